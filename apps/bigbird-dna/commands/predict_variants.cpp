@@ -48,6 +48,12 @@ void add_variant_options(CLI::App& command, VariantSpec& spec, const std::string
     command.add_option("--window", spec.window, "Bases around a variant that a token model reads")
         ->check(CLI::Range(std::int64_t{1}, rows::longest_window))
         ->type_name("BP");
+    add_choice_option(command, "--scorer", spec.scorer, task_models::bin_scorer_choices,
+                      "Bin models: effect of the variant's bin, or the largest, mean, norm or sum of the "
+                      "effects on --bins");
+    command.add_option("--bins", spec.bins, "Bins that --scorer looks at, the variant's in the middle")
+        ->check(CLI::Range(std::int64_t{1}, std::int64_t{10'001}))
+        ->type_name("N");
     add_choice_option(
         command, "--reverse-complement", spec.strands, task_models::variant_strand_choices,
         "Score the given strand (none), the mean of both strands, or only the reverse complement; "

@@ -104,6 +104,7 @@ struct VariantRows::State {
     bool strict;
     const TssIndex* tss;
     BeginOf begin_of;
+    bool aligned;
     std::shared_ptr<const genome::Variant> variant;  ///< whose alleles are handed out
     std::size_t next_alt = 0;
     std::int64_t rows = 0;
@@ -112,13 +113,15 @@ struct VariantRows::State {
 };
 
 VariantRows::VariantRows(const std::filesystem::path& variants, const genome::ReferenceGenome& reference,
-                         std::int64_t window, bool strict, const TssIndex* tss, BeginOf begin_of)
+                         std::int64_t window, bool strict, const TssIndex* tss, BeginOf begin_of,
+                         bool aligned)
     : state_(new State{genome::VariantReader(variants),
                        reference,
                        window,
                        strict,
                        tss,
                        std::move(begin_of),
+                       aligned,
                        {},
                        0,
                        0,
@@ -217,6 +220,13 @@ void VariantRows::fill(VariantRow& row) const {
     } else {
         row.alt_sequence.resize(length, 'N');
     }
+    if (state_->aligned && growth != 0) {
+        row.right_sequence = state_->reference.fetch({contig.name, window.begin - more, position}) + alt +
+                             state_->reference.fetch({contig.name, end, window.end});
+        row.right_sequence.erase(0, row.right_sequence.size() - length);
+    }
+    row.window_begin = window.begin;
+    row.contig_length = contig.length;
     if (site != nullptr && site->strand == genome::Strand::reverse) {
         row.ref_sequence = genome::reverse_complement(row.ref_sequence);
         row.alt_sequence = genome::reverse_complement(row.alt_sequence);

@@ -30,6 +30,10 @@ struct VariantRow {
     /// in both. POS, REF and ALT are here those that bcftools norm writes for this allele, so that windows do
     /// not depend on how a variant is written.
     std::string ref_sequence, alt_sequence;
+    /// With `aligned` rows, where lengths differ: the other allele's window so that the bases behind ALT, not
+    /// those before it, are where the reference has them.
+    std::string right_sequence;
+    std::int64_t window_begin = 0, contig_length = 0;
     std::int64_t offset = 0;                         ///< of the alleles in both, without TSSs
     bool substitution = false;                       ///< whether one base is another one
     std::string tss = ".";                           ///< the TSS's name
@@ -44,9 +48,10 @@ public:
     /// Where the window of a variant at a base begins.
     using BeginOf = std::function<std::int64_t(std::int64_t position)>;
     /// `tss`, if any, must outlive this; `window` is then the size of its windows. With `begin_of` windows
-    /// lie on a contig's grid, not about the variants.
+    /// lie on a contig's grid, not about the variants. `aligned`: rows have a right_sequence.
     VariantRows(const std::filesystem::path& variants, const genome::ReferenceGenome& reference,
-                std::int64_t window, bool strict, const TssIndex* tss = nullptr, BeginOf begin_of = {});
+                std::int64_t window, bool strict, const TssIndex* tss = nullptr, BeginOf begin_of = {},
+                bool aligned = false);
     ~VariantRows();
 
     /// genome::VariantReader::keep_records().

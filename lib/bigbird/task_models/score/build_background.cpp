@@ -95,6 +95,7 @@ std::vector<std::vector<float>> score(VariantScorer& scorer, rows::VariantRows& 
                 of_labels[label].push_back(effects[i][label].log_odds);
             chunk[i].ref_sequence.clear();
             chunk[i].alt_sequence.clear();
+            chunk[i].right_sequence.clear();
             if (!effects[i].empty()) scored.push_back(chunk[i]);
         }
         progress.update(static_cast<std::int64_t>(begin + count));
@@ -117,6 +118,7 @@ std::vector<float> quantiles_of_labels(std::vector<std::vector<float>> effects,
 
 BackgroundReport build_background(const BackgroundSpec& spec) {
     const auto start = std::chrono::steady_clock::now();
+    spec.validate();
     if (spec.variants == "-")
         throw ConfigError("build-background reads the variants twice: give --variants as a file");
     prepare_output(spec.output, spec.outputs.overwrite);
@@ -127,7 +129,7 @@ BackgroundReport build_background(const BackgroundSpec& spec) {
     std::optional<rows::TssIndex> tss;
     if (const auto bounds = scorer->about_tss()) tss.emplace(spec.tss, *reference, *bounds);
     rows::VariantRows all(spec.variants, *reference, scorer->window(), false, tss ? &*tss : nullptr,
-                          scorer->begin_of());
+                          scorer->begin_of(), scorer->aligned());
     std::vector<rows::VariantRow> drawn = draw_rows(spec, all);
     outputs::EffectBackground background;
     background.run = run_of(*scorer, spec);

@@ -103,7 +103,7 @@ VariantReport predict_variants(const VariantSpec& spec) {
     std::optional<rows::TssIndex> tss;
     if (const auto bounds = scorer->about_tss()) tss.emplace(spec.tss, *reference, *bounds);
     rows::VariantRows all(spec.variants, *reference, scorer->window(), spec.strict, tss ? &*tss : nullptr,
-                          scorer->begin_of());
+                          scorer->begin_of(), scorer->aligned());
     VariantSource source(spec, all);
     const outputs::Layout layout = layout_of(*scorer, spec);
     VariantFiles files(spec, scorer->labels(), layout.provenance, all, threads);

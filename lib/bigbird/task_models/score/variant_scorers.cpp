@@ -5,6 +5,7 @@
 #include "bigbird/core/interrupt.hpp"
 #include "bigbird/model/model_directory.hpp"
 #include "bigbird/model/weights.hpp"
+#include "bigbird/task_models/score/bin_effects.hpp"
 #include "bigbird/task_models/score/edited_windows.hpp"
 #include "bigbird/task_models/score/masked_scorer.hpp"
 #include "bigbird/task_models/score/score_rows.hpp"
@@ -74,12 +75,24 @@ public:
 protected:
     /// Of the scores of both alleles, a label each.
     AlleleEffects effects_of(std::span<const double> ref, std::span<const double> alt) const {
-        const LinkFunction link = info().link();
         AlleleEffects effects;
         for (const std::size_t label : chosen_) {
-            const double r = ref[label], a = alt[label];
-            effects.push_back({static_cast<float>(r), static_cast<float>(a), static_cast<float>(a - r),
-                               static_cast<float>(additive(a, link) - additive(r, link))});
+            effects.push_back(
+                effect_over(ref.subspan(label, 1), alt.subspan(label, 1), BinScorer::centre, info().link()));
+        }
+        return effects;
+    }
+    /// Of tracks of both alleles, (bins, labels).
+    AlleleEffects effects_over(const at::Tensor& ref, const at::Tensor& alt, BinScorer scorer) const {
+        const at::Tensor of_ref = ref.t().contiguous(), of_alt = alt.t().contiguous();
+        const auto bins = static_cast<std::size_t>(of_ref.size(1)),
+                   all = static_cast<std::size_t>(of_ref.numel());
+        const std::span<const double> r(of_ref.const_data_ptr<double>(), all),
+            a(of_alt.const_data_ptr<double>(), all);
+        AlleleEffects effects;
+        for (const std::size_t label : chosen_) {
+            effects.push_back(effect_over(r.subspan(label * bins, bins), a.subspan(label * bins, bins),
+                                          scorer, info().link()));
         }
         return effects;
     }
@@ -100,8 +113,9 @@ public:
         for (std::size_t i = 0; i < rows.size(); ++i) {
             if (!rows::is_scored(rows[i].status)) continue;
             // The alleles of one record share the reference's window.
-            const bool again =
-                i > 0 && rows[i].record == rows[i - 1].record && rows::is_scored(rows[i - 1].status);
+            const bool again = i > 0 && rows[i].record == rows[i - 1].record &&
+                               rows::is_scored(rows[i - 1].status) &&
+                               rows[i].ref_sequence == rows[i - 1].ref_sequence;
             places[i].first = again ? places[i - 1].first : sequences.size();
             if (!again) sequences.push_back(rows[i].ref_sequence);
             places[i].second = sequences.size();
@@ -133,7 +147,16 @@ public:
     BinVariants(EditedWindows models, const VariantSpec& spec)
         : TaskScorer(models.models().front().labels, spec),
           models_(std::move(models)),
-          grid_(models_.grid()) {}
+          grid_(models_.grid()),
+          scorer_(spec.scorer),
+          side_(spec.bins / 2) {
+        if (side_ > grid_.margin_bins) {
+            throw ConfigError(fmt::format(
+                "--bins {} reaches over the window's margin of {} bins: the most for this model is {}",
+                spec.bins, grid_.margin_bins, 2 * grid_.margin_bins + 1));
+        }
+    }
+    bool aligned() const override { return side_ > 0; }
     std::span<const ModelFolder> models() const override { return models_.models(); }
     std::int64_t window() const override { return grid_.window_bases(); }
     rows::VariantRows::BeginOf begin_of() const override {
@@ -163,11 +186,6 @@ private:
             last_dna_ = dna;
         }
         const at::Tensor& ref = last_ref_;
-        const auto labels = static_cast<std::size_t>(models_.labels());
-        const auto put = [&](std::size_t row, const double* alt) {
-            const double* const of_bin = ref.const_data_ptr<double>() + bin_of(rows[row]) * models_.labels();
-            effects[row] = effects_of({of_bin, labels}, {alt, labels});
-        };
         std::vector<bins::Substitution> each;
         std::vector<std::int64_t> bins;
         std::vector<std::size_t> substituted;
@@ -176,22 +194,44 @@ private:
             if (row.substitution) {
                 each.push_back(
                     {row.offset, bins::code_of(row.alt_sequence[static_cast<std::size_t>(row.offset)])});
-                bins.push_back(bin_of(row));
+                for (std::int64_t bin = -side_; bin <= side_; ++bin)
+                    bins.push_back(bin_of(row) + bin);
                 substituted.push_back(i);
             } else {
-                const at::Tensor alt = last_->edited(row.alt_sequence);
-                put(i, alt.const_data_ptr<double>() + bin_of(row) * models_.labels());
+                effects[i] = effects_at(row, ref, edited(row));
             }
         }
         if (each.empty()) return;
-        const at::Tensor alt = last_->substituted(each, at::tensor(bins, at::kLong).unsqueeze(1));
+        const at::Tensor alt = last_->substituted(each, at::tensor(bins, at::kLong).view({-1, width()}));
         for (std::size_t i = 0; i < substituted.size(); ++i)
-            put(substituted[i], alt.const_data_ptr<double>() + i * labels);
+            effects[substituted[i]] =
+                effects_at(rows[substituted[i]], ref, alt[static_cast<std::int64_t>(i)]);
     }
     std::int64_t bin_of(const rows::VariantRow& row) const { return row.offset / grid_.bin; }
+    std::int64_t width() const { return 2 * side_ + 1; }
+    /// (bins, labels) about the variant's bin with the other allele. Bins behind it are read where the bases
+    /// behind the allele are in their places, so that they are compared with the same bases.
+    at::Tensor edited(const rows::VariantRow& row) const {
+        const std::int64_t bin = bin_of(row);
+        const at::Tensor left = last_->edited(row.alt_sequence).narrow(0, bin - side_, width());
+        if (row.right_sequence.empty()) return left;
+        const at::Tensor right = last_->edited(row.right_sequence).narrow(0, bin + 1, side_);
+        return at::cat({left.narrow(0, 0, side_ + 1), right});
+    }
+    /// `alt`: (bins, labels) about the variant's bin. Bins beyond the contig's ends do not count.
+    AlleleEffects effects_at(const rows::VariantRow& row, const at::Tensor& ref,
+                             const at::Tensor& alt) const {
+        const std::int64_t first = bin_of(row) - side_, begin = row.window_begin + first * grid_.bin;
+        const std::int64_t skipped = std::max<std::int64_t>(0, -begin / grid_.bin);
+        const std::int64_t end = std::min(width(), (row.contig_length - begin + grid_.bin - 1) / grid_.bin);
+        return effects_over(ref.narrow(0, first + skipped, end - skipped),
+                            alt.narrow(0, skipped, end - skipped), scorer_);
+    }
 
     EditedWindows models_;
     bins::Grid grid_;
+    BinScorer scorer_;
+    std::int64_t side_;     ///< bins on either side of the variant's
     std::string last_dna_;  ///< the window that was scored last, …
     std::optional<EditedWindow> last_;
     at::Tensor last_ref_;  ///< … (window_bins, labels)
@@ -223,8 +263,7 @@ public:
         std::vector<outputs::Column> columns;
         for (const Quantity quantity : written()) {
             const bool likelihood = quantity < Quantity::difference;
-            const std::string name =
-                (likelihood ? "log_likelihood_" : "") + std::string(to_string(quantity));
+            const std::string name = (likelihood ? "log_likelihood_" : "") + std::string(to_string(quantity));
             columns.push_back({name, std::ssize(columns), ".", name, name});
         }
         return columns;
@@ -268,6 +307,12 @@ Strands strands_of(const VariantSpec& spec, bool promoter) {
     return spec.strands.value_or(promoter ? Strands::none : Strands::average);
 }
 
+void require_one_bin(const VariantSpec& spec) {
+    if (spec.scorer == BinScorer::centre) return;
+    throw ConfigError("--scorer " + std::string(word_of(bin_scorer_choices, spec.scorer)) +
+                      " is for models that score bins; this one gives one score per window: leave it out");
+}
+
 }  // namespace
 
 std::unique_ptr<VariantScorer> load_variant_scorer(const VariantSpec& spec) {
@@ -288,11 +333,13 @@ std::unique_ptr<VariantScorer> load_variant_scorer(const VariantSpec& spec) {
             return std::make_unique<BinVariants>(EditedWindows(std::move(models), strands_of(spec, false)),
                                                  spec);
         }
+        require_one_bin(spec);
         return std::make_unique<WindowVariants>(
             Predictor(std::move(models), strands_of(spec, task == examples::Task::promoter),
                       job.batch_tokens),
             spec);
     }
+    require_one_bin(spec);
     if (spec.models.size() > 1) {
         throw ConfigError(
             "several --model are averaged for models of a task alone; give one pretrained model");
@@ -312,6 +359,10 @@ rows::Provenance run_of(const VariantScorer& scorer, const VariantSpec& spec) {
     run.emplace_back("window", std::to_string(scorer.window()));
     run.emplace_back("reverse_complement",
                      word_of(strand_choices, strands_of(spec, scorer.about_tss().has_value())));
+    if (spec.scorer != BinScorer::centre) {
+        run.emplace_back("scorer", word_of(bin_scorer_choices, spec.scorer));
+        run.emplace_back("bins", std::to_string(spec.bins));
+    }
     return run;
 }
 

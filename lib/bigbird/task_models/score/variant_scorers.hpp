@@ -25,6 +25,8 @@ public:
     virtual std::int64_t window() const = 0;
     /// Where windows lie on a contig; none where they lie about the variants.
     virtual rows::VariantRows::BeginOf begin_of() const { return {}; }
+    /// Whether it compares bins on both sides of an indel, for which rows are `aligned`.
+    virtual bool aligned() const { return false; }
     /// The window about a TSS; none where windows lie about the variants.
     virtual std::optional<rows::WindowBounds> about_tss() const { return std::nullopt; }
     /// What each effect of a row is of.

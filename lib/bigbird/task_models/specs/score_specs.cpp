@@ -50,6 +50,16 @@ std::vector<Quantity> parse_quantities(std::string_view words, bool ranked) {
 
 void VariantSpec::validate() const {
     parse_quantities(quantities, true);
+    const std::string word(word_of(bin_scorer_choices, scorer));
+    if (bins % 2 == 0) {
+        throw ConfigError(
+            "--bins must be odd, so that as many bins are on both sides of the variant's, not " +
+            std::to_string(bins));
+    }
+    if (scorer == BinScorer::centre && bins > 1)
+        throw ConfigError("--bins needs --scorer max, mean, l2 or sum: centre is the variant's own bin");
+    if (scorer != BinScorer::centre && bins == 1)
+        throw ConfigError("--scorer " + word + " is of several bins: give --bins, such as --bins 5");
 }
 
 void PredictSpec::validate() const {

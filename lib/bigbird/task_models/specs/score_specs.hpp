@@ -97,6 +97,15 @@ std::string_view to_string(Quantity quantity);
 /// ConfigError.
 std::vector<Quantity> parse_quantities(std::string_view words, bool ranked);
 
+/// How the difference of two tracks over some bins becomes one effect (bin_effects.hpp).
+enum class BinScorer : std::uint8_t { centre, max, mean, l2, sum };
+/// The values of --scorer.
+inline constexpr Choices<BinScorer, 5> bin_scorer_choices{{{BinScorer::centre, "centre"},
+                                                           {BinScorer::max, "max"},
+                                                           {BinScorer::mean, "mean"},
+                                                           {BinScorer::l2, "l2"},
+                                                           {BinScorer::sum, "sum"}}};
+
 /// What predict-variants is asked for.
 struct VariantSpec : ComputeSpec {
     std::vector<std::filesystem::path> models;  ///< chromatin or promoter models, or one pretrained model
@@ -106,14 +115,17 @@ struct VariantSpec : ComputeSpec {
     std::string labels;                ///< LabelTable::select; "": all
     std::string quantities;            ///< parse_quantities
     std::filesystem::path background;  ///< of build_background(); "": the model folder's own, if any
-    std::int64_t top = 10;             ///< labels of an allele in VCF and BCF, where `labels` chooses none
-    std::int64_t window = 2000;        ///< bases that a pretrained model sees; a task model has its own
+    BinScorer scorer = BinScorer::centre;
+    std::int64_t bins = 1;           ///< about the variant's, as many on both sides
+    std::int64_t top = 10;           ///< labels of an allele in VCF and BCF, where `labels` chooses none
+    std::int64_t window = 2000;      ///< bases that a pretrained model sees; a task model has its own
     std::optional<Strands> strands;  ///< none: average; of a promoter model none, since a TSS has its strand
     bool skip_invalid = false;       ///< write rows however many do not fit the reference
     bool strict = false;             ///< end at the first row that cannot be scored
+    bool dry_run = false;            ///< say what it would take
     outputs::OutputSpec outputs{.tracks = false};
 
-    /// Throws ConfigError where `quantities` cannot be parsed.
+    /// Throws ConfigError where `quantities` cannot be parsed, or `scorer` and `bins` do not fit.
     void validate() const;
 };
 /// What build-background is asked for.

@@ -10,8 +10,10 @@
 #include "bigbird/core/rng.hpp"
 #include "bigbird/genome/reference/dinucleotide_shuffle.hpp"
 #include "bigbird/rows/score_table.hpp"
+#include "bigbird/task_models/score/bin_effects.hpp"
 #include "bigbird/task_models/score/score.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <map>
 
@@ -61,12 +63,15 @@ public:
         predict_mutagenesis(spec);
         return read_rows(folder_ / "effects.tsv", "#");
     }
-    Rows variants(const std::string& body, const std::string& quantities) const {
+    Rows variants(const std::string& body, const std::string& quantities,
+                  BinScorer scorer = BinScorer::centre, std::int64_t bins = 1) const {
         write_file(folder_ / "v.vcf",
                    "##fileformat=VCFv4.2\n#CHROM\tPOS\tID\tREF\tALT\tQUAL\tFILTER\tINFO\n" + body);
         auto spec = this->spec<VariantSpec>("variants.tsv");
         spec.variants = folder_ / "v.vcf";
         spec.quantities = quantities;
+        spec.scorer = scorer;
+        spec.bins = bins;
         predict_variants(spec);
         return read_rows(folder_ / "variants.tsv", "#");
     }
@@ -107,6 +112,107 @@ double odds(double p) {
 }
 
 }  // namespace
+
+/// What each scorer says of label 0, by predict()'s scores of bins: ref, alt, difference, log odds.
+std::vector<double> by_tracks(BinScorer scorer, const std::vector<double>& ref,
+                              const std::vector<double>& alt) {
+    double sum_r = 0, sum_a = 0, sum_l = 0, sum_d2 = 0, sum_l2 = 0;
+    std::size_t top = 0;
+    std::vector<double> l;
+    for (std::size_t i = 0; i < ref.size(); ++i) {
+        l.push_back(odds(alt[i]) - odds(ref[i]));
+        if (std::abs(l[i]) > std::abs(l[top])) top = i;
+        sum_r += ref[i];
+        sum_a += alt[i];
+        sum_l += l[i];
+        sum_d2 += std::pow(alt[i] - ref[i], 2);
+        sum_l2 += std::pow(l[i], 2);
+    }
+    const auto n = static_cast<double>(ref.size());
+    switch (scorer) {
+        case BinScorer::mean:
+            return {sum_r / n, sum_a / n, (sum_a - sum_r) / n, sum_l / n};
+        case BinScorer::l2:
+            return {sum_r / n, sum_a / n, std::sqrt(sum_d2), std::sqrt(sum_l2)};
+        case BinScorer::sum:
+            return {sum_r, sum_a, sum_a - sum_r, sum_l};
+        default:
+            return {ref[top], alt[top], alt[top] - ref[top], l[top]};
+    }
+}
+
+DOCTEST_TEST_CASE(
+    "predict_variants: scorers of several bins, as predict's tracks of both genomes give them") {
+    const Fixture fixture;
+    const std::string& genome = fixture.genome();
+    struct Case {
+        std::size_t at, removed;
+        std::string alt;
+        std::int64_t first, last;  // bins
+    };
+    // Cores of 4 bins: all bins of a case are in one. At the contig's ends bins are missing.
+    std::vector<Case> cases;
+    for (const std::size_t at : {std::size_t{0}, std::size_t{425}, std::size_t{451}, std::size_t{1005}}) {
+        const auto bin = static_cast<std::int64_t>(at) / 20;
+        cases.push_back({at, 1, genome[at] == 'A' ? "C" : "A", std::max<std::int64_t>(0, bin - 1),
+                         std::min<std::int64_t>(50, bin + 1)});
+    }
+    cases.push_back({430, 1, genome.substr(430, 1) + "GATTACA", 20, 22});
+    cases.push_back({430, 10, genome.substr(430, 1), 20, 22});
+    cases.push_back({430, 3, genome[430] == 'G' ? "CCT" : "GGA", 20, 22});
+    std::string body;
+    for (const Case& one : cases)
+        body += vcf_row(one.at, genome.substr(one.at, one.removed), one.alt);
+    const auto bins_of = [&](const std::string& dna, std::int64_t first, std::int64_t last) {
+        std::vector<double> scores;
+        for (std::int64_t bin = first; bin <= last; ++bin)
+            scores.push_back(fixture.predicted(
+                dna, "c\t" + std::to_string(bin * 20) + "\t" + std::to_string(bin * 20 + 10) + "\n")[0]);
+        return scores;
+    };
+    std::vector<std::vector<double>> ref, alt;
+    for (const Case& one : cases) {
+        std::string edited = genome;
+        edited.replace(one.at, one.removed, one.alt);
+        ref.push_back(bins_of(genome, one.first, one.last));
+        const std::int64_t own = static_cast<std::int64_t>(one.at) / 20;
+        alt.push_back(bins_of(edited, one.first, own));
+        // What follows the edit keeps its place where the contig's begin, far away, makes up for it.
+        if (one.alt.size() > one.removed) edited.erase(0, one.alt.size() - one.removed);
+        if (one.alt.size() < one.removed) edited.insert(0, one.removed - one.alt.size(), 'A');
+        const std::vector<double> behind = bins_of(edited, own + 1, one.last);
+        alt.back().insert(alt.back().end(), behind.begin(), behind.end());
+    }
+    for (const BinScorer scorer : {BinScorer::max, BinScorer::mean, BinScorer::l2, BinScorer::sum}) {
+        const Rows rows = fixture.variants(body, "ref,alt,difference,log-odds", scorer, 3);
+        DOCTEST_REQUIRE(rows.size() == cases.size());
+        for (std::size_t i = 0; i < cases.size(); ++i) {
+            DOCTEST_CAPTURE(i);
+            const std::vector<double> expected = by_tracks(scorer, ref[i], alt[i]);
+            for (std::size_t column = 0; column < 4; ++column) {
+                DOCTEST_CAPTURE(column);
+                DOCTEST_CHECK(std::abs(std::stod(rows[i][7 + column]) - expected[column]) < 2e-5);
+            }
+        }
+    }
+    DOCTEST_CHECK(message_of<ConfigError>([&] { fixture.variants(body, "", BinScorer::max, 7); }) ==
+                  "--bins 7 reaches over the window's margin of 2 bins: the most for this model is 5");
+}
+
+DOCTEST_TEST_CASE("effect_over: of coverage the ratio of sums, as numpy has it") {
+    // r = [1, 4, 0.5], a = [2, 3, 0.5]
+    const std::vector<double> ref{1, 4, 0.5}, alt{2, 3, 0.5};
+    const auto of = [&](BinScorer scorer) {
+        return effect_over(ref, alt, scorer, LinkFunction::exponential);
+    };
+    DOCTEST_CHECK(of(BinScorer::sum).log_odds == doctest::Approx(0));  // ln 5.5 - ln 5.5
+    DOCTEST_CHECK(of(BinScorer::mean).log_odds == doctest::Approx(0.1351550F));
+    DOCTEST_CHECK(of(BinScorer::max).log_odds == doctest::Approx(0.6931472F));
+    DOCTEST_CHECK(of(BinScorer::max).alt == 2);
+    DOCTEST_CHECK(of(BinScorer::l2).log_odds == doctest::Approx(0.7504758F));
+    DOCTEST_CHECK(of(BinScorer::l2).difference == doctest::Approx(1.4142136F));
+    DOCTEST_CHECK(effect_over(ref, alt, BinScorer::sum, LinkFunction::identity).log_odds == 0);
+}
 
 DOCTEST_TEST_CASE(
     "predict_variants: of a bin model the grid's bin that holds POS, as predict has it edited") {

@@ -323,6 +323,20 @@ DOCTEST_TEST_CASE("predict_variants: ranks among a background of the same model,
     DOCTEST_CHECK(refusal().find("is a background of another model (") != std::string::npos);
 }
 
+DOCTEST_TEST_CASE("predict_variants: alleles of one record may lie in different windows") {
+    const Fixture fixture;
+    // The second allele, trimmed, begins three bases behind the first.
+    std::string four;
+    for (std::size_t i = 1000; i < 1004; ++i)
+        four += fixture.base(i);
+    const std::string first = std::string(1, fixture.other(1000)) + four.substr(1),
+                      second = four.substr(0, 3) + fixture.other(1003);
+    const std::string start = "c\t1001\t.\t" + four + "\t", end = "\t.\t.\t.\n";
+    const Rows both = fixture.run(fixture.spec(start + first + "," + second + end));
+    const Rows apart = fixture.run(fixture.spec(start + first + end + start + second + end));
+    DOCTEST_CHECK(both == apart);
+}
+
 DOCTEST_TEST_CASE("build_background: a pretrained model's log odds, and variants that none can score") {
     const Fixture fixture;
     task_models::BackgroundSpec build;

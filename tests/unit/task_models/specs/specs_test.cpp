@@ -213,6 +213,16 @@ DOCTEST_TEST_CASE("specs: quantities are named, in the order asked for, each onc
 DOCTEST_TEST_CASE("specs: other quantities are refused") {
     VariantSpec spec;
     DOCTEST_CHECK_NOTHROW(spec.validate());
+    const auto refusal = [&] { return testing::message_of<ConfigError>([&] { spec.validate(); }); };
+    spec.bins = 4;
+    DOCTEST_CHECK(refusal().starts_with("--bins must be odd"));
+    spec.bins = 5;
+    DOCTEST_CHECK(refusal().starts_with("--bins needs --scorer"));
+    spec.scorer = task_models::BinScorer::sum;
+    DOCTEST_CHECK_NOTHROW(spec.validate());
+    spec.bins = 1;
+    DOCTEST_CHECK(refusal() == "--scorer sum is of several bins: give --bins, such as --bins 5");
+    spec = {};
     spec.quantities = "ref,beta";
     DOCTEST_CHECK(
         testing::message_of<ConfigError>([&] { spec.validate(); }) ==
