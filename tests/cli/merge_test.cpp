@@ -100,6 +100,15 @@ DOCTEST_TEST_CASE("merge: predict-variants, embed, build-documents and tokenize"
         fixture.merges({"predict-variants", "--model", fixture / "model", "--reference",
                         fixture / "genome.fa", "--variants", fixture / "variants.vcf", "--skip-invalid"},
                        ".v.tsv.gz"));
+    for (const char* ending : {".vcf", ".vcf.gz", ".bcf"}) {
+        DOCTEST_CAPTURE(ending);
+        DOCTEST_CHECK(
+            fixture.merges({"predict-variants", "--model", fixture / "model", "--reference",
+                            fixture / "genome.fa", "--variants", fixture / "variants.vcf", "--skip-invalid"},
+                           ending));
+    }
+    DOCTEST_CHECK(read_file(fixture / "whole.vcf.gz.tbi") == read_file(fixture / "merged.vcf.gz.tbi"));
+    DOCTEST_CHECK(read_file(fixture / "whole.bcf.csi") == read_file(fixture / "merged.bcf.csi"));
     DOCTEST_CHECK(fixture.merges({"embed", "--model", fixture / "model", "--reference", fixture / "genome.fa",
                                   "--regions", fixture / "rows.bed", "--window", "100", "--pooling", "token"},
                                  ".e.h5"));

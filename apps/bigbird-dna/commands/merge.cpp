@@ -34,9 +34,12 @@ constexpr Examples examples{
       "bigbird-dna merge part-1.tsv.gz part-2.tsv.gz --output scores.tsv.gz"},
      {"One folder of tokens out of many, in any order", "bigbird-dna merge corpus-part-* --output corpus"}}};
 
-/// Without the records, which PART* names, too.
+/// Without the records and indices, which PART* names, too.
 std::vector<fs::path> without_records(std::vector<fs::path> paths) {
-    std::erase_if(paths, [](const fs::path& path) { return path.string().ends_with(".part.json"); });
+    std::erase_if(paths, [](const fs::path& path) {
+        return path.string().ends_with(".part.json") || path.extension() == ".tbi" ||
+               path.extension() == ".csi";
+    });
     if (paths.empty()) throw ConfigError("no part is given, but records of parts alone");
     return paths;
 }

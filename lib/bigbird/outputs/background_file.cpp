@@ -22,10 +22,14 @@ Json description_of(const EffectBackground& background) {
     Json run = Json::array();
     for (const auto& [key, value] : background.run)
         run.push_back({key, value});
-    return {{"format", format_name},          {"format_version", 1},
-            {"version", version()},           {"run", run},
-            {"labels", background.labels},    {"variants", background.variants},
-            {"shuffled", background.shuffled}, {"seed", background.seed}};
+    return {{"format", format_name},
+            {"format_version", 1},
+            {"version", version()},
+            {"run", run},
+            {"labels", background.labels},
+            {"variants", background.variants},
+            {"shuffled", background.shuffled},
+            {"seed", background.seed}};
 }
 
 InputError no_background(const fs::path& path) {

@@ -43,11 +43,6 @@ std::string file_word(std::string name) {
 void check_part(const OutputSpec& spec) {
     for (const fs::path& path : spec.paths) {
         if (path == "-") throw ConfigError("--shard writes a file; --output - cannot be merged");
-        if (kind_of(path) == Kind::variants) {
-            throw ConfigError(path.string() +
-                              ": merge does not put parts of a VCF or BCF together; write .tsv.gz with "
-                              "--shard, or score each contig's VCF and use bcftools concat");
-        }
     }
     for (const auto& [role, path] : spec.inputs) {
         require_readable(path);
@@ -184,20 +179,20 @@ Outputs::Outputs(const OutputSpec& spec, const Layout& layout, std::span<const s
         switch (kind) {
             case Kind::table:
             case Kind::csv:
-                add(table_sink(path, spec.overwrite, part, threads), kind, path);
+                adopt(table_sink(path, spec.overwrite, part, threads), kind, path);
                 break;
             case Kind::long_table:
-                add(long_sink(path, spec.overwrite, part, static_cast<float>(spec.min_score.value_or(0)),
-                              threads),
-                    kind, path);
+                adopt(long_sink(path, spec.overwrite, part, static_cast<float>(spec.min_score.value_or(0)),
+                                threads),
+                      kind, path);
                 break;
             case Kind::npy:
-                add(npy_sink(path, spec.overwrite, part), kind, path);
+                adopt(npy_sink(path, spec.overwrite, part), kind, path);
                 break;
             case Kind::variants:
                 break;
             case Kind::hdf5:
-                add(hdf5_sink(path, spec.overwrite, part), kind, path);
+                adopt(hdf5_sink(path, spec.overwrite, part), kind, path);
                 break;
             case Kind::bedgraph:
             case Kind::bigwig: {
@@ -211,7 +206,8 @@ Outputs::Outputs(const OutputSpec& spec, const Layout& layout, std::span<const s
                 require_apart(path, layout, track_columns);
                 for (const std::size_t column : track_columns) {
                     const fs::path track = path_of_label(path, layout.columns[column]);
-                    add(track_sink(track, spec.overwrite, kind, contigs, column, spec.overlap), kind, track);
+                    adopt(track_sink(track, spec.overwrite, kind, contigs, column, spec.overlap), kind,
+                          track);
                     outputs_.back().record.run["column"] = layout.columns[column].name;
                 }
                 break;
@@ -220,7 +216,7 @@ Outputs::Outputs(const OutputSpec& spec, const Layout& layout, std::span<const s
     }
 }
 
-void Outputs::add(std::unique_ptr<Sink> sink, Kind kind, const fs::path& path) {
+void Outputs::adopt(std::unique_ptr<Sink> sink, Kind kind, const fs::path& path) {
     Output& output = outputs_.emplace_back();
     output.sink = std::move(sink);
     output.files = kind == Kind::npy ? npy_files(path) : std::vector<fs::path>{path};

@@ -39,6 +39,8 @@ public:
     Outputs(const OutputSpec& spec, const Layout& layout, std::span<const std::size_t> track_columns,
             std::span<const genome::Contig> contigs, int threads);
 
+    /// One whose records somebody else writes; its sink's write() does nothing. Call it before a row comes.
+    void adopt(std::unique_ptr<Sink> sink, Kind kind, const std::filesystem::path& path);
     void write(std::span<const rows::Field> head, std::span<const float> values);
     /// A row of another file of the same layout, as Sink::copy() takes it.
     void copy(std::string_view line, std::span<const std::byte> numbers);
@@ -56,7 +58,6 @@ private:
         PartRecord record{};      ///< of a part
         std::int64_t before = 0;  ///< records in front of the segment
     };
-    void add(std::unique_ptr<Sink> sink, Kind kind, const std::filesystem::path& path);
     void end_segment();
     std::vector<std::unique_ptr<PendingOutput>> part_records(std::span<PendingOutput* const> pending);
 

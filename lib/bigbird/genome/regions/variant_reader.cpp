@@ -12,6 +12,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <cstdlib>
 #include <cstring>
 #include <new>
 #include <string_view>
@@ -28,6 +29,14 @@ struct CloseFile {
 std::string info_of(const std::string& line) {
     constexpr std::string_view start = "##INFO=<ID=";
     return line.starts_with(start) ? line.substr(start.size(), line.find(',') - start.size()) : "";
+}
+
+std::string text_of(const VariantHeader& header) {
+    kstring_t text{};
+    if (bcf_hdr_format(header.header.get(), 0, &text) != 0) throw std::bad_alloc();
+    std::string copy(text.s, text.l);
+    std::free(text.s);
+    return copy;
 }
 
 /// What keeps the line just read from being a record; empty where it has the columns up to ALT, and a number
@@ -102,6 +111,13 @@ std::shared_ptr<VariantHeader> VariantReader::keep_records(std::span<const std::
     }
     if (bcf_hdr_sync(header) != 0) throw std::bad_alloc();
     return state_->header;
+}
+
+void VariantReader::share_header(const std::shared_ptr<VariantHeader>& header) {
+    if (text_of(*header) != text_of(*state_->header))
+        throw InputError("has another header than the first part: they are of different runs", state_->path);
+    state_->header = header;
+    state_->keeps_records = true;
 }
 
 std::optional<Variant> VariantReader::next() {

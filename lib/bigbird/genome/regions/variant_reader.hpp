@@ -46,6 +46,9 @@ public:
     /// From now on variants hold their whole records, for VariantWriter. `lines` (##…) are added to the
     /// header, in place of INFO fields of the same names. Call it before next(). Throws InputError.
     std::shared_ptr<VariantHeader> keep_records(std::span<const std::string> lines);
+    /// The same, of a part of a work whose first part has this header: it takes the header's place. Call it
+    /// before a record of any part is read. Throws InputError where this file has another one.
+    void share_header(const std::shared_ptr<VariantHeader>& header);
     const std::filesystem::path& path() const;
 
 private:

@@ -4,6 +4,7 @@
 #include "bigbird/core/error.hpp"
 #include "bigbird/core/interrupt.hpp"
 #include "bigbird/outputs/merge/part_rows.hpp"
+#include "bigbird/outputs/merge/variant_parts.hpp"
 #include "bigbird/outputs/outputs.hpp"
 
 #include <memory>
@@ -54,6 +55,7 @@ void merge_scores(std::span<const Part> parts, const fs::path& output, Overwrite
                           "; the output's name must end as theirs do, such as " +
                           first.path.filename().string());
     }
+    if (*kind == Kind::variants) return merge_variants(parts, output, overwrite, threads);
     const bool track = kind == Kind::bedgraph || kind == Kind::bigwig;
     const ScoreRun run = run_of(first, track);
     std::vector<std::unique_ptr<PartRows>> rows;

@@ -108,6 +108,7 @@ VariantReport predict_variants(const VariantSpec& spec) {
     const outputs::Layout layout = layout_of(*scorer, spec);
     VariantFiles files(spec, scorer->labels(), layout.provenance, all, threads);
     outputs::Outputs outputs(output_spec(spec), layout, {}, reference->contigs(), threads);
+    files.join(outputs);
     VariantReport report;  // the writing thread's
     Progress progress("Scoring", "variants", 0);
     const auto read = [&] {
@@ -125,6 +126,7 @@ VariantReport predict_variants(const VariantSpec& spec) {
     };
     score_rows(read, score, [&](const VariantChunk& chunk, const std::vector<AlleleEffects>& effects) {
         for (std::size_t i = 0; i < chunk.rows.size(); ++i) {
+            files.begin(chunk.rows[i]);
             outputs.begin_segment(chunk.rows[i].segment);
             outputs.write(fields_of(chunk.rows[i], tss.has_value()), scorer->values_of(effects[i]));
             files.write(chunk.rows[i], effects[i]);
@@ -134,7 +136,8 @@ VariantReport predict_variants(const VariantSpec& spec) {
     });
     progress.finish();
     all.report(spec.outputs.shard.has_value(), spec.skip_invalid);
-    outputs.commit(files.finish());
+    files.end_record();
+    outputs.commit();
     report.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
     return report;
 }

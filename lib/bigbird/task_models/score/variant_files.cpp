@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "bigbird/task_models/score/variant_files.hpp"
 
+#include "bigbird/core/log.hpp"
 #include "bigbird/outputs/output_spec.hpp"
 #include "bigbird/rows/text_fields.hpp"
 
@@ -14,6 +15,8 @@ namespace bigbird::task_models {
 namespace fs = std::filesystem;
 
 namespace {
+
+constexpr std::size_t many_labels = 1000;
 
 std::vector<fs::path> paths_of(const VariantSpec& spec) {
     std::vector<fs::path> paths;
@@ -63,6 +66,40 @@ std::vector<std::string> header_lines(const VariantSpec& spec, const rows::Prove
 
 }  // namespace
 
+/// A file and how many records it has.
+class VariantFile {
+public:
+    VariantFile(const fs::path& path, Overwrite overwrite, std::shared_ptr<genome::VariantHeader> header,
+                int threads)
+        : writer_(path, overwrite, std::move(header), threads) {}
+    void write(const genome::Variant& variant) {
+        writer_.write(variant);
+        ++records_;
+    }
+    std::int64_t records() const { return records_; }
+    void finish(std::vector<PendingOutput*>& pending) { writer_.finish(pending); }
+
+private:
+    genome::VariantWriter writer_;
+    std::int64_t records_ = 0;
+};
+
+namespace {
+
+/// As Outputs asks for it.
+class VariantSink : public outputs::Sink {
+public:
+    explicit VariantSink(std::shared_ptr<VariantFile> file) : file_(std::move(file)) {}
+    void write(std::span<const rows::Field>, std::span<const float>) override {}
+    std::int64_t records() const override { return file_->records(); }
+    void finish(std::vector<PendingOutput*>& pending) override { file_->finish(pending); }
+
+private:
+    std::shared_ptr<VariantFile> file_;
+};
+
+}  // namespace
+
 void VariantFiles::prepare(const VariantSpec& spec) {
     for (const fs::path& path : paths_of(spec))
         genome::prepare_variant_output(path, spec.outputs.overwrite);
@@ -77,9 +114,20 @@ VariantFiles::VariantFiles(const VariantSpec& spec, std::vector<std::string> lab
     std::ranges::transform(labels_, labels_.begin(), escaped);
     header_ = rows.keep_records(header_lines(spec, provenance));
     for (const fs::path& path : paths) {
-        writers_.push_back(
-            std::make_unique<genome::VariantWriter>(path, spec.outputs.overwrite, header_, threads));
+        files_.emplace_back(path,
+                            std::make_shared<VariantFile>(path, spec.outputs.overwrite, header_, threads));
     }
+    if (most_labels_ > many_labels) {
+        log_warning(
+            "each allele gets {} entries in INFO, one per label; without --labels it gets the --top "
+            "{} with the largest effects",
+            most_labels_, spec.top);
+    }
+}
+
+void VariantFiles::join(outputs::Outputs& outputs) {
+    for (const auto& [path, file] : files_)
+        outputs.adopt(std::make_unique<VariantSink>(file), outputs::Kind::variants, path);
 }
 
 void VariantFiles::add_entries(const rows::VariantRow& row, const AlleleEffects& effects) {
@@ -108,9 +156,12 @@ void VariantFiles::add_entries(const rows::VariantRow& row, const AlleleEffects&
     }
 }
 
-void VariantFiles::write(const rows::VariantRow& row, const AlleleEffects& effects) {
-    if (writers_.empty()) return;
+void VariantFiles::begin(const rows::VariantRow& row) {
     if (row.whole != record_) end_record();
+}
+
+void VariantFiles::write(const rows::VariantRow& row, const AlleleEffects& effects) {
+    if (files_.empty()) return;
     record_ = row.whole;
     add_entries(row, effects);
     float largest = effects.empty() ? std::numeric_limits<float>::quiet_NaN() : 0;
@@ -124,19 +175,11 @@ void VariantFiles::end_record() {
     std::vector<genome::VariantField> fields{{"BIGBIRD", entries_}};
     if (!record_->alts.empty()) fields.push_back({"BIGBIRD_MAX", {}, largest_});
     genome::set_info(*record_, *header_, fields);
-    for (const auto& writer : writers_)
-        writer->write(*record_);
+    for (const auto& [path, file] : files_)
+        file->write(*record_);
     entries_.clear();
     largest_.clear();
     record_.reset();
-}
-
-std::vector<PendingOutput*> VariantFiles::finish() {
-    end_record();
-    std::vector<PendingOutput*> pending;
-    for (const auto& writer : writers_)
-        writer->finish(pending);
-    return pending;
 }
 
 }  // namespace bigbird::task_models

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "bigbird/genome/regions/variant_writer.hpp"
+#include "bigbird/outputs/outputs.hpp"
 #include "bigbird/rows/score_table.hpp"
 #include "bigbird/rows/variant_rows.hpp"
 #include "bigbird/task_models/specs/score_specs.hpp"
@@ -10,6 +11,7 @@
 #include <cmath>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace bigbird::task_models {
@@ -23,6 +25,8 @@ struct AlleleEffect {
 /// One a label; none where the allele has no scores.
 using AlleleEffects = std::vector<AlleleEffect>;
 
+class VariantFile;
+
 /// The outputs of a run that end in .vcf, .vcf.gz or .bcf. Every record of the input is there, in order, with
 /// two more INFO fields (FORMAT.md, "Variants with effects"). Not thread-safe.
 class VariantFiles {
@@ -33,20 +37,23 @@ public:
     VariantFiles(const VariantSpec& spec, std::vector<std::string> labels, const rows::Provenance& provenance,
                  rows::VariantRows& rows, int threads);
 
-    /// The alleles of a record come one after another. Throws WriteError.
+    /// Hands the files over, to be ended and put in place with the others. Call it before write().
+    void join(outputs::Outputs& outputs);
+    /// A row comes next: ends the record before it, unless the row is of the same. Throws WriteError.
+    void begin(const rows::VariantRow& row);
+    /// The alleles of a record come one after another, each after begin(). Throws WriteError.
     void write(const rows::VariantRow& row, const AlleleEffects& effects);
-    /// Ends the files, for commit_together(). Throws WriteError.
-    std::vector<PendingOutput*> finish();
+    /// Ends the last record. Throws WriteError.
+    void end_record();
 
 private:
-    void end_record();
     /// ALLELE|LABEL|REF|ALT|LOGODDS|QUANTILE|STATUS, one for each label.
     void add_entries(const rows::VariantRow& row, const AlleleEffects& effects);
 
     std::vector<std::string> labels_;
     std::size_t most_labels_;
     std::shared_ptr<genome::VariantHeader> header_;
-    std::vector<std::unique_ptr<genome::VariantWriter>> writers_;
+    std::vector<std::pair<std::filesystem::path, std::shared_ptr<VariantFile>>> files_;
     std::shared_ptr<const genome::Variant> record_;  ///< whose alleles come
     std::string entries_;
     std::vector<float> largest_;
