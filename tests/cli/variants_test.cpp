@@ -127,9 +127,6 @@ DOCTEST_TEST_CASE("variants: a VCF with effects in INFO, its index, and what is 
     DOCTEST_CHECK(contains(text, "|.|padded,<DEL>|.|.|.|.|.|symbolic;BIGBIRD_MAX="));
     DOCTEST_CHECK(
         contains(text, "\nc\t1002\tb\tA\tG\t.\t.\tBIGBIRD=G|.|.|.|.|.|ref_mismatch;BIGBIRD_MAX=.\n"));
-    const auto shard = run(fixture / "part.vcf.gz", {"--shard", "1/2"});
-    DOCTEST_CHECK(shard.code == 2);
-    DOCTEST_CHECK(contains(shard.err, "merge does not put parts of a VCF or BCF together"));
     const auto exists = run(fixture / "e.vcf.gz", {});
     DOCTEST_CHECK(exists.code == 2);
     const auto bcf = run(fixture / "e.bcf", {});
@@ -142,6 +139,27 @@ DOCTEST_TEST_CASE("variants: a VCF with effects in INFO, its index, and what is 
                                         fixture / "genome.fa", "--output", fixture / "e2.vcf"});
     DOCTEST_CHECK(elsewhere.code == 2);
     DOCTEST_CHECK(contains(elsewhere.err, "only predict-variants writes VCF and BCF"));
+}
+
+DOCTEST_TEST_CASE("variants: --dry-run says what it takes and writes nothing; scorers need bins") {
+    const Fixture fixture;
+    const std::vector<std::string> words{"--model", fixture / "model", "--variants", fixture / "v.vcf"};
+    const auto run = [&](const std::vector<std::string>& more) {
+        std::vector<std::string> all = words;
+        all.insert(all.end(), more.begin(), more.end());
+        return fixture.variants(all);
+    };
+    const auto dry = run({"--dry-run"});
+    DOCTEST_CHECK(dry.code == 0);
+    DOCTEST_CHECK(contains(dry.out, "alleles           3 (33 % of 3 tried have scores)\nseconds"));
+    DOCTEST_CHECK(contains(dry.out, "ms per allele)\nmemory"));
+    const auto nothing = run({});
+    DOCTEST_CHECK(nothing.code == 2);
+    DOCTEST_CHECK(contains(nothing.err, "--output is needed, or --dry-run"));
+    const auto scorer = run({"--scorer", "max", "--bins", "3", "--output", "-"});
+    DOCTEST_CHECK(scorer.code == 2);
+    DOCTEST_CHECK(contains(
+        scorer.err, "--scorer max is for models that score bins; this one gives one score per window"));
 }
 
 DOCTEST_TEST_CASE("variants: build-background writes what predict-variants ranks effects among") {

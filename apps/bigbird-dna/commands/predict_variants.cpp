@@ -129,10 +129,13 @@ void setup_predict_variants(Program& program, Runner<VariantSpec> run) {
     spec->outputs.variants = true;
     add_score_outputs(command, spec->outputs);
     add_shard_option(command, spec->outputs.shard, "rows");
+    option_of(command, "--output")->required(false);
+    command.add_flag("--dry-run", spec->dry_run,
+                     "Only say on standard output what it takes, measured on some of the variants");
     add_compute_options(command, *spec);
     add_examples(command, examples);
     show_first(command, {"--model", "--reference", "--variants", "--tss", "--labels", "--output", "--shard",
-                         "--device"});
+                         "--dry-run", "--device"});
 }
 
 }  // namespace bigbird::cli

@@ -36,6 +36,12 @@ int run(const task_models::PredictSpec& spec) {
 }
 
 int run(const task_models::VariantSpec& spec) {
+    if (spec.dry_run) {
+        const std::string text = describe(task_models::forecast_variants(spec));
+        std::fwrite(text.data(), 1, text.size(), stdout);
+        return 0;
+    }
+    if (spec.outputs.paths.empty()) throw ConfigError("--output is needed, or --dry-run");
     const task_models::VariantReport report = task_models::predict_variants(spec);
     log_info("{} of {} alleles scored in {:.1f} s", report.scored, report.rows, report.seconds);
     return 0;

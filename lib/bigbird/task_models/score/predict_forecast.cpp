@@ -84,16 +84,6 @@ bool has_sequence(const rows::RegionRow& row) {
     return rows::is_scored(row.head.status);
 }
 
-/// 0 to count - 1, so that wherever one stops, those that were met lie spread over all.
-std::vector<std::size_t> spread_order(std::size_t count) {
-    std::vector<std::size_t> order;
-    if (count > 0) order.push_back(0);
-    for (std::size_t step = std::bit_ceil(count) / 2; step > 0; step /= 2)
-        for (std::size_t i = step; i < count; i += 2 * step)
-            order.push_back(i);
-    return order;
-}
-
 /// Adds what has sequence.
 void add(const Run& run, std::span<const float> scores, Scored& all) {
     const std::size_t labels = scores.size() / run.size();
@@ -176,13 +166,22 @@ double forecast_bytes(const TemporaryFolder& folder, const std::string& ending, 
     return fixed + growing * static_cast<double>(std::max<std::int64_t>(0, rows_out - 1));
 }
 
+}  // namespace
+
+std::vector<std::size_t> spread_order(std::size_t count) {
+    std::vector<std::size_t> order;
+    if (count > 0) order.push_back(0);
+    for (std::size_t step = std::bit_ceil(count) / 2; step > 0; step /= 2)
+        for (std::size_t i = step; i < count; i += 2 * step)
+            order.push_back(i);
+    return order;
+}
+
 std::int64_t most_memory() {
     rusage usage{};
     ::getrusage(RUSAGE_SELF, &usage);
     return usage.ru_maxrss * 1024;
 }
-
-}  // namespace
 
 PredictForecast forecast_rows(rows::RowSource& source, RowScorer& scorer, std::int64_t passes_a_window,
                               bool by_lines, const std::vector<std::string>& endings, const OpenOutput& open,

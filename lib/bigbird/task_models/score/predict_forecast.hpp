@@ -38,6 +38,10 @@ PredictForecast forecast_rows(rows::RowSource& source, RowScorer& scorer, std::i
                               bool by_lines, const std::vector<std::string>& endings, const OpenOutput& open,
                               double seconds_of_trial, int threads);
 
+/// 0 to count - 1, so that wherever one stops, those that were met are spread over all.
+std::vector<std::size_t> spread_order(std::size_t count);
+/// Bytes, the most that this process has held.
+std::int64_t most_memory();
 /// For people: a line a fact.
 std::string describe(const PredictForecast& forecast);
 Json to_json(const PredictForecast& forecast);

@@ -8,6 +8,7 @@
 #include "bigbird/task_models/specs/score_specs.hpp"
 
 #include <cstdint>
+#include <string>
 
 namespace bigbird::task_models {
 
@@ -50,6 +51,18 @@ struct VariantReport {
 /// model, without training for a task: log_likelihood_ref, log_likelihood_alt and log_odds, their difference
 /// (MaskedScorer). Where there is a background (EffectRanks) LABEL:quantile and LABEL:p follow.
 VariantReport predict_variants(const VariantSpec& spec);
+
+struct VariantForecast {
+    std::int64_t alleles = 0, tried = 0, scored = 0;  ///< of all; of those the tried; of these with scores
+    double seconds = 0;                               ///< of scoring all, at the rate that was measured
+    std::int64_t memory = 0;                          ///< bytes, the most that this process held
+};
+
+/// What predict_variants() would take, told from alleles spread over the file, which are scored for about
+/// `seconds_of_trial`; writes none of the outputs.
+VariantForecast forecast_variants(const VariantSpec& spec, double seconds_of_trial = 3);
+/// For people: a line a fact.
+std::string describe(const VariantForecast& forecast);
 
 struct BackgroundReport {
     std::int64_t variants = 0, shuffled = 0;
