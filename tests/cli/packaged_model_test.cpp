@@ -80,6 +80,51 @@ DOCTEST_TEST_CASE("chromatin-grch37: the strands count") {
     DOCTEST_CHECK(largest_difference(read_table(output), expected_scores()) > 1e-3);
 }
 
+DOCTEST_TEST_CASE("chromatin-grch37: effects of variants that bcftools consensus applied, and their ranks") {
+    const TempDir folder;
+    const Table expected = read_table(test_data("variants/effects.tsv"));  // scripts/checks/check_variants.py
+    DOCTEST_REQUIRE(expected.size() == 25);
+    std::string vcf = "##fileformat=VCFv4.2\n#CHROM\tPOS\tID\tREF\tALT\tQUAL\tFILTER\tINFO\n", before;
+    for (std::size_t i = 1; i < expected.size(); ++i) {
+        const std::vector<std::string>& row = expected[i];
+        const std::string record = row[0] + "\t" + row[1] + "\t.\t" + row[2] + "\t" + row[3] + "\t.\t.\t.\n";
+        if (record != before) vcf += record;
+        before = record;
+    }
+    write_file(folder / "v.vcf", vcf);
+    const auto effects = [&](const std::string& name, const std::vector<std::string>& more) {
+        const std::string output = (folder / name).string();
+        std::vector<std::string> words{"predict-variants",
+                                       "--model",
+                                       test_data("models/chromatin-grch37").string(),
+                                       "--reference",
+                                       test_data("genome/22.fa.gz").string(),
+                                       "--variants",
+                                       (folder / "v.vcf").string(),
+                                       "--labels",
+                                       "0,1,80",
+                                       "--device",
+                                       "cpu",
+                                       "--output",
+                                       output};
+        words.insert(words.end(), more.begin(), more.end());
+        const ProgramResult result = run_program(words);
+        DOCTEST_REQUIRE_MESSAGE(result.code == 0, result.err);
+        return read_table(output);
+    };
+    const Table centre = effects("centre.tsv", {"--write", "log-odds,quantile,p"});
+    const Table l2 = effects("l2.tsv", {"--write", "log-odds", "--scorer", "l2", "--bins", "5"});
+    for (std::size_t i = 1; i < expected.size(); ++i) {
+        const std::size_t row = (i + 2) / 3, label = (i - 1) % 3;
+        DOCTEST_CAPTURE(i);
+        DOCTEST_CHECK(std::abs(std::stod(centre.at(row).at(7 + 3 * label)) - std::stod(expected[i][5])) <
+                      1e-4);
+        DOCTEST_CHECK(std::abs(std::stod(l2.at(row).at(7 + label)) - std::stod(expected[i][6])) < 1e-4);
+        const double quantile = std::stod(centre[row][8 + 3 * label]), effect = std::stod(expected[i][5]);
+        if (std::abs(effect) > 0.1) DOCTEST_CHECK((quantile > 0.5) == (effect > 0));
+    }
+}
+
 DOCTEST_TEST_CASE("chromatin-grch37: its card names the weights that lie beside it") {
     const std::string card = read_file(test_data("models/chromatin-grch37/README.md"));
     DOCTEST_CHECK(card.starts_with("---\nlicense: apache-2.0\n"));

@@ -48,9 +48,9 @@ AlleleEffect effect_over(std::span<const double> ref, std::span<const double> al
             return rounded(sums.ref / count, sums.alt / count, std::sqrt(sums.squares),
                            std::sqrt(sums.additive_squares));
         case BinScorer::sum:
-            return rounded(
-                sums.ref, sums.alt, sums.difference,
-                gives_probabilities(link) ? sums.additive : additive(sums.alt, link) - additive(sums.ref, link));
+            return rounded(sums.ref, sums.alt, sums.difference,
+                           gives_probabilities(link) ? sums.additive
+                                                     : additive(sums.alt, link) - additive(sums.ref, link));
         case BinScorer::centre:
         case BinScorer::max:
             break;

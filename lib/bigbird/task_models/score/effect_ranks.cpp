@@ -22,11 +22,14 @@ std::vector<std::string> checksums_of(const rows::Provenance& run) {
     return sums;
 }
 
-std::string words_of(const rows::Provenance& run) {
+/// What `run` has and `other` has not.
+std::string words_of(const rows::Provenance& run, const rows::Provenance& other) {
     std::string words;
-    for (const auto& [key, value] : run)
-        if (key != checksum_key) words += (words.empty() ? "" : ", ") + key + " " + value;
-    return words;
+    for (const auto& entry : run) {
+        if (std::ranges::find(other, entry) == other.end())
+            words += (words.empty() ? "" : ", ") + entry.first + " " + entry.second;
+    }
+    return words.empty() ? "defaults" : words;
 }
 
 }  // namespace
@@ -50,11 +53,11 @@ void EffectRanks::require(const rows::Provenance& run, std::span<const std::stri
                          path_);
     }
     if (background_->run != run) {
-        const std::string sentence = "is a background of other options (" + words_of(background_->run) +
-                                     "; here " + words_of(run) +
-                                     "); make one with build-background and these options";
+        const std::string sentence = "is a background of other options (" + words_of(background_->run, run) +
+                                     ", not " + words_of(run, background_->run) +
+                                     "); make one with build-background and the same options";
         if (!is_own_) throw InputError(sentence, path_);
-        log_warning("{}: {}: quantile and p are left out", path_.string(), sentence);
+        log_warning("{}: {}; quantile and p are left out", path_.string(), sentence);
         background_.reset();
         return;
     }

@@ -309,7 +309,8 @@ DOCTEST_TEST_CASE("predict_variants: ranks among a background of the same model,
     DOCTEST_CHECK(refusal().find("is a background of another model (") != std::string::npos);
     spec.models = {fixture / "model5"};
     spec.strands = task_models::Strands::none;
-    DOCTEST_CHECK(refusal().find("is a background of other options (") != std::string::npos);
+    DOCTEST_CHECK(refusal().find("is a background of other options (reverse_complement average, not "
+                                 "reverse_complement none); make one") != std::string::npos);
     // A model's own background serves without being asked for, where it fits.
     std::filesystem::copy(fixture / "b.h5", fixture / "model5" / "background.h5");
     spec.background.clear();
