@@ -41,16 +41,15 @@ void add_variant_options(CLI::App& command, VariantSpec& spec, const std::string
     add_reference_option(command, spec.references);
     command.add_option("--variants", spec.variants, variants)->required()->type_name("VCF");
     command
-        .add_option(
-            "--tss", spec.tss,
-            "Promoter models: score a variant in the window of the nearest of these TSSs")
+        .add_option("--tss", spec.tss,
+                    "Promoter models: score a variant in the window of the nearest of these TSSs")
         ->type_name("BED");
     command.add_option("--window", spec.window, "Bases around a variant that a token model reads")
         ->check(CLI::Range(std::int64_t{1}, rows::longest_window))
         ->type_name("BP");
-    add_choice_option(command, "--scorer", spec.scorer, task_models::bin_scorer_choices,
-                      "Bin models: effect of the variant's bin, or the largest, mean, norm or sum of the "
-                      "effects on --bins");
+    add_choice_option(
+        command, "--scorer", spec.scorer, task_models::bin_scorer_choices,
+        "Bin models: the effect on the variant's bin, or the largest, mean, norm or sum over --bins");
     command.add_option("--bins", spec.bins, "Bins that --scorer looks at, the variant's in the middle")
         ->check(CLI::Range(std::int64_t{1}, std::int64_t{10'001}))
         ->type_name("N");
@@ -85,7 +84,7 @@ void setup_build_background(Program& program, Runner<BackgroundSpec> run) {
         ->group("Output");
     command
         .add_option("--count", spec->count,
-                    "Variants at most, drawn at random; and alleles at random positions")
+                    "Variants to score at most, drawn at random, and alleles to shuffle")
         ->check(CLI::Range(std::int64_t{1}, std::int64_t{1'000'000}))
         ->type_name("N");
     add_seed_option(command, spec->seed);
@@ -113,8 +112,8 @@ void setup_predict_variants(Program& program, Runner<VariantSpec> run) {
         ->type_name("LIST");
     command
         .add_option("--background", spec->background,
-                    "Effects to rank among, by build-background; default: background.h5 of the model's "
-                    "folder, if there")
+                    "Rank effects among these (build-background); default: background.h5 in the model's "
+                    "folder, if any")
         ->type_name("H5");
     command
         .add_option("--top", spec->top,
@@ -131,7 +130,7 @@ void setup_predict_variants(Program& program, Runner<VariantSpec> run) {
     add_shard_option(command, spec->outputs.shard, "rows");
     option_of(command, "--output")->required(false);
     command.add_flag("--dry-run", spec->dry_run,
-                     "Only say on standard output what it takes, measured on some of the variants");
+                     "Only print the time and memory to expect, measured on some variants");
     add_compute_options(command, *spec);
     add_examples(command, examples);
     show_first(command, {"--model", "--reference", "--variants", "--tss", "--labels", "--output", "--shard",
