@@ -25,22 +25,28 @@ void setup_predict_mutagenesis(Program& program, Runner<MutagenesisSpec> run) {
     auto spec = std::make_shared<MutagenesisSpec>();
     CLI::App& command = program.add<MutagenesisSpec>(
         "predict-mutagenesis", "Variants",
-        "Score every substitution of every base of BED rows by a bin model: one row out for each base and "
+        "Score every substitution of every base of BED rows or sequences: one row out for each base and "
         "label, with the effects of A, C, G and T. Tracks hold each base's largest effect. With --delete or "
-        "--shuffle one row for each stretch, with a column per label; tracks hold the mean over stretches.",
+        "--shuffle one row for each stretch, with a column per label; tracks hold the mean over stretches. "
+        "Bin models recompute only what a substitution changes; others take a pass for each.",
         spec, std::move(run));
     command
         .add_option("-m,--model", spec->models,
-                    "Chromatin model of bins; given several times, the mean of the models' scores")
+                    "Bin, chromatin, promoter or sequence model; given several times, the mean of the "
+                    "models' scores")
         ->required()
         ->type_name("DIR");
-    add_reference_option(command, spec->references);
+    add_reference_option(command, spec->references, false);
     command.add_option("--regions", spec->regions, "BED whose bases are changed, or '-' for standard input")
-        ->required()
         ->type_name("BED");
+    command
+        .add_option("--sequences", spec->sequences,
+                    "FASTA or table whose records are changed, or '-' for standard input")
+        ->type_name("FILE");
     add_labels_option(command, spec->labels);
     add_choice_option(command, "--score", spec->score, task_models::mutagenesis_score_choices,
-                      "Effects on the mean of the bins that a region touches, or on the bin of each base");
+                      "Bin models: effects on the mean of the bins that a region touches, or on the bin of "
+                      "each base");
     auto* const deleted =
         command
             .add_option("--delete", spec->deleted,
@@ -57,14 +63,14 @@ void setup_predict_mutagenesis(Program& program, Runner<MutagenesisSpec> run) {
                       "Effects as differences of log odds (of coverage, of logarithms) or of scores");
     add_choice_option(command, "--reverse-complement", spec->strands, task_models::strand_choices,
                       "Average the scores of both strands, or score one: the reference's (none) or its "
-                      "reverse complement (only)");
+                      "reverse complement (only); of bin and other chromatin models");
     command.add_flag("--skip-invalid", spec->skip_invalid,
                      "Leave out rows that are not on the reference, instead of ending");
     add_letter_outputs(command, spec->outputs, "Effects");
     add_compute_options(command, *spec);
     add_examples(command, examples);
-    show_first(command, {"--model", "--reference", "--regions", "--labels", "--score", "--delete",
-                         "--shuffle", "--write", "--output", "--device"});
+    show_first(command, {"--model", "--reference", "--regions", "--sequences", "--labels", "--score",
+                         "--delete", "--shuffle", "--write", "--output", "--device"});
 }
 
 }  // namespace bigbird::cli

@@ -145,14 +145,7 @@ void attribute_regions(const AttributeSpec& spec, Attributor& attributor, Progre
 void add_tiles(Attributor& attributor, const rows::SequenceRecord& record) {
     const bins::Grid grid = attributor.models().front().bins()->grid();
     const std::int64_t length = std::ssize(record.sequence), tile = grid.core_bins() * grid.bin;
-    const SequenceOf sequence_of = [&](const genome::Interval& where) {
-        const std::int64_t begin = std::clamp<std::int64_t>(where.begin, 0, length),
-                           end = std::clamp<std::int64_t>(where.end, 0, length);
-        std::string dna(static_cast<std::size_t>(begin - where.begin), 'N');
-        dna += record.sequence.substr(static_cast<std::size_t>(begin), static_cast<std::size_t>(end - begin));
-        dna.resize(static_cast<std::size_t>(where.size()), 'N');
-        return dna;
-    };
+    const SequenceOf sequence_of = sequence_of_record(record.sequence);
     for (std::int64_t begin = 0; begin < length; begin += tile) {
         rows::Row row;
         row.where = {record.id, begin, std::min(begin + tile, length)};

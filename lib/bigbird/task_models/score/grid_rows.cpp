@@ -14,6 +14,19 @@ constexpr std::size_t windows_kept = 4;
 
 }  // namespace
 
+SequenceOf sequence_of_record(std::string dna) {
+    return [dna = std::move(dna)](const genome::Interval& where) {
+        const std::int64_t length = std::ssize(dna);
+        const std::int64_t begin = std::clamp<std::int64_t>(where.begin, 0, length),
+                           end = std::clamp<std::int64_t>(where.end, begin, length);
+        std::string part(static_cast<std::size_t>(std::clamp<std::int64_t>(-where.begin, 0, where.size())),
+                         'N');
+        part += dna.substr(static_cast<std::size_t>(begin), static_cast<std::size_t>(end - begin));
+        part.resize(static_cast<std::size_t>(where.size()), 'N');
+        return part;
+    };
+}
+
 bool begin_in_one_window(const bins::Grid& grid, const genome::Interval& a, const genome::Interval& b) {
     const auto window = [&](const genome::Interval& where) {
         return grid.window_of(std::max<std::int64_t>(0, where.begin) / grid.bin);

@@ -20,6 +20,8 @@ namespace bigbird::task_models {
 
 /// Exactly where.size() letters of normalised sequence, N beyond a contig's ends. Thread-safe.
 using SequenceOf = std::function<std::string(const genome::Interval& where)>;
+/// That of a record, which is a contig of its own.
+SequenceOf sequence_of_record(std::string dna);
 
 /// A row on the reference; one that is not wanted gets nothing.
 struct GridRow {

@@ -81,9 +81,9 @@ struct MutagenesisReport {
     double seconds = 0;
 };
 
-/// Scores every substitution of every base of the regions: in tables a line for each base and label, with the
-/// effects of A, C, G and T, 0 for the reference's letter; in tracks each base's largest effect. Effects are
-/// differences to the reference, of probabilities or of their log odds.
+/// Scores every substitution of every base of the regions or records: in tables a line for each base and
+/// label, with the effects of A, C, G and T, 0 for the reference's letter; in tracks each base's largest
+/// effect. Effects are differences to the reference, of probabilities or of their log odds.
 MutagenesisReport predict_mutagenesis(const MutagenesisSpec& spec);
 
 struct AttributeReport {

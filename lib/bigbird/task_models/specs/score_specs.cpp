@@ -81,10 +81,24 @@ void PredictSpec::validate() const {
     }
 }
 
-void AttributeSpec::validate() const {
+namespace {
+
+void require_regions_or_sequences(const std::filesystem::path& regions,
+                                  const std::vector<std::filesystem::path>& references,
+                                  const std::filesystem::path& sequences) {
     if (regions.empty() == sequences.empty())
         throw ConfigError("either --regions with --reference, or --sequences, is needed");
     if (!regions.empty() && references.empty()) throw ConfigError("--regions needs --reference");
+}
+
+}  // namespace
+
+void MutagenesisSpec::validate() const {
+    require_regions_or_sequences(regions, references, sequences);
+}
+
+void AttributeSpec::validate() const {
+    require_regions_or_sequences(regions, references, sequences);
     if (shuffles < 1) throw ConfigError("--shuffles must be at least 1, not " + std::to_string(shuffles));
     if (baseline == AttributionBaseline::shuffled && !has_baseline()) {
         throw ConfigError("--baseline is of integrated-gradients and deeplift: leave it out with --method " +

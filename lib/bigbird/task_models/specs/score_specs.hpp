@@ -150,18 +150,24 @@ inline constexpr Choices<Quantity, 2> effect_choices{
 
 /// What predict-mutagenesis is asked for.
 struct MutagenesisSpec : ComputeSpec {
-    std::vector<std::filesystem::path> models;  ///< bin models; several: the mean of their probabilities
+    std::vector<std::filesystem::path> models;  ///< several: the mean of their probabilities
+    /// Either BED rows ("-": standard input) on the reference, of bin models and models of windows, or FASTA
+    /// or a table, of all models.
+    std::filesystem::path regions;
     std::vector<std::filesystem::path> references;
-    std::filesystem::path regions;  ///< BED, or "-"
-    std::string labels;             ///< LabelTable::select; "": all
+    std::filesystem::path sequences;
+    std::string labels;  ///< LabelTable::select; "": all
     Quantity quantity = Quantity::log_odds;
     MutagenesisScore score = MutagenesisScore::region;
     std::int64_t deleted = 0, shuffled = 0;  ///< bases of a stretch, in place of substitutions
-    Strands strands = Strands::average;
+    Strands strands = Strands::average;      ///< of bin and other chromatin models
     bool skip_invalid = false;
     outputs::OutputSpec outputs;
 
+    bool by_records() const { return !sequences.empty(); }
     bool by_stretches() const { return deleted > 0 || shuffled > 0; }
+    /// Throws ConfigError where there is nothing to change, or fields do not go together.
+    void validate() const;
 };
 
 /// How attribute tells what each letter contributes.

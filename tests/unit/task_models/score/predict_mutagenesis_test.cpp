@@ -361,10 +361,4 @@ DOCTEST_TEST_CASE("predict_mutagenesis: tracks of the largest effects, tiles, la
     DOCTEST_CHECK(message_of<InputError>([&] {
                       predict_mutagenesis(fixture.mutagenesis("d\t1\t9\n"));
                   }).find("contig 'd' is not in the reference") != std::string::npos);
-    TaskInfo info;
-    info.window = {-150, 150};
-    write_tiny_task_model(fixture / "tokens", info, 2, 1);
-    spec.models = {fixture / "tokens"};
-    DOCTEST_CHECK(message_of<ConfigError>([&] { predict_mutagenesis(spec); }).find("is no bin model") !=
-                  std::string::npos);
 }
