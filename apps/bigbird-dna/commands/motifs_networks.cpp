@@ -78,9 +78,15 @@ void setup_motifs_marginalize(Program& program, Runner<MarginalizeSpec> run) {
         ->required()
         ->type_name("BED|shuffled");
     add_reference_option(command, spec->references);
+    command
+        .add_option("--spacing", spec->spacings,
+                    "Put in each two of the motifs, with this many bases between them; several by commas")
+        ->delimiter(',')
+        ->check(CLI::Range(std::int64_t{0}, std::int64_t{10'000}))
+        ->type_name("BP");
     add_outputs(command, *spec,
                 "Table: motif, name, label, effect (the mean over backgrounds), se (its standard error), "
-                "backgrounds");
+                "backgrounds; with --spacing also interaction, the effect of both less that of each");
     add_examples(command, marginalize_examples);
 }
 

@@ -23,6 +23,7 @@ namespace bigbird::task_models {
 namespace {
 
 constexpr std::int64_t shuffled_count = 100, tries = 50, record_length = 1000;
+constexpr std::size_t insertions_a_call = 64;
 
 /// What a model scores.
 struct Scorer {
@@ -106,30 +107,102 @@ std::vector<std::string> shuffled(const genome::ReferenceGenome& reference, std:
         fmt::format("the reference has no {} bases without N; give a BED as --backgrounds", length));
 }
 
-std::string with_motif(std::string dna, const motifs::Motif& motif, const Scorer& scorer) {
+/// A motif's likeliest letters.
+std::string site_of(const motifs::Motif& motif) {
     std::string site;
     for (const motifs::Shares& column : motif.shares)
         site += "ACGT"[std::ranges::max_element(column) - column.begin()];
-    const std::int64_t middle = scorer.reads_rows ? std::ssize(dna) / 2 : scorer.middle;
-    if (site.size() > dna.size())
-        throw ConfigError(fmt::format("the motif '{}' is longer than a background, which has {} bases",
-                                      motif.id, dna.size()));
-    return dna.replace(static_cast<std::size_t>(middle) - site.size() / 2, site.size(), site);
+    return site;
 }
 
-void write_effects(const motifs::Motif& motif, const std::vector<std::vector<double>>& effects,
-                   const rows::LabelTable& labels, genome::TextOutput& output) {
+/// A background with words in it, each behind a number of letters that stay, about the scorer's middle.
+class Background {
+public:
+    Background(const std::string& dna, const Scorer& scorer)
+        : dna_(dna), middle_(scorer.reads_rows ? std::ssize(dna) / 2 : scorer.middle) {}
+    /// `size` letters about the middle are free for `words`, (offset, letters).
+    std::string with(std::size_t size,
+                     std::initializer_list<std::pair<std::size_t, std::string_view>> words) const {
+        const auto begin = static_cast<std::size_t>(middle_) - size / 2;
+        if (size > dna_.size() || static_cast<std::size_t>(middle_) < size / 2 ||
+            begin + size > dna_.size()) {
+            throw ConfigError(fmt::format(
+                "{} bases of motifs do not fit into a background, which has {} bases", size, dna_.size()));
+        }
+        std::string dna = dna_;
+        for (const auto& [offset, word] : words)
+            dna.replace(begin + offset, word.size(), word);
+        return dna;
+    }
+
+private:
+    const std::string& dna_;
+    std::int64_t middle_;
+};
+
+/// What is scored in backgrounds: a motif, or two with bases between them.
+struct Insertion {
+    std::string head;  ///< the first fields of its rows
+    std::string site, other;
+    std::int64_t spacing = 0;
+
+    bool is_pair() const { return !other.empty(); }
+    /// The background itself is not among them. Of a pair both, the first and the second.
+    std::vector<std::string> sequences(const Background& background) const {
+        if (!is_pair()) return {background.with(site.size(), {{0, site}})};
+        const std::size_t second = site.size() + static_cast<std::size_t>(spacing),
+                          size = second + other.size();
+        return {background.with(size, {{0, site}, {second, other}}), background.with(size, {{0, site}}),
+                background.with(size, {{second, other}})};
+    }
+    /// (labels) effects, of a pair followed by (labels) of both less those of each. `before`: the
+    /// background's (labels) scores; `after`: those of each of sequences().
+    std::vector<double> effects(std::span<const double> before, std::span<const double> after) const {
+        const std::size_t labels = before.size();
+        std::vector<double> effects;
+        for (std::size_t label = 0; label < labels; ++label)
+            effects.push_back(after[label] - before[label]);
+        for (std::size_t label = 0; is_pair() && label < labels; ++label)
+            effects.push_back(after[label] - after[labels + label] - after[2 * labels + label] +
+                              before[label]);
+        return effects;
+    }
+};
+
+std::vector<Insertion> insertions_of(const motifs::MotifSet& set, const std::vector<std::int64_t>& spacings) {
+    const auto name = [](const motifs::Motif& motif) { return motif.name.empty() ? "." : motif.name; };
+    std::vector<Insertion> all;
+    for (const motifs::Motif& motif : set.motifs) {
+        if (spacings.empty())
+            all.push_back({fmt::format("{}\t{}", motif.id, name(motif)), site_of(motif), ""});
+        for (const motifs::Motif& other : set.motifs) {
+            for (const std::int64_t spacing : spacings)
+                all.push_back({fmt::format("{}\t{}\t{}", motif.id, other.id, spacing), site_of(motif),
+                               site_of(other), spacing});
+        }
+    }
+    return all;
+}
+
+/// "mean<TAB>standard error" of one of the effects in each background.
+std::string summary(const std::vector<std::vector<double>>& effects, std::size_t which) {
     const auto count = static_cast<double>(effects.size());
+    double sum = 0, squares = 0;
+    for (const std::vector<double>& of_background : effects)
+        sum += of_background[which];
+    for (const std::vector<double>& of_background : effects)
+        squares += (of_background[which] - sum / count) * (of_background[which] - sum / count);
+    return fmt::format("{:.5g}\t{}", sum / count,
+                       count > 1 ? fmt::format("{:.4g}", std::sqrt(squares / (count - 1) / count)) : "NA");
+}
+
+void write_effects(const Insertion& insertion, const std::vector<std::vector<double>>& effects,
+                   const rows::LabelTable& labels, genome::TextOutput& output) {
     for (std::size_t label = 0; label < labels.size(); ++label) {
-        double sum = 0, squares = 0;
-        for (const std::vector<double>& of_background : effects)
-            sum += of_background[label];
-        for (const std::vector<double>& of_background : effects)
-            squares += (of_background[label] - sum / count) * (of_background[label] - sum / count);
-        output.write(fmt::format(
-            "{}\t{}\t{}\t{:.5g}\t{}\t{}\n", motif.id, motif.name.empty() ? "." : motif.name,
-            labels.column_name(label), sum / count,
-            count > 1 ? fmt::format("{:.4g}", std::sqrt(squares / (count - 1) / count)) : "NA", count));
+        std::string row =
+            insertion.head + '\t' + labels.column_name(label) + '\t' + summary(effects, label) + '\t';
+        if (insertion.is_pair()) row += summary(effects, labels.size() + label) + '\t';
+        output.write(fmt::format("{}{}\n", row, effects.size()));
     }
 }
 
@@ -143,28 +216,42 @@ std::int64_t marginalize_motifs(const MarginalizeSpec& spec) {
     const std::vector<std::string> backgrounds = spec.backgrounds == shuffled_backgrounds
                                                      ? shuffled(*reference, scorer.length)
                                                      : rows_of(spec, *reference, scorer);
-    std::vector<std::vector<std::vector<double>>> effects(set.motifs.size());  // background, label
+    const std::vector<Insertion> insertions = insertions_of(set, spec.spacings);
+    std::vector<std::vector<std::vector<double>>> effects(insertions.size());  // background, label
     Progress progress("Scoring", "backgrounds", std::ssize(backgrounds));
-    for (const std::string& background : backgrounds) {
-        stop_if_asked();
-        std::vector<std::string> sequences{background};
-        for (const motifs::Motif& motif : set.motifs)
-            sequences.push_back(with_motif(background, motif, scorer));
-        std::vector<double> values = scorer.score(sequences);
-        for (double& value : values)
-            value = additive(value, scorer.info.link());
-        const std::size_t labels = scorer.labels.size();
-        for (std::size_t motif = 0; motif < effects.size(); ++motif) {
-            std::vector<double>& of_background = effects[motif].emplace_back();
-            for (std::size_t label = 0; label < labels; ++label)
-                of_background.push_back(values[(motif + 1) * labels + label] - values[label]);
+    for (const std::string& dna : backgrounds) {
+        const Background background(dna, scorer);
+        const auto score = [&](const std::vector<std::string>& sequences) {
+            std::vector<double> values = scorer.score(sequences);
+            for (double& value : values)
+                value = additive(value, scorer.info.link());
+            return values;
+        };
+        const std::vector<double> before = score({dna});
+        for (std::size_t first = 0; first < insertions.size(); first += insertions_a_call) {
+            stop_if_asked();
+            const auto some = std::span(insertions)
+                                  .subspan(first)
+                                  .first(std::min(insertions_a_call, insertions.size() - first));
+            std::vector<std::string> sequences;
+            for (const Insertion& insertion : some)
+                std::ranges::move(insertion.sequences(background), std::back_inserter(sequences));
+            const std::vector<double> values = score(sequences);
+            const std::size_t each = values.size() / some.size();
+            for (std::size_t i = 0; i < some.size(); ++i) {
+                const std::span<const double> own = std::span(values).subspan(i * each, each);
+                effects[first + i].push_back(some[i].effects(before, own));
+            }
         }
         progress.update(std::ssize(effects.front()));
     }
     progress.finish();
-    output.write("#motif\tname\tlabel\teffect\tse\tbackgrounds\n");
-    for (std::size_t motif = 0; motif < effects.size(); ++motif)
-        write_effects(set.motifs[motif], effects[motif], scorer.labels, output);
+    output.write(
+        spec.spacings.empty()
+            ? "#motif\tname\tlabel\teffect\tse\tbackgrounds\n"
+            : "#motif\tother\tspacing\tlabel\teffect\tse\tinteraction\tinteraction_se\tbackgrounds\n");
+    for (std::size_t i = 0; i < insertions.size(); ++i)
+        write_effects(insertions[i], effects[i], scorer.labels, output);
     output.commit();
     return std::ssize(backgrounds);
 }

@@ -19,7 +19,9 @@ std::int64_t export_motifs(const ExportMotifsSpec& spec);
 /// For each motif and label the mean difference that the motif makes to backgrounds (as
 /// tangermeme.marginalize with the motif's likeliest letters), with its standard error, as a table. Of a bin
 /// model in the bin whose middle the motif takes, at the window's middle; of records the record's score.
-/// Differences are of log odds; of numbers, of the numbers. Returns the number of backgrounds.
+/// Differences are of log odds; of numbers, of the numbers. With spacings, for each two motifs, in either
+/// order, with so many bases between them: the effect of both, and that effect less those of each of the two
+/// in its place (as tangermeme.space scores them). Returns the number of backgrounds.
 std::int64_t marginalize_motifs(const MarginalizeSpec& spec);
 
 }  // namespace bigbird::task_models

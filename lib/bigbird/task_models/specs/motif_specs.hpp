@@ -21,6 +21,7 @@ struct MarginalizeSpec : ComputeSpec {
     std::filesystem::path model, motifs;
     std::filesystem::path backgrounds;  ///< a BED, or the word `shuffled`
     std::vector<std::filesystem::path> references;
+    std::vector<std::int64_t> spacings;  ///< bases between two motifs; none: each motif on its own
     std::filesystem::path output = "-";
     Overwrite overwrite = Overwrite::refuse;
 };

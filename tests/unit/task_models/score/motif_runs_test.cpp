@@ -134,6 +134,35 @@ DOCTEST_TEST_CASE("marginalize_motifs: the effects that predict shows on a genom
     }
 }
 
+DOCTEST_TEST_CASE("marginalize_motifs: two motifs at a distance, both less each in its place") {
+    const Fixture fixture;
+    const std::string second =
+        "\nMOTIF tt\nletter-probability matrix: alength= 4 w= 2 nsites= 9\n 0 0 0.1 0.9\n 0 0 0 1\n";
+    MarginalizeSpec spec = fixture.marginalize(one_motif + second, "c\t440\t460\n");
+    spec.spacings = {0, 3};
+    DOCTEST_CHECK(marginalize_motifs(spec) == 1);
+    const TableRows rows = read_rows(fixture / "out", "#");
+    DOCTEST_REQUIRE(rows.size() == 16);  // 4 pairs, 2 spacings, 2 labels
+    const auto& row = rows[6];           // gata, tt, 3, a b
+    DOCTEST_CHECK(std::vector(row.begin(), row.begin() + 4) ==
+                  std::vector<std::string>{"gata", "tt", "3", rows[0][3]});
+    const auto odds_with = [&](const std::string& first, const std::string& other) {
+        std::string changed = fixture.genome();  // GATA...TT: 9 bases about 450
+        changed.replace(446, first.size(), first);
+        changed.replace(453, other.size(), other);
+        return fixture.odds(changed, 440)[0];
+    };
+    const double before = odds_with("", ""), both = odds_with("GATA", "TT"), first = odds_with("GATA", ""),
+                 other = odds_with("", "TT");
+    DOCTEST_CHECK(std::stod(row[4]) == doctest::Approx(both - before).epsilon(2e-3));
+    DOCTEST_CHECK(row[5] == "NA");
+    DOCTEST_CHECK(std::abs(std::stod(row[6]) - (both - first - other + before)) < 1e-5);
+    DOCTEST_CHECK(row[8] == "1");
+    spec.spacings = {1000};
+    DOCTEST_CHECK_THROWS_WITH(marginalize_motifs(spec),
+                              doctest::Contains("bases of motifs do not fit into a background"));
+}
+
 DOCTEST_TEST_CASE("marginalize_motifs: shuffled backgrounds repeat; what does not fit is refused") {
     const Fixture fixture;
     MarginalizeSpec spec = fixture.marginalize(one_motif, "");
