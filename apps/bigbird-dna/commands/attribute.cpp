@@ -25,13 +25,14 @@ void setup_attribute(Program& program, Runner<AttributeSpec> run) {
     auto spec = std::make_shared<AttributeSpec>();
     CLI::App& command = program.add<AttributeSpec>(
         "attribute", "Variants",
-        "Tell what each base contributes to the score of a region or sequence, by gradients of a bin or "
-        "sequence model: one row out for each base and label, with the hypothetical contributions of A, C, G "
-        "and T. Tracks hold each base's own contribution.",
+        "Tell what each base contributes to the score of a region or sequence, by gradients: one row out for "
+        "each base and label, with the hypothetical contributions of A, C, G and T. Tracks hold each base's "
+        "own contribution. Of a model that reads tokens, a token's contribution is shared by the bases that "
+        "it spells, and other letters have none (NA).",
         spec, std::move(run));
     command
         .add_option("-m,--model", spec->models,
-                    "Bin or sequence model; given several times, the mean of the models' scores")
+                    "Bin, sequence or token model; given several times, the mean of the models' scores")
         ->required()
         ->type_name("DIR");
     add_reference_option(command, spec->references, false);
@@ -49,9 +50,11 @@ void setup_attribute(Program& program, Runner<AttributeSpec> run) {
                       "Baseline of integrated-gradients and deeplift: all zeros, or dinucleotide shuffles");
     command.add_option("--shuffles", spec->shuffles, "Shuffles per region or sequence, averaged")
         ->type_name("N");
+    command.add_flag("--mean-centered", spec->mean_centered,
+                     "Subtract from each base's A, C, G and T their mean, which sequences never follow");
     add_choice_option(command, "--reverse-complement", spec->strands, task_models::strand_choices,
                       "Average the scores of both strands, or score one: the reference's (none) or its "
-                      "reverse complement (only); of bin models");
+                      "reverse complement (only); of bin and other chromatin models");
     add_letter_outputs(command, spec->outputs, "Contributions");
     add_threads_option(command, spec->threads);
     add_examples(command, examples);

@@ -13,8 +13,6 @@ namespace bigbird::bins {
 
 namespace {
 
-constexpr int steps = 50;
-
 at::Tensor chosen_labels(const Attributed& what) {
     std::vector<std::int64_t> labels(what.labels.begin(), what.labels.end());
     return at::tensor(labels, at::TensorOptions(at::kLong).device(what.letters.device()));
@@ -55,8 +53,8 @@ at::Tensor gradients(const Attributed& what) {
     return gradients_of(what.scores(letters), letters, what.labels).squeeze(1);
 }
 
-at::Tensor integrated_gradients(const Attributed& what, const at::Tensor& references) {
-    static const Quadrature line(steps);
+at::Tensor integrated_gradients(const Attributed& what, const at::Tensor& references, int steps) {
+    const Quadrature line(steps);
     const at::AutoGradMode with_gradients(true);
     const at::Tensor points = at::tensor(line.points, what.letters.options()).view({-1, 1, 1}),
                      weights = at::tensor(line.weights, what.letters.options()).view({1, -1, 1, 1});
@@ -78,11 +76,11 @@ at::Tensor integrated_gradients(const Attributed& what, const at::Tensor& refere
     return sum / references.size(0);
 }
 
-at::Tensor deeplift(const Attributed& what, const at::Tensor& references) {
+at::Tensor deeplift(const Attributed& what, const at::Tensor& references, int points) {
     const at::AutoGradMode with_gradients(true);
-    const SecantGuard secants;
+    const SecantGuard secants(points);
     at::Tensor sum;
-    for (const at::Tensor& some : references.split(what.at_once)) {
+    for (const at::Tensor& some : references.split(std::max<std::int64_t>(1, what.at_once / (2 * points)))) {
         const std::int64_t count = some.size(0);
         const at::Tensor letters = what.letters.expand({count, -1, -1}).clone().requires_grad_();
         const at::Tensor scores = what.scores(at::cat({letters, some})).narrow(0, 0, count);

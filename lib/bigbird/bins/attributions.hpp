@@ -29,10 +29,10 @@ at::Tensor gradients(const Attributed& what);
 /// Multipliers against references, (references, length, 4), and what hypothetical letters would contribute,
 /// their mean over references: (letter - reference) * multiplier, summed over the reference's letters. The
 /// entries of the sequence's own letters are its contributions. (labels, length, 4) float32.
-/// integrated_gradients: by Gauss and Legendre's quadrature of 50 points (Sundararajan and others 2017).
-at::Tensor integrated_gradients(const Attributed& what, const at::Tensor& references);
-/// deeplift: secants.hpp.
-at::Tensor deeplift(const Attributed& what, const at::Tensor& references);
+/// integrated_gradients: by Gauss and Legendre's quadrature of `steps` points (Sundararajan and others 2017).
+at::Tensor integrated_gradients(const Attributed& what, const at::Tensor& references, int steps = 50);
+/// deeplift: secants.hpp, with lines of `points` points; a batch holds Attributed::at_once points.
+at::Tensor deeplift(const Attributed& what, const at::Tensor& references, int points = 8);
 
 /// The difference that contributions sum to: scores of the sequence less the mean of the references',
 /// (labels) float64.

@@ -11,12 +11,11 @@ namespace bigbird::bins {
 
 namespace {
 
-constexpr int line_points = 8;
 /// Inputs and references nearer than this have the slope halfway between them: a quotient of their small
 /// differences would be rounding.
 constexpr double near = 1e-2;
 
-thread_local int guards = 0;
+thread_local int guards = 0, line_points = 0;
 
 /// A batch's inputs and references, and f of both; none has gradients.
 struct Halves {
@@ -40,12 +39,14 @@ at::Tensor zero_of(const at::Tensor& x) {
 
 }  // namespace
 
-SecantGuard::SecantGuard() {
+SecantGuard::SecantGuard(int points) : before_(line_points) {
     ++guards;
+    line_points = points;
 }
 
 SecantGuard::~SecantGuard() {
     --guards;
+    line_points = before_;
 }
 
 bool takes_secants() {
@@ -69,7 +70,7 @@ at::Tensor elementwise(const at::Tensor& x, const BatchFunction& f) {
 
 at::Tensor jointly(const at::Tensor& x, const BatchFunction& f) {
     if (!takes_secants()) return f(x);
-    static const Quadrature line(line_points);
+    const Quadrature line(line_points);
     const Halves given(x, f);
     const at::Tensor zero = zero_of(x), step = given.input - given.reference;
     std::vector<at::Tensor> places;

@@ -13,12 +13,16 @@ namespace bigbird::bins {
 /// While one lives, networks that this thread runs take batches of inputs followed by as many references.
 /// Gradients of an input's outputs are then multipliers: their products with input - reference sum to the
 /// difference of the outputs. References have no gradients.
+/// `points`: of the line on which jointly() takes mean slopes.
 class SecantGuard {
 public:
-    SecantGuard();
+    explicit SecantGuard(int points = 8);
     ~SecantGuard();
     SecantGuard(const SecantGuard&) = delete;
     SecantGuard& operator=(const SecantGuard&) = delete;
+
+private:
+    int before_;
 };
 
 /// Whether a SecantGuard lives on this thread.
@@ -27,15 +31,17 @@ bool takes_secants();
 /// A function of a batch, (batch, …) -> (batch, …), each sample on its own.
 using BatchFunction = std::function<at::Tensor(const at::Tensor&)>;
 
-/// f(x), f a function of each element; with secants by DeepLIFT's rescale rule.
+/// f(x), f a function of each element; with secants by DeepLIFT's rescale rule, which is exact up to
+/// rounding.
 at::Tensor elementwise(const at::Tensor& x, const BatchFunction& f);
 
 /// f(x), f a function of a sample's elements together; with secants the mean slope over the straight line
-/// from reference to input, by 8 points of Gauss and Legendre's quadrature.
+/// from reference to input, by the guard's points of Gauss and Legendre's quadrature: exact only as far as
+/// these follow the line, which is bent where a norm's input comes near to no variance (no letters).
 at::Tensor jointly(const at::Tensor& x, const BatchFunction& f);
 
 /// The maximum over a dimension; with secants by DeepLIFT's rule: the difference goes to the place of the
-/// larger of both maxima.
+/// larger of both maxima, which is exact.
 at::Tensor largest(const at::Tensor& x, std::int64_t dim);
 
 /// Points and weights of Gauss and Legendre's quadrature on [0, 1].

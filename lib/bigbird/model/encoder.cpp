@@ -6,6 +6,7 @@
 #include "bigbird/model/layers/onednn_linear.hpp"
 #include "bigbird/model/layers/packed_linear.hpp"
 #include "bigbird/model/layers/recompute.hpp"
+#include "bigbird/model/word_vectors.hpp"
 
 #include <cmath>
 
@@ -78,6 +79,12 @@ at::Tensor counted_positions(const at::Tensor& ids, std::int64_t padding) {
     return real.cumsum(1) * real + padding;
 }
 
+/// Of input_ids, or those that are given in their place.
+at::Tensor words_of(const EncoderInput& input, const Embedding& embeddings) {
+    const at::Tensor& given = WordVectors::current();
+    return given.defined() ? given : embeddings->forward(input.input_ids);
+}
+
 /// A nameless step of a dotted parameter name.
 std::shared_ptr<torch::nn::Module> group(torch::nn::Module& parent, const std::string& name) {
     return parent.register_module(name, std::make_shared<torch::nn::Module>(name));
@@ -122,7 +129,7 @@ at::Tensor EmbeddingsImpl::convolved(const at::Tensor& x, const at::Tensor& mask
 at::Tensor EmbeddingsImpl::of_longformer(const EncoderInput& input, const FusedDropout& drop,
                                          std::optional<at::ScalarType> fused) const {
     const at::Tensor positions = counted_positions(input.input_ids, word_embeddings->padding());
-    const at::Tensor x = word_embeddings->forward(input.input_ids) +
+    const at::Tensor x = words_of(input, word_embeddings) +
                          token_type_embeddings->forward(input.token_type_ids) +
                          position_embeddings->forward(positions);
     const at::Tensor y = dropout(norm_->forward(x), drop.probability, drop.key, drop.site);
@@ -133,13 +140,13 @@ at::Tensor EmbeddingsImpl::forward(const EncoderInput& input, const DropoutKey& 
                                    std::optional<at::ScalarType> fused) const {
     const FusedDropout drop{is_training() ? dropout_ : 0, key, {Place::embeddings}};
     if (is_longformer_) return of_longformer(input, drop, fused);
-    if (fused && front_ == 0) {
+    if (fused && front_ == 0 && !WordVectors::current().defined()) {
         return fused_embedding_norm(
             {input.input_ids, input.token_type_ids, word_embeddings->weight, position_embeddings->weight,
              token_type_embeddings->weight, word_scale_, word_embeddings->padding()},
             *norm_, drop, *fused);
     }
-    at::Tensor x = word_embeddings->forward(input.input_ids);  // (batch, length, hidden)
+    at::Tensor x = words_of(input, word_embeddings);  // (batch, length, hidden)
     if (word_scale_ != 1.0) {
         x = x * word_scale_;
     }

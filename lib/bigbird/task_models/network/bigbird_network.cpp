@@ -8,6 +8,7 @@
 #include "bigbird/model/device/device.hpp"
 #include "bigbird/model/model_directory.hpp"
 #include "bigbird/model/weights.hpp"
+#include "bigbird/model/word_vectors.hpp"
 #include "bigbird/task_models/network/model_folder.hpp"
 
 #include <algorithm>
@@ -98,7 +99,7 @@ protected:
     std::int64_t max_tokens_;
 };
 
-class WindowHead : public BigBirdNetwork<TaskNetwork> {
+class WindowHead : public BigBirdNetwork<TokenWindows> {
 public:
     WindowHead(model::SequenceClassifier network, tokenizer::DnaTokenizer tokenizer,
                const BigBirdReading& reading)
@@ -122,6 +123,21 @@ public:
     at::Tensor logits(std::span<const EncodedWindow> windows, std::span<const std::size_t> group,
                       const model::DropoutKey& key) const override {
         return pooled_logits(network_, input_of(windows, group), pooling_, key, computing_.type).unsqueeze(1);
+    }
+    std::vector<TokenSpan> spans(const EncodedWindow& window) const override {
+        return token_spans(window, tokenizer_);
+    }
+    at::Tensor word_vectors(const EncodedWindow& window) const override {
+        const std::vector<std::int64_t> ids(window.ids.begin(), window.ids.end());
+        const at::Tensor words = network_.ptr()->named_parameters()["bert.embeddings.word_embeddings.weight"];
+        return words.detach().index_select(0, at::tensor(ids, at::kLong).to(words.device())).to(at::kFloat);
+    }
+    at::Tensor vector_logits(const EncodedWindow& window, const at::Tensor& vectors) const override {
+        const std::vector<std::size_t> group(static_cast<std::size_t>(vectors.size(0)), 0);
+        const model::EncoderInput input = input_of({&window, 1}, group);
+        const model::WordVectors words(
+            at::constant_pad_nd(vectors, {0, 0, 0, input.input_ids.size(1) - vectors.size(1)}));
+        return pooled_logits(network_, input, pooling_, {}, computing_.type);
     }
 
 private:

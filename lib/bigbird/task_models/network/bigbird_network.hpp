@@ -53,6 +53,16 @@ struct BigBirdReading {
     rows::WindowBounds window{-4000, 4000};  ///< says where the anchor is
     Computing computing = {};
 };
+/// A network of windows as a function of its tokens' vectors.
+class TokenWindows : public TaskNetwork {
+public:
+    /// (ids, hidden) float32: the word embeddings of a window's ids.
+    virtual at::Tensor word_vectors(const EncodedWindow& window) const = 0;
+    /// (batch, labels) logits of the window with these vectors instead, (batch, ids, hidden), with gradients
+    /// where they are on.
+    virtual at::Tensor vector_logits(const EncodedWindow& window, const at::Tensor& vectors) const = 0;
+};
+
 /// Networks are on their device already. A window is one segment.
 std::shared_ptr<TaskNetwork> bigbird_windows(model::SequenceClassifier network,
                                              tokenizer::DnaTokenizer tokenizer,

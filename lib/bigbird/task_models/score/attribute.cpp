@@ -11,6 +11,7 @@
 #include "bigbird/task_models/score/letter_scores.hpp"
 #include "bigbird/task_models/score/score.hpp"
 #include "bigbird/task_models/score/score_rows.hpp"
+#include "bigbird/task_models/score/token_contributions.hpp"
 
 #include <algorithm>
 #include <chrono>
@@ -22,7 +23,10 @@ namespace fs = std::filesystem;
 
 namespace {
 
-constexpr std::int64_t at_once_of_deeplift = 16;  // pairs, each with 8 points of a line: secants.hpp
+/// Points of the lines that integrated gradients and DeepLIFT follow: twice as many, up to eight times, until
+/// contributions sum to the difference of scores within this part of it, or this number of each label.
+constexpr int first_steps = 50, first_points = 8, most_doublings = 3;
+constexpr double most_gap = 0.01, least_gap = 1e-3;
 
 /// (length, 4) float32.
 at::Tensor letters_of(std::string_view dna, const at::Device& device) {
@@ -38,6 +42,7 @@ rows::Provenance provenance_of(const AttributeSpec& spec, std::span<const ModelF
         const bool shuffled = spec.baseline == AttributionBaseline::shuffled;
         provenance.emplace_back("baseline", shuffled ? std::to_string(spec.shuffles) + " shuffles" : "zero");
     }
+    if (spec.mean_centered) provenance.emplace_back("mean_centered", "yes");
     if (models.front().bins())
         provenance.emplace_back("reverse_complement", word_of(strand_choices, spec.strands));
     return provenance;
@@ -64,6 +69,24 @@ public:
     }
     void add_record(const rows::Row& row, const std::string& dna) {
         add(row, dna, [&] { return record_score(models_, std::ssize(dna)); });
+    }
+    bool reads_tokens() const { return models_.front().network->reads_tokens(); }
+    /// A region or record that token models score.
+    void add_tokens(const rows::Row& row, const std::string& dna, const TokenRow& where) {
+        stop_if_asked();
+        constexpr std::size_t letters = dna_letters.size();
+        std::vector<float> scores(chosen_.size() * dna.size() * letters,
+                                  std::numeric_limits<float>::quiet_NaN());
+        const TokenContributions found = token_contributions(models_, spec_, chosen_, where);
+        const at::Tensor of_bases = found.of_bases.contiguous();
+        for (std::size_t i = 0; i < chosen_.size() * dna.size(); ++i) {
+            const std::size_t letter = dna_letters.find(dna[i % dna.size()]);
+            if (letter < letters) scores[i * letters + letter] = of_bases.const_data_ptr<float>()[i];
+        }
+        outputs_->write(row, dna, scores);
+        report_.bases += std::ssize(dna);
+        report_.gap += found.gap;
+        report_.difference += found.difference;
     }
     AttributeReport& report() { return report_; }
     void commit() { outputs_->commit(); }
@@ -99,18 +122,29 @@ private:
         using enum AttributionMethod;
         bins::Attributed what{score.scores, letters_of(dna, models_.front().network->device()), chosen_,
                               score.at_once};
-        if (spec_.method == input_x_gradient) return bins::gradients(what);
-        if (spec_.method == saliency) return bins::gradients(what).abs();
+        if (!spec_.has_baseline()) {
+            const at::Tensor slopes = centered(bins::gradients(what));
+            return spec_.method == saliency ? slopes.abs() : slopes;
+        }
         const at::Tensor others = references(dna, what.letters);
         const at::Tensor differences = bins::score_differences(what, others);
-        if (spec_.method == deeplift)
-            what.at_once = std::max<std::int64_t>(1, what.at_once / at_once_of_deeplift);
-        const at::Tensor found = spec_.method == deeplift ? bins::deeplift(what, others)
-                                                          : bins::integrated_gradients(what, others);
-        const at::Tensor sums = (found * what.letters).sum({1, 2}).to(at::kCPU, at::kDouble);
-        report_.gap += (sums - differences).abs().sum().item<double>();
-        report_.difference += differences.abs().sum().item<double>();
-        return found;
+        const double difference = differences.abs().sum().item<double>(),
+                     enough = std::max(most_gap * difference, least_gap * std::ssize(chosen_));
+        at::Tensor found;
+        double gap = 0;
+        for (int doubled = 0; doubled <= most_doublings && (doubled == 0 || gap > enough); ++doubled) {
+            found = spec_.method == deeplift
+                        ? bins::deeplift(what, others, first_points << doubled)
+                        : bins::integrated_gradients(what, others, first_steps << doubled);
+            const at::Tensor sums = (found * what.letters).sum({1, 2}).to(at::kCPU, at::kDouble);
+            gap = (sums - differences).abs().sum().item<double>();
+        }
+        report_.gap += gap;
+        report_.difference += difference;
+        return centered(found);
+    }
+    at::Tensor centered(const at::Tensor& scores) const {
+        return spec_.mean_centered ? scores - scores.mean(2, true) : scores;
     }
 
     const AttributeSpec& spec_;
@@ -123,19 +157,31 @@ private:
 
 void attribute_regions(const AttributeSpec& spec, Attributor& attributor, Progress& progress) {
     const ModelFolder& first = attributor.models().front();
-    if (!first.bins()) throw ConfigError("--regions needs a bin model; give --sequences to a sequence model");
+    const bool tokens = attributor.reads_tokens();
+    if (!first.bins() && (!tokens || first.info.task == examples::Task::sequences)) {
+        throw ConfigError(
+            "--regions needs a bin model or a token model of windows; give --sequences to a sequence model");
+    }
     const auto reference = genome::open_references(spec.references);
     if (const auto warning = other_build(first.info, *reference)) log_warning("{}", *warning);
-    const bins::Grid grid = first.bins()->grid();
-    rows::RegionReader regions(spec.regions, *reference,
-                               {.anchor = rows::Anchor::itself, .tile = grid.core_bins() * grid.bin});
+    const RowWindows windows(attributor.models(), true);
+    const std::int64_t tile =
+        tokens ? windows.bounds.size() : first.bins()->grid().core_bins() * first.bins()->grid().bin;
+    rows::RegionReader regions(spec.regions, *reference, {.anchor = rows::Anchor::itself, .tile = tile});
     attributor.open_outputs(reference->contigs());
     const SequenceOf sequence_of = [&](const genome::Interval& where) { return reference->fetch(where); };
     while (auto row = regions.next()) {
         regions.fill(*row);
         attributor.report().tiled += row->last_of_line ? 0 : 1;
         if (row->sequence.empty()) continue;
-        attributor.add_region(row->head, row->sequence, row->window, sequence_of);
+        if (tokens) {
+            const genome::Strand strand = row->head.strand;
+            attributor.add_tokens(
+                row->head, row->sequence,
+                {row->window, windows.of(row->window, strand), windows.reverse(strand), sequence_of});
+        } else {
+            attributor.add_region(row->head, row->sequence, row->window, sequence_of);
+        }
         progress.update(attributor.report().bases);
     }
     regions.report();
@@ -158,6 +204,7 @@ void attribute_records(const AttributeSpec& spec, Attributor& attributor, Progre
     rows::SequenceReader reader(spec.sequences, {});
     rows::LetterCounts letters;
     attributor.open_outputs({});
+    const RowWindows windows(attributor.models(), false);
     while (auto record = reader.next()) {
         rows::normalise(*record, letters, reader.path());
         if (attributor.models().front().bins()) {
@@ -165,7 +212,13 @@ void attribute_records(const AttributeSpec& spec, Attributor& attributor, Progre
         } else {
             rows::Row row;
             row.where = {record->id, 0, std::ssize(record->sequence)};
-            attributor.add_record(row, record->sequence);
+            const SequenceOf sequence_of = sequence_of_record(record->sequence);
+            if (attributor.reads_tokens()) {
+                attributor.add_tokens(row, record->sequence,
+                                      {row.where, windows.of(row.where, {}), false, sequence_of});
+            } else {
+                attributor.add_record(row, record->sequence);
+            }
         }
         progress.update(attributor.report().bases);
     }
@@ -183,7 +236,9 @@ AttributeReport attribute(const AttributeSpec& spec) {
     LetterOutputs::prepare(own.outputs);
     require_readable(by_regions ? spec.regions : spec.sequences);
     const Job job = open_job(spec);
-    Attributor attributor(own, open_letter_models(spec.models, job.device, job.computing), job.threads);
+    std::vector<ModelFolder> models = open_letter_models(spec.models, job.device, job.computing);
+    if (models.front().network->reads_tokens()) spec.require_tokens_fit();
+    Attributor attributor(own, std::move(models), job.threads);
     Progress progress("Attributing", "bases", 0);
     by_regions ? attribute_regions(own, attributor, progress) : attribute_records(own, attributor, progress);
     progress.finish();

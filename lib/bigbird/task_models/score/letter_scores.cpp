@@ -5,6 +5,7 @@
 #include "bigbird/core/error.hpp"
 #include "bigbird/core/log.hpp"
 #include "bigbird/genome/reference/sequence.hpp"
+#include "bigbird/task_models/network/bigbird_network.hpp"
 #include "bigbird/task_models/network/sequence_network.hpp"
 #include "bigbird/task_models/score/scorers.hpp"
 #include "bigbird/training/find_model.hpp"
@@ -12,6 +13,7 @@
 #include <algorithm>
 #include <map>
 #include <memory>
+#include <typeinfo>
 
 namespace bigbird::task_models {
 namespace fs = std::filesystem;
@@ -75,10 +77,11 @@ void require_letters(const ModelFolder& model, const fs::path& path) {
                           " is a model of k-mers, whose scores have no gradients; predict-mutagenesis and "
                           "predict tell the effects of changes without them");
     }
-    if (model.network->reads_tokens() || (model.bins() && !model.bins()->base_network())) {
+    if (std::dynamic_pointer_cast<TokenWindows>(model.network)) return;
+    if (model.bins() && !model.bins()->base_network()) {
         throw ConfigError(path.string() +
-                          " reads tokens, and attribute takes models that read bases: bin models "
-                          "(bigbird-bins) and sequence models");
+                          " predicts bins from tokens, which attribute does not take; predict-mutagenesis "
+                          "tells the effects of changes");
     }
     if (!records && !model.bins()) {
         throw ConfigError(path.string() + " is a baseline (" + architecture +
@@ -104,6 +107,8 @@ std::vector<ModelFolder> open_letter_models(std::span<const fs::path> paths, con
             parameter.requires_grad_(false);
         if (model.bins() && model.bins()->grid() != models.front().bins()->grid())
             throw ConfigError("models that are averaged must have equal bins and windows");
+        if (typeid(*model.network) != typeid(*models.front().network))
+            throw ConfigError("models that are averaged must be of one kind: bin, sequence or token models");
     }
     require_agreement(models);
     return models;

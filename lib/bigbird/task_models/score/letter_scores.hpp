@@ -20,8 +20,9 @@ struct RowScore {
     std::int64_t at_once = 1;
 };
 
-/// Opens models that read bases: all of them bin models with one grid, or sequence models. Their parameters
-/// have no gradients from then on. Throws InputError, ConfigError: another kind of model, with what to use.
+/// Opens models that read bases, all of them bin models with one grid or sequence models, or models that read
+/// a window as tokens (TokenWindows). Their parameters have no gradients from then on. Throws InputError,
+/// ConfigError: another kind of model, with what to use.
 std::vector<ModelFolder> open_letter_models(std::span<const std::filesystem::path> paths,
                                             const at::Device& device, const Computing& computing);
 

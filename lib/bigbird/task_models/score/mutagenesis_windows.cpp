@@ -18,16 +18,13 @@ public:
         : models_(std::move(models)),
           spec_(spec),
           threads_(threads),
-          whole_records_(models_.info().task == examples::Task::sequences &&
-                         std::ranges::all_of(models_.models(), [](const ModelFolder& model) {
-                             return model.network->any_length();
-                         })) {}
+          windows_(models_.models(), !spec.by_records()) {}
     std::span<const ModelFolder> models() const override { return models_.models(); }
     std::int64_t longest() const override { return spec_.by_records() ? 0 : models_.info().window.size(); }
 
     std::vector<float> substitutions(const MutatedRow& row) override {
         std::vector<float> effects = no_effects(row.dna, labels());
-        const genome::Interval window = window_of(row);
+        const genome::Interval window = windows_.of(row.where, row.head.strand);
         const std::string dna = row.sequence_of(window);
         std::vector<Change> changes = all_changes(row.dna);
         std::erase_if(changes, [&](const Change& change) {
@@ -49,10 +46,10 @@ public:
 
     void stretches(const MutatedRow& row, const PutStretch& put) override {
         const std::int64_t size = std::max(spec_.deleted, spec_.shuffled);
-        const genome::Interval window = window_of(row);
+        const genome::Interval window = windows_.of(row.where, row.head.strand);
         const auto text_of = [&](std::size_t i) {
             return with_stretch(row, window, row.where.begin + static_cast<std::int64_t>(i), spec_,
-                                whole_records_);
+                                windows_.whole_records);
         };
         const auto count = static_cast<std::size_t>(std::max<std::int64_t>(0, row.where.size() - size + 1));
         score_each(row, count, window.size(), text_of, [&](std::size_t i, std::vector<float> effects) {
@@ -67,30 +64,19 @@ public:
 private:
     std::size_t labels() const { return models_.labels().size(); }
 
-    /// What the model reads of a row, as predict has it.
-    genome::Interval window_of(const MutatedRow& row) const {
-        if (whole_records_) return row.where;
-        const bool promoter = models_.info().task == examples::Task::promoter && !spec_.by_records();
-        genome::BedRecord record;
-        record.where = row.where;
-        record.strand = row.head.strand;
-        return rows::window_of(record, promoter ? rows::Anchor::tss : rows::Anchor::centre,
-                               models_.info().window);
-    }
-
     /// Calls `put` with the effects of each of `count` texts of the row's window, in order.
     template <typename TextOf, typename Put>
     void score_each(const MutatedRow& row, std::size_t count, std::int64_t bases, const TextOf& text_of,
                     const Put& put) {
-        const bool reverse = models_.info().task == examples::Task::promoter && !spec_.by_records() &&
-                             row.head.strand == genome::Strand::reverse;
+        const bool reverse = windows_.reverse(row.head.strand);
         const auto oriented = [&](std::string text) {
             return reverse ? genome::reverse_complement(text) : text;
         };
         const auto scores = [&](const std::vector<std::string>& texts) {
             return models_.score(models_.encode(texts, threads_));
         };
-        const std::vector<double> ref = scores({oriented(row.sequence_of(window_of(row)))});
+        const std::vector<double> ref =
+            scores({oriented(row.sequence_of(windows_.of(row.where, row.head.strand)))});
         const auto most =
             static_cast<std::size_t>(std::clamp(bases_a_call / bases, std::int64_t{1}, most_a_call));
         for (std::size_t first = 0; first < count; first += most) {
@@ -112,7 +98,7 @@ private:
     Predictor models_;
     const MutagenesisSpec& spec_;
     int threads_;
-    bool whole_records_;
+    RowWindows windows_;
 };
 
 }  // namespace

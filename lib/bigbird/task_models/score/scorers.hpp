@@ -58,6 +58,19 @@ private:
     std::vector<std::vector<std::size_t>> readings_of_;  ///< for each model
 };
 
+/// How models that read a window for each row lay it, as predict() does.
+struct RowWindows {
+    /// `on_contigs`: rows are regions, not records.
+    RowWindows(std::span<const ModelFolder> models, bool on_contigs);
+
+    bool whole_records = false;  ///< a record is read as it is
+    bool about_tss = false;      ///< the window is about a row's TSS, not its middle; on its strand
+    rows::WindowBounds bounds;
+
+    genome::Interval of(const genome::Interval& where, genome::Strand strand) const;
+    bool reverse(genome::Strand strand) const { return about_tss && strand == genome::Strand::reverse; }
+};
+
 /// Rows as a scorer reads them.
 struct PreparedRows {
     PreparedRows() = default;

@@ -162,6 +162,22 @@ std::vector<double> Predictor::score(const Encoded& encoded, const std::function
     return scores;
 }
 
+RowWindows::RowWindows(std::span<const ModelFolder> models, bool on_contigs)
+    : about_tss(on_contigs && models.front().info.task == examples::Task::promoter),
+      bounds(models.front().info.window) {
+    whole_records =
+        models.front().info.task == examples::Task::sequences &&
+        std::ranges::all_of(models, [](const ModelFolder& model) { return model.network->any_length(); });
+}
+
+genome::Interval RowWindows::of(const genome::Interval& where, genome::Strand strand) const {
+    if (whole_records) return where;
+    genome::BedRecord record;
+    record.where = where;
+    record.strand = strand;
+    return rows::window_of(record, about_tss ? rows::Anchor::tss : rows::Anchor::centre, bounds);
+}
+
 std::unique_ptr<RowScorer> window_scorer(Predictor predictor) {
     return std::make_unique<WindowScorer>(std::move(predictor));
 }

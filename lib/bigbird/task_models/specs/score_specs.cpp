@@ -106,6 +106,18 @@ void AttributeSpec::validate() const {
     }
 }
 
+void AttributeSpec::require_tokens_fit() const {
+    if (method == AttributionMethod::deeplift) {
+        throw ConfigError(
+            "deeplift needs a model that reads bases; token models have integrated-gradients, "
+            "input-x-gradient and saliency");
+    }
+    if (baseline == AttributionBaseline::shuffled)
+        throw ConfigError("--baseline shuffled needs a model that reads bases: shuffles have other tokens");
+    if (mean_centered)
+        throw ConfigError("--mean-centered needs a model that reads bases: other letters have other tokens");
+}
+
 void EmbedSpec::validate() const {
     if (regions.empty() && sequences.empty()) {
         throw ConfigError("--regions with --reference, or --sequences, is needed");

@@ -195,6 +195,7 @@ struct AttributeSpec : ComputeSpec {
     AttributionMethod method = AttributionMethod::integrated_gradients;
     AttributionBaseline baseline = AttributionBaseline::zero;  ///< of integrated gradients and DeepLIFT
     std::int64_t shuffles = 10;                                ///< of each sequence
+    bool mean_centered = false;  ///< less the mean over letters of a base; sums are then no differences
     Strands strands =
         Strands::average;  ///< of bin models; a sequence model reads the strands it was made for
     outputs::OutputSpec outputs;
@@ -204,6 +205,8 @@ struct AttributeSpec : ComputeSpec {
     }
     /// Throws ConfigError where there is nothing to attribute, or fields do not go together.
     void validate() const;
+    /// Throws ConfigError where this is not to be had of models that read tokens.
+    void require_tokens_fit() const;
 };
 
 /// One vector a row: the mean over its tokens ([CLS] and [SEP] left out) or that of [CLS]; or one a token.

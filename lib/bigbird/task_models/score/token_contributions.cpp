@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "bigbird/task_models/score/token_contributions.hpp"
+
+#include "bigbird/bins/attributions.hpp"
+#include "bigbird/task_models/network/bigbird_network.hpp"
+
+#include <algorithm>
+
+namespace bigbird::task_models {
+
+namespace {
+
+constexpr std::int64_t most_numbers = std::int64_t{1} << 21;  ///< of the vectors of a batch
+
+/// One model's reading of a row's window.
+class TokenReading {
+public:
+    TokenReading(const TokenWindows& network, const TokenRow& row, bool reverse)
+        : network_(network), window_(network.encode(row.sequence_of(row.window), reverse)) {
+        const std::int64_t bases = row.window.size(), begin = row.where.begin - row.window.begin,
+                           end = row.where.end - row.window.begin;
+        const std::vector<TokenSpan> spans = network.spans(window_);
+        for (std::int64_t id = 0; id < std::ssize(spans); ++id) {
+            TokenSpan span = spans[static_cast<std::size_t>(id)];
+            if (reverse) span = {bases - span.end, bases - span.begin};
+            if (span.begin == span.end || span.begin >= end || span.end <= begin) continue;
+            if (spans_.empty()) first_ = id;
+            spans_.push_back({span.begin - begin, span.end - begin});
+        }
+        vectors_ = network.word_vectors(window_);
+    }
+    bool reads_nothing() const { return spans_.empty(); }
+
+    /// (labels, tokens) on the CPU.
+    at::Tensor contributions(AttributionMethod method, std::span<const std::size_t> labels,
+                             TokenContributions& sums) const {
+        const std::int64_t count = std::ssize(spans_), ids = vectors_.size(0);
+        const bins::LetterScores scores = [&](const at::Tensor& some) {
+            const auto part = [&](std::int64_t begin, std::int64_t end) {
+                return vectors_.slice(0, begin, end).expand({some.size(0), -1, -1});
+            };
+            return network_.vector_logits(window_,
+                                          at::cat({part(0, first_), some, part(first_ + count, ids)}, 1));
+        };
+        const at::Tensor own = vectors_.narrow(0, first_, count);
+        const bins::Attributed what{scores, own, labels,
+                                    std::max<std::int64_t>(1, most_numbers / vectors_.numel())};
+        if (method == AttributionMethod::saliency) return bins::gradients(what).norm(2, 2).cpu();
+        if (method == AttributionMethod::input_x_gradient) return (bins::gradients(what) * own).sum(2).cpu();
+        const at::Tensor nothing = at::zeros_like(own).unsqueeze(0);
+        const at::Tensor found = (bins::integrated_gradients(what, nothing) * own).sum(2).cpu();
+        const at::Tensor differences = bins::score_differences(what, nothing);
+        sums.gap += (found.sum(1) - differences).abs().sum().item<double>();
+        sums.difference += differences.abs().sum().item<double>();
+        return found;
+    }
+    /// Adds contributions (labels, tokens) to those of bases, (labels, bases).
+    void spread(const at::Tensor& contributions, at::Tensor& bases) const {
+        for (std::int64_t token = 0; token < std::ssize(spans_); ++token) {
+            const auto [begin, end] = spans_[static_cast<std::size_t>(token)];
+            bases.slice(1, std::max<std::int64_t>(0, begin), std::min(end, bases.size(1))) +=
+                contributions.narrow(1, token, 1) / (end - begin);
+        }
+    }
+
+private:
+    const TokenWindows& network_;
+    EncodedWindow window_;
+    std::vector<TokenSpan> spans_;  ///< of the tokens that spell bases of the row, from its first
+    std::int64_t first_ = 0;        ///< their first id
+    at::Tensor vectors_;            ///< (ids, hidden)
+};
+
+}  // namespace
+
+TokenContributions token_contributions(std::span<const ModelFolder> models, const AttributeSpec& spec,
+                                       std::span<const std::size_t> labels, const TokenRow& row) {
+    const bool both = models.front().info.task == examples::Task::chromatin;
+    TokenContributions all{at::zeros({std::ssize(labels), row.where.size()})};
+    std::int64_t readings = 0;
+    for (const ModelFolder& model : models) {
+        const auto network = std::dynamic_pointer_cast<TokenWindows>(model.network);
+        for (const bool other : {false, true}) {
+            if (both ? spec.strands == (other ? Strands::none : Strands::only) : other) continue;
+            ++readings;
+            const TokenReading reading(*network, row, other != row.reverse);
+            if (reading.reads_nothing()) continue;
+            reading.spread(reading.contributions(spec.method, labels, all), all.of_bases);
+        }
+    }
+    all.of_bases /= readings;
+    return all;
+}
+
+}  // namespace bigbird::task_models
