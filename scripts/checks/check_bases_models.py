@@ -4,9 +4,9 @@
 
 Folders of bin and sequence models in Python beside the program: AutoModel.from_pretrained(folder, trust_remote_code=True) must have no missing and no
 unexpected weights, and its logits must be those behind `predict`'s scores, to 1e-5, on each strand.
-  MODEL ...   bin models that the program wrote
+  MODEL ...   bin models that the program wrote; also `motifs marginalize` beside tangermeme's marginalize and space, on three backgrounds
   (none)      models with random weights: every preset named, forms that no preset has, sequence models with places, members and k-mers
-base and large take minutes and 10 GB. Prints a line per check. Exit code 0 where all is well. Needs torch, transformers and safetensors.
+base and large take minutes and 10 GB. Prints a line per check. Exit code 0 where all is well. Needs torch, transformers and safetensors, for MODEL tangermeme.
 """
 import argparse
 import json
@@ -137,6 +137,52 @@ def check_sequences(checks, folder, what):
             checks.say(f"{what}, {'reverse complement' if strand == 'only' else 'as it is'}", gap <= 1e-5, f"{logits.numel()} logits, off by {gap:.1e}")
 
 
+class MiddleBin(torch.nn.Module):
+    """Log odds of the mean probability of both strands in the bin at the middle of a window."""
+
+    def __init__(self, model, folder):
+        super().__init__()
+        self.model, self.folder, self.bin = model, folder, model.config.bigbird_dna["task_model"]["network"]["window_bins"] // 2
+
+    def forward(self, x):
+        logits = torch.stack([self.model(x), self.model(x.flip(1, 2)).flip(1)])[:, :, self.bin].double()
+        return calibrated(self.folder, logits).sigmoid().mean(0).logit()
+
+
+def check_marginalize(checks, folder, what):
+    from tangermeme.marginalize import marginalize
+    from tangermeme.space import space
+    model = MiddleBin(AutoModel.from_pretrained(folder, trust_remote_code=True).eval(), folder)
+    network = model.model.config.bigbird_dna["task_model"]["network"]
+    length, size, sites = network["window_bins"] * network["bin"], network["bin"], ("TGACTCA", "CCACCAGGGGGCGC")
+    dna, starts = "".join(numpy.random.default_rng(5).choice(list("ACGT"), length + 2000)), (0, 700, 1999)
+    middle = model.bin * size + size // 2
+    letters = torch.cat([letters_of(dna[start:start + length]) for start in starts])
+    with tempfile.TemporaryDirectory() as name, torch.no_grad():
+        fasta, bed, meme, output = (Path(name) / file for file in ("g.fa", "r.bed", "m.meme", "out.tsv"))
+        fasta.write_text(f">c\n{dna}\n")
+        bed.write_text("".join(f"c\t{start + middle - 1}\t{start + middle + 1}\n" for start in starts))
+        rows = {site: "".join(" " + " ".join(str(int(letter == base)) for letter in "ACGT") + "\n" for base in site) for site in sites}
+        meme.write_text("MEME version 4\n" + "".join(f"\nMOTIF {site}\nletter-probability matrix: w= {len(site)}\n{rows[site]}" for site in sites))
+        for spacing in (None, 8):
+            options = [] if spacing is None else ["--spacing", str(spacing)]
+            subprocess.run([checks.program, "motifs", "marginalize", "--quiet", "--force", "--device", "cpu", "--dtype", "fp32", "--model", folder, "--motifs", meme,
+                            "--reference", fasta, "--backgrounds", bed, "--output", output, *options], check=True)
+            table = [line.split("\t") for line in output.read_text().splitlines()[1:]]
+            options = dict(device="cpu", batch_size=1, verbose=False)
+            if spacing is None:
+                start = middle - len(sites[0]) // 2
+                before, after = marginalize(model, letters, sites[0], start=start, **options)
+                found = [float(row[3]) for row in table if row[0] == sites[0]]
+            else:
+                start = middle - (len(sites[0]) + spacing + len(sites[1])) // 2
+                before, after = space(model, letters, list(sites), [[spacing]], start=start, **options)
+                after = after[:, 0]
+                found = [float(row[4]) for row in table if row[:2] == list(sites)]
+            gap = ((after - before).mean(0) - torch.tensor(found, dtype=torch.double)).abs().max().item()
+            checks.say(f"{what}, {'space' if spacing else 'marginalize'} of tangermeme", gap <= 2e-4, f"{len(found)} labels, off by {gap:.1e}")
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("models", nargs="*", type=Path, metavar="MODEL")
@@ -146,6 +192,7 @@ def main():
     checks = begin(options.program)
     for model in options.models:
         check_bins(checks, model, str(model))
+        check_marginalize(checks, model, str(model))
     if not options.models:
         sparse = dict(block_size=4, num_random_blocks=1, hidden_size=32, intermediate_size=48)
         forms = {"norms behind, gates, no rotation": dict(norm="post", feed_forward="gated", positions="none", motif_filters=0, both_strands=False),
