@@ -50,8 +50,7 @@ void setup_attribute(Program& program, Runner<AttributeSpec> run) {
                       "Baseline of integrated-gradients and deeplift: all zeros, or dinucleotide shuffles");
     command.add_option("--shuffles", spec->shuffles, "Shuffles per region or sequence, averaged")
         ->type_name("N");
-    command.add_flag("--mean-centered", spec->mean_centered,
-                     "Subtract from each base's A, C, G and T their mean, which sequences never follow");
+    command.add_flag("--mean-centered", spec->mean_centered, "Subtract each base's mean over A, C, G and T");
     add_choice_option(command, "--reverse-complement", spec->strands, task_models::strand_choices,
                       "Average the scores of both strands, or score one: the reference's (none) or its "
                       "reverse complement (only); of bin and other chromatin models");

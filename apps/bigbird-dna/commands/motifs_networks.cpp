@@ -80,7 +80,7 @@ void setup_motifs_marginalize(Program& program, Runner<MarginalizeSpec> run) {
     add_reference_option(command, spec->references);
     command
         .add_option("--spacing", spec->spacings,
-                    "Put in each two of the motifs, with this many bases between them; several by commas")
+                    "Insert each two motifs, with this many bases between them; several by commas")
         ->delimiter(',')
         ->check(CLI::Range(std::int64_t{0}, std::int64_t{10'000}))
         ->type_name("BP");
