@@ -166,7 +166,7 @@ def check_marginalize(checks, folder, what):
         meme.write_text("MEME version 4\n" + "".join(f"\nMOTIF {site}\nletter-probability matrix: w= {len(site)}\n{rows[site]}" for site in sites))
         for spacing in (None, 8):
             options = [] if spacing is None else ["--spacing", str(spacing)]
-            subprocess.run([checks.program, "motifs", "marginalize", "--quiet", "--force", "--device", "cpu", "--dtype", "fp32", "--model", folder, "--motifs", meme,
+            subprocess.run([checks.program, "motifs", "marginalize", "--quiet", "--force", "--model", folder, "--motifs", meme,
                             "--reference", fasta, "--backgrounds", bed, "--output", output, *options], check=True)
             table = [line.split("\t") for line in output.read_text().splitlines()[1:]]
             options = dict(device="cpu", batch_size=1, verbose=False)
