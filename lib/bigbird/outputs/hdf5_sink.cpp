@@ -80,17 +80,17 @@ private:
 /// then, has chunks no larger than itself, all packed, and texts as long as the longest.
 class Hdf5Sink : public Sink {
 public:
-    Hdf5Sink(const fs::path& path, Overwrite overwrite, const Layout& layout)
+    Hdf5Sink(const fs::path& path, Overwrite overwrite, const TableSchema& schema)
         : pending_(path, overwrite),
-          layout_(layout),
-          columns_(layout.columns.size()),
+          schema_(schema),
+          columns_(schema.columns.size()),
           chunk_rows_(std::clamp<std::int64_t>(
               chunk_bytes / std::max<std::int64_t>(1, 4 * static_cast<std::int64_t>(columns_)), 1,
               most_rows_a_chunk)),
-          types_((start_hdf5(), layout.precision)) {
-        for (const HeadColumn& column : layout_.head)
+          types_((start_hdf5(), schema.precision)) {
+        for (const HeadColumn& column : schema_.head)
             fields_.emplace_back(column.kind);
-        if (layout.many_rows) create(false);
+        if (schema.many_rows) create(false);
     }
 
     void write(std::span<const rows::Field> head, std::span<const float> values) override {
@@ -124,15 +124,15 @@ private:
         small_ = small;
         file_.emplace(create_file(), H5Fclose);
         require(*file_ >= 0);
-        write_provenance(layout_.provenance);
-        write_labels(layout_.columns);
+        write_provenance(schema_.provenance);
+        write_labels(schema_.columns);
         const Handle group = create_group("rows");
         scores_.emplace(create_growing(*file_, "scores", types_.scores(), true), H5Dclose);
         for (std::size_t i = 0; i < fields_.size(); ++i) {
             const bool text = fields_[i].kind == FieldKind::text;
             const Handle type =
                 text ? text_for(fields_[i].texts) : Handle(H5Tcopy(types_.field(fields_[i].kind)), H5Tclose);
-            rows_.emplace_back(create_growing(group, layout_.head[i].name.c_str(), type, false), H5Dclose);
+            rows_.emplace_back(create_growing(group, schema_.head[i].name.c_str(), type, false), H5Dclose);
         }
     }
     /// The library's own lock would conflict with the pending output's.
@@ -253,7 +253,7 @@ private:
     void flush() {
         if (held_ == 0) return;
         if (!file_) create(false);
-        if (columns_ > 0 && layout_.precision == Precision::float16) {
+        if (columns_ > 0 && schema_.precision == Precision::float16) {
             halves_.resize(values_.size());
             std::ranges::transform(values_, halves_.begin(), half_of);
             append(*scores_, types_.half(), 2, halves_.data());
@@ -270,7 +270,7 @@ private:
     }
 
     PendingOutput pending_;
-    Layout layout_;
+    TableSchema schema_;
     std::size_t columns_;
     std::int64_t chunk_rows_;
     Hdf5Types types_;
@@ -285,8 +285,8 @@ private:
 
 }  // namespace
 
-std::unique_ptr<Sink> hdf5_sink(const fs::path& path, Overwrite overwrite, const Layout& layout) {
-    return std::make_unique<Hdf5Sink>(path, overwrite, layout);
+std::unique_ptr<Sink> hdf5_sink(const fs::path& path, Overwrite overwrite, const TableSchema& schema) {
+    return std::make_unique<Hdf5Sink>(path, overwrite, schema);
 }
 
 }  // namespace bigbird::outputs

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "bigbird/core/files.hpp"
-#include "bigbird/outputs/layout.hpp"
+#include "bigbird/outputs/table_schema.hpp"
 
 #include <cstdint>
 #include <filesystem>
@@ -19,6 +19,7 @@ inline constexpr std::int64_t most_rows_of_small_hdf5 = 65'536;
 /// most_rows_of_small_hdf5 rows, fewer with many columns, make a small file: all datasets are compressed and
 /// strings have a fixed length, unless one is longer than 255 bytes. In others the scores are compressed and
 /// strings have any length.
-std::unique_ptr<Sink> hdf5_sink(const std::filesystem::path& path, Overwrite overwrite, const Layout& layout);
+std::unique_ptr<Sink> hdf5_sink(const std::filesystem::path& path, Overwrite overwrite,
+                                const TableSchema& schema);
 
 }  // namespace bigbird::outputs

@@ -23,23 +23,23 @@ namespace {
 
 class NpySink : public Sink {
 public:
-    NpySink(const fs::path& path, Overwrite overwrite, const Layout& layout)
-        : columns_(layout.columns.size()),
-          precision_(layout.precision),
+    NpySink(const fs::path& path, Overwrite overwrite, const TableSchema& schema)
+        : columns_(schema.columns.size()),
+          precision_(schema.precision),
           missing_(columns_, std::numeric_limits<float>::quiet_NaN()),
           matrix_(path, overwrite),
           rows_(npy_files(path)[1], overwrite),
           labels_(npy_files(path)[2], overwrite),
           out_(matrix_.path(), std::ios::binary) {
         out_ << npy_header(npy_type(precision_), 0, columns_);
-        std::string head = rows::provenance_lines(layout.provenance) + "#";
-        for (const HeadColumn& column : layout.head)
+        std::string head = rows::provenance_lines(schema.provenance) + "#";
+        for (const HeadColumn& column : schema.head)
             head += column.name + '\t';
         head.back() = '\n';
         rows_.write(head);
         labels_.write("column\tindex\tgroup\tname\tid\n");
         for (std::size_t i = 0; i < columns_; ++i) {
-            const Column& column = layout.columns[i];
+            const Column& column = schema.columns[i];
             labels_.write(std::to_string(i) + '\t' + std::to_string(column.index) + '\t' + column.group +
                           '\t' + column.label + '\t' + column.id + '\n');
         }
@@ -83,8 +83,8 @@ private:
 
 }  // namespace
 
-std::unique_ptr<Sink> npy_sink(const fs::path& path, Overwrite overwrite, const Layout& layout) {
-    return std::make_unique<NpySink>(path, overwrite, layout);
+std::unique_ptr<Sink> npy_sink(const fs::path& path, Overwrite overwrite, const TableSchema& schema) {
+    return std::make_unique<NpySink>(path, overwrite, schema);
 }
 
 std::string_view npy_type(Precision precision) {

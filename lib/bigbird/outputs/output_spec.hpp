@@ -42,7 +42,7 @@ struct OutputSpec {
     bool tracks = true;                        ///< false: rows are no places of the genome
     bool variants = false;                     ///< whether rows are alleles of a VCF's records
     Precision precision = Precision::float32;  ///< for .npy and HDF5
-    bool many_rows = false;                    ///< as of Layout
+    bool many_rows = false;                    ///< as of TableSchema
     std::optional<Shard> shard{};              ///< then a record is written beside each output, for merge
     /// Role and path of the files that rows come from; they identify parts of other rows.
     std::vector<std::pair<std::string, std::filesystem::path>> inputs{};

@@ -60,11 +60,11 @@ std::vector<std::pair<std::string, std::string>> checksums_of(const OutputSpec& 
     return checksums;
 }
 
-Layout layout_of_part(Layout layout, const OutputSpec& spec) {
-    layout.precision = spec.precision;
-    layout.many_rows = spec.many_rows;
-    if (spec.shard) layout.provenance.emplace_back("shard", bigbird::to_string(*spec.shard));
-    return layout;
+TableSchema schema_of_part(TableSchema schema, const OutputSpec& spec) {
+    schema.precision = spec.precision;
+    schema.many_rows = spec.many_rows;
+    if (spec.shard) schema.provenance.emplace_back("shard", bigbird::to_string(*spec.shard));
+    return schema;
 }
 
 }  // namespace
@@ -81,7 +81,7 @@ fs::path path_of_label(const fs::path& path, const Column& column) {
     return name;
 }
 
-void require_apart(const fs::path& path, const Layout& layout, std::span<const std::size_t> columns) {
+void require_apart(const fs::path& path, const TableSchema& schema, std::span<const std::size_t> columns) {
     if (!names_labels(path) && columns.size() > 1) {
         throw ConfigError(path.string() + ": this format holds one label, and " +
                           std::to_string(columns.size()) +
@@ -90,10 +90,10 @@ void require_apart(const fs::path& path, const Layout& layout, std::span<const s
     std::map<fs::path, std::string> seen;
     for (const std::size_t column : columns) {
         const auto [at, is_new] =
-            seen.emplace(path_of_label(path, layout.columns[column]), layout.columns[column].name);
+            seen.emplace(path_of_label(path, schema.columns[column]), schema.columns[column].name);
         if (is_new) continue;
         throw ConfigError(path.string() + ": the labels '" + at->second + "' and '" +
-                          layout.columns[column].name + "' would both be written to " + at->first.string() +
+                          schema.columns[column].name + "' would both be written to " + at->first.string() +
                           ": put {index} into the name");
     }
 }
@@ -170,10 +170,11 @@ void prepare_outputs(const OutputSpec& spec) {
     }
 }
 
-Outputs::Outputs(const OutputSpec& spec, const Layout& layout, std::span<const std::size_t> track_columns,
-                 std::span<const genome::Contig> contigs, int threads)
-    : spec_(spec), layout_(layout), contigs_(contigs.begin(), contigs.end()) {
-    const Layout part = layout_of_part(layout, spec);
+Outputs::Outputs(const OutputSpec& spec, const TableSchema& schema,
+                 std::span<const std::size_t> track_columns, std::span<const genome::Contig> contigs,
+                 int threads)
+    : spec_(spec), schema_(schema), contigs_(contigs.begin(), contigs.end()) {
+    const TableSchema part = schema_of_part(schema, spec);
     for (const fs::path& path : spec.paths) {
         const Kind kind = *kind_of(path);
         switch (kind) {
@@ -203,12 +204,12 @@ Outputs::Outputs(const OutputSpec& spec, const Layout& layout, std::span<const s
                         std::to_string(track_columns.size()) +
                         " are chosen: choose one with --track-labels, or put {label} into the name");
                 }
-                require_apart(path, layout, track_columns);
+                require_apart(path, schema, track_columns);
                 for (const std::size_t column : track_columns) {
-                    const fs::path track = path_of_label(path, layout.columns[column]);
+                    const fs::path track = path_of_label(path, schema.columns[column]);
                     adopt(track_sink(track, spec.overwrite, kind, contigs, column, spec.overlap), kind,
                           track);
-                    outputs_.back().record.run["column"] = layout.columns[column].name;
+                    outputs_.back().record.run["column"] = schema.columns[column].name;
                 }
                 break;
             }
@@ -268,8 +269,8 @@ void Outputs::commit(std::vector<PendingOutput*> pending) {
 
 std::vector<std::unique_ptr<PendingOutput>> Outputs::part_records(std::span<PendingOutput* const> pending) {
     std::vector<std::unique_ptr<PendingOutput>> records;
-    ScoreRun run{.layout = layout_, .inputs = checksums_of(spec_), .min_score = spec_.min_score};
-    run.layout.precision = spec_.precision;
+    ScoreRun run{.schema = schema_, .inputs = checksums_of(spec_), .min_score = spec_.min_score};
+    run.schema.precision = spec_.precision;
     for (Output& output : outputs_) {
         const bool track = is_track(*kind_of(output.files.front()));
         run.contigs = track ? contigs_ : std::vector<genome::Contig>();

@@ -23,29 +23,29 @@ std::vector<std::pair<std::string, std::string>> pairs_of(const Json& json) {
     return values;
 }
 
-Layout layout_of(const Json& json) {
-    Layout layout;
+TableSchema schema_of(const Json& json) {
+    TableSchema schema;
     for (const Json& column : json.at("head"))
-        layout.head.push_back({column.at(0), static_cast<FieldKind>(column.at(1).get<int>())});
+        schema.head.push_back({column.at(0), static_cast<FieldKind>(column.at(1).get<int>())});
     for (const Json& column : json.at("columns")) {
-        layout.columns.push_back({column.at(0), column.at(1), column.at(2), column.at(3), column.at(4)});
+        schema.columns.push_back({column.at(0), column.at(1), column.at(2), column.at(3), column.at(4)});
     }
-    layout.provenance = pairs_of(json.at("provenance"));
-    layout.precision = json.at("precision") == "float16" ? Precision::float16 : Precision::float32;
-    return layout;
+    schema.provenance = pairs_of(json.at("provenance"));
+    schema.precision = json.at("precision") == "float16" ? Precision::float16 : Precision::float32;
+    return schema;
 }
 
 }  // namespace
 
 Json to_json(const ScoreRun& run) {
-    Json json{{"provenance", pairs(run.layout.provenance)},
+    Json json{{"provenance", pairs(run.schema.provenance)},
               {"inputs", pairs(run.inputs)},
-              {"precision", word_of(precision_choices, run.layout.precision)}};
+              {"precision", word_of(precision_choices, run.schema.precision)}};
     Json& head = json["head"] = Json::array();
-    for (const HeadColumn& column : run.layout.head)
+    for (const HeadColumn& column : run.schema.head)
         head.push_back({column.name, static_cast<int>(column.kind)});
     Json& columns = json["columns"] = Json::array();
-    for (const Column& column : run.layout.columns)
+    for (const Column& column : run.schema.columns)
         columns.push_back({column.name, column.index, column.group, column.label, column.id});
     if (run.min_score) json["min_score"] = *run.min_score;
     if (!run.contigs.empty()) {
@@ -59,8 +59,8 @@ Json to_json(const ScoreRun& run) {
 
 ScoreRun score_run_from_json(const Json& json, const std::filesystem::path& where) {
     try {
-        ScoreRun run{.layout = layout_of(json), .inputs = pairs_of(json.at("inputs"))};
-        if (std::ranges::any_of(run.layout.head,
+        ScoreRun run{.schema = schema_of(json), .inputs = pairs_of(json.at("inputs"))};
+        if (std::ranges::any_of(run.schema.head,
                                 [](const HeadColumn& c) { return c.kind > FieldKind::real; })) {
             throw InputError("is damaged: it names a column of an unknown kind", where);
         }

@@ -4,7 +4,7 @@
 
 #include "bigbird/core/formats/json_file.hpp"
 #include "bigbird/genome/reference/interval.hpp"
-#include "bigbird/outputs/layout.hpp"
+#include "bigbird/outputs/table_schema.hpp"
 #include "bigbird/outputs/track_sink.hpp"
 
 #include <filesystem>
@@ -16,7 +16,7 @@
 namespace bigbird::outputs {
 
 struct ScoreRun {
-    Layout layout;
+    TableSchema schema;
     std::vector<std::pair<std::string, std::string>> inputs{};  ///< role and SHA-256 of files of rows
     std::optional<double> min_score{};                          ///< of a long table
     std::vector<genome::Contig> contigs{};                      ///< of a track

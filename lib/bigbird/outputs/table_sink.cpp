@@ -35,15 +35,15 @@ private:
 
 class TableSink : public LineSink {
 public:
-    TableSink(const std::filesystem::path& path, Overwrite overwrite, const Layout& layout, int threads)
+    TableSink(const std::filesystem::path& path, Overwrite overwrite, const TableSchema& schema, int threads)
         : LineSink(path, overwrite, threads),
           csv_(kind_of(path) == Kind::csv),
-          head_(layout.head.size()),
-          columns_(layout.columns.size()) {
-        std::string text = rows::provenance_lines(layout.provenance);
+          head_(schema.head.size()),
+          columns_(schema.columns.size()) {
+        std::string text = rows::provenance_lines(schema.provenance);
         for (std::size_t i = 0; i < head_; ++i)
-            text += (i == 0 ? "#" : "\t") + layout.head[i].name;
-        for (const Column& column : layout.columns)
+            text += (i == 0 ? "#" : "\t") + schema.head[i].name;
+        for (const Column& column : schema.columns)
             text += '\t' + rows::without_breaks(column.name);
         text += '\n';
         output_.write(csv_ ? rows::csv_of(text, path) : text);
@@ -69,13 +69,13 @@ private:
 
 class LongSink : public LineSink {
 public:
-    LongSink(const std::filesystem::path& path, Overwrite overwrite, const Layout& layout, float min_score,
-             int threads)
-        : LineSink(path, overwrite, threads), columns_(layout.columns), min_score_(min_score) {
-        std::string text = rows::provenance_lines(layout.provenance) + "##min_score=";
+    LongSink(const std::filesystem::path& path, Overwrite overwrite, const TableSchema& schema,
+             float min_score, int threads)
+        : LineSink(path, overwrite, threads), columns_(schema.columns), min_score_(min_score) {
+        std::string text = rows::provenance_lines(schema.provenance) + "##min_score=";
         rows::append_number(text, min_score);
         text += "\n#";
-        for (const HeadColumn& column : layout.head)
+        for (const HeadColumn& column : schema.head)
             text += column.name + '\t';
         output_.write(text + "index\tgroup\tlabel\tvalue\n");
     }
@@ -99,9 +99,9 @@ private:
 
 }  // namespace
 
-std::unique_ptr<Sink> table_sink(const std::filesystem::path& path, Overwrite overwrite, const Layout& layout,
-                                 int threads) {
-    return std::make_unique<TableSink>(path, overwrite, layout, threads);
+std::unique_ptr<Sink> table_sink(const std::filesystem::path& path, Overwrite overwrite,
+                                 const TableSchema& schema, int threads) {
+    return std::make_unique<TableSink>(path, overwrite, schema, threads);
 }
 
 void append_fields(std::string& line, std::span<const rows::Field> fields) {
@@ -118,9 +118,9 @@ void append_fields(std::string& line, std::span<const rows::Field> fields) {
     }
 }
 
-std::unique_ptr<Sink> long_sink(const std::filesystem::path& path, Overwrite overwrite, const Layout& layout,
-                                float min_score, int threads) {
-    return std::make_unique<LongSink>(path, overwrite, layout, min_score, threads);
+std::unique_ptr<Sink> long_sink(const std::filesystem::path& path, Overwrite overwrite,
+                                const TableSchema& schema, float min_score, int threads) {
+    return std::make_unique<LongSink>(path, overwrite, schema, min_score, threads);
 }
 
 }  // namespace bigbird::outputs

@@ -3,7 +3,7 @@
 #pragma once
 
 #include "bigbird/core/files.hpp"
-#include "bigbird/outputs/layout.hpp"
+#include "bigbird/outputs/table_schema.hpp"
 
 #include <filesystem>
 #include <memory>
@@ -14,8 +14,8 @@ namespace bigbird::outputs {
 
 /// One line per row, one column per label; CSV and bgzip by suffix, "-" is standard output. A score is
 /// written with the fewest digits that read back as the same float, NaN as NA.
-std::unique_ptr<Sink> table_sink(const std::filesystem::path& path, Overwrite overwrite, const Layout& layout,
-                                 int threads);
+std::unique_ptr<Sink> table_sink(const std::filesystem::path& path, Overwrite overwrite,
+                                 const TableSchema& schema, int threads);
 
 /// Spells fields as a table does, a tab behind each: integers in decimal, other numbers with the fewest
 /// digits that read back as the same, NaN as NA, no text as ".".
@@ -23,7 +23,7 @@ void append_fields(std::string& line, std::span<const rows::Field> fields);
 
 /// A table with one line for each row and label whose score is at least `min_score`: the row's fields, then
 /// `index group label value`. Rows that were not scored have no line.
-std::unique_ptr<Sink> long_sink(const std::filesystem::path& path, Overwrite overwrite, const Layout& layout,
-                                float min_score, int threads);
+std::unique_ptr<Sink> long_sink(const std::filesystem::path& path, Overwrite overwrite,
+                                const TableSchema& schema, float min_score, int threads);
 
 }  // namespace bigbird::outputs

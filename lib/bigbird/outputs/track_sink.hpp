@@ -4,7 +4,7 @@
 
 #include "bigbird/core/files.hpp"
 #include "bigbird/genome/reference/interval.hpp"
-#include "bigbird/outputs/layout.hpp"
+#include "bigbird/outputs/table_schema.hpp"
 
 #include <cstdint>
 #include <filesystem>

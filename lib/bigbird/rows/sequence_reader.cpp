@@ -143,7 +143,7 @@ std::optional<SequenceRecord> SequenceReader::next_of_table() {
 }
 
 std::int64_t LetterCounts::total() const {
-    return std::accumulate(bases.begin(), bases.end(), n + ambiguous + strange);
+    return std::accumulate(bases.begin(), bases.end(), n + ambiguous + others);
 }
 
 void LetterCounts::add(const LetterCounts& other) {
@@ -151,14 +151,14 @@ void LetterCounts::add(const LetterCounts& other) {
         bases[i] += other.bases[i];
     n += other.n;
     ambiguous += other.ambiguous;
-    strange += other.strange;
+    others += other.others;
 }
 
 std::string LetterCounts::complaint() const {
-    if (strange == 0) return {};
-    return std::to_string(strange) + " of " + std::to_string(total()) +
-           " letters stand for no nucleotide, the first '" + first_strange + "' in line " +
-           std::to_string(strange_line) + (is_protein() ? ": are these proteins?" : "; they are read as N");
+    if (others == 0) return {};
+    return std::to_string(others) + " of " + std::to_string(total()) +
+           " letters stand for no nucleotide, the first '" + first_other + "' in line " +
+           std::to_string(other_line) + (is_protein() ? ": are these proteins?" : "; they are read as N");
 }
 
 void normalise(SequenceRecord& record, LetterCounts& counts, const std::filesystem::path& path) {
@@ -173,9 +173,9 @@ void normalise(SequenceRecord& record, LetterCounts& counts, const std::filesyst
         } else if (ambiguity_codes.find(code) != std::string_view::npos) {
             ++counts.ambiguous;
         } else if (code >= 'A' && code <= 'Z') {
-            if (counts.strange++ == 0) {
-                counts.first_strange = letter;
-                counts.strange_line = record.line;
+            if (counts.others++ == 0) {
+                counts.first_other = letter;
+                counts.other_line = record.line;
             }
         } else {
             throw InputError("holds the character '" + std::string(1, letter) + "' at base " +

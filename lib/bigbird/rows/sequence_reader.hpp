@@ -71,8 +71,8 @@ struct LetterCounts {
     std::int64_t n = 0;                   ///< N, X and gaps (- . *)
     std::int64_t ambiguous = 0;           ///< other IUPAC codes, which are read as N
     std::int64_t strange = 0;             ///< other letters, which are read as N
-    char first_strange = 0;
-    std::int64_t strange_line = 0;  ///< line of the record with the first one
+    char first_other = 0;
+    std::int64_t other_line = 0;  ///< line of the record with the first one
 
     std::int64_t total() const;
     void add(const LetterCounts& other);
@@ -80,7 +80,7 @@ struct LetterCounts {
     /// none. Where over one in 20: "... : are these proteins?"
     std::string complaint() const;
     /// Whether too many letters are not DNA or RNA.
-    bool is_protein() const { return 20 * strange > total(); }
+    bool is_protein() const { return 20 * others > total(); }
 };
 
 /// Normalizes a record's sequence and counts its letters. Throws InputError at a character that is neither

@@ -18,7 +18,7 @@ namespace bigbird::testing {
 inline std::unique_ptr<outputs::Sink> score_table(const std::filesystem::path& path,
                                                   const std::vector<std::string>& columns,
                                                   const rows::Provenance& provenance = {}) {
-    outputs::Layout layout{outputs::region_head(), {}, provenance};
+    outputs::TableSchema layout{outputs::region_head(), {}, provenance};
     for (const std::string& name : columns)
         layout.columns.push_back({.name = name, .label = name, .id = name});
     return outputs::table_sink(path, Overwrite::allow, layout, 1);

@@ -77,13 +77,13 @@ DOCTEST_TEST_CASE("hdf5_sink: scores, rows and labels, over several chunks") {
 DOCTEST_TEST_CASE("hdf5_sink: a small job's file is small, and reads as a large one") {
     const TempDir folder;
     const auto bytes_of = [&](int rows, int columns, bool many_rows) {
-        outputs::Layout layout{outputs::region_head(), {}, {{"task", "chromatin"}}};
+        outputs::TableSchema schema{outputs::region_head(), {}, {{"task", "chromatin"}}};
         for (int i = 0; i < columns; ++i) {
             const std::string name = "label " + std::to_string(i);
-            layout.columns.push_back({name, i, "TF", name, "00" + name});
+            schema.columns.push_back({name, i, "TF", name, "00" + name});
         }
-        layout.many_rows = many_rows;
-        const auto sink = outputs::hdf5_sink(folder / "s.h5", Overwrite::allow, layout);
+        schema.many_rows = many_rows;
+        const auto sink = outputs::hdf5_sink(folder / "s.h5", Overwrite::allow, schema);
         std::vector<float> values(static_cast<std::size_t>(columns));
         for (int i = 0; i < rows; ++i) {
             for (float& value : values)
@@ -176,9 +176,9 @@ DOCTEST_TEST_CASE("hdf5_sink: no rows is a valid file") {
 
 DOCTEST_TEST_CASE("hdf5_sink: float16 is what the library makes of the same numbers") {
     const TempDir folder;
-    outputs::Layout layout = small_layout();
-    layout.precision = outputs::Precision::float16;
-    const auto sink = outputs::hdf5_sink(folder / "s.h5", Overwrite::refuse, layout);
+    outputs::TableSchema schema = small_layout();
+    schema.precision = outputs::Precision::float16;
+    const auto sink = outputs::hdf5_sink(folder / "s.h5", Overwrite::refuse, schema);
     const std::vector<float> values{0.1F, 0.33333F};
     sink->write(rows::fields_of({.where = {"1", 0, 200}}), values);
     sink->commit();

@@ -43,9 +43,9 @@ DOCTEST_TEST_CASE("npy_sink: nothing is left without commit") {
 
 DOCTEST_TEST_CASE("npy_sink: float16 has half the bytes, and the nearest numbers") {
     const TempDir folder;
-    outputs::Layout layout = small_layout();
-    layout.precision = outputs::Precision::float16;
-    const auto sink = outputs::npy_sink(folder / "s.npy", Overwrite::refuse, layout);
+    outputs::TableSchema schema = small_layout();
+    schema.precision = outputs::Precision::float16;
+    const auto sink = outputs::npy_sink(folder / "s.npy", Overwrite::refuse, schema);
     write_rows(*sink, 4);
     sink->commit();
     const std::string bytes = read_file(folder / "s.npy");

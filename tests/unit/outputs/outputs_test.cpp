@@ -91,11 +91,11 @@ DOCTEST_TEST_CASE(
     "outputs: {label} is the label and {index} its number; two labels of one file are refused") {
     const TempDir folder;
     const rows::LabelTable labels({{"TF", "a|b (+)", -1}, {"TF", "a_b (+)", -1}, {"TF", "x.Y+-9", -1}});
-    const outputs::Layout layout{
+    const outputs::TableSchema schema{
         outputs::region_head(), outputs::label_columns(labels, std::vector<std::size_t>{0, 1, 2}), {}};
     const auto write = [&](const char* name, const std::vector<std::size_t>& tracks) {
         const OutputSpec spec{.paths = {folder / name}};
-        outputs::Outputs all(spec, layout, tracks, one_contig, 1);
+        outputs::Outputs all(spec, schema, tracks, one_contig, 1);
         all.write(rows::fields_of({.where = {"1", 0, 200}}), std::vector<float>{0.5F, 0.25F, 0.125F});
         all.commit();
     };

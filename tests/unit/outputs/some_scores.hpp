@@ -2,14 +2,14 @@
 // A few rows to write.
 #pragma once
 
-#include "bigbird/outputs/layout.hpp"
+#include "bigbird/outputs/table_schema.hpp"
 
 #include <string>
 #include <vector>
 
 namespace bigbird::testing {
 
-inline outputs::Layout small_layout() {
+inline outputs::TableSchema small_layout() {
     const rows::LabelTable labels({{"TF", "K562|CTCF", -1}, {"DHS", "A|B", -1}, {"DHS", "A|B", -1}});
     const std::vector<std::size_t> chosen{0, 2};
     return {outputs::region_head(), outputs::label_columns(labels, chosen), {{"task", "chromatin"}}};

@@ -50,10 +50,10 @@ DOCTEST_TEST_CASE("table_sink: compressed where the name says so") {
 
 DOCTEST_TEST_CASE("table_sink: CSV has a plain header, quotes, empty fields and no comment lines") {
     const TempDir folder;
-    outputs::Layout layout = small_layout();
-    layout.columns[1].name = "a \"b\", c";
+    outputs::TableSchema schema = small_layout();
+    schema.columns[1].name = "a \"b\", c";
     for (const char* name : {"s.csv", "s.csv.gz"}) {
-        const auto sink = outputs::table_sink(folder / name, Overwrite::refuse, layout, 1);
+        const auto sink = outputs::table_sink(folder / name, Overwrite::refuse, schema, 1);
         write_rows(*sink, 3);
         sink->write(rows::fields_of({.where = {"HLA,1", 100, 200}, .name = "x \"y\"", .score = "7"}),
                     std::vector<float>{0.5F, 1});

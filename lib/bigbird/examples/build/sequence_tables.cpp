@@ -101,7 +101,7 @@ private:
         }
         if (found_.records.size() == before) throw InputError("holds no sequences", reader.path());
         if (letters.is_protein()) throw InputError(letters.complaint(), reader.path());
-        if (letters.strange > 0) log_warning("{}: {}", reader.path().string(), letters.complaint());
+        if (letters.others > 0) log_warning("{}: {}", reader.path().string(), letters.complaint());
         found_.letters.add(letters);
     }
 

@@ -211,9 +211,9 @@ private:
     void tell_letters() {
         const rows::LetterCounts& letters = read_.letters;
         const std::pair<const char*, std::int64_t> counts[] = {
-            {"A", letters.bases[0]},   {"C", letters.bases[1]}, {"G", letters.bases[2]},
-            {"T", letters.bases[3]},   {"N", letters.n},        {"ambiguous", letters.ambiguous},
-            {"other", letters.strange}};
+            {"A", letters.bases[0]},  {"C", letters.bases[1]}, {"G", letters.bases[2]},
+            {"T", letters.bases[3]},  {"N", letters.n},        {"ambiguous", letters.ambiguous},
+            {"other", letters.others}};
         std::string line;
         for (const auto& [name, count] : counts) {
             if (count > 0)

@@ -27,10 +27,10 @@ public:
 
     HeldFasta(std::filesystem::path path, std::vector<Held> contigs)
         : path_(std::move(path)), contigs_(std::move(contigs)) {
-        StrangeLetters strange(path_);
+        OtherLetters others(path_);
         for (Held& held : contigs_) {
             const std::string_view name = held.head.contig.name;
-            strange.check_and_normalise(name, held.bases);
+            others.check_and_normalise(name, held.bases);
             held.head.contig.length = static_cast<std::int64_t>(held.bases.size());
         }
     }
@@ -91,7 +91,7 @@ public:
           text_(std::move(text)),
           entries_(read_index()),
           held_(entries_.size()),
-          strange_(path_) {
+          others_(path_) {
         if (entries_.empty()) {
             refuse_empty(path_);
         }
@@ -169,7 +169,7 @@ private:
             all_codes = normalise_letters(from, tail, out + (bases - tail)) && all_codes;
         }
         if (!all_codes) {
-            strange_.look(entry.name, begin, text);
+            others_.look(entry.name, begin, text);
         }
     }
 
@@ -180,7 +180,7 @@ private:
         bases.resize(static_cast<std::size_t>(entry.end - entry.offset));
         text_->read(entry.offset, entry.end - entry.offset, bases.data());
         bases.erase(std::remove_if(bases.begin(), bases.end(), [](char c) { return c <= ' '; }), bases.end());
-        strange_.check_and_normalise(entry.name, bases);
+        others_.check_and_normalise(entry.name, bases);
         entry.length = static_cast<std::int64_t>(bases.size());
     }
 
@@ -188,7 +188,7 @@ private:
     std::unique_ptr<RandomBytes> text_;
     std::vector<FastaEntry> entries_;
     std::vector<std::string> held_;
-    mutable StrangeLetters strange_;
+    mutable OtherLetters others_;
 };
 
 }  // namespace

@@ -25,7 +25,7 @@ std::string show(char c) {
 
 }  // namespace
 
-void StrangeLetters::look(std::string_view contig, std::int64_t begin, std::string_view text) {
+void OtherLetters::look(std::string_view contig, std::int64_t begin, std::string_view text) {
     std::int64_t base = begin;
     for (const char c : text) {
         if (c == '\n' || c == '\r') {
@@ -50,7 +50,7 @@ void StrangeLetters::look(std::string_view contig, std::int64_t begin, std::stri
     }
 }
 
-void StrangeLetters::check_and_normalise(std::string_view contig, std::string& bases) {
+void OtherLetters::check_and_normalise(std::string_view contig, std::string& bases) {
     const std::string& before = bases;
     std::string normalised(before.size(), 'N');
     if (!normalise_letters(before.data(), before.size(), normalised.data())) {

@@ -11,9 +11,9 @@ namespace bigbird::genome::detail {
 
 /// What to do with the letters of a FASTA file that are no nucleotide codes: letters (and gaps: - . *) are
 /// read as N, with one warning per file; anything else ends the work. Thread-safe.
-class StrangeLetters {
+class OtherLetters {
 public:
-    explicit StrangeLetters(std::filesystem::path path) : path_(std::move(path)) {}
+    explicit OtherLetters(std::filesystem::path path) : path_(std::move(path)) {}
 
     /// Looks through `text`, bases of a contig from 0-based `begin` on with line ends between them, where the
     /// vector code saw something. Throws InputError at a byte that is neither letter nor gap.

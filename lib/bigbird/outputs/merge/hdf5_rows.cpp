@@ -66,25 +66,25 @@ std::vector<hsize_t> shape_of(hid_t dataset) {
 /// The child's side: the file of one part.
 class Hdf5Part {
 public:
-    Hdf5Part(const Part& part, const Layout& layout)
+    Hdf5Part(const Part& part, const TableSchema& schema)
         : path_(part.path),
-          layout_(layout),
+          schema_(schema),
           file_(open_unlocked_hdf5(path_.c_str()), H5Fclose),
-          types_(layout.precision) {
+          types_(schema.precision) {
         if (file_ < 0) throw damaged();
         const auto rows = static_cast<hsize_t>(records_of(part.record)),
-                   columns = hsize_t{layout.columns.size()};
+                   columns = hsize_t{schema.columns.size()};
         add(file_, "scores", types_.scores(), {columns > 0 ? rows : 0, columns});
         if (!is_own_link(file_, "rows")) throw foreign("rows");
         const Id group(H5Gopen2(file_, "rows", H5P_DEFAULT), H5Gclose);
-        for (const HeadColumn& column : layout.head)
+        for (const HeadColumn& column : schema.head)
             add(group, column.name, types_.field(column.kind), {rows});
     }
     /// Sends the scores of these rows, then each column of the head.
     void send_rows(std::size_t begin, std::size_t rows, const ChildReader::Send& send) const {
         send(ChildReader::bytes_of(numbers<float>(0, H5T_NATIVE_FLOAT, begin, rows)));
         for (std::size_t i = 1; i < datasets_.size(); ++i) {
-            switch (layout_.head[i - 1].kind) {
+            switch (schema_.head[i - 1].kind) {
                 case FieldKind::integer:
                     send(ChildReader::bytes_of(numbers<std::int64_t>(i, H5T_NATIVE_INT64, begin, rows)));
                     break;
@@ -116,7 +116,7 @@ private:
         if (found != shape) throw miscounted(path_, "rows");
     }
     /// Numbers per row of the dataset.
-    std::size_t width_of(std::size_t dataset) const { return dataset == 0 ? layout_.columns.size() : 1; }
+    std::size_t width_of(std::size_t dataset) const { return dataset == 0 ? schema_.columns.size() : 1; }
 
     void read(std::size_t dataset, hid_t type, std::size_t begin, std::size_t rows, void* to) const {
         const hsize_t start[2] = {begin, 0}, count[2] = {rows, width_of(dataset)};
@@ -155,15 +155,15 @@ private:
     }
 
     fs::path path_;
-    const Layout& layout_;
+    const TableSchema& schema_;
     Id file_;
     Hdf5Types types_;
     std::vector<Id> datasets_;  ///< scores, then the head's
 };
 
-void send_part(const Part& part, const Layout& layout, const ChildReader::Send& send) {
+void send_part(const Part& part, const TableSchema& schema, const ChildReader::Send& send) {
     start_hdf5();
-    const Hdf5Part file(part, layout);
+    const Hdf5Part file(part, schema);
     send("");
     const auto rows = static_cast<std::size_t>(records_of(part.record));
     for (std::size_t begin = 0; begin < rows; begin += rows_at_once)
@@ -172,14 +172,14 @@ void send_part(const Part& part, const Layout& layout, const ChildReader::Send& 
 
 class Hdf5Rows : public PartRows {
 public:
-    Hdf5Rows(const Part& part, const Layout& layout)
-        : layout_(layout),
+    Hdf5Rows(const Part& part, const TableSchema& schema)
+        : schema_(schema),
           left_(static_cast<std::size_t>(records_of(part.record))),
-          reader_(part.path, [&](const ChildReader::Send& send) { send_part(part, layout, send); }) {
+          reader_(part.path, [&](const ChildReader::Send& send) { send_part(part, schema, send); }) {
         reader_.next();  // the file is open
     }
     void copy(std::int64_t records, Outputs& whole) override {
-        const std::size_t width = layout_.columns.size();
+        const std::size_t width = schema_.columns.size();
         for (; records > 0; --records, ++next_) {
             if (next_ == held_) load();
             head_.clear();
@@ -196,10 +196,10 @@ private:
         held_ = std::min(rows_at_once, left_);
         left_ -= held_;
         next_ = 0;
-        scores_ = numbers<float>(held_ * layout_.columns.size());
+        scores_ = numbers<float>(held_ * schema_.columns.size());
         columns_.clear();
         texts_.clear();
-        for (const HeadColumn& column : layout_.head)
+        for (const HeadColumn& column : schema_.head)
             columns_.push_back(fields(column.kind));
     }
     template <typename Number>
@@ -236,7 +236,7 @@ private:
         return text_fields();
     }
 
-    const Layout& layout_;
+    const TableSchema& schema_;
     std::size_t left_;  ///< rows that have not come yet
     ChildReader reader_;
     std::vector<float> scores_;    ///< (rows held, columns)
@@ -248,8 +248,8 @@ private:
 
 }  // namespace
 
-std::unique_ptr<PartRows> hdf5_rows(const Part& part, const Layout& layout) {
-    return std::make_unique<Hdf5Rows>(part, layout);
+std::unique_ptr<PartRows> hdf5_rows(const Part& part, const TableSchema& schema) {
+    return std::make_unique<Hdf5Rows>(part, schema);
 }
 
 }  // namespace bigbird::outputs

@@ -40,17 +40,17 @@ private:
 
 class NpyRows : public LineRows {
 public:
-    NpyRows(const Part& part, const Layout& layout)
+    NpyRows(const Part& part, const TableSchema& schema)
         : LineRows(npy_files(part.path)[1], false),
           file_(part.path),
-          row_bytes_(layout.columns.size() * (layout.precision == Precision::float16 ? 2 : 4)) {
+          row_bytes_(schema.columns.size() * (schema.precision == Precision::float16 ? 2 : 4)) {
         const std::int64_t rows = records_of(part.record);
-        const std::size_t columns = layout.columns.size();
-        const std::string_view type = npy_type(layout.precision);
+        const std::size_t columns = schema.columns.size();
+        const std::string_view type = npy_type(schema.precision);
         if (!is_npy_of(file_.bytes(), type, rows, columns)) {  // else numbers would be taken for others
             throw InputError("is not the matrix of " + std::to_string(rows) + " rows and " +
                                  std::to_string(columns) + " columns of " +
-                                 std::string(word_of(precision_choices, layout.precision)) +
+                                 std::string(word_of(precision_choices, schema.precision)) +
                                  " that its .part.json counts: one of the two was changed",
                              part.path);
         }
@@ -75,8 +75,8 @@ std::unique_ptr<PartRows> line_rows(const fs::path& path, bool csv) {
     return std::make_unique<LineRows>(path, csv);
 }
 
-std::unique_ptr<PartRows> npy_rows(const Part& part, const Layout& layout) {
-    return std::make_unique<NpyRows>(part, layout);
+std::unique_ptr<PartRows> npy_rows(const Part& part, const TableSchema& schema) {
+    return std::make_unique<NpyRows>(part, schema);
 }
 
 }  // namespace bigbird::outputs

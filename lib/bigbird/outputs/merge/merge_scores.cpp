@@ -16,16 +16,16 @@ namespace fs = std::filesystem;
 namespace {
 
 /// Nothing of a track.
-std::unique_ptr<PartRows> rows_of(const Part& part, Kind kind, const Layout& layout) {
+std::unique_ptr<PartRows> rows_of(const Part& part, Kind kind, const TableSchema& schema) {
     switch (kind) {
         case Kind::table:
         case Kind::csv:
         case Kind::long_table:
             return line_rows(part.path, kind == Kind::csv);
         case Kind::npy:
-            return npy_rows(part, layout);
+            return npy_rows(part, schema);
         case Kind::hdf5:
-            return hdf5_rows(part, layout);
+            return hdf5_rows(part, schema);
         case Kind::bedgraph:
         case Kind::bigwig:
         case Kind::variants:
@@ -36,7 +36,7 @@ std::unique_ptr<PartRows> rows_of(const Part& part, Kind kind, const Layout& lay
 
 ScoreRun run_of(const Part& part, bool track) {
     ScoreRun run = score_run_from_json(part.record.run, part_record_path(part.path));
-    std::vector<Column>& columns = run.layout.columns;
+    std::vector<Column>& columns = run.schema.columns;
     const Json column = part.record.run.value("column", Json());
     if (track) std::erase_if(columns, [&](const Column& c) { return column != c.name; });
     if (track && columns.size() != 1) {
@@ -60,14 +60,14 @@ void merge_scores(std::span<const Part> parts, const fs::path& output, Overwrite
     const ScoreRun run = run_of(first, track);
     std::vector<std::unique_ptr<PartRows>> rows;
     for (const Part& part : parts)
-        rows.push_back(rows_of(part, *kind, run.layout));
+        rows.push_back(rows_of(part, *kind, run.schema));
     const std::size_t columns[] = {0};
     Outputs whole({.paths = {output},
                    .overwrite = overwrite,
                    .min_score = run.min_score,
                    .overlap = run.overlap,
-                   .precision = run.layout.precision},
-                  run.layout, columns, run.contigs, threads);
+                   .precision = run.schema.precision},
+                  run.schema, columns, run.contigs, threads);
     if (track) copy_tracks(parts, run, whole);
     for (const Piece& piece : track ? std::vector<Piece>() : order_of(parts)) {
         stop_if_asked();

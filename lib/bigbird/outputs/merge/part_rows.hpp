@@ -26,12 +26,12 @@ public:
 
 /// Lines behind the head of a table, as CSV or not, or of a long table.
 std::unique_ptr<PartRows> line_rows(const std::filesystem::path& path, bool csv);
-/// Throws InputError where the matrix does not fit the record and `layout`.
-std::unique_ptr<PartRows> npy_rows(const Part& part, const Layout& layout);
+/// Throws InputError where the matrix does not fit the record and `schema`.
+std::unique_ptr<PartRows> npy_rows(const Part& part, const TableSchema& schema);
 /// The HDF5 library reads in a child process, since it can crash on a damaged file. Call it before this
-/// process opens a file of HDF5: a fork shares the library's state. `layout` must outlive the rows. Throws
+/// process opens a file of HDF5: a fork shares the library's state. `schema` must outlive the rows. Throws
 /// InputError as npy_rows() does, and where the file leads to other files.
-std::unique_ptr<PartRows> hdf5_rows(const Part& part, const Layout& layout);
+std::unique_ptr<PartRows> hdf5_rows(const Part& part, const TableSchema& schema);
 
 /// Writes all tracks of `parts`, bigWig or bedGraph, whose only column is the run's. Throws InputError where
 /// rows of several parts overlap and bases get the mean of rows.

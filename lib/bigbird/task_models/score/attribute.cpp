@@ -222,7 +222,7 @@ void attribute_records(const AttributeSpec& spec, Attributor& attributor, Progre
         }
         progress.update(attributor.report().bases);
     }
-    if (letters.strange > 0) log_warning("{}: {}", reader.path().string(), letters.complaint());
+    if (letters.others > 0) log_warning("{}: {}", reader.path().string(), letters.complaint());
 }
 
 }  // namespace

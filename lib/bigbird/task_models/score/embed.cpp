@@ -35,26 +35,26 @@ bool reads_bases(const fs::path& directory) {
     return is_task_model(directory) && read_task_info(directory).architecture == bins_architecture;
 }
 
-outputs::Layout layout_of(const EmbedSpec& spec, const std::string& layer, std::int64_t hidden,
-                          const std::string& sha256) {
-    outputs::Layout layout;
-    layout.head = outputs::region_head();
+outputs::TableSchema schema_of(const EmbedSpec& spec, const std::string& layer, std::int64_t hidden,
+                               const std::string& sha256) {
+    outputs::TableSchema schema;
+    schema.head = outputs::region_head();
     if (spec.pooling == EmbedPooling::token) {
         for (const char* name : {"token", "token_start", "token_end"}) {
-            layout.head.push_back({name, outputs::FieldKind::integer});
+            schema.head.push_back({name, outputs::FieldKind::integer});
         }
-        layout.head.push_back({"piece", outputs::FieldKind::text});
+        schema.head.push_back({"piece", outputs::FieldKind::text});
     }
     for (std::int64_t i = 0; i < hidden; ++i) {
         const std::string name = fmt::format("d{}", i);
-        layout.columns.push_back({name, i, ".", name, name});
+        schema.columns.push_back({name, i, ".", name, name});
     }
-    layout.provenance = {{"bigbird-dna", std::string(version())},
+    schema.provenance = {{"bigbird-dna", std::string(version())},
                          {"model_sha256", sha256},
                          {"pooling", std::string(word_of(embed_pooling_choices, spec.pooling))},
                          {"layer", layer}};
-    if (spec.window > 0) layout.provenance.emplace_back("window", std::to_string(spec.window));
-    return layout;
+    if (spec.window > 0) schema.provenance.emplace_back("window", std::to_string(spec.window));
+    return schema;
 }
 
 outputs::OutputSpec output_spec(const EmbedSpec& spec) {
@@ -150,7 +150,7 @@ EmbedReport embed(const EmbedSpec& spec) {
     }
     outputs::Outputs outputs(
         output_spec(spec),
-        layout_of(spec, embedder->layer(), embedder->hidden_size(), model::weights_checksum(directory)), {},
+        schema_of(spec, embedder->layer(), embedder->hidden_size(), model::weights_checksum(directory)), {},
         {}, job.threads);
     EmbedReport report = embed_rows(*source, *embedder, VectorWriter(spec, outputs), job.threads);
     source->report();

@@ -27,20 +27,20 @@ outputs::OutputSpec outputs_of(const outputs::OutputSpec& spec, Form form) {
     return some;
 }
 
-outputs::Layout table_layout(const rows::Provenance& provenance) {
+outputs::TableSchema table_schema(const rows::Provenance& provenance) {
     using outputs::FieldKind;
-    outputs::Layout layout;
-    layout.head = {{"chrom"}, {"start", FieldKind::integer}, {"end", FieldKind::integer}, {"name"}, {"label"},
+    outputs::TableSchema schema;
+    schema.head = {{"chrom"}, {"start", FieldKind::integer}, {"end", FieldKind::integer}, {"name"}, {"label"},
                    {"ref"}};
     for (const char letter : dna_letters) {
         const std::string name(1, letter);
-        layout.columns.push_back({name, std::ssize(layout.columns), ".", name, name});
+        schema.columns.push_back({name, std::ssize(schema.columns), ".", name, name});
     }
-    layout.provenance = provenance;
-    return layout;
+    schema.provenance = provenance;
+    return schema;
 }
 
-outputs::Layout track_layout(const rows::LabelTable& labels, std::span<const std::size_t> chosen) {
+outputs::TableSchema track_schema(const rows::LabelTable& labels, std::span<const std::size_t> chosen) {
     return {outputs::region_head(), outputs::label_columns(labels, chosen), {}};
 }
 
@@ -66,18 +66,18 @@ LetterOutputs::LetterOutputs(const outputs::OutputSpec& spec, const rows::LabelT
                              std::span<const std::size_t> chosen, const rows::Provenance& provenance,
                              LetterTrack track, std::span<const genome::Contig> contigs, int threads)
     : track_(track),
-      tables_(outputs_of(spec, Form::table), table_layout(provenance), {}, contigs, threads),
-      tracks_(outputs_of(spec, Form::track), track_layout(labels, chosen), all_of(chosen), contigs, threads),
+      tables_(outputs_of(spec, Form::table), table_schema(provenance), {}, contigs, threads),
+      tracks_(outputs_of(spec, Form::track), track_schema(labels, chosen), all_of(chosen), contigs, threads),
       arrays_(chosen.size()) {
-    const outputs::Layout layout = track_layout(labels, chosen);
-    for (const outputs::Column& column : layout.columns)
+    const outputs::TableSchema schema = track_schema(labels, chosen);
+    for (const outputs::Column& column : schema.columns)
         names_.push_back(column.name);
     for (const fs::path& path : outputs_of(spec, Form::arrays).paths) {
-        outputs::require_apart(path, layout, all_of(chosen));
+        outputs::require_apart(path, schema, all_of(chosen));
         for (std::size_t i = 0; i < chosen.size(); ++i) {
             rows::Provenance own = provenance;
             own.emplace_back("label", names_[i]);
-            arrays_[i].emplace_back(outputs::path_of_label(path, layout.columns[i]), spec.overwrite, own);
+            arrays_[i].emplace_back(outputs::path_of_label(path, schema.columns[i]), spec.overwrite, own);
         }
     }
 }

@@ -63,15 +63,15 @@ public:
     void commit() { outputs_.commit(); }
 
 private:
-    static outputs::Layout layout_of(const MutagenesisSpec& spec, std::span<const ModelFolder> models) {
+    static outputs::TableSchema layout_of(const MutagenesisSpec& spec, std::span<const ModelFolder> models) {
         const rows::LabelTable& labels = models.front().labels;
-        outputs::Layout layout{outputs::region_head(),
-                               outputs::label_columns(labels, choose_labels(labels, spec.labels).labels),
-                               provenance_of(spec, models)};
+        outputs::TableSchema schema{outputs::region_head(),
+                                    outputs::label_columns(labels, choose_labels(labels, spec.labels).labels),
+                                    provenance_of(spec, models)};
         const bool deletes = spec.deleted > 0;
-        layout.provenance.emplace_back(deletes ? "deleted" : "shuffled",
+        schema.provenance.emplace_back(deletes ? "deleted" : "shuffled",
                                        std::to_string(deletes ? spec.deleted : spec.shuffled));
-        return layout;
+        return schema;
     }
 
     LabelChoice choice_;
@@ -188,7 +188,7 @@ void mutate_records(const MutagenesisSpec& spec, Mutagenesis& work) {
         }
     }
     work.commit();
-    if (letters.strange > 0) log_warning("{}: {}", reader.path().string(), letters.complaint());
+    if (letters.others > 0) log_warning("{}: {}", reader.path().string(), letters.complaint());
 }
 
 }  // namespace

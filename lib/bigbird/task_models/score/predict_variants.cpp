@@ -22,17 +22,17 @@ namespace {
 
 constexpr std::size_t rows_a_chunk = 256;
 
-outputs::Layout layout_of(const VariantScorer& scorer, const VariantSpec& spec) {
+outputs::TableSchema layout_of(const VariantScorer& scorer, const VariantSpec& spec) {
     using outputs::FieldKind;
-    outputs::Layout layout;
-    layout.head = {{"chrom"},  {"pos", FieldKind::integer},    {"id"}, {"ref"}, {"alt"},
+    outputs::TableSchema schema;
+    schema.head = {{"chrom"},  {"pos", FieldKind::integer},    {"id"}, {"ref"}, {"alt"},
                    {"status"}, {"n_fraction", FieldKind::real}};
-    if (scorer.about_tss()) layout.head.push_back({"tss"});
-    layout.columns = scorer.columns();
-    layout.provenance = {{"bigbird-dna", std::string(version())}};
+    if (scorer.about_tss()) schema.head.push_back({"tss"});
+    schema.columns = scorer.columns();
+    schema.provenance = {{"bigbird-dna", std::string(version())}};
     for (auto& entry : run_of(scorer, spec))
-        layout.provenance.push_back(std::move(entry));
-    return layout;
+        schema.provenance.push_back(std::move(entry));
+    return schema;
 }
 
 /// In the order of layout_of's head; views into the row.
@@ -105,9 +105,9 @@ VariantReport predict_variants(const VariantSpec& spec) {
     rows::VariantRows all(spec.variants, *reference, scorer->window(), spec.strict, tss ? &*tss : nullptr,
                           scorer->begin_of(), scorer->aligned());
     VariantSource source(spec, all);
-    const outputs::Layout layout = layout_of(*scorer, spec);
-    VariantFiles files(spec, scorer->labels(), layout.provenance, all, threads);
-    outputs::Outputs outputs(output_spec(spec), layout, {}, reference->contigs(), threads);
+    const outputs::TableSchema schema = layout_of(*scorer, spec);
+    VariantFiles files(spec, scorer->labels(), schema.provenance, all, threads);
+    outputs::Outputs outputs(output_spec(spec), schema, {}, reference->contigs(), threads);
     files.join(outputs);
     VariantReport report;  // the writing thread's
     Progress progress("Scoring", "variants", 0);

@@ -21,7 +21,7 @@ training::LoopResult carry_out(const FinetuneSpec& spec, const training::RankSpe
     if (const auto finished = training::finished_run(spec.output, loop)) return *finished;
     model::set_compute_threads(threads);
     if (plan.solve) {
-        return training::run_at_once(loop, spec.output, [&] { return plan.solve(threads); });
+        return training::solve_run(loop, spec.output, [&] { return plan.solve(threads); });
     }
     const at::Device device = model::open_device(training::device_of(place, spec.device));
     loop.ranks = std::make_shared<training::Ranks>(place, device);

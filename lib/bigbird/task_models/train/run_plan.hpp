@@ -9,7 +9,7 @@
 #include "bigbird/task_models/specs/finetune_spec.hpp"
 #include "bigbird/task_models/train/training_data.hpp"
 #include "bigbird/training/ranks/rank_spec.hpp"
-#include "bigbird/training/run_at_once.hpp"
+#include "bigbird/training/solve_run.hpp"
 
 #include <filesystem>
 #include <functional>

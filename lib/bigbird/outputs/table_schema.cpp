@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "bigbird/outputs/layout.hpp"
+#include "bigbird/outputs/table_schema.hpp"
 
 #include "bigbird/core/check.hpp"
 

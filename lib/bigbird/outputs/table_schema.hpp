@@ -34,12 +34,12 @@ struct Column {
     std::string id;                  ///< fit for a file name
 };
 
-struct Layout {
+struct TableSchema {
     std::vector<HeadColumn> head;
     std::vector<Column> columns;
     rows::Provenance provenance;
     Precision precision = Precision::float32;  ///< type of numbers in .npy and HDF5
-    bool many_rows = false;                    ///< HDF5 has the layout of many rows, however few come
+    bool many_rows = false;                    ///< HDF5 has the schema of many rows, however few come
 };
 
 /// chrom start end name score strand status n_fraction, as rows::fields_of gives them.
@@ -58,7 +58,7 @@ public:
     /// One field per head column, one value per column; no values for a row that was not scored. Throws
     /// WriteError.
     virtual void write(std::span<const rows::Field> head, std::span<const float> values) = 0;
-    /// Takes a row as another file of this layout has it: its line with the line break, and the bytes of its
+    /// Takes a row as another file of this schema has it: its line with the line break, and the bytes of its
     /// numbers where they are in a file of their own. Only formats with lines do. Throws WriteError.
     virtual void copy(std::string_view line, std::span<const std::byte> numbers);
     /// Lines or rows written so far; 0 for a track, which has none before commit().

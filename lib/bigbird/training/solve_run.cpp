@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "bigbird/training/run_at_once.hpp"
+#include "bigbird/training/solve_run.hpp"
 
 #include "bigbird/core/files.hpp"
 #include "bigbird/core/log.hpp"
@@ -9,8 +9,8 @@
 
 namespace bigbird::training {
 
-LoopResult run_at_once(const LoopSpec& spec, const std::filesystem::path& run_directory,
-                       const std::function<Solution()>& solve) {
+LoopResult solve_run(const LoopSpec& spec, const std::filesystem::path& run_directory,
+                     const std::function<Solution()>& solve) {
     const RunLock lock(run_directory);
     if (start_run(run_directory, spec).finished) return finished_result(run_directory, spec);
     const Solution solution = solve();

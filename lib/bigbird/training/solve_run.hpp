@@ -17,7 +17,7 @@ struct Solution {
 /// Makes the run folder of a model solved in closed form: lock, config.resolved.json, metrics.jsonl of one
 /// line and model/, without checkpoints. `solve` is not called where the run is finished already. Throws what
 /// run_training() throws and what `solve` throws.
-LoopResult run_at_once(const LoopSpec& spec, const std::filesystem::path& run_directory,
-                       const std::function<Solution()>& solve);
+LoopResult solve_run(const LoopSpec& spec, const std::filesystem::path& run_directory,
+                     const std::function<Solution()>& solve);
 
 }  // namespace bigbird::training
