@@ -70,7 +70,7 @@ struct LetterCounts {
     std::array<std::int64_t, 4> bases{};  ///< A C G T, U with T
     std::int64_t n = 0;                   ///< N, X and gaps (- . *)
     std::int64_t ambiguous = 0;           ///< other IUPAC codes, which are read as N
-    std::int64_t strange = 0;             ///< other letters, which are read as N
+    std::int64_t others = 0;              ///< other letters, which are read as N
     char first_other = 0;
     std::int64_t other_line = 0;  ///< line of the record with the first one
 

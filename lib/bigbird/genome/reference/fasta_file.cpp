@@ -4,7 +4,7 @@
 #include "bigbird/core/error.hpp"
 #include "bigbird/core/files.hpp"
 #include "bigbird/genome/reference/base_kernels.hpp"
-#include "bigbird/genome/reference/strange_letters.hpp"
+#include "bigbird/genome/reference/other_letters.hpp"
 #include "bigbird/genome/text/text_input.hpp"
 
 #include <algorithm>

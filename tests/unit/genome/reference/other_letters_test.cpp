@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "bigbird/genome/reference/strange_letters.hpp"
+#include "bigbird/genome/reference/other_letters.hpp"
 
 #include "support/captured_log.hpp"
 #include "support/temp_dir.hpp"
@@ -34,7 +34,7 @@ std::string refusal(const std::string& text, bool with_index = false) {
 
 }  // namespace
 
-DOCTEST_TEST_CASE("strange_letters: digits and signs are refused with their place, however lines are cut") {
+DOCTEST_TEST_CASE("other_letters: digits and signs are refused with their place, however lines are cut") {
     DOCTEST_CHECK(refusal(">a\nACGT\nAC5T\n") == ": contig 'a' holds '5' at base 7" + remedy);
     DOCTEST_CHECK(refusal(">a\nACGT\nAC5T\nACGTAAA\nA\n") == ": contig 'a' holds '5' at base 7" + remedy);
     DOCTEST_CHECK(refusal(">a\nACG\nACGT\nA5CGTAC\n") ==
@@ -43,7 +43,7 @@ DOCTEST_TEST_CASE("strange_letters: digits and signs are refused with their plac
                           std::string(36, 'C') + "\n") == ": contig 'a' holds '@' at base 104" + remedy);
 }
 
-DOCTEST_TEST_CASE("strange_letters: bytes that are no text are refused behind an index, too") {
+DOCTEST_TEST_CASE("other_letters: bytes that are no text are refused behind an index, too") {
     DOCTEST_CHECK(refusal(std::string(">a\nACGT\nA\0GT\n", 13), true) ==
                   ": contig 'a' holds a byte of value 0 at base 6" + remedy);
     DOCTEST_CHECK(refusal(std::string(">a\nACGT\nA\0GT\n", 13)) ==
@@ -51,7 +51,7 @@ DOCTEST_TEST_CASE("strange_letters: bytes that are no text are refused behind an
 }
 
 DOCTEST_TEST_CASE(
-    "strange_letters: letters that stand for no nucleotide are N, said once; gaps and codes are N") {
+    "other_letters: letters that stand for no nucleotide are N, said once; gaps and codes are N") {
     const testing::TempDir folder;
     testing::write_file(folder / "x.fa", ">a\nACGTE\nMEFLI\n>b\nRYKMSWBDHVN-*.xU\n");
     const testing::CapturedLog log;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "bigbird/genome/reference/strange_letters.hpp"
+#include "bigbird/genome/reference/other_letters.hpp"
 
 #include "bigbird/core/error.hpp"
 #include "bigbird/core/log.hpp"
