@@ -282,8 +282,11 @@ DOCTEST_TEST_CASE(
         words.insert(words.end(), more.begin(), more.end());
         return run_program(words, {}, disturbance);
     };
-    // 55 bins are as good as 7 windows of 8 bins: 10 epochs are 9 steps of 8 windows.
-    const ProgramResult one = train("one", {"--threads", "1"});
+    // 55 bins are as good as 7 windows of 8 bins: 10 epochs are 9 steps of 8 windows, fewer than the 300 that
+    // are run without --epochs.
+    DOCTEST_REQUIRE(train("usual", {"--threads", "1"}).code == 0);
+    DOCTEST_CHECK(read_json(folder / "usual/config.resolved.json")["options"]["--steps"] == 300);
+    const ProgramResult one = train("one", {"--threads", "1", "--epochs", "10"});
     DOCTEST_INFO(one.err);
     DOCTEST_REQUIRE(one.code == 0);
     DOCTEST_CHECK(contains(one.err, "55 bins to learn from, 20 for validation"));
@@ -294,7 +297,7 @@ DOCTEST_TEST_CASE(
     DOCTEST_CHECK(options["--batch-size"] == 8);
     DOCTEST_CHECK(options["--schedule"] == "cosine");
     DOCTEST_CHECK(options["--positive-weight"] == 1);
-    DOCTEST_REQUIRE(train("two", {"--threads", "2", "--processes", "2"}).code == 0);
+    DOCTEST_REQUIRE(train("two", {"--threads", "2", "--processes", "2", "--epochs", "10"}).code == 0);
     const auto last_loss = [&](const std::string& run) {
         std::istringstream in(read_file(folder / run / "metrics.jsonl"));
         double loss = 0;
@@ -303,11 +306,11 @@ DOCTEST_TEST_CASE(
         return loss;
     };
     DOCTEST_CHECK(last_loss("two") == doctest::Approx(last_loss("one")).epsilon(1e-4));
-    DOCTEST_CHECK(train("cut", {"--threads", "1", "--max-hours", "1e-9"}).code == 75);
-    DOCTEST_CHECK(train("cut", {"--threads", "1"}).code == 0);
+    DOCTEST_CHECK(train("cut", {"--threads", "1", "--epochs", "10", "--max-hours", "1e-9"}).code == 75);
+    DOCTEST_CHECK(train("cut", {"--threads", "1", "--epochs", "10"}).code == 0);
     DOCTEST_CHECK(read_file(folder / "cut/model/model.safetensors") ==
                   read_file(folder / "one/model/model.safetensors"));
-    DOCTEST_CHECK(contains(train("one", {"--shift", "5"}).err, "--shift"));
+    DOCTEST_CHECK(contains(train("one", {"--epochs", "10", "--shift", "5"}).err, "--shift"));
     const std::vector<std::string> long_steps{"--threads",    "1",    "--steps",          "4",
                                               "--batch-size", "6000", "--evaluate-every", "1"};
     DOCTEST_REQUIRE(train("long", long_steps).code == 0);
