@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Every command: how it is set up and run, and the one table of both programs. setup_X adds a command whose
-// options `run` gets; run(options) does its work and returns the exit code.
+// Every command's setup and runner, and the one table of commands of both programs. setup_X adds command X.
+// It passes the parsed options to `run`, which does the work and returns the exit code.
 #pragma once
 
 #include "support/program.hpp"
@@ -52,7 +52,7 @@ struct ShowAttentionOptions;
 struct TokenizeOptions;
 struct TrainTokenizerOptions;
 
-// ---- what needs no LibTorch
+// ---- commands that need no LibTorch
 void setup_build_chromatin(Program& program, Runner<BuildChromatinOptions> run);
 void setup_build_documents(Program& program, Runner<BuildDocumentsOptions> run);
 void setup_build_promoters(Program& program, Runner<BuildPromotersOptions> run);
@@ -63,7 +63,7 @@ void setup_decode(Program& program, Runner<DecodeOptions> run);
 void setup_encode(Program& program, Runner<EncodeOptions> run);
 void setup_evaluate(Program& program, examples::Task task, Runner<EvaluateOptions> run);
 void setup_evaluate_tokens(Program& program, Runner<EvaluateTokensOptions> run);
-/// Behind all other commands, whose names it takes.
+/// Call it after all other commands: it lists their names.
 void setup_help(Program& program, Runner<HelpOptions> run);
 void setup_merge(Program& program, Runner<MergeOptions> run);
 void setup_motifs_compare(Program& program, Runner<MotifsCompareOptions> run);
@@ -92,7 +92,7 @@ int run(const ShowAttentionOptions& options);
 int run(const TokenizeOptions& options);
 int run(const TrainTokenizerOptions& options);
 
-// ---- what needs it: the runners are only in bigbird-dna-tensors
+// ---- commands that need LibTorch; their runners exist only in bigbird-dna-tensors
 void setup_attribute(Program& program, Runner<task_models::AttributeSpec> run);
 void setup_build_background(Program& program, Runner<task_models::BackgroundSpec> run);
 void setup_embed(Program& program, Runner<task_models::EmbedSpec> run);
@@ -124,17 +124,17 @@ int run(const task_models::PredictSpec& spec);
 int run(const task_models::PredictTokensSpec& spec);
 int run(const task_models::TrainSpec& spec);
 int run(const task_models::VariantSpec& spec);
-/// Prints the rows of `info --program` that need LibTorch, each as soon as it is known, as lines of JSON.
+/// Prints the rows of `info --program` that need LibTorch as lines of JSON, each as soon as it is known.
 int run_info_with_tensors(const InfoOptions& options);
-/// Logs which model finetune-* left, and whether longer training promises a better one.
+/// Logs which model finetune-* kept, and whether longer training would probably improve it.
 void report_finetuned(const task_models::FinetuneSpec& spec, const training::LoopResult& result);
 
-// ---- one of several commands, by the task of what is given
+// ---- commands that forward to another command, chosen by the task of their inputs
 void setup_evaluate_verb(Program& program);
 void setup_finetune_verb(Program& program);
 void setup_predict_verb(Program& program);
 
-/// Runs a command in this program.
+/// Runs a command in this process.
 struct RunHere {
     template <typename Options>
     int operator()(const Options& options) const {
@@ -142,8 +142,8 @@ struct RunHere {
     }
 };
 
-/// Adds the commands in the order of the help. `tensors` runs those that need LibTorch. Where `all` is false
-/// there are no others: bigbird-dna-tensors is never asked for them, and does not link them.
+/// Adds the commands in the order of the help. `tensors` runs those that need LibTorch. With `all` false only
+/// those are added: bigbird-dna-tensors is never asked for others, and does not link them.
 template <bool all, typename Tensors>
 void add_commands(Program& program, const Tensors& tensors, const Runner<InfoOptions>& info) {
     using examples::Task;

@@ -23,7 +23,7 @@ namespace fs = std::filesystem;
 struct MergeOptions {
     std::vector<std::filesystem::path> parts;
     OutputOptions output;
-    std::filesystem::path manifest;  ///< of documents
+    std::filesystem::path manifest;  ///< manifest of documents
     int threads = 0;
 };
 
@@ -34,7 +34,7 @@ constexpr Examples examples{
       "bigbird-dna merge part-1.tsv.gz part-2.tsv.gz --output scores.tsv.gz"},
      {"One folder of tokens out of many, in any order", "bigbird-dna merge corpus-part-* --output corpus"}}};
 
-/// Without the records and indices, which PART* names, too.
+/// Removes records and indices, which a glob such as PART* also matches.
 std::vector<fs::path> without_records(std::vector<fs::path> paths) {
     std::erase_if(paths, [](const fs::path& path) {
         return path.string().ends_with(".part.json") || path.extension() == ".tbi" ||

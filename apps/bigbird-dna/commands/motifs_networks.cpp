@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// motifs export, motifs marginalize: the commands of motifs that need a network.
+// motifs export and motifs marginalize: the motif commands that need a network.
 #include "commands/commands.hpp"
 #include "options/option_groups.hpp"
 #include "support/help_notes.hpp"
@@ -28,7 +28,7 @@ constexpr Examples marginalize_examples{
       "bigbird-dna motifs-marginalize --model chromatin/run --motifs chromatin/run/motifs.meme --backgrounds "
       "test.bed --reference ../test_data/genome/22.fa.gz --output effects-there.tsv"}}};
 
-/// --output and --force, straight into a spec.
+/// Adds --output and --force, which are stored directly in a spec.
 template <typename Spec>
 void add_outputs(CLI::App& command, Spec& spec, const std::string& what) {
     command.add_option("-o,--output", spec.output, what)

@@ -30,7 +30,7 @@ constexpr Examples background_examples{
       "bigbird-dna build-background --model pretrained --reference ../test_data/genome/22.fa.gz --variants "
       "../test_data/variants/1000g.chr22.vcf.gz --count 100 --output background.h5"}}};
 
-/// What decides effects.
+/// Adds the options that affect effects.
 void add_variant_options(CLI::App& command, VariantSpec& spec, const std::string& variants) {
     command
         .add_option(

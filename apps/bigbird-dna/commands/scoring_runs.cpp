@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What bigbird-dna-tensors runs for predict-*, predict-variants and embed: the library, and a summary of it.
+// Runners of predict-*, predict-variants and embed in bigbird-dna-tensors: each calls the library and prints
+// a summary.
 #include "commands/commands.hpp"
 
 #include "bigbird/core/error.hpp"
@@ -65,7 +66,7 @@ int run(const task_models::MutagenesisSpec& spec) {
 }
 
 int run(const task_models::AttributeSpec& spec) {
-    constexpr double most_gap = 0.05;  // of the difference
+    constexpr double most_gap = 0.05;  // share of the difference
     const task_models::AttributeReport report = task_models::attribute(spec);
     log_info("{} bases attributed in {:.1f} s", report.bases, report.seconds);
     if (report.tiled > 0) {

@@ -18,8 +18,8 @@ at::Tensor chosen_labels(const Attributed& what) {
     return at::tensor(labels, at::TensorOptions(at::kLong).device(what.letters.device()));
 }
 
-/// Gradients of each label's scores, (samples, labels), summed over samples, with regard to each sample's
-/// `letters`: (labels, samples, length, 4).
+/// Gradients with respect to `letters` (samples, length, 4) of each label's scores, (samples, labels), summed
+/// over samples. Returns (labels, samples, length, 4).
 at::Tensor gradients_of(const at::Tensor& scores, const at::Tensor& letters,
                         std::span<const std::size_t> labels) {
     std::vector<at::Tensor> all;
@@ -31,12 +31,12 @@ at::Tensor gradients_of(const at::Tensor& scores, const at::Tensor& letters,
     return at::stack(all);
 }
 
-/// (labels, length, 4) of multipliers (labels, length, 4) against one reference.
+/// Hypothetical contributions, (labels, length, 4), from multipliers (labels, length, 4) and one reference.
 at::Tensor hypothetical(const at::Tensor& multipliers, const at::Tensor& reference) {
     return multipliers - (multipliers * reference).sum(2, true);
 }
 
-/// (samples, labels of all) without gradients.
+/// Scores without gradients: (samples, all labels).
 at::Tensor scores_of(const Attributed& what, const at::Tensor& letters) {
     const at::NoGradGuard no_gradients;
     std::vector<at::Tensor> all;

@@ -11,13 +11,13 @@ namespace bigbird::bins {
 
 namespace {
 
-/// Inputs and references nearer than this have the slope halfway between them: a quotient of their small
-/// differences would be rounding.
+/// Below this difference of input and reference, the slope is the derivative at their midpoint. A quotient of
+/// differences this small would be dominated by rounding.
 constexpr double near = 1e-2;
 
 thread_local int guards = 0, line_points = 0;
 
-/// A batch's inputs and references, and f of both; none has gradients.
+/// The inputs and references of a batch, and f of both, all without gradients.
 struct Halves {
     at::Tensor input, reference, of_input, of_reference;
 
@@ -31,7 +31,7 @@ struct Halves {
     }
 };
 
-/// 0 with a gradient of 1 with regard to the inputs of the batch.
+/// Returns 0, with a gradient of 1 with respect to the batch's inputs.
 at::Tensor zero_of(const at::Tensor& x) {
     const at::Tensor input = x.narrow(0, 0, x.size(0) / 2);
     return input - input.detach();
@@ -98,7 +98,7 @@ at::Tensor largest(const at::Tensor& x, std::int64_t dim) {
 Quadrature::Quadrature(int size) {
     for (int i = 0; i < size; ++i) {
         double root = std::cos(std::numbers::pi * (i + 0.75) / (size + 0.5)), slope = 1;
-        for (int step = 0; step < 20; ++step) {  // Newton's; the polynomial by its recurrence
+        for (int step = 0; step < 20; ++step) {  // Newton's method; the polynomial by its recurrence
             double before = 1, value = root;
             for (int degree = 2; degree <= size; ++degree) {
                 const double next = ((2 * degree - 1) * root * value - (degree - 1) * before) / degree;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// DeepLIFT's multipliers (Shrikumar and others 2017) through the gradients of the network as it is: what is
-// not linear has, instead of its slope at the input, the slope of the line from a reference to the input.
+// DeepLIFT's multipliers (Shrikumar et al. 2017), computed as gradients of the unmodified network. In each
+// nonlinear operation, the slope between reference and input replaces the slope at the input.
 #pragma once
 
 #include <ATen/core/Tensor.h>
@@ -10,10 +10,10 @@
 
 namespace bigbird::bins {
 
-/// While one lives, networks that this thread runs take batches of inputs followed by as many references.
-/// Gradients of an input's outputs are then multipliers: their products with input - reference sum to the
-/// difference of the outputs. References have no gradients.
-/// `points`: of the line on which jointly() takes mean slopes.
+/// While a guard exists, networks on this thread expect batches of inputs followed by an equal number of
+/// references. Gradients of an input's outputs are then multipliers. Their products with (input - reference)
+/// sum to the difference of the outputs. References have no gradients. `points`: number of points on the line
+/// over which jointly() averages slopes.
 class SecantGuard {
 public:
     explicit SecantGuard(int points = 8);
@@ -25,26 +25,27 @@ private:
     int before_;
 };
 
-/// Whether a SecantGuard lives on this thread.
+/// Whether this thread has a SecantGuard.
 bool takes_secants();
 
-/// A function of a batch, (batch, …) -> (batch, …), each sample on its own.
+/// A function of a batch, (batch, …) -> (batch, …), which treats each sample separately.
 using BatchFunction = std::function<at::Tensor(const at::Tensor&)>;
 
-/// f(x), f a function of each element; with secants by DeepLIFT's rescale rule, which is exact up to
-/// rounding.
+/// Returns f(x) for an elementwise f. Under a guard, slopes follow DeepLIFT's rescale rule, which is exact up
+/// to rounding.
 at::Tensor elementwise(const at::Tensor& x, const BatchFunction& f);
 
-/// f(x), f a function of a sample's elements together; with secants the mean slope over the straight line
-/// from reference to input, by the guard's points of Gauss and Legendre's quadrature: exact only as far as
-/// these follow the line, which is bent where a norm's input comes near to no variance (no letters).
+/// Returns f(x) for an f that mixes the elements of a sample. Under a guard, the slope is the mean over the
+/// straight line from reference to input, by Gauss-Legendre quadrature with the guard's points. The error
+/// depends on how well the points resolve f on that line. It is largest where the input of a norm has almost
+/// no variance (no letters).
 at::Tensor jointly(const at::Tensor& x, const BatchFunction& f);
 
-/// The maximum over a dimension; with secants by DeepLIFT's rule: the difference goes to the place of the
+/// Maximum over a dimension. Under a guard, DeepLIFT's rule assigns the difference to the position of the
 /// larger of both maxima, which is exact.
 at::Tensor largest(const at::Tensor& x, std::int64_t dim);
 
-/// Points and weights of Gauss and Legendre's quadrature on [0, 1].
+/// Points and weights of Gauss-Legendre quadrature on [0, 1].
 struct Quadrature {
     std::vector<double> points, weights;
     explicit Quadrature(int size);

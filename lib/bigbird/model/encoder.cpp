@@ -16,14 +16,14 @@ namespace {
 
 using Place = DropoutSite::Place;
 
-/// What fills the last block of a sequence may lie behind the last position; it is masked, and 0 there.
+/// Returns the first `count` rows. Padding of a sequence's last block may reach past the last position; it is
+/// masked, and its rows are 0.
 at::Tensor first_rows(const at::Tensor& weight, std::int64_t count) {
     return count <= weight.size(0) ? weight.narrow(0, 0, count)
                                    : at::constant_pad_nd(weight, {0, 0, 0, count - weight.size(0)});
 }
 
-/// The mask with that of the extra global tokens in front: those are real, what fills their last block is
-/// not.
+/// Prepends the mask of the extra global tokens. The tokens are real; the padding of their last block is not.
 at::Tensor mask_with_front(const at::Tensor& mask, const BigBirdConfig& config) {
     const std::int64_t front = config.front_tokens();
     if (front == 0) {
@@ -73,19 +73,19 @@ attention::GlobalTokens global_tokens(const EncoderInput& input, const BigBirdCo
                                                   input.attention_mask);
 }
 
-/// A Longformer's: from padding + 1 for the tokens that are no padding, `padding` for those that are.
+/// Position ids of Longformer: real tokens count from padding + 1, padding tokens have `padding`.
 at::Tensor counted_positions(const at::Tensor& ids, std::int64_t padding) {
     const at::Tensor real = ids.ne(padding).to(at::kLong);
     return real.cumsum(1) * real + padding;
 }
 
-/// Of input_ids, or those that are given in their place.
+/// Word embeddings of input_ids, or the vectors that a WordVectors object supplies instead.
 at::Tensor words_of(const EncoderInput& input, const Embedding& embeddings) {
     const at::Tensor& given = WordVectors::current();
     return given.defined() ? given : embeddings->forward(input.input_ids);
 }
 
-/// A nameless step of a dotted parameter name.
+/// Adds an empty module, for one component of a dotted parameter name.
 std::shared_ptr<torch::nn::Module> group(torch::nn::Module& parent, const std::string& name) {
     return parent.register_module(name, std::make_shared<torch::nn::Module>(name));
 }
@@ -207,7 +207,7 @@ std::array<at::Tensor, 3> EncoderLayerImpl::project(const at::Tensor& x, const P
     return {query_->forward(x), key_->forward(x), value_->forward(x)};
 }
 
-/// Attention's result before its last projection.
+/// Attention's output before its last projection.
 at::Tensor EncoderLayerImpl::attend(const at::Tensor& x, const PassContext& pass) const {
     const std::int64_t batch = x.size(0), length = x.size(1), hidden = x.size(2);
     const auto by_head = [&](const at::Tensor& y) {
@@ -372,8 +372,8 @@ RotaryTable BigBirdModelImpl::rotary(std::int64_t length, const at::Device& devi
     return rotary_;
 }
 
-/// One product pays where a GPU has too little to do with three, and only while weights change with each
-/// pass.
+/// One packed product is faster only where three would not fill the GPU, and only while weights change in
+/// each pass.
 bool BigBirdModelImpl::is_packed() const {
     return packed_.value_or(!word_embeddings().is_cpu() || fused()) && at::GradMode::is_enabled();
 }

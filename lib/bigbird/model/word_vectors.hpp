@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// Vectors of words that are not those of any id: how a network of tokens is a function with gradients.
+// Replacement of word embeddings by given vectors, so that a token model is a differentiable function of its
+// input.
 #pragma once
 
 #include <ATen/core/Tensor.h>
 
 namespace bigbird::model {
 
-/// While one lives, encoders that this thread runs take these vectors, (batch, length, hidden), for the word
-/// embeddings of EncoderInput::input_ids; positions, token types and masks stay.
+/// While an object exists, encoders on this thread use these vectors, (batch, length, hidden), instead of the
+/// word embeddings of EncoderInput::input_ids. Positions, token types and masks stay.
 class WordVectors {
 public:
     explicit WordVectors(at::Tensor vectors);
@@ -15,7 +16,7 @@ public:
     WordVectors(const WordVectors&) = delete;
     WordVectors& operator=(const WordVectors&) = delete;
 
-    /// Those of this thread; undefined: none.
+    /// This thread's vectors; undefined if there are none.
     static const at::Tensor& current();
 
 private:

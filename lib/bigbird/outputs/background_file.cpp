@@ -17,7 +17,7 @@ namespace {
 constexpr const char* format_name = "bigbird-dna background";
 constexpr hsize_t most_labels = 1'000'000, most_levels = 100'000;
 
-/// What is not numbers, as the attribute `bigbird`.
+/// Everything but the numbers, for the attribute `bigbird`.
 Json description_of(const EffectBackground& background) {
     Json run = Json::array();
     for (const auto& [key, value] : background.run)
@@ -61,7 +61,7 @@ std::vector<Number> read_dataset(hid_t file, const char* name, hid_t type, const
     return numbers;
 }
 
-/// The child's side.
+/// Runs in the child process.
 void send_background(const fs::path& path, const ChildReader::Send& send) {
     start_hdf5();
     const Hdf5Handle file(open_unlocked_hdf5(path.c_str()), H5Fclose);
@@ -72,7 +72,7 @@ void send_background(const fs::path& path, const ChildReader::Send& send) {
         send(ChildReader::bytes_of(read_dataset<float>(file, name, H5T_NATIVE_FLOAT, path)));
 }
 
-/// Whether each label's quantiles ascend, or are all NaN.
+/// Whether each label's quantiles are ascending, or all NaN.
 bool are_quantiles(std::span<const float> quantiles, std::size_t levels) {
     for (std::size_t i = 0; i < quantiles.size(); i += levels) {
         const auto some = quantiles.subspan(i, levels);

@@ -9,21 +9,22 @@
 
 namespace bigbird::outputs {
 
-/// A new file at a pending output's path; the library's own lock would meet the pending output's.
+/// Creates a file at a pending output's path without HDF5's lock, which would conflict with the pending
+/// output's own.
 inline Hdf5Handle create_unlocked_hdf5(const char* path) {
     const Hdf5Handle access(H5Pcreate(H5P_FILE_ACCESS), H5Pclose);
     H5Pset_file_locking(access, false, true);
     return {H5Fcreate(path, H5F_ACC_TRUNC, H5P_DEFAULT, access), H5Fclose};
 }
 
-/// Makes datasets and groups of a file; `fine` is false from the first that failed.
+/// Creates datasets, groups and attributes in a file. `fine` becomes false at the first failure.
 struct Hdf5Writer {
     hid_t file;
     bool fine = true;
 
     Hdf5Handle group(const char* name) const {
         const Hdf5Handle properties(H5Pcreate(H5P_GROUP_CREATE), H5Pclose);
-        H5Pset_obj_track_times(properties, false);  // the same rows, the same bytes
+        H5Pset_obj_track_times(properties, false);  // makes equal rows give equal bytes
         return {H5Gcreate2(file, name, H5P_DEFAULT, properties, H5P_DEFAULT), H5Gclose};
     }
     void dataset(const Hdf5Handle& parent, const char* name, hid_t stored, hid_t held,
@@ -47,7 +48,7 @@ struct Hdf5Writer {
                made.close();
     }
     void attribute(const std::string& name, const std::string& value, hid_t type) {
-        if (H5Aexists(file, name.c_str()) > 0) return;  // several models have one name
+        if (H5Aexists(file, name.c_str()) > 0) return;  // several models share a name
         const Hdf5Handle space(H5Screate(H5S_SCALAR), H5Sclose);
         const Hdf5Handle made(H5Acreate2(file, name.c_str(), type, space, H5P_DEFAULT, H5P_DEFAULT),
                               H5Aclose);

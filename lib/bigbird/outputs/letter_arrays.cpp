@@ -20,7 +20,7 @@ namespace {
 
 constexpr std::string_view alphabet = "ACGT";
 
-/// Numbers of a zip, lower bytes first.
+/// Little-endian fields of a zip archive.
 struct ZipRecord {
     std::string bytes;
     ZipRecord& two(std::uint32_t value) {
@@ -29,7 +29,8 @@ struct ZipRecord {
         return *this;
     }
     ZipRecord& four(std::uint32_t value) { return two(value & 0xFFFFU).two(value >> 16U); }
-    /// What both headers of a member have: from its version, stored as it is in 1980, to its name's length.
+    /// The fields that both headers of a member share, from the version to the length of its name. The member
+    /// is stored uncompressed and dated 1980.
     ZipRecord& member(std::uint32_t checksum, std::uint32_t size, std::uint32_t name) {
         constexpr std::uint32_t version = 20, first_day = 33;
         two(version).two(0).two(0).two(0).two(first_day);

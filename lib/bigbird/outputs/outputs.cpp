@@ -30,7 +30,7 @@ void replace_all(std::string& text, std::string_view what, const std::string& by
         text.replace(at, what.size(), by);
 }
 
-/// A label's name as {label} stands for it: other characters than A-Z a-z 0-9 . _ + - become '_'.
+/// The label name that replaces {label} in a path: characters other than A-Z a-z 0-9 . _ + - become '_'.
 std::string file_word(std::string name) {
     for (char& letter : name) {
         const bool kept = std::isalnum(static_cast<unsigned char>(letter)) != 0 ||

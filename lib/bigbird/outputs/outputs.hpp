@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Scores as files, in the formats of output_spec.hpp.
+// Writes scores to files, in the formats of output_spec.hpp.
 #pragma once
 
 #include "bigbird/core/files.hpp"
@@ -18,45 +18,44 @@
 
 namespace bigbird::outputs {
 
-/// Call it before the work starts. Throws ConfigError: an ending that is none of the above, a name given
-/// twice, .long.tsv without min_score, a track where there are none, an output that exists or cannot be made,
-/// a part of rows that come through a pipe or go to standard output.
+/// Call it before scoring starts. Throws ConfigError: an unknown file extension, a duplicate name, .long.tsv
+/// without min_score, or a track where tracks are not supported. Also for an output that exists or cannot be
+/// created, and for a part of rows with a pipe or standard output.
 void prepare_outputs(const OutputSpec& spec);
 
-/// Whether a name holds {label} or {index}, and the name with a label's in their place.
+/// Whether a name contains {label} or {index}; and the name with a label's values filled in.
 bool names_labels(const std::filesystem::path& path);
 std::filesystem::path path_of_label(const std::filesystem::path& path, const Column& column);
-/// Throws ConfigError where two labels would have one name, or where there are several for a name without
-/// {label}.
+/// Throws ConfigError if two labels would share a file name, or if a name without {label} has several labels.
 void require_apart(const std::filesystem::path& path, const TableSchema& schema,
                    std::span<const std::size_t> columns);
 
-/// All outputs of one run, each with all rows. Not thread-safe.
+/// All outputs of one run; each gets all rows. Not thread-safe.
 class Outputs {
 public:
-    /// `track_columns` are those of schema.columns that tracks are made of; `contigs` those of the genome,
-    /// for tracks. Throws ConfigError where several tracks would have one name.
+    /// `track_columns`: indices into schema.columns of the columns that are written as tracks. `contigs`:
+    /// those of the genome, for tracks. Throws ConfigError if several tracks would share a name.
     Outputs(const OutputSpec& spec, const TableSchema& schema, std::span<const std::size_t> track_columns,
             std::span<const genome::Contig> contigs, int threads);
 
-    /// One whose records somebody else writes; its sink's write() does nothing. Call it before a row comes.
+    /// Adds an output whose records the caller writes; its sink's write() does nothing. Call it before the
+    /// first row.
     void adopt(std::unique_ptr<Sink> sink, Kind kind, const std::filesystem::path& path);
     void write(std::span<const rows::Field> head, std::span<const float> values);
-    /// A row of another file of the same schema, as Sink::copy() takes it.
+    /// Copies a row of another file with the same schema (Sink::copy()).
     void copy(std::string_view line, std::span<const std::byte> numbers);
-    /// What follows is of this segment of the work (core/parts/segment_counter.hpp); without a shard it does
-    /// nothing.
+    /// Starts a segment of the job (core/parts/segment_counter.hpp). Does nothing in a job without parts.
     void begin_segment(std::int64_t segment);
-    /// Puts all in place or none, with the record of each beside it where this is a part, and what is
-    /// `pending` already. Throws WriteError.
+    /// Renames all outputs to their final names, or none, including those in `pending`. If this is a part,
+    /// also writes each output's part record beside it. Throws WriteError.
     void commit(std::vector<PendingOutput*> pending = {});
 
 private:
     struct Output {
         std::unique_ptr<Sink> sink;
         std::vector<std::filesystem::path> files;
-        PartRecord record{};      ///< of a part
-        std::int64_t before = 0;  ///< records in front of the segment
+        PartRecord record{};      ///< set if this is a part
+        std::int64_t before = 0;  ///< records before this segment
     };
     void end_segment();
     std::vector<std::unique_ptr<PendingOutput>> part_records(std::span<PendingOutput* const> pending);

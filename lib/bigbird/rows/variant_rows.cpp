@@ -15,7 +15,7 @@ namespace bigbird::rows {
 
 namespace {
 
-/// A C G T U N and IUPAC's letters for several bases.
+/// Whether an allele has only A C G T U N and IUPAC's ambiguity codes.
 bool spells_bases(const std::string& allele) {
     return !allele.empty() &&
            allele.find_first_not_of("ACGTUNRYSWKMBDHVacgtunryswkmbdhv") == std::string::npos;
@@ -26,23 +26,23 @@ std::string normalised(std::string dna) {
     return dna;
 }
 
-/// N in the reference is any base; N given (a letter of IUPAC's, too) is none that the reference knows.
+/// N in the reference matches any base. N in `given`, which includes IUPAC's ambiguity codes, matches only N.
 bool agree(std::string_view reference, std::string_view given) {
     return std::equal(reference.begin(), reference.end(), given.begin(), given.end(),
                       [](char known, char base) { return known == base || known == 'N'; });
 }
 
-/// An allele in the place of `ref` at `position`.
+/// Replaces `ref` at `position` by `alt`.
 struct Edit {
     std::int64_t position;
     std::string ref, alt;
 };
 
-/// The same edit with as few bases as possible, at least one of each, as far to the left as possible: Tan and
-/// others (2015), as bcftools norm does it. Needs alleles that differ.
+/// Trims and left-aligns the edit (Tan et al. 2015, as bcftools norm), keeping at least one base of each
+/// allele. Requires ref != alt.
 void normalise_edit(Edit& edit, const genome::ReferenceGenome& reference, const std::string& contig) {
     constexpr std::int64_t step = 100;
-    std::string left;  // bases in front of the edit
+    std::string left;  // bases before the edit
     while (edit.ref.back() == edit.alt.back()) {
         if (edit.ref.size() > 1 && edit.alt.size() > 1) {
             edit.ref.pop_back();
@@ -105,7 +105,7 @@ struct VariantRows::State {
     const TssIndex* tss;
     BeginOf begin_of;
     bool aligned;
-    std::shared_ptr<const genome::Variant> variant;  ///< whose alleles are handed out
+    std::shared_ptr<const genome::Variant> variant;  ///< record whose alleles are being returned
     std::size_t next_alt = 0;
     std::int64_t rows = 0;
     std::map<RowStatus, std::int64_t> not_scored;
@@ -196,14 +196,14 @@ void VariantRows::fill(VariantRow& row) const {
         row.tss = site->name;
         window = window_about_tss(contig.name, site->tss, site->strand, state_->tss->bounds());
     }
-    // A deletion takes more from one side: the one on which it does not move the TSS, or the right one.
+    // A deletion needs extra bases on one side: the left if that keeps the TSS in its place, else the right.
     const bool from_left = site != nullptr && end <= site->tss;
     const std::int64_t more = std::max<std::int64_t>(-growth, 0), more_left = from_left ? more : 0;
     const std::string dna =
         state_->reference.fetch({contig.name, window.begin - more_left, window.end + (from_left ? 0 : more)});
     row.offset = position - window.begin;
     const auto length = static_cast<std::size_t>(state_->window);
-    const auto at = static_cast<std::size_t>(row.offset + more_left);  // of REF in dna
+    const auto at = static_cast<std::size_t>(row.offset + more_left);  // offset of REF in dna
     if (row.offset < 0 || static_cast<std::size_t>(row.offset) + std::max(ref.size(), alt.size()) > length) {
         row.status = RowStatus::too_long;
         return;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Variants as pairs of windows: the reference's sequence and the same with the other allele.
+// Variants as pairs of windows: the reference's sequence, and the same with the alternative allele.
 #pragma once
 
 #include "bigbird/genome/reference/reference_genome.hpp"
@@ -21,49 +21,51 @@ namespace bigbird::rows {
 struct VariantRow {
     std::string contig, id, ref, alt;
     std::int64_t position = 0;          ///< 0-based
-    std::int64_t record = 0, line = 0;  ///< as genome::Variant has them
+    std::int64_t record = 0, line = 0;  ///< see genome::Variant
     RowStatus status = RowStatus::ok;
-    double n_fraction = 0;  ///< of the reference's window; NaN where there is none
-    /// `window` bases each, normalised. The reference's window is centred on REF (genome::window_around); the
-    /// other begins at the same base, holds ALT in REF's place and reaches as far as its length allows. With
-    /// TSSs it is that of the nearest TSS whose window holds REF, on its strand, and the TSS keeps its place
-    /// in both. POS, REF and ALT are here those that bcftools norm writes for this allele, so that windows do
-    /// not depend on how a variant is written.
+    double n_fraction = 0;  ///< share of N in the reference's window; NaN without a window
+    /// Normalized windows of `window` bases each. Without TSSs, the reference's window is centered on REF
+    /// (genome::window_around). The other begins at the same base, with ALT instead of REF, and has the same
+    /// length. With TSSs, both are windows of the nearest TSS whose window contains REF, on its strand. The
+    /// TSS then has the same offset in both. POS, REF and ALT are normalized as in bcftools norm, so that
+    /// windows do not depend on how a variant is written.
     std::string ref_sequence, alt_sequence;
-    /// With `aligned` rows, where lengths differ: the other allele's window so that the bases behind ALT, not
-    /// those before it, are where the reference has them.
+    /// Only in `aligned` rows whose alleles differ in length: the alternative window, shifted so that the
+    /// bases after ALT, not those before it, keep the reference's offsets.
     std::string right_sequence;
     std::int64_t window_begin = 0, contig_length = 0;
-    std::int64_t offset = 0;                         ///< of the alleles in both, without TSSs
-    bool substitution = false;                       ///< whether one base is another one
-    std::string tss = ".";                           ///< the TSS's name
-    std::int64_t segment = 0;                        ///< of a work in parts (core/parts)
-    std::shared_ptr<const genome::Variant> whole{};  ///< the record, after keep_records()
+    std::int64_t offset = 0;                         ///< offset of the alleles in both windows, without TSSs
+    bool substitution = false;                       ///< whether the variant replaces one base
+    std::string tss = ".";                           ///< name of the TSS
+    std::int64_t segment = 0;                        ///< segment of a job in parts (core/parts)
+    std::shared_ptr<const genome::Variant> whole{};  ///< complete record, after keep_records()
 };
 
-/// Reads rows one by one: as many for a record as it has alternative alleles, at least one. With `strict` a
-/// row that cannot be scored is an InputError that names record and place. Not thread-safe, but for fill().
+/// Reads rows one by one: one per alternative allele, and at least one per record. With `strict`, a row that
+/// cannot be scored is an InputError, which names the record and its position. Only fill() is thread-safe.
 class VariantRows {
 public:
-    /// Where the window of a variant at a base begins.
+    /// Returns the first base of the window for a variant at `position`.
     using BeginOf = std::function<std::int64_t(std::int64_t position)>;
-    /// `tss`, if any, must outlive this; `window` is then the size of its windows. With `begin_of` windows
-    /// lie on a contig's grid, not about the variants. `aligned`: rows have a right_sequence.
+    /// `tss` may be null, and must outlive this object; `window` is then the size of its windows. With
+    /// `begin_of`, windows are on a grid of the contig instead of being centered on variants. `aligned`: rows
+    /// get a right_sequence.
     VariantRows(const std::filesystem::path& variants, const genome::ReferenceGenome& reference,
                 std::int64_t window, bool strict, const TssIndex* tss = nullptr, BeginOf begin_of = {},
                 bool aligned = false);
     ~VariantRows();
 
-    /// genome::VariantReader::keep_records().
+    /// See genome::VariantReader::keep_records().
     std::shared_ptr<genome::VariantHeader> keep_records(std::span<const std::string> lines);
-    /// The next row without sequences and with a status that needs none, or nothing at the end.
+    /// Returns the next row, or nullopt at the end. The row has no sequences yet, and its status reflects
+    /// only the record.
     std::optional<VariantRow> next();
-    /// Compares REF, cuts the windows, sets status and n_fraction. Thread-safe.
+    /// Checks REF, extracts the windows, and sets status and n_fraction. Thread-safe.
     void fill(VariantRow& row) const;
-    /// Counts a row for report(); throws InputError where it has no scores and `strict` was asked for.
+    /// Counts a row for report(). With `strict`, throws InputError if the row has no scores.
     void settle(const VariantRow& row);
-    /// Warns of the rows without scores, by reason. Throws InputError where no contig of any row is in the
-    /// reference, or genome::require_assembly() does; for a part of the rows it only warns.
+    /// Logs warnings with the number of rows without scores, by reason. Throws InputError if no contig of any
+    /// row is in the reference, or as genome::require_assembly(). With `part`, warns instead of throwing.
     void report(bool part = false, bool skip_invalid = false) const;
 
 private:
@@ -73,7 +75,7 @@ private:
     std::unique_ptr<State> state_;
 };
 
-/// How many rows there are. Reads the file once.
+/// Counts the rows by reading the file once.
 std::int64_t count_variant_rows(const std::filesystem::path& variants);
 
 }  // namespace bigbird::rows

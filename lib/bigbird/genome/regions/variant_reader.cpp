@@ -25,7 +25,7 @@ struct CloseFile {
     void operator()(htsFile* file) const noexcept { hts_close(file); }
 };
 
-/// The name that a line ##INFO=<ID=NAME,…> defines; empty where it is no such line.
+/// Returns NAME of a header line ##INFO=<ID=NAME,…>, or "" for any other line.
 std::string info_of(const std::string& line) {
     constexpr std::string_view start = "##INFO=<ID=";
     return line.starts_with(start) ? line.substr(start.size(), line.find(',') - start.size()) : "";
@@ -39,9 +39,9 @@ std::string text_of(const VariantHeader& header) {
     return copy;
 }
 
-/// What keeps the line just read from being a record; empty where it has the columns up to ALT, and a number
-/// in POS. htslib takes a line of four, and "nowhere" for 0 and "12x" for 12. It has ended the line's fields
-/// by zeros.
+/// Returns what is wrong with the line just read, or "" if it has the columns up to ALT and a number as POS.
+/// htslib accepts a line of four columns, reads POS "nowhere" as 0, and "12x" as 12. By then htslib has
+/// replaced the separators of the line's fields by zeros.
 std::string fault_of_line(const htsFile& file, int error) {
     if (file.format.format != vcf) return {};
     if ((error & BCF_ERR_NCOLS) != 0) return "has another number of samples than the line #CHROM";
@@ -83,7 +83,7 @@ VariantReader::VariantReader(std::filesystem::path path) : state_(new State) {
     if (!state_->file) throw InputError("cannot be opened as VCF or BCF", state_->path);
     const htsFormat* format = hts_get_format(state_->file.get());
     const bool is_readable = format->compression == no_compression || format->compression == gzip ||
-                             format->compression == bgzf;  // of others htslib would end the program
+                             format->compression == bgzf;  // htslib would end the program on other formats
     if (!is_readable || (format->format != vcf && format->format != bcf)) {
         throw InputError("is no VCF or BCF: a first line '##fileformat=VCF…' is needed", state_->path);
     }
@@ -128,7 +128,7 @@ std::optional<Variant> VariantReader::next() {
     const int result = bcf_read(state_->file.get(), header, record);
     if (result == -1) return std::nullopt;
     ++state_->records;
-    // Contigs that the header lacks are fine: htslib adds them.
+    // Contigs missing from the header are accepted: htslib adds them.
     const bool damaged = result < -1 || (record->errcode & ~(BCF_ERR_CTG_UNDEF | BCF_ERR_TAG_UNDEF)) != 0 ||
                          bcf_unpack(record, BCF_UN_STR) < 0;
     const std::int64_t line = state_->file->format.format == vcf ? state_->file->lineno : 0;

@@ -15,27 +15,28 @@ struct bcf_hdr_t;
 
 namespace bigbird::genome {
 
-/// The header of a file that is read while it is written anew. Reading a record adds contigs and fields that
-/// the header lacks, so that whoever looks at it holds the lock.
+/// The header of a file that is read while it is rewritten. Hold the lock for every access: reading a record
+/// adds the contigs and fields that the header lacks.
 struct VariantHeader {
     std::shared_ptr<bcf_hdr_t> header;
     std::mutex lock;
 };
 
-/// A record of a VCF, as it stands in the file.
+/// A record of a VCF, unchanged.
 struct Variant {
     std::string contig;
-    std::int64_t position = 0;  ///< 0-based, of the first base of `ref`; -1 is POS 0, a telomere
+    std::int64_t position = 0;  ///< 0-based, first base of `ref`; -1 means POS 0, a telomere
     std::string id = ".", ref;
     std::vector<std::string> alts;  ///< may be symbolic ("<DEL>", "*", "N[1:5["); empty where ALT is "."
-    std::int64_t record = 0;        ///< number in the file, from 1
-    std::int64_t line = 0;          ///< of a VCF, from 1; 0 for BCF
-    /// The record with all its fields, as htslib holds it, after keep_records().
+    std::int64_t record = 0;        ///< number of the record in the file, from 1
+    std::int64_t line = 0;          ///< line in a VCF, from 1; 0 for BCF
+    /// All fields of the record, as htslib holds them. Set after keep_records().
     std::shared_ptr<bcf1_t> whole{};
 };
 
-/// Reads VCF (plain, gzip, bgzip) or BCF, told by content, or standard input ("-"), record by record. Throws
-/// InputError: missing, no VCF, truncated, a malformed record. Not thread-safe.
+/// Reads VCF (plain, gzip, bgzip) or BCF record by record, from a file or standard input ("-"). The content
+/// decides the format. Throws InputError: missing file, not VCF, truncated, malformed record. Not
+/// thread-safe.
 class VariantReader {
 public:
     explicit VariantReader(std::filesystem::path path);
@@ -43,11 +44,12 @@ public:
     VariantReader(VariantReader&&) noexcept;
 
     std::optional<Variant> next();
-    /// From now on variants hold their whole records, for VariantWriter. `lines` (##…) are added to the
-    /// header, in place of INFO fields of the same names. Call it before next(). Throws InputError.
+    /// Makes all later variants keep their complete records, for VariantWriter. Adds `lines` (##…) to the
+    /// header, where they replace INFO fields of the same names. Call it before next(). Throws InputError.
     std::shared_ptr<VariantHeader> keep_records(std::span<const std::string> lines);
-    /// The same, of a part of a work whose first part has this header: it takes the header's place. Call it
-    /// before a record of any part is read. Throws InputError where this file has another one.
+    /// Like keep_records(), for a part of a job whose first part has this header. The given header replaces
+    /// this file's. Call it before any part's records are read. Throws InputError if this file has a
+    /// different header.
     void share_header(const std::shared_ptr<VariantHeader>& header);
     const std::filesystem::path& path() const;
 

@@ -15,7 +15,7 @@ namespace fs = std::filesystem;
 
 namespace {
 
-/// Nothing of a track.
+/// Returns nullptr for tracks and variants.
 std::unique_ptr<PartRows> rows_of(const Part& part, Kind kind, const TableSchema& schema) {
     switch (kind) {
         case Kind::table:

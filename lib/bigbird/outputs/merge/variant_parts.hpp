@@ -9,7 +9,7 @@
 
 namespace bigbird::outputs {
 
-/// merge_scores() of VCF or BCF, with its index.
+/// merge_scores() for VCF or BCF, including the index.
 void merge_variants(std::span<const Part> parts, const std::filesystem::path& output, Overwrite overwrite,
                     int threads);
 

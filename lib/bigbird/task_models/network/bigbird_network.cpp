@@ -18,9 +18,10 @@ namespace bigbird::task_models {
 
 namespace {
 
-constexpr std::int64_t anchor_reach = 100;  // bases on each side of base 0: a bin of DeepSEA's
+constexpr std::int64_t anchor_reach =
+    100;  // bases on each side of base 0; together DeepSEA's bin of 200 bases
 
-/// Means over the tokens that `mask` chooses: (batch, length, hidden) -> (batch, 1, hidden).
+/// Means over the tokens that `mask` selects: (batch, length, hidden) -> (batch, 1, hidden).
 at::Tensor mean_over(const at::Tensor& hidden, const at::Tensor& mask) {
     const at::Tensor weights = mask.unsqueeze(2).to(hidden.scalar_type());  // (batch, length, 1)
     return (hidden * weights).sum(1, true) / weights.sum(1, true);
@@ -33,7 +34,7 @@ at::Tensor hidden_of(model::SequenceClassifier network, const model::EncoderInpu
     return network->encode(input, false, key).hidden;
 }
 
-/// What BigBird's three heads have in common.
+/// The common part of BigBird's three heads.
 template <typename Network>
 class BigBirdNetwork : public Network {
 public:
@@ -75,7 +76,7 @@ public:
 protected:
     const model::BigBirdConfig& config() const { return network_.ptr()->config(); }
     EncodedWindow read(std::string_view dna) const { return encode_window(dna, tokenizer_, max_tokens_); }
-    /// Needs windows of equal block counts.
+    /// Requires windows with equal block counts.
     model::EncoderInput input_of(std::span<const EncodedWindow> windows,
                                  std::span<const std::size_t> group) const {
         std::vector<model::TokenSequence> sequences;
@@ -164,7 +165,7 @@ public:
     at::Tensor features(std::span<const EncodedWindow> windows, const model::DropoutKey& key) const override {
         std::vector<at::Tensor> parts;
         std::vector<std::int64_t> order;
-        // Products round by how many windows they have: scores on a CPU take one at a time.
+        // Rounding of products depends on the number of windows, so scores on a CPU use one window at a time.
         const bool scores = device().is_cpu() && !at::GradMode::is_enabled();
         const std::int64_t most = scores ? 1 : std::numeric_limits<std::int64_t>::max();
         for (const auto& same : BigBirdNetwork::group(windows, most, model::GroupSizes::any)) {
@@ -190,7 +191,7 @@ public:
     }
 
 private:
-    /// Needs windows of equal block counts.
+    /// Requires windows with equal block counts.
     at::Tensor features_of(std::span<const EncodedWindow> windows, std::span<const std::size_t> same,
                            const model::DropoutKey& key) const {
         const model::EncoderInput input = input_of(windows, same);
@@ -244,7 +245,7 @@ at::Tensor pooled_logits(model::SequenceClassifier network, const model::Encoder
     if (pooling == Pooling::mean) hidden = mean_over(hidden, input.attention_mask);
     if (pooling == Pooling::centre)
         hidden = mean_over(hidden, input.attention_mask.logical_and(input.token_type_ids.eq(1)));
-    return network->predict(hidden, key);  // the head takes the first position
+    return network->predict(hidden, key);  // the head reads the first position
 }
 
 model::EncoderInput gather_input(std::span<const model::TokenSequence> sequences,

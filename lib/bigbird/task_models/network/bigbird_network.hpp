@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// BigBird as the network of a task: its head sees the window, each bin of it, or each token.
+// BigBird as the network of a task. Its head reads the complete window, each bin of it, or each token.
 #pragma once
 
 #include "bigbird/model/batching.hpp"
@@ -15,63 +15,65 @@
 
 namespace bigbird::task_models {
 
-/// What of the last layer the head sees: [CLS], as in the paper and transformers; the mean over all tokens;
-/// or the mean over the tokens of the anchor, the 200 bases about the window's base 0 (the bin, the TSS),
-/// which then have token type 1. transformers cannot know the last two: a model with them gives other logits
-/// there.
+/// Which hidden states of the last layer the head reads. cls: [CLS], as in the paper and transformers. mean:
+/// the mean over all tokens. centre: the mean over the tokens of the anchor, the 200 bases around the
+/// window's base 0 (the bin, the TSS); these tokens have token type 1. transformers does not know mean and
+/// centre: it computes other logits for such models.
 enum class Pooling : std::uint8_t { cls, mean, centre };
-/// "cls", "mean", "centre". Throws ConfigError.
+/// Parses "cls", "mean" or "centre". Throws ConfigError.
 Pooling parse_pooling(const std::string& word);
 std::string to_string(Pooling pooling);
 
-/// (batch, labels) logits of one batch, in the network's present mode. The encoder computes in `compute`, the
-/// head in float32.
+/// Logits of one batch, (batch, labels), in the network's current mode (training or evaluation). The encoder
+/// computes in `compute`, the head in float32.
 at::Tensor pooled_logits(model::SequenceClassifier network, const model::EncoderInput& input, Pooling pooling,
                          const model::DropoutKey& key = {},
                          training::ComputeType compute = training::ComputeType::fp32);
 
-/// The sequences that `indices` chooses, as a batch's input. Expects equal block counts.
+/// The batch input of the sequences that `indices` selects. Requires equal block counts.
 model::EncoderInput gather_input(std::span<const model::TokenSequence> sequences,
                                  std::span<const std::size_t> indices, const model::BigBirdConfig& config,
                                  const at::Device& device);
 
-/// The tokens that a window may have, [CLS] and [SEP] included: whole blocks within the positions.
+/// Maximum number of tokens in a window, including [CLS] and [SEP]: the complete blocks that fit into the
+/// positions.
 std::int64_t max_tokens(const model::BigBirdConfig& config);
 
-/// (grid.window_bins, length) float32: the weight of each id in each bin, which is the share of the bin's
-/// spelt bases that the id spells. Rows sum to 1; rows of bins of which nothing is spelt (outer runs of N,
-/// pieces beyond the positions) are 0. `length` is at least the number of spans.
+/// The weight of each token in each bin: (grid.window_bins, length) float32. It is the share of the bin's
+/// covered bases that the token covers. Rows sum to 1. The row of a bin without covered bases (outer runs of
+/// N, tokens beyond the positions) is 0. `length` is at least the number of spans.
 at::Tensor bin_weights(std::span<const TokenSpan> spans, const bins::Grid& grid, std::int64_t length);
 
-/// The most bins of `bin` bases whose tokens fit into `positions` ([CLS] and [SEP] included), by the densest
-/// of `samples`. Throws ConfigError where no bin fits, InputError without samples.
+/// The maximum number of bins of `bin` bases whose tokens fit into `positions`, including [CLS] and [SEP]. It
+/// is computed from the sample with the most tokens per base. Throws ConfigError if no bin fits, InputError
+/// without samples.
 std::int64_t fitting_bins(std::span<const std::string> samples, const tokenizer::DnaTokenizer& tokenizer,
                           std::int64_t bin, std::int64_t positions);
 
 struct BigBirdReading {
     Pooling pooling = Pooling::cls;
-    rows::WindowBounds window{-4000, 4000};  ///< says where the anchor is
+    rows::WindowBounds window{-4000, 4000};  ///< gives the anchor's position
     Computing computing = {};
 };
-/// A network of windows as a function of its tokens' vectors.
+/// A window network that can also be evaluated on given token vectors.
 class TokenWindows : public TaskNetwork {
 public:
-    /// (ids, hidden) float32: the word embeddings of a window's ids.
+    /// The word embeddings of a window's ids: (ids, hidden) float32.
     virtual at::Tensor word_vectors(const EncodedWindow& window) const = 0;
-    /// (batch, labels) logits of the window with these vectors instead, (batch, ids, hidden), with gradients
-    /// where they are on.
+    /// Logits, (batch, labels), with the word embeddings replaced by `vectors`, (batch, ids, hidden). They
+    /// have gradients if gradients are enabled.
     virtual at::Tensor vector_logits(const EncodedWindow& window, const at::Tensor& vectors) const = 0;
 };
 
-/// Networks are on their device already. A window is one segment.
+/// Networks must already be on their device. A window is one segment.
 std::shared_ptr<TaskNetwork> bigbird_windows(model::SequenceClassifier network,
                                              tokenizer::DnaTokenizer tokenizer,
                                              const BigBirdReading& reading);
-/// With the head "bins": what it sees of a bin is the mean of the last layer over the bin's bases, each with
-/// the hidden state of its token. Throws ConfigError where the grid is not valid.
+/// Uses the head "bins". A bin's features are the mean of the last layer over the bin's bases; each base has
+/// the hidden state of its token. Throws ConfigError if the grid is not valid.
 std::shared_ptr<BinNetwork> bigbird_bins(model::SequenceClassifier network, tokenizer::DnaTokenizer tokenizer,
                                          const bins::Grid& grid, const Computing& computing);
-/// With the head "tokens" (BigBirdForTokenClassification): a base has the logits of its token.
+/// Uses the head "tokens" (BigBirdForTokenClassification). Each base has the logits of its token.
 std::shared_ptr<TaskNetwork> bigbird_tokens(model::SequenceClassifier network,
                                             tokenizer::DnaTokenizer tokenizer, const Computing& computing);
 

@@ -23,8 +23,9 @@ namespace fs = std::filesystem;
 
 namespace {
 
-/// Points of the lines that integrated gradients and DeepLIFT follow: twice as many, up to eight times, until
-/// contributions sum to the difference of scores within this part of it, or this number of each label.
+/// Initial points of integrated gradients and DeepLIFT. Their number is doubled, at most three times, until
+/// contributions sum to the difference of scores. The tolerated gap is most_gap times the difference, or
+/// least_gap per label.
 constexpr int first_steps = 50, first_points = 8, most_doublings = 3;
 constexpr double most_gap = 0.01, least_gap = 1e-3;
 
@@ -48,7 +49,7 @@ rows::Provenance provenance_of(const AttributeSpec& spec, std::span<const ModelF
     return provenance;
 }
 
-/// Attributes rows and writes them.
+/// Attributes rows and writes the contributions.
 class Attributor {
 public:
     Attributor(const AttributeSpec& spec, std::vector<ModelFolder> models, int threads)
@@ -62,7 +63,7 @@ public:
         outputs_.emplace(spec_.outputs, models_.front().labels, chosen_, provenance_of(spec_, models_),
                          LetterTrack::own, contigs, threads_);
     }
-    /// A region, at most a window's core.
+    /// Adds a region, at most as long as a window's core.
     void add_region(const rows::Row& row, const std::string& dna, const genome::Interval& where,
                     const SequenceOf& sequence_of) {
         add(row, dna, [&] { return region_score(models_, spec_.strands, where, sequence_of); });
@@ -71,7 +72,7 @@ public:
         add(row, dna, [&] { return record_score(models_, std::ssize(dna)); });
     }
     bool reads_tokens() const { return models_.front().network->reads_tokens(); }
-    /// A region or record that token models score.
+    /// Adds a region or record that token models score.
     void add_tokens(const rows::Row& row, const std::string& dna, const TokenRow& where) {
         stop_if_asked();
         constexpr std::size_t letters = dna_letters.size();
@@ -117,7 +118,7 @@ private:
         return at::stack(all);
     }
 
-    /// (chosen labels, length, 4).
+    /// (selected labels, length, 4).
     at::Tensor contributions(const std::string& dna, const RowScore& score) {
         using enum AttributionMethod;
         bins::Attributed what{score.scores, letters_of(dna, models_.front().network->device()), chosen_,
@@ -187,7 +188,8 @@ void attribute_regions(const AttributeSpec& spec, Attributor& attributor, Progre
     regions.report();
 }
 
-/// A record of a bin model is a contig of its own, as predict has it, in tiles of a window's core.
+/// Adds a record of a bin model, in tiles as long as a window's core. As in predict, the record is treated as
+/// a contig.
 void add_tiles(Attributor& attributor, const rows::SequenceRecord& record) {
     const bins::Grid grid = attributor.models().front().bins()->grid();
     const std::int64_t length = std::ssize(record.sequence), tile = grid.core_bins() * grid.bin;

@@ -10,8 +10,8 @@ namespace bigbird::task_models {
 namespace {
 
 struct Sums {
-    double ref = 0, alt = 0, difference = 0, additive = 0;  ///< over the bins
-    double squares = 0, additive_squares = 0;               ///< of differences
+    double ref = 0, alt = 0, difference = 0, additive = 0;  ///< sums over the bins
+    double squares = 0, additive_squares = 0;               ///< sums of squared differences
 };
 
 AlleleEffect rounded(double ref, double alt, double difference, double log_odds) {

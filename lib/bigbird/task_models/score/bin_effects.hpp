@@ -8,13 +8,13 @@
 
 namespace bigbird::task_models {
 
-/// One label's effect over some bins, at least one, as many of both alleles. d are the differences of scores,
-/// l those on the scale of additive(), bin by bin:
-///   centre, max  of the bin whose l is largest in absolute value (of centre the only bin)
+/// Effect of an allele on one label over one or more bins, the same number for both alleles. d: the bins'
+/// differences of scores. l: their differences on the scale of additive(). Each BinScorer gives:
+///   centre, max  the bin with the largest absolute l (centre has only one bin)
 ///   mean         means over the bins of ref, alt, d and l
 ///   l2           means of ref and alt; sqrt(sum of d^2) and sqrt(sum of l^2)
-///   sum          sums of ref, alt and d; of probabilities the sum of l, otherwise the difference of
-///                additive() of both sums
+///   sum          sums of ref, alt and d; for probabilities also the sum of l, otherwise the
+///                difference of additive() of both sums
 AlleleEffect effect_over(std::span<const double> ref, std::span<const double> alt, BinScorer scorer,
                          LinkFunction link);
 

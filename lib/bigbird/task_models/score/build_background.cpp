@@ -20,7 +20,7 @@ namespace {
 constexpr std::size_t rows_a_chunk = 256;
 constexpr int tries_per_allele = 10'000;
 
-/// The rows of a VCF, or `count` of them at random, in order: Knuth's algorithm S.
+/// Returns all rows of a VCF, or a random sample of `count` in their order (Knuth's algorithm S).
 std::vector<rows::VariantRow> draw_rows(const BackgroundSpec& spec, rows::VariantRows& all) {
     std::int64_t left = rows::count_variant_rows(spec.variants);
     Rng rng = Rng(spec.seed).split("variants");
@@ -33,8 +33,8 @@ std::vector<rows::VariantRow> draw_rows(const BackgroundSpec& spec, rows::Varian
     return drawn;
 }
 
-/// Puts alleles at random positions: where the reference has the REF of a substitution or insertion, a
-/// deletion anywhere.
+/// Moves alleles to random positions. Substitutions and insertions need a position with the same REF;
+/// deletions can be anywhere.
 class Shuffler {
 public:
     Shuffler(const genome::ReferenceGenome& reference, std::uint64_t seed)
@@ -76,7 +76,8 @@ private:
     std::int64_t bases_ = 0;
 };
 
-/// Effects by label, of the rows that have scores; leaves those rows. Rows that are `counted` are settled.
+/// Returns the effects by label, and keeps only the scored rows in `rows`. If `counted`, the rows are also
+/// settled.
 std::vector<std::vector<float>> score(VariantScorer& scorer, rows::VariantRows& all, bool counted,
                                       std::vector<rows::VariantRow>& rows, int threads, Progress& progress) {
     std::vector<std::vector<float>> of_labels(scorer.labels().size());
@@ -151,7 +152,7 @@ BackgroundReport build_background(const BackgroundSpec& spec) {
     std::vector<rows::VariantRow> moved;
     for (std::int64_t i = 0; i < spec.count; ++i)
         moved.push_back(shuffler.shuffled(drawn));
-    std::ranges::stable_sort(  // neighbours share windows
+    std::ranges::stable_sort(  // neighbors share windows
         moved, {}, [](const rows::VariantRow& row) { return std::tie(row.contig, row.position); });
     background.of_shuffled = ranked(moved, "shuffled variants", false);
     background.shuffled = std::ssize(moved);

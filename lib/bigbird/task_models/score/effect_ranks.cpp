@@ -22,7 +22,7 @@ std::vector<std::string> checksums_of(const rows::Provenance& run) {
     return sums;
 }
 
-/// What `run` has and `other` has not.
+/// The entries of `run` that `other` lacks.
 std::string words_of(const rows::Provenance& run, const rows::Provenance& other) {
     std::string words;
     for (const auto& entry : run) {

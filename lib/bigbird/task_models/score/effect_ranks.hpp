@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Effects of variants ranked among those of a background.
+// Ranks effects of variants in a background distribution.
 #pragma once
 
 #include "bigbird/outputs/effect_background.hpp"
@@ -12,26 +12,26 @@
 
 namespace bigbird::task_models {
 
-/// The background of a run: that of --background, or background.h5 in the folder of its only model.
+/// The background of a run: --background, or background.h5 in the folder of its only model.
 class EffectRanks {
 public:
-    /// Reads it, where there is one. Call it where this process has one thread. Throws InputError.
+    /// Reads the background, if there is one. Call it while this process has one thread. Throws InputError.
     explicit EffectRanks(const VariantSpec& spec);
 
-    /// `run` (run_of) and `labels` are those of the run. Throws InputError where the background is of another
-    /// model, was made by other options or lacks a label. A model's own background of other options is left
-    /// out with a warning.
+    /// Checks the background against the run (run_of) and its labels. Throws InputError if the background is
+    /// of another model, was built with other options, or lacks a label. If the model folder's own background
+    /// was built with other options, it is ignored with a warning.
     void require(const rows::Provenance& run, std::span<const std::string> labels);
-    /// Whether there are ranks.
+    /// Whether there is a background.
     bool known() const { return background_.has_value(); }
     /// Sets quantiles and p-values. Thread-safe.
     void fill(std::span<AlleleEffects> effects) const;
 
 private:
     std::filesystem::path path_;
-    bool is_own_ = false;  ///< the model folder's
+    bool is_own_ = false;  ///< read from the model folder
     std::optional<outputs::EffectBackground> background_;
-    std::vector<std::size_t> labels_;  ///< where the run's labels are in it
+    std::vector<std::size_t> labels_;  ///< indices of the run's labels in the background
 };
 
 }  // namespace bigbird::task_models

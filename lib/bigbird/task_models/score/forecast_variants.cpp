@@ -18,7 +18,7 @@ constexpr std::int64_t runs = 64, rows_a_run = 64;
 
 using Run = std::vector<rows::VariantRow>;
 
-/// Runs of neighbours, evenly spread; counts all rows.
+/// Returns evenly spaced runs of adjacent rows, and adds the number of all rows to `rows`.
 std::vector<Run> keep_runs(rows::VariantRows& all, std::int64_t total, std::int64_t& rows) {
     const std::int64_t stride = std::max(rows_a_run, total / runs);
     std::vector<Run> kept;
@@ -45,7 +45,7 @@ VariantForecast forecast_variants(const VariantSpec& spec, double seconds_of_tri
     VariantForecast forecast;
     std::vector<Run> kept = keep_runs(all, rows::count_variant_rows(spec.variants), forecast.alleles);
     double seconds = 0;
-    bool cold = kept.size() > 1;  // the first run pays for what is made once
+    bool cold = kept.size() > 1;  // the first run includes one-time setup
     for (const std::size_t index : spread_order(kept.size())) {
         stop_if_asked();
         if (seconds > seconds_of_trial) break;

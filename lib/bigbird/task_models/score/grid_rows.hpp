@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Rows out of windows of bins. Windows lie on a grid of contig coordinates (bins/grid.hpp); a row gets the
-// mean of the bins that it overlaps, weighted by the bases that they share, so what it gets follows from the
-// reference and the row only; rows that lie side by side share a window's pass.
+// Computes the scores of rows from windows of bins. Windows are on a grid of contig coordinates
+// (bins/grid.hpp). A row gets the mean of the bins that it overlaps, weighted by the number of overlapping
+// bases. It therefore depends only on the reference and the row. Adjacent rows share a window's forward pass.
 #pragma once
 
 #include "bigbird/bins/grid.hpp"
@@ -18,39 +18,40 @@
 
 namespace bigbird::task_models {
 
-/// Exactly where.size() letters of normalised sequence, N beyond a contig's ends. Thread-safe.
+/// Returns exactly where.size() bases of normalized sequence, with N beyond the contig's ends. Thread-safe.
 using SequenceOf = std::function<std::string(const genome::Interval& where)>;
-/// That of a record, which is a contig of its own.
+/// SequenceOf for a record, which is treated as a contig.
 SequenceOf sequence_of_record(std::string dna);
 
-/// A row on the reference; one that is not wanted gets nothing.
+/// A row on the reference. Rows that are not `wanted` get no values.
 struct GridRow {
     genome::Interval where;
     bool wanted = false;
 };
 
-/// Whether two rows begin in the core of one window.
+/// Whether both rows begin in the core of the same window.
 bool begin_in_one_window(const bins::Grid& grid, const genome::Interval& a, const genome::Interval& b);
 
-/// How many windows hold bins of `where` but none of `before` (may be null), which lies in front of it.
+/// Number of windows with bins of `where` but none of `before`. `before` may be null, and otherwise precedes
+/// `where`.
 std::int64_t count_new_windows(const bins::Grid& grid, const genome::Interval* before,
                                const genome::Interval& where);
 
-/// How many windows of a network go together: on a CPU one, so that its scores do not depend on the windows
-/// beside it by one bit.
+/// Number of windows per forward pass. It is one on a CPU, so that scores are bit-identical whatever the
+/// other windows are.
 std::size_t windows_at_once(const BinNetwork& network, std::int64_t batch_tokens);
 
-/// Reads windows of one model, and keeps the last ones for rows that come.
+/// Reads windows of one model, and caches the last ones for later rows.
 class GridRows {
 public:
-    /// What a model says of windows: (windows, window_bins, width) float32, on the CPU.
+    /// The model's values of windows: (windows, window_bins, width) float32, on the CPU.
     using Values = std::function<at::Tensor(std::span<const std::string> windows)>;
 
-    /// `at_once` windows go to `values` together. `sequence_of` must outlive this.
+    /// `at_once`: number of windows per call of `values`. `sequence_of` must outlive this object.
     GridRows(const bins::Grid& grid, const SequenceOf& sequence_of, std::size_t at_once, Values values);
 
-    /// Adds to row i of `sums` (rows, width) the values of rows[i]. `after_window` (may be empty) is told the
-    /// part, 0 to 1, that is done. One thread at a time.
+    /// Adds the values of rows[i] to row i of `sums` (rows, width). `after_window` (may be empty) gets the
+    /// completed share, 0 to 1. One thread at a time.
     void add(std::span<const GridRow> rows, std::int64_t width, std::span<double> sums,
              const std::function<void(double)>& after_window);
 
@@ -61,17 +62,17 @@ private:
         std::int64_t number = 0;
         auto operator<=>(const Place&) const = default;
     };
-    /// What a row takes of a window.
+    /// The weight of a window's bin in a row.
     struct Share {
         std::size_t row = 0;
-        std::int64_t bin = 0;  ///< from the window's first
+        std::int64_t bin = 0;  ///< from the window's first bin
         double weight = 0;
     };
     using Plan = std::vector<std::pair<Place, std::vector<Share>>>;  // ascending
 
     Plan plan_of(std::span<const GridRow> rows) const;
     const at::Tensor* find(const Place& place) const;
-    /// The values of the windows of the plan from `first` on, as many as go together.
+    /// Returns the values of the windows plan[first], plan[first + 1], … of one forward pass.
     std::vector<at::Tensor> read(const Plan& plan, std::size_t first);
 
     bins::Grid grid_;

@@ -20,14 +20,14 @@ namespace fs = std::filesystem;
 
 namespace {
 
-/// Numbers that a batch may hold of a stem's bases and of the encoder's positions.
+/// Limits of a batch: bases in the stem, and numbers in the encoder.
 constexpr std::int64_t most_bases = 65'536, most_encoded = std::int64_t{1} << 26;
 
-/// A window's part of a region's score.
+/// The part of a region's score that one window contributes.
 struct WindowScore {
     std::shared_ptr<bins::LetterWindow> window;
-    std::int64_t first = 0, count = 0;  ///< of the region's bases, those that the window sees
-    bool reverse = false;               ///< the window is the reverse complement
+    std::int64_t first = 0, count = 0;  ///< the region's bases that the window reads
+    bool reverse = false;               ///< whether the window is the reverse complement
     at::Tensor weights;                 ///< (window_bins, 1) float32 on the device
 
     at::Tensor of(const at::Tensor& letters) const {
@@ -36,7 +36,7 @@ struct WindowScore {
     }
 };
 
-/// Weights of the bins of each window that `where` touches, by the window's first base.
+/// Weights of the bins of each window that `where` overlaps; the keys are the windows' first bases.
 std::map<std::int64_t, at::Tensor> windows_of(const bins::Grid& grid, const genome::Interval& where) {
     std::map<std::int64_t, at::Tensor> windows;
     for (const bins::BinShare& share : bins::shares_of(where.begin, where.end, grid.bin)) {

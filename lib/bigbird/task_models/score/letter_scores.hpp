@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Scores of sequence as functions of its letters, with gradients, for attribute.
+// Scores as differentiable functions of a sequence's letters, for attribute.
 #pragma once
 
 #include "bigbird/bins/attributions.hpp"
@@ -14,26 +14,27 @@
 
 namespace bigbird::task_models {
 
-/// A score and how many sequences it can take at once.
+/// A score function, and the number of sequences that it can take at once.
 struct RowScore {
     bins::LetterScores scores;
     std::int64_t at_once = 1;
 };
 
-/// Opens models that read bases, all of them bin models with one grid or sequence models, or models that read
-/// a window as tokens (TokenWindows). Their parameters have no gradients from then on. Throws InputError,
-/// ConfigError: another kind of model, with what to use.
+/// Opens models for attribution: bin models with one grid, sequence models that read bases, or models that
+/// read a window as tokens (TokenWindows). All models must be of one of these kinds. Disables the gradients
+/// of their parameters. Throws InputError. Throws ConfigError for other kinds of model, with the command to
+/// use.
 std::vector<ModelFolder> open_letter_models(std::span<const std::filesystem::path> paths,
                                             const at::Device& device, const Computing& computing);
 
-/// The mean over models and strands of the logits of the bins that `where` touches, weighted by the bases
-/// that they share, as a function of the letters of `where`, at most a window's core; all other letters are
-/// those of `sequence_of`.
+/// The score of a region as a function of the letters of `where`, at most a window's core. It is the mean
+/// over models and strands of the logits of the bins that `where` overlaps, weighted by the number of
+/// overlapping bases. All other letters come from `sequence_of`.
 RowScore region_score(std::span<const ModelFolder> models, Strands strands, const genome::Interval& where,
                       const SequenceOf& sequence_of);
 
-/// The mean over models of a record's logits, without the part of k-mers; of a record longer than the models
-/// read, those of its middle.
+/// The mean over models of a record's logits, without the k-mer part. In a record that is longer than the
+/// models read, it is the score of the middle.
 RowScore record_score(std::span<const ModelFolder> models, std::int64_t length);
 
 }  // namespace bigbird::task_models

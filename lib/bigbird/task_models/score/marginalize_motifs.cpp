@@ -25,14 +25,14 @@ namespace {
 constexpr std::int64_t shuffled_count = 100, tries = 50, record_length = 1000;
 constexpr std::size_t insertions_a_call = 64;
 
-/// What a model scores.
+/// How a model scores backgrounds.
 struct Scorer {
     TaskInfo info;
     rows::LabelTable labels;
-    std::int64_t length = 0;  ///< bases that it reads, of a record without a row of its own too
-    std::int64_t middle = 0;  ///< the motif's middle in them; of a record its own middle
-    bool reads_rows = false;  ///< a row is the record
-    /// (labels) probabilities, or numbers, of each sequence.
+    std::int64_t length = 0;  ///< bases that it reads; the default length of a record, too
+    std::int64_t middle = 0;  ///< position of the motif's middle; a given record uses its own middle
+    bool reads_rows = false;  ///< whether rows are records
+    /// Probabilities, or numbers, of each sequence: (labels) per sequence.
     std::function<std::vector<double>(const std::vector<std::string>&)> score;
 };
 
@@ -87,7 +87,7 @@ std::vector<std::string> rows_of(const MarginalizeSpec& spec, const genome::Refe
     return backgrounds;
 }
 
-/// Drawn from the reference, where it has no N, their dinucleotides shuffled.
+/// Random sequence of the reference without N, dinucleotide-shuffled.
 std::vector<std::string> shuffled(const genome::ReferenceGenome& reference, std::int64_t length) {
     std::int64_t bases = 0;
     for (const genome::Contig& contig : reference.contigs())
@@ -107,7 +107,7 @@ std::vector<std::string> shuffled(const genome::ReferenceGenome& reference, std:
         fmt::format("the reference has no {} bases without N; give a BED as --backgrounds", length));
 }
 
-/// A motif's likeliest letters.
+/// The most likely letters of a motif.
 std::string site_of(const motifs::Motif& motif) {
     std::string site;
     for (const motifs::Shares& column : motif.shares)
@@ -115,12 +115,13 @@ std::string site_of(const motifs::Motif& motif) {
     return site;
 }
 
-/// A background with words in it, each behind a number of letters that stay, about the scorer's middle.
+/// A background into which words are inserted around the scorer's middle.
 class Background {
 public:
     Background(const std::string& dna, const Scorer& scorer)
         : dna_(dna), middle_(scorer.reads_rows ? std::ssize(dna) / 2 : scorer.middle) {}
-    /// `size` letters about the middle are free for `words`, (offset, letters).
+    /// Returns the background with `words`, pairs of (offset, letters), written over a span of `size` letters
+    /// around the middle.
     std::string with(std::size_t size,
                      std::initializer_list<std::pair<std::size_t, std::string_view>> words) const {
         const auto begin = static_cast<std::size_t>(middle_) - size / 2;
@@ -140,14 +141,15 @@ private:
     std::int64_t middle_;
 };
 
-/// What is scored in backgrounds: a motif, or two with bases between them.
+/// What is inserted into backgrounds: one motif, or two with bases between them.
 struct Insertion {
-    std::string head;  ///< the first fields of its rows
+    std::string head;  ///< first fields of its rows in the table
     std::string site, other;
     std::int64_t spacing = 0;
 
     bool is_pair() const { return !other.empty(); }
-    /// The background itself is not among them. Of a pair both, the first and the second.
+    /// The sequences to score, without the background itself. A pair gives three: both motifs, only the
+    /// first, only the second.
     std::vector<std::string> sequences(const Background& background) const {
         if (!is_pair()) return {background.with(site.size(), {{0, site}})};
         const std::size_t second = site.size() + static_cast<std::size_t>(spacing),
@@ -155,8 +157,8 @@ struct Insertion {
         return {background.with(size, {{0, site}, {second, other}}), background.with(size, {{0, site}}),
                 background.with(size, {{second, other}})};
     }
-    /// (labels) effects, of a pair followed by (labels) of both less those of each. `before`: the
-    /// background's (labels) scores; `after`: those of each of sequences().
+    /// Effects, (labels). A pair has (labels) interactions behind them: the effect of both motifs minus the
+    /// effects of each. `before`: (labels) scores of the background. `after`: scores of each of sequences().
     std::vector<double> effects(std::span<const double> before, std::span<const double> after) const {
         const std::size_t labels = before.size();
         std::vector<double> effects;
@@ -184,7 +186,7 @@ std::vector<Insertion> insertions_of(const motifs::MotifSet& set, const std::vec
     return all;
 }
 
-/// "mean<TAB>standard error" of one of the effects in each background.
+/// "mean<TAB>standard error" over backgrounds of the effect at index `which`.
 std::string summary(const std::vector<std::vector<double>>& effects, std::size_t which) {
     const auto count = static_cast<double>(effects.size());
     double sum = 0, squares = 0;

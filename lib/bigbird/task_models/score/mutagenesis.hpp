@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What becomes of a score once letters are changed, by each kind of model that predict-mutagenesis takes.
+// Effects of changed letters on scores, for each kind of model that predict-mutagenesis supports.
 #pragma once
 
 #include "bigbird/rows/row.hpp"
@@ -17,55 +17,58 @@
 
 namespace bigbird::task_models {
 
-/// A row whose letters are changed: a region of a contig, or a record, which is a contig of its own.
+/// A row whose letters are changed: a region of a contig, or a record, which is treated as a contig.
 struct MutatedRow {
     rows::Row head;
-    genome::Interval where;         ///< head.where as `sequence_of` names it
-    std::string dna;                ///< of `where`, normalised
-    const SequenceOf& sequence_of;  ///< of its contig
+    genome::Interval where;         ///< head.where in the coordinates of `sequence_of`
+    std::string dna;                ///< normalized sequence of `where`
+    const SequenceOf& sequence_of;  ///< sequence of its contig
 };
 
-/// Not thread-safe.
+/// Computes the effects of changes in a row. Not thread-safe.
 class MutationEffects {
 public:
     using PutStretch = std::function<void(const genome::Interval& stretch, std::vector<float> effects)>;
 
     virtual ~MutationEffects() = default;
-    /// At least one; they agree in labels.
+    /// At least one model; all have the same labels.
     virtual std::span<const ModelFolder> models() const = 0;
-    /// The most bases of a row that has one score; 0: any number.
+    /// Maximum length in bases of a row with one score; 0 means unlimited.
     virtual std::int64_t longest() const = 0;
-    /// Effects of every substitution: (bases, 4, labels) float32, 0 at the row's own letter, NaN where that
-    /// is N. A base that the model does not read has effects of 0.
+    /// Effects of every substitution: (bases, 4, labels) float32. They are 0 for the row's own letter, NaN
+    /// where that is N, and 0 where the model does not read the base.
     virtual std::vector<float> substitutions(const MutatedRow& row) = 0;
-    /// Calls `put` with each stretch of the row, from every base on, and the effects by label of deleting or
-    /// shuffling it: none where it is nothing but N. A row that is shorter than a stretch has none.
+    /// Calls `put` with the stretch that begins at each base, and with the effects by label of deleting or
+    /// shuffling it. The effects are empty for a stretch of only N. A row shorter than a stretch has no
+    /// calls.
     virtual void stretches(const MutatedRow& row, const PutStretch& put) = 0;
 };
 
-/// Of bin models, on the contig's grid of windows; the spec must outlive it.
+/// Computes effects with bin models, on the contig's grid of windows. `spec` must outlive the result.
 std::unique_ptr<MutationEffects> bin_effects(EditedWindows models, const MutagenesisSpec& spec);
-/// Of models that read a window about a region's middle or TSS, or a record, by a pass for each change.
+/// Computes effects with models that read a record, or a window around a region's middle or TSS. Each change
+/// needs a forward pass.
 std::unique_ptr<MutationEffects> window_effects(Predictor models, const MutagenesisSpec& spec, int threads);
 
-// What both have in common.
+// Helpers of both implementations.
 
-/// A base of a row, from its first, becomes another.
+/// The substitution of one base; `base` counts from the row's first.
 struct Change {
     std::int64_t base = 0;
     std::uint8_t code = 0;  ///< index into letters_of_changes
 };
 inline constexpr std::string_view letters_of_changes = "ACGT";
-/// All of a row, none of N.
+/// All substitutions of a row, except where it has N.
 std::vector<Change> all_changes(std::string_view dna);
 
-/// The effects of a row without changes: substitutions() of a score that depends on no base.
+/// The result of substitutions() for a score that depends on no base.
 std::vector<float> no_effects(std::string_view dna, std::size_t labels);
-/// One label's effect.
+/// The effect on one label.
 float effect_of(double ref, double alt, Quantity quantity, LinkFunction link);
 
-/// The letters of `window` once the stretch of `spec` at `at` is deleted or shuffled. Sequence behind a
-/// deletion moves to the left, as on an edited contig; `ends`: the window is a record, and gets shorter.
+/// The letters of `window` after the stretch of `spec` at `at` is deleted or shuffled. After a deletion, the
+/// following sequence moves to the left, as on an edited contig. `ends`: the window is a record, which gets
+/// shorter instead of being filled up.
 std::string with_stretch(const MutatedRow& row, const genome::Interval& window, std::int64_t at,
                          const MutagenesisSpec& spec, bool ends = false);
 

@@ -13,14 +13,14 @@ namespace {
 constexpr std::size_t letters = letters_of_changes.size();
 constexpr std::size_t substitutions_a_call = 256;
 
-/// What one window tells of a row: weights of its bins sum to 1 over the row's windows.
+/// The bins of one window that belong to a row. Weights sum to 1 over all of the row's windows.
 struct WindowPart {
-    std::int64_t begin = 0;  ///< of the window, on the contig
+    std::int64_t begin = 0;  ///< first base of the window on the contig
     std::vector<std::int64_t> bins;
     std::vector<double> weights;
 };
 
-/// A window that is scored, and its bins as they are.
+/// A window to score, and its scores before changes.
 struct Opened {
     EditedWindow window;
     at::Tensor reference;  // (window_bins, labels)
@@ -53,7 +53,7 @@ public:
     }
     void stretches(const MutatedRow& row, const PutStretch& put) override {
         const std::int64_t size = std::max(spec_.deleted, spec_.shuffled);
-        std::map<std::int64_t, Opened> windows;  // by their first base
+        std::map<std::int64_t, Opened> windows;  // the keys are the windows' first bases
         for (std::int64_t at = row.where.begin; at + size <= row.where.end; ++at) {
             stop_if_asked();
             const std::int64_t first = row.head.where.begin + at - row.where.begin;
@@ -77,7 +77,7 @@ private:
         return grid_.begin_of(grid_.window_of(base / grid_.bin));
     }
 
-    /// Each base in the bin that holds it.
+    /// Scores each substitution by the bin that contains the base.
     template <typename Put>
     void own_bins(const MutatedRow& row, const std::vector<Change>& changes, const Put& put) const {
         std::optional<EditedWindow> window;
@@ -123,12 +123,12 @@ private:
         return all;
     }
 
-    /// Each base in the mean of the bins that the row touches.
+    /// Scores each substitution by the mean of the bins that the row overlaps.
     template <typename Put>
     void region(const MutatedRow& row, const std::vector<Change>& changes, const Put& put) const {
         const std::vector<WindowPart> parts = parts_of(row);
         std::vector<EditedWindow> windows;
-        std::vector<at::Tensor> refs;  // (labels), each window's part of the row's score
+        std::vector<at::Tensor> refs;  // (labels) per window: its part of the row's score
         at::Tensor ref = at::zeros({models_.labels()}, at::kDouble);
         for (const WindowPart& part : parts) {
             windows.push_back(models_.open(window_at(row, part.begin)));
@@ -151,8 +151,8 @@ private:
             }
         }
     }
-    /// Adds to alt, (changes, labels), a window's part of the row's score after each change. A base that the
-    /// window does not see changes nothing there.
+    /// Adds to `alt`, (changes, labels), this window's part of the row's score after each change. A change
+    /// outside the window does not affect that part.
     void add_part(const MutatedRow& row, std::span<const Change> changes, const WindowPart& part,
                   const EditedWindow& window, const at::Tensor& ref, at::Tensor& alt) const {
         std::vector<bins::Substitution> each;

@@ -64,7 +64,7 @@ public:
 private:
     std::size_t labels() const { return models_.labels().size(); }
 
-    /// Calls `put` with the effects of each of `count` texts of the row's window, in order.
+    /// Calls `put` in order with the effects of each of the `count` edited versions of the row's window.
     template <typename TextOf, typename Put>
     void score_each(const MutatedRow& row, std::size_t count, std::int64_t bases, const TextOf& text_of,
                     const Put& put) {

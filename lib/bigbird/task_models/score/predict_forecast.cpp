@@ -27,10 +27,10 @@ namespace {
 
 constexpr std::int64_t runs = 64, rows_a_run = 64;
 
-/// Rows that follow one another, as the scorer gets them.
+/// Adjacent rows, as the scorer gets them.
 using Run = std::vector<rows::RegionRow>;
 
-/// Counts all rows and keeps some runs of them, evenly spread.
+/// The number of all rows, and evenly spaced runs of them.
 struct Survey {
     std::int64_t rows = 0, rows_out = 0, windows = 0;
     std::vector<Run> tried;
@@ -53,18 +53,18 @@ Survey survey(rows::RowSource& source, const RowScorer& scorer, bool by_lines) {
     return found;
 }
 
-/// Rows and their scores, a row after the other; none for rows without sequence.
+/// Rows and their scores, row by row; rows without sequence have none.
 struct Scored {
     Run rows;
     std::vector<float> scores;
 };
 
-/// What the runs hold, and what those took that were scored.
+/// Counts over all runs, and the results of the scored ones.
 struct Trial {
     std::int64_t rows = 0, with_sequence = 0, windows = 0;
     double seconds = 0;
-    Scored scored;  ///< with sequence, of the runs that were scored
-    Scored blank;   ///< without sequence, of all runs
+    Scored scored;  ///< rows with sequence in the scored runs
+    Scored blank;   ///< rows without sequence in all runs
 };
 
 struct Timed {
@@ -73,7 +73,7 @@ struct Timed {
 };
 
 Timed score_run(const Run& run, RowScorer& scorer, int threads) {
-    Run copy = run;  // prepare() takes the sequences
+    Run copy = run;  // prepare() moves the sequences out
     const auto begin = std::chrono::steady_clock::now();
     Timed timed{.scores = scorer.score(*scorer.prepare(copy, threads), {})};
     timed.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
@@ -84,7 +84,7 @@ bool has_sequence(const rows::RegionRow& row) {
     return rows::is_scored(row.head.status);
 }
 
-/// Adds what has sequence.
+/// Appends the rows that have sequence.
 void add(const Run& run, std::span<const float> scores, Scored& all) {
     const std::size_t labels = scores.size() / run.size();
     for (std::size_t i = 0; i < run.size(); ++i) {
@@ -95,7 +95,7 @@ void add(const Run& run, std::span<const float> scores, Scored& all) {
     }
 }
 
-/// Counts what all runs hold, and scores some of them, for about `limit` seconds.
+/// Counts the rows of all runs, and scores runs for about `limit` seconds.
 Trial try_runs(std::vector<Run> tried, const rows::RowSource& source, RowScorer& scorer, double limit,
                int threads) {
     Trial trial;
@@ -107,7 +107,7 @@ Trial try_runs(std::vector<Run> tried, const rows::RowSource& source, RowScorer&
         trial.with_sequence += std::ranges::count_if(run, has_sequence);
         std::ranges::copy_if(run, std::back_inserter(trial.blank.rows), std::not_fn(has_sequence));
     }
-    Trial cold;  // the first run, which pays for what is made once
+    Trial cold;  // the first run, which includes one-time setup
     for (const std::size_t index : spread_order(tried.size())) {
         stop_if_asked();
         if (trial.seconds > limit) break;
@@ -127,7 +127,7 @@ Trial try_runs(std::vector<Run> tried, const rows::RowSource& source, RowScorer&
     return trial;
 }
 
-/// The bytes of all that a folder holds; takes it away.
+/// Returns the total size of a folder's files in bytes, and deletes them.
 std::int64_t take_bytes(const TemporaryFolder& folder) {
     std::uintmax_t bytes = 0;
     for (const auto& entry : fs::directory_iterator(folder.path()))
@@ -137,7 +137,7 @@ std::int64_t take_bytes(const TemporaryFolder& folder) {
     return static_cast<std::int64_t>(bytes);
 }
 
-/// The bytes of an output with the first `count` of these rows.
+/// The size in bytes of an output with the first `count` rows.
 std::int64_t bytes_of(const TemporaryFolder& folder, const std::string& ending, const OpenOutput& open,
                       const Scored& rows, std::size_t count) {
     const std::size_t labels = rows.scores.size() / rows.rows.size();
@@ -148,8 +148,9 @@ std::int64_t bytes_of(const TemporaryFolder& folder, const std::string& ending, 
     return take_bytes(folder);
 }
 
-/// What an output takes whose rows are like those that were tried. Rows with sequence and rows without are
-/// written apart: of the first only some were scored. A single row tells what does not grow with the rows.
+/// Estimates the size of an output from the tried rows. Rows with and without sequence are written
+/// separately, because only some rows with sequence were scored. An output of one row gives the part that
+/// does not grow with the rows.
 double forecast_bytes(const TemporaryFolder& folder, const std::string& ending, const OpenOutput& open,
                       const Trial& trial, std::int64_t rows_out) {
     double fixed = 0, growing = 0;

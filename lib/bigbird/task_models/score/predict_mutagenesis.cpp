@@ -31,7 +31,7 @@ rows::Provenance provenance_of(const MutagenesisSpec& spec, std::span<const Mode
     return provenance;
 }
 
-/// (chosen labels, bases, 4) of effects, (bases, 4, labels).
+/// Reorders effects (bases, 4, labels) to (selected labels, bases, 4).
 std::vector<float> by_label(std::span<const float> effects, std::size_t labels,
                             std::span<const std::size_t> chosen) {
     std::vector<float> turned;
@@ -42,7 +42,7 @@ std::vector<float> by_label(std::span<const float> effects, std::size_t labels,
     return turned;
 }
 
-/// A row for each stretch and a column for each label.
+/// Writes a row for each stretch, with a column for each label.
 class StretchWriter {
 public:
     StretchWriter(const MutagenesisSpec& spec, std::span<const ModelFolder> models,
@@ -78,7 +78,7 @@ private:
     outputs::Outputs outputs_;
 };
 
-/// Throws ConfigError: a model of another kind, with what to use.
+/// Throws ConfigError for a model of another kind, with the command to use.
 std::unique_ptr<MutationEffects> open_effects(const MutagenesisSpec& spec, const Job& job) {
     std::vector<ModelFolder> models;
     for (const fs::path& path : spec.models) {
@@ -100,7 +100,7 @@ std::unique_ptr<MutationEffects> open_effects(const MutagenesisSpec& spec, const
     return window_effects(std::move(predictor), spec, job.threads);
 }
 
-/// Scores rows and writes them.
+/// Scores rows and writes the effects.
 class Mutagenesis {
 public:
     Mutagenesis(const MutagenesisSpec& spec, const Job& job)

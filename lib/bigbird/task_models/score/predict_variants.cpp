@@ -35,7 +35,7 @@ outputs::TableSchema layout_of(const VariantScorer& scorer, const VariantSpec& s
     return schema;
 }
 
-/// In the order of layout_of's head; views into the row.
+/// The fields before the scores, in the order of the schema's head. They are views into the row.
 std::vector<rows::Field> fields_of(const rows::VariantRow& row, bool with_tss) {
     std::vector<rows::Field> fields{row.contig,
                                     row.position + 1,
@@ -57,7 +57,7 @@ outputs::OutputSpec output_spec(const VariantSpec& spec) {
     return outputs;
 }
 
-/// The rows of a part, or all. The alleles of a record stay together.
+/// The rows of all records, or of one part of them. The alleles of a record stay together.
 class VariantSource {
 public:
     VariantSource(const VariantSpec& spec, rows::VariantRows& all) : all_(all) {
@@ -109,7 +109,7 @@ VariantReport predict_variants(const VariantSpec& spec) {
     VariantFiles files(spec, scorer->labels(), schema.provenance, all, threads);
     outputs::Outputs outputs(output_spec(spec), schema, {}, reference->contigs(), threads);
     files.join(outputs);
-    VariantReport report;  // the writing thread's
+    VariantReport report;  // only the writing thread uses it
     Progress progress("Scoring", "variants", 0);
     const auto read = [&] {
         VariantChunk chunk{read_rows(source, rows_a_chunk, threads)};

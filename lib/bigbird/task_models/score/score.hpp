@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The verbs that score rows. Each writes rows in the order in which they come in, in memory that does not
-// grow with their number; outputs appear when all rows are written. Each throws InputError, ConfigError,
+// Functions that score rows. Each writes output rows in input order. Memory does not grow with the number of
+// rows. Outputs appear only after all rows are written. Each function throws InputError, ConfigError,
 // DeviceError, WriteError, Stopped.
 #pragma once
 
@@ -14,17 +14,18 @@ namespace bigbird::task_models {
 
 struct PredictReport {
     std::int64_t rows = 0, scored = 0, truncated = 0;
-    std::int64_t not_numbers = 0;  ///< of those scored: a score is no number, for the weights overflow
-    std::int64_t longer = 0;       ///< of those scored: longer than a bin of the model
+    std::int64_t not_numbers =
+        0;                    ///< scored rows with a score that is not a number, because weights overflow
+    std::int64_t longer = 0;  ///< scored rows that are longer than a bin of the model
     double seconds = 0;
 };
 
-/// A row for each row that comes in. A promoter row's window lies about its TSS base (rows::tss_of: the first
-/// base, on the minus strand the last), a chromatin row's about its middle.
+/// Writes an output row per input row. A promoter row's window is around its TSS base (rows::tss_of: the
+/// first base, or the last on the minus strand). A chromatin row's window is around its middle.
 PredictReport predict(const PredictSpec& spec);
 
-/// What predict() would take, told from all rows and some of their scores, which are computed for about
-/// `seconds_of_trial`; writes none of the outputs.
+/// Estimates the cost of predict() by counting all rows and scoring some of them for about
+/// `seconds_of_trial`. Writes no outputs.
 PredictForecast forecast_predict(const PredictSpec& spec, double seconds_of_trial = 3);
 
 struct PredictTokensReport {
@@ -33,9 +34,10 @@ struct PredictTokensReport {
     double seconds = 0;
 };
 
-/// Scores every base of the regions: a row for each run of bases with equal scores, or one per base. Windows
-/// lie on a grid of contig coordinates, each scores the bases between its margins, and a row never reaches
-/// over such a border; so a base's scores depend on the reference and its position only.
+/// Scores every base of the regions. Writes a row per run of bases with equal scores, or a row per base.
+/// Windows are on a grid of contig coordinates, and each scores only the bases between its margins. Rows
+/// never extend across these borders. A base's scores therefore depend only on the reference and its
+/// position.
 PredictTokensReport predict_tokens(const PredictTokensSpec& spec);
 
 struct VariantReport {
@@ -43,25 +45,27 @@ struct VariantReport {
     double seconds = 0;
 };
 
-/// A row for each alternative allele, with chrom pos (1-based) id ref alt status n_fraction before the
-/// scores. Task model: for each label LABEL:ref and LABEL:alt, the probabilities of both windows
-/// (VariantRows; of bin models the bin that holds POS, in the contig's grid of windows), LABEL:difference =
-/// alt - ref and LABEL:log_odds = ln(alt / (1 - alt)) - ln(ref / (1 - ref)). A promoter model sees the window
-/// of the nearest TSS that holds the variant, whose name is in a column tss behind n_fraction. Pretrained
-/// model, without training for a task: log_likelihood_ref, log_likelihood_alt and log_odds, their difference
-/// (MaskedScorer). Where there is a background (EffectRanks) LABEL:quantile and LABEL:p follow.
+/// Writes a row per alternative allele. The first columns are chrom, pos (1-based), id, ref, alt, status and
+/// n_fraction; promoter models add the name of the TSS. For each label of a task model:
+///   LABEL:ref, LABEL:alt  the probabilities of both windows (VariantRows)
+///   LABEL:difference      alt - ref
+///   LABEL:log_odds        ln(alt / (1 - alt)) - ln(ref / (1 - ref))
+/// A bin model scores the bin that contains POS, in the contig's grid of windows. A promoter model scores the
+/// window of the nearest TSS whose window contains the variant. A pretrained model without task training
+/// gives log_likelihood_ref, log_likelihood_alt and their difference, log_odds (MaskedScorer). With a
+/// background (EffectRanks), LABEL:quantile and LABEL:p follow.
 VariantReport predict_variants(const VariantSpec& spec);
 
 struct VariantForecast {
-    std::int64_t alleles = 0, tried = 0, scored = 0;  ///< of all; of those the tried; of these with scores
-    double seconds = 0;                               ///< of scoring all, at the rate that was measured
-    std::int64_t memory = 0;                          ///< bytes, the most that this process held
+    std::int64_t alleles = 0, tried = 0, scored = 0;  ///< all; the tried ones; the tried ones with scores
+    double seconds = 0;                               ///< time for scoring all, at the measured rate
+    std::int64_t memory = 0;                          ///< bytes; peak memory of this process
 };
 
-/// What predict_variants() would take, told from alleles spread over the file, which are scored for about
-/// `seconds_of_trial`; writes none of the outputs.
+/// Estimates the cost of predict_variants() by scoring alleles from all over the file for about
+/// `seconds_of_trial`. Writes no outputs.
 VariantForecast forecast_variants(const VariantSpec& spec, double seconds_of_trial = 3);
-/// For people: a line a fact.
+/// Text for people, one fact per line.
 std::string describe(const VariantForecast& forecast);
 
 struct BackgroundReport {
@@ -69,37 +73,39 @@ struct BackgroundReport {
     double seconds = 0;
 };
 
-/// Writes the background of effects (outputs::EffectBackground) of a VCF's variants, at most `count` of them
-/// drawn at random, and of `count` of their alleles at random positions of the reference: a substitution or
-/// an insertion where the reference has its REF, a deletion anywhere.
+/// Writes the background of effects (outputs::EffectBackground) of a VCF's variants. At most `count` of them
+/// are used, drawn at random. It also scores `count` of their alleles at random positions of the reference.
+/// Substitutions and insertions need a position with the same REF; deletions can be anywhere.
 BackgroundReport build_background(const BackgroundSpec& spec);
 
 struct MutagenesisReport {
     std::int64_t bases = 0;
-    std::int64_t without_letter = 0;  ///< of them: N, which has no substitutions
-    std::int64_t tiled = 0;           ///< cuts of regions longer than the scored part of a window
+    std::int64_t without_letter = 0;  ///< bases that are N, which have no substitutions
+    std::int64_t tiled =
+        0;  ///< regions that were cut because they are longer than the scored part of a window
     double seconds = 0;
 };
 
-/// Scores every substitution of every base of the regions or records: in tables a line for each base and
-/// label, with the effects of A, C, G and T, 0 for the reference's letter; in tracks each base's largest
-/// effect. Effects are differences to the reference, of probabilities or of their log odds.
+/// Scores every substitution of every base of the regions or records. Effects are differences from the
+/// reference, of probabilities or of their log odds. Tables have a row per base and label with the effects of
+/// A, C, G and T, which are 0 for the reference's letter. Tracks have each base's largest effect.
 MutagenesisReport predict_mutagenesis(const MutagenesisSpec& spec);
 
 struct AttributeReport {
     std::int64_t bases = 0;
-    std::int64_t tiled = 0;  ///< cuts of regions longer than the scored part of a window
-    /// Over regions and labels, of methods with a baseline: by how much contributions do not sum to the
-    /// difference of scores, and that difference; sums of absolute numbers.
+    std::int64_t tiled =
+        0;  ///< regions that were cut because they are longer than the scored part of a window
+    /// Sums over regions and labels, for methods with a baseline. `gap`: absolute errors of the sums of
+    /// contributions. `difference`: absolute differences of scores, to which contributions should sum.
     double gap = 0, difference = 0;
     double seconds = 0;
 };
 
-/// What each base of BED rows, or of sequences, contributes to a row's score, before calibration: of a bin
-/// model the mean of the logits of the bins that the row touches, as predict-mutagenesis has it, of a
-/// sequence model the record's logits. The row's bases are compared with a baseline; what is around them
-/// stays. In tables and arrays the hypothetical contributions of A, C, G and T, in tracks those of the bases
-/// that are there.
+/// Writes the contribution of each base of BED rows or sequences to the row's score, before calibration. The
+/// score of a bin model is the mean of the logits of the bins that the row overlaps, as in
+/// predict-mutagenesis. The score of a sequence model is the record's logits. Only the row's bases are
+/// compared with a baseline; the sequence around them is kept. Tables and arrays have the hypothetical
+/// contributions of A, C, G and T; tracks have those of the actual bases.
 AttributeReport attribute(const AttributeSpec& spec);
 
 struct EmbedReport {
@@ -107,9 +113,9 @@ struct EmbedReport {
     double seconds = 0;
 };
 
-/// A row for each row that comes in, or one for each of its tokens with `token` (1, 2, …), `token_start` and
-/// `token_end` (the bases that it spells, counted from the window's start on the strand that was read) and
-/// `piece` behind the row's fields. Columns are d0 … d(hidden - 1).
+/// Writes an output row per input row, or per token. Columns are d0 … d(hidden - 1). Rows of tokens also have
+/// `token` (1, 2, …), `token_start`, `token_end` and `piece` after the input row's fields. Start and end are
+/// in bases from the window's start, on the strand that was read.
 EmbedReport embed(const EmbedSpec& spec);
 
 }  // namespace bigbird::task_models

@@ -10,9 +10,9 @@ namespace bigbird::task_models {
 
 namespace {
 
-constexpr std::int64_t most_numbers = std::int64_t{1} << 21;  ///< of the vectors of a batch
+constexpr std::int64_t most_numbers = std::int64_t{1} << 21;  ///< maximum numbers in the vectors of a batch
 
-/// One model's reading of a row's window.
+/// A row's window as one model reads it, on one strand.
 class TokenReading {
 public:
     TokenReading(const TokenWindows& network, const TokenRow& row, bool reverse)
@@ -54,7 +54,8 @@ public:
         sums.difference += differences.abs().sum().item<double>();
         return found;
     }
-    /// Adds contributions (labels, tokens) to those of bases, (labels, bases).
+    /// Adds contributions (labels, tokens) to those of bases, (labels, bases). A token's contribution is
+    /// divided equally among its bases.
     void spread(const at::Tensor& contributions, at::Tensor& bases) const {
         for (std::int64_t token = 0; token < std::ssize(spans_); ++token) {
             const auto [begin, end] = spans_[static_cast<std::size_t>(token)];
@@ -66,9 +67,10 @@ public:
 private:
     const TokenWindows& network_;
     EncodedWindow window_;
-    std::vector<TokenSpan> spans_;  ///< of the tokens that spell bases of the row, from its first
-    std::int64_t first_ = 0;        ///< their first id
-    at::Tensor vectors_;            ///< (ids, hidden)
+    std::vector<TokenSpan>
+        spans_;               ///< tokens that cover bases of the row; coordinates from the row's first base
+    std::int64_t first_ = 0;  ///< index of the first of these tokens
+    at::Tensor vectors_;      ///< (ids, hidden)
 };
 
 }  // namespace

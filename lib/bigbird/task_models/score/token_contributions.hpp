@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What bases contribute to scores of models that read a window as tokens, for attribute.
+// Contributions of bases to the scores of models that read a window as tokens, for attribute.
 #pragma once
 
 #include "bigbird/task_models/score/grid_rows.hpp"
@@ -12,21 +12,22 @@ namespace bigbird::task_models {
 
 /// A row that token models score.
 struct TokenRow {
-    genome::Interval where;   ///< whose bases are attributed
-    genome::Interval window;  ///< what the models read
-    bool reverse = false;     ///< they read the reverse complement
+    genome::Interval where;   ///< the bases to attribute
+    genome::Interval window;  ///< the bases that models read
+    bool reverse = false;     ///< whether models read the reverse complement
     const SequenceOf& sequence_of;
 };
 
 struct TokenContributions {
-    at::Tensor of_bases;             ///< (chosen labels, bases) float32 on the CPU
-    double gap = 0, difference = 0;  ///< as AttributeReport has them
+    at::Tensor of_bases;             ///< (selected labels, bases) float32 on the CPU
+    double gap = 0, difference = 0;  ///< see AttributeReport
 };
 
-/// Contributions to the mean over models and strands of the row's logits. A token that spells bases of
-/// `where` contributes by its word embedding: against the vector 0 (integrated gradients), by the product of
-/// vector and slope (input x gradient), or the slope's length (saliency). The bases that it spells have equal
-/// shares; those that no token spells have 0. `models` are TokenWindows.
+/// Contributions to the row's logits, as the mean over models and strands. A token that covers bases of
+/// `where` contributes through its word embedding. integrated_gradients compares that vector with the vector
+/// 0. input_x_gradient takes the product of vector and slope; saliency takes the length of the slope. The
+/// bases that a token covers have equal shares, and bases without a token have 0. `models` must be
+/// TokenWindows.
 TokenContributions token_contributions(std::span<const ModelFolder> models, const AttributeSpec& spec,
                                        std::span<const std::size_t> labels, const TokenRow& row);
 

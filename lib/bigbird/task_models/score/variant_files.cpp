@@ -26,7 +26,7 @@ std::vector<fs::path> paths_of(const VariantSpec& spec) {
     return paths;
 }
 
-/// As VCF 4.3 escapes characters in INFO, and `|`, which parts the fields of an entry.
+/// Escapes characters as VCF 4.3 does in INFO, and also `|`, which separates the fields of an entry.
 std::string escaped(std::string_view text) {
     constexpr std::string_view digits = "0123456789ABCDEF";
     std::string word;
@@ -66,7 +66,7 @@ std::vector<std::string> header_lines(const VariantSpec& spec, const rows::Prove
 
 }  // namespace
 
-/// A file and how many records it has.
+/// A file and the number of its records.
 class VariantFile {
 public:
     VariantFile(const fs::path& path, Overwrite overwrite, std::shared_ptr<genome::VariantHeader> header,
@@ -86,7 +86,7 @@ private:
 
 namespace {
 
-/// As Outputs asks for it.
+/// The sink that Outputs requires.
 class VariantSink : public outputs::Sink {
 public:
     explicit VariantSink(std::shared_ptr<VariantFile> file) : file_(std::move(file)) {}

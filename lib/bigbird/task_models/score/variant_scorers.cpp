@@ -26,7 +26,7 @@ float value_of(const AlleleEffect& effect, Quantity quantity) {
     return all[static_cast<std::size_t>(quantity)];
 }
 
-/// Models of a task.
+/// The common part of the scorers of task models.
 class TaskScorer : public VariantScorer {
 public:
     TaskScorer(const rows::LabelTable& labels, const VariantSpec& spec)
@@ -73,7 +73,7 @@ public:
     }
 
 protected:
-    /// Of the scores of both alleles, a label each.
+    /// Effects from the scores of both alleles, one per label.
     AlleleEffects effects_of(std::span<const double> ref, std::span<const double> alt) const {
         AlleleEffects effects;
         for (const std::size_t label : chosen_) {
@@ -82,7 +82,7 @@ protected:
         }
         return effects;
     }
-    /// Of tracks of both alleles, (bins, labels).
+    /// Effects from the tracks of both alleles, (bins, labels).
     AlleleEffects effects_over(const at::Tensor& ref, const at::Tensor& alt, BinScorer scorer) const {
         const at::Tensor of_ref = ref.t().contiguous(), of_alt = alt.t().contiguous();
         const auto bins = static_cast<std::size_t>(of_ref.size(1)),
@@ -101,7 +101,7 @@ private:
     std::vector<std::size_t> chosen_;
 };
 
-/// Windows about the variants, or of TSSs.
+/// Scores windows around the variants, or windows of TSSs.
 class WindowVariants : public TaskScorer {
 public:
     WindowVariants(Predictor predictor, const VariantSpec& spec)
@@ -109,7 +109,7 @@ public:
     std::span<const ModelFolder> models() const override { return predictor_.models(); }
     std::vector<AlleleEffects> score(std::span<rows::VariantRow> rows, int threads) override {
         std::vector<std::string> sequences;
-        std::vector<std::pair<std::size_t, std::size_t>> places(rows.size());  // of ref and alt
+        std::vector<std::pair<std::size_t, std::size_t>> places(rows.size());  // indices of ref and alt
         for (std::size_t i = 0; i < rows.size(); ++i) {
             if (!rows::is_scored(rows[i].status)) continue;
             // The alleles of one record share the reference's window.
@@ -141,7 +141,7 @@ private:
     Predictor predictor_;
 };
 
-/// Windows of a contig's grid: the bin that holds POS, in the window whose core holds it.
+/// Scores windows of a contig's grid: the bin that contains POS, in the window whose core contains that bin.
 class BinVariants : public TaskScorer {
 public:
     BinVariants(EditedWindows models, const VariantSpec& spec)
@@ -165,7 +165,7 @@ public:
         };
     }
     std::vector<AlleleEffects> score(std::span<rows::VariantRow> rows, int) override {
-        std::map<std::string_view, std::vector<std::size_t>> windows;  // rows by what the reference has
+        std::map<std::string_view, std::vector<std::size_t>> windows;  // row indices by reference sequence
         for (std::size_t i = 0; i < rows.size(); ++i) {
             if (rows::is_scored(rows[i].status)) windows[rows[i].ref_sequence].push_back(i);
         }
@@ -176,11 +176,11 @@ public:
     }
 
 private:
-    /// Rows with one window of the reference.
+    /// Scores rows that share a window of the reference.
     void score(std::span<const rows::VariantRow> rows, std::span<const std::size_t> members,
                const std::string& dna, std::vector<AlleleEffects>& effects) {
         stop_if_asked();
-        if (dna != last_dna_) {  // variants come in order, more of them in the next chunk
+        if (dna != last_dna_) {  // variants are sorted, and the next chunk often begins in the same window
             last_.emplace(models_.open(dna));
             last_ref_ = last_->reference();
             last_dna_ = dna;
@@ -209,8 +209,9 @@ private:
     }
     std::int64_t bin_of(const rows::VariantRow& row) const { return row.offset / grid_.bin; }
     std::int64_t width() const { return 2 * side_ + 1; }
-    /// (bins, labels) about the variant's bin with the other allele. Bins behind it are read where the bases
-    /// behind the allele are in their places, so that they are compared with the same bases.
+    /// The scores of the other allele, (bins, labels), for the bins around the variant's. Bins after the
+    /// variant come from the window in which the bases after ALT keep their offsets. They are thus compared
+    /// with the same bases.
     at::Tensor edited(const rows::VariantRow& row) const {
         const std::int64_t bin = bin_of(row);
         const at::Tensor left = last_->edited(row.alt_sequence).narrow(0, bin - side_, width());
@@ -218,7 +219,7 @@ private:
         const at::Tensor right = last_->edited(row.right_sequence).narrow(0, bin + 1, side_);
         return at::cat({left.narrow(0, 0, side_ + 1), right});
     }
-    /// `alt`: (bins, labels) about the variant's bin. Bins beyond the contig's ends do not count.
+    /// `alt`: (bins, labels) around the variant's bin. Bins beyond the contig's ends are ignored.
     AlleleEffects effects_at(const rows::VariantRow& row, const at::Tensor& ref,
                              const at::Tensor& alt) const {
         const std::int64_t first = bin_of(row) - side_, begin = row.window_begin + first * grid_.bin;
@@ -231,14 +232,14 @@ private:
     EditedWindows models_;
     bins::Grid grid_;
     BinScorer scorer_;
-    std::int64_t side_;     ///< bins on either side of the variant's
-    std::string last_dna_;  ///< the window that was scored last, …
+    std::int64_t side_;     ///< bins on each side of the variant's bin
+    std::string last_dna_;  ///< the window that was scored last
     std::optional<EditedWindow> last_;
-    at::Tensor last_ref_;  ///< … (window_bins, labels)
+    at::Tensor last_ref_;  ///< its scores, (window_bins, labels)
 };
 
-/// The windows of both alleles, cut off where the shorter one's reference sequence ends: windows are equally
-/// long, so after an indel one reaches further.
+/// The windows of both alleles without the reference bases at the end that only one of them contains. Windows
+/// have equal lengths, so after an indel one of them extends further.
 AllelePair same_context(const rows::VariantRow& row) {
     const std::size_t longer = std::max(row.ref.size(), row.alt.size());
     return {row.ref_sequence.substr(0, row.ref_sequence.size() - (longer - row.ref.size())),
@@ -282,7 +283,7 @@ public:
         const auto scores = scorer_.score(pairs, threads);
         std::vector<AlleleEffects> effects(rows.size());
         for (std::size_t i = 0; i < places.size(); ++i) {
-            // The same tokens: neither allele is likelier.
+            // No value means equal tokens: neither allele is more likely.
             const MaskedScore score = scores[i].value_or(MaskedScore{});
             const auto odds = static_cast<float>(score.alt - score.ref);
             effects[places[i]] = {{static_cast<float>(score.ref), static_cast<float>(score.alt), odds, odds}};
@@ -291,7 +292,8 @@ public:
     }
 
 private:
-    /// Whatever is chosen: both likelihoods, and their difference once.
+    /// The written quantities always include both likelihoods and their difference. The difference is written
+    /// only once.
     std::vector<Quantity> written() const {
         std::vector<Quantity> quantities{Quantity::ref, Quantity::alt, Quantity::log_odds};
         std::ranges::copy_if(quantities_, std::back_inserter(quantities),

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a model says of both alleles of a variant: predict_variants() and build_background() ask it.
+// Scores of both alleles of a variant, for predict_variants() and build_background().
 #pragma once
 
 #include "bigbird/genome/reference/reference_genome.hpp"
@@ -18,27 +18,28 @@
 
 namespace bigbird::task_models {
 
-/// Scores the sequences of rows, however it does that.
+/// Scores rows of variants with a task model or a pretrained model.
 class VariantScorer {
 public:
     virtual ~VariantScorer() = default;
     virtual std::int64_t window() const = 0;
-    /// Where windows lie on a contig; none where they lie about the variants.
+    /// Maps a variant's position to the start of its window on a grid; empty if windows are centered on
+    /// variants.
     virtual rows::VariantRows::BeginOf begin_of() const { return {}; }
-    /// Whether it compares bins on both sides of an indel, for which rows are `aligned`.
+    /// Whether bins on both sides of an indel are compared, which needs `aligned` rows.
     virtual bool aligned() const { return false; }
-    /// The window about a TSS; none where windows lie about the variants.
+    /// The window around a TSS; nullopt if windows are centered on variants.
     virtual std::optional<rows::WindowBounds> about_tss() const { return std::nullopt; }
-    /// What each effect of a row is of.
+    /// The labels of a row's effects.
     virtual std::vector<std::string> labels() const = 0;
-    /// Which quantities columns are of; call it before columns().
+    /// Selects the quantities that get columns. Call it before columns().
     void choose(std::vector<Quantity> quantities) { quantities_ = std::move(quantities); }
-    /// Of tables …
+    /// The columns of tables.
     virtual std::vector<outputs::Column> columns() const = 0;
-    /// … and their values.
+    /// The values of these columns.
     virtual std::vector<float> values_of(const AlleleEffects& effects) const = 0;
     virtual rows::Provenance provenance() const = 0;
-    /// Effects by row; none for rows without scores. May lower statuses to truncated.
+    /// Returns effects by row; they are empty for rows without scores. May change statuses to truncated.
     virtual std::vector<AlleleEffects> score(std::span<rows::VariantRow> rows, int threads) = 0;
     virtual std::optional<std::string> other_build(const genome::ReferenceGenome&) const {
         return std::nullopt;
@@ -48,11 +49,11 @@ protected:
     std::vector<Quantity> quantities_;
 };
 
-/// The scorer of the models of `spec`. Throws ConfigError where models, options and --tss do not go together,
+/// Loads the models of `spec`. Throws ConfigError if models, options and --tss do not match. Throws
 /// InputError, DeviceError.
 std::unique_ptr<VariantScorer> load_variant_scorer(const VariantSpec& spec);
 
-/// What decides effects besides the reference: task, checksums of the models, window, strands.
+/// The settings that affect effects, besides the reference: task, checksums of the models, window, strands.
 rows::Provenance run_of(const VariantScorer& scorer, const VariantSpec& spec);
 
 }  // namespace bigbird::task_models

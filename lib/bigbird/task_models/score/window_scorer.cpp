@@ -10,7 +10,7 @@ namespace bigbird::task_models {
 
 namespace {
 
-constexpr std::int64_t bases_a_token = 4;  // about: for the size of a chunk only
+constexpr std::int64_t bases_a_token = 4;  // approximate; only for the size of a chunk
 constexpr std::int64_t batches_a_chunk = 4, fewest_rows = 32, most_rows = 8192;
 
 struct EncodedRows : PreparedRows {
