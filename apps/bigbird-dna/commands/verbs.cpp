@@ -30,13 +30,13 @@ std::string task_in(const Json& json, const fs::path& file) {
     return task.get<std::string>();
 }
 
-/// Returns "chromatin" without a manifest, which that door then reports.
+/// Returns "chromatin" without a manifest; predict-chromatin or evaluate-chromatin then reports the error.
 std::string task_of_examples(const fs::path& folder) {
     const fs::path manifest = folder / "manifest.json";
     return is_there(manifest) ? task_in(read_json(manifest), manifest) : "chromatin";
 }
 
-/// Returns "chromatin" without a model, which that door then reports.
+/// Returns "chromatin" without a model; the chromatin command then reports the error.
 std::string task_of_model(const CLI::App& command) {
     const fs::path path = value_of(command, "--model");
     const fs::path model = is_there(path / "config.json") ? path : path / "model";

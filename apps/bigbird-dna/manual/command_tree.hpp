@@ -35,7 +35,7 @@ struct ExampleText {
 struct CommandText {
     std::string name, description;  ///< the first line of the description is its summary
     std::string usage;
-    std::string notes;  ///< paragraphs of its own behind the options; often empty
+    std::string notes;  ///< additional paragraphs after the options; often empty
     std::vector<OptionText> arguments;
     std::vector<OptionGroup> groups;
     std::vector<ExampleText> examples;

@@ -79,7 +79,7 @@ void add_batch_tokens_option(CLI::App& command, std::int64_t& batch_tokens);
 CLI::Option* add_choice_option(CLI::App& command, const std::string& name, std::string& value,
                                const std::vector<std::string>& words, const std::string& what);
 
-/// The same for an enumeration; the default is what `value` is.
+/// Adds an option of an enumeration; the default is the current value of `value`.
 template <typename Enum, std::size_t N>
 CLI::Option* add_choice_option(CLI::App& command, const std::string& name, Enum& value,
                                const Choices<Enum, N>& choices, const std::string& what) {

@@ -18,7 +18,8 @@ namespace bigbird::cli {
 
 namespace {
 
-/// MKL asks for it as it is loaded, and where it is gone ends the program with a sentence about a library.
+/// MKL needs the current folder while it is loaded. If the folder was deleted, MKL ends the program with a
+/// misleading error.
 void require_current_folder() {
     std::error_code error;
     const std::filesystem::path folder = std::filesystem::current_path(error);
@@ -38,7 +39,7 @@ void require_stack() {
     }
 }
 
-/// With less the loader ends the program, with a code of its own.
+/// With less address space, the loader ends the program with its own exit code.
 void require_address_space() {
     constexpr rlim_t least = rlim_t{400} << 20;
     rlimit limit{};

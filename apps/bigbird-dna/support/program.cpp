@@ -387,7 +387,7 @@ std::atomic<pid_t> running{0};
 void end_by_library() {
     if (running == 0) return;
     if (running != ::getpid())
-        ::_exit(exit_code(ExitCode::device));  // a child's, which has nothing of its own
+        ::_exit(exit_code(ExitCode::device));  // a child process has nothing to clean up
     std::fprintf(stderr,
                  "bigbird-dna: error: a library gave up: memory is short, or a file cannot be read\n");
     ::_exit(exit_code(ExitCode::device));

@@ -12,7 +12,7 @@ namespace bigbird::cli {
 
 namespace {
 
-/// A task's door's version of an option; none where it lacks the option.
+/// A door's version of an option (see Verb); null if the door lacks the option.
 struct DoorOption {
     std::string task;
     const CLI::Option* option;
@@ -46,7 +46,7 @@ std::string tasks_of(const std::vector<DoorOption>& doors) {
     return text;
 }
 
-/// One default where the doors agree, else each task's.
+/// The common default if all doors agree, otherwise each task's.
 std::string common_default(const std::vector<DoorOption>& doors) {
     const std::string first = shown_default(*doors.front().option);
     const bool agree = std::ranges::all_of(

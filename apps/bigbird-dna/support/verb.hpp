@@ -9,22 +9,23 @@
 
 namespace bigbird::cli {
 
-/// A command that forwards to one of several others, its doors, by task: predict runs predict-chromatin where
-/// the model is one of chromatin. Its arguments are parsed and run by the door, so that defaults, messages
-/// and results are the door's.
+/// A command that forwards to one of several others, its doors, according to the task. For example, predict
+/// runs predict-chromatin if the model is a chromatin model. The door parses the arguments and runs.
+/// Defaults, messages and results are therefore the door's.
 struct Verb {
     CLI::App* command;
-    std::vector<std::string> tasks;  ///< its doors are called NAME-TASK; the first describes what all have
+    std::vector<std::string>
+        tasks;  ///< its doors are named NAME-TASK; the first supplies shared descriptions
     /// The task of a parsed command line of the verb. Throws Error.
     std::function<std::string(const CLI::App&)> task_of;
 };
 
-/// Gives the verb the options of its doors, each once. The help notes options that some doors lack or give
+/// Adds every option of the doors (Verb) to the verb once. The help notes which doors lack an option or use
 /// another default.
 void take_options_of_doors(const Verb& verb, CLI::App& program);
 
-/// The name of the door that the parsed verb asks for. Throws ConfigError where an option is given that this
-/// door does not have, or where there is no door for the task.
+/// The name of the door (Verb) that the parsed command line selects. Throws ConfigError if that door lacks a
+/// given option, or if no door exists for the task.
 std::string door_of(const Verb& verb, CLI::App& program);
 
 }  // namespace bigbird::cli

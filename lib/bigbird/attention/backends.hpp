@@ -39,7 +39,7 @@ bool can_fuse(const at::Tensor& q);
 /// captures.
 at::Tensor cuda_attention(const at::Tensor& q, const at::Tensor& k, const at::Tensor& v,
                           const at::Tensor& key_mask, const LayerLayout& layout, cuda::KernelSet kernels);
-/// The same with gradients by another set of kernels, for tests of a single kernel.
+/// cuda_attention() with gradients by another set of kernels, for tests of a single kernel.
 at::Tensor cuda_attention(const at::Tensor& q, const at::Tensor& k, const at::Tensor& v,
                           const at::Tensor& key_mask, const LayerLayout& layout, cuda::KernelSet forward,
                           cuda::KernelSet backward);
@@ -76,7 +76,7 @@ struct Candidate {
 /// Average work of one head of one sample, including a fused kernel's padding to full tiles.
 struct Work {
     double products = 0;  ///< multiplications for the scores
-    double steps = 0;     ///< what has a cost of its own: pairs of blocks, or slices of query blocks
+    double steps = 0;     ///< units with a fixed cost: pairs of blocks, or slices of query blocks
 };
 Work work_of(const Candidate& candidate, const LayerLayout& layout, std::int64_t head_dim);
 

@@ -92,8 +92,8 @@ at::Tensor gather(const at::Tensor& blocks, const Attended& where, std::int64_t 
         .view({-1, width * block, head_dim});
 }
 
-/// Adds each row of source (groups * n, size) to the row of target that `rows` names, in their order. No two
-/// groups name the same row.
+/// Adds each row of source (groups * n, size), in order, to the target row that `rows` names. Different
+/// groups never name the same row.
 template <typename Number>
 void add_rows(const at::Tensor& target, const at::Tensor& rows, const at::Tensor& source,
               std::int64_t groups) {
@@ -109,7 +109,8 @@ void add_rows(const at::Tensor& target, const at::Tensor& rows, const at::Tensor
     });
 }
 
-/// The opposite of gather: adds, in the target's type. The sum's order is fixed on every device.
+/// The opposite of gather(): adds the gathered blocks to their sources, in the target's type. The order of
+/// summation is fixed on every device.
 void scatter_add(const at::Tensor& blocks, const Attended& where, const at::Tensor& gathered) {
     const at::Tensor target = blocks.view({-1, blocks.size(2) * blocks.size(3)});
     const at::Tensor source = gathered.reshape({-1, target.size(1)}).to(target.scalar_type()).contiguous();
@@ -122,7 +123,7 @@ void scatter_add(const at::Tensor& blocks, const Attended& where, const at::Tens
     }
 }
 
-/// (groups, blocks, block, head_dim) -> some rows, (groups * rows, block, head_dim).
+/// Selects query blocks `rows`: (groups, blocks, block, head_dim) -> (groups * rows, block, head_dim).
 at::Tensor take_rows(const at::Tensor& blocks, const at::Tensor& rows) {
     return blocks.index_select(1, rows).view({-1, blocks.size(2), blocks.size(3)});
 }
@@ -153,7 +154,7 @@ DenseRows dense_rows(const Batch& batch, const Slice& slice, const at::Tensor& q
     return dense;
 }
 
-/// (groups, blocks, block, head_dim) back into a slice's place in (batch, heads, length, head_dim).
+/// Copies (groups, blocks, block, head_dim) back to the slice's position in (batch, heads, length, head_dim).
 void put(const at::Tensor& target, const Slice& slice, const at::Tensor& blocks) {
     const at::Tensor place = cut(target, slice);
     place.copy_(blocks.view(place.sizes()));
@@ -230,7 +231,7 @@ void backward_slice(const Batch& batch, const Slice& slice, std::int64_t rows_at
     put(out.v, slice, dv);
 }
 
-/// How a pass is cut: this many samples and heads, and sparse rows of each, at once.
+/// How a pass is divided: the numbers of samples, heads, and sparse rows of each that are computed at once.
 struct Portion {
     std::int64_t samples, heads, rows;
 };

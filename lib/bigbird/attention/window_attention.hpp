@@ -20,25 +20,27 @@ namespace bigbird::attention {
 
 /// The global tokens of a batch.
 struct GlobalTokens {
-    /// (batch, most) int64, ascending, `most` being the largest number in a sample; undefined: there are
-    /// none.
+    /// Positions of global tokens: (batch, most) int64, ascending, where `most` is the largest number in a
+    /// sample. Undefined without global tokens.
     at::Tensor places;
-    at::Tensor are_real;  ///< (batch, most) bool: false behind a sample's last one
+    at::Tensor are_real;  ///< (batch, most) bool: false after a sample's last global token
     at::Tensor local;     ///< (batch, length) bool: the real tokens that are not global
     std::int64_t most() const;
 };
 
-/// Those that `global` names, of the real tokens; both (batch, length) bool. Waits for a GPU to count them.
+/// Finds the real tokens that `global` marks. `global` and `key_mask`: (batch, length) bool. Waits for the
+/// GPU, because it needs their number.
 GlobalTokens find_global_tokens(const at::Tensor& global, const at::Tensor& key_mask);
-/// The first `count` tokens of every sample, where they are real. Waits for nothing.
+/// Makes the first `count` tokens of every sample global, if they are real. Does not wait for the GPU.
 GlobalTokens leading_global_tokens(std::int64_t count, const at::Tensor& key_mask);
 
-/// Layouts of layers whose heads have windows of their own, made on first use and kept. Thread-safe.
+/// Layouts of layers whose heads have different windows, created on first use and cached. Thread-safe.
 class WindowLayouts {
 public:
-    /// [layer][head], of PatternKind::longformer and one block size; their global_tokens do not count.
+    /// [layer][head], all of PatternKind::longformer with one block size. Their global_tokens are ignored.
     explicit WindowLayouts(std::vector<std::vector<PatternSpec>> windows);
-    /// For `blocks` blocks behind the blocks that `globals` tokens fill; layers of equal windows share one.
+    /// The layout for `blocks` blocks, preceded by the blocks that `globals` tokens fill. Layers with equal
+    /// windows share a layout.
     std::shared_ptr<const LayerLayout> get(int blocks, std::int64_t globals, int layer,
                                            const at::Device& device);
 
@@ -48,21 +50,21 @@ private:
     std::map<std::tuple<int, int, std::size_t, std::string>, std::shared_ptr<const LayerLayout>> layouts_;
 };
 
-/// What the local tokens attend: the window of `layout` without the global tokens in it, and all global
-/// tokens; global and padded tokens give 0. q, k, v and the result: (batch, heads, length, head_dim).
+/// Attention of the local tokens: to the window of `layout` without its global tokens, and to all global
+/// tokens. Rows of global and padded tokens are 0. q, k, v and the result: (batch, heads, length, head_dim).
 /// Differentiable.
 at::Tensor window_attention(const at::Tensor& q, const at::Tensor& k, const at::Tensor& v,
                             const GlobalTokens& tokens, const LayerLayout& layout,
                             Backend backend = Backend::automatic);
 
-/// `context`, which window_attention() returned, with the rows of the global tokens: those attend all real
-/// tokens. q: (batch, heads, most, head_dim), the global tokens' own queries; k and v: (batch, heads, length,
-/// head_dim), the keys and values that global tokens see. Differentiable.
+/// Returns `context` of window_attention() with the rows of the global tokens filled in; these attend all
+/// real tokens. q: (batch, heads, most, head_dim), the separate queries of global tokens. k and v: (batch,
+/// heads, length, head_dim), the keys and values for global tokens. Differentiable.
 at::Tensor with_global_rows(const at::Tensor& context, const at::Tensor& q, const at::Tensor& k,
                             const at::Tensor& v, const at::Tensor& key_mask, const GlobalTokens& tokens);
 
-/// The rows of the global tokens, (batch, length, columns) -> (batch, most, columns); any row where a sample
-/// has fewer.
+/// The rows of the global tokens, (batch, length, columns) -> (batch, most, columns). Where a sample has
+/// fewer, rows are arbitrary.
 at::Tensor global_rows(const at::Tensor& x, const GlobalTokens& tokens);
 
 }  // namespace bigbird::attention

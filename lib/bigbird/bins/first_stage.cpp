@@ -135,7 +135,7 @@ Two forward_on_cpu(const Operands& given) {
 std::array<at::Tensor, 3> backward_on_cpu(const Operands& given, const at::Tensor& dy,
                                           const at::Tensor& d_sites) {
     const std::int64_t lanes = first_kernel().lanes, groups = given.groups();
-    // Each part of the windows has sums of its own, so that there is work for more threads than groups.
+    // Each part of the windows has separate sums, so that more threads than groups have work.
     const std::int64_t parts = std::min<std::int64_t>(2, given.windows());
     at::Tensor table = at::zeros({parts, groups, given.table.stride(0)}, dy.options());
     at::Tensor bias = at::zeros({parts, given.channels()}, dy.options()), sharpness = at::zeros_like(bias);

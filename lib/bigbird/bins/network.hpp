@@ -71,7 +71,7 @@ TORCH_MODULE(BinsNetwork);
 /// to near positions. Their biases of queries and keys are equal, so that a score falls with the distance
 /// (from 0 by the sum of 1 - cos of its angles). A function only of the seed and the parameter's name.
 void initialise(BinsNetworkImpl& network, std::uint64_t seed);
-/// The same of any network whose parts have these names, with the encoder of `config`.
+/// Initializes any network whose parts have these names, with the encoder of `config`.
 void initialise(torch::nn::Module& network, const BinsConfig& config, std::uint64_t seed);
 
 /// A 0, C 1, G 2, T 3, N 4.

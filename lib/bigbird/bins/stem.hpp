@@ -21,7 +21,7 @@ public:
     explicit StemImpl(const BinsConfig& config);
     /// bases: (batch, length) uint8 codes or (batch, length, 4) floats, length a multiple of the bin.
     StemOutput forward(const at::Tensor& bases) const { return forward(bases, bin_); }
-    /// The same with bins of another size.
+    /// forward() with bins of another size.
     StemOutput forward(const at::Tensor& bases, std::int64_t bin) const;
     /// forward() stage by stage: the first …
     StemOutput first(const at::Tensor& bases, std::int64_t bin) const;

@@ -208,7 +208,7 @@ StemOutput SubstitutedStem::edited(const at::Tensor& window) const {
     if (different.numel() == 0) return whole();
     std::int64_t first = different[0].item<std::int64_t>(), last = different[-1].item<std::int64_t>();
     const at::Device device = outputs_.front().device();
-    at::Tensor x, sites = sites_;  // of a complete stage
+    at::Tensor x, sites = sites_;  // for a complete stage
     for (std::size_t i = 0; i < stages_.size(); ++i) {
         const StageReach& stage = stages_[i];
         first = std::max<std::int64_t>(0, pooled(first - stage.width / 2, stage.pool));

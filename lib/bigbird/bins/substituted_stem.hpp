@@ -37,7 +37,7 @@ class SubstitutedStem {
 public:
     /// `window`: (window_bases) uint8 codes on the stem's device.
     SubstitutedStem(Stem stem, const BinsConfig& config, const at::Tensor& window);
-    /// The stem's output of the window as it is.
+    /// The stem's output of the unchanged window.
     StemOutput whole() const;
 
     struct Changes {

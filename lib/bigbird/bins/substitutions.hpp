@@ -13,19 +13,20 @@
 
 namespace bigbird::bins {
 
-/// A window as it is, and with each of some substitutions. Not thread-safe.
+/// A window, unchanged and with single substitutions. Not thread-safe.
 class SubstitutedWindow {
 public:
     /// `window`: (window_bases) uint8 codes on the network's device. The network is in evaluation mode.
     SubstitutedWindow(BinsNetwork network, const at::Tensor& window);
-    /// BinsNetwork's features() of the window: (1, window_bins, hidden + motif_filters), the same bits.
+    /// BinsNetwork's features() of the unchanged window, bit-identical: (1, window_bins, hidden +
+    /// motif_filters).
     at::Tensor features() const;
-    /// The same with each substitution on its own, at its chosen bins, (substitutions, bins) int64 on the
-    /// CPU: (substitutions, bins, hidden + motif_filters). In groups of one size, so that a row does not
-    /// depend on the others.
+    /// Features after each single substitution, at its chosen bins, (substitutions, bins) int64 on the CPU:
+    /// (substitutions, bins, hidden + motif_filters). They are computed in groups of fixed size, so that a
+    /// row does not depend on the others.
     at::Tensor features(std::span<const Substitution> each, const at::Tensor& bins) const;
 
-    /// The same of another window, (window_bases) codes on the device, such as one with a base less:
+    /// Features of another window, (window_bases) codes on the device, for example one with a deleted base:
     /// (1, window_bins, hidden + motif_filters).
     at::Tensor edited_features(const at::Tensor& window) const;
 

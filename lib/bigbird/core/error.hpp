@@ -23,7 +23,7 @@ enum class ExitCode : int {
     interrupted = 130,   ///< SIGINT
     user_signal = 138,   ///< SIGUSR1
     user_signal2 = 140,  ///< SIGUSR2
-    reader_gone = 141,   ///< who reads standard output closed it (SIGPIPE), as head does
+    reader_gone = 141,   ///< the reader of standard output closed the pipe (SIGPIPE), as head does
     terminated = 143,    ///< SIGTERM
     out_of_time = 152,   ///< SIGXCPU
 };

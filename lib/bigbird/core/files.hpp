@@ -26,7 +26,7 @@ void prepare_output(const std::filesystem::path& target, Overwrite overwrite);
 
 /// Throws WriteError where `reason`, an errno, is a failure of the disk or the system, else ConfigError.
 [[noreturn]] void throw_refused(const std::string& message, int reason);
-/// The same for a file or folder of an output that cannot be made.
+/// Throws for a file or folder of an output that cannot be created.
 [[noreturn]] void throw_cannot_be_made(const std::filesystem::path& target, int reason);
 
 /// A file or folder under construction. Until commit() it is at path() (same parent folder as the target,
@@ -60,7 +60,7 @@ private:
 
     std::filesystem::path target_, temporary_;
     std::filesystem::path name_;  ///< the target's without links
-    std::filesystem::path old_;   ///< the replaced output, until all is in place
+    std::filesystem::path old_;   ///< the replaced output, until all outputs are renamed
     Overwrite overwrite_;
     int lock_ = -1;  ///< descriptor of the temporary
     bool placed_ = false, replaces_ = false, keeps_old_ = false;

@@ -40,11 +40,12 @@ public:
     EndAtSignal& operator=(const EndAtSignal&) = delete;
 };
 
-/// While it lives, a stop signal ends work that does not look at it in time. Once `grace` has passed after
-/// the signal, another thread calls `keep`, which saves or removes what is there. It then ends the process
-/// with the exit code of Stopped, or of the error that `keep` throws. The work goes on meanwhile, so `keep`
-/// reads only what the work does not change. The destructor waits for a `keep` that has begun. The innermost
-/// of several counts. Where the system gives no thread, the signal waits for the work.
+/// While it exists, a stop signal also ends work that does not check for signals in time. Once `grace` has
+/// passed after the signal, another thread calls `keep`, which saves or removes output. It then ends the
+/// process with the exit code of Stopped, or of the error that `keep` throws. The work continues during
+/// `keep`, so `keep` may only read what the work does not change. The destructor waits for a running `keep`.
+/// With several objects, the innermost counts. If no thread can be created, the signal takes effect when the
+/// work checks for it.
 class StopDeadline {
 public:
     StopDeadline(std::chrono::milliseconds grace, std::function<void()> keep);

@@ -9,7 +9,8 @@ constexpr unsigned char mask_if(bool condition) {
     return static_cast<unsigned char>(-static_cast<int>(condition));
 }
 
-/// The one rule for sequence letters: A C G T in either case are upper case, U is T, every other letter is N.
+/// The one rule for sequence letters: A C G T of either case become upper case, U becomes T, every other
+/// letter becomes N.
 constexpr char normalised_base(char letter) {
     using Byte = unsigned char;
     const Byte upper =

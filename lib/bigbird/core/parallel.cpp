@@ -60,7 +60,8 @@ void parallel_for(std::int64_t count, int threads, const std::function<void(std:
             for (std::int64_t i = 0; i < helpers; ++i) {
                 workers.emplace_back(work);
             }
-        } catch (const std::system_error&) {  // the system gives no more: the started ones do it
+        } catch (
+            const std::system_error&) {  // no more threads available: continue with those already started
         }
         work();
     }

@@ -24,15 +24,15 @@ int resolve_threads(int requested);
 /// would wait forever for missing threads.
 void require_threads(int count);
 
-/// Calls body(i) for each i in [0, count) on up to `threads` threads, fewer where the system gives no more;
-/// returns when all are done. The first exception is thrown on.
+/// Calls body(i) for each i in [0, count) on up to `threads` threads, or fewer if the system cannot create
+/// them. Returns when all calls are done. Rethrows the first exception.
 void parallel_for(std::int64_t count, int threads, const std::function<void(std::int64_t)>& body);
 
-/// Turns inputs into items on up to `threads` threads and hands the items to consume(item) in the inputs'
-/// order, on the calling thread. produce() gives the next input, or nothing at the end; it is called by one
-/// thread at a time, in order, and not again once it threw. At most a few items per thread are held, so
-/// memory is bounded. The first exception of any of the three is thrown on, and std::system_error where the
-/// system gives no thread at all.
+/// Turns inputs into items on up to `threads` threads. Passes the items to consume(item) on the calling
+/// thread, in the order of the inputs. produce() returns the next input, or nullopt at the end. It is called
+/// by one thread at a time, in order, and not again after it threw. At most a few items per thread exist at
+/// once, so memory is bounded. Rethrows the first exception of any of the three functions. Throws
+/// std::system_error if no thread can be created.
 template <typename Input, typename Item>
 void ordered_stream(int threads, const std::function<std::optional<Input>()>& produce,
                     const std::function<Item(Input&&)>& make, const std::function<void(Item&&)>& consume) {
@@ -96,7 +96,8 @@ void ordered_stream(int threads, const std::function<std::optional<Input>()>& pr
             for (int i = 0; i < threads; ++i) {
                 workers.emplace_back(work);
             }
-        } catch (const std::system_error&) {  // the system gives no more: the started ones do it
+        } catch (
+            const std::system_error&) {  // no more threads available: continue with those already started
             if (workers.empty()) fail();
         }
         try {
@@ -124,7 +125,7 @@ void ordered_stream(int threads, const std::function<std::optional<Input>()>& pr
     }
 }
 
-/// Makes items 0..count-1 by make(i); as ordered_stream.
+/// Computes items 0 .. count - 1 by make(i), like ordered_stream().
 template <typename Item>
 void ordered_pipeline(std::int64_t count, int threads, const std::function<Item(std::int64_t)>& make,
                       const std::function<void(Item&&)>& consume) {

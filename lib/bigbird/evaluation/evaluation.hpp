@@ -69,7 +69,7 @@ struct Evaluation {
     std::vector<LabelFigures> labels;
     std::vector<GroupFigures> groups;              ///< "all" first where there is more than one group
     std::optional<ThresholdFigures> at_threshold;  ///< promoters
-    std::optional<Reliability> reliability;        ///< of all rows of all summarized labels
+    std::optional<Reliability> reliability;        ///< over all rows of all summarized labels
     /// All figures in one row: two per label (AUROC, AUPRC), four per group (mean and median of both), five
     /// at the threshold; of all rows, and of each resample.
     std::vector<std::optional<double>> whole;

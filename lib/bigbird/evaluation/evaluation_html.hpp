@@ -7,11 +7,11 @@
 
 namespace bigbird::evaluation {
 
-/// A page for browsers that needs nothing else: figures with intervals, pictures (SVG), and for chromatin a
-/// table of all labels that sorts by a click. The same report gives the same bytes.
+/// A self-contained HTML page: figures with intervals, plots (SVG), and for chromatin a sortable table of all
+/// labels. Equal reports give equal bytes.
 std::string to_html(const EvaluationReport& report);
 
-/// Additional HTML of a page: `lead` below the title, `sections` of chromatin behind the groups.
+/// Additional HTML of a page: `lead` follows the title, `sections` follow the groups of chromatin.
 struct PageAdditions {
     std::string title{};  ///< as text; empty: "Evaluation: TASK"
     std::string lead{}, sections{};
@@ -21,7 +21,7 @@ std::string to_html(const EvaluationReport& report, const PageAdditions& additio
 /// The inputs of the figures, as a list at the end of a page.
 std::string about_html(const Json& about);
 
-/// A text as HTML has it.
+/// Escapes text for HTML.
 std::string escaped_html(const std::string& text);
 
 }  // namespace bigbird::evaluation

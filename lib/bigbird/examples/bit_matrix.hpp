@@ -45,7 +45,7 @@ private:
     std::vector<std::uint8_t> bytes_;
 };
 
-/// Writes in place: give a path inside a PendingOutput. Throws WriteError.
+/// Writes directly to `path`: give a path inside a PendingOutput. Throws WriteError.
 void write_npy(const std::filesystem::path& path, const BitRows& rows);
 
 /// Writes rows as they come, for matrices that do not fit in memory. In place: give a path inside a
@@ -68,7 +68,7 @@ private:
     std::ofstream out_;
 };
 
-/// Reads in place. Const calls are thread-safe.
+/// Reads from mapped memory. Const calls are thread-safe.
 class BitMatrix {
 public:
     /// Throws InputError where the file is missing, no such .npy, or not rows x columns.

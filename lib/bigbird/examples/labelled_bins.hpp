@@ -32,7 +32,7 @@ class StretchWriter {
 public:
     /// `bin`: bases. `folder`: a PendingOutput's.
     StretchWriter(const std::filesystem::path& folder, std::int64_t bin);
-    /// Bins ascend on a contig; contigs follow one another.
+    /// Bins must ascend within a contig, and the calls for a contig must be consecutive.
     void add(const std::string& contig, std::int64_t bin, Split split);
     void finish();
 
@@ -59,8 +59,8 @@ private:
     BitRowsWriter matrix_;
 };
 
-/// Reads them in place, with their sequence; for tracks targets.npy instead of bins.npy. Const calls are
-/// thread-safe.
+/// Reads bins from mapped memory, with their sequence; for tracks, targets.npy instead of bins.npy. Const
+/// calls are thread-safe.
 class LabelledBins {
 public:
     /// Throws InputError where the folder has no such files (it was imported, or is older than they are), or

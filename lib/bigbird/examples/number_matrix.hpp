@@ -11,10 +11,11 @@
 
 namespace bigbird::examples {
 
-/// Writes `values`, row after row, in place: give a path inside a PendingOutput. Throws WriteError.
+/// Writes `values`, in row-major order, directly to `path`: give a path inside a PendingOutput. Throws
+/// WriteError.
 void write_npy(const std::filesystem::path& path, std::span<const float> values, std::size_t columns);
 
-/// Reads in place. Const calls are thread-safe.
+/// Reads from mapped memory. Const calls are thread-safe.
 class NumberMatrix {
 public:
     /// Throws InputError where the file is missing, no such .npy, not rows x columns, or holds NaN or an

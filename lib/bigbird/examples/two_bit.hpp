@@ -20,8 +20,8 @@ namespace bigbird::examples {
 /// Writes sequences one by one. Not thread-safe.
 class TwoBitWriter {
 public:
-    /// Writes in place: give a path inside a PendingOutput. `names` are the possible names, 1 to 255 bytes
-    /// each; space is reserved for their index. `long_offsets` makes version 1. Throws WriteError.
+    /// Writes directly to `path`: give a path inside a PendingOutput. `names` are the possible names, 1 to
+    /// 255 bytes each; space is reserved for their index. `long_offsets` makes version 1. Throws WriteError.
     TwoBitWriter(const std::filesystem::path& path, const std::vector<std::string>& names, bool long_offsets);
 
     /// A normalized sequence of less than 2^32 bases, each name once. Throws WriteError.
@@ -45,7 +45,7 @@ private:
     bool long_offsets_;
 };
 
-/// Reads in place. Const calls are thread-safe.
+/// Reads from mapped memory. Const calls are thread-safe.
 class TwoBitReader {
 public:
     /// Throws InputError: missing, no .2bit, of the other byte order, cut short.

@@ -15,9 +15,8 @@
 
 namespace bigbird::model {
 
-/// A batch whose sequences all have the same number of blocks, so that a result never depends on what else is
-/// in it (batching.hpp makes such batches). length is a multiple of the block size; what is padded has mask
-/// 0.
+/// A batch of sequences with equal block counts, so that results do not depend on the rest of the batch
+/// (batching.hpp makes such batches). length is a multiple of the block size. Padding has mask 0.
 struct EncoderInput {
     at::Tensor input_ids;       // (batch, length) int64
     at::Tensor token_type_ids;  // (batch, length) int64
@@ -28,7 +27,7 @@ struct EncoderInput {
 
 struct EncoderOutput {
     at::Tensor hidden;                      // (batch, length, hidden), the last layer
-    std::vector<at::Tensor> hidden_states;  // embeddings and every layer, only where asked for
+    std::vector<at::Tensor> hidden_states;  // embeddings and the output of every layer, on request
 };
 
 struct PreTrainingOutput {
@@ -49,12 +48,12 @@ struct PreTrainingLoss {
 class PreTrainingModelImpl : public torch::nn::Module {
 public:
     explicit PreTrainingModelImpl(const BigBirdConfig& config);
-    /// `positions`: (chosen) int64 indices into batch * length, or undefined for all.
+    /// `positions`: (chosen) int64 indices into batch * length; undefined: all.
     PreTrainingOutput forward(const EncoderInput& input, const at::Tensor& positions = {},
                               const DropoutKey& key = {});
     EncoderOutput encode(const EncoderInput& input, bool all_hidden_states = false,
                          const DropoutKey& key = {});
-    /// Only the heads, on encode()'s hidden: (batch, length, hidden).
+    /// Applies only the heads to encode()'s hidden: (batch, length, hidden).
     PreTrainingOutput predict(const at::Tensor& hidden, const at::Tensor& positions = {});
     /// The tanh pooler's output: (batch, length, hidden) -> (batch, hidden).
     at::Tensor pool(const at::Tensor& hidden);
@@ -63,14 +62,15 @@ public:
     PreTrainingLoss loss(const at::Tensor& hidden, const at::Tensor& positions, const at::Tensor& labels);
     const BigBirdConfig& config() const;
     void set_attention_backend(attention::Backend backend);
-    /// Keeps only each layer's input and computes the layer again in the backward pass: less memory, a third
-    /// more time, the same result.
+    /// Stores only each layer's input and recomputes the layer in the backward pass. This needs less memory
+    /// and about a third more time, and gives the same result.
     void set_recompute(bool recompute);
-    /// Whether queries, keys and values come from one product while gradients are wanted (packed_linear.hpp):
-    /// the same numbers but for rounding, the same parameters. None: on any device but a CPU.
+    /// Whether queries, keys and values come from one product while gradients are enabled
+    /// (packed_linear.hpp). Results are equal up to rounding, and parameters are the same. nullopt: packed on
+    /// every device but CPUs.
     void set_packed_projections(std::optional<bool> packed);
-    /// Only for Performers: sets the draw of random features used from now on, which config() and config.json
-    /// name.
+    /// Only for Performers: selects the draw of random features for all later passes. config() and
+    /// config.json record it.
     void set_redraw(std::int64_t redraw);
 
 private:
@@ -87,8 +87,8 @@ public:
     at::Tensor forward(const EncoderInput& input, const DropoutKey& key = {});  // (batch, labels) logits
     EncoderOutput encode(const EncoderInput& input, bool all_hidden_states = false,
                          const DropoutKey& key = {});
-    /// Only the head, on encode()'s hidden: (batch, length, hidden) -> (batch, labels); the heads of bins and
-    /// of tokens on the features of each: (batch, count, hidden) -> (batch, count, labels).
+    /// Applies only the head to encode()'s hidden: (batch, length, hidden) -> (batch, labels). The heads of
+    /// bins and tokens use the features of each: (batch, count, hidden) -> (batch, count, labels).
     at::Tensor predict(const at::Tensor& hidden, const DropoutKey& key = {});
     /// The parameters that predict(encode()) depends on.
     std::vector<at::Tensor> trained_parameters() const;

@@ -21,7 +21,7 @@ namespace fs = std::filesystem;
 namespace {
 
 constexpr std::string_view letters = "ACGT";
-constexpr std::int64_t assumed_sites = 100;  // of written counts, where the number is unknown
+constexpr std::int64_t assumed_sites = 100;  // number of sites for written counts, if it is unknown
 
 std::vector<std::string> words_of(const std::string& line) {
     std::istringstream stream(line);
@@ -66,7 +66,7 @@ double sum_of(const Shares& column) {
     return std::accumulate(column.begin(), column.end(), 0.0);
 }
 
-/// Counts as shares; what a column counts.
+/// Converts counts to shares. Returns the sum of the column's counts.
 double normalise(Shares& column, std::size_t position, const Lines& lines) {
     const double sum = sum_of(column);
     if (!(sum > 0)) lines.fail(fmt::format("position {} of the motif has no counts", position + 1));

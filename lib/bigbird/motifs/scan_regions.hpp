@@ -17,8 +17,8 @@ namespace bigbird::motifs {
 struct ScanSpec {
     std::filesystem::path motifs, regions{};  ///< regions: a BED; empty: every contig
     std::vector<std::filesystem::path> references{};
-    /// By contig of the reference, begin and end: what the column `weight` holds, if any (NA where it gives
-    /// nothing). Asked when the contigs are known, before any thread starts; empty: no such column.
+    /// Called with the contigs of the reference before any thread starts. The function that it returns gives
+    /// the column `weight` for a contig's index, begin and end; nullopt becomes NA. Empty: no such column.
     using Weight = std::function<std::optional<double>(std::size_t, std::int64_t, std::int64_t)>;
     std::function<Weight(std::span<const genome::Contig>)> weights{};
     double p_value = 1e-4;
@@ -28,9 +28,9 @@ struct ScanSpec {
 };
 
 /// Writes the hits of each region, in the regions' order, as BED rows. Columns: chrom, start, end, motif id,
-/// score in bits, strand, p, q, motif name, and the weight where asked for. q counts all sites of a motif in
-/// all regions. The number of threads changes no byte. Takes 16 bytes of memory per hit. Returns the number
-/// of hits. Throws InputError, ConfigError, WriteError.
+/// score in bits, strand, p, q, motif name, and optionally the weight. q is computed over all sites of a
+/// motif in all regions. The output does not depend on the number of threads. Uses 16 bytes of memory per
+/// hit. Returns the number of hits. Throws InputError, ConfigError, WriteError.
 std::int64_t scan_regions(const ScanSpec& spec);
 
 }  // namespace bigbird::motifs

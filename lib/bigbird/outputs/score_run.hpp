@@ -18,9 +18,9 @@ namespace bigbird::outputs {
 struct ScoreRun {
     TableSchema schema;
     std::vector<std::pair<std::string, std::string>> inputs{};  ///< role and SHA-256 of files of rows
-    std::optional<double> min_score{};                          ///< of a long table
-    std::vector<genome::Contig> contigs{};                      ///< of a track
-    Overlap overlap = Overlap::mean;                            ///< of a track
+    std::optional<double> min_score{};                          ///< for a long table
+    std::vector<genome::Contig> contigs{};                      ///< for a track
+    Overlap overlap = Overlap::mean;                            ///< for a track
 };
 
 Json to_json(const ScoreRun& run);

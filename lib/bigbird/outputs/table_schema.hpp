@@ -66,7 +66,7 @@ public:
     /// Ends the output's files and adds them to `pending`, in the order of commit_together(); without that
     /// nothing appears. Throws WriteError.
     virtual void finish(std::vector<PendingOutput*>& pending) = 0;
-    /// Puts the complete output in place. Throws WriteError.
+    /// Renames the complete output to its final name. Throws WriteError.
     void commit();
 };
 

@@ -16,15 +16,15 @@
 
 namespace bigbird::pretraining {
 
-/// A run in this process: the options with all that they leave open, and the device.
+/// A pretraining run in this process: the options with all defaults filled in, and the device.
 struct PretrainRun {
     model::BigBirdConfig config;   ///< vocab_size is the tokenizer's
     std::filesystem::path model;   ///< folder of the first weights; empty: they are drawn from task.seed
     corpus::ExampleSpec examples;  ///< training examples; held-out ones have every chosen token masked
     MlmTaskSpec task;
-    double epochs = 0;        ///< decides loop's steps where it is not 0
-    bool yes = false;         ///< start however long it takes
-    training::LoopSpec loop;  ///< fixed_options: the inputs'; pretrain() adds its own
+    double epochs = 0;        ///< determines loop's steps unless 0
+    bool yes = false;         ///< start even if the run would take long
+    training::LoopSpec loop;  ///< fixed_options must contain those of the inputs; pretrain() adds its own
 
     /// Throws ConfigError: the options do not fit each other.
     void validate() const;
@@ -36,7 +36,7 @@ std::int64_t padded_length(const PretrainRun& spec);
 /// Padded tokens to compute at once: `sequences` of spec's length, or, with 0, what suits its device.
 std::int64_t micro_batch_tokens(std::int64_t sequences, const PretrainRun& spec);
 
-/// Tokenized documents, made only where there is something left to train.
+/// Tokenized documents, created only if training is not complete yet.
 struct PretrainCorpora {
     std::function<corpus::TokenCorpus()> train;
     std::function<corpus::TokenCorpus()> held_out;  ///< or none
@@ -50,7 +50,7 @@ struct PretrainCorpora {
 Json plan_pretraining(PretrainRun spec, const tokenizer::DnaTokenizer& tokenizer,
                       const PretrainCorpora& corpora);
 
-/// The plan for people, a line each.
+/// The plan as text, one fact per line.
 std::vector<std::string> plan_lines(const Json& plan);
 
 /// Trains RUN/model. The network's first weights come from spec.model or spec.task.seed. Provenance goes into

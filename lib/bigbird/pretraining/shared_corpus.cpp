@@ -19,7 +19,7 @@ namespace fs = std::filesystem;
 
 namespace {
 
-constexpr const char* tokens = "tokens";  // in a folder of its own
+constexpr const char* tokens = "tokens";  // in a separate folder
 
 std::string machine_name() {
     std::array<char, 256> name{};

@@ -21,8 +21,8 @@ struct RegionOptions {
     WindowBounds bounds{-4000, 4000};
     bool use_strand = false;    ///< rows on the minus strand are reverse-complemented
     bool skip_invalid = false;  ///< mark rows outside the reference, instead of ending with InputError
-    /// Bases of a tile; 0: a row is scored as it is. Else a row is cut into tiles from its start on, the last
-    /// one shorter. Each tile gives a row whose window is around its middle base (with use_strand as around a
+    /// Bases of a tile; 0: rows are not divided. Tiles are cut from the row's start on; the last one may be
+    /// shorter. Each tile gives a row whose window is around its middle base (with use_strand as around a
     /// TSS).
     std::int64_t tile = 0;
     /// Bases of a bin, for models that score the bins of a contig from its first base on. A window is padded

@@ -83,8 +83,8 @@ struct LetterCounts {
     bool is_protein() const { return 20 * others > total(); }
 };
 
-/// Normalizes a record's sequence and counts its letters. Throws InputError at a character that is neither
-/// letter nor gap.
+/// Normalizes a record's sequence and counts its letters. Throws InputError for a character that is neither a
+/// letter nor a gap.
 void normalise(SequenceRecord& record, LetterCounts& counts, const std::filesystem::path& path);
 
 }  // namespace bigbird::rows

@@ -22,8 +22,8 @@ struct Config {
     double dropout = 0.2, head_dropout = 0.5;
     /// Filters read both strands.
     bool both_strands = true;
-    /// Positions around the middle of the record that have a learned vector each; 0 for records whose
-    /// alignment means nothing.
+    /// Number of positions around the record's middle with a learned vector each. Use 0 for records that are
+    /// not aligned.
     std::int64_t places = 0;
     /// Bases of the longest record; only the middle of longer ones is read.
     std::int64_t longest = 32768;

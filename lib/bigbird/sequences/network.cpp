@@ -11,10 +11,10 @@
 
 namespace bigbird::sequences {
 
-/// Positions of a batch.
+/// The positions of a padded batch, and of each of its records.
 struct NetworkImpl::Extent {
     std::int64_t positions = 0;
-    std::vector<std::int64_t> own;  // positions of each record
+    std::vector<std::int64_t> own;  // number of positions of each record
     at::Tensor mask;                // (batch, positions) bool, true where a record has them; undefined: all
 
     Extent(const at::Tensor& bases, std::span<const std::int64_t> lengths, std::int64_t pool)

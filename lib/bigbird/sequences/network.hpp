@@ -40,7 +40,7 @@ private:
 
     Config config_;
     bins::Stem stem_{nullptr};
-    at::Tensor places_;  // (places, hidden); undefined without
+    at::Tensor places_;  // (positions, hidden); undefined without learned positions
     std::vector<bins::EncoderLayer> layers_;
     model::LayerNorm norm_{nullptr}, site_norm_{nullptr};
     model::Linear dense_{nullptr}, output_{nullptr};

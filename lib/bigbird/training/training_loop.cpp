@@ -273,8 +273,8 @@ void Loop::train() {
     progress.finish();
 }
 
-/// Lets the task work, between two changes of the parameters. Where that lasts too long after a signal, the
-/// last step is kept meanwhile. The other ranks wait for the first, which writes the checkpoint.
+/// Runs the task's work between two changes of the parameters. If the work takes too long after a stop
+/// signal, another thread writes a checkpoint of the last step. The first rank writes it; the others wait.
 template <typename Work>
 auto Loop::stoppable(const Work& work) {
     constexpr std::chrono::seconds grace{1}, grace_of_others{8};
@@ -335,7 +335,7 @@ void Loop::read_step() {
     PendingStep step = std::move(*pending_);
     pending_.reset();
     Json line = step_line(step, step.values.get());
-    // Steps that follow one another on the device end where they are read.
+    // The time of consecutive steps on the device ends when their results are read.
     add_speed(line, step.totals, seconds_since(std::max(step.start, last_read_)));
     last_read_ = Clock::now();
     append(line);

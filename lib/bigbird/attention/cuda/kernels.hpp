@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the library of CUDA kernels (bigbird-cuda.so) offers. Plain C; the library knows no LibTorch. Every
-// call works on the current device and the caller's stream (a cudaStream_t). It allocates nothing and waits
-// for nothing, so that a CUDA graph can capture it (the first call for Hopper has the driver map a page of
-// the process: WaitReports). All pointers are to device memory.
+// The interface of the library of CUDA kernels (bigbird-cuda.so), in plain C without LibTorch. Every call
+// uses the current device and the caller's stream (a cudaStream_t). Calls neither allocate nor wait, so CUDA
+// graphs can capture them. Only the first call for Hopper makes the driver map a page of the process
+// (WaitReports). All pointers are to device memory.
 #pragma once
 
 #include <cstdint>
@@ -94,7 +94,7 @@ struct Arguments {
 /// Dropout as model::dropout() does it on the CPU: element i of a sample is dropped where 32 bits of the
 /// value i / 2 of SplitMix64's stream keys[sample] are below `below`, else multiplied by `scale`.
 struct Dropout {
-    const std::int64_t* keys = nullptr;  ///< one a sample; null: nothing is dropped
+    const std::int64_t* keys = nullptr;  ///< one per sample; null: no dropout
     std::int32_t rows_per_sample = 1;
     std::uint32_t below = 0;  ///< probability * 2^32
     float scale = 1;          ///< 1 / (1 - probability)
@@ -145,7 +145,7 @@ struct GeluArguments {
     std::int32_t part_count = 0;
 };
 
-/// The loss of rows of logits and, in their place, its gradient: softmax(logits), less 1 at the label.
+/// The loss of rows of logits. Overwrites logits with its gradient: softmax(logits), minus 1 at the label.
 struct SoftmaxArguments {
     Element element = Element::bf16;
     std::int32_t rows = 0, columns = 0;
@@ -204,7 +204,7 @@ inline constexpr int kernel_table_version = 4;
 
 }  // namespace bigbird::attention::cuda
 
-/// What the library offers.
+/// The kernels of the library.
 extern "C" const bigbird::attention::cuda::KernelTable* bigbird_cuda_kernels();
 /// The GPU architectures that the library holds code for, as words.
 extern "C" const char* bigbird_cuda_architectures();

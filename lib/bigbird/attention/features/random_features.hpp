@@ -11,8 +11,8 @@
 namespace bigbird::attention {
 
 /// The kernel whose products of features replace attention's weights. softmax: features exp(w.x - |x|^2 / 2),
-/// all positive, whose products estimate exp(q.k) without bias. relu: features max(w.x, 0), a kernel of its
-/// own.
+/// all positive, whose products estimate exp(q.k) without bias. relu: features max(w.x, 0), which estimate a
+/// different kernel.
 enum class FeatureKernel : std::uint8_t { softmax, relu };
 inline constexpr Choices<FeatureKernel, 2> feature_kernels{
     {{FeatureKernel::softmax, "softmax"}, {FeatureKernel::relu, "relu"}}};

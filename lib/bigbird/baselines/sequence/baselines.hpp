@@ -22,9 +22,9 @@ struct BaselineSpec {
     bool empty() const { return orders.empty() && ngrams.empty() && two_sided.empty(); }
 };
 
-/// Models whose bits per character a network's are compared with. They predict every base or token of the
-/// held-out documents from left to right; the two-sided ones see both sides, as a masked model does. A
-/// document's sentences follow one another, so the context runs on over their ends.
+/// Models whose bits per character are compared with a network's. They predict every base or token of the
+/// held-out documents from left to right. The two-sided ones see both sides, as a masked model does. A
+/// document's sentences are adjacent, so the context continues across their ends.
 class Baselines {
 public:
     Baselines(const BaselineSpec& spec, tokenizer::DnaTokenizer tokenizer);

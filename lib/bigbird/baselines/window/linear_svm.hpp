@@ -23,8 +23,8 @@ struct SvmSpec {
     double tolerance = 0.1;
 };
 
-/// Rows of features that several labels are learned on. One thread at a time in the process: LIBLINEAR draws
-/// from std::rand, which is reseeded for each label, so a label's result does not depend on the others.
+/// Training rows for the SVMs of several labels. One thread at a time in the process: LIBLINEAR draws from
+/// std::rand, which is reseeded for each label. A label's result thus does not depend on the others.
 class LinearSvm {
 public:
     explicit LinearSvm(std::int64_t features);
@@ -32,15 +32,15 @@ public:
     LinearSvm(const LinearSvm&) = delete;
     LinearSvm& operator=(const LinearSvm&) = delete;
 
-    /// Keeps the elements other than 0, 16 bytes each.
+    /// Adds a dense row. Only its nonzero elements are stored, 16 bytes each.
     void add(std::span<const float> row);
-    /// The same of a row that is given by them, indices ascending and below the number of features.
+    /// Adds a sparse row: indices must be ascending and less than the number of features.
     void add(std::span<const Feature> row);
-    /// Bytes held.
+    /// Memory of the rows in bytes.
     std::size_t bytes() const;
-    /// L2-regularised, bias included: score = row * weight + bias, above 0 for positives.
-    /// labels: a row each, 0 or 1. A label without positives or without negatives has weight 0 and bias -1
-    /// or 1. (features) and () float64.
+    /// Trains an L2-regularized SVM, bias included: score = row * weight + bias, above 0 for positives.
+    /// labels: 0 or 1 per row. A label without positives or without negatives has weight 0 and bias -1 or 1.
+    /// Weights (features) and bias () are float64.
     LinearScores train(std::span<const std::uint8_t> labels, const SvmSpec& spec) const;
 
 private:

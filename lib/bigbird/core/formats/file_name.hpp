@@ -12,7 +12,7 @@ constexpr bool is_file_name(std::string_view name) {
            name.find('\0') == std::string_view::npos;
 }
 
-/// The same of a name in a folder or in folders within it, "training_state/state.json".
+/// Like is_file_name(), also for names in nested folders such as "training_state/state.json".
 constexpr bool is_name_within(std::string_view name) {
     for (;;) {
         const std::size_t slash = name.find('/');

@@ -7,8 +7,8 @@
 
 namespace bigbird {
 
-/// A complete file, read-only in memory; pages are loaded on access. Shortening the file meanwhile ends the
-/// process (SIGBUS). Const calls are thread-safe.
+/// A complete file, read-only in memory. Pages are loaded on access. If the file is shortened while mapped,
+/// access ends the process (SIGBUS). Const calls are thread-safe.
 class MappedFile {
 public:
     /// Throws InputError where the file is missing, cannot be read or is a pipe.

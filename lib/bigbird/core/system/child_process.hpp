@@ -24,12 +24,13 @@ struct ChildResult {
     std::string failure() const;
 };
 
-/// Forks; `body` runs in the child, whose exit code it returns. An exception there becomes its text on
-/// standard error and exit code 70. A child that outlasts `limit` is killed. Call it where this process has
-/// one thread, or with a body that does nothing but exec. Throws Stopped where a signal came in meanwhile.
+/// Forks, and runs `body` in the child; its result is the child's exit code. For an exception, the child
+/// prints the text to standard error and exits with 70. A child that runs longer than `limit` is killed. Call
+/// it where this process has one thread, or with a body that only calls exec. Throws Stopped if a stop signal
+/// arrives during the call.
 ChildResult run_child(const std::function<int()>& body, std::chrono::milliseconds limit);
 
-/// The same for a program, by its path; `words` are its arguments with the program's name in front.
+/// Runs a program, given by its path. `words`: its arguments, beginning with the program's name.
 ChildResult run_child(const std::string& program, const std::vector<std::string>& words,
                       std::chrono::milliseconds limit);
 

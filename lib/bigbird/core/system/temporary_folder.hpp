@@ -6,9 +6,9 @@
 
 namespace bigbird {
 
-/// A new folder in $TMPDIR, only for its owner, removed by the destructor. It is locked (flock) meanwhile: a
-/// folder unlocked for ten minutes is left over from a killed process, and the next one of the same kind
-/// removes it. Holds one file descriptor. Not thread-safe.
+/// A new folder in $TMPDIR, accessible only to its owner, removed by the destructor. The folder is locked
+/// (flock) while it is used. An unlocked folder older than ten minutes was left by a killed process; the next
+/// object of the same kind removes it. Holds one file descriptor. Not thread-safe.
 class TemporaryFolder {
 public:
     /// $TMPDIR/bigbird-dna.KIND.XXXXXX. Throws ConfigError naming TMPDIR where it cannot be made.

@@ -108,7 +108,7 @@ public:
     }
 
 private:
-    // The part's documents that follow one another, of one segment.
+    // The part's next consecutive documents, all from one segment.
     std::optional<Chunk> cut() {
         Chunk chunk;
         while (chunk.where.size() < bases_a_chunk) {

@@ -65,9 +65,9 @@ private:
 /// All of them.
 std::vector<DocumentPlan> plan_documents(const genome::Contig& contig, const DocumentSpec& spec, int pass);
 
-/// A sentence is dropped where it is not wholly inside `include`, where it overlaps `exclude`, or where more
-/// than max_n_fraction of it is N. The document is split there, so that the sentences of a document always
-/// follow one another.
+/// A sentence is dropped unless it is inside `include`, if it overlaps `exclude`, or if more than
+/// max_n_fraction of it is N. The document is split there, so that the sentences of a document are always
+/// adjacent.
 struct BuildSpec {
     DocumentSpec documents{};
     double max_n_fraction = 0.5;                   ///< 1 keeps all, as the paper does

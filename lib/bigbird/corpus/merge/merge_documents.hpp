@@ -18,8 +18,8 @@ PartRecord documents_record(const Json& manifest, const Shard& shard, std::vecto
 /// The manifest of the merged documents.
 Json merged_manifest(std::span<const Part> parts);
 
-/// Writes byte for byte what one run writes, and puts it in place together with `also`. Throws InputError
-/// where a part holds other documents than its record counts, WriteError.
+/// Writes the same bytes as one run, and renames the output to its final name together with `also`. Throws
+/// InputError if a part's documents differ from its record's count, WriteError.
 void merge_documents(std::span<const Part> parts, const std::filesystem::path& output, Overwrite overwrite,
                      int threads, std::span<PendingOutput* const> also = {});
 

@@ -55,7 +55,8 @@ void check_share(double value, const std::string& what) {
     if (!(value >= 0 && value <= 1)) throw ConfigError(what + " must lie between 0 and 1");
 }
 
-/// Leaves `count` of the candidates, rising; each is a span of its own: returns its number.
+/// Keeps `count` of the candidates, ascending; each candidate is a separate span. Returns the number of
+/// spans.
 std::vector<std::int32_t> choose_tokens(std::vector<std::int32_t>& candidates, std::size_t count, Rng& rng) {
     for (std::size_t i = 0; i < count; ++i) {
         const auto other =

@@ -71,7 +71,7 @@ public:
 
     /// Examples of one epoch. Index i belongs to epoch i / epoch_size().
     std::int64_t epoch_size() const;
-    /// Any index >= 0; epochs follow one another without end.
+    /// Any index >= 0: epochs repeat without end.
     Example get(std::int64_t index) const;
 
     /// Share of padding over an epoch where every example is padded to sequence_length: above 0 only where

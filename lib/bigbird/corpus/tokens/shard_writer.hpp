@@ -33,7 +33,7 @@ public:
     /// Writes the manifest with `inputs` and all checksums; the returned folder is then ready for commit().
     /// Throws InputError where there was no token, WriteError.
     PendingOutput& finish(const Json& inputs, int threads);
-    /// finish(), and puts the folder in place.
+    /// Calls finish(), and renames the folder to its final name.
     void commit(const Json& inputs, int threads);
 
 private:

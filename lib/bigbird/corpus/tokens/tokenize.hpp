@@ -47,7 +47,7 @@ private:
     int threads_;
     TokenSink sink_;
     std::vector<Document> batch_;
-    std::int64_t bases_ = 0;  // of the batch
+    std::int64_t bases_ = 0;  // of the current batch
 };
 
 /// Encodes each sentence by itself on up to `threads` threads and hands it to `writer` in order; the result
@@ -60,12 +60,12 @@ std::vector<PartSegment> tokenize_documents(DocumentReader& documents,
                                             const std::function<void(const TokenCounts&)>& progress,
                                             const std::optional<Shard>& shard = {});
 
-/// The same of the documents that build_documents makes, without a file between.
+/// Tokenizes the documents that build_documents() would write, without an intermediate file.
 void tokenize_genome(const genome::ReferenceGenome& genome, const BuildSpec& spec,
                      const tokenizer::DnaTokenizer& tokenizer, int threads, TokenShardWriter& writer);
 
-/// The manifest's `inputs`, made on a thread of its own while the files are read for their content: role and
-/// SHA-256 of the documents (null for a pipe) and of each FASTA file.
+/// The manifest's `inputs`: role and SHA-256 of the documents (null for a pipe) and of each FASTA file. They
+/// are computed in a separate thread while the files are read for their content.
 class InputChecksums {
 public:
     InputChecksums(std::filesystem::path documents, std::vector<std::filesystem::path> references);

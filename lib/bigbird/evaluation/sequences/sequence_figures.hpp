@@ -52,8 +52,9 @@ std::unique_ptr<SequenceMeasure> measure_classes(const MeasuredRows& rows,
                                                  std::span<const std::uint32_t> truth,
                                                  std::optional<double> threshold);
 
-/// The same for labels on their own, called from `threshold` on: accuracy over all rows and labels, the
-/// others means over the labels for which they are defined. `truth`: (rows, columns), 0 or 1.
+/// Figures of independent labels; a label is predicted positive from `threshold` on. Accuracy is over all
+/// rows and labels; the other figures are means over the labels for which they are defined. `truth`: (rows,
+/// columns), 0 or 1.
 std::unique_ptr<SequenceMeasure> measure_labels(const MeasuredRows& rows, std::span<const std::uint8_t> truth,
                                                 double threshold);
 

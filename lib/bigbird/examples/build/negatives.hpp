@@ -28,15 +28,15 @@ NegativeKind parse_negative_kind(std::string_view text);
 
 constexpr int negative_pieces = 20, negative_substituted = 12;
 
-/// `positive` (at least 20 letters) with 12 of its 20 pieces substituted; random_bases or permuted. Where the
-/// length does not divide by 20, pieces differ by one letter; then the permuted pieces are joined and cut
-/// again to fill the 12 gaps.
+/// Makes a negative from `positive` (at least 20 letters) by changing 12 of its 20 pieces (random_bases or
+/// permuted). If the length is not a multiple of 20, pieces differ by one letter. Permuted pieces are then
+/// joined and cut again to fill the 12 gaps.
 std::string make_negative(std::string_view positive, NegativeKind kind, Rng rng);
 
-/// Windows of the genome that no TSS has. Const calls are thread-safe.
+/// Windows of the genome without a TSS. Const calls are thread-safe.
 class GenomicNegatives {
 public:
-    /// `zone` is where their base 0 may be; `avoided` is what windows must not touch.
+    /// `zone`: the allowed positions of base 0. `avoided`: regions that windows must not overlap.
     GenomicNegatives(const genome::ReferenceGenome& reference, const rows::WindowBounds& bounds,
                      double max_n_fraction, const genome::IntervalSet& zone, genome::IntervalSet avoided);
 
@@ -44,8 +44,8 @@ public:
         std::string contig, sequence;  ///< on its strand
         std::int64_t base = 0;
     };
-    /// Uniform over the bases of the zone whose window is inside its contig, touches nothing avoided and has
-    /// not too much N. Throws ConfigError where ten thousand draws find none.
+    /// Draws uniformly from the bases of the zone. The window must be inside its contig, not overlap
+    /// `avoided`, and not exceed the maximum share of N. Throws ConfigError if ten thousand draws fail.
     Window draw(genome::Strand strand, Rng rng) const;
 
 private:

@@ -314,7 +314,7 @@ private:
     std::vector<Track> tracks_;
     BinRegions regions_;
     std::vector<std::vector<std::int32_t>> row_of_bin_;  ///< by contig; -1: none
-    std::vector<Split> splits_;                          ///< of rows
+    std::vector<Split> splits_;                          ///< splits of the rows
     std::int64_t rows_ = 0;
     std::array<std::int64_t, 3> split_rows_{};
 };

@@ -7,13 +7,13 @@
 
 namespace bigbird::genome::detail {
 
-/// Copies `lines` runs of `line_bases` letters, which begin `line_bytes` apart in `text`, one after the other
-/// to `out`, each letter as normalised_base() has it. `out` is `text` or does not overlap it. Returns whether
-/// all were nucleotide codes (IUPAC, and X), in either case.
+/// Copies and normalizes `lines` runs of `line_bases` letters to adjacent positions in `out` (see
+/// normalised_base()). The runs begin `line_bytes` apart in `text`. `out` equals `text` or does not overlap
+/// it. Returns whether all letters were nucleotide codes (IUPAC, and X), in either case.
 bool normalise_lines(const char* text, std::size_t line_bases, std::size_t line_bytes, std::size_t lines,
                      char* out);
 
-/// As one line, in place or not.
+/// normalise_lines() for a single line.
 inline bool normalise_letters(const char* text, std::size_t size, char* out) {
     return normalise_lines(text, size, size, 1, out);
 }

@@ -8,9 +8,9 @@
 
 namespace bigbird::genome {
 
-/// Normalized sequence in another order, with the same number of each dinucleotide and the same first and
-/// last letter (Altschul and Erickson 1985: every such order is equally likely). N stay in place, and what is
-/// between them is shuffled on its own.
+/// Shuffles normalized sequence; the number of each dinucleotide and the first and last letter stay the same.
+/// Every such order is equally likely (Altschul and Erickson 1985). N keep their positions; the stretches
+/// between them are shuffled separately.
 std::string dinucleotide_shuffle(std::string_view dna, Rng& rng);
 
 }  // namespace bigbird::genome

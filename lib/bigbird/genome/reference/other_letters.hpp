@@ -18,7 +18,7 @@ public:
     /// Looks through `text`, bases of a contig from 0-based `begin` on with line ends between them, where the
     /// vector code saw something. Throws InputError at a byte that is neither letter nor gap.
     void look(std::string_view contig, std::int64_t begin, std::string_view text);
-    /// For a complete contig without line ends.
+    /// check_and_normalise() for a complete contig without line ends.
     void check_and_normalise(std::string_view contig, std::string& bases);
 
 private:

@@ -7,7 +7,7 @@
 
 namespace bigbird::genome {
 
-/// In place; the length stays.
+/// Normalizes `dna` without changing its length.
 void normalise(std::string& dna);
 
 /// `dna`: normalized.

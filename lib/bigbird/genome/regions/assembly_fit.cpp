@@ -20,7 +20,7 @@ constexpr std::array<std::int64_t, 48> known_lengths{
     83257441,  80373285,  58617616,  64444167,  46709983,  50818468,  156040895, 57227415};
 
 constexpr std::int64_t near_end = 1000;
-constexpr std::int64_t one_in = 5;  // more misfits than one row in 5 are another assembly
+constexpr std::int64_t one_in = 5;  // more than one misfit in 5 rows suggests another assembly
 
 std::string reasons(const AssemblyFit& fit) {
     std::string text;
@@ -33,7 +33,8 @@ std::string reasons(const AssemblyFit& fit) {
     return text;
 }
 
-/// Rows past the end of contigs as long as a known assembly's, up to whose end no other row fits.
+/// Counts rows past the end of contigs for which another assembly is the likely reason. These contigs have
+/// the length of a known assembly's contig, and no other row ends close to their end.
 std::int64_t count_past_known_ends(const AssemblyFit& fit, std::span<const Contig> contigs) {
     std::int64_t past = 0;
     for (const auto& [index, end] : fit.named) {

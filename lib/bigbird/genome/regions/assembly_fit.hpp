@@ -21,22 +21,22 @@ struct AssemblyFit {
     /// Rows around a contig's end.
     struct End {
         std::int64_t past = 0;  ///< rows past it
-        bool reached = false;   ///< whether another row fits up to it, to 1,000 bases
+        bool reached = false;   ///< whether another row ends within the last 1,000 bases
     };
 
     std::int64_t rows = 0, unknown_contig = 0, past_end = 0;
-    std::int64_t ref_mismatch = 0;     ///< variants whose REF the reference does not have
-    std::map<std::size_t, End> named;  ///< contigs of the reference that rows name, by index
+    std::int64_t ref_mismatch = 0;     ///< variants whose REF differs from the reference
+    std::map<std::size_t, End> named;  ///< contigs of the reference that occur in rows, by index
 
     /// Counts one row; its contig may be an alias.
     void add(const Interval& where, Fit fit, const ReferenceGenome& reference);
     AssemblyFit& operator+=(const AssemblyFit& other);
 };
 
-/// Throws InputError where more than a fifth of the rows do not fit, unless `skip_invalid`. Rows on contigs
-/// that the reference lacks do not count where at least half of its contigs are named. Rows past a contig's
-/// end do not count if its length is no known assembly's (GRCh37, GRCh38), or other rows fit up to its end.
-/// `what`: "peaks".
+/// Throws InputError if more than a fifth of the rows do not fit, unless `skip_invalid`. Rows on contigs that
+/// the reference lacks do not count if rows name at least half of its contigs. Rows past a contig's end do
+/// not count if no known assembly (GRCh37, GRCh38) has a contig of this length, or if other rows end close to
+/// its end. `what`: the rows' kind in messages, such as "peaks".
 void require_assembly(const AssemblyFit& fit, const ReferenceGenome& reference, const std::string& source,
                       const std::string& what, bool skip_invalid);
 

@@ -36,7 +36,7 @@ public:
     /// truncated or corrupt, naming `line`, the last that the caller could read.
     std::size_t read(char* out, std::size_t size, std::int64_t line);
     const std::filesystem::path& path() const { return path_; }
-    /// Bytes of the file (compressed as it is) taken so far, for progress; any thread may ask.
+    /// Number of bytes of the (possibly compressed) file read so far, for progress. Thread-safe.
     std::int64_t bytes_read() const { return bytes_read_; }
 
 private:

@@ -75,13 +75,13 @@ private:
     int handle_;
 };
 
-/// Detects whether a file has changed since, as a run over a genome is long.
+/// Detects whether a file was changed after it was opened.
 class Unchanged {
 public:
     Unchanged(std::filesystem::path path, const struct ::stat& status)
         : path_(std::move(path)), status_(status) {}
 
-    /// Throws InputError where `now` is another file or another state of it.
+    /// Throws InputError if `now` belongs to another file, or if the file was changed.
     void expect(const struct ::stat& now) const {
         if (now.st_ino != status_.st_ino || now.st_dev != status_.st_dev || now.st_size != status_.st_size ||
             now.st_mtim.tv_sec != status_.st_mtim.tv_sec || now.st_mtim.tv_nsec != status_.st_mtim.tv_nsec) {
@@ -148,7 +148,7 @@ std::uint64_t little_endian(const unsigned char* bytes, int count) {
     return value;
 }
 
-/// Where a block begins in the file and in the text.
+/// The offset of a block in the compressed file and in the text.
 struct Block {
     std::int64_t compressed = 0, text = 0;
 };
@@ -158,14 +158,13 @@ struct BlockTable {
     std::int64_t text_size = 0;
 };
 
-/// Goes from block to block by the sizes in their headers (SAM specification, 4.1), without uncompressing
-/// any.
+/// Steps through blocks by the sizes in their headers (SAM specification, 4.1), without decompressing them.
 class BlockWalker {
 public:
     explicit BlockWalker(const std::filesystem::path& path)
         : path_(path), file_(path), file_size_(file_.size()) {}
 
-    /// Adds all blocks from the last in `table` on (from the file's start where it is empty).
+    /// Adds the blocks from the last one in `table` on, or all if `table` is empty.
     void complete(BlockTable& table) {
         Block at = table.blocks.empty() ? Block() : table.blocks.back();
         if (!table.blocks.empty()) {
@@ -276,7 +275,7 @@ BlockTable read_blocks(const std::filesystem::path& path) {
     }
     table.blocks = std::move(*blocks);
     try {
-        BlockWalker(path).complete(table);  // from the last block that the index names
+        BlockWalker(path).complete(table);  // adds the blocks after the last one of the index
     } catch (const InputError&) {
         throw InputError(misfit, index);
     }
@@ -328,7 +327,7 @@ public:
     }
 
 private:
-    /// A handle that no other thread uses meanwhile; goes back into the store.
+    /// A handle that is reserved for one thread; the destructor returns it.
     class Borrowed {
     public:
         explicit Borrowed(const BgzipBytes& owner) : owner_(owner), handle_(owner.take()) {}
@@ -381,7 +380,7 @@ std::unique_ptr<RandomBytes> open_bgzip(const std::filesystem::path& path) {
 
 bool is_fresh_index(const std::filesystem::path& index, const std::filesystem::path& file) {
     std::error_code error;
-    const bool is_file = std::filesystem::is_regular_file(index, error);  // a pipe would be waited for
+    const bool is_file = std::filesystem::is_regular_file(index, error);  // opening a pipe would block
     const auto made = std::filesystem::last_write_time(index, error);
     if (!is_file || error) {
         return false;

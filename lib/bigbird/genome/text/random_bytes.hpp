@@ -14,17 +14,17 @@
 
 namespace bigbird::genome::detail {
 
-/// The uncompressed text of a file, by position. Const calls are thread-safe.
+/// Random access to the uncompressed text of a file. Const calls are thread-safe.
 class RandomBytes {
 public:
     virtual ~RandomBytes() = default;
 
-    /// Bytes of the text.
+    /// Length of the text in bytes.
     virtual std::int64_t size() const = 0;
     /// Fills `out` with the `count` bytes from `offset`, all within the text. Throws InputError where the
     /// file cannot be read, or changed since it was opened.
     virtual void read(std::int64_t offset, std::int64_t count, char* out) const = 0;
-    /// Bytes that are best read at once.
+    /// Number of bytes that are most efficient to read at once.
     virtual std::int64_t piece() const = 0;
     /// Hands the entire text to `consume` in order, in chunks, on the calling thread.
     virtual void scan(const std::function<void(std::string_view)>& consume) const = 0;
@@ -37,8 +37,8 @@ std::unique_ptr<RandomBytes> open_plain(const std::filesystem::path& path);
 /// written.
 std::unique_ptr<RandomBytes> open_bgzip(const std::filesystem::path& path);
 
-/// Whether an index beside a file may be used: it is there, a file, and not older than the other. An older
-/// one is named in a warning.
+/// Whether an index beside a file may be used: it is a regular file, and not older than the other. Logs a
+/// warning for an older index.
 bool is_fresh_index(const std::filesystem::path& index, const std::filesystem::path& file);
 
 }  // namespace bigbird::genome::detail

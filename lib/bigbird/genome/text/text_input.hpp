@@ -22,8 +22,8 @@ public:
     /// Number of the line last read, from 1.
     std::int64_t line_number() const;
     const std::filesystem::path& path() const;
-    /// Bytes of the file (compressed as it is) taken so far, and in all (0: not known), for progress. Any
-    /// thread may ask.
+    /// Number of bytes of the (possibly compressed) file: read so far, and in total (0: not known), for
+    /// progress. Thread-safe.
     std::int64_t bytes_read() const;
     std::int64_t total_bytes() const;
 

@@ -19,11 +19,11 @@ public:
     ~TextOutput();
 
     void write(std::string_view text);
-    /// Ends the file, which commit() or commit_together() then puts in place; null for what is no file.
-    /// Throws WriteError.
+    /// Ends the file, which commit() or commit_together() then renames to its final name. Returns null if the
+    /// output is not a file. Throws WriteError.
     PendingOutput* finish();
-    /// Ends the file and puts it in place. Throws WriteError. Without it the destructor leaves nothing
-    /// behind.
+    /// Ends the file and renames it to its final name. Without this call, the destructor removes the file.
+    /// Throws WriteError.
     void commit();
 
 private:

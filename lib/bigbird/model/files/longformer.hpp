@@ -22,8 +22,8 @@ struct LongformerForm {
     /// attention_dilation, a number, a list of layers or a list of lists of heads: [layer][head], at least 1.
     /// A dilated window attends every dilation-th token, as many as without dilation.
     std::vector<std::vector<int>> dilations;
-    /// num_global_tokens: number of leading tokens that are global without a mask. None: whoever makes or
-    /// runs the model decides. 0 in transformers, 1 for its classifiers.
+    /// num_global_tokens: number of leading tokens that are global without a mask. nullopt: left to the
+    /// caller; 0 in transformers, 1 for its classifiers.
     std::optional<std::int64_t> global_tokens;
 
     bool is_dilated() const;

@@ -19,7 +19,7 @@ struct GpuFacts {
 /// Why no GPU of this machine can be used; empty where the machine is no obstacle.
 std::string machine_obstacle(const GpuFacts& facts);
 
-/// The same for one GPU; an index that is not there is an obstacle, too.
+/// gpu_obstacle() for one GPU; an index that does not exist is an obstacle, too.
 std::string gpu_obstacle(const GpuFacts& facts, int index);
 
 struct GpuChoice {

@@ -12,13 +12,13 @@
 
 namespace bigbird::model {
 
-/// Returns the type in which the kernels replace LibTorch's operations; nullopt where they do not. They need
-/// a fused `backend`, a device with the kernels, layer norms of at most 1,024 columns (a multiple of 8), and
-/// bfloat16 or float16 by autocast or the parameter's own type.
+/// Returns the type in which the kernels replace LibTorch's operations, or nullopt if they cannot.
+/// Requirements: a fused `backend`, a device with the kernels, and layer norms of at most 1,024 columns (a
+/// multiple of 8). Also bfloat16 or float16, by autocast or as the parameter's type.
 std::optional<at::ScalarType> fused_type(const at::Tensor& parameter, attention::Backend backend,
                                          std::int64_t columns);
 
-/// Dropout that is to happen inside a step; probability 0: none.
+/// Dropout inside a fused step; probability 0: none.
 struct FusedDropout {
     double probability = 0;
     DropoutKey key;
@@ -29,14 +29,14 @@ struct FusedDropout {
 at::Tensor fused_norm(const at::Tensor& x, const at::Tensor& residual, const LayerNormImpl& norm,
                       const FusedDropout& dropout, at::ScalarType type);
 
-/// The tables that embeddings are summed up from; ids and types: (batch, length) int64.
+/// The tables whose rows are summed to embeddings; ids and types: (batch, length) int64.
 struct EmbeddingTables {
     at::Tensor ids, types, words, positions, token_types;
     double word_scale = 1;
     std::int64_t padding = -1;  ///< the row of `words` that gets no gradient
 };
 /// LayerNorm(dropout(words[ids] * word_scale + token_types[types] + positions)), (batch, length, hidden), in
-/// `type`. Positions that the table lacks count as 0.
+/// `type`. Positions beyond the table count as 0.
 at::Tensor fused_embedding_norm(const EmbeddingTables& tables, const LayerNormImpl& norm,
                                 const FusedDropout& dropout, at::ScalarType type);
 

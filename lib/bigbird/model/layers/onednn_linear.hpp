@@ -53,7 +53,7 @@ bool has_onednn_training(const at::Tensor& x);
 /// That, on a processor where it is faster than LibTorch's way by MKL: with AVX2, and not Intel's.
 bool has_fast_onednn_training(const at::Tensor& x);
 
-/// x W^T + b, differentiable once; W (out, in), b (out) or undefined. Not to be changed in place.
+/// x W^T + b, differentiable once; W (out, in), b (out) or undefined. Do not modify the result in place.
 at::Tensor onednn_trained_linear(const at::Tensor& x, const at::Tensor& weight, const at::Tensor& bias);
 
 }  // namespace bigbird::model

@@ -18,7 +18,8 @@ struct MlmBatch {
     at::Tensor labels;                  // (masked) int64, the original ids
     at::Tensor next_sentence;           // (batch) int64, or undefined without NSP
     std::vector<std::size_t> examples;  ///< (batch) which of the examples given, in the order of the rows
-    std::vector<std::int64_t> samples;  ///< (batch) their numbers in the global batch, however it is cut
+    std::vector<std::int64_t>
+        samples;  ///< (batch) their indices in the global batch, independent of how it is divided
 };
 
 /// A step's examples, or one rank's share of them.
@@ -26,18 +27,18 @@ struct GlobalBatch {
     std::vector<MlmBatch> parts;
     std::int64_t sequences = 0, tokens = 0, padded_tokens = 0, masked = 0;  ///< tokens: without padding
     std::int64_t hidden = 0;        ///< masked tokens that the network sees as [MASK]
-    std::int64_t hidden_bases = 0;  ///< spelled by those tokens; who has the tokenizer counts both
+    std::int64_t hidden_bases = 0;  ///< bases of those tokens; set by the caller, which has the tokenizer
     double operations = 0;          ///< operations of a forward pass (cost.hpp)
 };
 
-/// Cuts examples into micro-batches of at most `max_tokens` padded tokens (at least one sequence) on the
-/// device. `first_sample`: the first one's number in the global batch.
+/// Divides examples into micro-batches of at most `max_tokens` padded tokens (at least one sequence) on the
+/// device. `first_sample`: the first example's index in the global batch.
 GlobalBatch make_global_batch(std::span<const corpus::Example> examples, const model::BigBirdConfig& config,
                               std::int64_t max_tokens, const at::Device& device,
                               std::int64_t first_sample = 0);
 
-/// Positions (masked), the last one repeated up to a multiple of 64. Prediction of them has few numbers of
-/// rows, for each of which oneDNN makes and keeps code.
+/// Positions (masked), padded to a multiple of 64 by repeating the last one. The number of rows then has few
+/// values; oneDNN generates and caches code for each value.
 at::Tensor with_whole_steps(const at::Tensor& positions);
 
 }  // namespace bigbird::pretraining

@@ -10,8 +10,8 @@
 
 namespace bigbird::pretraining {
 
-/// The data that a model is pretrained on and evaluated with meanwhile: token shards, documents of a file, or
-/// documents drawn from the reference.
+/// The data for pretraining and for evaluation during it: token shards, documents in a file, or documents
+/// drawn from the reference.
 struct CorporaSpec {
     std::filesystem::path corpus = {}, documents = {};  ///< one of them, or none: drawn from the references
     tokenizer::InputSpec input = {};                    ///< no tokenizer named: the corpus holds it

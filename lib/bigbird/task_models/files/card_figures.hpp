@@ -11,7 +11,7 @@ namespace bigbird::task_models {
 /// A model card's entry of an evaluation: the defined figures over all labels.
 model::CardResult card_figures(examples::Task task, examples::Split split,
                                const evaluation::Evaluation& evaluation);
-/// The same of a report's file.
+/// The figures from a report's file.
 model::CardResult card_figures(examples::Split split, const evaluation::SequenceReport& report,
                                const evaluation::SequenceFile& file);
 

@@ -21,7 +21,7 @@ namespace bigbird::task_models {
 /// A task model's entry in config.json (BigBirdConfig::extra["task_model"]).
 struct TaskInfo {
     examples::Task task = examples::Task::chromatin;
-    /// What the labels are; other tasks than sequences have labels on their own.
+    /// The kind of the labels. All tasks but sequences have independent labels.
     examples::TargetKind target = examples::TargetKind::labels;
     /// For numbers, which are standardized or, without it, counts.
     std::optional<Standardisation> standardisation = std::nullopt;
@@ -81,7 +81,7 @@ struct ModelFolder {
 /// and bigbird-bins.
 ModelFolder open_model(const std::filesystem::path& path, examples::Task task, const at::Device& device,
                        const Computing& computing = {});
-/// The same for a model of finetune-tokens.
+/// Opens a model of finetune-tokens.
 ModelFolder open_bases_model(const std::filesystem::path& path, const at::Device& device,
                              const Computing& computing = {});
 

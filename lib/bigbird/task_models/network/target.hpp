@@ -14,12 +14,12 @@
 
 namespace bigbird::task_models {
 
-/// A label's weight in the loss is at most this many times the least.
+/// Maximum ratio of the labels' weights in the loss.
 inline constexpr double largest_balanced_weight = 100;
 /// Zeros / ones of a label, 1 where it has no ones, at most largest_balanced_weight.
 double balanced_weight(std::int64_t ones, std::int64_t rows);
 
-/// Makes logits probabilities, or numbers. Immutable; thread-safe.
+/// Converts logits to probabilities, or to numbers. Immutable; thread-safe.
 class ScoreCalibration {
 public:
     /// The link function only.
@@ -37,21 +37,22 @@ private:
     LinkFunction link_;
     double temperature_ = 1;
     at::Tensor biases_;     // (labels) float64 on the model's device; undefined: none
-    at::Tensor deviation_;  // (labels) likewise, of numbers, whose means are the biases
+    at::Tensor deviation_;  // (labels) float64 there, for numbers; biases_ then are their means
 };
 
-/// A calibration of (rows, labels) logits, float32 on the CPU, and truth there: 0 and 1, (rows, labels), or
-/// with softmax the label of each row, integers. Nothing without rows, and where a logit is not finite.
+/// Fits a calibration to logits, (rows, labels) float32 on the CPU, and their truth there. `truth`: 0 and 1,
+/// (rows, labels); or, with softmax, the integer label of each row. Returns nullopt without rows, or if a
+/// logit is not finite.
 std::optional<FittedCalibration> fit_on_validation(const at::Tensor& logits, const at::Tensor& truth,
                                                    int threads, LinkFunction link = LinkFunction::logistic);
 
-/// AUROCs of float32 scores against 0 and 1, both (rows, labels), over the labels that have an AUROC and at
-/// least 10 positives; where no label has 10, over all with an AUROC.
+/// AUROCs of float32 scores against 0 and 1, both (rows, labels), over labels with an AUROC and at least 10
+/// positives. If no label has 10, over all labels with an AUROC.
 evaluation::Summary validation_auroc(const at::Tensor& scores, const at::Tensor& truth);
 
-/// Mean figures of probabilities (rows, labels) against each row's label, int64, over the labels with 10
-/// rows, without the first. "eval_auroc", "eval_auprc", "eval_f1" (a row is called its most probable label);
-/// "eval_labels" counts the labels. Null where there is none.
+/// Mean figures of probabilities (rows, labels) against each row's label, int64. Only labels with 10 rows
+/// count, and never the first label. Keys: "eval_auroc", "eval_auprc", "eval_f1" (each row is assigned its
+/// most probable label), "eval_labels" (the number of labels). Undefined figures are null.
 Json label_figures(const at::Tensor& probabilities, const at::Tensor& truth);
 
 /// The meaning of logits in training.
@@ -64,24 +65,25 @@ public:
     /// label. `counts`, (windows, segments, 1): 1 or 0; undefined: every segment counts.
     virtual at::Tensor loss_sum(const at::Tensor& logits, const at::Tensor& targets,
                                 const at::Tensor& counts) const = 0;
-    /// The output bias that predicts best without looking at a window, (labels) float64, where labels have
-    /// these rates among what is drawn; of labels that exclude each other, any multiples of them. Labels are
-    /// rare, and a step moves a bias by no more than the learning rate; without this the layers before learn
-    /// a constant first.
+    /// The output bias with the lowest loss for a constant prediction, (labels) float64, given the labels'
+    /// rates among the drawn samples. For mutually exclusive labels, any multiples of the rates. Labels are
+    /// rare, and a step changes a bias by at most the learning rate. Without this start, the layers before
+    /// would learn a constant first.
     virtual at::Tensor bias_at(const std::vector<double>& rates) const = 0;
-    /// Figures of logits (rows, labels) float32 on the CPU and their truth, as fit_on_validation() takes it;
-    /// `loss`: what loss_sum() of them gave, over what counted. An object with "eval_loss" and "eval_auroc".
+    /// Figures of logits (rows, labels) float32 on the CPU and their truth (as in fit_on_validation()).
+    /// `loss`: the result of loss_sum(), divided by the number of summed labels. Returns an object with
+    /// "eval_loss" and "eval_auroc".
     virtual Json figures(const at::Tensor& logits, const at::Tensor& truth, double loss) const = 0;
-    /// The same of no rows.
+    /// The figures without any rows.
     static Json no_figures() { return {{"eval_loss", nullptr}, {"eval_auroc", nullptr}}; }
 };
 
-/// Labels on their own: binary cross entropy with a sigmoid each. `weights`: of a 1 in the loss, one for all
-/// or one for each label. `with_auprc`: figures have "eval_auprc".
+/// Independent labels: binary cross entropy with a sigmoid each. `weights`: weight of positives in the loss,
+/// one for all or one per label. `with_auprc`: adds "eval_auprc" to the figures.
 std::unique_ptr<Target> labels_target(const std::vector<double>& weights, const at::Device& device,
                                       bool with_auprc);
-/// One label of several, the first for bases of no row: the loss is -ln p of the label, with a weight for
-/// each.
+/// Mutually exclusive labels; the first is for bases without a row. The loss is -ln p of the label, with a
+/// weight per label.
 std::unique_ptr<Target> softmax_target(const std::vector<double>& weights, const at::Device& device);
 
 }  // namespace bigbird::task_models

@@ -37,7 +37,7 @@ public:
     virtual std::shared_ptr<torch::nn::Module> module() const = 0;
     /// The parameters that every loss depends on.
     virtual std::vector<at::Tensor> trained_parameters() const { return module()->parameters(); }
-    /// (labels) of the last layer, added to the logits as it is.
+    /// (labels) of the last layer, added to the logits without change.
     virtual at::Tensor output_bias() const = 0;
     virtual Segments segments() const { return Segments::window; }
     std::int64_t labels() const { return output_bias().size(0); }
@@ -50,10 +50,10 @@ public:
     virtual std::string encoding_key() const = 0;
     /// Whether ids are tokens, not bases.
     virtual bool reads_tokens() const { return false; }
-    /// Whether it reads a record of any length as it is; others read a window of fixed length around its
-    /// middle.
+    /// Whether it reads complete records of any length. Other networks read a window of fixed length around
+    /// the middle.
     virtual bool any_length() const { return reads_tokens(); }
-    /// A network of its own with the same weights, on the same device; null where this kind has none.
+    /// A separate network with the same weights, on the same device; null if this kind does not support it.
     virtual std::shared_ptr<TaskNetwork> twin() const { return nullptr; }
     /// The bases that each id of a window spells; needs segments of tokens.
     virtual std::vector<TokenSpan> spans(const EncodedWindow& window) const;
@@ -78,7 +78,7 @@ public:
 class EditedBins {
 public:
     virtual ~EditedBins() = default;
-    /// (window_bins, labels) logits of the window as it is.
+    /// Logits of the unchanged window, (window_bins, labels).
     virtual at::Tensor logits() const = 0;
     /// (substitutions, bins, labels) logits with each of some substitutions (of what is read) on its own, at
     /// its chosen bins, (substitutions, bins) int64 on the CPU. A row does not depend on the others.
@@ -109,7 +109,7 @@ public:
     virtual at::Tensor predict(const at::Tensor& features, const model::DropoutKey& key = {}) const = 0;
     /// A window as this network reads it, which must outlive it. Here by complete windows, slowly.
     virtual std::unique_ptr<EditedBins> edit(std::string_view window, bool reverse) const;
-    /// A network of its own with the same weights, on the same device.
+    /// A separate network with the same weights, on the same device.
     virtual std::shared_ptr<BinNetwork> copy() const = 0;
     std::shared_ptr<TaskNetwork> twin() const final { return copy(); }
 
@@ -118,7 +118,7 @@ public:
                                                 model::GroupSizes sizes) const override;
     at::Tensor logits(std::span<const EncodedWindow> windows, std::span<const std::size_t> group,
                       const model::DropoutKey& key = {}) const override;
-    /// The same for all windows at once.
+    /// Logits of all windows at once.
     at::Tensor logits(std::span<const EncodedWindow> windows, const model::DropoutKey& key = {}) const {
         return predict(features(windows, key), key);
     }

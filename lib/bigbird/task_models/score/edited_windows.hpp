@@ -19,7 +19,7 @@ namespace bigbird::task_models {
 /// precision on the CPU. Not thread-safe; the EditedWindows that opened it must outlive it.
 class EditedWindow {
 public:
-    /// (window_bins, labels) of the window as it is.
+    /// Scores of the unchanged window, (window_bins, labels).
     at::Tensor reference() const;
     /// (substitutions, bins, labels) of the window with each substitution on its own, at its chosen bins,
     /// (substitutions, bins) int64. A row does not depend on the others.
@@ -63,8 +63,8 @@ private:
 
 /// ln(p / (1 - p)).
 double log_odds(double probability);
-/// On which effects add up: the log odds of a probability, ln of coverage and of counts, any other number as
-/// it is.
+/// The scale on which effects are additive: log odds for probabilities, ln for coverage and counts, no change
+/// for other numbers.
 double additive(double value, LinkFunction link);
 
 }  // namespace bigbird::task_models

@@ -168,7 +168,7 @@ std::string served_labels(const ModelFolder& model, const at::Tensor& r, std::in
     return names;
 }
 
-/// Those that the filters began as, from the run folder.
+/// The motifs with which the filters were initialized, from the run folder.
 std::vector<motifs::Motif> planted_motifs(const fs::path& path) {
     for (const fs::path& folder : {path, training::find_model(path).parent_path()})
         if (is_there(folder / "motifs.meme")) return motifs::read_motifs(folder / "motifs.meme").motifs;

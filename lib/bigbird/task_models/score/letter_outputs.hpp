@@ -36,7 +36,7 @@ public:
     /// `row`: head.where are the bases of `dna`; scores: (chosen labels, bases, 4), NaN where there is none.
     /// A base that is N has no score in tracks.
     void write(const rows::Row& row, std::string_view dna, std::span<const float> scores);
-    /// Puts all in place. Throws WriteError.
+    /// Renames all outputs to their final names. Throws WriteError.
     void commit();
 
 private:

@@ -15,7 +15,7 @@
 
 namespace bigbird::task_models {
 
-/// Two sequences that are equal before and behind the alleles.
+/// Two sequences that are equal before and after the alleles.
 struct AllelePair {
     std::string ref, alt;
 };
@@ -23,14 +23,15 @@ struct AllelePair {
 /// Natural logarithms.
 struct MaskedScore {
     double ref = 0, alt = 0;
-    std::int64_t masked = 0;  ///< tokens, of both sequences and all strands
+    std::int64_t masked = 0;  ///< number of masked tokens, of both sequences and all strands
 };
 
-/// Encodes both sequences. Common tokens at the beginning and at the end stay; the tokens between, which
-/// spell the alleles and the bases around them, are all masked at once. An allele's score is the sum of the
-/// log probabilities of its masked tokens, the mean of the strands with Strands::average. Returns nullopt for
-/// pairs with the same tokens and where only N is left. Sequences with more tokens than the network has
-/// positions keep the tokens around the alleles. One thread at a time.
+/// Scores pairs of alleles with a masked language model. Encodes both sequences. Common tokens at the
+/// beginning and the end are kept. The tokens between cover the alleles and the bases around them; they are
+/// all masked at once. An allele's score is the sum of the log probabilities of its masked tokens, or with
+/// Strands::average the mean of both strands. Returns nullopt for pairs with equal tokens, and for pairs that
+/// are only N. Sequences with more tokens than the network has positions keep the tokens around the alleles.
+/// One thread at a time.
 class MaskedScorer {
 public:
     MaskedScorer(model::PreTrainingModel network, tokenizer::DnaTokenizer tokenizer, Strands strands,
@@ -38,13 +39,13 @@ public:
 
     std::vector<std::optional<MaskedScore>> score(std::span<const AllelePair> pairs, int threads);
 
-    /// A sequence as the network sees it, and which of its tokens are asked for.
+    /// The network's input for a sequence, and the tokens to predict.
     struct Query {
         model::TokenSequence input;           ///< with [MASK]
         std::vector<std::int32_t> originals;  ///< original ids of the masked tokens
-        std::int64_t first_masked = 0;        ///< they follow one another
+        std::int64_t first_masked = 0;        ///< the masked tokens are adjacent
     };
-    /// The queries of ref and alt, or none where they have the same tokens. Thread-safe.
+    /// The queries of ref and alt; empty if both have the same tokens. Thread-safe.
     std::vector<Query> queries_of(std::string_view ref, std::string_view alt) const;
 
 private:

@@ -159,7 +159,7 @@ private:
     std::size_t next_ = 0;
 };
 
-/// The records of a FASTA, each as it is.
+/// The records of a FASTA, without changes.
 class SequenceSource : public rows::RowSource {
 public:
     explicit SequenceSource(const genome::ReferenceGenome& genome) : genome_(genome) {}

@@ -21,7 +21,7 @@ std::unique_ptr<rows::RowSource> example_source(const examples::ExampleSet& exam
                                                 std::optional<examples::Split> split,
                                                 const rows::WindowBounds& window);
 
-/// How sequences without a place in a genome are read.
+/// How sequences without genome coordinates are read.
 struct RecordFit {
     /// Bases of every window, cut or padded with N about the sequence's middle; 0: sequences as they are.
     std::int64_t window = 0;
@@ -29,16 +29,17 @@ struct RecordFit {
     bool skip_invalid = false;
 };
 
-/// Records of a FASTA, CSV or TSV, "-" too. A row's contig is its id; its window's is its number, since ids
-/// may repeat. total() reads the file a second time. Throws what rows::SequenceReader and normalise() do.
+/// Records of a FASTA, CSV or TSV, or of standard input ("-"). A row's contig is the record's id. Its
+/// window's contig is the record's number, because ids may repeat. total() reads the file a second time.
+/// Throws as rows::SequenceReader and normalise().
 std::unique_ptr<rows::RowSource> record_source(const std::filesystem::path& path,
                                                const rows::SequenceColumns& columns, const RecordFit& fit);
 
-/// The same of an example set of Task::sequences, which must outlive the source. Without a split all rows.
+/// Records of an example set of Task::sequences, which must outlive the source. Without a split, all rows.
 std::unique_ptr<rows::RowSource> record_source(const examples::ExampleSet& examples,
                                                std::optional<examples::Split> split, const RecordFit& fit);
 
-/// The records of a FASTA, which must outlive the source, each as it is.
+/// The unchanged records of a FASTA, which must outlive the source.
 std::unique_ptr<rows::RowSource> sequence_source(const genome::ReferenceGenome& records);
 
 /// Whether a row shall be computed by the part that has the row before it.

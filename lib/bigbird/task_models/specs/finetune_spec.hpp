@@ -107,7 +107,7 @@ struct FinetuneSpec : ClassifierSpec {
     bool random_weights = false;
     std::filesystem::path output;  ///< run folder
 
-    double epochs = 1;  ///< of train, where the rate's total_steps are 0; 0: epochs_for()
+    double epochs = 1;  ///< epochs over train, if the schedule's total_steps are 0; 0: epochs_for()
     /// Lower bound on the steps that follow from `epochs`: few windows need more epochs.
     std::int64_t fewest_steps = 1;
     training::LearningRateSpec learning_rate{.warmup_steps = -1, .total_steps = 0};
@@ -149,7 +149,7 @@ struct FinetuneSpec : ClassifierSpec {
 
 /// Default training of a bin model, chosen on validation bins (docs/development/measurements.md).
 FinetuneSpec bin_model_spec();
-/// The same of examples with coverage.
+/// Default training of a bin model on examples with coverage.
 FinetuneSpec coverage_model_spec();
 /// Default training of a model of sequences, chosen on validation rows.
 FinetuneSpec sequence_model_spec();

@@ -40,8 +40,8 @@ public:
     /// About `count` stretches of at most `length` bases, evenly spaced; stretches below half the length only
     /// where there are no others.
     std::vector<std::string> samples(std::int64_t count, std::int64_t length) const;
-    /// A window of at most `size` bases about a base drawn at random, at a random place of the window, on a
-    /// random strand where `both_strands`. All its bases count. Needs bases() > 0.
+    /// Draws a random base, and a window of at most `size` bases that has it at a random position. Draws the
+    /// strand if `both_strands`. All bases count. Requires bases() > 0.
     LabelWindow draw(Rng rng, std::int64_t size, bool both_strands) const;
     /// Windows of at most `size` bases whose counted bases cover every stretch once: all but `margin` bases
     /// at each end, where the stretch goes on there.

@@ -60,8 +60,8 @@ public:
     std::string sequence_of(std::int64_t row) const;
     const examples::LabelledBins& bins() const { return bins_; }
 
-    /// A window about a bin drawn at random, at a random place of the window, shifted by at most `shift`
-    /// bases, on a random strand where `both_strands`. All its bins count. Needs usable() > 0.
+    /// Draws a random bin, and a window that has it at a random position. Shifts the window by at most
+    /// `shift` bases, and draws the strand if `both_strands`. All its bins count. Requires usable() > 0.
     BinWindow draw(Rng rng, std::int64_t shift, bool both_strands) const;
     /// Windows whose counted bins, the cores, cover each stretch once.
     std::vector<BinWindow> tiles() const;
@@ -71,12 +71,12 @@ public:
     /// Labels (window_bins, labels), 0 or 1, and for each bin 1 where it counts and 0 elsewhere.
     void copy_labels(const BinWindow& window, std::span<std::uint8_t> labels,
                      std::span<std::uint8_t> counts) const;
-    /// The same of numbers; 0 where a bin does not count.
+    /// Copies numbers; bins that do not count get 0.
     void copy_numbers(const BinWindow& window, std::span<float> numbers,
                       std::span<std::uint8_t> counts) const;
 
 private:
-    /// Calls copy(row, place) for each bin of a window that counts, with its place in the window, and writes
+    /// Calls copy(row, index) for each bin of a window that counts, with its index in the window, and writes
     /// `counts`.
     template <typename Copy>
     void copy_bins(const BinWindow& window, std::span<std::uint8_t> counts, const Copy& copy) const;

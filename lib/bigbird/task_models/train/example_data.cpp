@@ -18,8 +18,8 @@ namespace bigbird::task_models {
 
 namespace {
 
-constexpr std::int64_t rows_a_task = 64;        // enough work for a thread to pick up at once
-constexpr std::int64_t validation_rows = 1024;  // whose ids are unpacked at once
+constexpr std::int64_t rows_a_task = 64;        // enough work per task for a thread
+constexpr std::int64_t validation_rows = 1024;  // rows whose ids are unpacked at once
 
 struct Encoded {
     std::vector<EncodedWindow> forward, reverse;
@@ -141,7 +141,7 @@ std::unique_ptr<Target> ExampleData::target(const at::Device& device) const {
 void ExampleData::start(TaskNetwork& network, const Target& target, bool) const {
     if (!at_base_rates_) return;
     const bool uniform = spec_.sampling == Sampling::uniform;
-    // Every other window that balanced sampling draws has a label.
+    // Balanced sampling draws every second window from those with a label.
     const auto pool = static_cast<double>(uniform ? training_.size() : std::ssize(with_label_));
     std::vector<double> rates;
     for (std::size_t label = 0; label < labels().size(); ++label) {

@@ -16,24 +16,24 @@
 
 namespace bigbird::task_models {
 
-/// The windows of some rows of an example set as a network reads them, held compactly: two bytes per id where
-/// all ids fit. Immutable once made; const calls are thread-safe.
+/// The encoded windows of some rows of an example set, stored compactly: two bytes per id if all ids fit.
+/// Immutable; const calls are thread-safe.
 class EncodedExamples {
 public:
-    /// Encodes the part `window` of the windows of `rows` on `threads` threads, of sequences the records
-    /// (record_for). Rows where it is all N are left out. With `both_strands` the reverse complements are
-    /// held too.
+    /// Encodes the sub-window `window` of the windows of `rows` on `threads` threads; for the task sequences,
+    /// the records (record_for()). Rows whose sub-window is only N are omitted. With `both_strands`, the
+    /// reverse complements are stored, too.
     EncodedExamples(const examples::ExampleSet& examples, std::span<const std::int64_t> rows,
                     const TaskNetwork& network, const rows::WindowBounds& window, bool both_strands,
                     int threads);
 
-    /// Windows held, and each one's row of the example set, ascending as given.
+    /// Number of stored windows, and each one's row in the example set, in the given order.
     std::int64_t size() const { return static_cast<std::int64_t>(rows_.size()); }
     std::int64_t row(std::int64_t index) const { return rows_[static_cast<std::size_t>(index)]; }
     std::int64_t truncated() const { return truncated_; }
     std::int64_t left_out() const { return left_out_; }
 
-    /// Ids and marks of a window. `reverse` needs both strands.
+    /// Ids and marks of a window. `reverse` requires both strands.
     EncodedWindow window(std::int64_t index, bool reverse = false) const;
 
 private:
@@ -43,21 +43,20 @@ private:
     bool wide_ = false;  ///< four bytes per id
     bool both_strands_ = false;
     std::vector<std::int64_t> rows_;
-    std::vector<std::int64_t> offsets_{
-        0};  ///< one window after the other; with both strands two for each row
+    std::vector<std::int64_t> offsets_{0};  ///< window after window; two per row with both strands
     std::vector<std::uint16_t> narrow_ids_;
     std::vector<std::int32_t> wide_ids_;
-    std::vector<std::pair<std::int32_t, std::int32_t>> marks_;  ///< a window each, as offsets_
+    std::vector<std::pair<std::int32_t, std::int32_t>> marks_;  ///< one per window, in the order of offsets_
     std::int64_t truncated_ = 0, left_out_ = 0;
 };
 
-/// Windows are reshuffled for each epoch by (seed, epoch); a step takes the next batch_size of them, across
-/// epochs' ends.
+/// Reshuffles windows for each epoch by (seed, epoch). A step takes the next batch_size windows, across the
+/// ends of epochs.
 class ExampleData : public TrainingData {
 public:
-    /// Encodes the rows of train and validation on `threads` threads. `examples` must outlive this.
-    /// `at_base_rates`: whether the output bias starts there. Throws InputError where no window of train can
-    /// be used, ConfigError where the sampling needs missing rows.
+    /// Encodes the rows of train and validation on `threads` threads. `examples` must outlive this object.
+    /// `at_base_rates`: whether the output bias starts at the labels' rates. Throws InputError if no window
+    /// of train is usable, ConfigError if the sampling needs rows that do not exist.
     ExampleData(std::shared_ptr<const TaskNetwork> network, const examples::ExampleSet& examples,
                 const ClassifierSpec& spec, bool at_base_rates, int threads = 1);
 
@@ -103,16 +102,17 @@ private:
     std::array<Order, 3> orders_;  // of all windows, of with_label_, of without_: the epoch in use
 };
 
-/// A row of sequences as a network reads it: the record or, where the network reads windows of one length, as
-/// many bases about its middle.
+/// The part of a record that a network reads: the complete record, or the bases around its middle if the
+/// network reads windows of one length.
 std::string record_for(const TaskNetwork& network, const examples::ExampleSet& examples, std::int64_t row,
                        std::int64_t window);
 
-/// 0 … count-1 in the order of an epoch: Fisher-Yates, a function of (seed, epoch, count).
+/// The order of an epoch, a permutation of 0 .. count - 1 by Fisher-Yates. It depends only on (seed, epoch,
+/// count).
 std::vector<std::int64_t> epoch_order(std::int64_t count, std::uint64_t seed, std::int64_t epoch);
 
-/// The part of an example's window (its sequence as ExampleSet gives it) that a network of a narrower window
-/// sees. Expects `part` inside `bounds`.
+/// The part of an example's window that a network with a narrower window reads. `dna`: its sequence as in
+/// ExampleSet. Requires `part` inside `bounds`.
 std::string_view cut_window(std::string_view dna, const rows::WindowBounds& bounds,
                             const rows::WindowBounds& part);
 

@@ -17,7 +17,7 @@ inline constexpr const char* motif_file = "motifs.meme";
 /// validation the model with the best mean AUROC on it becomes RUN/model, else the last step's. `place`: this
 /// process' rank. Throws InputError, ConfigError, DeviceError, WriteError, Stopped (after a checkpoint).
 training::LoopResult finetune(const FinetuneSpec& spec, const training::RankSpec& place = {});
-/// The same of a pretrained model that learns to label bases.
+/// Like finetune(), for a pretrained model that learns to label bases.
 training::LoopResult finetune_tokens(const FinetuneTokensSpec& spec, const training::RankSpec& place = {});
 
 /// Returns the message at the end of a run whose last evaluation was the best; nullopt for other runs, and

@@ -40,8 +40,8 @@ std::vector<std::string> samples_of(const examples::LabelledBins& bins) {
 /// The network and its windows.
 struct Shape {
     bins::Grid grid{};
-    bins::BinsConfig config{};       ///< of bigbird-bins
-    model::BigBirdConfig encoder{};  ///< of BigBird with --head bins
+    bins::BinsConfig config{};       ///< for bigbird-bins
+    model::BigBirdConfig encoder{};  ///< for BigBird with --head bins
     fs::path pretrained{};           ///< a model whose weights it begins with, if any
 };
 

@@ -170,7 +170,7 @@ private:
     std::vector<std::int64_t> validation_;
 };
 
-/// The run of one member, in a folder of its own.
+/// The run of one member, in a separate folder.
 FinetuneSpec member_spec(const FinetuneSpec& spec, std::int64_t member) {
     FinetuneSpec own = spec;
     own.seed = Rng(spec.seed).split("member").split(static_cast<std::uint64_t>(member)).key() >> 1U;

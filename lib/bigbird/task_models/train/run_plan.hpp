@@ -50,7 +50,7 @@ struct RunPlan {
     std::function<std::shared_ptr<TaskNetwork>(const Job& job)> network{};
     std::function<std::unique_ptr<TrainingData>(std::shared_ptr<TaskNetwork> network, int threads)> data{};
     std::optional<double> averaging = std::nullopt;  ///< TrainTask's
-    /// In place of the two: a model that is solved at once.
+    /// Instead of both: solves a model in closed form.
     std::function<training::Solution(int threads)> solve{};
 };
 
@@ -64,8 +64,8 @@ RunPlan plan_sequences(const FinetuneSpec& spec, bool speaks);
 training::LoopResult carry_out(const FinetuneSpec& spec, const training::RankSpec& place, int threads,
                                RunPlan plan);
 
-/// The loop of a run at this rate, and where there is validation the metric ("eval_auroc", "eval_loss") that
-/// selects the best model; else `speaks` logs that. What is fixed is left to the caller.
+/// The training loop of a run at this learning rate. With validation, sets the metric that selects the best
+/// model ("eval_auroc", "eval_loss"). Without it, logs that if `speaks`. The caller sets the fixed options.
 training::LoopSpec finetune_loop(const FinetuneSpec& spec, const training::LearningRateSpec& rate,
                                  const std::optional<std::string>& metric, bool speaks = false);
 

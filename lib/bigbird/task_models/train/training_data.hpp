@@ -47,8 +47,8 @@ public:
     virtual Batch train(std::int64_t begin, std::int64_t end) = 0;
     /// The divisor of Target::loss_sum() of these samples.
     virtual double weight(std::int64_t begin, std::int64_t end) const = 0;
-    /// The number of a sample's dropout mask in its step, where the step's first sample is `first` and the
-    /// sample's place behind it `place`.
+    /// The index of a sample's dropout mask in its step. `first`: the step's first sample. `place`: the
+    /// sample's offset from it.
     virtual std::int64_t dropout_sample(std::int64_t first, std::int64_t place) const {
         static_cast<void>(first);
         return place;

@@ -58,7 +58,7 @@ private:
     std::size_t slot_of(Token left, Token right) const;
     std::vector<Slot> slots_;  ///< tables of our own: reading a tokenizer does little but look up
     std::size_t merges_ = 0;
-    /// The same for a text.
+    /// The slot of a text.
     std::size_t slot_of(std::string_view text) const;
     std::vector<Token> by_text_;
 };

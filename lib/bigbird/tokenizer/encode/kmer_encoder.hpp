@@ -25,11 +25,11 @@ public:
 
     int kmer_length() const { return k_; }
     std::int32_t vocab_size() const;  ///< special pieces included
-    /// What an id in [first_letter, vocab_size) spells.
+    /// The letters of an id in [first_letter, vocab_size).
     std::string spelling(std::int32_t id) const;
 
-    /// Ids of a sequence of any length, its letters taken as normalised_base() takes them. One thread: about
-    /// as fast as the ids can be written.
+    /// Ids of a sequence of any length, after normalised_base(). Uses one thread; speed is limited by writing
+    /// the ids.
     std::vector<std::int32_t> encode(std::string_view dna) const;
     /// The same ids, and which letters of `dna` each spells.
     Encoding encode_with_spans(std::string_view dna) const;

@@ -21,8 +21,8 @@ namespace bigbird::tokenizer {
 /// [SEP], for ASCII text. `model` is one that DnaTokenizer accepts.
 Json tokenizer_json(const SentencePieceModel& model);
 
-/// What all tokenizer.json of ours have around their model: the special pieces, normalised_base() as a
-/// normalizer, [CLS] and [SEP], and a decoder that leaves no blanks.
+/// The common parts of all tokenizer.json files that we write: special tokens, normalised_base() as a
+/// normalizer, [CLS] and [SEP], and a decoder that adds no blanks.
 Json tokenizer_json_around(Json model, Json pre_tokenizer);
 
 /// tokenizer_config.json for it, or for another tokenizer with these special pieces; `max_length` is the
@@ -46,11 +46,10 @@ public:
     /// The same ids, and which letters of `text` each spells. Letters that the normalizer removes (blanks
     /// around the text) are in no span.
     Encoding encode_with_spans(std::string_view text, int threads = 1) const;
-    /// What the ids spell; special tokens spell nothing. Throws ConfigError where an id is outside the
-    /// vocabulary.
+    /// The text of the ids; special tokens have none. Throws ConfigError if an id is outside the vocabulary.
     std::string decode(std::span<const std::int32_t> ids) const;
     std::int32_t vocab_size() const;
-    /// What an id spells; empty for special tokens of several letters that are no DNA.
+    /// The text of an id; empty for special tokens of several letters that are not DNA.
     const std::string& text(std::int32_t id) const;
     /// The id of an added token ("[CLS]") or of the unknown token; -1 where there is none.
     std::int32_t special_id(std::string_view name) const;

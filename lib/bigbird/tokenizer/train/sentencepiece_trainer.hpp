@@ -11,9 +11,9 @@
 
 namespace bigbird::tokenizer {
 
-/// The installed library's own trainer: the readable, slow twin of learn_pieces(). Returns the .model's
-/// bytes. Throws InputError with the library's message, Stopped. Works in a process of its own: no other
-/// thread may be running.
+/// Trains with the installed SentencePiece library: the readable, slow equivalent of learn_pieces(). Returns
+/// the bytes of the .model. Runs in a child process, so no other thread may be running. Throws InputError
+/// with the library's message, Stopped.
 std::string train_with_sentencepiece(const TrainSpec& spec, const TrainingCorpus& corpus);
 
 /// How the installed library counts (OverlapCounting).

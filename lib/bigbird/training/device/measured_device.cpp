@@ -16,9 +16,9 @@ namespace {
 constexpr std::int64_t cpu_size = 1024, gpu_size = 8192;
 constexpr int repetitions = 4;
 
-/// (size, size) of random numbers: with ones a GPU would make less heat, and more operations per second, than
-/// with a network's numbers. Drawn by a generator of its own, on the CPU; rows repeat, because drawing is
-/// slow.
+/// A matrix of random numbers, (size, size). With ones, a GPU would use less power and compute more
+/// operations per second than with a network's numbers. A separate generator on the CPU draws them; rows
+/// repeat, because drawing is slow.
 at::Tensor random_operand(std::int64_t size, const at::TensorOptions& options, std::uint64_t seed) {
     constexpr std::int64_t drawn = 512;
     const at::Generator generator = at::make_generator<at::CPUGeneratorImpl>(seed);

@@ -29,12 +29,13 @@ public:
     int size() const { return spec_.size; }
     bool is_first() const { return spec_.is_first(); }
 
-    // What follows throws DeviceError where another rank is lost, and Stopped where a signal asked for it.
+    // All of the following functions throw DeviceError if another rank is lost, and Stopped after a stop
+    // signal.
 
-    /// Sums a contiguous tensor over all ranks, in place; all get the same bits. A group of GPUs also takes a
-    /// CPU tensor.
+    /// Sums a contiguous tensor over all ranks, in place; all ranks get the same bits. A group of GPUs also
+    /// accepts a CPU tensor.
     void sum(at::Tensor& values);
-    /// Overwrites with rank 0's, in place.
+    /// Overwrites the tensor with rank 0's.
     void broadcast(at::Tensor& values);
     /// Returns rank 0's.
     Json broadcast(const Json& value);

@@ -8,11 +8,11 @@
 
 namespace bigbird::attention::cuda {
 
-/// Eight neighbors in a row, which a lane loads and stores at once.
+/// Eight adjacent elements of a row, which a lane loads and stores together.
 struct Eight {
     float x[8];
 };
-/// Chunks of a row of at most largest_norm columns that a lane of a warp holds.
+/// Number of chunks that each lane holds of a row with largest_norm columns.
 inline constexpr int norm_chunks = largest_norm / 8 / warp_lanes;
 
 BIGBIRD_DEVICE std::uint64_t random_bits(std::uint64_t key, std::uint64_t counter) {
@@ -22,7 +22,7 @@ BIGBIRD_DEVICE std::uint64_t random_bits(std::uint64_t key, std::uint64_t counte
     return value ^ (value >> 31);
 }
 
-/// Drops of eight neighbors, from `column` of a row on.
+/// Applies dropout to eight adjacent elements, the first at `column`.
 BIGBIRD_DEVICE void drop(const Dropout& dropout, int row, int columns, int column, Eight& values) {
     if (dropout.keys == nullptr) return;
     const auto key = static_cast<std::uint64_t>(dropout.keys[row / dropout.rows_per_sample]);
@@ -60,7 +60,7 @@ BIGBIRD_DEVICE Eight load8(const Isa& isa, const void* from, std::int64_t index)
     isa.template load8<Scalar>(static_cast<const std::uint16_t*>(from) + index, values.x);
     return values;
 }
-/// The same of floats, such as the parameters.
+/// Loads eight floats, for example parameters.
 template <DeviceIsa Isa>
 BIGBIRD_DEVICE Eight load_floats(const Isa& isa, const float* from) {
     Eight values;
@@ -72,7 +72,7 @@ BIGBIRD_DEVICE void store8(const Isa& isa, void* to, std::int64_t index, const E
     isa.template store8<Scalar>(static_cast<std::uint16_t*>(to) + index, values.x);
 }
 
-/// Eight neighbors of a row of x, gathered or loaded.
+/// Eight adjacent elements of a row of x, gathered or loaded.
 template <typename Scalar, DeviceIsa Isa>
 BIGBIRD_DEVICE Eight row_part(const Isa& isa, const NormArguments& a, int row, int column) {
     const Gather& from = a.gather;
@@ -108,7 +108,8 @@ struct NormForwardKernel : KernelShape<NormArguments> {
                                                          : Eight{{0, 0, 0, 0, 0, 0, 0, 0}};
                 BIGBIRD_UNROLL
                 for (int j = 0; j < 8; ++j) {
-                    // Rounded as it is stored, so that the backward pass sees what was normalized.
+                    // Rounded to the stored type, so that the backward pass sees the values that were
+                    // normalized.
                     v.x[j] = isa.template widen<Scalar>(isa.template narrow<Scalar>(v.x[j] + rest.x[j]));
                     total += v.x[j];
                 }
@@ -139,7 +140,7 @@ struct NormForwardKernel : KernelShape<NormArguments> {
     }
 };
 
-/// The rows of one warp: d_x, d_sum, and this lane's sums for d_weight and d_bias.
+/// Processes the rows of one warp: d_x, d_sum, and this lane's sums for d_weight and d_bias.
 template <typename Scalar, DeviceIsa Isa>
 BIGBIRD_DEVICE void norm_backward_rows(const Isa& isa, const NormArguments& a, Eight (&d_weight)[norm_chunks],
                                        Eight (&d_bias)[norm_chunks]) {
@@ -228,20 +229,20 @@ BIGBIRD_DEVICE void sum_parts_kernel(const Isa& isa, const float* parts, int par
     (place < columns ? first[place] : second[place - columns]) = total;
 }
 
-/// A row of logits so far: the greatest, the sum of 2^((logit - greatest) log2 e), and whether another one
-/// comes before the label's in the order of greatness, the first of equals first.
+/// Running statistics of a row of logits: the maximum, and the sum of 2^((logit - maximum) log2 e). Also
+/// whether any logit ranks before the label's; among equal logits the first ranks first.
 struct SoftmaxSum {
     float highest = -INFINITY, total = 0;
     bool is_beaten = false;
 };
 
-/// 2^((x - highest) log2 e); 0, not NaN, where there was nothing yet.
+/// 2^((x - highest) log2 e); 0 instead of NaN before the first element.
 template <DeviceIsa Isa>
 BIGBIRD_DEVICE float softmax_weight(const Isa& isa, float x, float highest) {
     return isa.exp2((x - (highest == -INFINITY ? 0.0F : highest)) * log2_e);
 }
 
-/// The sum over a thread's share of a row: eight neighbors per stride of 8 * threads.
+/// Statistics of a thread's part of a row: eight adjacent elements per stride of 8 * threads.
 template <typename Scalar, DeviceIsa Isa>
 BIGBIRD_DEVICE SoftmaxSum sum_of_thread(const Isa& isa, const SoftmaxArguments& a, std::int64_t begin,
                                         int label, float own) {
@@ -263,7 +264,7 @@ BIGBIRD_DEVICE SoftmaxSum sum_of_thread(const Isa& isa, const SoftmaxArguments& 
     return sum;
 }
 
-/// The row's sum, for all threads, from their shares.
+/// Combines the threads' statistics of a row, and returns the result to all threads.
 template <DeviceIsa Isa>
 BIGBIRD_DEVICE SoftmaxSum sum_of_block(const Isa& isa, const SoftmaxSum& own) {
     auto* shared = reinterpret_cast<float*>(isa.shared());
@@ -301,7 +302,7 @@ struct SoftmaxKernel : KernelShape<SoftmaxArguments, softmax_warps * warp_lanes,
         const std::int64_t begin = static_cast<std::int64_t>(row) * a.columns;
         const float own =
             isa.template widen<Scalar>(static_cast<const std::uint16_t*>(a.logits)[begin + label]);
-        // Behind the barrier in sum_of_block() all have read `own`, which is written over.
+        // After the barrier in sum_of_block(), all threads have read `own`, which is then overwritten.
         const SoftmaxSum sum = sum_of_block(isa, sum_of_thread<Scalar>(isa, a, begin, label, own));
         const float lse = sum.highest * log2_e + isa.log2(sum.total);  // log2 of the sum of e^logit
         if (isa.thread() == 0) {
@@ -320,8 +321,8 @@ struct SoftmaxKernel : KernelShape<SoftmaxArguments, softmax_warps * warp_lanes,
     }
 };
 
-/// 0.5 x (1 + tanh(u)), u = sqrt(2 / pi) (x + 0.044715 x^3), and its slope. 0.5 (1 + tanh(u)) is the logistic
-/// function of 2 u: one power of 2 and one quotient.
+/// GELU and its slope: 0.5 x (1 + tanh(u)), u = sqrt(2 / pi) (x + 0.044715 x^3). 0.5 (1 + tanh(u)) is the
+/// logistic function of 2 u, which needs only one power of 2 and one division.
 struct Gelu {
     float value, slope;
 };
@@ -334,7 +335,8 @@ BIGBIRD_DEVICE Gelu gelu_of(const Isa& isa, float x) {
     return {x * share, share + slope};
 }
 
-/// A multiple of gelu_strips(columns) thread blocks; each thread keeps to eight columns.
+/// Needs a multiple of gelu_strips(columns) thread blocks; each thread always processes the same eight
+/// columns.
 template <typename Scalar>
 struct GeluForwardKernel : KernelShape<GeluArguments> {
     template <DeviceIsa Isa>

@@ -197,7 +197,7 @@ BIGBIRD_DEVICE KeyBits bits_of(const Isa& isa, const KeyPair& pair) {
 
 /// The bias that a step adds to the scores of a pair of tiles, in log2.
 struct TileBias {
-    const float* table;  // the entry's place in the bias table
+    const float* table;  // the entry's biases in the bias table
     float plain;         // its first bias, loaded before it is needed
     bool is_plain;       // the same for all pairs of tokens
     int count;           // real tokens of the key tile
@@ -213,7 +213,7 @@ struct TileBias {
     }
 };
 
-/// A place in the bias table.
+/// Biases at an index of the bias table.
 BIGBIRD_DEVICE const float* biases_of(const Arguments& a, int place) {
     const int side = a.tiling.blocks_per_tile;
     return a.biases + static_cast<std::int64_t>(place) * side * side;

@@ -16,7 +16,7 @@ namespace bigbird::attention::cuda {
 
 namespace {
 
-/// A tile of the other side that one tile attends, and its place in the bias table.
+/// A tile of the other side (key or query) that is attended, with its index in the bias table.
 struct Link {
     std::int32_t tile = 0, bias = -1, place = 0;
 };
@@ -45,7 +45,7 @@ std::int32_t place_of(const Tiling& tiling, int tile) {
     return first_token(tiling, tile) * place_factor + tokens_of(tiling, tile);
 }
 
-/// The tiles in a block, or the tile that holds the block.
+/// The tiles that make up a block, or the tile that contains it.
 std::pair<int, int> tiles_of_block(const Tiling& tiling, int block) {
     if (tiling.block >= tile_tokens)
         return {block * tiling.tiles_per_span, (block + 1) * tiling.tiles_per_span};
@@ -101,7 +101,8 @@ int choose_longest(const std::vector<std::vector<LinkList>>& heads) {
     return std::max(16, 2 * static_cast<int>(*middle));
 }
 
-/// The union of two lists: what both attend first, then what one does, in turn, so that both are kept busy.
+/// The union of two lists. First come the tiles that both attend, then alternately tiles of one list, so that
+/// both sides stay busy.
 std::vector<Entry> merge(const LinkList& a, const LinkList& b) {
     std::vector<Entry> both;
     std::vector<Entry> alone[2];
@@ -127,7 +128,7 @@ std::vector<Entry> merge(const LinkList& a, const LinkList& b) {
     return both;
 }
 
-/// The units of one or two tiles (second -1: one), cut in parts of at most `longest` entries.
+/// Adds the units of one or two tiles (second -1: one), divided into parts of at most `longest` entries.
 void add_units(WorkList& work, int head, int first, int second, const std::vector<Entry>& entries,
                int longest) {
     const int count = static_cast<int>(entries.size());
@@ -157,7 +158,7 @@ void sort_by_length(std::vector<Unit>& units, std::size_t first) {
                      [](const Unit& a, const Unit& b) { return a.count > b.count; });
 }
 
-/// Units of tiles two by two.
+/// Adds units of pairs of tiles.
 void add_pairs(WorkList& work, int head, const std::vector<LinkList>& lists, const std::vector<int>& tiles,
                int longest) {
     for (std::size_t i = 0; i < tiles.size(); i += 2) {
@@ -168,8 +169,8 @@ void add_pairs(WorkList& work, int head, const std::vector<LinkList>& lists, con
     }
 }
 
-/// Neighbors share a unit; so do the long rows, which mostly attend the same. A union of two short lists may
-/// be longer than either and is not cut for that.
+/// Adjacent tiles share a unit. The long rows also share units, because they mostly attend the same tiles.
+/// The union of two short lists may be longer than `longest`; it is not divided for that.
 void add_query_units(WorkList& work, int head, const std::vector<LinkList>& lists, int longest) {
     const std::size_t first_unit = work.units.size();
     std::vector<int> is_long, is_short;
@@ -253,7 +254,7 @@ std::vector<std::int64_t> costs_of(const WorkList& work) {
     return costs;
 }
 
-/// The units of a sample, the longest first, equals in their order.
+/// The units of a sample by descending cost; equal costs keep their order.
 std::vector<std::int32_t> longest_first(const std::vector<std::int64_t>& costs) {
     std::vector<std::int32_t> order(costs.size());
     std::iota(order.begin(), order.end(), 0);
@@ -262,14 +263,14 @@ std::vector<std::int32_t> longest_first(const std::vector<std::int64_t>& costs) 
     return order;
 }
 
-/// The teams' work so far, and who gets the next unit.
+/// The work assigned to each team, and the choice of the team for the next unit.
 class Grid {
 public:
     Grid(int blocks, int of_block) : of_block_(of_block), team_work_(at(std::int64_t{blocks} * of_block)) {
         for (int block = 0; block < blocks; ++block)
             blocks_.emplace(0, block);
     }
-    /// The team that gets a unit of this cost.
+    /// Assigns a unit of this cost, and returns its team.
     std::size_t give(std::int64_t cost) {
         const auto [work, block] = blocks_.top();
         blocks_.pop();
@@ -282,7 +283,7 @@ public:
     std::size_t teams() const { return team_work_.size(); }
 
 private:
-    using WorkOfBlock = std::pair<std::int64_t, int>;  // the least work first, then the first block
+    using WorkOfBlock = std::pair<std::int64_t, int>;  // least work first, then lowest block
     int of_block_;
     std::priority_queue<WorkOfBlock, std::vector<WorkOfBlock>, std::greater<>> blocks_;
     std::vector<std::int64_t> team_work_;
@@ -317,7 +318,7 @@ TeamLists share_units(const WorkList& work, int samples, int blocks, int of_bloc
     const std::vector<std::int64_t> costs = costs_of(work);
     Grid grid(static_cast<int>(std::min<std::int64_t>(blocks, (units + of_block - 1) / of_block)), of_block);
     std::vector<std::vector<std::int32_t>> teams(grid.teams());
-    // All samples' units cost the same, so equals of all samples are adjacent.
+    // All samples have the same costs, so units of equal cost from all samples are adjacent.
     const std::vector<std::int32_t> order = longest_first(costs);
     for (auto begin = order.begin(); begin != order.end();) {
         const std::int64_t cost = costs[at(*begin)];

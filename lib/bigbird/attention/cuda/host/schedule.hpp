@@ -11,7 +11,7 @@
 
 namespace bigbird::attention::cuda {
 
-/// Units and what they point into.
+/// Units and the lists that they refer to.
 struct WorkList {
     std::vector<Unit> units;
     std::vector<Entry> entries;
@@ -19,8 +19,9 @@ struct WorkList {
     std::int32_t slots = 0;
 };
 
-/// The work of one attention over a sample. `queries` pairs query tiles, which share the key tiles that they
-/// load; `keys` is the transposed list, one key tile per unit. Lists longer than a unit should be are cut.
+/// The work of one attention pass over a sample. `queries` pairs query tiles, which share the key tiles that
+/// they load. `keys` is the transposed list, with one key tile per unit. Lists beyond the maximum length of a
+/// unit are divided.
 struct Schedule {
     Tiling tiling;
     std::int32_t heads = 0;

@@ -31,7 +31,7 @@ constexpr std::uint32_t first_numeric_class = 6, last_numeric_class = 15;  // do
 struct Element {
     std::uint32_t type;
     std::size_t size;  ///< declared size
-    Bytes content;     ///< as far as it is there
+    Bytes content;     ///< may be truncated
 };
 
 /// Reads elements one after the other.

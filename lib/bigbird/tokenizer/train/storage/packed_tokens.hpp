@@ -13,14 +13,13 @@
 
 namespace bigbird::tokenizer {
 
-// Merging by vectors, over adjacent symbols of one byte each.
+// Vectorized merging of adjacent symbols of one byte each.
 
-/// For each symbol, whether a run of the symbol in question that follows it has lost an odd number of
-/// occurrences on its left, so that its first pair does not count. Always
-/// false but for OverlapCounting::alternate.
+/// For each symbol, whether a following run of the merged symbol has lost an odd number of occurrences on its
+/// left. If so, the run's first pair does not count. Always false except for OverlapCounting::alternate.
 using OddRuns = std::array<bool, 256>;
 
-/// Where the positions of pairs of packed tokens shall go.
+/// The lists that receive the positions of pairs of packed tokens.
 class PackedLists {
 public:
     explicit PackedLists(std::size_t symbols) : lists_(symbols * width), runs_(symbols) {}
@@ -29,9 +28,9 @@ public:
     /// Keeps only every other pair in runs of `symbol`, for OverlapCounting::alternate.
     void thin(Symbol symbol, const OddRuns& odd) { runs_[symbol] = {true, odd, 0, false}; }
 
-    /// Null where the pair's positions are not wanted.
+    /// Null if the pair's positions are not requested.
     PositionList* at(std::uint8_t left, std::uint8_t right) const { return lists_[left * width + right]; }
-    /// Whether the pair of `symbol` with itself at `position` is kept; asked for each one, in order.
+    /// Whether the pair of `symbol` with itself at `position` is kept. Call it once per pair, in order.
     bool keep(std::uint8_t symbol, std::uint8_t before, std::uint64_t position) {
         Run& run = runs_[symbol];
         if (!run.thin) return true;
@@ -59,39 +58,39 @@ struct PackedRule {
 
 inline constexpr std::size_t most_packed_rules = 8;  ///< in one call
 
-/// Merges symbols i and i + 1 wherever they are a rule's two, closes up, and lists the merged symbols' new
-/// positions. Returns the number of merges, by which the symbols have become fewer. No symbol may be on the
+/// Merges all adjacent pairs of symbols that match a rule, closes the gaps, and lists the merged symbols' new
+/// positions. Returns the number of merges, by which the number of symbols decreases. No symbol may be on the
 /// left of one rule and on the right of another or the same, so no two pairs share a symbol. The last symbol
-/// must be in no rule. `positions` must have room for list_beyond more.
+/// must not be in a rule. `positions` must have room for list_beyond more.
 std::size_t merge_pairs(std::uint8_t* symbols, std::size_t size, std::span<const PackedRule> rules,
                         std::uint32_t* positions);
 inline constexpr std::size_t list_beyond = 4;
 
-/// Merges `symbol` with `symbol`, in each run from its first one, or from its second where `odd` holds for
-/// the symbol before the run; otherwise as merge_pairs(). The last symbol must be another one. symbols[-1] is
-/// read.
+/// Merges `symbol` with `symbol` in each run, beginning at its first one. Begins at its second where `odd`
+/// holds for the symbol before the run. Otherwise like merge_pairs(). The last symbol must differ from
+/// `symbol`. Reads symbols[-1].
 std::size_t merge_runs(std::uint8_t* symbols, std::size_t size, std::uint8_t symbol, std::uint8_t merged,
                        const OddRuns& odd, std::uint32_t* positions);
 
-/// How many pairs merge_runs() would merge.
+/// The number of pairs that merge_runs() would merge.
 std::size_t count_runs(const std::uint8_t* symbols, std::size_t size, std::uint8_t symbol,
                        const OddRuns& odd);
 
 /// Adds the count of letter `left` before letter `right` to counts[left * 5 + right], before any merge. The
-/// last symbol must be no letter.
+/// last symbol must not be a letter.
 void count_letter_pairs(const std::uint8_t* letters, std::size_t size, std::span<std::uint64_t, 25> counts);
 
-/// Counts of neighbors of the symbols that a sweep made, including separators.
+/// Counts of the neighbors of the symbols that a sweep created, including separators.
 struct PackedNeighbours {
     using Counts = std::array<std::array<std::uint64_t, 256>, most_packed_rules>;
     Counts left{};   ///< [rule][symbol]: count of the symbol before the merged one
-    Counts right{};  ///< behind it
+    Counts right{};  ///< likewise, the symbol after it
     std::uint64_t merged = 0;
 };
 
-/// A corpus of at most 254 symbols, adjacent and one byte each, so that a sweep over all of them costs less
-/// than following lists of positions. Chunks fit into a core's cache and end with a separator; threads sweep
-/// them one by one.
+/// A corpus of at most 254 symbols, stored as adjacent bytes. A sweep over all of them costs less than
+/// following lists of positions. Chunks fit into a core's cache and end with a separator. Threads process one
+/// chunk at a time.
 class PackedTokens {
 public:
     static constexpr std::size_t most_symbols = 254;
@@ -102,30 +101,31 @@ public:
         std::size_t positions;  ///< reserved for them
     };
 
-    /// `letters` must outlive this and holds the symbols from now on, which only this may touch.
+    /// `letters` must outlive this object. It holds the symbols, and nothing else may access it.
     explicit PackedTokens(LetterArray& letters, std::size_t target_chunk = 32'768);
 
-    /// Counts of [left * 5 + right] while nothing is merged.
+    /// Counts [left * 5 + right] before any merge.
     std::array<std::uint64_t, 25> count_letter_pairs(ThreadTeam& team);
-    /// Merges pairs everywhere. The rules must be as merge_pairs() wants them, and their merged symbols
-    /// successive numbers.
+    /// Merges pairs everywhere. The rules must satisfy merge_pairs(), and their merged symbols must be
+    /// consecutive numbers.
     PackedNeighbours merge(std::span<const PackedRule> rules, ThreadTeam& team);
     /// Merges symbol with symbol, in each run from left to right.
     PackedNeighbours merge_runs(std::uint8_t symbol, std::uint8_t merged, const OddRuns& odd,
                                 ThreadTeam& team);
-    /// How many pairs merge_runs() would merge, which with OverlapCounting::alternate is their count.
+    /// The number of pairs that merge_runs() would merge. With OverlapCounting::alternate, this is the pair's
+    /// count.
     std::uint64_t count_runs(std::uint8_t symbol, const OddRuns& odd, ThreadTeam& team);
 
-    /// Lists the wanted pairs of some successive chunks, as positions in unpack()'s result.
+    /// Lists the requested pairs of some consecutive chunks, as positions in unpack()'s result.
     void list_pairs(std::span<const Chunk> chunks, PackedLists& lists) const;
-    /// Returns the symbols, 16 bits each, in the letters' own memory where they fit into it, as they do from
-    /// two bases per symbol on; fresh memory would take longer than all else here. `letters` are the
-    /// constructor's; only chunks() may be called afterwards.
+    /// Returns the symbols, 16 bits each. They stay in the memory of the letters if they fit, as they do from
+    /// two bases per symbol on; new memory would take longer than all other steps. `letters`: the
+    /// constructor's. Only chunks() may be called afterwards.
     TokenArray unpack(LetterArray&& letters) &&;
 
     const std::vector<Chunk>& chunks() const { return chunks_; }
     const std::uint8_t* data(const Chunk& chunk) const { return symbols_ + chunk.begin; }
-    std::size_t size() const;  ///< symbols, separators included, but for the first one
+    std::size_t size() const;  ///< number of symbols, including separators except the first
 
 private:
     struct Scratch {

@@ -43,7 +43,8 @@ private:
     std::atomic<std::uint64_t> next_ = ~std::uint64_t{0};
     std::atomic<std::uint32_t> busy_ = 0;  ///< members but the first that are not done with it
     std::atomic<bool> leaving_ = false;
-    const std::function<void(std::size_t)>* job_ = nullptr;  ///< for whoever has taken a member of the round
+    const std::function<void(std::size_t)>* job_ =
+        nullptr;  ///< for the thread that takes a member of the round
     std::mutex failure_mutex_;
     std::exception_ptr failure_;
     std::vector<std::jthread> threads_;

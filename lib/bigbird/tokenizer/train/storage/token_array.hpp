@@ -36,7 +36,7 @@ public:
 
     /// Adds a stretch of A C G T N and a separator behind it. Throws std::bad_alloc.
     void append(std::string_view dna);
-    /// The same of letters' numbers.
+    /// append() of letters given as numbers.
     void append(const std::uint8_t* letters, std::size_t count);
     /// Drops everything from position `size` on, which must follow a separator.
     void truncate(std::size_t size) { size_ = size; }

@@ -9,8 +9,8 @@
 
 namespace bigbird::attention::cuda {
 
-/// Calls body(number) for the units of a team (schedule.hpp). The next number is loaded before it is
-/// needed.
+/// Calls body(number) for the number of each unit that the team was assigned (schedule.hpp). Prefetches the
+/// next number.
 template <typename Body>
 BIGBIRD_DEVICE void for_own_units(const UnitList& list, int team, const Body& body) {
     const int end = list.team_first[team + 1];
@@ -24,9 +24,9 @@ BIGBIRD_DEVICE void for_own_units(const UnitList& list, int team, const Body& bo
     }
 }
 
-/// Counts the turns of a ring of buffers, over all units; both sides count alike. A consumer waits for `full`
-/// with the turn's parity, the producer for `empty` with the other one, which passes at once in the first
-/// round.
+/// Counts the uses of a ring of buffers over all units, equally on both sides. A consumer waits for `full`
+/// with the parity of the current use. The producer waits for `empty` with the other parity, which passes at
+/// once in the first round.
 template <int Buffers>
 class Turn {
 public:
@@ -38,7 +38,7 @@ private:
     std::uint32_t count_ = 0;
 };
 
-/// The producer's message to the consumers about a unit; the one without a sample is the last.
+/// The producer's message to the consumers about a unit. A header without a sample ends the sequence.
 struct UnitHeader {
     Unit unit;
     std::int32_t sample;
@@ -47,10 +47,10 @@ struct UnitHeader {
 /// The producer's message to the consumers about a step.
 struct StepHeader {
     std::int32_t place[2];  // each side's index of biases, -1 where it does not attend
-    float plain[2];         // the first of them
+    float plain[2];         // first bias of each
     KeyBits keys;
     std::int32_t count;  // real tokens of the key tile
-    std::int32_t left;   // steps of the unit behind this one
+    std::int32_t left;   // steps of the unit after this one
 };
 
 /// A team's shared memory. A unit has Shape::unit_tiles tiles in one of Shape::unit_buffers buffers, a step
@@ -66,7 +66,7 @@ struct PipelineShared {
     static constexpr int barriers_at =
         (units_at + unit_buffers * static_cast<int>(sizeof(UnitHeader)) + 7) / 8 * 8;
     static constexpr int used = barriers_at + 2 * (unit_buffers + step_buffers) * 8;
-    static constexpr int bytes = (used + 1023) / 1024 * 1024;  // the next team's tiles begin behind them
+    static constexpr int bytes = (used + 1023) / 1024 * 1024;  // the next team's tiles begin after them
     std::byte* memory;
 
     BIGBIRD_DEVICE WarpgroupTile unit_tile(int buffer, int i) const {
@@ -96,8 +96,8 @@ struct PipelineShared {
     }
 };
 
-/// Sets up a team's barriers, by one thread. `full` is for the producer's first lane, and for the bytes that
-/// it announces; `empty` for a lane of each consuming warp.
+/// Initializes a team's barriers, by one thread. `full` counts the producer's first lane and the bytes that
+/// it announces. `empty` counts one lane of each consuming warp.
 template <typename Shape, DeviceIsa Isa>
 BIGBIRD_DEVICE void set_up_barriers(const Isa& isa, const PipelineShared<Shape>& shared) {
     constexpr int consumers = Shape::groups * warpgroup_warps;
@@ -111,7 +111,7 @@ BIGBIRD_DEVICE void set_up_barriers(const Isa& isa, const PipelineShared<Shape>&
     }
 }
 
-/// An entry of the list, and what its header needs from global memory, loaded before it is needed.
+/// An entry of the list with the data for its header, prefetched from global memory.
 struct Ahead {
     Entry entry;
     KeyPair pair;
@@ -132,7 +132,8 @@ public:
         for_own_units(list, team, [&](int number) {
             const int sample = number / list.unit_count;
             const Unit unit = list.units[number % list.unit_count];
-            // Where the unit's tiles have one buffer, the last unit holds it to its end: steps go first.
+            // With one buffer for the unit's tiles, the last unit still occupies it, so steps are loaded
+            // first.
             const int first = Shape::unit_buffers > 1            ? 0
                               : unit.count < Shape::step_buffers ? unit.count
                                                                  : Shape::step_buffers;
@@ -148,16 +149,17 @@ public:
     }
 
 private:
-    /// The producer watches over its team: consumers' registers are too few for it. So it stays until all
-    /// that it brought has been let go, and a consumer that waits forever is found here at the latest.
+    /// Waits until consumers have released all buffers. Consumers have too few registers to detect hangs, so
+    /// the producer does it for its team: a consumer that waits forever is detected here at the latest.
     BIGBIRD_DEVICE void drain() {
         for (int i = 0; i < Shape::step_buffers; ++i, step_turn_.advance())
             wait_empty(shared_.step_empty(step_turn_.buffer()), step_turn_.parity());
-        for (int i = 1; i < Shape::unit_buffers; ++i, unit_turn_.advance()) {  // nobody lets the last one go
+        for (int i = 1; i < Shape::unit_buffers;
+             ++i, unit_turn_.advance()) {  // the last buffer is never released
             wait_empty(shared_.unit_empty(unit_turn_.buffer()), unit_turn_.parity());
         }
     }
-    /// Until the last readers of a buffer have let it go; `parity`: of the turn to come.
+    /// Waits until the last readers of a buffer have released it. `parity`: that of the use that follows.
     BIGBIRD_DEVICE void wait_empty(Barrier* barrier, std::uint32_t parity) const {
         isa_.wait_or_give_up(barrier, parity ^ 1, shared_.barrier(0), PipelineShared<Shape>::barriers);
     }
@@ -180,12 +182,12 @@ private:
                 isa_.expect_bytes(full, loads_.unit_bytes(unit));
                 loads_.load_unit(unit, sample, buffer, full);
             }
-            isa_.arrive(full);  // after the header, which consumers read behind the barrier
+            isa_.arrive(full);  // after the header, which consumers read after the barrier
         }
         unit_turn_.advance();
     }
 
-    /// `left`: StepHeader's. `coming`: the entry two behind the step's.
+    /// `left`: see StepHeader. `coming`: the entry two after the step's.
     BIGBIRD_DEVICE void fill_step(const Unit& unit, int sample, int left, const Entry& coming) {
         const Ahead now = next_;
         next_ = look(unit, sample, after_);
@@ -215,11 +217,11 @@ private:
     const Loads& loads_;
     Turn<Shape::unit_buffers> unit_turn_;
     Turn<Shape::step_buffers> step_turn_;
-    Ahead next_;   // the next step's
-    Entry after_;  // and the entry behind it
+    Ahead next_;   // for the next step
+    Entry after_;  // the entry after that
 };
 
-/// Lets a buffer go: a lane of each warp arrives once all of the warp have read it.
+/// Releases a buffer: one lane of each warp arrives after the complete warp has read it.
 template <DeviceIsa Isa>
 BIGBIRD_DEVICE void release(const Isa& isa, Barrier* empty) {
     isa.sync_warp();
@@ -232,9 +234,9 @@ BIGBIRD_DEVICE TileBias bias_of(const Arguments& a, const StepHeader& header, in
             header.count, keys};
 }
 
-/// A group of consumers, all of whose threads call it. `Work` has begin(isa, header) for a unit,
-/// step(isa, bias, buffer, step buffer) for each of its steps that the side attends, and finish(isa,
-/// header, buffer), which may write to the unit's tiles.
+/// Runs a group of consumers; all of its threads call this. `Work` has begin(isa, header) for a unit, and
+/// step(isa, bias, buffer, step buffer) for each step that this side attends. It also has finish(isa, header,
+/// buffer), which may overwrite the unit's tiles.
 template <typename Shape, DeviceIsa Isa, typename Work>
 BIGBIRD_DEVICE void consume(const Isa& isa, const Arguments& a, const PipelineShared<Shape>& shared, int side,
                             Work& work) {
@@ -250,18 +252,18 @@ BIGBIRD_DEVICE void consume(const Isa& isa, const Arguments& a, const PipelineSh
             isa.wait_barrier(shared.step_full(step_buffer), step_turn.parity());
             const StepHeader& header = shared.header(step_buffer);
             if (header.place[side] >= 0) work.step(isa.late(), bias_of(a, header, side), buffer, step_buffer);
-            left = header.left;  // read again, not kept in a register through the step
+            left = header.left;  // read again, to save a register during the step
             release(isa, shared.step_empty(step_buffer));
         }
-        isa.sync_group();  // what finish() writes over has been read by all warps of the group
+        isa.sync_group();  // all warps of the group have read what finish() overwrites
         work.finish(isa.late(), shared.unit(buffer), buffer);
-        isa.publish_stores();  // before the copy engine writes there
+        isa.publish_stores();  // before the copy engine overwrites it
         release(isa, shared.unit_empty(buffer));
     }
 }
 
-/// A thread block: the groups of its teams, and the group of their producers. Loads{isa, p, shared} is
-/// Producer's, Work(arguments, shared, side) is consume()'s.
+/// Runs a thread block: the consumer groups of its teams, and the group of their producers. Loads{isa, p,
+/// shared} is used by Producer, Work(arguments, shared, side) by consume().
 template <typename Shape, typename Loads, typename Work, DeviceIsa Isa, typename Map>
 BIGBIRD_DEVICE void run_pipeline(const Isa& isa, const WarpgroupArguments<Map>& p, const UnitList& list) {
     using Shared = PipelineShared<Shape>;

@@ -65,7 +65,7 @@ struct WarpgroupIsa : PtxIsa {
             BIGBIRD_WGMMA_TILES("f16");
         }
     }
-    /// The same with a's 16 rows of each warp in registers.
+    /// The same product, with a's 16 rows of each warp in registers.
     template <typename Scalar, bool TransposedB>
     __device__ __forceinline__ void warpgroup_multiply(Accumulator (&sum)[8], const Fragment& a,
                                                        std::uint64_t b, bool add) const {

@@ -13,7 +13,7 @@ namespace bigbird::attention::cuda {
 // Attention forward by products of four warps (warpgroup_tiles.hpp): the units of forward.hpp, one group of
 // warps per query tile.
 
-/// A unit's tiles: the queries of both sides.
+/// A unit's tiles are the queries of both sides.
 struct WarpgroupForwardShape {
     static constexpr int teams = query_teams, groups = 2, registers = 104, producer_registers = 64;
     static constexpr int unit_tiles = 2, unit_buffers = 2, step_buffers = 4, step_sums = 0;
@@ -32,7 +32,7 @@ public:
         begin_softmax(state_);
     }
 
-    /// A key tile against the group's 64 queries.
+    /// Processes a key tile for the group's 64 queries.
     template <DeviceIsa Isa>
     BIGBIRD_DEVICE void step(const Isa& isa, const TileBias& bias, int buffer, int step_buffer) {
         Accumulator scores[1][8];
@@ -71,7 +71,7 @@ private:
 // dq by products of four warps (warpgroup_tiles.hpp): the units of query_gradient.hpp, one group of warps per
 // query tile.
 
-/// A unit's tiles: the queries of both sides, then their d_out.
+/// A unit's tiles are the queries of both sides, then their d_out.
 struct WarpgroupQueryGradientShape {
     static constexpr int teams = query_teams, groups = 2, registers = 104, producer_registers = 64;
     static constexpr int unit_tiles = 4, unit_buffers = 2, step_buffers = 3, step_sums = 0;
@@ -99,7 +99,7 @@ public:
         }
     }
 
-    /// A key tile against the group's 64 queries.
+    /// Processes a key tile for the group's 64 queries.
     template <DeviceIsa Isa>
     BIGBIRD_DEVICE void step(const Isa& isa, const TileBias& bias, int buffer, int step_buffer) {
         const WarpgroupTile keys = shared_.step_tile(step_buffer, 0),
@@ -121,7 +121,7 @@ public:
         isa.warpgroup_wait(d_scores, dq_);
     }
 
-    /// Writes the warp's 16 rows of dq, or their part.
+    /// Writes the warp's 16 rows of dq, or partial sums of them if the list was split.
     template <DeviceIsa Isa>
     BIGBIRD_DEVICE void finish(const Isa& isa, const UnitHeader& header, int buffer) {
         const int row = row_of(isa);
@@ -145,14 +145,15 @@ private:
     const Arguments& a_;
     const Shared& shared_;
     int side_;
-    float lse_[2], delta_[2];  // the lane's two queries', rows g and g + 8
+    float lse_[2], delta_[2];  // for the lane's two queries, rows g and g + 8
     Accumulator dq_[8];
 };
 
 // dk and dv by products of four warps (warpgroup_tiles.hpp): the units of key_gradient.hpp, one key tile per
 // group, keys as rows.
 
-/// A unit's tiles: keys, values. A step's: queries, d_out; its sums: their lse and delta.
+/// A unit's tiles are keys and values. A step's tiles are queries and d_out; its sums are their lse and
+/// delta.
 struct WarpgroupKeyGradientShape {
     static constexpr int teams = key_teams, groups = 1, registers = 144, producer_registers = 80;
     static constexpr int unit_tiles = 2, unit_buffers = 1, step_buffers = 3, step_sums = 2;
@@ -205,7 +206,7 @@ public:
         }
     }
 
-    /// A query tile against the group's 64 keys.
+    /// Processes a query tile for the group's 64 keys.
     template <DeviceIsa Isa>
     BIGBIRD_DEVICE void step(const Isa& isa, const TileBias& bias, int buffer, int step_buffer) {
         const WarpgroupTile queries = shared_.step_tile(step_buffer, 0),
@@ -298,7 +299,7 @@ void launch_pipeline(Launcher& launcher, const UnitList& list, const typename Ke
 
 template <typename Scalar, typename Launcher>
 void launch_group_forward_units(Launcher& launcher, const Arguments& a) {
-    if (a.samples == 0) {  // there are no maps of nothing
+    if (a.samples == 0) {  // empty tensors cannot have maps
         return;
     }
     using Map = typename Launcher::TileMap;
@@ -308,7 +309,7 @@ void launch_group_forward_units(Launcher& launcher, const Arguments& a) {
 }
 template <typename Scalar, typename Launcher>
 void launch_group_gradient_units(Launcher& launcher, const Arguments& a) {
-    if (a.samples == 0) {  // there are no maps of nothing
+    if (a.samples == 0) {  // empty tensors cannot have maps
         return;
     }
     using Map = typename Launcher::TileMap;

@@ -17,9 +17,9 @@ namespace bigbird::attention::cuda {
 /// Heads of size 64: a row of a tile is 128 bytes, as wide as the swizzle.
 inline constexpr int warpgroup_head_dim = 64;
 
-/// Dimensions from the fastest on: head_dim, tokens, heads, samples. A copy takes a box of `box` elements;
-/// those behind a dimension's end become 0. In shared memory the 16-byte chunks of rows are swizzled by 128
-/// bytes, the layout of a SharedTile<64> that begins at a multiple of 1024 bytes.
+/// Dimensions, fastest first: head_dim, tokens, heads, samples. A copy reads a box of `box` elements;
+/// elements beyond the end of a dimension become 0. In shared memory the 16-byte chunks of rows are swizzled
+/// by 128 bytes. This is the layout of a SharedTile<64> that begins at a multiple of 1024 bytes.
 struct TileMapShape {
     static constexpr int rank = 4;
     void* data = nullptr;                  ///< aligned to 16 bytes
@@ -64,7 +64,7 @@ BIGBIRD_DEVICE constexpr std::uint64_t tile_descriptor(std::uint32_t address) {
     return (address >> 4 & 0x3FFF) | (warpgroup_bytes >> 4) << 16 | (warpgroup_bytes >> 4) << 32 |
            swizzle_128 << 62;
 }
-/// In a descriptor: 16 columns on, and 16 rows on.
+/// Offsets in a descriptor to the next 16 columns, and to the next 16 rows.
 inline constexpr std::uint64_t next_columns = 32 >> 4, next_rows = 2048 >> 4;
 
 /// Issues sum = a b^T over the columns of two tiles.
@@ -89,7 +89,7 @@ BIGBIRD_DEVICE void issue_by_tile(const Isa& isa, Accumulator (&sum)[8], const F
         isa.template warpgroup_multiply<Scalar, true>(sum, a[step], second + step * next_rows, true);
 }
 
-/// 64 columns of accumulators as first operands.
+/// Converts 64 columns of accumulators to fragments of a product's first operand.
 template <typename Scalar, DeviceIsa Isa>
 BIGBIRD_DEVICE void as_operands(const Isa& isa, const Accumulator (&values)[8], Fragment (&operands)[4]) {
     BIGBIRD_UNROLL
@@ -102,9 +102,8 @@ BIGBIRD_DEVICE void as_operands(const Isa& isa, const Accumulator (&values)[8], 
 // of two groups (three of one, for dk and dv) can then share a multiprocessor's registers: while one group
 // computes exponentials, the others multiply.
 
-/// weights = 2^(a b^T / sqrt(64) * log2 e + bias), as Kept numbers in the places of first operands. With n
-/// and i an accumulator's number and place: element_bias(n, i) is added where not `is_plain`; shift(n, i) to
-/// all.
+/// weights = 2^(a b^T / sqrt(64) * log2 e + bias), in type Kept and in the register order of first operands.
+/// For element i of accumulator n, adds element_bias(n, i) unless `is_plain`, and always shift(n, i).
 template <typename Scalar, typename Kept, DeviceIsa Isa, typename ElementBias, typename Shift>
 BIGBIRD_DEVICE void multiply_to_weights(const Isa& isa, const WarpgroupTile& a, const WarpgroupTile& b,
                                         bool is_plain, Fragment (&weights)[4],
@@ -128,7 +127,7 @@ BIGBIRD_DEVICE void multiply_to_weights(const Isa& isa, const WarpgroupTile& a, 
     as_operands<Kept>(isa, scores, weights);
 }
 
-/// d_scores = weights (a b^T - delta), as first operands.
+/// d_scores = weights (a b^T - delta), in the register order of first operands.
 template <typename Scalar, typename Kept, DeviceIsa Isa, typename Delta>
 BIGBIRD_DEVICE void multiply_to_score_gradients(const Isa& isa, const WarpgroupTile& a,
                                                 const WarpgroupTile& b, const Fragment (&weights)[4],
