@@ -74,7 +74,7 @@ std::string command_text(const CommandText& command) {
     return text + example_text(command);
 }
 
-/// Where the headings are, by the anchors that GitHub makes of them.
+/// The table of contents. Links use the anchors that GitHub generates for headings.
 std::string contents(const ProgramText& program) {
     std::string text = "| group | commands |\n|---|---|\n";
     for (const CommandGroup& group : program.groups) {

@@ -169,7 +169,8 @@ constexpr const char* out_of_memory =
 std::optional<std::string> system_failure(const std::exception& error) {
     const auto* failed = dynamic_cast<const std::filesystem::filesystem_error*>(&error);
     if (failed != nullptr) return fmt::format("{}: {}", failed->path1().string(), failed->code().message());
-    const auto* system = dynamic_cast<const std::system_error*>(&error);  // no descriptor, no process
+    const auto* system = dynamic_cast<const std::system_error*>(
+        &error);  // for example when no descriptor or process can be created
     return system == nullptr ? std::nullopt
                              : std::optional(fmt::format("the system gave out: {}", error.what()));
 }

@@ -65,8 +65,8 @@ at::Tensor empty_result(const at::Tensor& like);
 
 class FusedKernel;
 
-/// Code that attention may be computed by: a fused kernel, or ATen's (`blocked`, which is LibTorch's
-/// attention for full layouts) where `kernel` is none.
+/// An implementation of attention: a fused kernel, or ATen's if `kernel` is null (`blocked`, or for full
+/// layouts LibTorch's attention).
 struct Candidate {
     const FusedKernel* kernel = nullptr;
     /// "avx2", "avx512", "avx512_bf16", "amx"; "blocked" and, for full layouts, "dense".

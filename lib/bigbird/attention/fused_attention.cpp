@@ -98,8 +98,8 @@ void backward_by_groups(const FusedKernel& kernel, const FusedProblem& problem) 
     });
 }
 
-/// Where there are too few heads and samples for the threads: every pair twice, for its query and for its
-/// key.
+/// For too few heads and samples to occupy the threads: each pair of blocks is computed twice, once for its
+/// query and once for its key.
 void backward_by_blocks(const FusedKernel& kernel, const FusedProblem& problem) {
     const std::size_t packed_bytes = kernel.packed_bytes(problem, true),
                       scratch_bytes = kernel.scratch_bytes(problem, true);

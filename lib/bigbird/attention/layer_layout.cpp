@@ -42,7 +42,7 @@ bool attends_all_once(const BlockLayout& layout, std::int64_t row) {
 struct Columns {
     std::vector<std::int64_t> columns;
     std::vector<double> bias;
-    std::vector<std::int64_t> masks;  ///< all heads' one after another, behind the empty one
+    std::vector<std::int64_t> masks;  ///< the masks of all heads in order, after an empty one
     std::int64_t width = 0;
 };
 

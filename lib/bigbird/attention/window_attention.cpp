@@ -13,7 +13,7 @@ namespace bigbird::attention {
 
 namespace {
 
-/// The first places of the set tokens of each sample: a stable sort brings them to the front.
+/// The positions of each sample's first `most` set tokens. A stable sort moves them to the front.
 at::Tensor first_places(const at::Tensor& set, std::int64_t most) {
     const at::Tensor order = std::get<1>(at::sort(set.to(at::kByte), true, 1, true));  // (batch, length)
     return order.narrow(1, 0, most);

@@ -64,7 +64,7 @@ constexpr std::array<Shape, 5> shapes{{{"tiny", 2, 128, 4, 64, {4, 5, 10}},
                                        {"small", 4, 256, 4, 256, {4, 5, 5}},
                                        {"base", 12, 768, 12, 4096, {4, 5, 5}},
                                        {"large", 24, 1024, 16, 4096, {4, 5, 5}}}};
-constexpr std::array<std::int64_t, 3> widths{21, 5, 5};  // CTCF's motif has 19 places, REST's 21
+constexpr std::array<std::int64_t, 3> widths{21, 5, 5};  // CTCF's motif has 19 positions, REST's 21
 constexpr std::int64_t most_motif_filters = 48;
 
 /// Sets pools whose product is `position`, from the first stage on as near as possible to the old ones, by

@@ -13,7 +13,7 @@ namespace {
 
 constexpr std::int64_t letters = 4;
 
-/// A nameless step of a dotted parameter name.
+/// Adds an empty module, for one component of a dotted parameter name.
 std::shared_ptr<torch::nn::Module> group(torch::nn::Module& parent, const std::string& name) {
     return parent.register_module(name, std::make_shared<torch::nn::Module>(name));
 }

@@ -39,7 +39,7 @@ fs::path without_trailing_slash(const fs::path& path) {
     return path.has_filename() ? path : path.parent_path();
 }
 
-/// Whether there is anything of this name, a link that points nowhere included.
+/// Whether the path exists, including as a dangling link.
 bool is_there(const fs::path& path) {
     std::error_code error;
     return fs::symlink_status(path, error).type() != fs::file_type::not_found;

@@ -30,8 +30,8 @@ void take_signals_on_own_thread();
 void hold_signals();
 void release_signals() noexcept;
 
-/// While it lives, a signal ends the process at once with the exit code of Stopped: for waits that cannot be
-/// interrupted, where there is nothing yet to save. Throws Stopped if one came in before.
+/// While it exists, a signal ends the process at once with the exit code of Stopped. Use it for waits that
+/// cannot be interrupted and have nothing to save. Throws Stopped if a signal came before.
 class EndAtSignal {
 public:
     EndAtSignal();

@@ -39,7 +39,7 @@ Progress::~Progress() {
 
 void Progress::update(std::int64_t done, const std::string& note, double share) {
     if (started_at_ < 0) {
-        started_at_ = done;  // resumed work does not count into the rate
+        started_at_ = done;  // excludes work done before a resume from the rate
     }
     done_ = done;
     note_ = note;

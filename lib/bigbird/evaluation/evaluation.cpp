@@ -21,8 +21,8 @@ using Values = std::vector<std::optional<double>>;
 /// Figures by resample, then by figure.
 using Resampled = std::vector<Values>;
 
-/// A label's areas, of all rows and of each resample. Its ranking takes 13 bytes per row, so one label per
-/// thread has one.
+/// A label's areas, over all rows and over each resample. The ranking takes 13 bytes per row, so only the
+/// label that each thread works on has one.
 struct MeasuredLabel {
     LabelFigures figures;
     Areas areas;

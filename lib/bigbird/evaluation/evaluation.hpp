@@ -49,7 +49,7 @@ struct LabelFigures {
     std::vector<CurvePoint> curve;  ///< empty where not summarized
 };
 
-/// Over the labels of a group with enough positives and an area that is defined.
+/// Figures over the labels of a group that have enough positives and a defined area.
 struct GroupFigures {
     std::string group;  ///< "all" for all labels
     std::int64_t labels = 0, defined = 0;

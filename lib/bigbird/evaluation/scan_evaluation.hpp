@@ -24,7 +24,7 @@ struct ScanFigures {
     std::int64_t scanned_bases = 0;  ///< bases of scored rows, each once
     std::int64_t calls = 0, right_calls = 0;
     std::int64_t tss = 0, found_tss = 0;  ///< TSSs in the scanned bases, and those within distance of a call
-    /// Undefined where nothing was scanned, called or there.
+    /// Undefined if no base was scanned, nothing was called, or there are no TSSs, respectively.
     std::optional<double> false_calls_a_megabase, precision, recall;
 };
 

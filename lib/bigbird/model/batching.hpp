@@ -27,7 +27,7 @@ EncoderInput make_input(std::span<const TokenSequence> sequences, const BigBirdC
 /// only then is a sequence's result independent of the number of others.
 enum class GroupSizes : std::uint8_t { any, few, equal };
 
-/// For scores: equal on a CPU, where more tokens at once are no faster, few on a GPU.
+/// Group sizes for scoring. On a CPU equal: more tokens at once are not faster there. On a GPU few.
 GroupSizes sizes_for_scores(const at::Device& device);
 
 /// Cuts members, in order, into groups of `most` and what is left over (`equal`: filled up).

@@ -24,7 +24,7 @@ std::string weights_checksum(const std::filesystem::path& directory);
 struct LoadRules {
     std::string optional_prefix;     ///< parameters that may be missing; they stay as they are
     std::string only_prefix;         ///< fill only these parameters, and ignore other tensors
-    std::string also_optional = {};  ///< like optional_prefix, but counts as there
+    std::string also_optional = {};  ///< optional, too, but missing ones do not change the result
 };
 
 /// Fills the module's parameters, whatever their type and device. Accepts what Hugging Face files hold

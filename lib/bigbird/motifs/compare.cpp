@@ -26,8 +26,8 @@ double median_of(std::vector<double> values) {
     return *middle;
 }
 
-/// The columns of all targets on both strands; target t's begin at begins[2 * t] and, reversed, at begins[2 *
-/// t + 1].
+/// The columns of all targets on both strands. Those of target t begin at begins[2 * t], and on the reverse
+/// strand at begins[2 * t + 1].
 struct Columns {
     explicit Columns(std::span<const Motif> targets) {
         for (const Motif& target : targets) {

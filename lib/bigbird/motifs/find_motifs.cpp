@@ -38,7 +38,7 @@ struct Place {
     bool reverse = false;
 };
 
-/// Calls take(place) for each offset and strand about a place.
+/// Calls take(place) for each offset and strand around a place.
 template <typename Take>
 void each_alignment(const Place& place, const Take& take) {
     for (const bool reverse : {false, true})
@@ -46,11 +46,12 @@ void each_alignment(const Place& place, const Take& take) {
             take(Place{place.region, place.begin + moved, reverse});
 }
 
-/// The contributions of bases as a profile, or 1 for each base.
+/// The profile of a stretch: each base's contribution, or with `as_counts` 1, in the row of its letter.
 Profile profile_of(const Contributions& region, const Place& place, bool as_counts = false) {
     Profile profile{};
     for (std::int64_t i = 0; i < width; ++i) {
-        const auto base = static_cast<std::size_t>(place.begin + i);  // before the region it is large
+        const auto base =
+            static_cast<std::size_t>(place.begin + i);  // wraps around to a large number before the region
         const std::size_t code = base < region.dna.size() ? letters.find(region.dna[base]) : letters.npos;
         if (code == letters.npos || !std::isfinite(region.values[base])) continue;
         profile[static_cast<std::size_t>(4 * i) + code] = as_counts ? 1 : region.values[base];
@@ -59,7 +60,7 @@ Profile profile_of(const Contributions& region, const Place& place, bool as_coun
     return profile;
 }
 
-/// A profile's columns from another one on.
+/// Returns the profile shifted by place.begin columns, and reversed if place.reverse.
 Profile moved(const Profile& profile, const Place& place) {
     Profile other{};
     for (std::size_t i = 0; i < other.size(); ++i) {

@@ -78,7 +78,7 @@ std::vector<Scanned> scan_chunks(const std::vector<Chunk>& chunks, const Scanner
     return all;
 }
 
-/// By motif and score, from its threshold on.
+/// q-values by motif, then by score from the motif's threshold on.
 std::vector<std::vector<double>> all_q_values(const std::vector<Scanned>& all, const Scanner& scanner) {
     std::vector<std::vector<std::int64_t>> counts(scanner.matrices().size());
     for (std::size_t i = 0; i < counts.size(); ++i)

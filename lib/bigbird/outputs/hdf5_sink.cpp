@@ -57,7 +57,7 @@ private:
     }
 };
 
-/// Texts as the library takes them from memory: pointers, or one after another where the type has a length.
+/// Texts in the memory layout that HDF5 expects: pointers, or adjacent texts if the type has a length.
 class HeldTexts {
 public:
     HeldTexts(const std::vector<std::string>& texts, hid_t type) {

@@ -58,8 +58,8 @@ public:
     /// One field per head column, one value per column; no values for a row that was not scored. Throws
     /// WriteError.
     virtual void write(std::span<const rows::Field> head, std::span<const float> values) = 0;
-    /// Takes a row as another file of this schema has it: its line with the line break, and the bytes of its
-    /// numbers where they are in a file of their own. Only formats with lines do. Throws WriteError.
+    /// Copies a row of another file with this schema: its line with the line break, and the bytes of its
+    /// numbers if they are in a separate file. Only formats with lines support this. Throws WriteError.
     virtual void copy(std::string_view line, std::span<const std::byte> numbers);
     /// Lines or rows written so far; 0 for a track, which has none before commit().
     virtual std::int64_t records() const = 0;

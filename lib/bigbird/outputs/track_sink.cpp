@@ -85,7 +85,8 @@ struct CloseBigWig {
 };
 using BigWigFile = std::unique_ptr<bigWigFile_t, CloseBigWig>;
 
-/// As bwOpen() opens for writing; where it cannot, bwOpen() ends the program by a signal. Null, then.
+/// Opens a file for writing like bwOpen(), but returns null on failure. bwOpen() would end the program by a
+/// signal.
 BigWigFile open_bigwig(const fs::path& path, const fs::path& name) {
     auto* const file = static_cast<bigWigFile_t*>(std::calloc(1, sizeof(bigWigFile_t)));
     if (file == nullptr) return nullptr;

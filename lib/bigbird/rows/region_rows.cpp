@@ -27,7 +27,7 @@ Row head_of(const genome::BedRecord& record) {
             .n_fraction = not_known};
 }
 
-/// A row of a line that is no BED: its first six columns, as far as it has them.
+/// The row of a line that is not valid BED, from as many of its first six columns as exist.
 Row head_of(std::string_view line) {
     constexpr std::size_t columns = 6;
     Row head{.n_fraction = not_known};
@@ -77,7 +77,7 @@ struct RegionReader::State {
     Lines lines;
     const genome::ReferenceGenome& reference;
     RegionOptions options;
-    std::int64_t rows = 0, longer = 0;  ///< longer: than their window
+    std::int64_t rows = 0, longer = 0;  ///< longer: rows longer than their window
     std::int64_t without_summit = 0;    ///< rows without a summit, where summits are needed
     std::map<RowStatus, std::int64_t> invalid{};
     std::optional<genome::BedRecord> tiled{};  ///< the row that is being cut into tiles

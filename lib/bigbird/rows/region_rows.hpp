@@ -48,7 +48,7 @@ public:
     /// Reads the file a second time; a line that is no BED counts as a row. Throws InputError where the file
     /// breaks off.
     std::int64_t total() const override;
-    /// Read so far.
+    /// Number of rows read so far.
     std::int64_t rows() const;
 
 private:

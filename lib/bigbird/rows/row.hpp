@@ -60,9 +60,9 @@ using RegionFields = std::array<Field, region_columns.size()>;
 RegionFields fields_of(const Row& row);
 /// The columns before the scores of sequences without a position in a genome.
 inline constexpr std::array<const char*, 4> record_columns{"id", "length", "status", "n_fraction"};
-/// The fields of such a row, whose contig is the id, in that order; it must not outlive the row.
+/// The fields of record_columns for a row whose contig is the record's id. They must not outlive the row.
 std::array<Field, record_columns.size()> record_fields_of(const Row& row);
-/// A share of N as files have it: to six decimals.
+/// A share of N as written to files: rounded to six decimals.
 double rounded_share(double n_fraction);
 
 }  // namespace bigbird::rows

@@ -12,7 +12,7 @@
 
 namespace bigbird::rows {
 
-/// TSSs of a BED file by place, with the windows about them. Immutable; thread-safe.
+/// Finds the TSSs of a BED file by position, with the windows around them. Immutable; thread-safe.
 class TssIndex {
 public:
     struct Site {

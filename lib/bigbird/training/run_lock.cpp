@@ -19,7 +19,7 @@ namespace {
 
 constexpr const char* lock_file = "lock";
 
-/// The descriptor of the lock file, which is made where it is not there. Throws as RunLock().
+/// Opens the lock file, which is created if needed, and returns its descriptor. Throws as RunLock().
 int open_lock(const std::filesystem::path& run_directory) {
     std::error_code error;
     std::filesystem::create_directories(run_directory, error);

@@ -18,7 +18,7 @@ namespace {
 
 constexpr const char* configuration_file = "config.resolved.json";
 
-/// An empty model/ is none: workflow engines make the folders of outputs beforehand.
+/// An empty model/ does not count: workflow engines create the folders of outputs beforehand.
 bool is_finished(const fs::path& run_directory) {
     return is_there(run_directory / model_folder / "config.json");
 }

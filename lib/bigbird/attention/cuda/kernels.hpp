@@ -14,8 +14,8 @@ namespace bigbird::attention::cuda {
 /// Tokens of a tile: the unit in which kernels load, multiply and skip.
 inline constexpr int tile_tokens = 64;
 
-/// How tokens fall into tiles. Blocks of at least tile_tokens are cut into tiles of their own, the last of
-/// which may be short; smaller blocks share a tile, as many as fit.
+/// How tokens are divided into tiles. Blocks of at least tile_tokens are cut into separate tiles, the last of
+/// which may be short. Smaller blocks share a tile, as many as fit.
 struct Tiling {
     std::int32_t length = 0, block = 0;  ///< tokens
     std::int32_t tiles = 0;
@@ -91,8 +91,8 @@ struct Arguments {
 // Arguments of the CUDA kernels between the matrix products: plain data. Tensors of 16-bit numbers and
 // parameters are contiguous and aligned to 16 bytes; columns are a multiple of 8.
 
-/// Dropout as model::dropout() does it on the CPU: element i of a sample is dropped where 32 bits of the
-/// value i / 2 of SplitMix64's stream keys[sample] are below `below`, else multiplied by `scale`.
+/// The same dropout as model::dropout() on the CPU. Element i of a sample is dropped if 32 bits of the value
+/// i / 2 of SplitMix64's stream keys[sample] are below `below`. Otherwise it is multiplied by `scale`.
 struct Dropout {
     const std::int64_t* keys = nullptr;  ///< one per sample; null: no dropout
     std::int32_t rows_per_sample = 1;

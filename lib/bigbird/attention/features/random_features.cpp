@@ -37,7 +37,8 @@ void make_orthogonal(Row row, Row unit) {
         row[i] -= along * unit[i];
 }
 
-/// Rows of `width`, at most as many, become orthonormal. Twice, since the first pass leaves rounding behind.
+/// Makes groups of at most `width` rows orthonormal. Runs twice, because the first pass leaves rounding
+/// errors.
 void gram_schmidt(Row rows, std::size_t width) {
     for (std::size_t begin = 0; begin < rows.size(); begin += width) {
         const Row row = rows.subspan(begin, width);

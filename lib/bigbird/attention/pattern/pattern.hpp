@@ -111,8 +111,8 @@ bool token_attends(const PatternSpec& spec, std::int64_t i, std::int64_t j);
 /// kept once.
 BlockLayout token_layout(const PatternSpec& spec, int blocks);
 
-/// The window of `spec` (whose global_tokens do not count) over `blocks` blocks behind `front` blocks of
-/// global tokens that are copied there. Every row attends all of the front; rows of the front attend nothing
+/// The window of `spec` over `blocks` blocks, preceded by `front` blocks with copies of global tokens.
+/// Ignores the spec's global_tokens. Every row attends all of the front; rows of the front attend nothing
 /// else.
 BlockLayout windows_behind_front(const PatternSpec& spec, int front, int blocks);
 

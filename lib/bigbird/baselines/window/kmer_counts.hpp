@@ -33,7 +33,7 @@ public:
     explicit KmerCounts(const KmerWords& words);
 
     std::int64_t size() const { return size_; }
-    /// Those of base codes (base_codes.hpp), indices ascending.
+    /// The features of base codes (base_codes.hpp), with ascending indices.
     std::vector<Feature> count(std::span<const std::int32_t> bases) const;
 
 private:

@@ -10,8 +10,8 @@
 
 namespace bigbird {
 
-/// As std::filesystem::exists(). Throws ReadError where it cannot be known, such as for circular links: an
-/// existing file is never taken for missing.
+/// Like std::filesystem::exists(). Throws ReadError if the answer is unknown, for example for circular links,
+/// so that an existing file never counts as missing.
 inline bool is_there(const std::filesystem::path& path) {
     std::error_code error;
     const bool there = std::filesystem::exists(path, error);

@@ -28,8 +28,8 @@ std::string_view name_of(InstructionSet set);
 /// What the processor has and the system lets this process use. Thread-safe.
 InstructionSet processor_instruction_set();
 
-/// The lesser of that and what BIGBIRD_CPU names. The variable is read once; thread-safe. Throws ConfigError
-/// where it holds another word.
+/// The smaller instruction set of the processor's and the one that BIGBIRD_CPU names. The variable is read
+/// once; thread-safe. Throws ConfigError if it is not a known name.
 InstructionSet instruction_set();
 
 /// Whether bfloat16 numbers are multiplied by instructions of their own. Where they are not, arithmetic in

@@ -26,7 +26,7 @@ public:
                    Overwrite overwrite, int threads);
     /// Text needs documents with text.
     void write(const PlacedDocument& document);
-    /// As of genome::TextOutput.
+    /// See genome::TextOutput.
     PendingOutput* finish() { return output_.finish(); }
     void commit() { output_.commit(); }
     /// The lines before the rows of coordinates.

@@ -26,7 +26,7 @@ namespace {
 constexpr std::size_t characters_a_batch = 4'000'000;
 constexpr std::int64_t characters_a_megabyte = 1'000'000;
 
-// All bits where it is none, so that compilers make vector code of loops over letters.
+// Returns all bits set for other characters, so that compilers can vectorize loops over letters.
 unsigned char not_letter(char c) {
     const auto lower = static_cast<unsigned char>(static_cast<unsigned char>(c) | 0x20U);
     return mask_if(lower < 'a') | mask_if(lower > 'z');
@@ -75,7 +75,7 @@ LineCounts convert(genome::TextInput& input, int threads, genome::TextOutput& ou
         for (const Line& line : batch)
             characters += static_cast<std::int64_t>(line.text.size()) + 1;
         const auto lines = static_cast<std::int64_t>(batch.size());
-        const int threads_a_line = lines < threads ? threads : 1;  // long lines are taken one after the other
+        const int threads_a_line = lines < threads ? threads : 1;  // long lines are processed one by one
         parallel_for(lines, threads_a_line > 1 ? 1 : threads,
                      [&](std::int64_t i) { one(batch[static_cast<std::size_t>(i)], threads_a_line); });
         for (const Line& line : batch) {

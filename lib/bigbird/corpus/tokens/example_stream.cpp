@@ -77,8 +77,9 @@ std::int64_t draw_span(double mean, Rng& rng) {
     return length;
 }
 
-/// Leaves `count` of the candidates, rising, in runs of neighbors; returns the run of each. A run ends at
-/// what is no candidate and at a run chosen before; the last one is cut at `count`.
+/// Keeps `count` of the candidates, ascending, in runs of adjacent ones. Returns each one's run. A run ends
+/// before a position that is not a candidate, and before a run chosen earlier. The last run is cut at
+/// `count`.
 std::vector<std::int32_t> choose_spans(std::vector<std::int32_t>& candidates, std::size_t count, double mean,
                                        Rng& rng) {
     std::vector<std::int32_t> span_of(candidates.size(), -1);

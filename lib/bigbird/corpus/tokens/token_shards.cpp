@@ -121,7 +121,7 @@ Json read_manifest(const fs::path& directory) {
     return manifest;
 }
 
-/// A file of the corpus, its header checked against what the manifest lets expect.
+/// A memory-mapped file of the corpus, whose header is checked against the manifest.
 struct MappedShard {
     MappedFile file;
     format::Header header;

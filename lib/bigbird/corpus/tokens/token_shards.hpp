@@ -115,9 +115,8 @@ public:
     /// ends give numbers of sentences and tokens within the corpus.
     void require_rising_ends() const;
 
-    /// Appends the ids of `tokens` to `out`; all are pieces of tokenizer(). Throws InputError where the
-    /// shard holds anything else, or where `tokens` are none of the corpus, as ends that do not rise make
-    /// them.
+    /// Appends the ids of `tokens` to `out`; all are tokens of tokenizer(). Throws InputError if the shard
+    /// contains other ids, or if `tokens` is outside the corpus, which happens if the ends are not ascending.
     void append_ids(const IndexRange& tokens, std::vector<std::int32_t>& out) const;
 
     /// Reads everything and compares it with the manifest's checksums. Throws InputError naming the first

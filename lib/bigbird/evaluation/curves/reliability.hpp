@@ -25,7 +25,7 @@ struct Reliability {
 /// Adds up rows of one label or of several. Not thread-safe.
 class ReliabilityCounter {
 public:
-    /// As many scores as labels; a label is 0 or 1.
+    /// `scores` and `labels` have the same size; a label is 0 or 1.
     void add(std::span<const float> scores, std::span<const std::uint8_t> labels);
     /// Nothing without rows, and where a score was no number of [0, 1].
     std::optional<Reliability> reliability() const;

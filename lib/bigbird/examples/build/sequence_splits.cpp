@@ -41,7 +41,7 @@ std::array<double, 3> parse_shares(std::string_view text) {
     return shares;
 }
 
-/// A 16-mer in the higher 32 bits, the record that has it in the lower ones.
+/// A 16-mer in the upper 32 bits, and the number of its record in the lower 32.
 std::uint64_t kmer_of(std::uint64_t code, std::size_t record) {
     return code << 32U | record;
 }

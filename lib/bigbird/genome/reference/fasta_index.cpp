@@ -261,7 +261,7 @@ bool is_header_between(std::string_view between, std::string_view name) {
             header.find_first_not_of("\r\n", line_end) == std::string_view::npos);
 }
 
-/// A header of more bytes than this is none.
+/// Lines of more bytes than this are not accepted as headers.
 constexpr std::int64_t longest_header = std::int64_t{1} << 20;
 
 }  // namespace

@@ -16,9 +16,9 @@ namespace bigbird::genome {
 
 /// The lifted position.
 struct Lifted {
-    Interval where;                  ///< contig spelled as in the chain file
-    Strand strand = Strand::none;    ///< the strand lifted with it, turned where the chain runs on the other
-    std::int64_t contig_length = 0;  ///< bases of that contig, as the chain file has it
+    Interval where;                ///< contig spelled as in the chain file
+    Strand strand = Strand::none;  ///< strand of the position; reversed if the chain maps to the other strand
+    std::int64_t contig_length = 0;  ///< length of that contig according to the chain file
 };
 
 /// Why a base does not lift.

@@ -67,8 +67,8 @@ struct LeftOut {
 /// Returns whether `where` is on the reference. Renames its contig to the reference's name if it is an alias.
 Fit place(Interval& where, const ReferenceGenome& reference);
 
-/// Records of a BED file on a reference, their contigs spelled as there; the others are left out and counted.
-/// Throws InputError where a line is malformed.
+/// The records of a BED file on contigs of a reference, with the reference's contig names. Other records are
+/// counted and dropped. Throws InputError if a line is malformed.
 struct PlacedBed {
     std::vector<BedRecord> records;
     LeftOut left_out;

@@ -53,8 +53,8 @@ struct BigBirdConfig {
     /// through load and save.
     Json extra = Json::object();
 
-    /// The longest sequence: max_position_embeddings, of which a Longformer's first pad_token_id + 1 are
-    /// none.
+    /// The longest sequence: max_position_embeddings, without a Longformer's first pad_token_id + 1, which
+    /// are not usable.
     std::int64_t positions() const;
     /// Tokens in front of a sequence inside the network: full blocks.
     std::int64_t front_tokens() const;

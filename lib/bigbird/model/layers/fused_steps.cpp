@@ -19,8 +19,8 @@ namespace cuda = attention::cuda;
 using torch::autograd::AutogradContext;
 using torch::autograd::variable_list;
 
-/// Thread blocks that sum up gradients of parameters, each over its rows: as many for any GPU, so that the
-/// sums are the same bytes.
+/// Number of thread blocks that sum gradients of parameters, each over separate rows. It does not depend on
+/// the GPU, so that sums are bit-identical.
 constexpr std::int64_t most_parts = 528, rows_a_part = 16;
 
 std::int32_t parts_for(std::int64_t rows) {

@@ -20,7 +20,7 @@ struct Holder : torch::CustomClassHolder {
     Layer layer;
 };
 
-/// Sets autocast of a kind of device while it lives.
+/// Sets a device type's autocast state while the object exists.
 class AutocastAgain {
 public:
     AutocastAgain(at::DeviceType device, bool enabled, at::ScalarType type)

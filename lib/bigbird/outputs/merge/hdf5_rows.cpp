@@ -18,7 +18,7 @@ namespace fs = std::filesystem;
 
 namespace {
 
-constexpr std::size_t rows_at_once = 4096;  // what is held of a part
+constexpr std::size_t rows_at_once = 4096;  // rows of a part that are in memory
 
 using Id = Hdf5Handle;
 

@@ -221,7 +221,7 @@ KmerSpec kmer_spec_from(const Json& json, const fs::path& where) {
     }
 }
 
-/// As `info` describes it, with weights of any values.
+/// The network that `info` describes, with arbitrary weights.
 std::shared_ptr<TaskNetwork> described_network(const TaskInfo& info, std::int64_t labels,
                                                const at::Device& device, const Computing& computing,
                                                const fs::path& where) {

@@ -19,8 +19,8 @@ struct Computing {
 /// From the values of --dtype (training::parse_compute_type) and --attention (model::usable_attention).
 Computing parse_computing(const std::string& type, const std::string& attention, const at::Device& device);
 
-/// Padded tokens that go through a network at once: as many as asked for, or, where that is 0, what fits;
-/// half as many where gradients are kept on a GPU.
+/// Padded tokens per forward pass: the requested number, or with 0 the number that fits. Half of it if
+/// gradients are kept on a GPU.
 std::int64_t batch_tokens_on(const at::Device& device, std::int64_t asked, bool gradients = false);
 
 /// Where and how a verb computes.

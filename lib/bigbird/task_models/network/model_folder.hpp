@@ -61,7 +61,7 @@ Json to_json(const TaskInfo& info);
 /// Whether fine-tuning wrote this model folder; read_task_info() then has the details. Throws InputError
 /// where there is no readable config.json.
 bool is_task_model(const std::filesystem::path& directory);
-/// Throws InputError where it is no model for promoters or chromatin, or one of a newer kind.
+/// Throws InputError if the model is not for promoters or chromatin, or was written by a newer version.
 TaskInfo read_task_info(const std::filesystem::path& directory);
 
 /// A fine-tuned model, opened and checked, its network in evaluation mode.

@@ -47,7 +47,7 @@ std::vector<std::size_t> commonest_labels(const Block& block) {
     return order;
 }
 
-/// A region's scores: for each of its labels, by bin from its start; NaN where there is none.
+/// A region's scores: for each of its labels, by bin from its start; NaN for bins without a score.
 using Scores = std::vector<std::vector<float>>;
 
 std::vector<Scores> read_scores(std::span<const ShownRegion> shown, std::int64_t bin, const fs::path& table) {

@@ -20,7 +20,7 @@ using examples::SequencesOptions, examples::Split, examples::TargetKind;
 
 constexpr const char* drawn_splits = "similarity:0.8,0.1,0.1";
 
-/// As build-sequences takes them.
+/// The options for build-sequences.
 SequencesOptions options_of(const TrainSpec& spec) {
     SequencesOptions options = spec.sequences;
     if (spec.validation.size() > 1 || spec.test.size() > 1)

@@ -44,7 +44,7 @@ private:
     std::vector<Reading> readings_;
 };
 
-/// Models whose probabilities are averaged, on one strand or both.
+/// Averages the probabilities of models, on one strand or both.
 class EditedWindows {
 public:
     /// Throws ConfigError where a model is no model of bins, or labels or grids of the models differ.

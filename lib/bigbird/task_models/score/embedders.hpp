@@ -44,8 +44,9 @@ public:
 std::unique_ptr<RowEmbedder> token_embedder(const EmbedSpec& spec, const std::filesystem::path& directory,
                                             const Job& job);
 
-/// By bigbird-bins: the mean of the last layer over the bins that a row overlaps, as grid_rows.hpp has it.
-/// Throws ConfigError where the spec asks for layers, tokens or the strand of a row, which it lacks.
+/// Embeds rows with bigbird-bins: the mean of the last layer over the bins that a row overlaps
+/// (grid_rows.hpp). Throws ConfigError if the spec requests layers, tokens or a row's strand, which this
+/// network does not support.
 std::unique_ptr<RowEmbedder> bin_embedder(const EmbedSpec& spec, const std::filesystem::path& directory,
                                           const genome::ReferenceGenome& genome, const Job& job);
 

@@ -22,7 +22,7 @@ enum class Sampling : std::uint8_t { uniform, balanced };
 inline constexpr Choices<Sampling, 2> samplings{
     {{Sampling::uniform, "uniform"}, {Sampling::balanced, "balanced"}}};
 
-/// One step of training on labeled windows. A model of bins has no sampling and no part of a window.
+/// Settings of a training step on labeled windows. Bin models do not use sampling or a part of the window.
 struct ClassifierSpec {
     std::int64_t batch_size = 32;  ///< windows per step, of all ranks together
     /// The weight of a 1 in the loss, against a 0; none: for each label its zeros / its ones in train, at
@@ -141,7 +141,7 @@ struct FinetuneSpec : ClassifierSpec {
     /// The rate over the entire run: total_steps or, where they are 0, `epochs` over `samples` at `per_step`
     /// per step, at least one step.
     training::LearningRateSpec rate_over(std::int64_t samples, std::int64_t per_step) const;
-    /// `patience`; where it is none, 3, or 0 where the rate's total_steps are given.
+    /// `patience`; if unset, 3, or 0 if the schedule's total_steps are given.
     std::int64_t waits_for() const;
     /// The length that was asked for: "10 epochs", "500 steps".
     std::string length() const;

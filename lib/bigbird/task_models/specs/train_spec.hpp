@@ -26,8 +26,8 @@ struct TrainSpec {
     examples::ChromatinOptions examples;   ///< but for splits, seed and threads
     examples::TrackOptions tracks;         ///< signals, bin and reading; `examples` has its regions
     examples::SequencesOptions sequences;  ///< but for splits and seed
-    /// Held-out data. For peaks: contigs, regions and BED files, by rule where not given. For sequences: a
-    /// table, drawn where neither it nor the split is given.
+    /// Held-out data. For peaks: contigs, regions and BED files; chosen automatically if not given. For
+    /// sequences: a table, or drawn if neither a table nor the split is given.
     std::vector<std::string> validation, test;
     FinetuneSpec model = bin_model_spec();  ///< examples and output follow from `output`
     std::filesystem::path output;

@@ -54,7 +54,7 @@ genome::IntervalSet gaps_of(const genome::ReferenceGenome& reference, const geno
     return genome::IntervalSet(all);
 }
 
-/// Every k-th, so that together they score at most most_validation_bases.
+/// Returns every k-th window, so that together they score at most most_validation_bases.
 std::vector<LabelWindow> evenly_spaced(std::vector<LabelWindow> windows, std::int64_t bases) {
     const std::int64_t stride = (bases + most_validation_bases - 1) / most_validation_bases;
     if (stride <= 1) return windows;

@@ -20,7 +20,7 @@ namespace bigbird::task_models {
 struct LabelWindow {
     genome::Interval where;
     bool reverse = false;  ///< read as its reverse complement
-    /// Bases that count, [counted_begin, counted_end) of the window on the forward strand.
+    /// Bases that count in the loss: [counted_begin, counted_end) of the window on the forward strand.
     std::int64_t counted_begin = 0, counted_end = 0;
     bool operator==(const LabelWindow&) const = default;
 };
@@ -47,9 +47,9 @@ public:
     /// at each end, where the stretch goes on there.
     std::vector<LabelWindow> tiles(std::int64_t size, std::int64_t margin) const;
 
-    /// As the network reads it.
+    /// The window's sequence on the strand that the network reads.
     std::string sequence(const LabelWindow& window) const;
-    /// The label of each letter of sequence(); -1 where it does not count.
+    /// The label of each letter of sequence(); -1 for letters that do not count.
     std::vector<std::int32_t> labels(const LabelWindow& window) const;
 
 private:

@@ -203,7 +203,7 @@ RunPlan member_plan(const FinetuneSpec& own, const RunPlan& of_all, const Exampl
     return plan;
 }
 
-/// With the strand that --strand auto chooses.
+/// Returns the spec with the strand that --strand auto selects.
 FinetuneSpec on_strand(const FinetuneSpec& spec, const RunPlan& plan, const Examples& examples, int threads) {
     FinetuneSpec own = spec;
     own.sequence.strand = chosen_strand(*examples, spec.sequence.strand, plan.info.standardisation, threads);

@@ -73,7 +73,7 @@ training::LoopSpec finetune_loop(const FinetuneSpec& spec, const training::Learn
 /// `pretrained`. Runs record some of them and require them again on resuming.
 Json run_options(const FinetuneSpec& spec, const training::LoopSpec& loop,
                  const std::filesystem::path& pretrained);
-/// Those of `names` that `options` has, in the order of `names`, which are separated by blanks.
+/// The entries of `options` whose names are in `names`, in that order. `names` are separated by blanks.
 Json chosen_options(const Json& options, const std::string& names);
 /// Names of the optimizer's.
 inline constexpr const char* optimizer_options =

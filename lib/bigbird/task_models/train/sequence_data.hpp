@@ -33,7 +33,7 @@ ScoredRows scored_records(const TaskNetwork& network, const examples::ExampleSet
 /// ExampleData with any target.
 class SequenceData : public ExampleData {
 public:
-    /// As ExampleData. `standardisation`: of numbers; none: they are counts.
+    /// See ExampleData. `standardisation`: scale of the numbers; nullopt: the numbers are counts.
     SequenceData(std::shared_ptr<const TaskNetwork> network, const examples::ExampleSet& examples,
                  const ClassifierSpec& spec, const SequenceSpec& sequence,
                  std::optional<Standardisation> standardisation, int threads = 1);

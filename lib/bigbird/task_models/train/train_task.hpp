@@ -42,7 +42,7 @@ public:
 
 private:
     const TaskNetwork& trained() const { return average_ ? *average_ : *network_; }
-    /// Those of all ranks, in the ranks' order.
+    /// The rows of all ranks, in the order of ranks.
     ScoredRows of_all_ranks(ScoredRows own) const;
 
     std::shared_ptr<TaskNetwork> network_;

@@ -22,7 +22,7 @@ public:
     /// `general` must outlive this; `bases` are its tokens.
     BaseEncoder(BaseTokens bases, const EncoderTables& general,
                 std::size_t prefix_tokens = PrefixTokens::usual_count);
-    /// As EncoderTables::encode(): the same tokens.
+    /// Gives the same tokens as EncoderTables::encode().
     void encode(const std::uint8_t* letters, std::size_t size, std::vector<TokenAt>& tokens) const;
 
 private:

@@ -54,7 +54,7 @@ private:
         Token left = no_token, right = no_token;
         Merge merge;
     };
-    /// The slot of a pair, or the vacant one where it would be.
+    /// The slot of a pair, or the empty slot where it would be inserted.
     std::size_t slot_of(Token left, Token right) const;
     std::vector<Slot> slots_;  ///< tables of our own: reading a tokenizer does little but look up
     std::size_t merges_ = 0;

@@ -26,7 +26,8 @@ namespace bigbird::tokenizer {
 class TokenMatcher {
 public:
     static constexpr std::uint8_t unknown_letter = 0xFF;
-    /// The letters that may be read behind any position, whatever they are: text must be followed by as many.
+    /// Number of letters after any position that may be read, whatever they are. Text must be followed by at
+    /// least this many bytes.
     static constexpr std::size_t padding = 8;
 
     /// The tokens by number; among them every letter that they use.

@@ -36,7 +36,7 @@ Json whole(int k) {
         std::move(pre_tokenizer));
 }
 
-/// The k of the first text that looks like our regular expression.
+/// Returns k from the first text with the regular expression that we write.
 std::optional<int> length_in_pattern(std::string_view text) {
     const std::size_t at = text.find(before_length);
     if (at == std::string_view::npos) return std::nullopt;

@@ -14,8 +14,8 @@ enum class ComputeType : std::uint8_t { fp32, bf16 };
 /// for it (model/device/arithmetic.hpp). Throws ConfigError for another word.
 ComputeType parse_compute_type(const std::string& word, const at::Device& device);
 
-/// While it lives, matrix products on the device run in bfloat16 (LibTorch's autocast), if asked for and the
-/// device has instructions for it. On the thread that makes it.
+/// While it exists, matrix products of this thread run in bfloat16 on the device (LibTorch's autocast). This
+/// requires the request for it, and a device with bfloat16 instructions.
 class Autocast {
 public:
     Autocast(ComputeType type, const at::Device& device);

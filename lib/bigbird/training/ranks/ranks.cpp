@@ -93,7 +93,7 @@ Ranks::Ranks(const RankSpec& spec, const at::Device& device) : spec_(spec) {
     if (spec.size <= 1) {
         return;
     }
-    // Nothing wakes a process that waits for one that a signal ended before it came here.
+    // If a signal ends one process before it gets here, the others would wait forever.
     const EndAtSignal end_at_signal;
     try {
         const auto store = open_store(spec);

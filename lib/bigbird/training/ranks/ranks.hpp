@@ -65,7 +65,7 @@ public:
 private:
     struct Group;
     RankSpec spec_;
-    std::unique_ptr<Group> group_;  // none for a single process
+    std::unique_ptr<Group> group_;  // null for a single process
 };
 
 }  // namespace bigbird::training

@@ -34,7 +34,7 @@ public:
         if (error_ == cudaSuccess) {
             enter<Isa, Kernel><<<static_cast<unsigned>(blocks), Kernel::threads,
                                  static_cast<std::size_t>(shared_bytes), stream_>>>(parameters);
-            error_ = cudaGetLastError();  // and none is left for others to find
+            error_ = cudaGetLastError();  // also clears the error for later calls
         }
     }
     /// Keeps the first error.

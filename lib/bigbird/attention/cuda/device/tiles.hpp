@@ -88,8 +88,8 @@ inline constexpr std::size_t stacked = static_cast<std::size_t>(HeadDim) / 8;
 template <int HeadDim>
 inline constexpr std::size_t steps = static_cast<std::size_t>(HeadDim) / 16;
 
-/// tile_tokens rows of HeadDim 16-bit numbers in shared memory, in chunks of 16 bytes whose place in a row
-/// depends on the row, so that neither ldmatrix nor row-wise copies meet in a bank.
+/// tile_tokens rows of HeadDim 16-bit numbers in shared memory. The order of the 16-byte chunks in a row
+/// depends on the row. Neither ldmatrix nor row-wise copies then have bank conflicts.
 template <int HeadDim>
 struct SharedTile {
     static constexpr int chunks = HeadDim / 8;

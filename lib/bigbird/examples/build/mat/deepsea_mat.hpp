@@ -17,16 +17,15 @@ namespace bigbird::examples {
 /// One .mat file. Not thread-safe.
 class DeepseaMat {
 public:
-    /// Call it where this process has one thread. Throws InputError: no .mat, truncated, damaged so that the
-    /// library crashes, without an array (rows, 4, bases) and one (rows, labels) of as
-    /// many rows.
-    /// `slab_rows`: what next() gives at once.
+    /// Call it where this process has one thread. Requires an array (rows, 4, bases), and one (rows, labels)
+    /// with the same number of rows. `slab_rows`: rows per call of next(). Throws InputError: not a .mat,
+    /// truncated, without these arrays, or damaged so that the library crashes.
     DeepseaMat(const std::filesystem::path& path, std::int64_t slab_rows);
     ~DeepseaMat();
     DeepseaMat(DeepseaMat&&) noexcept;
 
-    /// Number of distinct rows: only the first half's where the second half of the file is its reverse
-    /// complement, as in DeepSEA's own.
+    /// Number of distinct rows. If the second half of the file is the reverse complement of the first, as in
+    /// DeepSEA's files, only the first half counts.
     std::int64_t rows() const;
     std::size_t labels() const;
     std::int64_t bases() const;

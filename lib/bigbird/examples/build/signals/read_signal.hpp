@@ -33,11 +33,11 @@ bool holds_fragments(const std::filesystem::path& path);
 /// Intervals of fragments may overlap.
 using AddSignal = std::function<void(std::size_t contig, std::int64_t begin, std::int64_t end, double value)>;
 
-/// Calls add() for all that a file holds on the reference's contigs (by name or alias), and returns how many
-/// intervals or fragments it holds in all. bigWig is read in a child process: call it where this process has
-/// one thread. Throws InputError, with the line for text: a damaged file, a value that is no finite number,
-/// bedGraph rows that overlap or do not ascend on a contig. Also a bigWig whose contigs are shorter than the
-/// reference's, or rows of another assembly (genome::require_assembly).
+/// Calls add() for every interval or fragment on the reference's contigs (by name or alias). Returns the
+/// file's total number of intervals or fragments. bigWig is read in a child process: call it where this
+/// process has one thread. Throws InputError, with the line for text: a damaged file, a value that is not a
+/// finite number, bedGraph rows that overlap or do not ascend on a contig. Also a bigWig whose contigs are
+/// shorter than the reference's, or rows of another assembly (genome::require_assembly).
 std::int64_t read_signal(const std::filesystem::path& path, const genome::ReferenceGenome& reference,
                          const SignalReading& how, const AddSignal& add);
 

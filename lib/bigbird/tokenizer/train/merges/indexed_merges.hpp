@@ -26,8 +26,8 @@ public:
     IndexedMerges(const SweepMerges& first, PackedTokens& tokens, LetterArray&& corpus,
                   LearntSymbols& symbols, const LearnSpec& spec, ThreadTeam& team);
 
-    /// Merges until spec.merges are made, no pair is left, or spec.only_certain ends it. `advance` hears of
-    /// each.
+    /// Merges until spec.merges are made, no pair is left, or spec.only_certain ends it. Calls `advance`
+    /// after each merge.
     void run(const std::function<void()>& advance);
 
     /// The corpus after the merges so far.

@@ -12,7 +12,7 @@ namespace {
 constexpr unsigned first_shift = 64 - 12;
 constexpr std::size_t candidates_at_once = 4096;
 
-// How left1 + right1 compares with left2 + right2, of the same length together, without merging them.
+// Compares left1 + right1 with left2 + right2, which have the same total length, without concatenating them.
 int compare_merged(std::string_view left1, std::string_view right1, std::string_view left2,
                    std::string_view right2) {
     const bool swapped = left1.size() > left2.size();
@@ -102,7 +102,7 @@ void PairTable::erase(std::uint32_t number) {
     for (std::vector<PositionList>& positions : positions_)
         positions[number].clear();
     pair.kept = false;
-    pair.order = made_++;  // no candidate in the heap means this pair any more
+    pair.order = made_++;  // invalidates all candidates of this pair in the heap
     free_.push_back(number);
 }
 

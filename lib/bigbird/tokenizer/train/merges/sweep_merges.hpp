@@ -36,7 +36,7 @@ public:
     SweepMerges(PackedTokens& tokens, LearntSymbols& symbols, const LearnSpec& spec, ThreadTeam& team);
 
     /// Merges until sweeps are no longer the faster way, spec.merges are made, no pair is left, or
-    /// spec.only_certain ends it. `advance` hears of each sweep.
+    /// spec.only_certain ends it. Calls `advance` after each sweep.
     void run(const std::function<void()>& advance);
 
     /// SentencePiece, which looks among frequent pairs only, makes the same merges.

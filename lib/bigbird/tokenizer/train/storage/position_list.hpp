@@ -98,7 +98,7 @@ public:
         : next_(list.data_), end_(list.data_ + list.size_), reach_(reach) {}
 
     bool done() const { return next_ == end_; }
-    /// The next position, prefetching what the symbols there need; there must be one.
+    /// Returns the next position, which must exist, and prefetches the symbols around it.
     template <typename Symbol>
     std::uint64_t read(const Symbol* symbols) {
         std::uint64_t byte = *next_++, difference = byte & 0x7F;

@@ -15,8 +15,8 @@
 
 namespace bigbird::attention::cuda {
 
-// Has the driver pack a TileMapShape. The function is asked of the driver at run time, so that the library
-// opens where there is none.
+// Lets the driver pack a TileMapShape. The function is looked up at run time, so that the library can be
+// loaded without a driver.
 
 /// cuTensorMapEncodeTiled, which came with CUDA 12.0; null where the driver has none.
 inline PFN_cuTensorMapEncodeTiled_v12000 tensor_map_encoder() {
@@ -44,10 +44,10 @@ inline cudaError_t encode_tensor_map(const TileMapShape& shape, Element element,
     return result == CUDA_SUCCESS ? cudaSuccess : cudaErrorInvalidValue;
 }
 
-// Where Hopper's kernels write why they gave up (wait_report.hpp). A trap ends the CUDA context with all of
-// its memory, and printf's buffer may be lost; a call of printf would also make ptxas serialize wgmma
-// (C7509). So the words are in the process' memory, which the driver maps for the GPU. They are printed to
-// standard error when the process ends, whoever met the CUDA error first.
+// Memory in which Hopper's kernels report why they gave up (wait_report.hpp). A trap destroys the CUDA
+// context and its memory, and printf's buffer may be lost. A call of printf would also make ptxas serialize
+// wgmma (C7509). The words are therefore in host memory, which the driver maps for the GPU. They are printed
+// to standard error when the process ends, no matter which call saw the CUDA error first.
 
 class WaitReports {
 public:

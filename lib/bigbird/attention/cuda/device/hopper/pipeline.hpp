@@ -292,10 +292,10 @@ BIGBIRD_DEVICE void run_pipeline(const Isa& isa, const WarpgroupArguments<Map>& 
 // Shared by Hopper's forward and dq kernels: units of two query tiles, a group of warps for each, against key
 // tiles and value tiles.
 
-/// What the producer loads (pipeline.hpp). A tile shorter than 64 tokens is loaded with what follows it: rows
-/// of the next tile, or zeros behind the tensor's end. They do not count as long as the tensors hold finite
-/// numbers: such keys have scores of -infinity and weights of 0. In the backward passes such queries have a
-/// log-sum of +infinity, so weights of 0; no pass writes them.
+/// The loads of the producer (pipeline.hpp). A tile shorter than 64 tokens is loaded with the following rows:
+/// those of the next tile, or zeros after the tensor's end. These rows have no effect as long as the tensors
+/// contain finite numbers. Such keys have scores of -infinity and weights of 0. In the backward passes such
+/// queries have a log-sum of +infinity, so weights of 0; no pass writes them.
 template <DeviceIsa Isa, typename Map, typename Shape>
 struct QueryUnitLoads {
     const Isa& isa;
