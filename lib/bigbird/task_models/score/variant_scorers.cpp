@@ -344,11 +344,11 @@ std::unique_ptr<VariantScorer> load_variant_scorer(const VariantSpec& spec) {
     require_one_bin(spec);
     if (spec.models.size() > 1) {
         throw ConfigError(
-            "several --model are averaged for models of a task alone; give one pretrained model");
+            "several --model are averaged only for models of a task; give one pretrained model");
     }
     if (!spec.labels.empty())
         throw ConfigError("--labels needs a chromatin model; a pretrained one has none");
-    if (!spec.tss.empty()) throw ConfigError("--tss needs a promoter model; this one is pretrained alone");
+    if (!spec.tss.empty()) throw ConfigError("--tss needs a promoter model; this one is only pretrained");
     const model::BigBirdConfig config = model::read_config(first);
     return std::make_unique<PretrainedScorer>(
         MaskedScorer(model::load_pretraining_model(first, job.device), model::read_tokenizer(first, config),
