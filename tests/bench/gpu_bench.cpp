@@ -40,6 +40,7 @@ using namespace bigbird;
 constexpr std::int64_t block = 64, heads = 12, head_dim = 64;
 
 void synchronise(const at::Device& device) {
+    if (device.is_cpu()) return;  // its guard has no such thing
     c10::impl::VirtualGuardImpl(device.type()).synchronizeDevice(device.index());
 }
 
@@ -206,7 +207,8 @@ std::map<std::string, Share> shares_of(const at::Device& device, const auto& pas
     pass();
     synchronise(device);
     std::map<std::string, Share> shares;
-    for (const profiler::KinetoEvent& event : profiler::disableProfiler()->events()) {
+    const auto result = profiler::disableProfiler();  // owns the events
+    for (const profiler::KinetoEvent& event : result->events()) {
         if (event.deviceType() == device.type() && event.durationNs() > 0) {
             Share& share = shares[event.name()];
             share.milliseconds += static_cast<double>(event.durationNs()) * 1e-6;
@@ -216,18 +218,20 @@ std::map<std::string, Share> shares_of(const at::Device& device, const auto& pas
     return shares;
 }
 
-/// As JSON has it; the ends of long names tell kernels apart no more than their beginnings.
-std::string short_name(const std::string& name) {
-    constexpr std::size_t most = 90;
-    std::string text;
-    for (const char letter : name.substr(0, most)) {
-        text += letter == '"' || letter == '\\' || letter < ' ' ? '_' : letter;
+/// As JSON has it, without what all of our kernels' names share.
+std::string short_name(std::string name) {
+    constexpr std::size_t most = 110;
+    for (const char* const part : {"void ", "bigbird::attention::cuda::", "at::native::", "at::"}) {
+        for (std::size_t at = name.find(part); at != std::string::npos; at = name.find(part))
+            name.erase(at, std::string(part).size());
     }
-    return text;
+    std::ranges::replace_if(
+        name, [](char letter) { return letter == '"' || letter == '\\' || letter < ' '; }, '_');
+    return name.substr(0, most);
 }
 
 void print_shares(const std::string& backend, const std::map<std::string, Share>& shares) {
-    constexpr std::size_t most = 16;
+    constexpr std::size_t most = 40;
     std::vector<std::pair<std::string, Share>> sorted(shares.begin(), shares.end());
     std::ranges::sort(sorted, {}, [](const auto& item) { return -item.second.milliseconds; });
     double sum = 0;
