@@ -220,16 +220,18 @@ DOCTEST_TEST_CASE("gpu attention: works on the caller's stream, and in a capture
     }
 }
 
-DOCTEST_TEST_CASE("gpu attention: automatic leaves the kernels alone until they have passed here") {
+DOCTEST_TEST_CASE("gpu attention: automatic takes the best kernels for 16-bit numbers") {
     const CudaCase& c = cases[0];
     const LayerLayout on_cpu = layout_of(c);
     const LayerLayout layout = stack_layouts(*on_cpu.layouts, c.block_size, gpu());
     const AttentionInputs inputs = on_gpu(inputs_of(c, at::kBFloat16));
-    const auto half = [](const at::Tensor& x) { return x.to(at::kBFloat16); };
-    const auto attend = [&](Backend backend) {
-        return sparse_attention(half(inputs.q), half(inputs.k), half(inputs.v), inputs.key_mask, layout,
-                                backend);
+    const auto attend = [&](Backend backend, at::ScalarType type = at::kBFloat16) {
+        return sparse_attention(inputs.q.to(type), inputs.k.to(type), inputs.v.to(type), inputs.key_mask,
+                                layout, backend);
     };
-    DOCTEST_CHECK(testing::identical(attend(Backend::automatic), attend(Backend::blocked)));
-    DOCTEST_CHECK(difference(attend(Backend::fused), attend(Backend::blocked)) < 0.05);
+    const Backend best = testing::is_hopper(gpu()) ? Backend::fused_hopper : Backend::fused;
+    DOCTEST_CHECK(testing::identical(attend(Backend::automatic), attend(best)));
+    DOCTEST_CHECK(difference(attend(best), attend(Backend::blocked)) < 0.05);
+    DOCTEST_CHECK(
+        testing::identical(attend(Backend::automatic, at::kFloat), attend(Backend::blocked, at::kFloat)));
 }

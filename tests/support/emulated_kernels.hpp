@@ -73,6 +73,7 @@ inline const attention::cuda::KernelTable& emulated_kernels() {
         .version = cuda::kernel_table_version,
         .error_text = [](int) { return "error"; },
         .supports = [](cuda::KernelSet, int head_dim) { return head_dim == 64; },
+        .runs = [](cuda::KernelSet) { return true; },
         .persistent_blocks = [](int) { return 2; },
         .forward = by_emulation<cuda::Arguments, emulate_forward<64, cuda::Bf16>>,
         .backward = by_emulation<cuda::Arguments, emulate_backward<64, cuda::Bf16>>,

@@ -151,10 +151,10 @@ CLI::Option* add_choice_option(CLI::App& command, const std::string& name, std::
 }
 
 CLI::Option* add_attention_option(CLI::App& command, std::string& attention) {
-    return add_choice_option(
-        command, "--attention", attention, {"automatic", "reference", "blocked", "fused", "fused-hopper"},
-        "Implementation of attention. automatic: the fastest on a CPU, blocked on a GPU; reference: dense, "
-        "slow; fused and fused-hopper on GPUs: own kernels, never run on one");
+    return add_choice_option(command, "--attention", attention,
+                             {"automatic", "reference", "blocked", "fused", "fused-hopper"},
+                             "Implementation of attention. automatic: the fastest here; reference: dense, "
+                             "slow; fused and fused-hopper on GPUs: own kernels, never run on one");
 }
 
 void add_computing_options(CLI::App& command, std::string& type, std::string& attention) {

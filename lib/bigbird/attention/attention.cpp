@@ -106,6 +106,11 @@ at::Tensor sparse_attention(const at::Tensor& q, const at::Tensor& k, const at::
                 backend == Backend::fused ? cuda::KernelSet::general : cuda::KernelSet::hopper);
         }
     }
+    if (!probability_mask.defined() && backend == Backend::automatic && !layout.full &&
+        !layout.mask_index.defined()) {
+        if (const auto kernels = best_kernels(q.device(), q.scalar_type(), q.size(3)))
+            return cuda_attention(q, k, v, key_mask, layout, *kernels);
+    }
     if (!probability_mask.defined() && backend == Backend::automatic && can_fuse(q)) {
         const FusedKernel* const kernel =
             cheapest_candidate(layout, q.size(3), q.scalar_type() == at::kBFloat16).kernel;

@@ -15,9 +15,9 @@ namespace bigbird::attention {
 /// grows linearly with the length (full layouts go to LibTorch's fused attention). fused: own kernels for
 /// float and bfloat16 on CPUs with AVX2, AVX-512 or AMX, CUDA kernels for bfloat16 and float16 on GPUs. Only
 /// q, k, v, the result and one number per row are kept for the backward pass. fused_hopper: fused, on GPUs of
-/// compute capability 9.0 by the kernels for those. automatic: blocked on a GPU; on a CPU the fastest by
-/// measured rates for the shape, the type and the processor (backends.hpp), so every run makes the same
-/// choice and the same bytes.
+/// compute capability 9.0 by the kernels for those. automatic: on a GPU the fastest of these that serves
+/// it (best_kernels, else blocked); on a CPU the fastest by measured rates for the shape, the type and the
+/// processor (backends.hpp). Every run makes the same choice and the same bytes.
 enum class Backend : std::uint8_t { automatic, reference, blocked, fused, fused_hopper };
 
 /// "automatic", "reference", "blocked", "fused", "fused-hopper". Throws ConfigError listing the names.

@@ -7,6 +7,7 @@
 #include "bigbird/attention/pattern/pattern.hpp"
 
 #include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -39,6 +40,10 @@ bool can_fuse(const at::Tensor& q);
 /// captures.
 at::Tensor cuda_attention(const at::Tensor& q, const at::Tensor& k, const at::Tensor& v,
                           const at::Tensor& key_mask, const LayerLayout& layout, cuda::KernelSet kernels);
+/// The fastest kernels of ours for heads of this size and numbers of this type on a GPU: what `automatic`
+/// takes. None on a CPU, for float32, and where the library is missing, which is said once.
+std::optional<cuda::KernelSet> best_kernels(const at::Device& device, at::ScalarType type,
+                                            std::int64_t head_dim);
 /// cuda_attention() with gradients by another set of kernels, for tests of a single kernel.
 at::Tensor cuda_attention(const at::Tensor& q, const at::Tensor& k, const at::Tensor& v,
                           const at::Tensor& key_mask, const LayerLayout& layout, cuda::KernelSet forward,

@@ -263,6 +263,19 @@ public:
 
 }  // namespace
 
+std::optional<cuda::KernelSet> best_kernels(const at::Device& device, at::ScalarType type,
+                                            std::int64_t head_dim) {
+    if ((type != at::kBFloat16 && type != at::kHalf) || !cuda::kernels_serve(device.is_cuda()) ||
+        !cuda::has_kernel_library())
+        return {};
+    const c10::OptionalDeviceGuard guard(device.is_cpu() ? std::nullopt : std::optional(device));
+    for (const cuda::KernelSet set : {cuda::KernelSet::hopper, cuda::KernelSet::general}) {
+        const cuda::KernelTable& table = cuda::kernel_library();
+        if (table.supports(set, static_cast<int>(head_dim)) && table.runs(set)) return set;
+    }
+    return {};
+}
+
 at::Tensor cuda_attention(const at::Tensor& q, const at::Tensor& k, const at::Tensor& v,
                           const at::Tensor& key_mask, const LayerLayout& layout, cuda::KernelSet kernels) {
     return cuda_attention(q, k, v, key_mask, layout, kernels, kernels);

@@ -181,6 +181,8 @@ struct KernelTable {
     int version = 0;
     const char* (*error_text)(int error) = nullptr;
     bool (*supports)(KernelSet kernels, int head_dim) = nullptr;
+    /// Whether the current device can run them.
+    bool (*runs)(KernelSet kernels) = nullptr;
     /// Thread blocks of a persistent grid: one for each multiprocessor of a device.
     int (*persistent_blocks)(int device) = nullptr;
     /// Writes out and lse; needs q, k, v, key_mask, biases, queries, workspace (forward_workspace()).
@@ -200,7 +202,7 @@ struct KernelTable {
 };
 
 /// Raised when Arguments or KernelTable change.
-inline constexpr int kernel_table_version = 4;
+inline constexpr int kernel_table_version = 5;
 
 }  // namespace bigbird::attention::cuda
 

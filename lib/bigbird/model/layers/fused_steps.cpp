@@ -310,14 +310,15 @@ std::optional<at::ScalarType> fused_type(const at::Tensor& parameter, attention:
                                          std::int64_t columns) {
     const at::DeviceType device = parameter.device().type();
     const bool chosen = backend == attention::Backend::fused || backend == attention::Backend::fused_hopper;
-    if (!chosen || !cuda::kernels_serve(parameter.is_cuda()) || columns % 8 != 0 ||
-        columns > cuda::largest_norm) {
+    if (!cuda::kernels_serve(parameter.is_cuda()) || columns % 8 != 0 || columns > cuda::largest_norm) {
         return {};
     }
     const at::ScalarType type = at::autocast::is_autocast_enabled(device)
                                     ? at::autocast::get_autocast_dtype(device)
                                     : parameter.scalar_type();
-    return is_half(type) ? std::optional(type) : std::nullopt;
+    const bool best = backend == attention::Backend::automatic &&
+                      attention::best_kernels(parameter.device(), type, cuda::tile_tokens).has_value();
+    return (chosen || best) && is_half(type) ? std::optional(type) : std::nullopt;
 }
 
 at::Tensor fused_norm(const at::Tensor& x, const at::Tensor& residual, const LayerNormImpl& norm,

@@ -13,8 +13,8 @@
 namespace bigbird::model {
 
 /// Returns the type in which the kernels replace LibTorch's operations, or nullopt if they cannot.
-/// Requirements: a fused `backend`, a device with the kernels, and layer norms of at most 1,024 columns (a
-/// multiple of 8). Also bfloat16 or float16, by autocast or as the parameter's type.
+/// Requirements: a fused or automatic `backend`, a device with the kernels, and layer norms of at most 1,024
+/// columns (a multiple of 8). Also bfloat16 or float16, by autocast or as the parameter's type.
 std::optional<at::ScalarType> fused_type(const at::Tensor& parameter, attention::Backend backend,
                                          std::int64_t columns);
 

@@ -39,6 +39,14 @@ bool supports(KernelSet kernels, int head_dim) {
 #endif
 }
 
+bool runs(KernelSet kernels) {
+    int device = 0, major = 0, minor = 0;
+    cudaGetDevice(&device);
+    cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, device);
+    cudaDeviceGetAttribute(&minor, cudaDevAttrComputeCapabilityMinor, device);
+    return kernels == KernelSet::hopper ? major == 9 && minor == 0 : major >= 8;
+}
+
 /// Whether the library has such kernels, and their lists are given.
 bool is_valid(const Arguments& a) {
     const bool has_teams = a.queries.team_first != nullptr && a.keys.team_first != nullptr;
@@ -87,6 +95,7 @@ extern "C" const bigbird::attention::cuda::KernelTable* bigbird_cuda_kernels() {
     static const KernelTable table{.version = kernel_table_version,
                                    .error_text = error_text,
                                    .supports = supports,
+                                   .runs = runs,
                                    .persistent_blocks = persistent_blocks,
                                    .forward = run_pass<ForwardPass>,
                                    .backward = run_pass<BackwardPass>,

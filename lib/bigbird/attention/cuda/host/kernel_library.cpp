@@ -2,6 +2,7 @@
 #include "bigbird/attention/cuda/host/kernel_library.hpp"
 
 #include "bigbird/core/error.hpp"
+#include "bigbird/core/log.hpp"
 #include "bigbird/core/system/program_file.hpp"
 
 #include <dlfcn.h>
@@ -41,6 +42,20 @@ const KernelTable& kernel_library() {
     if (const KernelTable* emulated = emulation; emulated != nullptr) return *emulated;
     static const KernelTable& table = open_library();
     return table;
+}
+
+bool has_kernel_library() {
+    if (emulation != nullptr) return true;
+    static const bool opens = [] {
+        try {
+            kernel_library();
+            return true;
+        } catch (const DeviceError& error) {
+            log_warning("attention is slower than it can be: {}", error.what());
+            return false;
+        }
+    }();
+    return opens;
 }
 
 std::string kernel_architectures() {

@@ -12,6 +12,9 @@ namespace bigbird::attention::cuda {
 /// another version. Thread-safe.
 const KernelTable& kernel_library();
 
+/// Whether kernel_library() opens; if not, the reason is logged once. Thread-safe.
+bool has_kernel_library();
+
 /// The architectures that it holds code for, such as "sm_80, compute_80 (PTX), sm_90a". Throws as
 /// kernel_library() does.
 std::string kernel_architectures();
