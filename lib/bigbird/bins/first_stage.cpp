@@ -6,6 +6,7 @@
 #include "bigbird/bins/cpu/first_kernel.hpp"
 #include "bigbird/bins/secants.hpp"
 #include "bigbird/bins/softmax_pool.hpp"
+#include "bigbird/model/layers/recompute.hpp"
 
 #include <ATen/ATen.h>
 #include <torch/csrc/autograd/custom_function.h>
@@ -189,6 +190,25 @@ public:
     }
 };
 
+/// The first stage of x without `margin` bases on either side; the backward pass computes it again.
+StemOutput inner_part(const at::Tensor& x, const FirstStage& stage, std::int64_t margin) {
+    const std::int64_t size = x.size(1) - 2 * margin, batch = x.size(0), channels = stage.weight.size(0);
+    const std::int64_t outputs = size / stage.pool * channels;
+    const auto both = [=](const at::Tensor& bases) {
+        const StemOutput out = first_stage_reference(bases, stage);
+        const at::Tensor inner = out.positions.narrow(1, margin / stage.pool, size / stage.pool).flatten(1);
+        if (!out.sites.defined()) return inner;
+        return at::cat({inner, out.sites.narrow(1, margin / stage.bin, size / stage.bin).flatten(1)}, 1);
+    };
+    // Only what needs a gradient is recomputed.
+    const bool differentiate = at::GradMode::is_enabled() && !x.requires_grad();
+    const at::Tensor y = model::recomputed(both, differentiate ? x.detach().requires_grad_() : x);
+    return {y.narrow(1, 0, outputs).reshape({batch, -1, channels}),
+            stage.motif_filters > 0
+                ? y.narrow(1, outputs, y.size(1) - outputs).reshape({batch, -1, stage.motif_filters})
+                : at::Tensor()};
+}
+
 }  // namespace
 
 at::Tensor base_channels(const at::Tensor& bases) {
@@ -198,6 +218,7 @@ at::Tensor base_channels(const at::Tensor& bases) {
 }
 
 StemOutput first_stage(const at::Tensor& bases, const FirstStage& stage) {
+    if (!bases.device().is_cpu() && !takes_secants()) return first_stage_in_parts(bases, stage);
     if (!bases.device().is_cpu() || bases.dim() == 3 || stage.pool > most_pool)
         return first_stage_reference(bases, stage);
     const Operands given = operands_of(bases, stage);
@@ -213,6 +234,31 @@ StemOutput first_stage(const at::Tensor& bases, const FirstStage& stage) {
     }
     return {y.narrow(2, 0, stage.weight.size(0)),
             stage.motif_filters > 0 ? sites.narrow(2, 0, stage.motif_filters) : at::Tensor()};
+}
+
+StemOutput first_stage_in_parts(const at::Tensor& bases, const FirstStage& stage, std::int64_t most) {
+    const at::Tensor x = base_channels(bases).to(stage.weight.scalar_type());
+    const std::int64_t batch = x.size(0), length = x.size(1), bin = stage.bin,
+                       values = stage.weight.size(0) * (stage.both_strands ? 2 : 1);
+    if (batch * length * values <= most) return first_stage_reference(x, stage);
+    const std::int64_t rows = std::max<std::int64_t>(1, most / values / length),
+                       part = std::clamp(most / values / bin * bin, bin, length),
+                       margin = part == length ? 0 : (stage.weight.size(2) / 2 + bin - 1) / bin * bin;
+    const at::Tensor padded = at::constant_pad_nd(x, {0, 0, margin, margin});
+    std::vector<at::Tensor> positions, sites;
+    for (std::int64_t row = 0; row < batch; row += rows) {
+        const at::Tensor some = padded.narrow(0, row, std::min(rows, batch - row));
+        std::vector<at::Tensor> row_positions, row_sites;
+        for (std::int64_t begin = 0; begin < length; begin += part) {
+            const std::int64_t size = std::min(part, length - begin);
+            StemOutput out = inner_part(some.narrow(1, begin, size + 2 * margin), stage, margin);
+            row_positions.push_back(std::move(out.positions));
+            if (out.sites.defined()) row_sites.push_back(std::move(out.sites));
+        }
+        positions.push_back(at::cat(row_positions, 1));
+        if (!row_sites.empty()) sites.push_back(at::cat(row_sites, 1));
+    }
+    return {at::cat(positions), sites.empty() ? at::Tensor() : at::cat(sites)};
 }
 
 StemOutput first_stage_reference(const at::Tensor& bases, const FirstStage& stage) {

@@ -32,8 +32,16 @@ struct StemOutput {
 /// pools gelu of the filters' values (softmax_pool.hpp). Differentiable; where several bases of a bin share
 /// the maximum, a site's gradient is split evenly between them. On a CPU in float32 by kernels of our own
 /// (pool/first_kernel.hpp), which keep only the bases for the backward pass; the same bits for any number of
-/// windows and threads. Floats have gradients, too, and are computed by first_stage_reference().
+/// windows and threads. On a GPU by first_stage_in_parts(). Floats have gradients, too, and are computed by
+/// first_stage_reference().
 StemOutput first_stage(const at::Tensor& bases, const FirstStage& stage);
+
+/// Values of the filters that a part has at most: 256 MB in float32.
+inline constexpr std::int64_t values_of_part = 1 << 26;
+/// first_stage_reference(), of which only `most` values of the filters (or those of a bin, where they are
+/// more) exist at a time: in the backward pass each part is computed again.
+StemOutput first_stage_in_parts(const at::Tensor& bases, const FirstStage& stage,
+                                std::int64_t most = values_of_part);
 
 /// The same by LibTorch's operations: any device, readable, slow.
 StemOutput first_stage_reference(const at::Tensor& bases, const FirstStage& stage);

@@ -59,6 +59,25 @@ std::vector<at::Tensor> all_of(const Compute& compute, const at::Tensor& bases, 
 
 }  // namespace
 
+DOCTEST_TEST_CASE("first stage: in parts, of windows and within a window, it is the same") {
+    for (const Shape& shape : {Shape{8, 21, 4, 6, 8, true}, Shape{5, 7, 5, 0, 20, false}}) {
+        const at::Tensor bases = some_bases(5, 8 * shape.bin);
+        const std::int64_t window = bases.size(1) * shape.channels * (shape.both_strands ? 2 : 1);
+        const auto whole = all_of(first_stage_reference, bases, stage_of(shape, at::kDouble));
+        for (const std::int64_t most : {2 * window, window / 3, std::int64_t{1}}) {
+            const auto parts =
+                all_of([&](const at::Tensor& some,
+                           const FirstStage& stage) { return first_stage_in_parts(some, stage, most); },
+                       bases, stage_of(shape, at::kDouble));
+            for (std::size_t i = 0; i < parts.size(); ++i) {
+                DOCTEST_CAPTURE(most);
+                DOCTEST_CAPTURE(i);
+                DOCTEST_CHECK(difference(parts[i], whole[i]) < 1e-12);
+            }
+        }
+    }
+}
+
 DOCTEST_TEST_CASE("first stage: values and gradients are those of the slow twin") {
     for (const Shape& shape :
          {Shape{32, 21, 4, 16, 200, true}, Shape{20, 7, 5, 0, 20, true}, Shape{20, 5, 10, 18, 20, true},
