@@ -161,8 +161,8 @@ private:
     int asked_ = 0;          // the signal on which all ranks agree
     bool too_late_ = false;  // likewise
     double matrix_rate_ = 0;
-    double speed_ = 0, wait_share_ = 0;  // smoothed, for people
-    const char* unit_ = "windows";       // unit of the speed
+    double recent_count_ = 0, recent_seconds_ = 0, wait_share_ = 0;  // smoothed, for people
+    const char* unit_ = "windows";                                   // unit of the speed
 };
 
 void Loop::restore(const Checkpoint& checkpoint) {
@@ -263,8 +263,9 @@ void Loop::train() {
         if (better || was_due || due(spec_.run.checkpoint_every) || position_.complete) {
             write_checkpoint();
         }
+        const double speed = recent_count_ / std::max(recent_seconds_, 1e-9);
         progress.update(position_.step, fmt::format("loss {:.4f}, {:.{}f} {}/s, {:.0f} % waiting for data",
-                                                    position_.last_loss, speed_, speed_ < 10 ? 1 : 0, unit_,
+                                                    position_.last_loss, speed, speed < 10 ? 1 : 0, unit_,
                                                     100 * wait_share_));
         if (!position_.complete) {
             stop_where_asked();
@@ -369,9 +370,9 @@ Json Loop::step_line(const PendingStep& step, const at::Tensor& values) {
 /// Adds times and rates, which differ from run to run.
 void Loop::add_speed(Json& line, const StepTotals& totals, double seconds) {
     const bool has_tokens = totals.tokens > 0;
-    const double speed = (has_tokens ? totals.tokens : totals.sequences) / std::max(seconds, 1e-9);
+    const double count = has_tokens ? totals.tokens : totals.sequences;
     const double waited = std::min(1.0, totals.wait_seconds / std::max(seconds, 1e-9));
-    if (has_tokens) line["tokens_per_second"] = rounded(speed, 1);
+    if (has_tokens) line["tokens_per_second"] = rounded(count / std::max(seconds, 1e-9), 1);
     line["seconds"] = rounded(seconds, 4);
     line["data_wait_share"] = rounded(waited, 4);
     if (totals.operations > 0) {
@@ -382,8 +383,9 @@ void Loop::add_speed(Json& line, const StepTotals& totals, double seconds) {
         line["mfu"] = rounded(totals.operations / std::max(seconds, 1e-9) / matrix_rate_, 4);
     }
     line["memory_bytes"] = peak_memory(device());
-    const double old = speed_ == 0 ? 0 : 0.9;
-    speed_ = old * speed_ + (1 - old) * speed;
+    const double old = recent_seconds_ == 0 ? 0 : 0.9;
+    recent_count_ = old * recent_count_ + (1 - old) * count;
+    recent_seconds_ = old * recent_seconds_ + (1 - old) * seconds;
     unit_ = has_tokens ? "tokens" : "windows";
     wait_share_ = old * wait_share_ + (1 - old) * waited;
 }
