@@ -34,6 +34,7 @@ int device_index(const std::string& choice) {
 
 at::Device open_gpu(int index) {
     at::globalContext().lazyInitDevice(at::kCUDA);
+    at::globalContext().setAllowTF32CuDNN(false);  // on by default for convolutions: 10 bits of mantissa
     log_info("computing on GPU {} ({})", index,
              gpu_text(gpu_facts().driver.gpus[static_cast<std::size_t>(index)]));
     return {at::kCUDA, static_cast<at::DeviceIndex>(index)};
@@ -66,6 +67,13 @@ at::Device open_device(const std::string& choice) {
              has_driver ? ": " + gpu.obstacle : std::string());
     if (!has_driver) log_debug("no GPU: {}", gpu.obstacle);
     return at::kCPU;
+}
+
+std::int64_t device_memory(const at::Device& device) {
+    const std::vector<Gpu>& gpus = gpu_facts().driver.gpus;
+    const auto index = static_cast<std::size_t>(device.has_index() ? device.index() : 0);
+    constexpr std::int64_t assumed = 16'000'000'000;
+    return device.is_cuda() && index < gpus.size() ? gpus[index].memory_bytes : assumed;
 }
 
 bool has_gpu() {

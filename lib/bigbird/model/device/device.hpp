@@ -15,6 +15,9 @@ namespace bigbird::model {
 /// missing where the GPU asked for cannot be used, ConfigError for another word.
 at::Device open_device(const std::string& choice);
 
+/// Bytes of a GPU's memory, used or not.
+std::int64_t device_memory(const at::Device& device);
+
 /// Whether "auto" would be a GPU.
 bool has_gpu();
 

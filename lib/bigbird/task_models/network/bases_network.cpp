@@ -51,6 +51,15 @@ public:
     std::int64_t hidden_size() const override { return network_->config().encoder.hidden_size; }
     bins::Grid grid() const override { return network_->config().grid(); }
     std::int64_t window_positions() const override { return network_->config().window_positions(); }
+    /// Maps of single bases fill a GPU long before positions do.
+    std::int64_t windows_at_once(std::int64_t batch_tokens) const override {
+        constexpr std::int64_t bytes_of_value = 40;
+        const std::int64_t windows = BinNetwork::windows_at_once(batch_tokens);
+        if (device().is_cpu()) return windows;
+        const std::int64_t values = grid().window_bases() * network_->config().stages.front().channels;
+        return std::clamp<std::int64_t>(model::device_memory(device()) / (bytes_of_value * values), 1,
+                                        windows);
+    }
     EncodedWindow encode(std::string_view dna, bool reverse) const override {
         EncodedWindow window;
         const at::Tensor codes = bins::codes_of(reverse ? genome::reverse_complement(dna) : std::string(dna));
@@ -67,11 +76,11 @@ public:
                       return static_cast<std::uint8_t>(id);
                   }).out;
         }
-        const training::Autocast autocast(computing_.type, device());
+        const training::Autocast autocast(type(), device());
         return network_.ptr()->features(model::copy_to_device(codes, device()), key);
     }
     at::Tensor predict(const at::Tensor& features, const model::DropoutKey& key) const override {
-        const training::Autocast autocast(computing_.type, device());
+        const training::Autocast autocast(type(), device());
         return network_.ptr()->predict(features, key).to(at::kFloat);
     }
     std::unique_ptr<EditedBins> edit(std::string_view window, bool reverse) const override {
@@ -90,23 +99,25 @@ public:
     }
 
 private:
+    training::ComputeType type() const { return type_for_bases(computing_, hidden_size()); }
+
     class Edited : public EditedBins {
     public:
         Edited(const BaseBins& network, std::string_view window, bool reverse)
             : network_(network), reverse_(reverse), window_([&] {
-                  const training::Autocast autocast(network.computing_.type, network.device());
+                  const training::Autocast autocast(network.type(), network.device());
                   return bins::SubstitutedWindow(network.network_, codes_of(window));
               }()) {}
         at::Tensor logits() const override {
-            const training::Autocast autocast(network_.computing_.type, network_.device());
+            const training::Autocast autocast(network_.type(), network_.device());
             return network_.predict(window_.features(), {})[0];
         }
         at::Tensor logits(std::span<const bins::Substitution> each, const at::Tensor& bins) const override {
-            const training::Autocast autocast(network_.computing_.type, network_.device());
+            const training::Autocast autocast(network_.type(), network_.device());
             return network_.predict(window_.features(each, bins), {});
         }
         at::Tensor logits(std::string_view edited) const override {
-            const training::Autocast autocast(network_.computing_.type, network_.device());
+            const training::Autocast autocast(network_.type(), network_.device());
             return network_.predict(window_.edited_features(codes_of(edited)), {})[0];
         }
 

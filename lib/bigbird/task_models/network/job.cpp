@@ -5,10 +5,19 @@
 #include "bigbird/model/device/device.hpp"
 #include "bigbird/model/device/usable_attention.hpp"
 
+#include <ATen/core/grad_mode.h>
+
 namespace bigbird::task_models {
 
 Computing parse_computing(const std::string& type, const std::string& attention, const at::Device& device) {
-    return {training::parse_compute_type(type, device), model::usable_attention(attention, device)};
+    return {training::parse_compute_type(type, device), type == "auto",
+            model::usable_attention(attention, device)};
+}
+
+training::ComputeType type_for_bases(const Computing& computing, std::int64_t hidden_size) {
+    constexpr std::int64_t wide = 512;
+    const bool gains = at::GradMode::is_enabled() && hidden_size >= wide;
+    return computing.is_default && !gains ? training::ComputeType::fp32 : computing.type;
 }
 
 std::int64_t batch_tokens_on(const at::Device& device, std::int64_t asked, bool gradients) {

@@ -13,8 +13,13 @@ namespace bigbird::task_models {
 /// How an encoder computes; its parameters and what follows it are float32.
 struct Computing {
     training::ComputeType type = training::ComputeType::fp32;
+    bool is_default = false;  ///< nobody chose the type
     attention::Backend attention = attention::Backend::automatic;
 };
+
+/// The type for a network of bases. Unless one was chosen, it is fp32 for scores, whose differences between
+/// alleles bf16 would drown, and for narrow networks, which are faster so.
+training::ComputeType type_for_bases(const Computing& computing, std::int64_t hidden_size);
 
 /// From the values of --dtype (training::parse_compute_type) and --attention (model::usable_attention).
 Computing parse_computing(const std::string& type, const std::string& attention, const at::Device& device);

@@ -24,8 +24,8 @@ std::vector<std::vector<std::size_t>> BinNetwork::group(std::span<const EncodedW
                                                         model::GroupSizes sizes) const {
     std::vector<std::size_t> all(windows.size());
     std::iota(all.begin(), all.end(), std::size_t{0});
-    return model::cut_into_groups(all, model::members_a_group(window_positions(), batch_tokens, sizes),
-                                  sizes);
+    const std::int64_t tokens = windows_at_once(batch_tokens) * window_positions();
+    return model::cut_into_groups(all, model::members_a_group(window_positions(), tokens, sizes), sizes);
 }
 
 at::Tensor BinNetwork::logits(std::span<const EncodedWindow> windows, std::span<const std::size_t> group,

@@ -94,6 +94,10 @@ public:
     virtual bins::Grid grid() const = 0;
     /// The most positions that the encoder takes of a window.
     virtual std::int64_t window_positions() const = 0;
+    /// Windows that go through the network at once: what `batch_tokens` positions hold, at least one.
+    virtual std::int64_t windows_at_once(std::int64_t batch_tokens) const {
+        return std::max<std::int64_t>(1, batch_tokens / window_positions());
+    }
     /// Size of the encoder's part of features(), which comes first.
     virtual std::int64_t hidden_size() const = 0;
     /// (channels, 4, width) of a first convolution over bases; undefined where there is none.

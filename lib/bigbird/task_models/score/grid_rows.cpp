@@ -51,7 +51,7 @@ std::int64_t count_new_windows(const bins::Grid& grid, const genome::Interval* b
 
 std::size_t windows_at_once(const BinNetwork& network, std::int64_t batch_tokens) {
     if (network.device().is_cpu()) return 1;
-    return static_cast<std::size_t>(std::max<std::int64_t>(1, batch_tokens / network.window_positions()));
+    return static_cast<std::size_t>(network.windows_at_once(batch_tokens));
 }
 
 GridRows::GridRows(const bins::Grid& grid, const SequenceOf& sequence_of, std::size_t at_once, Values values)

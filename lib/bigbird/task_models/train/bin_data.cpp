@@ -319,7 +319,7 @@ double BinData::weight(std::int64_t begin, std::int64_t end) const {
 }
 
 std::int64_t BinData::validation_chunk(std::int64_t batch_tokens) const {
-    return std::max<std::int64_t>(1, batch_tokens / network_->window_positions());
+    return network_->windows_at_once(batch_tokens);
 }
 
 Batch BinData::validation(std::int64_t begin, std::int64_t end) const {
