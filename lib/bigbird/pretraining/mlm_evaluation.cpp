@@ -116,8 +116,8 @@ CorpusOf reader_of(const CorpusPaths& paths, const genome::ReferenceGenome* geno
 Json evaluate_mlm(const MlmEvaluationSpec& spec, genome::TextOutput* token_scores) {
     const std::filesystem::path model = training::find_model(spec.model);
     const int threads = resolve_threads(spec.threads);
-    const ScoringSpec scoring = scoring_of(spec, token_scores != nullptr);
     model::set_compute_threads(threads);
+    const ScoringSpec scoring = scoring_of(spec, token_scores != nullptr);
     std::unique_ptr<genome::ReferenceGenome> genome;
     if (!spec.references.empty()) genome = genome::open_references(spec.references);
     const CorpusOf held_out = reader_of(spec.held_out, genome.get(), threads);

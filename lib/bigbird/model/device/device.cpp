@@ -63,7 +63,8 @@ at::Device open_device(const std::string& choice) {
         throw DeviceError("--device " + choice + " cannot be used: " + gpu.obstacle);
     }
     const bool has_driver = !facts.driver.is_missing;
-    log_info("computing on the CPU, {} threads{}", at::get_num_threads(),
+    const int threads = at::get_num_threads();
+    log_info("computing on the CPU, {} thread{}{}", threads, threads == 1 ? "" : "s",
              has_driver ? ": " + gpu.obstacle : std::string());
     if (!has_driver) log_debug("no GPU: {}", gpu.obstacle);
     return at::kCPU;

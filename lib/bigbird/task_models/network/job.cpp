@@ -28,8 +28,8 @@ std::int64_t batch_tokens_on(const at::Device& device, std::int64_t asked, bool 
 }
 
 Job open_job(const ComputeSpec& spec) {
-    const at::Device device = model::open_device(spec.device);
     model::set_compute_threads(spec.threads);
+    const at::Device device = model::open_device(spec.device);
     return {device, parse_computing(spec.dtype, spec.attention, device),
             batch_tokens_on(device, spec.batch_tokens), resolve_threads(spec.threads)};
 }
