@@ -4,12 +4,14 @@
 
 Compares predict-variants with the same variants applied by `bcftools consensus`. Each allele, as `bcftools norm` writes it, is put into the reference; the
 sequence about it is cut so that windows are where the grid of the whole contig has them; `predict-chromatin` scores both sequences, and numpy computes every
-scorer from these tracks. Of indels the bins behind the variant's own are read from a cut in which the bases behind the allele keep their places. Prints the
-largest difference of log odds per scorer, and fails above 1e-4. Bins of another window's core are not compared. --write keeps some log odds as a fixture
-(test_data/variants/effects.tsv). Needs bcftools, samtools and numpy; takes two minutes on two cores.
+scorer from these tracks. Of indels the bins behind the variant's own are read from a cut in which the bases behind the allele keep their places. A bin in the
+margin of the variant's window belongs to the neighboring window's core, so predict-chromatin gives another window's score for it: such bins are read from a
+copy of the model with smaller margins, on cuts where its windows are the same. Prints the largest difference of log odds per scorer, and fails above 1e-4.
+--write keeps some log odds as a fixture (test_data/variants/effects.tsv). Needs bcftools, samtools and numpy; takes four minutes on two cores.
 """
 import argparse
 import gzip
+import json
 import shutil
 import subprocess
 import sys
@@ -19,7 +21,8 @@ from pathlib import Path
 import numpy as np
 
 ROOT = Path(__file__).resolve().parents[2]
-BIN, CORE, SIDE, PLACES = 200, 48, 2, 3  # of the bundled model; bins on either side; cores before and behind
+BIN, CORE, MARGIN = 200, 48, 8  # of the bundled model
+SIDE, PLACES = 2, 3  # bins on either side; cores before and behind
 # Of differences of log odds, (alleles, bins, labels).
 SCORERS = {
     "centre": lambda odds: odds[:, SIDE],
@@ -54,18 +57,39 @@ def cut(fasta, contig, begin, end, allele, folder):
     return "".join(region.splitlines()[1:]).upper()
 
 
-def write_cuts(found, fasta, folder):
-    """Three contigs per allele: the reference, the allele with the bases before it in place, and with those behind it."""
+def with_margin(model, margin, folder):
+    """A copy of the model that gives more bins of the same windows."""
+    copy = folder / f"margin{margin}"
+    shutil.copytree(model, copy)
+    config = json.loads((copy / "config.json").read_text())
+    config["bigbird_dna"]["task_model"]["network"]["margin_bins"] = margin
+    (copy / "config.json").write_text(json.dumps(config))
+    return copy
+
+
+def write_cuts(found, fasta, margin, folder):
+    """Three contigs per allele: the reference, the allele with the bases before it in place, and with those behind it. The window whose core holds the variant is
+    the reference's for a model with `margin`."""
+    core = CORE + 2 * (MARGIN - margin)
     with open(folder / "cuts.fa", "w") as out, open(folder / "bins.bed", "w") as bed:
         for i, allele in enumerate(found):
             contig, position, ref, alt = allele
-            growth, core = len(alt) - len(ref), position // BIN // CORE
-            begin, end = (core - PLACES) * CORE * BIN, (core + PLACES + 1) * CORE * BIN
-            first = position // BIN - begin // BIN - SIDE
+            growth, window = len(alt) - len(ref), position // BIN // CORE * CORE - MARGIN
+            first = window + margin - PLACES * core
+            begin, end = first * BIN, (first + (2 * PLACES + 1) * core) * BIN
             for name, start, applied in (("ref", begin, None), ("left", begin, allele), ("right", begin + growth, allele)):
                 out.write(f">{name}{i}\n{cut(fasta, contig, start, end, applied, folder)}\n")
-                for number in range(first, first + 2 * SIDE + 1):
+                for number in range(position // BIN - first - SIDE, position // BIN - first + SIDE + 1):
                     bed.write(f"{name}{i}\t{number * BIN}\t{number * BIN + BIN}\n")
+
+
+def differences(found, fasta, program, model, margin, folder):
+    """Of log odds, (alleles, bins, labels)."""
+    write_cuts(found, fasta, margin, folder)
+    run(program, "predict-chromatin", "--model", model, "--reference", folder / "cuts.fa", "--regions", folder / "bins.bed", "--output",
+        folder / "tracks.npy", "--force")
+    tracks = np.load(folder / "tracks.npy").astype(np.float64).reshape(len(found), 3, 2 * SIDE + 1, -1)
+    return log_odds(np.concatenate([tracks[:, 1, :SIDE + 1], tracks[:, 2, SIDE + 1:]], 1)) - log_odds(tracks[:, 0])
 
 
 def log_odds(p):
@@ -90,14 +114,12 @@ def main():
         with open(folder / "norm.vcf", "w") as vcf:
             vcf.write("##fileformat=VCFv4.2\n#CHROM\tPOS\tID\tREF\tALT\tQUAL\tFILTER\tINFO\n")
             vcf.writelines(f"{c}\t{p + 1}\t.\t{r}\t{a}\t.\t.\t.\n" for c, p, r, a in found)
-        write_cuts(found, fasta, folder)
-        run(options.program, "predict-chromatin", "--model", options.model, "--reference", folder / "cuts.fa", "--regions", folder / "bins.bed",
-            "--output", folder / "tracks.npy")
-        tracks = np.load(folder / "tracks.npy").astype(np.float64).reshape(len(found), 3, 2 * SIDE + 1, -1)
-        ref, alt = tracks[:, 0], np.concatenate([tracks[:, 1, :SIDE + 1], tracks[:, 2, SIDE + 1:]], 1)
-        odds = log_odds(alt) - log_odds(ref)
-        place = np.array([p // BIN % CORE for _, p, _, _ in found])
-        inside = (place >= SIDE) & (place < CORE - SIDE)
+        odds = differences(found, fasta, options.program, options.model, MARGIN, folder)
+        wide = differences(found, fasta, options.program, with_margin(options.model, MARGIN - SIDE, folder), MARGIN - SIDE, folder)
+        bins = np.array([p // BIN % CORE for _, p, _, _ in found])[:, None] + np.arange(-SIDE, SIDE + 1)
+        in_core = (bins >= 0) & (bins < CORE)
+        print(f"{in_core.sum()} bins of cores: both ways differ by at most {np.abs(odds - wide)[in_core].max():.2g}; {(~in_core).sum()} bins of margins", flush=True)
+        odds[~in_core], inside = wide[~in_core], in_core.all(1)
         worst, kept = 0, {}
         for scorer, score in SCORERS.items():
             words = [] if scorer == "centre" else ["--scorer", scorer, "--bins", 2 * SIDE + 1]
@@ -105,16 +127,16 @@ def main():
             run(options.program, "predict-variants", "--model", options.model, "--reference", fasta, "--variants", folder / "norm.vcf", "--write", "log-odds",
                 *words, "--output", output)
             ours = np.load(output)
-            theirs, compared = score(odds), inside | (scorer == "centre")
-            difference = np.abs(ours - theirs)[compared].max()
-            print(f"{scorer}: {compared.sum()} alleles, {ours.shape[1]} labels, largest difference of log odds {difference:.2g}", flush=True)
+            theirs = score(odds)
+            difference = np.abs(ours - theirs).max()
+            print(f"{scorer}: {len(found)} alleles, {ours.shape[1]} labels, largest difference of log odds {difference:.2g}", flush=True)
             worst, kept[scorer] = max(worst, difference), theirs
         if options.write:
-            indels = [i for i, (_, _, r, a) in enumerate(found) if len(r) != len(a) and inside[i]]
-            others = [i for i, (_, _, r, a) in enumerate(found) if len(r) == len(a) and inside[i]]
+            is_indel = np.array([len(r) != len(a) for _, _, r, a in found])
+            of = lambda indel, core, count: list(np.flatnonzero((is_indel == indel) & (inside == core))[:count])
             with open(options.write, "w") as table:
                 table.write("#contig\tpos\tref\talt\tlabel\tcentre\tl2\n")
-                for i in sorted(others[:3] + indels[:5]):
+                for i in sorted(of(False, True, 3) + of(True, True, 5) + of(False, False, 1) + of(True, False, 2)):
                     for label in (0, 1, 80):
                         c, p, r, a = found[i]
                         table.write(f"{c}\t{p + 1}\t{r}\t{a}\t{label}\t{kept['centre'][i, label]:.5f}\t{kept['l2'][i, label]:.5f}\n")
