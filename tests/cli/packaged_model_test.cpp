@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The small model that the packages carry (scripts/data/make-model) gives the scores that its maker stored.
 #include "cli/run_program.hpp"
+#include "cli/shell.hpp"
 #include "support/temp_dir.hpp"
 #include "support/testing.hpp"
 
@@ -123,6 +124,17 @@ DOCTEST_TEST_CASE("chromatin-grch37: effects of variants that bcftools consensus
         const double quantile = std::stod(centre[row][8 + 3 * label]), effect = std::stod(expected[i][5]);
         if (std::abs(effect) > 0.1) DOCTEST_CHECK((quantile > 0.5) == (effect > 0));
     }
+}
+
+DOCTEST_TEST_CASE("chromatin-grch37: VCF on standard output ends where its reader does") {
+    if (!has_shell("bash")) return;
+    const ProgramResult gone = run_shell(
+        "bash", program_path() + " predict-variants --model " +
+                    test_data("models/chromatin-grch37").string() + " --reference " +
+                    test_data("genome/22.fa.gz").string() + " --variants " +
+                    test_data("variants/1000g.chr22.vcf.gz").string() +
+                    " --device cpu --output - --format vcf 2>/dev/null | true; echo ${PIPESTATUS[0]}");
+    DOCTEST_CHECK(gone.out == "141\n");
 }
 
 DOCTEST_TEST_CASE("chromatin-grch37: its card names the weights that lie beside it") {

@@ -5,6 +5,8 @@
 #include "support/testing.hpp"
 #include "task_models/tiny_task.hpp"
 
+#include <algorithm>
+
 using namespace bigbird::testing;
 
 namespace {
@@ -36,6 +38,11 @@ private:
 
 bool contains(const std::string& text, const std::string& part) {
     return text.find(part) != std::string::npos;
+}
+
+/// The lines of a VCF after the header.
+std::string records_of(const std::string& vcf) {
+    return vcf.substr(vcf.find('\n', vcf.find("#CHROM")) + 1);
 }
 
 }  // namespace
@@ -139,6 +146,64 @@ DOCTEST_TEST_CASE("variants: a VCF with effects in INFO, its index, and what is 
                                         fixture / "genome.fa", "--output", fixture / "e2.vcf"});
     DOCTEST_CHECK(elsewhere.code == 2);
     DOCTEST_CHECK(contains(elsewhere.err, "only predict-variants writes VCF and BCF"));
+}
+
+DOCTEST_TEST_CASE("variants: VCF on standard output is the file's, and a reader of the stream takes it") {
+    const Fixture fixture;
+    const std::vector<std::string> words{
+        "--model", fixture / "model", "--skip-invalid", "--output", "-", "--format", "vcf"};
+    const auto run = [&](const std::string& variants, const std::vector<std::string>& more) {
+        std::vector<std::string> all = words;
+        all.insert(all.end(), {"--variants", variants});
+        all.insert(all.end(), more.begin(), more.end());
+        return fixture.variants(all);
+    };
+    const auto streamed =
+        run(fixture / "v.vcf", {"--output", fixture / "e.vcf", "--output", fixture / "e.tsv"});
+    DOCTEST_CAPTURE(streamed.err);
+    DOCTEST_CHECK(streamed.code == 0);
+    DOCTEST_CHECK(streamed.out == read_file(fixture / "e.vcf"));
+    DOCTEST_CHECK(contains(read_file(fixture / "e.tsv"), "\nchrc\t1001\ta\tA\tG\tpadded\t"));
+    write_file(fixture / "stream.vcf", streamed.out);
+    const auto again = run(fixture / "stream.vcf", {});
+    DOCTEST_CHECK(again.code == 0);
+    DOCTEST_CHECK(records_of(again.out) == records_of(streamed.out));
+    DOCTEST_CHECK(std::ranges::count(records_of(again.out), '\n') == 2);
+    const auto named = fixture.variants({"--model", fixture / "model", "--variants", fixture / "v.vcf",
+                                         "--format", "vcf", "--output", fixture / "f.vcf"});
+    DOCTEST_CHECK(named.code == 2);
+    DOCTEST_CHECK(contains(named.err, "--format is of --output -: the ending of a file tells its format"));
+    const auto part = run(fixture / "v.vcf", {"--shard", "1/2"});
+    DOCTEST_CHECK(part.code == 2);
+    DOCTEST_CHECK(contains(part.err, "--shard writes a file"));
+}
+
+DOCTEST_TEST_CASE("variants: more than 1,000 labels in INFO are warned of, and --top bounds them") {
+    const Fixture fixture;
+    bigbird::task_models::TaskInfo info;
+    info.window = {-100, 100};
+    write_tiny_task_model(fixture / "wide", info, 1001, 1);
+    const auto run = [&](const std::vector<std::string>& more) {
+        std::vector<std::string> words{
+            "--model", fixture / "wide", "--variants", fixture / "v.vcf", "--skip-invalid", "--output",
+            "-",       "--format",       "vcf"};
+        words.insert(words.end(), more.begin(), more.end());
+        return fixture.variants(words);
+    };
+    const std::string entries = "entries in INFO, one per label";
+    const auto all = run({"--labels", "0-1000"});
+    DOCTEST_CAPTURE(all.err);
+    DOCTEST_CHECK(all.code == 0);
+    DOCTEST_CHECK(contains(all.err,
+                           "warning: each allele gets 1001 entries in INFO, one per label; without --labels "
+                           "it gets the --top 10 with the largest effects"));
+    DOCTEST_CHECK(std::ranges::count(records_of(all.out), '|') == 6 * 1003);
+    const auto fewer = run({"--labels", "0-999"});
+    DOCTEST_CHECK(fewer.code == 0);
+    DOCTEST_CHECK_FALSE(contains(fewer.err, entries));
+    const auto top = run({});
+    DOCTEST_CHECK_FALSE(contains(top.err, entries));
+    DOCTEST_CHECK(std::ranges::count(records_of(top.out), '|') == 6 * 12);
 }
 
 DOCTEST_TEST_CASE("variants: --dry-run says what it takes and writes nothing; scorers need bins") {

@@ -129,6 +129,9 @@ void setup_predict_variants(Program& program, Runner<VariantSpec> run) {
     add_score_outputs(command, spec->outputs);
     add_shard_option(command, spec->outputs.shard, "rows");
     option_of(command, "--output")->required(false);
+    add_choice_option(command, "--format", spec->outputs.stream, outputs::stream_choices,
+                      "What --output - writes: a row per allele, or the records with effects in INFO")
+        ->group("Output");
     command.add_flag("--dry-run", spec->dry_run,
                      "Only print the time and memory to expect, measured on some variants");
     add_compute_options(command, *spec);

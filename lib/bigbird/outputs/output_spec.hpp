@@ -7,7 +7,8 @@
 //   .h5 .hdf5               HDF5
 //   .bedgraph[.gz] .bdg     one label along the genome; also .bedGraph
 //   .bw .bigwig             the same as bigWig; also .bigWig
-//   .vcf .vcf.gz .bcf       the records of variants with scores in INFO; predict-variants writes them itself
+//   .vcf .vcf.gz .bcf       the records of variants with scores in INFO; predict-variants writes them itself,
+//                           and with --format vcf also "-"
 // A track holds one label; for several its name holds {label}, the label with `_` for every character outside
 // A-Z a-z 0-9 . _ + -, or {index}, its number in the model.
 #pragma once
@@ -34,8 +35,13 @@ enum class Precision : std::uint8_t { float32, float16 };
 inline constexpr Choices<Precision, 2> precision_choices{
     {{Precision::float32, "float32"}, {Precision::float16, "float16"}}};
 
+enum class Kind : std::uint8_t { table, csv, long_table, npy, hdf5, bedgraph, bigwig, variants };
+/// The values of --format.
+inline constexpr Choices<Kind, 2> stream_choices{{{Kind::table, "table"}, {Kind::variants, "vcf"}}};
+
 struct OutputSpec {
     std::vector<std::filesystem::path> paths{};
+    Kind stream = Kind::table;  ///< of the path "-", standard output
     Overwrite overwrite = Overwrite::refuse;
     std::optional<double> min_score{};         ///< for .long.tsv, which needs it
     Overlap overlap = Overlap::mean;           ///< for tracks
@@ -50,9 +56,8 @@ struct OutputSpec {
     std::vector<std::pair<std::string, std::string>> options{};
 };
 
-/// The format by an output's ending; "-" is a table.
-enum class Kind : std::uint8_t { table, csv, long_table, npy, hdf5, bedgraph, bigwig, variants };
-std::optional<Kind> kind_of(const std::filesystem::path& path);
+/// The format by an output's ending; `stream` for "-".
+std::optional<Kind> kind_of(const std::filesystem::path& path, Kind stream = Kind::table);
 std::string to_string(Kind kind);
 
 }  // namespace bigbird::outputs

@@ -98,11 +98,11 @@ void require_apart(const fs::path& path, const TableSchema& schema, std::span<co
     }
 }
 
-std::optional<Kind> kind_of(const fs::path& path) {
+std::optional<Kind> kind_of(const fs::path& path, Kind stream) {
     std::string name = path.filename().string();
     std::transform(name.begin(), name.end(), name.begin(),
                    [](unsigned char letter) { return static_cast<char>(std::tolower(letter)); });
-    if (path == "-") return Kind::table;
+    if (path == "-") return stream;
     const bool packed = name.ends_with(".gz") || name.ends_with(".bgz");
     if (packed) name.resize(name.rfind('.'));
     struct Ending {
@@ -139,7 +139,7 @@ void prepare_outputs(const OutputSpec& spec) {
     if (spec.shard) check_part(spec);
     std::set<fs::path> seen;
     for (const fs::path& path : spec.paths) {
-        const auto kind = kind_of(path);
+        const auto kind = kind_of(path, spec.stream);
         if (!kind) {
             throw ConfigError(
                 path.string() +
@@ -176,7 +176,7 @@ Outputs::Outputs(const OutputSpec& spec, const TableSchema& schema,
     : spec_(spec), schema_(schema), contigs_(contigs.begin(), contigs.end()) {
     const TableSchema part = schema_of_part(schema, spec);
     for (const fs::path& path : spec.paths) {
-        const Kind kind = *kind_of(path);
+        const Kind kind = *kind_of(path, spec.stream);
         switch (kind) {
             case Kind::table:
             case Kind::csv:

@@ -3,6 +3,7 @@
 
 #include "bigbird/core/error.hpp"
 #include "bigbird/core/log.hpp"
+#include "bigbird/genome/text/text_output.hpp"
 
 #include <htslib/hts.h>
 #include <htslib/tbx.h>
@@ -64,7 +65,7 @@ std::optional<VariantFormat> variant_format_of(const fs::path& path) {
     std::string name = path.filename().string();
     std::ranges::transform(name, name.begin(),
                            [](unsigned char letter) { return static_cast<char>(std::tolower(letter)); });
-    if (name.ends_with(".vcf")) return VariantFormat::vcf;
+    if (path == "-" || name.ends_with(".vcf")) return VariantFormat::vcf;
     if (name.ends_with(".bcf")) return VariantFormat::bcf;
     if (name.ends_with(".vcf.gz") || name.ends_with(".vcf.bgz")) return VariantFormat::bgzipped_vcf;
     return std::nullopt;
@@ -89,33 +90,31 @@ void set_info(const Variant& variant, VariantHeader& header, std::span<const Var
 }
 
 struct VariantWriter::State {
-    PendingOutput file;
+    fs::path name;
     Overwrite overwrite;
     VariantFormat format;
     std::shared_ptr<VariantHeader> header;
+    std::optional<PendingOutput> file{};  ///< none of standard output
     std::unique_ptr<htsFile, CloseFile> out{};
     std::optional<PendingOutput> index{};
     Order order{};
 
-    [[noreturn]] void fail() const {
-        throw WriteError(file.target().string() + ": writing failed: is the disk full?");
-    }
     void require(bool fine) const {
-        if (!fine) fail();
+        if (!fine) throw_writing_failed(name, "is the disk full?");
     }
     void write_index() {
         const bool bcf = format == VariantFormat::bcf;
         for (const bool csi : {false, true})  // what an earlier file had would mislead
-            if (overwrite == Overwrite::allow) remove_quietly(index_path(file.target(), csi));
+            if (overwrite == Overwrite::allow) remove_quietly(index_path(name, csi));
         if (!order.sorted()) {
             log_warning("{}: has no index, because its records are not sorted; sort it with bcftools sort",
-                        file.target().string());
+                        name.string());
             return;
         }
         const bool csi = bcf || order.end() >= end_of_tbi;
         const int bin = csi ? smallest_csi_bin : 0;
-        index.emplace(index_path(file.target(), csi), overwrite);
-        const char *const from = file.path().c_str(), *const to = index->path().c_str();
+        index.emplace(index_path(name, csi), overwrite);
+        const char *const from = file->path().c_str(), *const to = index->path().c_str();
         require((bcf ? bcf_index_build3(from, to, bin, 1)
                      : tbx_index_build3(from, to, bin, 1, &tbx_conf_vcf)) == 0);
     }
@@ -123,9 +122,11 @@ struct VariantWriter::State {
 
 VariantWriter::VariantWriter(const fs::path& path, Overwrite overwrite, std::shared_ptr<VariantHeader> header,
                              int threads)
-    : state_(new State{{path, overwrite}, overwrite, *variant_format_of(path), std::move(header)}) {
+    : state_(new State{path, overwrite, *variant_format_of(path), std::move(header)}) {
     constexpr const char* modes[] = {"w", "wz", "wb"};
-    state_->out.reset(hts_open(state_->file.path().c_str(), modes[static_cast<std::size_t>(state_->format)]));
+    if (path != "-") state_->file.emplace(path, overwrite);
+    const fs::path& target = state_->file ? state_->file->path() : path;
+    state_->out.reset(hts_open(target.c_str(), modes[static_cast<std::size_t>(state_->format)]));
     if (!state_->out) throw_cannot_be_made(path, errno);
     if (threads > 1 && state_->format != VariantFormat::vcf) hts_set_threads(state_->out.get(), threads);
     const std::scoped_lock locked(state_->header->lock);
@@ -155,11 +156,12 @@ void VariantWriter::write(const Variant& variant) {
 void VariantWriter::finish(std::vector<PendingOutput*>& pending) {
     state_->require(hts_close(state_->out.release()) == 0);
     if (state_->format != VariantFormat::vcf) state_->write_index();
-    pending.push_back(&state_->file);
+    if (state_->file) pending.push_back(&*state_->file);
     if (state_->index) pending.push_back(&*state_->index);
 }
 
 void prepare_variant_output(const fs::path& path, Overwrite overwrite) {
+    if (path == "-") return;
     prepare_output(path, overwrite);
     const VariantFormat format = *variant_format_of(path);
     if (format != VariantFormat::vcf)

@@ -13,7 +13,7 @@
 
 namespace bigbird::genome {
 
-/// The file formats of variants, by a name's ending: .vcf, .vcf.gz (or .vcf.bgz), .bcf.
+/// The file formats of variants, by a name's ending: .vcf, .vcf.gz (or .vcf.bgz), .bcf. VCF for "-".
 enum class VariantFormat : std::uint8_t { vcf, bgzipped_vcf, bcf };
 std::optional<VariantFormat> variant_format_of(const std::filesystem::path& path);
 
@@ -27,8 +27,9 @@ struct VariantField {
 /// VariantReader::keep_records(). Throws InputError for a record that htslib cannot change.
 void set_info(const Variant& variant, VariantHeader& header, std::span<const VariantField> fields);
 
-/// Writes records as a reader gave them, atomically. A compressed file gets an index beside it: .tbi, or .csi
-/// for BCF and where a position is past 2^29; none where records are not sorted. Not thread-safe.
+/// Writes records as a reader gave them, atomically, or to standard output ("-") as they come. A compressed
+/// file gets an index beside it: .tbi, or .csi for BCF and where a position is past 2^29; none where records
+/// are not sorted. Not thread-safe.
 class VariantWriter {
 public:
     /// Checks the name and writes the header, with `threads` to compress. Throws ConfigError, WriteError.
@@ -36,7 +37,8 @@ public:
                   std::shared_ptr<VariantHeader> header, int threads);
     ~VariantWriter();
 
-    /// Throws WriteError; InputError for BCF where the header lacks a contig or field of the record.
+    /// Throws WriteError; Stopped if standard output was closed; InputError for BCF where the header lacks a
+    /// contig or field of the record.
     void write(const Variant& variant);
     /// Ends the files and adds them to `pending` for commit_together(). Warns of records that are not sorted.
     /// Throws WriteError.
@@ -47,7 +49,8 @@ private:
     std::unique_ptr<State> state_;
 };
 
-/// Throws ConfigError where the file or an index of it exists and may not be replaced, or cannot be made.
+/// Throws ConfigError where the file or an index of it exists and may not be replaced, or cannot be made. "-"
+/// passes.
 void prepare_variant_output(const std::filesystem::path& path, Overwrite overwrite);
 
 }  // namespace bigbird::genome

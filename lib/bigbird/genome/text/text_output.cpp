@@ -50,13 +50,10 @@ struct TextOutput::State {
     std::unique_ptr<std::FILE, CloseFile> file;
     detail::BgzfHandle compressed;
 
-    /// `reason`: what the system said, where it is known; threads that compress keep theirs to themselves.
-    [[noreturn]] void fail(const std::string& reason) const {
-        if (name == "-" && errno == EPIPE) throw Stopped("standard output was closed", ExitCode::reader_gone);
-        throw WriteError((name == "-" ? std::string("standard output") : name.string()) +
-                         ": writing failed: " + reason);
+    /// Says why where it is known; threads that compress keep the reason to themselves.
+    [[noreturn]] void fail(bool packed) const {
+        throw_writing_failed(name, packed ? "is the disk full?" : std::strerror(errno));
     }
-    [[noreturn]] void fail() const { fail(compressed ? "is the disk full?" : std::strerror(errno)); }
 
     void open(int threads) {
         if (name == "-") {
@@ -100,7 +97,7 @@ void TextOutput::write(std::string_view text) {
                                  static_cast<ssize_t>(text.size())
                            : std::fwrite(text.data(), 1, text.size(), state_->plain()) == text.size();
     if (!whole) {
-        state_->fail();
+        state_->fail(state_->compressed != nullptr);
     }
 }
 
@@ -109,7 +106,7 @@ PendingOutput* TextOutput::finish() {
     const bool whole = packed ? bgzf_close(state_->compressed.release()) == 0
                               : std::fflush(state_->plain()) == 0 &&
                                     (!state_->file || std::fclose(state_->file.release()) == 0);
-    if (!whole) state_->fail(packed ? "is the disk full?" : std::strerror(errno));
+    if (!whole) state_->fail(packed);
     return state_->pending ? &*state_->pending : nullptr;
 }
 
@@ -117,6 +114,12 @@ void TextOutput::commit() {
     if (PendingOutput* const pending = finish()) {
         pending->commit();
     }
+}
+
+void throw_writing_failed(const std::filesystem::path& output, const std::string& reason) {
+    const bool stream = output == "-";
+    if (stream && errno == EPIPE) throw Stopped("standard output was closed", ExitCode::reader_gone);
+    throw WriteError((stream ? "standard output" : output.string()) + ": writing failed: " + reason);
 }
 
 void commit_together(std::span<const std::unique_ptr<TextOutput>> outputs) {

@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <memory>
 #include <span>
+#include <string>
 #include <string_view>
 
 namespace bigbird::genome {
@@ -30,6 +31,10 @@ private:
     struct State;
     std::unique_ptr<State> state_;
 };
+
+/// Throws Stopped if `output` is "-" and its reader has closed it (errno is EPIPE), else WriteError with
+/// `reason`.
+[[noreturn]] void throw_writing_failed(const std::filesystem::path& output, const std::string& reason);
 
 /// commit() of each, but all or none.
 void commit_together(std::span<const std::unique_ptr<TextOutput>> outputs);

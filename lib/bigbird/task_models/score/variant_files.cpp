@@ -20,8 +20,8 @@ constexpr std::size_t many_labels = 1000;
 
 std::vector<fs::path> paths_of(const VariantSpec& spec) {
     std::vector<fs::path> paths;
-    std::ranges::copy_if(spec.outputs.paths, std::back_inserter(paths), [](const fs::path& path) {
-        return outputs::kind_of(path) == outputs::Kind::variants;
+    std::ranges::copy_if(spec.outputs.paths, std::back_inserter(paths), [&](const fs::path& path) {
+        return outputs::kind_of(path, spec.outputs.stream) == outputs::Kind::variants;
     });
     return paths;
 }

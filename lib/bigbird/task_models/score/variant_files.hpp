@@ -28,7 +28,7 @@ using AlleleEffects = std::vector<AlleleEffect>;
 
 class VariantFile;
 
-/// The outputs of a run that end in .vcf, .vcf.gz or .bcf. They contain every input record, in order, with
+/// The outputs of a run that are VCF or BCF. They contain every input record, in order, with
 /// two more INFO fields (FORMAT.md, "Variants with effects"). Not thread-safe.
 class VariantFiles {
 public:

@@ -50,6 +50,9 @@ std::vector<Quantity> parse_quantities(std::string_view words, bool ranked) {
 
 void VariantSpec::validate() const {
     parse_quantities(quantities, true);
+    if (outputs.stream != outputs::Kind::table &&
+        std::ranges::find(outputs.paths, "-") == outputs.paths.end())
+        throw ConfigError("--format is of --output -: the ending of a file tells its format");
     const std::string word(word_of(bin_scorer_choices, scorer));
     if (bins % 2 == 0) {
         throw ConfigError(

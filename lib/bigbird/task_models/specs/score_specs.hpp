@@ -126,7 +126,8 @@ struct VariantSpec : ComputeSpec {
     bool dry_run = false;            ///< print an estimate of the cost
     outputs::OutputSpec outputs{.tracks = false};
 
-    /// Throws ConfigError if `quantities` is not valid, or if `scorer` and `bins` do not match.
+    /// Throws ConfigError if `quantities` is not valid, if `scorer` and `bins` do not match, or if a format
+    /// of standard output is given without such an output.
     void validate() const;
 };
 /// Settings of build-background.
