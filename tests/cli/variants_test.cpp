@@ -194,13 +194,17 @@ DOCTEST_TEST_CASE("variants: more than 1,000 labels in INFO are warned of, and -
     const auto all = run({"--labels", "0-1000"});
     DOCTEST_CAPTURE(all.err);
     DOCTEST_CHECK(all.code == 0);
-    DOCTEST_CHECK(contains(all.err,
-                           "warning: each allele gets 1001 entries in INFO, one per label; without --labels "
-                           "it gets the --top 10 with the largest effects"));
+    DOCTEST_CHECK(
+        contains(all.err,
+                 "warning: each allele gets 1001 entries in INFO, one per label; for those with the "
+                 "largest effects only, give --top 10 instead of --labels"));
     DOCTEST_CHECK(std::ranges::count(records_of(all.out), '|') == 6 * 1003);
     const auto fewer = run({"--labels", "0-999"});
     DOCTEST_CHECK(fewer.code == 0);
     DOCTEST_CHECK_FALSE(contains(fewer.err, entries));
+    DOCTEST_CHECK(contains(run({"--top", "2000"}).err,
+                           "1001 entries in INFO, one per label; for those with "
+                           "the largest effects only, give a smaller --top"));
     const auto top = run({});
     DOCTEST_CHECK_FALSE(contains(top.err, entries));
     DOCTEST_CHECK(std::ranges::count(records_of(top.out), '|') == 6 * 12);

@@ -108,7 +108,8 @@ void VariantFiles::prepare(const VariantSpec& spec) {
 VariantFiles::VariantFiles(const VariantSpec& spec, std::vector<std::string> labels,
                            const rows::Provenance& provenance, rows::VariantRows& rows, int threads)
     : labels_(std::move(labels)),
-      most_labels_(spec.labels.empty() ? static_cast<std::size_t>(spec.top) : labels_.size()) {
+      most_labels_(spec.labels.empty() ? std::min(static_cast<std::size_t>(spec.top), labels_.size())
+                                       : labels_.size()) {
     const std::vector<fs::path> paths = paths_of(spec);
     if (paths.empty()) return;
     std::ranges::transform(labels_, labels_.begin(), escaped);
@@ -119,9 +120,10 @@ VariantFiles::VariantFiles(const VariantSpec& spec, std::vector<std::string> lab
     }
     if (most_labels_ > many_labels) {
         log_warning(
-            "each allele gets {} entries in INFO, one per label; without --labels it gets the --top "
-            "{} with the largest effects",
-            most_labels_, spec.top);
+            "each allele gets {} entries in INFO, one per label; for those with the largest effects only, {}",
+            most_labels_,
+            spec.labels.empty() ? "give a smaller --top"
+                                : fmt::format("give --top {} instead of --labels", spec.top));
     }
 }
 
