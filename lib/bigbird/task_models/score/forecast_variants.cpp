@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <span>
 #include <utility>
 
 namespace bigbird::task_models {
@@ -45,11 +46,17 @@ VariantForecast forecast_variants(const VariantSpec& spec, double seconds_of_tri
     VariantForecast forecast;
     std::vector<Run> kept = keep_runs(all, rows::count_variant_rows(spec.variants), forecast.alleles);
     double seconds = 0;
-    bool cold = kept.size() > 1;  // the first run includes one-time setup
+    const bool several = kept.size() > 1;
+    bool cold = several;  // the first run includes one-time setup
     for (const std::size_t index : spread_order(kept.size())) {
         stop_if_asked();
         if (seconds > seconds_of_trial) break;
-        Run& run = kept[index];
+        std::span<rows::VariantRow> run = kept[index];
+        if (several && run.size() > 1) {  // the rows before a run would have paid for its first window
+            all.fill(run.front());
+            scorer->score(run.first(1), threads);
+            run = run.subspan(1);
+        }
         const auto begin = std::chrono::steady_clock::now();
         parallel_for(std::ssize(run), threads,
                      [&](std::int64_t i) { all.fill(run[static_cast<std::size_t>(i)]); });
