@@ -7,7 +7,7 @@ sequence about it is cut so that windows are where the grid of the whole contig 
 scorer from these tracks. Of indels the bins behind the variant's own are read from a cut in which the bases behind the allele keep their places. A bin in the
 margin of the variant's window belongs to the neighboring window's core, so predict-chromatin gives another window's score for it: such bins are read from a
 copy of the model with smaller margins, on cuts where its windows are the same. Prints the largest difference of log odds per scorer, and fails above 1e-4.
---write keeps some log odds as a fixture (test_data/variants/effects.tsv). Needs bcftools, samtools and numpy; takes four minutes on two cores.
+--write keeps some log odds as a fixture (test_data/variants/effects.tsv). Needs bcftools, samtools and numpy; takes two minutes on two cores.
 """
 import argparse
 import gzip
