@@ -52,8 +52,8 @@ void setup_attribute(Program& program, Runner<AttributeSpec> run) {
         ->type_name("N");
     command.add_flag("--mean-centered", spec->mean_centered, "Subtract each base's mean over A, C, G and T");
     add_choice_option(command, "--reverse-complement", spec->strands, task_models::strand_choices,
-                      "Average the scores of both strands, or score one: the reference's (none) or its "
-                      "reverse complement (only); of bin and other chromatin models");
+                      "Chromatin models: average the scores of both strands, or score only the given one "
+                      "(none) or its reverse complement (only)");
     add_letter_outputs(command, spec->outputs, "Contributions");
     add_threads_option(command, spec->threads);
     add_examples(command, examples);

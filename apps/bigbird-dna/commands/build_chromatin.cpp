@@ -119,7 +119,7 @@ void setup_build_chromatin(Program& program, Runner<BuildChromatinOptions> run) 
             ->type_name("SHEET|BED");
     add_import_options(command, *options, peaks);
     add_reference_option(command, of_bins.references, false);
-    command.add_option("--window", of_bins.window, "Bases about a bin that the model reads")
+    command.add_option("--window", of_bins.window, "Bases of sequence around a bin that the model reads")
         ->check(CLI::Range(std::int64_t{1}, rows::longest_window))
         ->type_name("BP");
     command

@@ -51,7 +51,7 @@ void setup_build_promoters(Program& program, Runner<BuildPromotersOptions> run) 
     add_reference_option(command, options->references);
     command
         .add_option("--chain", options->chain,
-                    "Chain file that the TSSs are lifted over by, such as hg38ToHg19.over.chain.gz")
+                    "Chain file to lift the TSSs over, such as hg38ToHg19.over.chain.gz")
         ->type_name("FILE");
     command
         .add_option("--window", options->window,
@@ -66,7 +66,7 @@ void setup_build_promoters(Program& program, Runner<BuildPromotersOptions> run) 
     command.add_option("--max-n-fraction", options->max_n_fraction, "Largest share of N in a window")
         ->check(CLI::Range(0.0, 1.0))
         ->type_name("SHARE");
-    add_hold_out_options(command, options->hold_outs, "the TSS base decides");
+    add_hold_out_options(command, options->hold_outs, "a window counts as inside if its TSS does");
     add_seed_option(command, options->seed);
     command.add_flag("--skip-invalid", options->skip_invalid,
                      "Leave out all rows that do not fit the reference (otherwise above 20 % is an error)");

@@ -69,13 +69,13 @@ void setup_build_tracks(Program& program, Runner<BuildTracksOptions> run) {
             "Bases added to a fragment's first and last base; 4,-5 for Tn5 where the file has them as read")
         ->default_str("0,0")
         ->type_name("BP,BP");
-    command.add_option("--window", tracks.window, "Bases about a bin that linear models read")
+    command.add_option("--window", tracks.window, "Bases of sequence around a bin that linear models read")
         ->check(CLI::Range(std::int64_t{1}, rows::longest_window))
         ->default_str("nine bins")
         ->type_name("BP");
     add_bin_region_options(command, tracks.include, tracks.exclude);
     add_hold_out_options(command, tracks.validation, tracks.test,
-                         "a bin that overlaps them counts as inside; by rule where neither is given");
+                         "a bin that overlaps them counts as inside; default: chosen automatically");
     command.add_flag("--skip-invalid", tracks.reading.skip_invalid,
                      "Leave out all rows that do not fit the reference (otherwise above 20 % is an error)");
     add_output_options(command, options->output, "Folder of examples to make");

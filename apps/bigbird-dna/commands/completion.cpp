@@ -41,7 +41,7 @@ void setup_completion(Program& program, Runner<CompletionOptions> run) {
         "In ~/.config/fish/config.fish: bigbird-dna completion fish | source");
     options->tree = command.get_parent();
     add_choice_option(command, "shell", options->shell, {"bash", "zsh", "fish"}, "The shell")->required();
-    add_stream_output_options(command, options->output, "Where the script goes; - is standard output");
+    add_stream_output_options(command, options->output, "Script to write; - is standard output");
     add_examples(command, examples);
 }
 

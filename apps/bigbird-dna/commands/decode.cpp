@@ -38,7 +38,7 @@ void setup_decode(Program& program, Runner<DecodeOptions> run) {
                     "Token ids separated by blanks, one sequence per line, plain or gzip")
         ->type_name("FILE|-");
     add_stream_output_options(command, options->output,
-                              "Sequences, a line for each line; special pieces spell nothing");
+                              "Decoded sequences, one per input line; special tokens are omitted");
     add_threads_option(command, options->threads);
     add_examples(command, examples);
 }

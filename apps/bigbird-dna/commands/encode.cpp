@@ -39,7 +39,7 @@ void setup_encode(Program& program, Runner<EncodeOptions> run) {
         .add_option("--input", options->input, "Sequences, one per line, upper or lower case, plain or gzip")
         ->type_name("FILE|-");
     add_stream_output_options(command, options->output,
-                              "Token ids, a line for each line, without [CLS] and [SEP]");
+                              "Token ids, one line per input line, without [CLS] and [SEP]");
     command.add_flag("--offsets", options->offsets,
                      "Write a row per token: line, start, end (0-based, half-open), id, token");
     add_threads_option(command, options->threads);

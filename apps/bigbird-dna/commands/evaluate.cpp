@@ -116,8 +116,8 @@ void add_promoter_options(CLI::App& command, EvaluateOptions& options) {
     command
         .add_option_function<std::string>(
             "--threshold", set_threshold,
-            "Lowest score of a promoter: a number, or f1 or mcc for the best on the validation rows (score "
-            "these, too); auto: f1 where they are scored, else 0.5")
+            "Score from which a row is called a promoter: a number, or f1 or mcc to optimize it on scored "
+            "validation rows; auto: f1 if validation rows are scored, else 0.5")
         ->default_str("auto")
         ->type_name("SCORE|auto|f1|mcc");
     const char* group = "Scan";
@@ -129,7 +129,7 @@ void add_promoter_options(CLI::App& command, EvaluateOptions& options) {
     CLI::Option* scan =
         command
             .add_option("--scan", options.scan.scores,
-                        "Scores of predict-promoter --scan along real sequence, for false calls per megabase")
+                        "Scores of predict-promoter --scan, for false calls per megabase of real sequence")
             ->needs(tss)
             ->type_name("FILE")
             ->group(group);
@@ -162,8 +162,9 @@ void add_sequences_options(CLI::App& command, EvaluateOptions& options) {
         options.request.threshold = {evaluation::ThresholdRule::Kind::given, threshold};
     };
     command
-        .add_option_function<double>("--threshold", set_threshold,
-                                     "Lowest score of the second of two classes, or of a label")
+        .add_option_function<double>(
+            "--threshold", set_threshold,
+            "Score from which a row is called the second of two classes, or positive for a label")
         ->default_str("the most probable class; 0.5 for labels")
         ->type_name("SCORE");
 }

@@ -57,7 +57,8 @@ void add_baseline_options(CLI::App& command, MlmEvaluationSpec& spec) {
                         "from them, are scored beside the model")
             ->type_name("FILE")
             ->group(group);
-    command.add_option("--baseline-corpus", spec.baseline.corpus, "The same from token shards")
+    command
+        .add_option("--baseline-corpus", spec.baseline.corpus, "Like --baseline-documents, from token shards")
         ->excludes(documents)
         ->type_name("DIR")
         ->group(group);
@@ -109,7 +110,7 @@ void setup_evaluate_mlm(Program& program, Runner<EvaluateMlmOptions> run) {
         ->excludes(documents)
         ->type_name("DIR");
     add_reference_option(command, spec.references, false)
-        ->description("Genome that coordinate documents point into");
+        ->description("Genome of the documents' coordinates");
     add_output_options(command, options->output, "The figures, as JSON; - is standard output");
     command
         .add_option(

@@ -326,10 +326,10 @@ void add_bins_options(CLI::App& command, FinetuneSpec& spec) {
         ->group(group);
     bins.motifs = task_models::bin_model_spec().bins.motifs;
     command
-        .add_option("--motifs", bins.motifs,
-                    "bigbird-bins: filters of the first convolution that start as motifs found in the "
-                    "training bins, at most; each label's best motif also feeds its score directly (0 means "
-                    "random starts)")
+        .add_option(
+            "--motifs", bins.motifs,
+            "bigbird-bins: maximum number of first-layer filters initialized with motifs from the training "
+            "bins; each label's best motif also feeds its score directly (0 means random initialization)")
         ->check(CLI::Range(std::int64_t{0}, std::int64_t{1} << 24))
         ->type_name("N")
         ->group(group);

@@ -60,7 +60,7 @@ void setup_help(Program& program, Runner<HelpOptions> run) {
     for (const CLI::App* each : options->tree->get_subcommands([](const CLI::App*) { return true; }))
         names.push_back(each->get_name());
     CLI::Option* about =
-        command.add_option("command", options->command, "Command that is explained; without it, the program")
+        command.add_option("command", options->command, "Command to explain; default: the program")
             ->check([names](const std::string& word) {
                 const bool is_known = std::ranges::find(names, word) != names.end();
                 return is_known ? std::string() : "there is no command '" + word + "'";
@@ -73,7 +73,7 @@ void setup_help(Program& program, Runner<HelpOptions> run) {
         .add_flag("--man", options->man,
                   "Print the manual page, in roff; without COMMAND and with --output, a folder of all pages")
         ->excludes(markdown);
-    add_stream_output_options(command, options->output, "Where the text goes; - is standard output");
+    add_stream_output_options(command, options->output, "Text to write; - is standard output");
     add_examples(command, examples);
 }
 

@@ -78,11 +78,11 @@ void setup_merge(Program& program, Runner<MergeOptions> run) {
                     "its .part.json beside it")
         ->required()
         ->type_name("FILE");
-    add_output_options(command, options->output, "The whole, in the parts' format");
+    add_output_options(command, options->output, "Merged output, in the parts' format");
     command
         .add_option(
             "--manifest", options->manifest,
-            "Parts of build-documents: also write parameters, counts and checksums, as its --manifest")
+            "Parts of build-documents: also write parameters, counts and checksums, like its --manifest")
         ->type_name("JSON")
         ->group("Output");
     add_threads_option(command, options->threads);

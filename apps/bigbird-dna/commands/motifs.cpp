@@ -102,7 +102,7 @@ void setup_motifs_compare(Program& program, Runner<MotifsCompareOptions> run) {
     command.add_option("MOTIFS", options->queries, "Motifs to look up, in MEME's minimal format or JASPAR's")
         ->required()
         ->type_name("FILE");
-    command.add_option("KNOWN", options->targets, "Known motifs, in either format")
+    command.add_option("KNOWN", options->targets, "Known motifs, in MEME's minimal format or JASPAR's")
         ->required()
         ->type_name("FILE");
     command

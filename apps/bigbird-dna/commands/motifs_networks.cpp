@@ -79,14 +79,15 @@ void setup_motifs_marginalize(Program& program, Runner<MarginalizeSpec> run) {
         ->type_name("BED|shuffled");
     add_reference_option(command, spec->references);
     command
-        .add_option("--spacing", spec->spacings,
-                    "Insert each two motifs, with this many bases between them; several by commas")
+        .add_option(
+            "--spacing", spec->spacings,
+            "Insert pairs of motifs with this many bases between them; several values separated by commas")
         ->delimiter(',')
         ->check(CLI::Range(std::int64_t{0}, std::int64_t{10'000}))
         ->type_name("BP");
     add_outputs(command, *spec,
-                "Table: motif, name, label, effect (the mean over backgrounds), se (its standard error), "
-                "backgrounds; with --spacing also interaction, the effect of both less that of each");
+                "Table: motif, name, label, effect (mean over backgrounds), se (standard error), "
+                "backgrounds; with --spacing also interaction: the effect of both minus that of each");
     add_examples(command, marginalize_examples);
 }
 

@@ -76,7 +76,7 @@ constexpr PredictCommand commands[] = {
      "predict-promoter",
      "Promoters",
      "Score BED rows as promoters: one row out for each row in, in order.",
-     "the window is placed on a row's first base, on the minus strand on its last",
+     "windows are placed around a row's first base (its last on the minus strand)",
      add_promoter_options,
      {{{"Scores of the TSSs of a BED",
         "bigbird-dna predict-promoter --model promoter/run --reference ../test_data/genome/22.fa.gz "

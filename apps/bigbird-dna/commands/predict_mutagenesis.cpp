@@ -62,8 +62,8 @@ void setup_predict_mutagenesis(Program& program, Runner<MutagenesisSpec> run) {
     add_choice_option(command, "--write", spec->quantity, task_models::effect_choices,
                       "Effects as differences of log odds (of coverage, of logarithms) or of scores");
     add_choice_option(command, "--reverse-complement", spec->strands, task_models::strand_choices,
-                      "Average the scores of both strands, or score one: the reference's (none) or its "
-                      "reverse complement (only); of bin and other chromatin models");
+                      "Chromatin models: average the scores of both strands, or score only the given one "
+                      "(none) or its reverse complement (only)");
     command.add_flag("--skip-invalid", spec->skip_invalid,
                      "Leave out rows that are not on the reference, instead of ending");
     add_letter_outputs(command, spec->outputs, "Effects");

@@ -50,7 +50,7 @@ void add_variant_options(CLI::App& command, VariantSpec& spec, const std::string
     add_choice_option(
         command, "--scorer", spec.scorer, task_models::bin_scorer_choices,
         "Bin models: the effect on the variant's bin, or the largest, mean, norm or sum over --bins");
-    command.add_option("--bins", spec.bins, "Bins that --scorer looks at, the variant's in the middle")
+    command.add_option("--bins", spec.bins, "Number of bins for --scorer, centered on the variant's bin")
         ->check(CLI::Range(std::int64_t{1}, std::int64_t{10'001}))
         ->type_name("N");
     add_choice_option(

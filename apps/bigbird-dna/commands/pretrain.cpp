@@ -32,10 +32,10 @@ void add_corpora_options(CLI::App& command, pretraining::CorporaSpec& corpora) {
         ->excludes(corpus)
         ->type_name("FILE");
     add_reference_option(command, corpora.references, false)
-        ->description("Genome that coordinate documents point into, or that documents are drawn from");
+        ->description("Genome of the documents' coordinates, or that documents are drawn from");
     add_input_options(command, corpora.input);
     option_of(command, "--tokenizer")
-        ->description("Tokenizer that train-tokenizer made; a --corpus and a --model hold their own");
+        ->description("Tokenizer of train-tokenizer; not needed with --corpus or --model, which contain one");
     add_document_options(command, corpora.drawing);
 }
 
@@ -72,7 +72,7 @@ void add_network_options(CLI::App& command, PretrainSpec& spec) {
         ->group(group);
     command
         .add_option("--masking-rate", spec.examples.masking.rate,
-                    "Share of tokens to predict (the paper's text says 0.15, its figure 7 0.1)")
+                    "Share of tokens to predict (0.15 in the paper's text, 0.1 in its figure 7)")
         ->check(CLI::Range(0.01, 0.9))
         ->type_name("RATE")
         ->group(group);
@@ -109,7 +109,7 @@ void add_evaluation_options(CLI::App& command, PretrainSpec& spec) {
         ->group(group);
     command
         .add_option("--evaluate-corpus", spec.corpora.evaluate_corpus,
-                    "Held-out token shards, scored likewise")
+                    "Held-out token shards to score, like --evaluate-documents")
         ->type_name("DIR")
         ->group(group);
     command
@@ -185,7 +185,7 @@ void setup_pretrain(Program& program, Runner<PretrainSpec> run) {
     option_of(command, "--warmup-steps")->default_str("a tenth of all, at most 10000");
     command
         .add_option("--epochs", spec->epochs,
-                    "Times that the corpus is seen, where --steps is not given [10 without --config]")
+                    "Epochs over the corpus, if --steps is not given [10 without --config]")
         ->check(CLI::PositiveNumber)
         ->type_name("N")
         ->default_str("")
@@ -202,7 +202,7 @@ void setup_pretrain(Program& program, Runner<PretrainSpec> run) {
     command.parse_complete_callback([&command, spec] { set_defaults(command, *spec); });
     add_run_options(command, spec->output, spec->run);
     option_of(command, "--output")->required(false);
-    command.add_flag("--yes", spec->yes, "Start even where the projected time on a CPU exceeds three days");
+    command.add_flag("--yes", spec->yes, "Start even if the projected time on a CPU exceeds three days");
     add_evaluation_options(command, *spec);
     add_seed_option(command, spec->seed);
     add_device_option(command, spec->device);

@@ -52,7 +52,8 @@ void setup_show_attention(Program& program, Runner<ShowAttentionOptions> run) {
                       "Attention pattern, instead of the configuration's");
     add_stream_output_options(command, options->output,
                               "The drawing: SVG or PNG where the name ends in .svg or .png, else text");
-    command.add_option("--length", options->length, "Tokens; rounded up to whole blocks")
+    command
+        .add_option("--length", options->length, "Sequence length in tokens, rounded up to complete blocks")
         ->check(CLI::PositiveNumber)
         ->type_name("N");
     command.add_option("--layer", options->layer, "Layer, from 0")

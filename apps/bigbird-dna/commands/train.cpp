@@ -91,11 +91,10 @@ void add_training_options(CLI::App& command, TrainSpec& spec) {
 
 void add_folder_options(CLI::App& command, TrainSpec& spec) {
     command
-        .add_option(
-            "-o,--output", spec.output,
-            "Folder to make: model/, report.html, README.md, evaluation.json, and what they come from")
+        .add_option("-o,--output", spec.output,
+                    "Output folder: model/, report.html, README.md, evaluation.json, and intermediate files")
         ->type_name("DIR");
-    command.add_flag("-f,--force", spec.force, "Discard what an earlier train left in --output");
+    command.add_flag("-f,--force", spec.force, "Discard the output of an earlier train in --output");
     add_max_hours_option(command, spec.model.run.max_hours);
     command.add_flag("--dry-run", spec.dry_run,
                      "Only print rows, steps, time and memory to expect, measured on some steps");
@@ -144,8 +143,8 @@ void setup_train(Program& program, Runner<TrainSpec> run) {
     add_sequence_options(command, *spec);
     add_hold_out_options(
         command, spec->validation, spec->test,
-        "by rule where not given: contigs of about a tenth of the bins, never the largest, or "
-        "a stretch at its end. With --table a table, or as --split-by says [similarity:0.8,0.1,0.1]");
+        "default: contigs with about a tenth of the bins, never the largest contig, or a stretch at its end. "
+        "With --table: a table, or a split by --split-by [similarity:0.8,0.1,0.1]");
     add_training_options(command, *spec);
     add_folder_options(command, *spec);
     add_examples(command, examples);

@@ -60,10 +60,10 @@ void setup_train_tokenizer(Program& program, Runner<TrainTokenizerOptions> run) 
         ->type_name("FILE");
     add_reference_option(command, options->references, false)
         ->description(
-            "The genome of --documents' coordinates, or, without --documents, what to train on, gone through "
-            "once");
+            "Genome of --documents' coordinates; without --documents, the sequence to train on, read once");
     command
-        .add_option("--vocab-size", options->spec.vocab_size, "Tokens, with the 5 special ones and A C G T N")
+        .add_option("--vocab-size", options->spec.vocab_size,
+                    "Number of tokens, including the 5 special ones and A C G T N")
         ->type_name("N");
     command.add_option("--max-piece-length", options->spec.max_piece_length, "Bases of the longest piece")
         ->type_name("N");
@@ -95,7 +95,7 @@ void setup_train_tokenizer(Program& program, Runner<TrainTokenizerOptions> run) 
         ->default_str("no limit");
     add_seed_option(command, options->spec.seed);
     add_output_options(command, options->output,
-                       "SentencePiece model; the pieces as text go beside it, its name ending in .vocab");
+                       "SentencePiece model; also writes the tokens as text beside it (.vocab)");
     command.add_option("--report", options->report, "Also write sizes and the bases per token, as JSON")
         ->type_name("JSON")
         ->group("Output");

@@ -39,7 +39,7 @@ void add_document_options(CLI::App& command, corpus::DrawingSpec& drawing) {
     command
         .add_option(
             "--include", drawing.include,
-            "Only sentences wholly inside these: contigs, regions (22:21000001-22000000) or BED files")
+            "Only sentences completely inside these: contigs, regions (22:21000001-22000000) or BED files")
         ->type_name("REGION")
         ->group(group);
     command

@@ -30,10 +30,9 @@ void add_stream_output_options(CLI::App& command, OutputOptions& options, const 
 
 CLI::Option* add_tokenizer_option(CLI::App& command, std::filesystem::path& tokenizer, bool required) {
     return command
-        .add_option(
-            "--tokenizer", tokenizer,
-            "Tokenizer: a .model of train-tokenizer, a tokenizer.json of Hugging Face's (GENA-LM's, say), or "
-            "a model folder")
+        .add_option("--tokenizer", tokenizer,
+                    "Tokenizer: a .model of train-tokenizer, a Hugging Face tokenizer.json (such as "
+                    "GENA-LM's), or a model folder")
         ->required(required)
         ->type_name("MODEL");
 }
@@ -93,7 +92,7 @@ void add_threads_option(CLI::App& command, int& threads) {
 }
 
 void add_seed_option(CLI::App& command, std::uint64_t& seed) {
-    command.add_option("--seed", seed, "Seed of all that is random; same inputs and seed, same bytes")
+    command.add_option("--seed", seed, "Random seed; equal inputs and seeds give identical output")
         ->check(CLI::Validator(check_seed, "", "seed"))
         ->type_name("N");
 }
@@ -166,7 +165,7 @@ void add_computing_options(CLI::App& command, std::string& type, std::string& at
 }
 
 void add_device_option(CLI::App& command, std::string& device) {
-    command.add_option("--device", device, "Where networks are computed; auto: a GPU where there is one")
+    command.add_option("--device", device, "Device for networks; auto: a GPU if available")
         ->type_name("auto|cpu|cuda|cuda:N")
         ->group("Resources");
 }

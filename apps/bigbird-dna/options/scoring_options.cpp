@@ -44,7 +44,7 @@ void add_letter_outputs(CLI::App& command, outputs::OutputSpec& outputs, const s
 }
 
 void add_min_score_option(CLI::App& command, std::optional<double>& min_score) {
-    command.add_option("--min-score", min_score, "Scores below are left out of .long.tsv outputs")
+    command.add_option("--min-score", min_score, "Omit scores below this value from .long.tsv outputs")
         ->type_name("SCORE")
         ->group("Output");
 }

@@ -44,7 +44,7 @@ std::vector<CLI::Option*> add_sequence_columns(CLI::App& command, examples::Sequ
             ->group(group);
     CLI::Option* target =
         add_choice_option(command, "--target", options.target, examples::target_option_choices,
-                          "What the columns hold; auto: classes, with --labels labels")
+                          "Kind of the label columns; auto: labels with --labels, else classes")
             ->group(group);
     CLI::Option* split_by =
         command
@@ -59,8 +59,8 @@ std::vector<CLI::Option*> add_sequence_model_options(CLI::App& command, task_mod
                                                      const char* group) {
     return {
         add_choice_option(command, "--strand", model.strand, task_models::record_strands,
-                          "both: labels hold for either strand. given: sequences are on their strand, and "
-                          "positions matter (promoters, splice sites). auto: what k-mers predict better"),
+                          "both: labels do not depend on the strand. given: strand and positions matter "
+                          "(promoters, splice sites). auto: whichever k-mers predict better"),
         command
             .add_option("--members", model.members, "Networks of different seeds, averaged into one model")
             ->check(CLI::Range(1, 64))

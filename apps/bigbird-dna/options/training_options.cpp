@@ -20,13 +20,12 @@ void add_run_options(CLI::App& command, std::filesystem::path& output, training:
                     "auto (from the newest checkpoint, if any), never, or a checkpoint")
         ->type_name("auto|never|PATH")
         ->group(group);
-    command.add_flag("-f,--force", run.force, "With --resume never: discard the run that is there")
-        ->group(group);
+    command.add_flag("-f,--force", run.force, "With --resume never: discard the existing run")->group(group);
     command.add_option("--checkpoint-every", run.checkpoint_every, "Steps between checkpoints")
         ->check(CLI::PositiveNumber)
         ->type_name("N")
         ->group(group);
-    command.add_option("--keep", run.keep, "Newest checkpoints that are kept, besides the best")
+    command.add_option("--keep", run.keep, "Number of newest checkpoints to keep, besides the best")
         ->check(CLI::PositiveNumber)
         ->type_name("N")
         ->group(group);
@@ -73,7 +72,8 @@ void add_optimization_options(CLI::App& command, std::int64_t& batch_size, train
         ->check(CLI::NonNegativeNumber)
         ->type_name("RATE")
         ->group(group);
-    command.add_option("--clip-norm", optimizer.clip_norm, "Greatest norm of the gradient; 0: no clipping")
+    command
+        .add_option("--clip-norm", optimizer.clip_norm, "Maximum norm of the gradient (0 means no clipping)")
         ->check(CLI::NonNegativeNumber)
         ->type_name("NORM")
         ->group(group);

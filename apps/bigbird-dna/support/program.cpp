@@ -349,12 +349,12 @@ void Program::finish_options(CLI::App& command) {
                     "a command without a description: " + command.get_name());
     command
         .add_option(options_file_option, options_file_,
-                    "Further options from a YAML or JSON file: names without dashes and their "
-                    "values; what the command line gives goes before")
+                    "Further options from a YAML or JSON file: names without dashes and their values; the "
+                    "command line takes precedence")
         ->type_name("FILE");
     CLI::Option* quiet = command.add_flag("-q,--quiet", quiet_, "Only warnings and errors on standard error")
                              ->group("Messages");
-    command.add_flag("-v,--verbose", verbose_, "More of what happens on standard error")
+    command.add_flag("-v,--verbose", verbose_, "Log more to standard error")
         ->excludes(quiet)
         ->group("Messages");
     hide_retired_options(command);

@@ -166,7 +166,7 @@ Json evaluate_mlm(const MlmEvaluationInputs& inputs, const MlmEvaluationSpec& sp
 }
 
 std::vector<std::string> mlm_table(const Json& report) {
-    std::vector<std::string> lines{"                      bits a base"};
+    std::vector<std::string> lines{"                      bits per base"};
     const auto add = [&](const std::string& name, const Json& row, const std::string& note) {
         const Json& interval = row.at("bits_per_character_interval");
         lines.push_back(fmt::format("{:<21} {:.4f}  [{:.4f}, {:.4f}]{}", name,
