@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// `info --program`: what this program can use on this machine, and where not, why.
+// `info --program`: what this program can use on this machine, and why it cannot use the rest.
 #pragma once
 
 #include "bigbird/core/formats/json_file.hpp"
@@ -19,7 +19,7 @@ struct InfoOptions {
 struct ProgramPart {
     std::string part;
     bool usable = false;
-    std::string details;  ///< what it is or, where it cannot be used, why
+    std::string details;  ///< a description or, if it cannot be used, the reason
 };
 
 /// Convert rows to and from JSON lines, which the checking processes exchange. Other lines are skipped.
@@ -29,8 +29,8 @@ std::vector<ProgramPart> parts_of_lines(const std::string& lines);
 /// For people: columns.
 std::string parts_text(const std::vector<ProgramPart>& parts);
 
-/// In bigbird-dna: prints the table. The driver and LibTorch are asked in processes of their own, for they
-/// may be broken in any way.
+/// In bigbird-dna: prints the table. The driver and LibTorch are queried in separate processes, because they
+/// may crash or hang.
 int run_info_program(const InfoOptions& options);
 
 }  // namespace bigbird::cli

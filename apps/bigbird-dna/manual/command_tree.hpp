@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The program's command line as data: what the reference, the man pages and the completions are written from.
+// The program's command line as data, from which the reference, the man pages and the completions are
+// written.
 #pragma once
 
 #include <CLI/CLI.hpp>
@@ -19,8 +20,7 @@ struct OptionText {
     std::string description;
     bool required = false, repeats = false;
     Takes takes = Takes::nothing;
-    std::vector<std::string>
-        words;  ///< values that are fixed; where `takes` is file, files are taken as well
+    std::vector<std::string> words;  ///< fixed values; if `takes` is file, files are accepted as well
 };
 
 struct OptionGroup {
@@ -51,13 +51,13 @@ struct ProgramText {
     std::vector<CommandGroup> groups;
 };
 
-/// `root` with all that its commands have; nothing in the result depends on the machine.
+/// Describes `root` and all its commands. The result does not depend on the machine.
 ProgramText describe_program(const CLI::App& root);
 
 /// Returns the description up to its first line break or the end of its first sentence, without the dot.
 std::string summary_of(const CommandText& command);
 
-/// At most `width` letters of a description, up to where its first clause ends.
+/// At most `width` letters of a description, up to the end of its first clause.
 std::string brief(const std::string& description, std::size_t width = 70);
 
 }  // namespace bigbird::cli

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Completion scripts: commands, names of options, values that are fixed, folders, else names of files.
+// Completion scripts for commands, names of options, fixed values, folders and files.
 #pragma once
 
 #include "manual/command_tree.hpp"

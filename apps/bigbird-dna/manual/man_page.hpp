@@ -11,7 +11,7 @@ namespace bigbird::cli {
 /// The program's page of the manual in roff, section 1.
 std::string program_man_page(const ProgramText& program);
 
-/// A command's page. Throws ConfigError where there is no such command.
+/// A command's page. Throws ConfigError if there is no such command.
 std::string command_man_page(const ProgramText& program, const std::string& command);
 
 /// Writes bigbird-dna.1 and bigbird-dna-COMMAND.1 for each command into `folder`, which exists.

@@ -7,7 +7,7 @@
 
 namespace bigbird::cli {
 
-/// Throws ConfigError where an option of finetune-promoter or finetune-chromatin is given that the chosen
+/// Throws ConfigError if an option of finetune-promoter or finetune-chromatin is given that the chosen
 /// model does not read. Call it when the command line is parsed.
 void refuse_idle_options(const CLI::App& command, const task_models::FinetuneSpec& spec);
 

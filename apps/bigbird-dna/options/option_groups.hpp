@@ -20,8 +20,8 @@ struct EvaluationOptions;
 
 namespace bigbird::cli {
 
-/// The command's option of this name. CLI11's get_option() is noexcept and allocates, so that it would end
-/// the program where memory is short.
+/// The command's option of this name. CLI11's get_option() is noexcept and allocates, so it would end the
+/// program if memory is short.
 CLI::Option* option_of(CLI::App& command, const std::string& name);
 
 struct OutputOptions {
@@ -51,7 +51,7 @@ CLI::Option* add_model_option(CLI::App& command, std::filesystem::path& model);
 /// --threads, 0 = all available.
 void add_threads_option(CLI::App& command, int& threads);
 
-/// --shard I/N: one part of the work, for merge; `what` names what is shared.
+/// --shard I/N: one part of the job, for merge; `what` names the items that are divided.
 void add_shard_option(CLI::App& command, std::optional<Shard>& shard, const std::string& what);
 
 /// --seed.
@@ -64,8 +64,8 @@ std::vector<CLI::Option*> add_bin_region_options(CLI::App& command, std::vector<
 struct HoldOutOptions {
     std::vector<std::string> validation, test;
 };
-/// --validation and --test: contigs, regions or BED files held out of training; `by` names what decides for a
-/// row.
+/// --validation and --test: contigs, regions or BED files held out of training; `by` says which part of a row
+/// decides.
 void add_hold_out_options(CLI::App& command, std::vector<std::string>& validation,
                           std::vector<std::string>& test, const std::string& by);
 inline void add_hold_out_options(CLI::App& command, HoldOutOptions& options, const std::string& by) {
@@ -96,7 +96,7 @@ CLI::Option* add_choice_option(CLI::App& command, const std::string& name, Enum&
         ->default_str(std::string(word_of(choices, value)));
 }
 
-/// --attention, by which code attention is computed.
+/// --attention, the implementation of attention.
 CLI::Option* add_attention_option(CLI::App& command, std::string& attention);
 
 /// --dtype auto|fp32|bf16 and --attention, of commands that run a network.

@@ -6,10 +6,10 @@
 
 namespace bigbird::cli {
 
-/// Whether this process is to start the others rather than to train.
+/// Whether this process must start the others instead of training.
 bool launches_processes(int processes);
 
-/// This process's place. Quiets the log of all ranks but the first. Throws ConfigError where --processes
+/// This process's rank. Silences the log of all ranks except the first. Throws ConfigError if --processes
 /// contradicts the environment.
 training::RankSpec place_of_this_process(int processes);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What predict-*, predict-variants and embed share. Options write into the library's specs.
+// Options that predict-*, predict-variants and embed share. They write into the library's specs.
 #pragma once
 
 #include "options/option_groups.hpp"
@@ -14,7 +14,7 @@
 
 namespace bigbird::cli {
 
-/// --output, several times, --precision and --force. `what` the outputs hold. Call it behind
+/// --output, several times, --precision and --force. `what`: the content of the outputs. Call it after
 /// add_min_score_option().
 void add_score_outputs(CLI::App& command, outputs::OutputSpec& outputs, const std::string& what = "Scores");
 

@@ -10,15 +10,15 @@
 
 namespace bigbird::cli {
 
-/// The default that the help shows for an option; empty where there is none.
+/// The default that the help shows for an option; empty if there is none.
 std::string shown_default(const CLI::Option& option);
 
-/// The kind of value of an option, with " ..." behind it where several may follow; empty for a flag.
+/// The kind of value of an option, followed by " ..." if it takes several; empty for a flag.
 std::string shown_value(const CLI::Option& option);
 
-/// Help that reads: the option and what kind of value it takes on the left, on the right what it means,
-/// wrapped, with its default behind it, and examples at the end. Clear the validators' descriptions first, or
-/// CLI11 makes them part of the kind.
+/// Formats help in two columns: an option and its kind of value on the left, its wrapped description and
+/// default on the right; examples follow at the end. Clear the validators' descriptions first, or CLI11 makes
+/// them part of the kind.
 class HelpFormatter : public CLI::Formatter {
 public:
     explicit HelpFormatter(HelpNotes notes = {});

@@ -25,17 +25,17 @@ struct HelpNotes {
     std::vector<std::string> common;  ///< options that --help shows; empty: all
 };
 
-/// The command's --help ends with these; so do its page of the manual and its part of the reference.
+/// Adds examples to the end of the command's --help, its man page and its part of the reference.
 void add_examples(CLI::App& command, const Examples& examples);
 
 /// --help of the command shows only these options; --help-all, which this adds, shows all.
 void show_first(CLI::App& command, std::vector<std::string> options);
 
-/// The arguments of the two functions above; empty where they were not called.
+/// The arguments of the two functions above; empty if they were not called.
 HelpNotes help_notes(const CLI::App& command);
 
-/// `line` in lines of at most `width` where it can be, broken before options, with the shell's backslash at
-/// the ends.
+/// Breaks `line` before options into lines of at most `width` if possible, with the shell's backslash at the
+/// ends.
 std::vector<std::string> shell_lines(const std::string& line, std::size_t width);
 
 }  // namespace bigbird::cli

@@ -13,12 +13,13 @@
 
 namespace bigbird::cli {
 
-/// Does a command's work with its options and returns the exit code; errors leave as exceptions
+/// Runs a command with its options and returns the exit code; errors are thrown as exceptions
 /// (core/error.hpp).
 template <typename Options>
 using Runner = std::function<int(const Options&)>;
 
-/// The command line: commands in groups, the options that all share, and what errors turn into.
+/// The command line: groups of commands, options that all commands share, and the conversion of errors to
+/// messages and exit codes.
 class Program {
 public:
     Program();
@@ -32,11 +33,12 @@ public:
                            [options = std::move(options), run = std::move(run)] { return run(*options); });
     }
 
-    /// Adds a command that is one of NAME-TASK, which are added besides.
+    /// Adds a command NAME that forwards to one of the commands NAME-TASK, which are added separately.
     CLI::App& add_verb(const std::string& name, const std::string& group, const std::string& description,
                        std::vector<std::string> tasks, std::function<std::string(const CLI::App&)> task_of);
 
-    /// This program was started by another that parsed the same and has given its warnings.
+    /// Tells that this program was started by bigbird-dna, which has already parsed the same command line and
+    /// printed warnings.
     void is_handed_over() { handed_over_ = true; }
 
     /// Parses and runs; every error becomes one sentence on standard error and its exit code. Flushes and
@@ -48,10 +50,10 @@ private:
                           std::function<int()> run);
     int parse_and_run(int argc, char** argv);
     std::string usage_error(const CLI::ParseError& error, int argc, char** argv) const;
-    /// Adds what all commands have and sees that everything is described.
+    /// Adds the common options to all commands, and checks that all options have descriptions.
     void finish_commands();
     void finish_options(CLI::App& command);
-    /// Parses the words; for a verb parses again as its door.
+    /// Parses the words. For a verb, parses them again as its door (verb.hpp).
     void parse(std::vector<std::string> words);
 
     CLI::App app_;
@@ -61,8 +63,8 @@ private:
     std::function<int()> chosen_;
 };
 
-/// The body of main(): handles signals, adds commands by `add` and runs one. Returns the exit code, whatever
-/// fails.
+/// The body of main(): handles signals, adds commands by `add` and runs one. Returns an exit code even after
+/// errors.
 int run_program(int argc, char** argv, const std::function<void(Program&)>& add);
 
 }  // namespace bigbird::cli

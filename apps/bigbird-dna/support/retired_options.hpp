@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Options that go with the next version: read until then, with a warning, and shown nowhere.
+// Options to be removed in the next version: accepted until then with a warning, and not shown in any help.
 #pragma once
 
 #include <CLI/CLI.hpp>
@@ -17,7 +17,7 @@ struct RetiredOption {
 
 std::span<const RetiredOption> retired_options();
 
-/// Takes the command's retired options out of the help, the manual and the completions.
+/// Removes the command's retired options from the help, the manual and the completions.
 void hide_retired_options(CLI::App& command);
 
 /// Warns of each retired option that the parsed command was given, and names its replacement.

@@ -7,7 +7,7 @@
 
 namespace bigbird::cli {
 
-/// Writes `text` to standard output where --output is "-", else to the file, atomically.
+/// Writes `text` to standard output if --output is "-", else to the file, atomically.
 void write_text(const std::string& text, const OutputOptions& output);
 
 }  // namespace bigbird::cli

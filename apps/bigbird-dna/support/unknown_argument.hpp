@@ -13,7 +13,7 @@ namespace bigbird::cli {
 /// values first.
 std::optional<std::string> unknown_argument(const CLI::App& command);
 
-/// Returns an error message for a first word that is no command or option of the program.
+/// Returns an error message for a first word that is not a command or option of the program.
 std::string unknown_word(const CLI::App& program, const std::string& word);
 
 }  // namespace bigbird::cli

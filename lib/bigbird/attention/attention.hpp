@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The front door of attention: any layout, any backend, differentiable.
+// Computes attention for any layout with any backend. Differentiable.
 #pragma once
 
 #include "bigbird/attention/layer_layout.hpp"

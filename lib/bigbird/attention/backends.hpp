@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The backends behind sparse_attention(), which has checked the shapes; same contract.
+// The backends that sparse_attention() calls after it has checked the shapes. They have the same contract.
 #pragma once
 
 #include "bigbird/attention/attention.hpp"

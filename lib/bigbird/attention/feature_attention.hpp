@@ -19,9 +19,9 @@ namespace bigbird::attention {
 /// softmax: phi(x) = (exp(w.x - |x|^2 / 2 - most) + 1e-6) / sqrt(m), `most` being the largest exponent of a
 /// query, or of all real keys of a sample's head. relu: phi(x) = max(w.x, 0) / sqrt(m) + 1e-3. Features and
 /// sums are float32 (float64 where q is), also under autocast. q, k, v: any strides; key_mask: (batch,
-/// length) bool, true = real. Padded keys count as absent; padded queries are computed like others; a sample
-/// without a real key gives 0. Differentiable in q, k and v; `most` counts as a constant. Memory grows with
-/// length * (m + head_dim).
+/// length) bool, true = real. Padded keys are ignored; padded queries are computed like others; a sample
+/// without a real key gives 0. Differentiable in q, k and v; `most` is treated as a constant. Memory grows
+/// with length * (m + head_dim).
 at::Tensor feature_attention(const at::Tensor& q, const at::Tensor& k, const at::Tensor& v,
                              const at::Tensor& key_mask, const at::Tensor& features, FeatureKernel kernel);
 

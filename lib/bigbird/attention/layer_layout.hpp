@@ -26,7 +26,7 @@ struct LayerLayout {
     at::Tensor sparse_rows;  // (rows) int64 query blocks
     at::Tensor columns;  // (heads, rows, width) int64 key blocks; short rows are filled up with block 0 …
     at::Tensor bias;     // (heads, rows, width) double: ln multiplicity, … whose bias is masked_bias
-    /// Where tokens are left out within blocks, else undefined: (heads, rows, width) int64, the place in …
+    /// (heads, rows, width) int64, an index into mask_bias; undefined if no block has an element mask.
     at::Tensor mask_index;
     at::Tensor mask_bias;  // (1 + masks, block, block) double: 0 or masked_bias; the first leaves out nothing
 };
@@ -34,7 +34,7 @@ struct LayerLayout {
 /// Heads may differ; all must have the same number of blocks.
 LayerLayout stack_layouts(std::vector<BlockLayout> heads, int block_size, const at::Device& device);
 
-/// Layouts by (blocks, layer, device, whether in training), made on first use and kept. Thread-safe.
+/// Caches layouts by (blocks, layer, device, whether in training). Thread-safe.
 class LayoutCache {
 public:
     LayoutCache(const PatternSpec& spec, int heads) : spec_(spec), heads_(heads) {}

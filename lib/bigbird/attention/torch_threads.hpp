@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // at::parallel_for with threads. It is a template that runs on one thread in every file compiled without
-// OpenMP: such a file is no use (bigbird_share_torch_header() in scripts/cmake/BigbirdTargets.cmake).
+// OpenMP. So only files compiled with OpenMP may use it (bigbird_share_torch_header() in
+// scripts/cmake/BigbirdTargets.cmake).
 #pragma once
 
 #include <ATen/Parallel.h>

@@ -7,10 +7,10 @@
 
 namespace bigbird::attention {
 
-/// MKL chooses its vector functions in their first call. Where two threads make that at once, one may compute
-/// by a less exact one: exp in float was off by 7e-5 in one process of fifty
-/// (docs/development/measurements.md). So one thread makes it, before the first parallel work. Thread-safe;
-/// costs nothing again.
+/// MKL chooses its vector functions in their first call. If two threads make that call at once, one of them
+/// may use a less exact function: exp in float was off by 7e-5 in one process of fifty
+/// (docs/development/measurements.md). So one thread makes the first call, before any parallel work.
+/// Thread-safe; later calls cost nothing.
 inline void choose_vector_functions() {
     static const at::Tensor once = at::exp(at::ones({64}));
 }

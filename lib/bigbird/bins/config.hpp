@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The shape of a model of bins: convolutions over bases, learned pooling to positions, BigBird's encoder over
-// the positions, a head for each bin of a window.
+// The configuration of a bin model: convolutions over bases, learned pooling to positions, BigBird's encoder
+// over the positions, and a head for each bin of a window.
 #pragma once
 
 #include "bigbird/bins/grid.hpp"
@@ -14,7 +14,7 @@
 
 namespace bigbird::bins {
 
-/// One stage of the stem: a convolution, then every `pool` places become one.
+/// One stage of the stem: a convolution, then pooling of every `pool` positions.
 struct Stage {
     std::int64_t channels = 128, width = 5, pool = 1;
     bool operator==(const Stage&) const = default;
@@ -41,7 +41,7 @@ struct BinsConfig {
     model::FeedForward feed_forward = model::FeedForward::plain;
     double head_dropout = 0.2;
     /// hidden_size, num_hidden_layers, num_attention_heads, intermediate_size, hidden_act,
-    /// hidden_dropout_prob, layer_norm_eps and pattern count; the rest means nothing here.
+    /// hidden_dropout_prob, layer_norm_eps and pattern are used; the rest has no meaning here.
     model::BigBirdConfig encoder;
 
     Grid grid() const { return {bin, window_bins, margin_bins}; }
@@ -57,9 +57,9 @@ struct BinsConfig {
 /// Throws ConfigError listing the names.
 BinsConfig preset(const std::string& name);
 
-/// Returns the network for bins of `bin` bases. Where a bin is no integer number of its positions, a position
-/// shrinks to the largest divisor of `bin`. Its pools then change as little as possible, and windows keep
-/// about their length in bases.
+/// Returns the network for bins of `bin` bases. If `bin` is not a multiple of the position's length, the
+/// position shrinks to the largest divisor of `bin`. The pools then change as little as possible, and the
+/// windows' length in bases stays about the same.
 BinsConfig fitted_to(BinsConfig config, std::int64_t bin);
 
 Json to_json(const BinsConfig& config);

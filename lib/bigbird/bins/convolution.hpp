@@ -8,7 +8,7 @@
 namespace bigbird::bins {
 
 /// (batch, length, in) -> (batch, length, out), 0 beyond the ends. weight: (out, in, width), width odd, its
-/// places `dilation` apart; bias: (out).
+/// taps `dilation` apart; bias: (out).
 at::Tensor convolution(const at::Tensor& x, const at::Tensor& weight, const at::Tensor& bias,
                        std::int64_t dilation = 1);
 

@@ -16,7 +16,7 @@
 
 namespace bigbird::bins {
 
-/// What all layers of one pass share.
+/// Data that all layers of one forward pass share.
 struct Pass {
     at::Tensor mask;            ///< (batch, positions) bool, true where there is one; undefined: all are
     model::RotaryTable rotary;  ///< undefined without rotary positions
@@ -34,7 +34,7 @@ struct Projections {
 struct ChangedPositions {
     at::Tensor values;   ///< (batch, changed, hidden)
     at::Tensor indices;  ///< (batch, changed) int64
-    /// Copies of a window's (1, positions, hidden) with `rows`, (batch, changed, hidden), in their places.
+    /// Copies of a window's (1, positions, hidden) with `rows`, (batch, changed, hidden), at `indices`.
     at::Tensor put(const at::Tensor& window, const at::Tensor& rows) const;
 };
 
@@ -54,7 +54,7 @@ private:
     Projections projected(const at::Tensor& normed, const model::RotaryTable& rotary, bool few) const;
     at::Tensor context_of(const Projections& projections, const Pass& pass) const;
     at::Tensor context_at(const at::Tensor& normed, const at::Tensor& rows, const Pass& pass) const;
-    /// What follows attention and its output, or a convolution.
+    /// The steps after attention and its output layer, or after the convolution.
     at::Tensor add_up(const at::Tensor& x, const at::Tensor& mixed) const;
 
     /// Attention, or the convolution that replaces it.

@@ -8,8 +8,8 @@
 
 namespace bigbird::bins {
 
-/// A C G T 0 to 3, N (and all else) 4: (batch, length) uint8 -> (batch, length, 4) float32, N all 0. A tensor
-/// with three dimensions is returned unchanged.
+/// Codes (A C G T: 0 to 3; N and all else: 4), (batch, length) uint8, to (batch, length, 4) float32, all 0
+/// for N. A tensor with three dimensions is returned unchanged.
 at::Tensor base_channels(const at::Tensor& bases);
 
 struct FirstStage {
@@ -23,23 +23,23 @@ struct FirstStage {
 
 struct StemOutput {
     at::Tensor positions;  ///< (batch, length / bases of a position, channels)
-    /// (batch, length / bin, motif_filters): the most that each of the first filters finds in a bin, on
-    /// either strand if both are read, before gelu; undefined without motif_filters.
+    /// (batch, length / bin, motif_filters): the maximum of each of the first filters in a bin, on either
+    /// strand if both are read, before gelu; undefined without motif_filters.
     at::Tensor sites;
 };
 
 /// Convolves the bases, (batch, length) uint8 codes or (batch, length, 4) floats, on one strand or both, and
 /// pools gelu of the filters' values (softmax_pool.hpp). Differentiable; where several bases of a bin share
-/// the maximum, a site's gradient is split evenly between them. On a CPU in float32 by kernels of our own
-/// (pool/first_kernel.hpp), which keep only the bases for the backward pass; the same bits for any number of
-/// windows and threads. On a GPU by first_stage_in_parts(). Floats have gradients, too, and are computed by
-/// first_stage_reference().
+/// the maximum, a site's gradient is split evenly between them. On a CPU, float32 uses our own kernels
+/// (cpu/first_kernel.hpp), which keep only the bases for the backward pass and give the same bits for any
+/// number of windows and threads. A GPU uses first_stage_in_parts(). Floats have gradients, too, and are
+/// computed by first_stage_reference() on a CPU.
 StemOutput first_stage(const at::Tensor& bases, const FirstStage& stage);
 
 /// Values of the filters that a part has at most: 256 MB in float32.
 inline constexpr std::int64_t values_of_part = 1 << 26;
-/// first_stage_reference(), of which only `most` values of the filters (or those of a bin, where they are
-/// more) exist at a time: in the backward pass each part is computed again.
+/// first_stage_reference() with at most `most` values of the filters in memory (at least those of a bin). The
+/// backward pass computes each part again.
 StemOutput first_stage_in_parts(const at::Tensor& bases, const FirstStage& stage,
                                 std::int64_t most = values_of_part);
 

@@ -11,7 +11,7 @@
 
 namespace bigbird::bins {
 
-/// Window k scores the core_bins() bins from k * core_bins() on and sees margin_bins more on each side.
+/// Window k scores the core_bins() bins from k * core_bins() on, and reads margin_bins more on each side.
 struct Grid {
     std::int64_t bin = 200, window_bins = 64, margin_bins = 8;
 

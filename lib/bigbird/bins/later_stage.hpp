@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The stages of the stem behind the first, before they are pooled.
+// The stages of the stem after the first, before pooling.
 #pragma once
 
 #include <ATen/core/Tensor.h>

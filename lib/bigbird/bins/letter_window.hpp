@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A window some of whose bases are numbers instead of letters, for gradients with respect to them. Only the
-// bins around these bases are computed from letters, the stem's other output once by its fast kernels.
+// A window in which some bases are given as numbers, for gradients with respect to them. Only the bins around
+// these bases are computed with gradients; the fast kernels compute the rest of the stem's output once.
 #pragma once
 
 #include "bigbird/bins/network.hpp"

@@ -116,7 +116,7 @@ private:
         return place->score;
     }
 
-    /// False where too few of the label's bins have the motif.
+    /// False if too few of the label's bins have the motif.
     bool refine(Motif& motif) const {
         const std::vector<std::int32_t>& with = bins_.with[index(motif.label)];
         const std::vector<std::int64_t> others = some_without(motif.label);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Motifs that the bins with a label have and other bins lack, found in sequence by counting words and by
-// alignment. The filters of a model's first convolution can begin from them: a few hundred bins show a motif
-// to such a search that a network trained from chance does not find in them.
+// Finds motifs that are enriched in the bins with a label, by counting words and by alignment. The filters of
+// a model's first convolution can be initialized with them. A few hundred bins are enough for this search to
+// find a motif that a randomly initialized network would not learn from them.
 #pragma once
 
 #include "bigbird/motifs/motif_files.hpp"
@@ -14,12 +14,11 @@
 
 namespace bigbird::bins {
 
-/// Bins of `length` bases each with their labels: all bins, or a sample in which rare labels have more bins
-/// than their share.
+/// Bins of `length` bases each with their labels: all bins, or a sample enriched in rare labels.
 struct LabelledSequence {
     std::int64_t length = 200;
     std::vector<std::uint8_t> codes{};  ///< (bins, length), as base_channels() takes them
-    /// The first bins: all there are, or a random sample of them. The rest is bins with a label only.
+    /// Number of leading bins that are all bins, or a random sample of all. The bins after them have a label.
     std::int64_t background = 0;
     /// For each label a random sample of its bins, ascending: all of the background's, and a sample of the
     /// others.
@@ -44,23 +43,23 @@ struct MotifSearch {
 };
 
 struct Motif {
-    /// log2 of a letter's frequency at a position over its frequency anywhere; (width, 4).
+    /// log2 of a letter's frequency at a position over its overall frequency; (width, 4).
     std::vector<float> odds{};
     std::int64_t label = 0;  ///< the label whose bins it was found in
-    std::int64_t sites = 0;  ///< bins that it was made of
-    double gc = 0.5;         ///< part of G and C among letters anywhere
+    std::int64_t sites = 0;  ///< bins that it was aligned from
+    double gc = 0.5;         ///< share of G and C among all letters
     double enrichment = 0;   ///< share of the label's bins with it over the share of other bins
 };
 
-/// A word of 8 bases begins each motif: one that the label's bins have more often than bins of the same GC
-/// content do. Rounds of alignment to the best site of each bin make it `width` bases long. Both strands
-/// count. Motifs that resemble an earlier one, or say too little about the label's bins, are left out. Best
-/// words first; at most 700 are tried. Takes seconds for the largest sample. Throws ConfigError where the
-/// search is not possible.
+/// Each motif starts from a word of 8 bases that is more frequent in the label's bins than in bins of the
+/// same GC content. Rounds of alignment to the best site of each bin extend it to `width` bases. Both strands
+/// count. Motifs that resemble an earlier one, or hardly distinguish the label's bins, are left out. Tries at
+/// most 700 words, the best first. Takes seconds for the largest sample. Throws ConfigError if the search is
+/// not possible.
 std::vector<Motif> find_motifs(const LabelledSequence& bins, const MotifSearch& search, int threads);
 
-/// The motifs as files hold them, motif_1 and on; their names are `labels`, by Motif::label, with _ for
-/// blanks.
+/// The motifs in the form of motif files, with the ids motif_1, motif_2, …. Their names are `labels`, by
+/// Motif::label, with _ for blanks.
 motifs::MotifSet as_shares(std::span<const Motif> motifs, std::span<const std::string> labels);
 
 /// Writes motifs, centered, over the first filters: each minus its mean per position, scaled to the norm

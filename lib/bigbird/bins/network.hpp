@@ -17,26 +17,26 @@ namespace bigbird::bins {
 /// keys of model.safetensors: stem.0.convolution.weight, encoder.0.query.weight, head.output.weight …
 class BinsNetworkImpl : public torch::nn::Module {
 public:
-    /// Throws ConfigError where the configuration is not valid.
+    /// Throws ConfigError if the configuration is not valid.
     BinsNetworkImpl(const BinsConfig& config, std::int64_t labels);
     /// bases: (batch, window_bases) uint8 codes (base_channels), or (batch, window_bases, 4) floats, which
     /// may have gradients, on the network's device. Returns (batch, window_bins, labels) logits. Dropout in
     /// training mode, by `key`.
     at::Tensor forward(const at::Tensor& bases, const model::DropoutKey& key = {});
-    /// forward() in two: (batch, window_bins, hidden + motif_filters) float32, the means over each bin's
-    /// positions and its best sites (own_motifs.hpp) …
+    /// The first part of forward(), up to the head: (batch, window_bins, hidden + motif_filters) float32, the
+    /// means over each bin's positions and its best sites (own_motifs.hpp).
     at::Tensor features(const at::Tensor& bases, const model::DropoutKey& key = {});
-    /// features() in two: the stem …
+    /// The first part of features().
     Stem stem() const { return stem_; }
-    /// … and the encoder of a window's positions, with the best sites of its bins.
+    /// The second part of features(): the encoder over a window's positions, and the best sites of its bins.
     at::Tensor encode(const StemOutput& stem, const model::DropoutKey& key = {});
-    /// What encode_changed() needs of a window's positions, (1, positions, hidden).
+    /// The projections that encode_changed() needs, of a window's positions, (1, positions, hidden).
     Projections project(const at::Tensor& window);
     /// The encoder's part of features(), in evaluation mode, of windows that differ from one in a few
     /// positions, at chosen bins, (batch, bins) int64: (batch, bins, hidden).
     at::Tensor encode_changed(const at::Tensor& window, const Projections& projections,
                               const ChangedPositions& changed, const at::Tensor& bins);
-    /// … and their logits.
+    /// The second part of forward(): logits of features().
     at::Tensor predict(const at::Tensor& features, const model::DropoutKey& key = {});
 
     const BinsConfig& config() const { return config_; }
@@ -66,10 +66,11 @@ private:
 };
 TORCH_MODULE(BinsNetwork);
 
-/// Weights are uniform within 1 / sqrt(inputs), a tenth of that for the last layer; norms 1 and 0, biases 0,
-/// sharpness 2, no label has a motif of its own. With rotary positions half of the heads begin with attention
-/// to near positions. Their biases of queries and keys are equal, so that a score falls with the distance
-/// (from 0 by the sum of 1 - cos of its angles). A function only of the seed and the parameter's name.
+/// Weights are uniform within 1 / sqrt(inputs), a tenth of that for the last layer; norms are 1 and 0, biases
+/// 0, sharpness 2; no label has a motif of its own. With rotary positions half of the heads begin with
+/// attention to near positions. In these heads the biases of queries and keys are equal, so that scores
+/// decrease with distance (by the sum of 1 - cos of its angles). A function only of the seed and the
+/// parameter's name.
 void initialise(BinsNetworkImpl& network, std::uint64_t seed);
 /// Initializes any network whose parts have these names, with the encoder of `config`.
 void initialise(torch::nn::Module& network, const BinsConfig& config, std::uint64_t seed);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Learned pooling: places become one by a mean whose weights are a softmax of the values themselves, times a
-// number per channel that is learned. 0 is the mean, a large number the maximum.
+// Learned pooling: adjacent positions become their weighted mean. The weights are a softmax of the values
+// times a learned number per channel, the sharpness: 0 gives the mean, a large number the maximum.
 #pragma once
 
 #include <ATen/core/Tensor.h>
@@ -9,8 +9,8 @@ namespace bigbird::bins {
 
 /// x: (batch, length, channels), length a multiple of `pool`; sharpness: (channels). Returns (batch, length /
 /// pool, channels): sum of w x over sum of w, where w = exp(sharpness x).
-/// Differentiable. On a CPU in float32, by own code that holds only x; the same bits for any number of
-/// threads.
+/// Differentiable. On a CPU, float32 uses our own kernels, which keep only x for the backward pass and give
+/// the same bits for any number of threads.
 at::Tensor softmax_pool(const at::Tensor& x, const at::Tensor& sharpness, std::int64_t pool);
 
 /// The same by LibTorch's operations: any device and type, readable, slow.

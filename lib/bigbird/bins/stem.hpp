@@ -13,9 +13,9 @@
 
 namespace bigbird::bins {
 
-/// The first stage is gelu(convolution), pooled; with both strands (a setting) over the results of a filter
-/// and its reverse complement. The others are x + convolution(gelu(x)), pooled, x the LayerNorm of the input
-/// (without "x +" where channels change).
+/// The first stage is gelu(convolution), pooled; with both_strands, over the results of a filter and of its
+/// reverse complement. The others are x + convolution(gelu(x)), pooled, x the LayerNorm of the input (without
+/// "x +" where channels change).
 class StemImpl : public torch::nn::Module {
 public:
     explicit StemImpl(const BinsConfig& config);
@@ -23,9 +23,9 @@ public:
     StemOutput forward(const at::Tensor& bases) const { return forward(bases, bin_); }
     /// forward() with bins of another size.
     StemOutput forward(const at::Tensor& bases, std::int64_t bin) const;
-    /// forward() stage by stage: the first …
+    /// The first stage of forward().
     StemOutput first(const at::Tensor& bases, std::int64_t bin) const;
-    /// … and what stage `i` > 0 makes of (batch, length, channels), before it is pooled, and pooled.
+    /// Stage `i` > 0 of (batch, length, channels): before pooling, and pooled.
     at::Tensor convolved(std::size_t i, const at::Tensor& x) const;
     at::Tensor pooled(std::size_t i, const at::Tensor& x) const;
     /// (channels, 4, width) of the first stage.

@@ -32,7 +32,7 @@ std::vector<StageReach> stage_reaches(const BinsConfig& config);
 std::vector<std::pair<std::int64_t, std::int64_t>> changed_by(std::span<const StageReach> stages,
                                                               std::int64_t at);
 
-/// Not thread-safe. A substitution's values do not depend on what else is asked for.
+/// Not thread-safe. A substitution's values do not depend on the other substitutions of the call.
 class SubstitutedStem {
 public:
     /// `window`: (window_bases) uint8 codes on the stem's device.
@@ -45,7 +45,7 @@ public:
         std::vector<std::int64_t> first;  ///< the first of these positions, of each substitution
         at::Tensor sites;                 ///< (substitutions, bins, motif_filters), of the chosen bins
     };
-    /// `bins`: (substitutions, bins) int64 on the CPU, for which sites are wanted.
+    /// `bins`: (substitutions, bins) int64 on the CPU, the bins whose sites are returned.
     Changes changes(std::span<const Substitution> each, const at::Tensor& bins) const;
     /// The stem's output of another window, (window_bases) codes: computed from the first base that differs
     /// to the last one.

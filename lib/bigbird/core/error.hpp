@@ -74,7 +74,7 @@ public:
     explicit WriteError(const std::string& what) : Error(what, ExitCode::write_failed) {}
 };
 
-/// The work stopped cleanly before its end: a signal or --max-hours. Whatever can be resumed has been saved.
+/// The work was stopped by a signal or --max-hours. Everything needed to resume it has been saved.
 class Stopped : public Error {
 public:
     Stopped(const std::string& what, ExitCode code) : Error(what, code) {}

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Outputs that appear under their final name only when complete: written beside the target, synced, renamed.
 //
-// A temporary is .NAME.tmp.NUMBER in the target's folder, made new, and locked (flock) as long as its process
-// lives. One that nobody has locked is left over from a run that was killed, and the next run of the same
-// output removes it.
+// A temporary is a new file .NAME.tmp.NUMBER in the target's folder, locked (flock) as long as its process
+// lives. An unlocked one is left over from a killed run; the next run with the same output removes it.
 #pragma once
 
 #include <filesystem>
@@ -20,11 +19,11 @@ enum class Overwrite : bool { refuse, allow };
 /// Removes leftovers of this output's killed runs and makes the parent folder. Throws ConfigError naming
 /// --force where `target` exists and may not be replaced, or where its folder cannot be made or written. Also
 /// throws where it is a non-empty folder that bigbird-dna did not write, or refuse_protected() refuses. A
-/// link counts as existing whatever it points to. Call it before the work starts, so that none ends in a
-/// refusal.
+/// link counts as existing whatever it points to. Call it before the work starts, so that no result is lost
+/// to a refusal.
 void prepare_output(const std::filesystem::path& target, Overwrite overwrite);
 
-/// Throws WriteError where `reason`, an errno, is a failure of the disk or the system, else ConfigError.
+/// Throws WriteError if `reason`, an errno, is a failure of the disk or the system, else ConfigError.
 [[noreturn]] void throw_refused(const std::string& message, int reason);
 /// Throws for a file or folder of an output that cannot be created.
 [[noreturn]] void throw_cannot_be_made(const std::filesystem::path& target, int reason);
@@ -66,8 +65,8 @@ private:
     bool placed_ = false, replaces_ = false, keeps_old_ = false;
 };
 
-/// Commits all outputs in order, or none: all are on the disk before the first gets its name. Where one
-/// cannot be renamed, the earlier ones are undone. Throws as commit().
+/// Commits all outputs in order, or none: all are synced to disk before the first one is renamed. If a rename
+/// fails, the earlier ones are undone. Throws as commit().
 void commit_together(std::span<PendingOutput* const> outputs);
 
 /// Writes a complete text or binary file through `body`, atomically. Throws ConfigError or WriteError; on
@@ -75,13 +74,13 @@ void commit_together(std::span<PendingOutput* const> outputs);
 void write_atomically(const std::filesystem::path& target, Overwrite overwrite,
                       const std::function<void(std::ostream&)>& body);
 
-/// Removes what of this process is not committed, where it ends without destructors.
+/// Removes this process's uncommitted outputs. For a process that ends without running destructors.
 void remove_unfinished() noexcept;
 
 /// Removes a file, or a folder with its contents, for destructors: ignores failures.
 void remove_quietly(const std::filesystem::path& path) noexcept;
 
-/// Paths of a folder's entries, in no order; none where there is no such folder. Throws ReadError where it
+/// Paths of a folder's entries, in no order; none where there is no such folder. Throws ReadError if it
 /// cannot be read.
 std::vector<std::filesystem::path> entries_of(const std::filesystem::path& folder);
 

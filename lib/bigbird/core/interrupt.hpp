@@ -9,24 +9,25 @@
 
 namespace bigbird {
 
-/// The signals by which a program is asked to end. Batch systems send SIGXCPU where the processor time that
-/// was asked for runs out, and SIGUSR1 or SIGUSR2 some time before a job's end (Slurm's --signal).
+/// The signals that ask a program to end. Batch systems send SIGXCPU when the requested processor time runs
+/// out, and SIGUSR1 or SIGUSR2 some time before a job's end (Slurm's --signal).
 inline constexpr std::array<int, 6> stop_signals{SIGTERM, SIGINT, SIGHUP, SIGXCPU, SIGUSR1, SIGUSR2};
 
-/// Turns the stop signals into a flag that long work looks at; a second SIGINT or SIGTERM ends the program at
+/// Turns the stop signals into a flag that long work checks; a second SIGINT or SIGTERM ends the program at
 /// once. A second one of the others does nothing: a closing terminal sends two SIGHUPs, from the shell and
 /// from the kernel, and SIGXCPU comes each second. A signal that was ignored before stays ignored, as nohup
-/// and a script's background jobs ask. SIGPIPE and SIGXFSZ are ignored. Signals that hold_signals() held back
-/// arrive now. Call it first in main(), on main()'s thread: only there has the handler its own stack.
+/// and background jobs of scripts require. SIGPIPE and SIGXFSZ are ignored. Signals that hold_signals()
+/// blocked arrive now. Call it first in main(), on main()'s thread: only there has the handler its own stack.
 void install_signal_handlers();
 
-/// From now on signals come in on a thread that does nothing else; this one, and threads that it starts, hold
-/// them back. For programs that use LibTorch: oneDNN's matrix products let the stack pointer point into the
-/// heap (its issue 4845, up to 3.11), which a handler there would overwrite.
+/// From now on a separate thread receives the signals; this thread, and threads that it starts, block them.
+/// For programs that use LibTorch: oneDNN's matrix products let the stack pointer point into the heap (its
+/// issue 4845, up to 3.11), which a handler there would overwrite.
 void take_signals_on_own_thread();
 
-/// Holds the stop signals back until install_signal_handlers() or release_signals(), also across fork() and
-/// exec(): a program that is still being loaded would be ended by them. Throws Stopped if one came in before.
+/// Blocks the stop signals until install_signal_handlers() or release_signals(), also across fork() and
+/// exec(), because they would end a program that is still being loaded. Throws Stopped if a stop signal
+/// arrived before.
 void hold_signals();
 void release_signals() noexcept;
 
@@ -49,7 +50,7 @@ public:
 class StopDeadline {
 public:
     StopDeadline(std::chrono::milliseconds grace, std::function<void()> keep);
-    /// No deadline, for work that ends by itself and must not be cut.
+    /// No deadline, for work that ends by itself and must not be interrupted.
     StopDeadline();
     ~StopDeadline();
     StopDeadline(const StopDeadline&) = delete;
@@ -60,7 +61,7 @@ private:
     std::jthread watch_;
 };
 
-/// The signal that came in, or 0. Async-signal-safe, thread-safe.
+/// The stop signal that arrived, or 0. Async-signal-safe, thread-safe.
 int stop_signal() noexcept;
 
 /// Throws Stopped (exit code 128 + the signal) if a signal came in. Call it between units of work.

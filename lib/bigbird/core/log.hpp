@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Messages for people, all on standard error; standard output belongs to data.
+// Messages for people, all on standard error; standard output is for data.
 #pragma once
 
 #include <spdlog/spdlog.h>

@@ -20,7 +20,7 @@ namespace bigbird {
 /// `requested`, or the processors available to this process (respecting affinity) where it is 0.
 int resolve_threads(int requested);
 
-/// Starts `count` threads at once and ends them. Throws std::system_error where the system cannot: libraries
+/// Starts `count` threads at once and ends them. Throws std::system_error if the system cannot: libraries
 /// would wait forever for missing threads.
 void require_threads(int count);
 
@@ -55,7 +55,7 @@ void ordered_stream(int threads, const std::function<std::optional<Input>()>& pr
         failure = failure ? failure : std::current_exception();
         changed.notify_all();
     };
-    // The number of the input taken, or nothing where there is no more to do.
+    // The number of the input taken, or nothing if there is no more to do.
     const auto take = [&](std::optional<Input>& input) -> std::optional<std::int64_t> {
         const std::scoped_lock one_at_a_time(source);
         {
@@ -67,7 +67,7 @@ void ordered_stream(int threads, const std::function<std::optional<Input>()>& pr
         }
         try {
             input = produce();
-        } catch (...) {  // told before another thread may produce
+        } catch (...) {  // recorded before another thread may produce
             fail();
             return std::nullopt;
         }

@@ -8,7 +8,7 @@
 
 namespace bigbird {
 
-/// The entire text as a decimal number, in any locale; nullopt where it is empty, holds anything else (also
+/// The entire text as a decimal number, in any locale; nullopt if it is empty, holds anything else (also
 /// blanks or a plus sign), or is outside the type's range.
 template <typename Number>
 std::optional<Number> parse_number(std::string_view text) {

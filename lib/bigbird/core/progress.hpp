@@ -8,7 +8,7 @@
 
 namespace bigbird {
 
-/// Tells how far long work is: a line that renews itself on a terminal, a plain line every half minute
+/// Shows the progress of long work: a line that is updated on a terminal, a new line every half minute
 /// elsewhere, nothing when quiet. One thread updates it. Writes to standard error only.
 class Progress {
 public:
@@ -22,8 +22,9 @@ public:
     Progress(const Progress&) = delete;
     Progress& operator=(const Progress&) = delete;
 
-    /// `done` so far, and a note shown behind it ("loss 2.31"). Cheap: shows at most a few times per second.
-    /// `share` of the total work, where units take unequal time: the estimate of the time left uses it.
+    /// Sets the amount done so far, and a note shown after it ("loss 2.31"). Cheap: prints at most a few
+    /// times per second. `share` of the total work, where units take unequal time: the estimate of the time
+    /// left uses it.
     void update(std::int64_t done, const std::string& note = {}, double share = 0);
     /// Ends the line; prints the total, the time and the rate.
     void finish();

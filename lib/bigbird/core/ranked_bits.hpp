@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A row of bits that knows where its k-th 1 is, at two bits of memory per bit.
+// A row of bits that finds its k-th 1 quickly. Takes two bits of memory per bit.
 #pragma once
 
 #include <algorithm>
@@ -27,7 +27,7 @@ public:
     bool operator[](std::int64_t i) const {
         return (words_[static_cast<std::size_t>(i / 64)] >> (i % 64) & 1U) != 0;
     }
-    /// Where the k-th 1 is, k from 0. Needs k < ones(). Takes log(size) steps.
+    /// The index of the k-th 1, k from 0. Needs k < ones(). Takes log(size) steps.
     std::int64_t place_of(std::int64_t k) const {
         const auto after = std::ranges::upper_bound(before_, k);
         const auto word = static_cast<std::size_t>(after - before_.begin() - 1);

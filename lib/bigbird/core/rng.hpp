@@ -7,9 +7,9 @@
 namespace bigbird {
 
 /// A splittable random generator: the n-th value of a stream is a fixed function of (seed, the names and
-/// numbers it was split by, n). So any sentence, sample or mask can be made by itself, on any thread, in any
-/// order. SplitMix64 over a keyed counter; the values are part of the file formats' meaning and never change
-/// within a major version. Cheap to copy; a copy goes on from the same place.
+/// numbers it was split by, n). So any sentence, sample or mask can be computed on its own, on any thread, in
+/// any order. SplitMix64 over a keyed counter; the values are part of the file formats' meaning and never
+/// change within a major version. Cheap to copy; a copy continues from the same position.
 class Rng {
 public:
     explicit Rng(std::uint64_t seed);

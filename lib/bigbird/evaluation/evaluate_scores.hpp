@@ -12,16 +12,16 @@
 
 namespace bigbird::evaluation {
 
-/// A score table and what reports call it.
+/// A score table and its name in reports.
 struct ScoreFile {
     std::string name;
     std::filesystem::path path;
 };
-/// "NAME=FILE", or a file, which is called by its name without folder and ending. Throws ConfigError where
-/// two have one name.
+/// Parses "NAME=FILE", or a file, whose name is then the file name without folder and ending. Throws
+/// ConfigError if two have the same name.
 std::vector<ScoreFile> parse_score_files(const std::vector<std::string>& texts);
 
-/// A table's `##` lines. A key that comes several times (the models of an ensemble) gets its values separated
+/// A table's `##` lines. The values of a key that occurs several times (the models of an ensemble) are joined
 /// by commas.
 Json provenance_json(const rows::Provenance& provenance);
 
@@ -31,14 +31,15 @@ struct EvaluationRequest {
     examples::Task task = examples::Task::chromatin;
     examples::Split split = examples::Split::test;
     WantedRows rows = WantedRows::all;
-    EvaluationOptions options;        ///< threshold is overruled by the rule
+    EvaluationOptions options;        ///< its threshold is replaced by the rule's
     ThresholdRule threshold;          ///< promoters; f1 and mcc need scores of the rows of validation
-    bool published = false;           ///< chromatin: DeepSEA's figures beside ours
+    bool published = false;           ///< chromatin: also show DeepSEA's published figures
     std::optional<ScanOptions> scan;  ///< promoters
 };
 
-/// Joins, evaluates and records on what. Several files are evaluated on the rows and labels scored by all.
-/// Throws as join_scores and evaluate, and ConfigError where a threshold cannot be found.
+/// Joins scores with labels, evaluates them and records the inputs. Several files are evaluated on the rows
+/// and labels that all of them score. Throws as join_scores and evaluate, and ConfigError if a threshold
+/// cannot be found.
 EvaluationReport evaluate_scores(const EvaluationRequest& request);
 
 }  // namespace bigbird::evaluation

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// How good scores are, with intervals. Neighboring bins share most of their windows, and promoters their
-// negatives, so blocks of genome are resampled, not rows; intervals from rows would be far too narrow.
+// Evaluates scores, with confidence intervals. Neighboring bins share most of their windows, and a negative
+// is made from its promoter. So blocks of the genome are resampled, not rows; intervals from rows would be
+// far too narrow.
 #pragma once
 
 #include "bigbird/core/rng.hpp"
@@ -30,12 +31,12 @@ struct EvaluationOptions {
 };
 
 /// A figure and its 95 % interval: bias-corrected percentiles (Efron 1981) of the resamples in which it is
-/// defined; none where that are fewer than half, or where there is but one block.
+/// defined. There is no interval if these are fewer than half, or if there is only one block.
 struct Figure {
     std::optional<double> value, low, high;
 };
 
-/// The value with the interval that its resamples give.
+/// The value, with the interval from its resamples.
 Figure figure_of(const std::optional<double>& value, const std::vector<std::optional<double>>& resampled);
 /// How often each of `blocks` blocks is drawn in resample `index`.
 std::vector<std::uint32_t> draw_blocks(const Rng& stream, std::int64_t index, std::size_t blocks);
@@ -43,10 +44,10 @@ std::vector<std::uint32_t> draw_blocks(const Rng& stream, std::int64_t index, st
 struct LabelFigures {
     std::size_t label = 0;
     std::int64_t positives = 0;
-    double base_rate = 0;  ///< share of rows that are positive: what average precision is for random scores
+    double base_rate = 0;     ///< share of positive rows: the average precision of random scores
     bool summarised = false;  ///< counts in its group's figures
     Figure roc_auc, average_precision;
-    std::vector<CurvePoint> curve;  ///< empty where not summarized
+    std::vector<CurvePoint> curve;  ///< empty if not summarized
 };
 
 /// Figures over the labels of a group that have enough positives and a defined area.
@@ -76,12 +77,13 @@ struct Evaluation {
     std::vector<std::vector<std::optional<double>>> resampled;
 };
 
-/// A fixed function of its inputs and the seed, whatever the threads.
+/// A fixed function of its inputs and the seed, for any number of threads.
 Evaluation evaluate(const examples::ExampleSet& examples, const ScoredExamples& scored,
                     const EvaluationOptions& options);
 
-/// `of` minus `from`, figure by figure in the order of Evaluation::whole. Both are of the same rows, labels,
-/// blocks and seed, so that their resamples are the same draws and the intervals are of paired differences.
+/// `of` minus `from` for each figure, in the order of Evaluation::whole. Both must have the same rows,
+/// labels, blocks and seed. Then their resamples are the same draws, and the intervals are those of paired
+/// differences.
 std::vector<Figure> differences(const Evaluation& of, const Evaluation& from);
 
 }  // namespace bigbird::evaluation

@@ -25,12 +25,12 @@ struct FileEvaluation {
     std::string threshold_rule;       ///< how the threshold was chosen; empty for chromatin
 };
 
-/// Evaluations with everything that their figures depend on, ready for output.
+/// Evaluations, and everything that their figures depend on, for output.
 struct EvaluationReport {
     std::vector<FileEvaluation> files;
     rows::LabelTable labels;
     std::vector<std::optional<rows::PublishedFigures>>
-        published;  ///< by label of the table; empty: not asked for
+        published;  ///< by label of the table; empty: not requested
     std::optional<ScanFigures> scan;
     Json about;  ///< task, split, parameters, checksums
 };
@@ -40,8 +40,8 @@ using NamedFigures = std::vector<std::pair<std::string, const Figure*>>;
 NamedFigures figures_of(const GroupFigures& group);
 /// auroc, auprc, f1, precision, recall, mcc, accuracy.
 NamedFigures figures_of(const LabelFigures& label, const ThresholdFigures& at);
-/// A file's differences to the first one, named likewise: of a group, by its place, and of promoters. Not for
-/// the first file.
+/// A file's differences from the first file, with names as above: those of a group, by its index, or those of
+/// promoters. Not for the first file.
 NamedFigures differences_of(const FileEvaluation& file, std::size_t group);
 NamedFigures differences_of(const FileEvaluation& file);
 /// "0.912 [0.880, 0.934]"; NA where undefined.
@@ -56,7 +56,7 @@ std::string to_tsv(const EvaluationReport& report);
 std::vector<std::string> to_lines(const EvaluationReport& report);
 
 /// TSV where the name ends in .tsv, CSV where it ends in .csv (each also .gz), a page for browsers where it
-/// ends in .html, else JSON; "-" is JSON on standard output. Written and not yet put in place. Throws
+/// ends in .html, else JSON; "-" is JSON on standard output. Writes the file but does not commit it. Throws
 /// ConfigError, WriteError.
 std::unique_ptr<genome::TextOutput> write_report(const EvaluationReport& report,
                                                  const std::filesystem::path& output, Overwrite overwrite);

@@ -25,10 +25,10 @@ struct Confusion {
     /// Counts a row `times` times.
     void count(bool positive, bool predicted, std::int64_t times = 1);
     std::optional<double> accuracy() const;   ///< undefined without rows
-    std::optional<double> precision() const;  ///< undefined where nothing is predicted positive
-    std::optional<double> recall() const;     ///< undefined where nothing is positive
-    std::optional<double> f1() const;         ///< undefined where nothing is or is predicted positive
-    std::optional<double> mcc() const;        ///< undefined where a margin of the table is 0
+    std::optional<double> precision() const;  ///< undefined if nothing is predicted positive
+    std::optional<double> recall() const;     ///< undefined if nothing is positive
+    std::optional<double> f1() const;         ///< undefined if nothing is or is predicted positive
+    std::optional<double> mcc() const;        ///< undefined if a margin of the table is 0
 };
 /// Mean and median of the values that are defined.
 struct Summary {

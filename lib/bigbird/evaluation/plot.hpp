@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Square pictures (SVG) of pages of evaluation.
+// Square plots (SVG) for evaluation pages.
 #pragma once
 
 #include <array>
@@ -11,7 +11,7 @@
 namespace bigbird::evaluation {
 
 /// data/page.css and data/page.js, which come with the program. The script sorts the table of labels by the
-/// column clicked; a second click turns the order.
+/// column clicked; a second click reverses the order.
 std::string_view page_style();
 std::string_view page_script();
 
@@ -48,7 +48,7 @@ public:
     void level(double y) { dashes(across_.low, y, across_.high, y); }
     void line(const std::vector<std::pair<double, double>>& points, const char* colour);
     void point(double x, double y, const char* colour, const std::string& title, double radius = 3);
-    /// Words beside a point, on the side that has room.
+    /// Draws text beside a point, on the side with more room.
     void words(double x, double y, const std::string& text, const char* colour, int lower = 0);
     void bar(double from, double to, double height, const char* colour);
     std::string html() const;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Scores in descending order, once sorted and then weighted at will: what the areas under curves, and their
-// resampling, are computed from.
+// Scores in descending order, sorted once and then weighted as needed. The areas under curves, and their
+// resampled values, are computed from this.
 #pragma once
 
 #include <cstdint>
@@ -24,7 +24,7 @@ public:
             std::span<const std::uint32_t> units = {});
 
     Areas areas() const;
-    /// With the rows of unit u counted weights[u] times. O(n).
+    /// The areas if the rows of unit u count weights[u] times. O(n).
     Areas areas(std::span<const std::uint32_t> weights) const;
 
 private:
@@ -34,7 +34,7 @@ private:
     std::vector<std::uint32_t> units_;  ///< the rows' units, by descending score
     std::vector<std::uint8_t> labels_;  ///< in that order
     std::vector<std::uint32_t>
-        ties_;  ///< ends of the runs of equal scores, in that order; runs without a positive are one
+        ties_;  ///< ends of the runs of equal scores, in that order; runs without a positive are joined
 };
 
 }  // namespace bigbird::evaluation

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// How well a promoter scan does on real sequence, where nearly everything is negative; balanced examples
-// cannot show that.
+// Evaluates a promoter scan on real sequence, where nearly everything is negative. Balanced examples cannot
+// show how many false calls there are.
 #pragma once
 
 #include "bigbird/core/formats/json_file.hpp"
@@ -14,7 +14,8 @@ namespace bigbird::evaluation {
 struct ScanOptions {
     std::filesystem::path scores;  ///< scores by predict-promoter --scan
     std::filesystem::path tss;     ///< BED of known TSSs on the same reference
-    std::int64_t distance = 500;   ///< bases from a TSS within which a call is right, and that join calls
+    std::int64_t distance =
+        500;  ///< maximum distance between a TSS and a correct call, and between rows that are joined
 };
 
 /// Rows at or above the threshold within `distance` of each other are one call, on either strand. A call is

@@ -20,7 +20,7 @@ struct LabelScores {
     std::vector<std::uint8_t> truths;
 };
 
-/// Which rows of a split a score table must hold: all, or any.
+/// Which rows of a split a score table must contain: all, or any.
 enum class WantedRows : std::uint8_t { all, scored };
 inline constexpr Choices<WantedRows, 2> wanted_rows_choices{
     {{WantedRows::all, "all"}, {WantedRows::scored, "scored"}}};
@@ -32,9 +32,9 @@ struct ScoredExamples {
     std::uint32_t block_count = 0;
     std::int64_t not_scored = 0;       ///< rows of the split that are NA in the scores (all N)
     std::int64_t lacking = 0;          ///< rows of the split that the scores do not have (WantedRows::scored)
-    std::int64_t other_rows = 0;       ///< rows of the scores that are not of the split
+    std::int64_t other_rows = 0;       ///< rows of the scores that are not in the split
     std::int64_t missing_columns = 0;  ///< labels of the examples without a column
-    rows::Provenance provenance;       ///< what the scores were made from
+    rows::Provenance provenance;       ///< the inputs of the scores
 };
 
 /// Joins a score table to the rows of `split` by contig (also by alias), start, end and name, and columns to
@@ -46,7 +46,7 @@ ScoredExamples join_scores(const examples::ExampleSet& examples, const std::file
                            WantedRows wanted = WantedRows::all);
 
 /// Restricts several joins of the same split to the rows and labels that all have, and reports what that
-/// leaves out. Throws InputError where nothing is left.
+/// leaves out. Throws InputError if nothing is left.
 void keep_common(const examples::ExampleSet& examples, std::vector<ScoredExamples>& joined,
                  std::int64_t block_size);
 

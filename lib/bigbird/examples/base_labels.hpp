@@ -24,9 +24,10 @@ struct LabelledSpan {
 /// Immutable; const calls are thread-safe. Labels belong to bases, not to strands: column 6 is ignored.
 class BaseLabels {
 public:
-    /// `none` names the bases of no row, and is label 0; the other labels follow by name in byte order. A
-    /// row may name `none` itself. Throws InputError with file and line: a row without column 4, on a contig
-    /// that the reference lacks or past its end, rows of different labels that overlap, no label but `none`.
+    /// `none` is the label of bases without a row, and has index 0; the other labels follow in byte order. A
+    /// row may also have the label `none`. Throws InputError with file and line: a row without column 4, on a
+    /// contig that the reference lacks or past its end, rows of different labels that overlap, no label but
+    /// `none`.
     static BaseLabels read(const genome::ReferenceGenome& reference, const std::filesystem::path& bed,
                            const std::string& none);
 
@@ -38,7 +39,7 @@ public:
     std::span<const LabelledSpan> spans(std::string_view contig) const;
     /// From the first to the last labeled base of each contig that has any.
     std::vector<genome::Interval> extents() const;
-    /// The label of each base of `where`, which may reach beyond the contig.
+    /// The label of each base of `where`, which may extend beyond the contig.
     std::vector<std::int32_t> labels(const genome::Interval& where) const;
     /// How many bases of `where` have each label.
     std::vector<std::int64_t> counts(const genome::Interval& where) const;

@@ -48,8 +48,8 @@ private:
 /// Writes directly to `path`: give a path inside a PendingOutput. Throws WriteError.
 void write_npy(const std::filesystem::path& path, const BitRows& rows);
 
-/// Writes rows as they come, for matrices that do not fit in memory. In place: give a path inside a
-/// PendingOutput. Every call throws WriteError. Not thread-safe.
+/// Writes rows one by one, for matrices that do not fit in memory. Writes directly to the path: give one
+/// inside a PendingOutput. Every call throws WriteError. Not thread-safe.
 class BitRowsWriter {
 public:
     BitRowsWriter(std::filesystem::path path, std::size_t columns);
@@ -71,7 +71,7 @@ private:
 /// Reads from mapped memory. Const calls are thread-safe.
 class BitMatrix {
 public:
-    /// Throws InputError where the file is missing, no such .npy, or not rows x columns.
+    /// Throws InputError if the file is missing, no such .npy, or not rows x columns.
     BitMatrix(const std::filesystem::path& path, std::int64_t rows, std::size_t columns);
 
     bool get(std::int64_t row, std::size_t column) const {
@@ -79,7 +79,7 @@ public:
                  (column % 8)) &
                 1U) != 0;
     }
-    /// Calls visit(column) for each 1 of a row, ascending; the 0s cost next to nothing.
+    /// Calls visit(column) for each 1 of a row, ascending; 0s cost almost nothing.
     template <typename Visit>
     void for_each_one(std::int64_t row, const Visit& visit) const {
         const auto bytes = data_.subspan(static_cast<std::size_t>(row) * row_bytes_, row_bytes_);

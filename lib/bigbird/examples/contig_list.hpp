@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Names and lengths of contigs in JSON: [{"name": "22", "length": 51304566}, ...]. Manifests of examples have
-// them, and config.json of models for a task.
+// Names and lengths of contigs in JSON: [{"name": "22", "length": 51304566}, ...]. They are in manifests of
+// examples and in config.json of task models.
 #pragma once
 
 #include "bigbird/core/formats/json_file.hpp"

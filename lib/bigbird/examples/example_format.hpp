@@ -23,7 +23,7 @@ constexpr const char* numbers_name = "targets.npy";
 constexpr std::size_t chromatin_columns = 4;
 /// contig, start, end, split, 1 or 0, strand, name
 constexpr std::size_t promoter_columns = 7;
-/// id, split, length, n_fraction, group; then the values, for people
+/// id, split, length, n_fraction, group; after them the values, for readers
 constexpr std::size_t record_columns = 5;
 
 }  // namespace bigbird::examples

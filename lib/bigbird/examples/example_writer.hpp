@@ -14,20 +14,21 @@
 
 namespace bigbird::examples {
 
-/// Writes all of an example folder but its sequences.2bit: rows and their labels as they come, the rest at
-/// the end. Memory does not grow with the rows. Not thread-safe.
+/// Writes an example folder, except for its sequences.2bit: rows and labels one by one, the rest at the end.
+/// Memory does not grow with the rows. Not thread-safe.
 class ExampleWriter {
 public:
     /// `folder`, a PendingOutput's, exists and becomes the example folder. All members throw WriteError.
     ExampleWriter(std::filesystem::path folder, Task task, const rows::WindowBounds& bounds,
                   std::size_t labels);
 
-    /// `labels` are the row's bits in full bytes, as BitRows holds them. A row with `listed` also goes to the
-    /// BED file of its split, which is for prediction; synthetic sequences do not belong there.
+    /// `labels` are the row's bits in full bytes, as BitRows holds them. With `listed`, the row is also
+    /// written to the BED file of its split, which is meant for prediction; synthetic sequences are not
+    /// listed.
     void add(const ExampleRow& row, std::span<const std::uint8_t> labels, bool listed = true);
 
-    /// Writes labels.tsv with the positives that were seen and manifest.json; `details`
-    /// (parameters, inputs, contigs) are put behind what the writer knows itself.
+    /// Writes labels.tsv with the counts of positives, and manifest.json; `details` (parameters, inputs,
+    /// contigs) follow the writer's own entries.
     void finish(const rows::LabelTable& labels, const Json& details);
 
     std::int64_t rows() const { return matrix_.rows(); }
@@ -48,17 +49,17 @@ private:
     std::ofstream rows_;
     std::array<std::ofstream, 3> lists_;
     std::array<std::int64_t, 3> split_rows_{};
-    std::array<std::vector<std::uint8_t>, 3> any_, all_;  ///< bits of some row, of each row
+    std::array<std::vector<std::uint8_t>, 3> any_, all_;  ///< bits that are 1 in any row, and in all rows
 };
 
-/// What every manifest begins with. `split_rows`: rows of each split.
+/// The entries that every manifest begins with. `split_rows`: rows of each split.
 Json start_of_manifest(Task task, const rows::WindowBounds& bounds,
                        const std::array<std::int64_t, 3>& split_rows, std::size_t labels);
 
 /// `[{"name", "length"}, …]`.
 Json describe_contigs(const genome::ReferenceGenome& reference);
 
-/// The SHA-256 of an input, or null where it is a pipe, which can be read but once.
+/// The SHA-256 of an input, or null if it is a pipe, which can be read only once.
 Json checksum_of_input(const std::filesystem::path& path);
 
 }  // namespace bigbird::examples

@@ -75,7 +75,7 @@ struct ExampleSet::State {
     std::optional<BitMatrix> matrix;  ///< classes and labels
     std::optional<NumberMatrix> numbers;
     TwoBitReader sequences;
-    /// Records of the store, by contig; empty where each row has its own record.
+    /// Records of the store, by contig; empty if each row has its own record.
     std::vector<std::int64_t> records;
 };
 

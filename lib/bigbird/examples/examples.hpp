@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Labeled examples of a task: a folder that holds all that fine-tuning, prediction on held-out rows and
+// Labeled examples of a task: a folder with everything that fine-tuning, prediction on held-out rows and
 // evaluation need (FORMAT.md).
 #pragma once
 
@@ -21,7 +21,7 @@
 namespace bigbird::examples {
 
 enum class Task : std::uint8_t { promoter, chromatin, sequences };
-/// What the columns of labels.tsv are: classes that exclude each other, labels on their own (0 or 1 each), or
+/// The kind of the labels in labels.tsv: mutually exclusive classes, independent labels (0 or 1 each), or
 /// numbers.
 enum class TargetKind : std::uint8_t { classes, labels, numbers };
 enum class Split : std::uint8_t { train = 0, validation = 1, test = 2 };
@@ -35,9 +35,9 @@ inline constexpr Choices<TargetKind, 3> target_choices{
 /// Throws ConfigError naming the three.
 Split parse_split(std::string_view text);
 
-/// What is scored in one row. A promoter row is its TSS base, with its strand; the manifest's bounds place
-/// its window. A synthetic negative has the position of its promoter, and the promoter's name followed by
-/// ".negative". A chromatin row is its bin, the center of its window. A row of sequences is a record: its
+/// The position that a row scores. A promoter row is its TSS base, with its strand; the manifest's bounds
+/// place its window. A synthetic negative has the position of its promoter, and the promoter's name followed
+/// by ".negative". A chromatin row is its bin, the center of its window. A row of sequences is a record: its
 /// contig is the record's id, its bases are the entire record.
 struct ExampleRow {
     genome::Interval where;  ///< contig spelled as in the reference
@@ -64,7 +64,7 @@ public:
     /// The window's bounds around a row: from the TSS base, or from the middle of the bin. It has
     /// bounds().size() bases; for sequences the longest record's.
     const rows::WindowBounds& bounds() const;
-    /// One label, "promoter", for Task::promoter. For classes and numbers an entry for each of them.
+    /// For Task::promoter one label, "promoter". For classes and numbers, one entry each.
     const rows::LabelTable& label_table() const;
     /// Parameters, checksums of inputs, counts, contigs of the reference (FORMAT.md).
     const Json& manifest() const;
@@ -78,7 +78,7 @@ public:
     /// "." where there is none, and for all other tasks.
     const std::string& group(std::int64_t row) const;
 
-    /// 0 or 1; of classes 1 for the row's own. Not for numbers, nor are the next four.
+    /// 0 or 1; for classes, 1 for the row's class. This and the next four functions are not for numbers.
     std::uint8_t label(std::int64_t row, std::size_t label) const;
     /// All labels of a row, 0 or 1 each.
     std::vector<std::uint8_t> labels(std::int64_t row) const;
@@ -95,7 +95,7 @@ public:
     /// on the minus strand. For Task::sequences the record, length(row) letters.
     std::string sequence(std::int64_t row) const;
     std::int64_t length(std::int64_t row) const;
-    /// `bases` letters about the middle of sequence(row): cut, or N put to both ends.
+    /// `bases` letters around the middle of sequence(row): cut, or padded with N at both ends.
     std::string centred(std::int64_t row, std::int64_t bases) const;
 
 private:

@@ -14,8 +14,8 @@ namespace bigbird::examples {
 /// cannot be searched.
 Json file_checksums(const std::filesystem::path& folder);
 
-/// Throws InputError where one of the files is not the one that `manifest` describes, or where "files" is no
-/// such list. A manifest without "files", as older folders have it, is passed. Throws Stopped.
+/// Throws InputError if a file differs from the one that `manifest` describes, or if "files" is not such a
+/// list. Accepts a manifest without "files", as in older folders. Throws Stopped.
 void require_files_of(const Json& manifest, const std::filesystem::path& folder,
                       std::initializer_list<const char*> names);
 

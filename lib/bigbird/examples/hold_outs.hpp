@@ -14,7 +14,7 @@
 namespace bigbird::examples {
 
 /// The bases that `texts` name: each is a contig, a region ("22:21,000,001-22,000,000", 1-based and closed as
-/// samtools has it), a BED file, or FILE:FOLD, the rows of a BED file whose name is FOLD. Throws ConfigError
+/// in samtools), a BED file, or FILE:FOLD, the rows of a BED file whose name is FOLD. Throws ConfigError
 /// naming `option` where a text is none of these or is outside the reference.
 genome::IntervalSet read_held_out(const genome::ReferenceGenome& reference,
                                   std::span<const std::string> texts, const std::string& option);
@@ -22,16 +22,16 @@ genome::IntervalSet read_held_out(const genome::ReferenceGenome& reference,
 /// Which parts of the genome are held out of training. Const calls are thread-safe.
 class HoldOuts {
 public:
-    /// Texts as read_held_out takes them. Throws as it does, and where validation and test overlap.
+    /// Takes texts of read_held_out. Throws as it does, and if validation and test overlap.
     HoldOuts(const genome::ReferenceGenome& reference, std::span<const std::string> validation,
              std::span<const std::string> test);
 
-    /// test where `where` overlaps its regions, else validation where it overlaps those, else train.
+    /// Returns test if `where` overlaps its regions, else validation if it overlaps those, else train.
     Split split_of(const genome::Interval& where) const;
     const genome::IntervalSet& regions(Split held_out) const;
 
-    /// For the manifest: `validation` and `test` as lists of "contig:begin-end" (0-based, half-open), a
-    /// checksum instead of long ones.
+    /// For the manifest: `validation` and `test` as lists of "contig:begin-end" (0-based, half-open); a
+    /// checksum instead of a long list.
     Json describe() const;
 
 private:
@@ -44,8 +44,8 @@ struct SplitWindow {
     Split split = Split::train;
 };
 
-/// Which windows may stay so that no split sees another's sequence: all of test; validation's that share no
-/// base with test's; train's that share none with either's.
+/// The windows to keep, so that no split contains sequence of another: all of test; those of validation that
+/// share no base with test; those of train that share no base with either.
 std::vector<bool> without_shared_windows(std::span<const SplitWindow> windows);
 
 }  // namespace bigbird::examples

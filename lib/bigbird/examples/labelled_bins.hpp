@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The labels of every bin of long stretches of the genome, so that windows of many bins can be cut anywhere:
+// The labels of all bins of long stretches of the genome, so that windows of many bins can be cut anywhere:
 // bins.bed and bins.npy of an example folder (FORMAT.md).
 #pragma once
 
@@ -45,7 +45,7 @@ private:
     std::optional<BinStretch> open_;
 };
 
-/// Writes bins.bed and bins.npy, likewise.
+/// Writes bins.bed and bins.npy, as StretchWriter does.
 class LabelledBinsWriter {
 public:
     LabelledBinsWriter(const std::filesystem::path& folder, std::int64_t bin, std::size_t labels);
@@ -63,13 +63,13 @@ private:
 /// calls are thread-safe.
 class LabelledBins {
 public:
-    /// Throws InputError where the folder has no such files (it was imported, or is older than they are), or
-    /// where they do not fit each other.
+    /// Throws InputError if the folder has no such files (it was imported, or written by an older version),
+    /// or if they contradict each other.
     static LabelledBins load(const std::filesystem::path& directory);
 
     /// Whether bins have numbers and not labels.
     bool has_numbers() const { return numbers_.has_value(); }
-    /// One for each track. Needs has_numbers().
+    /// One number per track. Requires has_numbers().
     std::span<const float> numbers(std::int64_t row) const { return numbers_->row(row); }
 
     std::int64_t bin_size() const { return bin_; }
@@ -78,8 +78,8 @@ public:
     std::span<const BinStretch> stretches() const { return stretches_; }
     /// Labels, 0 or 1 each, of the bin at `row` of bins.npy.
     void copy_labels(std::int64_t row, std::span<std::uint8_t> out) const;
-    /// Calls visit(label) for each label that the bin at `row` has, ascending; of numbers for each track of
-    /// which the bin is among the highest twentieth of a sample of the bins of train.
+    /// Calls visit(label) for each label that the bin at `row` has, ascending. For numbers, calls it for each
+    /// track in which the bin exceeds 95 % of a sample of train's bins.
     template <typename Visit>
     void for_each_label(std::int64_t row, const Visit& visit) const {
         if (!numbers_) return matrix_->for_each_one(row, visit);

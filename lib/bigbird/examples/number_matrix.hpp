@@ -18,7 +18,7 @@ void write_npy(const std::filesystem::path& path, std::span<const float> values,
 /// Reads from mapped memory. Const calls are thread-safe.
 class NumberMatrix {
 public:
-    /// Throws InputError where the file is missing, no such .npy, not rows x columns, or holds NaN or an
+    /// Throws InputError if the file is missing, no such .npy, not rows x columns, or holds NaN or an
     /// infinity.
     NumberMatrix(const std::filesystem::path& path, std::int64_t rows, std::size_t columns);
 

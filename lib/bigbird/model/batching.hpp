@@ -30,14 +30,14 @@ enum class GroupSizes : std::uint8_t { any, few, equal };
 /// Group sizes for scoring. On a CPU equal: more tokens at once are not faster there. On a GPU few.
 GroupSizes sizes_for_scores(const at::Device& device);
 
-/// Cuts members, in order, into groups of `most` and what is left over (`equal`: filled up).
+/// Cuts members, in order, into groups of `most` and a last, smaller group (`equal`: filled up).
 std::vector<std::vector<std::size_t>> cut_into_groups(std::span<const std::size_t> members, std::size_t most,
                                                       GroupSizes sizes);
-/// How many members of `tokens_each` (padded) tokens make a group: at least one.
+/// The number of members, of `tokens_each` padded tokens each, that fit in a group: at least one.
 std::size_t members_a_group(std::int64_t tokens_each, std::int64_t max_tokens, GroupSizes sizes);
 
-/// Groups indices by block count, order kept inside a group, at most `max_tokens` padded tokens per group (at
-/// least one sequence).
+/// Groups indices by block count, in order within a group, with at most `max_tokens` padded tokens per group
+/// (but at least one sequence).
 std::vector<std::vector<std::size_t>> group_by_blocks(std::span<const TokenSequence> sequences,
                                                       int block_size, std::int64_t max_tokens,
                                                       GroupSizes sizes = GroupSizes::any);

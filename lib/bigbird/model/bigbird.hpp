@@ -57,7 +57,7 @@ public:
     PreTrainingOutput predict(const at::Tensor& hidden, const at::Tensor& positions = {});
     /// The tanh pooler's output: (batch, length, hidden) -> (batch, hidden).
     at::Tensor pool(const at::Tensor& hidden);
-    /// The heads and the loss of the masked tokens, without ever holding (chosen, vocab) at once.
+    /// The heads and the loss of the masked tokens, without holding all (chosen, vocab) logits at once.
     /// `labels`: (chosen) int64.
     PreTrainingLoss loss(const at::Tensor& hidden, const at::Tensor& positions, const at::Tensor& labels);
     const BigBirdConfig& config() const;
@@ -101,10 +101,10 @@ private:
 };
 TORCH_MODULE(SequenceClassifier);
 
-/// Weights are N(0, initializer_range) or, by fan-in except embeddings, N(0, 1 / sqrt(inputs)). Biases are 0,
-/// LayerNorm 1/0, the rows of [PAD] and of a Longformer's padding position 0. A convolution of embeddings
-/// passes each on with a little of its neighbors. A function only of the seed and the parameter's name, on
-/// any device. `prefix` restricts it to parameters whose name starts so.
+/// Weights are N(0, initializer_range) or, with fan-in (except embeddings), N(0, 1 / sqrt(inputs)). Biases
+/// are 0, LayerNorm 1/0, the rows of [PAD] and of a Longformer's padding position 0. A convolution of
+/// embeddings begins near the identity, with small weights of the neighbors. A function only of the seed and
+/// the parameter's name, on any device. `prefix` restricts it to parameters whose name starts so.
 void initialise(torch::nn::Module& module, const BigBirdConfig& config, std::uint64_t seed,
                 const std::string& prefix = {});
 

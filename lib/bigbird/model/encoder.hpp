@@ -21,9 +21,9 @@
 
 namespace bigbird::model {
 
-/// Word, position (where absolute) and token type embeddings, behind any extra global tokens' embeddings.
-/// Dropout is before LayerNorm, as in transformers' BigBird and unlike its BERT and its Longformer, whose
-/// positions count only real tokens. A convolution follows the norm.
+/// Word, position (if absolute) and token type embeddings, preceded by the embeddings of extra global tokens,
+/// if any. Dropout is before LayerNorm, as in transformers' BigBird, but not as in its BERT and Longformer.
+/// Positions of a Longformer count only real tokens. An optional convolution follows the norm.
 class EmbeddingsImpl : public torch::nn::Module {
 public:
     explicit EmbeddingsImpl(const BigBirdConfig& config);
@@ -38,7 +38,8 @@ public:
 private:
     at::Tensor of_longformer(const EncoderInput& input, const FusedDropout& drop,
                              std::optional<at::ScalarType> fused) const;
-    /// Each feature over its neighbors; what is padded counts as absent. x: (batch, length, hidden).
+    /// The convolution of each feature over neighboring positions, without padding. x: (batch, length,
+    /// hidden).
     at::Tensor convolved(const at::Tensor& x, const at::Tensor& mask) const;
 
     at::Tensor convolution_;  // (hidden, 1, width); undefined: none
@@ -50,7 +51,7 @@ private:
 };
 TORCH_MODULE(Embeddings);
 
-/// What all layers of one forward pass share.
+/// Data that all layers of one forward pass share.
 struct PassContext {
     at::Tensor mask;  // (batch, front + length) bool
     DropoutKey key;
@@ -63,15 +64,15 @@ struct PassContext {
     attention::GlobalTokens globals = {};                ///< of a Longformer
 };
 
-/// How the layers of an encoder attend: one of the three.
+/// How the layers of an encoder attend: one of three ways.
 struct AttentionPlan {
     std::shared_ptr<attention::LayoutCache> layouts;    ///< by blocks
     std::shared_ptr<attention::FeatureCache> features;  ///< by random features
     std::shared_ptr<attention::WindowLayouts> windows;  ///< by windows and global tokens of each sample
 };
 
-/// Attention and feed-forward, each followed by dropout, residual and LayerNorm; or, with the norm before,
-/// behind LayerNorm and followed by dropout and residual.
+/// Attention and feed-forward, each followed by dropout, residual and LayerNorm; or, with Norm::pre, each
+/// preceded by LayerNorm and followed by dropout and residual.
 class EncoderLayerImpl : public torch::nn::Module {
 public:
     EncoderLayerImpl(const BigBirdConfig& config, int layer, AttentionPlan plan);
@@ -112,7 +113,7 @@ TORCH_MODULE(EncoderLayer);
 class BigBirdModelImpl : public torch::nn::Module {
 public:
     explicit BigBirdModelImpl(const BigBirdConfig& config);
-    /// Throws InputError where the length is above the model's positions, ConfigError where the pattern's
+    /// Throws InputError if the length is above the model's positions, ConfigError if the pattern's
     /// random blocks cannot be drawn.
     EncoderOutput forward(const EncoderInput& input, bool all_hidden_states, const DropoutKey& key);
     /// tanh of a linear layer on the first position: (batch, length, hidden) -> (batch, hidden).
@@ -137,7 +138,7 @@ private:
     BigBirdConfig config_;
     Embeddings embeddings_{nullptr};
     std::vector<EncoderLayer> layers_;
-    LayerNorm norm_{nullptr};  // behind the last layer, where norms precede blocks
+    LayerNorm norm_{nullptr};  // after the last layer, if norms precede blocks
     Linear pooler_{nullptr};
     RotaryTable rotary_;
     attention::Backend backend_ = attention::Backend::automatic;

@@ -95,7 +95,7 @@ at::Tensor question_of(const TensorMap& inputs, const at::Tensor& ids, std::int6
 
 struct Prepared {
     EncoderInput input;
-    at::Tensor question;  ///< question_of()'s mask; undefined where there is none
+    at::Tensor question;  ///< question_of()'s mask; undefined if there is none
     std::int64_t length = 0, choices = 1;
 };
 

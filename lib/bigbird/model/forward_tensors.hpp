@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// One pass of a model over given tensors, as anyone checks parity with transformers.
+// One forward pass of a model over given tensors, for checks of parity with transformers.
 #pragma once
 
 #include "bigbird/attention/attention.hpp"
@@ -15,10 +15,10 @@ struct ForwardSpec {
     attention::Backend backend = attention::Backend::automatic;
 };
 
-/// inputs: input_ids, and where wanted attention_mask (1 = real; default 1), token_type_ids (default 0) and,
+/// inputs: input_ids, and optionally attention_mask (1 = real; default 1), token_type_ids (default 0) and,
 /// for a Longformer, global_attention_mask (1 = global; default: the leading num_global_tokens), (batch,
-/// length), any integer or bool type. Outputs, on the CPU: hidden_states.0 (embeddings) ..
-/// hidden_states.N (batch, length, hidden), and what the architecture of config.json adds:
+/// length), any integer or bool type. Outputs, on the CPU: hidden_states.0 (embeddings) .. hidden_states.N
+/// (batch, length, hidden), and what the architecture of config.json adds:
 ///   BigBirdForPreTraining             prediction_logits (batch, length, vocab), seq_relationship_logits
 ///                                     (batch, 2)
 ///   BigBirdForMaskedLM                logits (batch, length, vocab), and the same as prediction_logits
@@ -34,7 +34,7 @@ struct ForwardSpec {
 ///   LongformerForMaskedLM, …ForSequenceClassification, LongformerModel: as BigBird's
 /// For other models only the encoder is computed, with a warning. The tensor's full length decides between
 /// full and sparse attention, as in transformers, and is padded to full blocks inside. Throws InputError
-/// where a tensor of the input or of the model is missing or misshapen, or an id is beyond the vocabulary;
+/// if a tensor of the input or of the model is missing or misshapen, or an id is beyond the vocabulary;
 /// ConfigError for an unknown type.
 TensorMap forward_tensors(const std::filesystem::path& directory, const TensorMap& inputs,
                           const ForwardSpec& spec, const at::Device& device);

@@ -11,23 +11,23 @@
 
 namespace bigbird::model {
 
-/// Throws InputError where files are missing or corrupt, or the tokenizer does not fit the embeddings.
+/// Throws InputError if files are missing or corrupt, or the tokenizer does not fit the embeddings.
 BigBirdConfig read_config(const std::filesystem::path& directory);
-/// "BigBirdForPreTraining", "BigBirdForSequenceClassification" or what else config.json names first; empty
-/// where it names none.
+/// "BigBirdForPreTraining", "BigBirdForSequenceClassification" or another architecture that config.json names
+/// first; empty if it names none.
 std::string read_architecture(const std::filesystem::path& directory);
 tokenizer::DnaTokenizer read_tokenizer(const std::filesystem::path& directory, const BigBirdConfig& config);
 
-/// Networks in eval mode, fp32. Throw InputError naming the tensor that is missing, unexpected or of another
-/// shape than in config.json. A file without seq_relationship (BigBirdForMaskedLM) is accepted with a
+/// Returns a network in eval mode, fp32. Throws InputError naming a tensor that is missing, unexpected or of
+/// another shape than in config.json. A file without seq_relationship (BigBirdForMaskedLM) is accepted with a
 /// warning.
 PreTrainingModel load_pretraining_model(const std::filesystem::path& directory, const at::Device& device);
 /// Fills a network with the weights of a pretrained model of the same shapes. Missing tensors and exceptions
 /// are as above; shorter learned positions are repeated (weights.hpp).
 void fill_from_pretrained(PreTrainingModelImpl& model, const std::filesystem::path& directory);
-/// The encoder of any model, and what it has of a pretraining network besides; other heads are passed over.
+/// The encoder of any model, and those parts of a pretraining network that it has; other heads are ignored.
 struct LoadedEncoder {
-    PreTrainingModel model{nullptr};  ///< what the file lacks is zero
+    PreTrainingModel model{nullptr};  ///< parameters that the file lacks are zero
     bool has_pooler = false, has_predictions = false, has_seq_relationship = false;
 };
 LoadedEncoder load_encoder(const std::filesystem::path& directory, const at::Device& device);
@@ -44,7 +44,7 @@ SequenceClassifier untrained_classifier(BigBirdConfig config, std::uint64_t seed
 /// folder (a PendingOutput's).
 void write_model(const PreTrainingModel& model, const tokenizer::DnaTokenizer* tokenizer,
                  const std::filesystem::path& directory);
-/// `extra` joins what the configuration holds under "bigbird_dna".
+/// `extra` is added to the configuration's entries under "bigbird_dna".
 void write_model(const SequenceClassifier& model, const tokenizer::DnaTokenizer* tokenizer,
                  const std::filesystem::path& directory, const Json& extra = Json::object());
 

@@ -12,12 +12,12 @@ namespace bigbird::model {
 
 using TensorMap = std::map<std::string, at::Tensor>;
 
-/// Throws InputError where the file is no safetensors file, is cut short, or its offsets or types make no
-/// sense. CPU tensors of the file's types.
+/// Returns CPU tensors of the file's types. Throws InputError if the file is not a safetensors file, is
+/// truncated, or its offsets or types make no sense.
 TensorMap read_safetensors(const std::filesystem::path& path);
 
-/// Atomic, synced; replaces an existing file. Keys in byte order, metadata {"format": "pt"} plus `metadata`.
-/// Any device. Throws WriteError.
+/// Writes atomically and syncs; replaces an existing file. Keys in byte order, metadata {"format": "pt"} plus
+/// `metadata`. Any device. Throws WriteError.
 void write_safetensors(const TensorMap& tensors, const std::filesystem::path& path,
                        const std::map<std::string, std::string>& metadata = {});
 

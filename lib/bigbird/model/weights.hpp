@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Parameters from and to tensors by their Hugging Face keys.
+// Converts parameters to and from tensors by their Hugging Face keys.
 #pragma once
 
 #include "bigbird/model/safetensors.hpp"
@@ -24,25 +24,24 @@ std::string weights_checksum(const std::filesystem::path& directory);
 struct LoadRules {
     std::string optional_prefix;     ///< parameters that may be missing; they stay as they are
     std::string only_prefix;         ///< fill only these parameters, and ignore other tensors
-    std::string also_optional = {};  ///< optional, too, but missing ones do not change the result
+    std::string also_optional = {};  ///< also optional, but missing ones do not change the result
 };
 
-/// Fills the module's parameters, whatever their type and device. Accepts what Hugging Face files hold
-/// besides: a bare BigBirdModel without "bert.", the tied decoder, position_ids, and heads of other tasks,
-/// which a warning names. Where the module has more
-/// positions than the file, the file's are repeated, with a warning. Returns whether all optional ones were
-/// there. Throws InputError naming every key (and
-/// both shapes) that is missing, unexpected or of another shape; `where` names the file in it. The module is
+/// Fills the module's parameters, whatever their type and device. Accepts variants of Hugging Face files: a
+/// bare BigBirdModel without "bert.", the tied decoder, position_ids, and heads of other tasks, which a
+/// warning names. If the module has more positions than the file, the file's are repeated, with a warning.
+/// Returns whether all optional parameters were there. Throws InputError naming every key that is missing,
+/// unexpected or of another shape (with both shapes); `where` names the file in the message. The module is
 /// unspecified after an error.
 bool fill_parameters(torch::nn::Module& module, TensorMap tensors, const LoadRules& rules,
                      const std::filesystem::path& where);
 
-/// Into a module of the same parameters, on any device.
+/// Copies to a module with the same parameters, on any device.
 void copy_parameters(torch::nn::Module& to, const torch::nn::Module& from);
 
-/// The module's parameters, detached, where they are.
+/// The module's parameters, detached, on their devices.
 TensorMap parameters_of(const torch::nn::Module& module);
-/// The same under the names that transformers gives them.
+/// The same tensors under transformers' names.
 TensorMap named_for_file(TensorMap parameters);
 
 }  // namespace bigbird::model

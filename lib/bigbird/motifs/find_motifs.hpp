@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Finds motifs in contributions of sequence to a score: the command `motifs find`. A small relative of
-// TF-MoDISco (Shrikumar et al., arXiv 1811.00416).
+// Finds motifs in contributions of sequence to a score: the command motifs-find, a simplified TF-MoDISco
+// (Shrikumar et al., arXiv 1811.00416).
 #pragma once
 
 #include "bigbird/motifs/motif_files.hpp"
@@ -15,7 +15,7 @@ namespace bigbird::motifs {
 /// The contributions of a region's bases to a score.
 struct Contributions {
     std::string dna;              ///< normalized: A C G T N
-    std::vector<float> values{};  ///< value of each base; not finite: 0
+    std::vector<float> values{};  ///< value of each base; 0 where not finite
 };
 
 struct FoundMotifs {
@@ -23,11 +23,11 @@ struct FoundMotifs {
     std::int64_t seqlets = 0;     ///< stretches with high contributions
 };
 
-/// A seqlet is a stretch of 21 bases whose sum of |contributions| exceeds sums of random bases by 2.5 of
-/// their deviations, at least 21 bases from a higher one. The 4,000 highest are kept. The 31 bases around
-/// their centers are clustered by the cosine of their contributions at the best offset (10 bases at most) and
-/// strand. A motif is the letters of a cluster of 10 seqlets or more, cut at both ends to where the mean
-/// contribution is at least a fifth of its largest.
+/// A seqlet is a stretch of 21 bases whose sum of |contributions| exceeds the mean sum of random bases by 2.5
+/// standard deviations, at least 21 bases away from any higher seqlet. The 4,000 highest are kept. The 31
+/// bases around their centers are clustered by the cosine of their contributions at the best offset (10 bases
+/// at most) and strand. A motif is made of the letters of a cluster of 10 seqlets or more. Both ends are
+/// trimmed to where the mean contribution is at least a fifth of its maximum.
 FoundMotifs find_motifs(std::span<const Contributions> regions);
 
 }  // namespace bigbird::motifs

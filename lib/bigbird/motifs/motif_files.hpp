@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Motifs in files: the MEME suite's minimal format (meme-suite.org/meme/doc/meme-format.html) and JASPAR's
-// (jaspar.elixir.no/docs).
+// Reads and writes motif files: the MEME suite's minimal format (meme-suite.org/meme/doc/meme-format.html)
+// and JASPAR's (jaspar.elixir.no/docs).
 #pragma once
 
 #include "bigbird/core/files.hpp"
@@ -38,7 +38,7 @@ MotifSet read_motifs(const std::filesystem::path& file);
 /// WriteError.
 void write_motifs(const std::filesystem::path& file, const MotifSet& set, Overwrite overwrite);
 
-/// The motif as it reads on the other strand.
+/// The motif on the other strand.
 Motif reverse_complement(const Motif& motif);
 
 }  // namespace bigbird::motifs

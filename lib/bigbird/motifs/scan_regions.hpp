@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The command `motifs scan`.
+// The command motifs-scan.
 #pragma once
 
 #include "bigbird/core/files.hpp"

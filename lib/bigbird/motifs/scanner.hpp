@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where sequence fits motifs, on both strands.
+// Finds the sites of motifs in sequence, on both strands.
 #pragma once
 
 #include "bigbird/motifs/column_kernels.hpp"
@@ -27,10 +27,10 @@ public:
     /// matrices are made on `threads` threads.
     Scanner(const MotifSet& set, double p_value, int threads);
 
-    /// The hits that begin in the first `starts` letters, by begin, score and motif; sites with another
-    /// letter than A C G T are not scored. dna: normalized, less than 2^32 letters.
+    /// The hits that begin in the first `starts` letters, sorted by begin, score and motif. Sites with
+    /// letters other than A C G T are not scored. dna: normalized, less than 2^32 letters.
     std::vector<Hit> scan(std::string_view dna, std::size_t starts) const;
-    /// The same, site by site: what scan() is tested against.
+    /// The same result, computed site by site; tests compare scan() with it.
     std::vector<Hit> scan_plainly(std::string_view dna, std::size_t starts) const;
 
     /// By motif.
@@ -53,11 +53,11 @@ private:
     std::vector<Strand> strands_;  ///< strands that can have hits
 };
 
-/// How many sites of `width` letters that begin in the first `starts` are of A C G T only.
+/// The number of sites of `width` letters that begin in the first `starts` letters and have only A C G T.
 std::int64_t count_sites(std::string_view dna, std::size_t width, std::size_t starts);
 
 /// The q-value (Benjamini and Hochberg) of each score from a motif's threshold on; `counts`: hits by score,
-/// from the threshold on; `tests`: sites scored, both strands.
+/// from the threshold on; `tests`: number of scored sites on both strands.
 std::vector<double> q_values(const ScoreMatrix& matrix, std::int32_t threshold,
                              std::span<const std::int64_t> counts, std::int64_t tests);
 

@@ -15,7 +15,7 @@
 
 namespace bigbird::outputs {
 
-/// The levels of the stored quantiles, ascending from 0 to 1: every hundredth, and towards both ends ten per
+/// The levels of the stored quantiles, ascending from 0 to 1: every hundredth and, near both ends, ten per
 /// decade down to 1e-5.
 std::vector<double> background_levels();
 

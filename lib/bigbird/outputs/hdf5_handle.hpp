@@ -10,10 +10,10 @@
 
 namespace bigbird::outputs {
 
-/// Call it before anything else of the HDF5 library. We report errors ourselves, and the library closes
-/// nothing at the end of the program, where a file that could not be written would end it by a signal.
-/// Written files are locked as pending outputs (core/files.hpp), and a second lock, which this variable would
-/// require, would be refused.
+/// Call it before any other function of the HDF5 library. Disables the library's error messages, because we
+/// report errors ourselves. Also keeps it from closing files at the end of the program, where a file that
+/// could not be written would end the program by a signal. Written files are already locked as pending
+/// outputs (core/files.hpp), so HDF5's own lock, which this variable controls, would be refused.
 inline void start_hdf5() {
     static const herr_t once = [] {
         constexpr const char* locking = "HDF5_USE_FILE_LOCKING";
@@ -24,7 +24,7 @@ inline void start_hdf5() {
     H5Eset_auto2(H5E_DEFAULT, nullptr, nullptr);
 }
 
-/// An identifier of the HDF5 library and how it is closed.
+/// An identifier of the HDF5 library and the function that closes it.
 class Hdf5Handle {
 public:
     Hdf5Handle(hid_t id, herr_t (*closer)(hid_t)) : id_(id), close_(closer) {}
@@ -34,7 +34,7 @@ public:
         if (id_ >= 0) close_(id_);
     }
     operator hid_t() const { return id_; }
-    /// False where closing, which may write, failed.
+    /// False if closing, which may write, failed.
     bool close() { return id_ < 0 || close_(std::exchange(id_, -1)) >= 0; }
 
 private:
@@ -42,8 +42,7 @@ private:
     herr_t (*close_)(hid_t);
 };
 
-/// Opens a file for reading, without a lock: nobody writes a part any more, and some file systems have no
-/// locks.
+/// Opens a file for reading, without a lock: parts are complete, and some file systems have no locks.
 inline hid_t open_unlocked_hdf5(const char* path) {
     const Hdf5Handle access(H5Pcreate(H5P_FILE_ACCESS), H5Pclose);
     H5Pset_file_locking(access, false, true);
@@ -72,7 +71,7 @@ public:
         H5Tset_cset(type, H5T_CSET_UTF8);
         return type;
     }
-    /// Text of any length. In memory, too.
+    /// Text of any length, in files and in memory.
     hid_t text() const { return text_; }
     hid_t half() const { return half_; }
     hid_t scores() const { return precision_ == Precision::float16 ? half() : H5T_IEEE_F32LE; }

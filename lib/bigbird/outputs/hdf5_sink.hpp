@@ -17,8 +17,8 @@ inline constexpr std::int64_t most_rows_of_small_hdf5 = 65'536;
 /// Also `labels/index`, `group`, `name`, `id` and `column`, and the provenance as attributes of the file.
 /// Rows are written in chunks: memory does not grow. The same rows give the same bytes. Up to
 /// most_rows_of_small_hdf5 rows, fewer with many columns, make a small file: all datasets are compressed and
-/// strings have a fixed length, unless one is longer than 255 bytes. In others the scores are compressed and
-/// strings have any length.
+/// strings have a fixed length, unless one is longer than 255 bytes. In larger files, only the scores are
+/// compressed and strings have any length.
 std::unique_ptr<Sink> hdf5_sink(const std::filesystem::path& path, Overwrite overwrite,
                                 const TableSchema& schema);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Scores of each letter of regions as arrays, in the two forms that TF-MoDISco reads:
+// Writes the scores of each letter of regions as arrays, in the two formats that TF-MoDISco reads:
 //   X.h5   raw/seq int8 and shap/seq float32, both (regions, 4, length), letters A C G T: one-hot sequence, 0
 //          where it is N, and hypothetical scores; regions/chrom, start, end, name; the provenance as
 //          attributes. `modisco motifs -i X.h5`
@@ -24,15 +24,15 @@ namespace bigbird::outputs {
 
 /// Whether the name ends in .h5, .hdf5 or .npz.
 bool is_letter_arrays(const std::filesystem::path& path);
-/// The files of such a path.
+/// The files of such an output.
 std::vector<std::filesystem::path> letter_array_files(const std::filesystem::path& path);
 
-/// Regions in order, held at 20 bytes per base until finish(). Not thread-safe.
+/// Takes regions in order and keeps them, at 20 bytes per base, until finish(). Not thread-safe.
 class LetterArrays {
 public:
-    /// Throws ConfigError where an output exists or cannot be made.
+    /// Throws ConfigError if an output exists or cannot be made.
     LetterArrays(const std::filesystem::path& path, Overwrite overwrite, rows::Provenance provenance);
-    /// `dna`: normalized; `scores`: (length, 4) row by row, NaN becomes 0. Throws InputError where the
+    /// `dna`: normalized; `scores`: (length, 4) row by row, NaN becomes 0. Throws InputError if the
     /// region's length differs from the earlier ones'.
     void add(const genome::Interval& where, const std::string& name, std::string_view dna,
              std::span<const float> scores);

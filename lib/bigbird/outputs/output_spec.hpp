@@ -9,8 +9,8 @@
 //   .bw .bigwig             the same as bigWig; also .bigWig
 //   .vcf .vcf.gz .bcf       the records of variants with scores in INFO; predict-variants writes them itself,
 //                           and with --format vcf also "-"
-// A track holds one label; for several its name holds {label}, the label with `_` for every character outside
-// A-Z a-z 0-9 . _ + -, or {index}, its number in the model.
+// A track has one label. For several labels, its name contains {label}, which becomes the label with `_` for
+// every character outside A-Z a-z 0-9 . _ + -, or {index}, which becomes its number in the model.
 #pragma once
 
 #include "bigbird/core/choice.hpp"
@@ -45,14 +45,15 @@ struct OutputSpec {
     Overwrite overwrite = Overwrite::refuse;
     std::optional<double> min_score{};         ///< for .long.tsv, which needs it
     Overlap overlap = Overlap::mean;           ///< for tracks
-    bool tracks = true;                        ///< false: rows are no places of the genome
+    bool tracks = true;                        ///< false: rows are not positions in a genome
     bool variants = false;                     ///< whether rows are alleles of a VCF's records
     Precision precision = Precision::float32;  ///< for .npy and HDF5
-    bool many_rows = false;                    ///< as of TableSchema
+    bool many_rows = false;                    ///< see TableSchema
     std::optional<Shard> shard{};              ///< then a record is written beside each output, for merge
-    /// Role and path of the files that rows come from; they identify parts of other rows.
+    /// Roles and paths of the files that rows come from. merge compares them, so that parts with other rows
+    /// are refused.
     std::vector<std::pair<std::string, std::filesystem::path>> inputs{};
-    /// Further names and values that parts of one work have in common.
+    /// Further names and values that all parts of a job have in common.
     std::vector<std::pair<std::string, std::string>> options{};
 };
 

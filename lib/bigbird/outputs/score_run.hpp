@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What all parts of a file of scores have in common, as their records (core/parts) hold it.
+// The settings that all parts of a score file have in common, as stored in their records (core/parts).
 #pragma once
 
 #include "bigbird/core/formats/json_file.hpp"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the files of scores hold, whatever their format.
+// The contents of score files, independent of their format.
 #pragma once
 
 #include "bigbird/core/files.hpp"
@@ -17,10 +17,10 @@
 
 namespace bigbird::outputs {
 
-/// How formats that know types hold a field.
+/// The type of a field, for formats with types.
 enum class FieldKind : std::uint8_t { text, integer, real };
 
-/// A column before the scores; `name` as in a table's header, without #.
+/// A column before the scores; `name` is as in a table's header, without #.
 struct HeadColumn {
     std::string name;
     FieldKind kind = FieldKind::text;
@@ -28,10 +28,10 @@ struct HeadColumn {
 
 /// A column of numbers.
 struct Column {
-    std::string name;                ///< in a table's header; no two are alike
+    std::string name;                ///< in a table's header; unique
     std::int64_t index = 0;          ///< the label's index in the model
     std::string group = ".", label;  ///< the label's
-    std::string id;                  ///< fit for a file name
+    std::string id;                  ///< suitable as part of a file name
 };
 
 struct TableSchema {
@@ -39,16 +39,16 @@ struct TableSchema {
     std::vector<Column> columns;
     rows::Provenance provenance;
     Precision precision = Precision::float32;  ///< type of numbers in .npy and HDF5
-    bool many_rows = false;                    ///< HDF5 has the schema of many rows, however few come
+    bool many_rows = false;                    ///< use HDF5's schema for many rows, even if there are few
 };
 
-/// chrom start end name score strand status n_fraction, as rows::fields_of gives them.
+/// chrom start end name score strand status n_fraction: the fields of rows::fields_of.
 std::vector<HeadColumn> region_head();
 
-/// id length status n_fraction, as rows::record_fields_of gives them, and `class` where there are classes.
+/// id length status n_fraction: the fields of rows::record_fields_of; and `class` if there are classes.
 std::vector<HeadColumn> record_head(bool classes);
 
-/// The labels that `chosen` names.
+/// The columns of the labels `chosen`.
 std::vector<Column> label_columns(const rows::LabelTable& labels, std::span<const std::size_t> chosen);
 
 /// Takes rows in order. Not thread-safe.
@@ -63,8 +63,8 @@ public:
     virtual void copy(std::string_view line, std::span<const std::byte> numbers);
     /// Lines or rows written so far; 0 for a track, which has none before commit().
     virtual std::int64_t records() const = 0;
-    /// Ends the output's files and adds them to `pending`, in the order of commit_together(); without that
-    /// nothing appears. Throws WriteError.
+    /// Ends the output's files and adds them to `pending`, in the order of commit_together(). Without that
+    /// call, no file appears. Throws WriteError.
     virtual void finish(std::vector<PendingOutput*>& pending) = 0;
     /// Renames the complete output to its final name. Throws WriteError.
     void commit();

@@ -17,8 +17,8 @@ namespace bigbird::outputs {
 std::unique_ptr<Sink> table_sink(const std::filesystem::path& path, Overwrite overwrite,
                                  const TableSchema& schema, int threads);
 
-/// Spells fields as a table does, a tab behind each: integers in decimal, other numbers with the fewest
-/// digits that read back as the same, NaN as NA, no text as ".".
+/// Appends fields as a table has them, each followed by a tab: integers in decimal, other numbers with the
+/// fewest digits that read back as the same, NaN as NA, no text as ".".
 void append_fields(std::string& line, std::span<const rows::Field> fields);
 
 /// A table with one line for each row and label whose score is at least `min_score`: the row's fields, then

@@ -15,10 +15,10 @@
 
 namespace bigbird::outputs {
 
-/// A file of `kind` bedgraph or bigwig. Rows in any order; held at 16 bytes each until commit, which sorts
-/// them by contig (the order of `contigs`) and position. The first three fields of the head must be contig
-/// (or an alias), begin and end. Rows that were not scored, have no bases or are on none of the contigs are
-/// left out. `column` chooses the value.
+/// A file of `kind` bedgraph or bigwig. Takes rows in any order and keeps them, at 16 bytes each, until
+/// commit, which sorts them by contig (the order of `contigs`) and position. The first three fields of the
+/// head must be contig (or an alias), begin and end. Rows that were not scored, have no bases or are on none
+/// of the contigs are left out. `column` chooses the value.
 std::unique_ptr<Sink> track_sink(const std::filesystem::path& path, Overwrite overwrite, Kind kind,
                                  std::span<const genome::Contig> contigs, std::size_t column,
                                  Overlap overlap);
@@ -29,7 +29,7 @@ struct Segment {
     float value = 0;
     bool operator==(const Segment&) const = default;
 };
-/// Sorts segments and hands out segments that do not overlap, in order, which cover the same bases.
+/// Sorts segments and passes on segments that cover the same bases without overlaps, in order.
 void without_overlaps(std::vector<Segment>& segments, Overlap overlap,
                       const std::function<void(const Segment&)>& take);
 

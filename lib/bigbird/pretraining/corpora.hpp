@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What pretraining reads: chosen, held out and shared among the processes of a machine.
+// The corpora that pretraining reads: chosen by options, held out, and shared among the processes of a
+// machine.
 #pragma once
 
 #include "bigbird/genome/reference/reference_genome.hpp"
@@ -18,15 +19,16 @@ corpus::TokenCorpus read_documents(const std::filesystem::path& documents,
                                    const genome::ReferenceGenome* genome,
                                    const tokenizer::DnaTokenizer& tokenizer, int threads);
 
-/// Token shards, documents of a file, or documents drawn from the genome. Nothing but headers is read before
-/// a corpus is asked for. One thread.
+/// Token shards, documents of a file, or documents drawn from the genome. Reads only headers until a corpus
+/// is requested. Use it from one thread.
 class Corpora {
 public:
-    /// `seed` draws the documents. Throws ConfigError where options lack or exclude each other, InputError.
+    /// `seed` draws the documents. Throws ConfigError if options are missing or exclude each other,
+    /// InputError.
     Corpora(CorporaSpec spec, std::uint64_t seed);
 
     const tokenizer::DnaTokenizer& tokenizer() const { return tokenizer_; }
-    /// Checksums and parameters of what decides the result, by option.
+    /// Checksums and parameters of the inputs that affect the result, by option.
     Json fixed_options() const;
     /// Returns corpora that are read when called; they refer to this object. Several ranks tokenize once per
     /// machine, on `threads` threads; without ranks only this process does.
@@ -36,7 +38,7 @@ private:
     const genome::ReferenceGenome* genome();
     corpus::TokenCorpus shards(const std::filesystem::path& directory) const;
     corpus::TokenCorpus read(const std::filesystem::path& documents, training::Ranks& ranks, int threads);
-    /// Documents drawn from what is held out, or from all the rest.
+    /// Documents drawn from the held-out regions, or from all others.
     corpus::TokenCorpus draw(bool held_out, training::Ranks& ranks, int threads);
     corpus::BuildSpec documents_to_draw(bool held_out);
 

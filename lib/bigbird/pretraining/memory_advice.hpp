@@ -13,11 +13,11 @@ namespace bigbird::pretraining {
 /// vocab_size.
 MemoryLoad memory_load(const PretrainRun& spec);
 
-/// Text on how much of the available `bytes` the run needs, and which options would fit, the mildest first:
-/// fewer sequences at once, recomputing, shorter sequences, a smaller network.
+/// Text on how much of the available `bytes` the run needs, and which options would make it fit, the mildest
+/// first: fewer sequences at once, recomputing, shorter sequences, a smaller network.
 std::string memory_advice(const PretrainRun& spec, double bytes);
 
-/// The same where the run is not expected to fit.
+/// The same text if the run is not expected to fit, else nullopt.
 std::optional<std::string> memory_warning(const PretrainRun& spec, double bytes);
 
 }  // namespace bigbird::pretraining

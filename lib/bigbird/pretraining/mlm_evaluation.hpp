@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A pretrained model's figures on held-out documents, as `evaluate-mlm` reports them.
+// Computes a pretrained model's figures on held-out documents, for `evaluate-mlm`.
 #pragma once
 
 #include "bigbird/core/formats/json_file.hpp"
@@ -14,7 +14,7 @@
 
 namespace bigbird::pretraining {
 
-/// Gives a corpus made with the model's tokenizer.
+/// Returns a corpus made with the given tokenizer.
 using CorpusOf = std::function<corpus::TokenCorpus(const tokenizer::DnaTokenizer&)>;
 
 struct MlmEvaluationInputs {
@@ -23,13 +23,13 @@ struct MlmEvaluationInputs {
     CorpusOf baseline;  ///< what the baselines are trained on; none: no baselines
 };
 
-/// Throws InputError, ConfigError, Stopped. All but the last bits of the figures follow from the inputs and
-/// the spec; its paths, device, dtype and batch_tokens are ignored in favor of `scoring`.
+/// Throws InputError, ConfigError, Stopped. Except for their last bits, the figures depend only on the inputs
+/// and the spec. Uses `scoring` instead of the spec's device, dtype and batch_tokens, and ignores its paths.
 Json evaluate_mlm(const MlmEvaluationInputs& inputs, const MlmEvaluationSpec& spec,
                   const ScoringSpec& scoring = {}, genome::TextOutput* token_scores = nullptr);
 
-/// The same from the files that the spec names, on its device. `token_scores`, if any, takes what
-/// write_token_scores() writes of each token; it is not committed. Throws DeviceError besides.
+/// The same for the files that the spec names, on its device. `token_scores`, if any, gets the output of
+/// write_token_scores(); it is not committed. Also throws DeviceError.
 Json evaluate_mlm(const MlmEvaluationSpec& spec, genome::TextOutput* token_scores = nullptr);
 
 /// The result as lines for people.

@@ -24,7 +24,7 @@ struct MlmTaskSpec : MlmSpec {
     attention::Backend attention = attention::Backend::automatic;
     std::optional<bool> packed_projections =
         std::nullopt;                                  ///< PreTrainingModelImpl::set_packed_projections()
-    std::shared_ptr<training::Ranks> ranks = nullptr;  ///< none: only this process
+    std::shared_ptr<training::Ranks> ranks = nullptr;  ///< null: only this process
 };
 
 /// Step s takes the examples [(s - 1) * batch_size, s * batch_size) of the source, of which each rank

@@ -207,7 +207,7 @@ bool resumes(const PretrainRun& spec, const std::filesystem::path& run_directory
            (resume != "auto" || !training::CheckpointStore(run_directory, 1).steps().empty());
 }
 
-/// Logs how long a new run will take. Throws ConfigError where that is too long on a CPU, unless the user
+/// Logs how long a new run will take. Throws ConfigError if that is too long on a CPU, unless the user
 /// asked for it. Runs of a few micro-batches or of several processes are not measured.
 void project(const PretrainRun& spec, const corpus::ExampleSource& source,
              const tokenizer::DnaTokenizer& tokenizer, const std::filesystem::path& run_directory) {

@@ -19,7 +19,7 @@ namespace bigbird::pretraining {
 /// A pretraining run in this process: the options with all defaults filled in, and the device.
 struct PretrainRun {
     model::BigBirdConfig config;   ///< vocab_size is the tokenizer's
-    std::filesystem::path model;   ///< folder of the first weights; empty: they are drawn from task.seed
+    std::filesystem::path model;   ///< folder of the initial weights; empty: they are drawn from task.seed
     corpus::ExampleSpec examples;  ///< training examples; held-out ones have every chosen token masked
     MlmTaskSpec task;
     double epochs = 0;        ///< determines loop's steps unless 0
@@ -33,13 +33,14 @@ struct PretrainRun {
 /// Rounds a length up to full blocks.
 std::int64_t padded_length(const PretrainRun& spec);
 
-/// Padded tokens to compute at once: `sequences` of spec's length, or, with 0, what suits its device.
+/// Padded tokens to compute at once: `sequences` sequences of spec's length or, with 0, a number that suits
+/// the device.
 std::int64_t micro_batch_tokens(std::int64_t sequences, const PretrainRun& spec);
 
 /// Tokenized documents, created only if training is not complete yet.
 struct PretrainCorpora {
     std::function<corpus::TokenCorpus()> train;
-    std::function<corpus::TokenCorpus()> held_out;  ///< or none
+    std::function<corpus::TokenCorpus()> held_out;  ///< null: none
 };
 
 /// A forecast of a run, without starting it: parameters, operations and memory counted, tokens of an epoch,
@@ -53,8 +54,8 @@ Json plan_pretraining(PretrainRun spec, const tokenizer::DnaTokenizer& tokenizer
 /// The plan as text, one fact per line.
 std::vector<std::string> plan_lines(const Json& plan);
 
-/// Trains RUN/model. The network's first weights come from spec.model or spec.task.seed. Provenance goes into
-/// config.json under "bigbird_dna". Throws what run_training() throws, and InputError where a corpus is too
+/// Trains RUN/model. The network's initial weights come from spec.model or spec.task.seed. Provenance goes
+/// into config.json under "bigbird_dna". Throws what run_training() throws, and InputError if a corpus is too
 /// small.
 training::LoopResult pretrain(PretrainRun spec, const tokenizer::DnaTokenizer& tokenizer,
                               const PretrainCorpora& corpora, const std::filesystem::path& run_directory);

@@ -7,8 +7,8 @@
 
 namespace bigbird::pretraining {
 
-/// The run that `spec` asks for, before a device is opened and the inputs are known; spec.model is empty or a
-/// folder with config.json. Throws ConfigError, InputError.
+/// The run that `spec` describes, before a device is opened and the inputs are known; spec.model is empty or
+/// a folder with config.json. Throws ConfigError, InputError.
 PretrainRun run_of(const PretrainSpec& spec);
 
 /// A pretraining run from its options to its result. One thread.

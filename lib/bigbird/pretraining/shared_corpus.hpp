@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// One tokenized corpus for all the processes of a machine.
+// Shares one tokenized corpus among all processes of a machine.
 #pragma once
 
 #include "bigbird/corpus/tokens/shard_writer.hpp"
@@ -13,7 +13,7 @@ namespace bigbird::pretraining {
 /// The first process of each machine calls `fill` to write the corpus as token shards into a folder of its
 /// own under TMPDIR. All processes of the machine map them, so that the tokens are in memory once. The folder
 /// is removed as soon as all have mapped it; a killed process' folder is removed when the next one is made.
-/// Collective: all ranks call it. Throws what `fill` throws, ConfigError and WriteError where TMPDIR cannot
+/// Collective: all ranks call it. Throws what `fill` throws, ConfigError and WriteError if TMPDIR cannot
 /// hold the corpus, InputError where it holds no sequence.
 corpus::TokenCorpus share_corpus(training::Ranks& ranks, const tokenizer::DnaTokenizer& tokenizer,
                                  int threads, const std::function<void(corpus::TokenShardWriter&)>& fill);

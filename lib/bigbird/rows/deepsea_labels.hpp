@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// DeepSEA's 919 labels (Zhou and Troyanskaya 2015), which come with the program: 125 DNase (group DHS), 690
-// transcription factors (TF), 104 histone marks (HM). data/deepsea_919.tsv names their source. 54 names occur
-// more than once; the index is a label's identity.
+// DeepSEA's 919 labels (Zhou and Troyanskaya 2015), which are included in the program: 125 DNase (group DHS),
+// 690 transcription factors (TF), 104 histone marks (HM). data/deepsea_919.tsv names their source. 54 names
+// occur more than once; the index is a label's identity.
 #pragma once
 
 #include "bigbird/rows/label_table.hpp"
@@ -19,23 +19,23 @@ struct PublishedFigures {
     std::optional<double> roc_auc, average_precision;  ///< none for the label without positives
 };
 
-/// Thread-safe, as all here.
+/// The functions of this file are thread-safe.
 const LabelTable& deepsea_labels();
 const PublishedFigures& deepsea_published(std::size_t index);
 
-/// For each label of a table the index of the same DeepSEA label: by index where the table is DeepSEA's
-/// complete one, else by a name unique among DeepSEA's; nullopt for the others.
+/// For each label of a table, the index of the same DeepSEA label: by index if the table has all of DeepSEA's
+/// labels, else by a name that is unique in DeepSEA's table; nullopt for other labels.
 std::vector<std::optional<std::size_t>> match_deepsea(const LabelTable& labels);
 
-/// The parts of a name "cell|assay|treatment"; no-break spaces made blanks. Parts that are not there are
-/// empty.
+/// The parts of a name "cell|assay|treatment". No-break spaces become blanks. Missing parts are empty.
 struct LabelParts {
     std::string cell, assay, treatment;
 };
 LabelParts parts_of(std::string_view name);
 
-/// A table for people and scripts: `index id group cell assay treatment name positives`, tab-separated, a
-/// header and one line per label; `.` where a name lacks a part or the positives are unknown.
+/// Returns a table of labels for people and scripts: `index id group cell assay treatment name positives`,
+/// tab-separated, a header and one line per label; `.` where a name lacks a part or the positives are
+/// unknown.
 std::string label_listing(const LabelTable& labels);
 
 /// data/deepsea_919.tsv.

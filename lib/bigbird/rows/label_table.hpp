@@ -22,7 +22,7 @@ struct Label {
 class LabelTable {
 public:
     LabelTable() = default;
-    /// Throws ConfigError where a name or group is empty or holds a tab or line break.
+    /// Throws ConfigError if a name or group is empty or holds a tab or line break.
     explicit LabelTable(std::vector<Label> labels);
     /// Throws InputError with file and line. Other columns are ignored, positives may be absent.
     static LabelTable read(const std::filesystem::path& path);
@@ -33,8 +33,8 @@ public:
     /// In order of first appearance.
     const std::vector<std::string>& groups() const { return groups_; }
 
-    /// `000_8988T_DNase_None`: the index with at least three digits and the name with all but letters,
-    /// digits, `.`, `+` and `-` made `_`; fit for a file name.
+    /// `000_8988T_DNase_None`: the index with at least three digits and the name with `_` for all characters
+    /// except letters, digits, `.`, `+` and `-`; suitable as a file name.
     std::string unique_id(std::size_t index) const;
     /// The label's column name in a table's header: the name if it is unique, else the unique id.
     std::string column_name(std::size_t index) const;
@@ -42,8 +42,8 @@ public:
     /// Returns the indices that a selection chooses, ascending, each once. Items are separated by commas: a
     /// name (may contain commas), a group, a unique id, an index (`12`), a closed range of indices (`0-124`),
     /// or a pattern of names with `*` and `?`. The prefixes `index:`, `group:`, `name:` and `id:` choose the
-    /// kind. Throws ConfigError where an item fits nothing (with the nearest names), a name without pattern
-    /// fits several labels, or an item is two of a name, a group and another label's index.
+    /// kind. Throws ConfigError if an item fits nothing (with the nearest names), a name without pattern
+    /// fits several labels, or an item is ambiguous among a name, a group and another label's index.
     std::vector<std::size_t> select(std::string_view selection) const;
 
 private:

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// BED rows to be scored, each with its window, checked against the reference: one row out for each row in, in
-// order.
+// Reads BED rows to score, each with its window, and checks them against the reference. Gives one row per
+// input row, in order.
 #pragma once
 
 #include "bigbird/genome/reference/reference_genome.hpp"
@@ -22,8 +22,7 @@ struct RegionOptions {
     bool use_strand = false;    ///< rows on the minus strand are reverse-complemented
     bool skip_invalid = false;  ///< mark rows outside the reference, instead of ending with InputError
     /// Bases of a tile; 0: rows are not divided. Tiles are cut from the row's start on; the last one may be
-    /// shorter. Each tile gives a row whose window is around its middle base (with use_strand as around a
-    /// TSS).
+    /// shorter. Each tile gives a row with a window around its middle base (with use_strand, as for a TSS).
     std::int64_t tile = 0;
     /// Bases of a bin, for models that score the bins of a contig from its first base on. A window is padded
     /// where its last bin hangs over the contig's end.
@@ -42,10 +41,10 @@ public:
     /// The next row, or tile. Throws InputError.
     std::optional<RegionRow> next() override;
     void fill(RegionRow& row) const override;
-    /// Says how many rows were invalid, by reason, and how many are longer than their window; warns where no
-    /// row was read.
+    /// Logs how many rows were invalid, by reason, and how many are longer than their window; warns if no row
+    /// was read.
     void report() const override;
-    /// Reads the file a second time; a line that is no BED counts as a row. Throws InputError where the file
+    /// Reads the file a second time; a line that is no BED counts as a row. Throws InputError if the file
     /// breaks off.
     std::int64_t total() const override;
     /// Number of rows read so far.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The fields before the scores of a row. They stay typed from the reader to the sinks of outputs.
+// The fields before the scores of a row. They keep their types from the reader to the output sinks.
 #pragma once
 
 #include "bigbird/genome/reference/interval.hpp"
@@ -13,15 +13,15 @@
 
 namespace bigbird::rows {
 
-/// In the order in which the first that holds is the row's status; those up to `all_n` have no scores.
+/// A row's status is the first of these that applies. Rows with a status up to `all_n` have no scores.
 enum class RowStatus : std::uint8_t {
     malformed,     ///< the line is no BED (only with --skip-invalid)
     no_contig,     ///< the reference has no such contig (a region: only with --skip-invalid)
     bad_interval,  ///< a region past the contig's end (only with --skip-invalid)
     past_end,      ///< a variant that begins before its contig (POS 0) or reaches past its end
     no_alt,        ///< ALT is "."
-    symbolic,      ///< ALT spells no bases: "<DEL>", "*", a breakend
-    ref_mismatch,  ///< the reference has another base than REF; N there agrees with all
+    symbolic,      ///< ALT is not sequence: "<DEL>", "*", a breakend
+    ref_mismatch,  ///< the reference differs from REF; N in the reference matches any base
     too_long,      ///< the alleles do not fit the window
     no_tss,        ///< no TSS's window holds the variant (promoter models)
     all_n,         ///< only N in the window
@@ -33,8 +33,8 @@ enum class RowStatus : std::uint8_t {
 std::string_view to_string(RowStatus status);
 /// Whether a row with this status has scores.
 bool is_scored(RowStatus status);
-/// The status that a window's bases give a row: all_n (a window without bases, too), padded, has_n or ok.
-/// `other`: a second sequence of the row; N in it is has_n.
+/// The status that follows from a window's bases: all_n (also for a window without bases), padded, has_n or
+/// ok. `other`: a second sequence of the row; N in it gives has_n.
 RowStatus status_of(std::string_view dna, bool padded = false, std::string_view other = {});
 
 /// A region that is scored.
@@ -44,12 +44,12 @@ struct Row {
     genome::Strand strand = genome::Strand::none;
     RowStatus status = RowStatus::ok;
     double n_fraction = 0;  ///< share of N in the window; NaN without a window
-    /// Only for a malformed line, whose `where` is empty: its first six columns as read, "." where it lacks
-    /// them.
+    /// Only for a malformed line, whose `where` is empty: its first six columns as read, "." for missing
+    /// ones.
     std::vector<std::string> as_read{};
 };
 
-/// A field of a row; a view where it is text. In a column of numbers text is what a malformed line has there.
+/// A field of a row; text is a view. Text in a column of numbers comes from a malformed line.
 using Field = std::variant<std::int64_t, double, std::string_view>;
 
 /// The columns before the scores of regions.

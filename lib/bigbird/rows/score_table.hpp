@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Score tables: one line per scored region, one column per label. `##key=value` lines first, then
 // `#chrom start end name score strand status n_fraction` and the labels' column names, tab-separated; absent
-// fields are `.`, missing scores are `NA`. outputs/table_sink writes them. As CSV (RFC 4180) a table has no
-// `##` lines, commas, a header without #, and empty fields where others have `.` or `NA`.
+// fields are `.`, missing scores are `NA`. outputs/table_sink writes them. As CSV (RFC 4180), a table has
+// commas, no `##` lines, a header without #, and empty fields instead of `.` and `NA`.
 #pragma once
 
 #include <cstdint>
@@ -15,7 +15,7 @@
 
 namespace bigbird::rows {
 
-/// The fields before the scores of a line, as text: tables come from other programs, too.
+/// The fields before the scores of a line, as text, because tables may come from other programs.
 struct ScoreRow {
     std::string contig, begin, end, name = ".", score = ".", strand = ".", status = "ok";
     double n_fraction = 0;  ///< NaN: NA
@@ -23,18 +23,18 @@ struct ScoreRow {
 
 /// ("model", "sha256…"), … in the order given; written as `##model=sha256…`.
 using Provenance = std::vector<std::pair<std::string, std::string>>;
-/// Tabs and line breaks made blanks, so that a text is one field.
+/// Replaces tabs and line breaks by blanks, so that a text is one field.
 std::string without_breaks(std::string text);
-/// The `##key=value` lines, tabs and line breaks made blanks.
+/// The `##key=value` lines, with tabs and line breaks replaced by blanks.
 std::string provenance_lines(const Provenance& provenance);
-/// The first value of a key; empty where there is none.
+/// The first value of a key; empty if there is none.
 std::string value_of(const Provenance& provenance, std::string_view key);
 
 /// Whether a file's name is a CSV's: .csv, or .csv.gz.
 bool names_csv(const std::filesystem::path& path);
-/// A line of a table as one of CSV. `header`: every field stays, and # goes.
+/// Converts a line of a table to CSV. `header`: keeps every field, and removes #.
 std::string csv_line(std::string_view line, bool header = false);
-/// A table, or its first lines, as CSV. Its `##` lines go to the log, which names `path`.
+/// Converts a table, or its first lines, to CSV. Its `##` lines are logged with `path`.
 std::string csv_of(std::string_view table, const std::filesystem::path& path);
 
 /// Reads a table, as CSV or with tabs, plain, gzip, bgzip or "-". Empty fields are `.` and NA. Throws

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Sequences with or without further columns: FASTA, CSV (RFC 4180, without line breaks in fields) or TSV,
-// detected by content; plain, gzip or bgzip, or standard input ("-").
+// Reads sequences with or without further columns: FASTA, CSV (RFC 4180, without line breaks in fields) or
+// TSV, detected by content; plain, gzip or bgzip, or standard input ("-").
 #pragma once
 
 #include "bigbird/core/error.hpp"
@@ -21,12 +21,12 @@ namespace bigbird::rows {
 /// and "label" the column beside it where there are two.
 struct SequenceColumns {
     std::string sequence = "sequence";
-    std::string id = "id";              ///< need not be there; "": none
-    std::vector<std::string> values{};  ///< must be there
+    std::string id = "id";              ///< optional; "": none
+    std::vector<std::string> values{};  ///< required
 };
 
 struct SequenceRecord {
-    /// FASTA: the header up to its first blank. Where none is given: the record's number, from 1.
+    /// FASTA: the header up to its first blank. Without an id: the record's number, from 1.
     std::string id{};
     std::string sequence{};  ///< as read, without blanks and line ends
     std::vector<std::string> values{};
@@ -36,12 +36,12 @@ struct SequenceRecord {
 /// Not thread-safe.
 class SequenceReader {
 public:
-    /// Throws InputError: missing, empty, a column that is not there, with the columns that are.
+    /// Throws InputError: missing or empty file, or a missing column (lists the existing ones).
     SequenceReader(std::filesystem::path path, SequenceColumns columns);
 
     bool is_fasta() const { return fasta_; }
-    /// The next record, or nothing at the end. Throws InputError with file and line: another number of
-    /// columns than the first line has, a quote that does not end, an empty sequence.
+    /// The next record, or nothing at the end. Throws InputError with file and line: a different number of
+    /// columns than in the first line, an unclosed quote, an empty sequence.
     std::optional<SequenceRecord> next();
     const std::filesystem::path& path() const { return input_.path(); }
 
@@ -76,8 +76,8 @@ struct LetterCounts {
 
     std::int64_t total() const;
     void add(const LetterCounts& other);
-    /// "12 letters stand for no nucleotide and are read as N, first 'E' in line 3"; empty where there is
-    /// none. Where over one in 20: "... : are these proteins?"
+    /// "12 letters stand for no nucleotide and are read as N, first 'E' in line 3"; empty if there are none.
+    /// If more than one in 20: "... : are these proteins?"
     std::string complaint() const;
     /// Whether too many letters are not DNA or RNA.
     bool is_protein() const { return 20 * others > total(); }

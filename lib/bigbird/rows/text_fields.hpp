@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Cutting and reading fields of lines.
+// Splits lines into fields and parses them.
 #pragma once
 
 #include <cstdint>
@@ -10,20 +10,20 @@
 
 namespace bigbird::rows {
 
-/// At least one field; views into `line`.
+/// Returns at least one field; the fields are views into `line`.
 std::vector<std::string_view> split_fields(std::string_view line, char separator);
 
-/// The fields of a line of CSV (RFC 4180), quotes removed: views into `line`, whose quoted fields are
-/// rewritten. Nothing where quotes do not match.
+/// The fields of a line of CSV (RFC 4180), without quotes, as views into `line`, whose quoted fields are
+/// rewritten. Returns nullopt if quotes do not match.
 std::optional<std::vector<std::string_view>> split_csv(std::string& line);
 
-/// Adds a field of CSV, in quotes where it holds a comma, a quote or a line break.
+/// Appends a field of CSV, in quotes if it contains a comma, a quote or a line break.
 void append_csv_field(std::string& line, std::string_view field);
 
 /// The entire field as a number in C notation ("1e-3" too), else nullopt; no NaN, no infinity.
 std::optional<double> parse_real(std::string_view text);
 
-/// The fewest digits that read back as the same value; "NA" for NaN.
+/// Appends a number with the fewest digits that read back as the same value; "NA" for NaN.
 void append_number(std::string& out, float value);
 void append_number(std::string& out, double value);
 

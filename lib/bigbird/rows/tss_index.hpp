@@ -18,17 +18,17 @@ public:
     struct Site {
         std::int64_t tss = 0;
         genome::Strand strand = genome::Strand::forward;
-        std::string name;  ///< "contig:base" (1-based) where the file has none
+        std::string name;  ///< "contig:base" (1-based) if the file has no name
     };
 
-    /// Rows on contigs that the reference lacks, or past a contig's end, are left out, and said. Throws
+    /// Leaves out rows on contigs that the reference lacks, or past a contig's end, with a warning. Throws
     /// InputError: a row without strand, a malformed line, no TSS left.
     TssIndex(const std::filesystem::path& tss, const genome::ReferenceGenome& reference,
              const WindowBounds& bounds);
 
     const WindowBounds& bounds() const { return bounds_; }
-    /// The TSS nearest to the middle of [begin, end) among those whose windows hold it; the first in the
-    /// genome among equals.
+    /// The TSS nearest to the middle of [begin, end) among those whose windows contain it; the first in the
+    /// genome among equal ones.
     const Site* nearest(std::size_t contig, std::int64_t begin, std::int64_t end) const;
 
 private:

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The shape of a network of records: convolutions over bases, BigBird's encoder over positions, pooling over
-// the record.
+// The configuration of a network that reads records: convolutions over bases, BigBird's encoder over
+// positions, pooling over the record.
 #pragma once
 
 #include "bigbird/bins/config.hpp"
@@ -15,7 +15,7 @@ struct Config {
     std::int64_t filters = 128, width = 15;  ///< of the first convolution; each filter's best site is a
                                              ///< feature of the record
     std::int64_t pool = 4;                   ///< bases of a position
-    std::int64_t convolutions = 2;           ///< behind the first, of width 5
+    std::int64_t convolutions = 2;           ///< after the first, of width 5
     std::int64_t hidden = 96;
     std::int64_t layers = 1, heads = 4;  ///< of the encoder
     std::int64_t dense = 128;            ///< features of the layer before the last
@@ -34,7 +34,7 @@ struct Config {
     std::int64_t padded(std::int64_t length) const;
     /// Whether records of `positions` positions attend fully.
     bool attends_fully(std::int64_t positions) const;
-    /// The stem and the encoder, as bins has them; it has no grid.
+    /// The stem and the encoder as a bin model's configuration, without a grid.
     bins::BinsConfig body() const;
     /// Throws ConfigError naming what does not fit.
     void validate() const;

@@ -14,17 +14,17 @@
 
 namespace bigbird::sequences {
 
-/// Stem, encoder, and a head that sees of a record the mean and the maximum over its positions and the best
-/// site of each filter of the first convolution. Parameters are zero until initialise() or a file fills them.
+/// Stem, encoder, and a head. The head's input is the mean and the maximum over a record's positions, and the
+/// best site of each filter of the first convolution. Parameters are zero until initialise() or a file fills
+/// them.
 class NetworkImpl : public torch::nn::Module {
 public:
-    /// Throws ConfigError where the configuration is not valid.
+    /// Throws ConfigError if the configuration is not valid.
     NetworkImpl(const Config& config, std::int64_t labels);
     /// bases: (batch, length) uint8 codes (bins::base_channels), or (batch, length, 4) floats, which may have
-    /// gradients, on the network's device, padded by N to
-    /// Config::padded(); lengths: each record's own, of the same padded length. Returns (batch, labels)
-    /// float32 logits. Padding is in no mean, no maximum over positions and no attention. Dropout in training
-    /// mode, by `key`.
+    /// gradients, on the network's device, padded with N to Config::padded(); lengths: the length of each
+    /// record, all with the same padded length. Returns (batch, labels) float32 logits. Means, maxima over
+    /// positions and attention ignore padding. Dropout in training mode, by `key`.
     at::Tensor forward(const at::Tensor& bases, std::span<const std::int64_t> lengths,
                        const model::DropoutKey& key = {});
 

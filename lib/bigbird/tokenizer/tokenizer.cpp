@@ -122,7 +122,7 @@ struct DnaTokenizer::State {
         lengths.push_back(static_cast<std::int32_t>(length));
     }
 
-    SentencePieceModel model;  // empty where there is no encoder of it
+    SentencePieceModel model;  // empty if there is no encoder of it
     std::string bytes;
     std::optional<ExactEncoder> encoder;  // one of the three is set
     std::optional<HfTokenizer> hugging_face;

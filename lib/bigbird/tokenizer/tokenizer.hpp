@@ -16,37 +16,37 @@
 
 namespace bigbird::tokenizer {
 
-/// A byte-pair encoding of DNA, as a SentencePiece model of ours or a tokenizer.json like GENA-LM's, or the
+/// A byte-pair encoding of DNA (one of our SentencePiece models, or a tokenizer.json like GENA-LM's), or the
 /// k-mers of kmer_tokenizer(). Immutable, cheap to copy (shared), thread-safe.
 class DnaTokenizer {
 public:
-    /// A .model, a tokenizer.json, or a folder that holds tokenizer.model or else tokenizer.json; of both,
-    /// tokenizer.json where it lists tokens that add_tokens() added. Throws InputError: missing or corrupt
-    /// file, or a tokenizer.json that HfTokenizer refuses. Also a model whose special tokens are not [PAD] 0,
-    /// [UNK] 1, [CLS] 2, [SEP] 3, [MASK] 4, whose other tokens spell more than A C G T N or lack one of the
-    /// five, or that adds blanks.
+    /// Loads a .model, a tokenizer.json, or a folder with tokenizer.model or tokenizer.json. If the folder
+    /// has both, uses tokenizer.model, or tokenizer.json if it lists tokens that add_tokens() added. Throws
+    /// InputError: missing or corrupt file, or a tokenizer.json that HfTokenizer refuses. Also a model whose
+    /// special tokens are not [PAD] 0, [UNK] 1, [CLS] 2, [SEP] 3, [MASK] 4, whose other tokens spell more
+    /// than A C G T N or lack one of the five, or that adds blanks.
     static DnaTokenizer load(const std::filesystem::path& path);
     /// From a .model file's bytes; `origin` is the file that errors name.
     static DnaTokenizer from_serialized(std::string bytes, const std::filesystem::path& origin);
 
-    /// Ids of a sequence, without [CLS] and [SEP]; any length, cut into chunks for up to `threads` threads
-    /// where it is long (not into k-mers, which one writes fast enough). Our own take it normalized (lower
-    /// case, U, IUPAC letters), a .model gives SentencePiece's ids, none of them [UNK]; somebody else's
-    /// tokenizer.json takes it unchanged and does what AutoTokenizer does.
+    /// Ids of a sequence of any length, without [CLS] and [SEP]. Long sequences are encoded in chunks on up
+    /// to `threads` threads (k-mers on one thread, which is fast enough). Our own tokenizers normalize the
+    /// sequence first (lower case, U, IUPAC letters); a .model gives SentencePiece's ids, never [UNK]. Other
+    /// tokenizer.json files encode the unchanged sequence as AutoTokenizer does.
     std::vector<std::int32_t> encode(std::string_view dna, int threads = 1) const;
-    /// The same ids, and which letters of `dna` each spells.
+    /// The same ids, and the letters of `dna` for each.
     Encoding encode_with_spans(std::string_view dna, int threads = 1) const;
-    /// The sequence spelled; special tokens spell nothing. Throws ConfigError where an id is outside the
+    /// The sequence of the ids; special tokens are omitted. Throws ConfigError if an id is outside the
     /// vocabulary.
     std::string decode(std::span<const std::int32_t> ids) const;
 
     std::int32_t vocab_size() const;
     SpecialIds special_ids() const;
-    /// Throws InputError naming the special piece that is missing, which a network's input needs.
+    /// Throws InputError if a special token that networks need is missing, and names it.
     void require_special_pieces() const;
-    /// Bases that a piece spells, 0 for special pieces.
+    /// Number of bases of a token, 0 for special tokens.
     std::int32_t piece_length(std::int32_t id) const;
-    /// True where the piece holds an N or another letter beyond A C G T (or is [UNK]).
+    /// Whether the token contains N or another letter except A C G T (or is [UNK]).
     bool has_n(std::int32_t id) const;
     const std::string& piece(std::int32_t id) const;
     /// The .model or tokenizer.json file's bytes, for copying into model directories.
@@ -63,16 +63,16 @@ private:
     std::shared_ptr<const State> state_;
 };
 
-/// Writes tokenizer.model (not where the tokenizer came from a tokenizer.json), tokenizer.json and
-/// tokenizer_config.json into an existing folder, whatever it holds. A model folder has these files; with
-/// them transformers' AutoTokenizer gives the same ids between [CLS] and [SEP]. `max_length` is the longest
-/// sequence, in tokens, of the network beside it. Throws WriteError.
+/// Writes tokenizer.model (unless the tokenizer came from a tokenizer.json), tokenizer.json and
+/// tokenizer_config.json into an existing folder, over existing files. A model folder has these files; with
+/// them, transformers' AutoTokenizer gives the same ids between [CLS] and [SEP]. `max_length` is the
+/// network's longest sequence in tokens. Throws WriteError.
 void write_tokenizer_files(const DnaTokenizer& tokenizer, std::int64_t max_length,
                            const std::filesystem::path& folder);
 
 /// Single bases (k = 1) or k-mers that do not overlap, as KmerEncoder cuts them. Its file is a
-/// tokenizer.json, from which DnaTokenizer::load makes the same tokenizer. Throws ConfigError where k is not
-/// in [1, 12].
+/// tokenizer.json, from which DnaTokenizer::load makes the same tokenizer. Throws ConfigError if k is not in
+/// [1, 12].
 DnaTokenizer kmer_tokenizer(int k);
 
 /// The k of such a tokenizer; nullopt for any other.
@@ -90,12 +90,12 @@ struct InputSpec {
     std::optional<int> kmer_length = {};   ///< only for kmers; nullopt: the default
     std::filesystem::path tokenizer = {};  ///< only for tokens
 
-    /// Whether it names a tokenizer: false where tokens are asked for without a file.
+    /// Whether a tokenizer is specified: false for tokens without a file.
     bool names_tokenizer() const { return input != Input::tokens || !tokenizer.empty(); }
-    /// Throws ConfigError where options exclude each other.
+    /// Throws ConfigError if options exclude each other.
     void validate() const;
-    /// The tokenizer named. Throws ConfigError as validate(), or where none is named or k is out of range;
-    /// InputError as DnaTokenizer::load.
+    /// Opens the specified tokenizer. Throws ConfigError as validate(), or if none is specified or k is out
+    /// of range; InputError as DnaTokenizer::load.
     DnaTokenizer open() const;
 };
 

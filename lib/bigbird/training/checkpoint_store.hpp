@@ -19,7 +19,7 @@ namespace bigbird::training {
 struct Checkpoint {
     std::filesystem::path directory;
     std::int64_t step = 0;
-    Json state;                  ///< what was given to write()
+    Json state;                  ///< the state that was passed to write()
     model::TensorMap optimizer;  ///< on the CPU
 };
 
@@ -27,23 +27,24 @@ struct Checkpoint {
 class CheckpointStore {
 public:
     /// Keeps the newest `keep` checkpoints (at least 1) and every step that is a multiple of `keep_every` (0:
-    /// none). Makes nothing yet.
+    /// none). Does not create files yet.
     CheckpointStore(std::filesystem::path run_directory, int keep, std::int64_t keep_every = 0);
 
     /// Writes the checkpoint of `step` (state gets "step"), then removes the ones not kept. `write_model`
-    /// fills the folder it is given. Throws WriteError; the checkpoints before are then untouched.
+    /// writes into the given folder. Throws WriteError; earlier checkpoints are then unchanged.
     std::filesystem::path write(std::int64_t step, Json state, const model::TensorMap& optimizer,
                                 const std::function<void(const std::filesystem::path&)>& write_model);
-    /// Copies the checkpoint of a step from another run's folder of checkpoints. False where neither run has
-    /// it complete. Throws WriteError.
+    /// Copies the checkpoint of a step from another run's folder of checkpoints. Returns false if neither run
+    /// has it complete. Throws WriteError.
     bool adopt(std::int64_t step, const std::filesystem::path& checkpoints);
     /// Never removes the checkpoint of this step: the best one so far.
     void protect(std::int64_t step) { protected_ = step; }
 
-    /// The newest complete checkpoint; a warning names each broken one after it. nullopt where there is no
-    /// checkpoint at all; throws InputError where none is complete.
+    /// The newest complete checkpoint; warns about each newer damaged one. Returns nullopt if there is no
+    /// checkpoint; throws InputError if none is complete.
     std::optional<Checkpoint> latest() const;
-    /// Removes the checkpoints after `step`, of a curve that is left, and what a killed process left behind.
+    /// Removes the checkpoints after `step`, which belong to an abandoned continuation, and leftovers of
+    /// killed processes.
     void drop_after(std::int64_t step);
 
     /// Steps of the existing checkpoints, ascending; not checked.

@@ -5,8 +5,8 @@
 
 namespace bigbird::training {
 
-/// The folder with config.json that `path` means: itself (a model folder or a checkpoint), a finished run's
-/// model/, else a run's newest checkpoint (said on standard error). Throws InputError where there is none.
+/// Finds the folder with config.json for `path`: itself (a model folder or a checkpoint), a finished run's
+/// model/, else a run's newest checkpoint (which is logged). Throws InputError if there is none.
 std::filesystem::path find_model(const std::filesystem::path& path);
 
 }  // namespace bigbird::training

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Muon (Jordan and others 2024), an optimizer for the matrices within a network: each update is a momentum
-// whose singular values are all made about 1. It is scaled as by Liu and others (2025), so that AdamW's
+// Muon (Jordan and others 2024), an optimizer for the matrices within a network: each update is the momentum
+// with all its singular values set to about 1. It is scaled as by Liu and others (2025), so that AdamW's
 // learning rate and weight decay fit.
 #pragma once
 
@@ -19,12 +19,12 @@ bool is_hidden_matrix(const std::string& name, const at::Tensor& parameter);
 /// matrix's type.
 at::Tensor orthogonalised(const at::Tensor& matrix);
 
-/// What all matrices of a step share. `divisor`: of gradients, to clip them. Both tensors are 0-dim on the
-/// parameters' device, so that nothing waits for it.
+/// Values that all matrices of a step share. `divisor`: divides gradients, to clip them. Both tensors are
+/// 0-dim on the parameters' device, so that nothing waits for it.
 struct MuonStep {
     double learning_rate = 0, weight_decay = 0;
     at::Tensor divisor = {};  ///< undefined: 1
-    at::Tensor broken = {};   ///< bool: nothing changes
+    at::Tensor broken = {};   ///< bool: true leaves everything unchanged
 };
 
 /// One update of a matrix and its momentum, which keep their types. On a GPU the iterations are in bfloat16,

@@ -95,7 +95,7 @@ Optimizer::Clipping Optimizer::clipping(const std::vector<std::vector<at::Tensor
     return clipping;
 }
 
-/// The kernel divides by the divisor and does nothing where `broken` is 1, both on the device.
+/// The kernel divides by the divisor and does nothing if `broken` is 1, both on the device.
 void Optimizer::update_by_adamw(Group& group, const std::vector<at::Tensor>& gradients, double learning_rate,
                                 const Clipping& clipping) {
     const std::vector<at::Tensor> steps(group.parameters.size(), step_);

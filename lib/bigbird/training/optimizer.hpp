@@ -22,30 +22,30 @@ public:
 
     /// Forgets all gradients.
     void zero_gradients();
-    /// One update from the gradients in .grad (undefined ones count as 0). Where the gradient's norm or
-    /// `loss` is not finite nothing changes. Returns the norm before clipping: 0-dim float32 on the
-    /// parameters' device, so that nothing waits for the device. Clipping may scale the gradients in place.
+    /// One update from the gradients in .grad (undefined ones count as 0). If the gradient's norm or `loss`
+    /// is not finite, nothing changes. Returns the norm before clipping: 0-dim float32 on the parameters'
+    /// device, so that nothing waits for the device. Clipping may scale the gradients in place.
     at::Tensor step(double learning_rate, const at::Tensor& loss = {});
 
     /// "moment1.NAME", "moment2.NAME" for each parameter of AdamW, "momentum.NAME" for each of Muon, and
     /// "step" (0-dim float32): views; write them before the next step.
     model::TensorMap state() const;
-    /// Throws InputError where names or shapes do not fit; then nothing has changed.
+    /// Throws InputError if names or shapes do not match; then nothing has changed.
     void restore(const model::TensorMap& state);
 
 private:
-    /// Parameters that are updated alike.
+    /// Parameters with the same update rule.
     struct Group {
         OptimizerKind kind = OptimizerKind::adamw;
         double weight_decay = 0;
         std::vector<std::string> names = {};
         std::vector<at::Tensor> parameters = {}, moments1 = {}, moments2 = {};  // Muon's momentum: moments1
     };
-    /// What all groups of a step share, 0-dim on the parameters' device.
+    /// Values that all groups of a step share, 0-dim on the parameters' device.
     struct Clipping {
         at::Tensor norm = {};
         at::Tensor divisor = {};  // divides gradients; undefined: no clipping
-        at::Tensor broken = {};   // 1: nothing is to change
+        at::Tensor broken = {};   // 1: skip the update
     };
     Group& group_of(const std::string& name, const at::Tensor& parameter);
     void add(const std::string& name, const at::Tensor& parameter);

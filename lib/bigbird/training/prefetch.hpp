@@ -13,7 +13,7 @@
 
 namespace bigbird::training {
 
-/// Makes items ahead of their use, in order, on one thread of its own. get() from one thread.
+/// Makes items before they are needed, in order, on a separate thread. Call get() from one thread.
 template <typename Item>
 class Prefetcher {
 public:
@@ -24,7 +24,7 @@ public:
     Prefetcher(const Prefetcher&) = delete;
     Prefetcher& operator=(const Prefetcher&) = delete;
 
-    /// Item `index`; quick where it follows the one asked for before. Throws what make() threw.
+    /// Returns item `index`; fast if it follows the previously requested one. Throws what make() threw.
     Item get(std::int64_t index) {
         if (!worker_.joinable() || index != next_wanted_) {
             stop();

@@ -5,11 +5,11 @@
 
 namespace bigbird::training {
 
-/// Holds RUN/lock with flock() while it lives: the kernel lets go when the process ends, however it ends.
-/// Makes the folder and the file; removes what it made where nothing else was put into the folder.
+/// Holds RUN/lock with flock() while the object exists; the kernel releases it whenever the process ends.
+/// Makes the folder and the file, and removes them if nothing else was put into the folder.
 class RunLock {
 public:
-    /// Throws ConfigError where another process holds it or the folder cannot be written.
+    /// Throws ConfigError if another process holds it or the folder cannot be written.
     explicit RunLock(const std::filesystem::path& run_directory);
     ~RunLock();
     RunLock(const RunLock&) = delete;

@@ -68,7 +68,7 @@ Json with_names_of_today(Json options) {
     return options;
 }
 
-/// The options of the existing run. Throws ConfigError where the file is not ours.
+/// The options of the existing run. Throws ConfigError if the file is not ours.
 Json options_before(const fs::path& run_directory) {
     const fs::path file = run_directory / configuration_file;
     if (!is_there(file)) {
@@ -178,7 +178,7 @@ RunStart start_automatically(const fs::path& run_directory, const LoopSpec& spec
     return start;
 }
 
-/// Throws ConfigError where start_run() would refuse before it looks into a checkpoint.
+/// Throws ConfigError if start_run() would refuse before it looks into a checkpoint.
 void require_startable(const fs::path& run_directory, const LoopSpec& spec) {
     if (spec.run.resume == "never") {
         refuse_existing(run_directory, spec);

@@ -71,7 +71,7 @@ public:
                                  const KeyRows& rows, const std::byte* packed, std::byte* scratch) const = 0;
 };
 
-/// The kernels that this processor can run for tensors of a type, the fastest first; empty where there is
+/// The kernels that this processor can run for tensors of a type, the fastest first; empty if there is
 /// none (no AVX2).
 const std::vector<const FusedKernel*>& fused_kernels(bool bf16);
 
@@ -81,10 +81,10 @@ const std::vector<const FusedKernel*>& fused_kernels(bool bf16);
 // Element by element on the CPU, vectorized for the processor at hand; LibTorch's tanh GELU takes longer than
 // the matrix product before it (docs/development/measurements.md). No LibTorch here.
 
-/// The loss of a row of logits.
+/// The loss of one row of logits.
 struct RowLoss {
     float nats;       ///< -ln softmax(logits)[label]
-    bool is_correct;  ///< the label's logit is the greatest, the first of equals
+    bool is_correct;  ///< the label's logit is the greatest, or the first of equal ones
 };
 
 struct ElementwiseKernels {

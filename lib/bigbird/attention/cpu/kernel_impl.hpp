@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The kernels themselves, over any kind of Tiles. Scores are kept in units of log2, so that probabilities are
-// powers of two. Padded key columns get the bias -infinity, so that they never weigh.
+// powers of two. Padded key columns get the bias -infinity, so that they have no weight.
 #pragma once
 
 #include "bigbird/attention/cpu/memory.hpp"

@@ -27,7 +27,7 @@ constexpr std::int64_t round_up(std::int64_t x, std::int64_t step) {
     return (x + step - 1) / step * step;
 }
 
-/// Hands out aligned arena of a block of memory; without one it only counts.
+/// Hands out aligned parts of a block of memory. Without a block, it only counts the bytes.
 class Arena {
 public:
     explicit Arena(std::byte* memory) : memory_(memory) {}
@@ -56,7 +56,7 @@ struct SizesOf {
           chunk(padded_block >= 128 ? 1 : 128 / padded_block),
           scale(log2_e / std::sqrt(static_cast<float>(p.head_dim))) {}
     std::int64_t block, dim, padded_block, padded_dim, tile;
-    std::int64_t chunk;  ///< key blocks whose scores are made before their softmax
+    std::int64_t chunk;  ///< key blocks whose scores are computed before their softmax
     float scale;
 };
 

@@ -24,7 +24,7 @@ struct Vec {
     static Float div(Float a, Float b) { return _mm512_div_ps(a, b); }
     static Float fma(Float a, Float b, Float c) { return _mm512_fmadd_ps(a, b, c); }
     static Float max(Float a, Float b) { return _mm512_max_ps(a, b); }
-    /// b where either is no number.
+    /// Returns b if either is NaN.
     static Float min(Float a, Float b) { return _mm512_min_ps(a, b); }
     static bool any_above(Float a, Float b) { return _mm512_cmp_ps_mask(a, b, _CMP_GT_OQ) != 0; }
     static float sum(Float a) { return _mm512_reduce_add_ps(a); }

@@ -24,9 +24,9 @@ struct Tiling {
     std::int32_t blocks_per_tile = 1;  ///< more than 1: blocks smaller than half a tile
 };
 
-/// A tile of the other side that a unit goes through. bias[i]: place of its blocks_per_tile^2 biases (query
-/// block by key block) in the bias table for the unit's i-th tile, -1 where that tile does not attend it.
-/// place: 128 * its first token + its tokens.
+/// A tile of the other side that a unit goes through. bias[i]: index in the bias table of its
+/// blocks_per_tile^2 biases (query block by key block) for the unit's i-th tile, -1 if that tile does not
+/// attend it. place: 128 * its first token + its tokens.
 struct Entry {
     std::int32_t tile = 0, bias[2] = {-1, -1}, place = 0;
 };
@@ -88,8 +88,8 @@ struct Arguments {
     Gradients gradients = Gradients::all;
 };
 
-// Arguments of the CUDA kernels between the matrix products: plain data. Tensors of 16-bit numbers and
-// parameters are contiguous and aligned to 16 bytes; columns are a multiple of 8.
+// Arguments of the CUDA kernels between the matrix products. Tensors of 16-bit numbers and parameters are
+// contiguous and aligned to 16 bytes; columns are a multiple of 8.
 
 /// The same dropout as model::dropout() on the CPU. Element i of a sample is dropped if 32 bits of the value
 /// i / 2 of SplitMix64's stream keys[sample] are below `below`. Otherwise it is multiplied by `scale`.
@@ -171,7 +171,7 @@ inline constexpr int sum_warps = 16, sum_shared = sum_warps * 32 * static_cast<i
 BIGBIRD_HOST_DEVICE constexpr int norm_backward_shared(int columns) {
     return 4 * 2 * columns * static_cast<int>(sizeof(float));  // four warps, weight and bias
 }
-/// Thread blocks side by side that cover a row for gelu: 128 threads of eight columns each.
+/// Number of thread blocks that together cover a row for gelu: 128 threads of eight columns each.
 BIGBIRD_HOST_DEVICE constexpr int gelu_strips(int columns) {
     return (columns + 8 * 128 - 1) / (8 * 128);
 }
@@ -197,7 +197,7 @@ struct KernelTable {
     int (*gelu_backward)(const GeluArguments& arguments, void* stream) = nullptr;
     int (*softmax_gradient)(const SoftmaxArguments& arguments, void* stream) = nullptr;
     /// For tests: a kernel for compute capability 9.0 that waits forever, and is ended after some seconds.
-    /// It leaves a CUDA error that the process cannot get rid of.
+    /// It leaves a CUDA error that the process cannot clear.
     int (*hang)(void* stream) = nullptr;
 };
 

@@ -10,9 +10,9 @@
 
 namespace bigbird::attention {
 
-/// The kernel whose products of features replace attention's weights. softmax: features exp(w.x - |x|^2 / 2),
-/// all positive, whose products estimate exp(q.k) without bias. relu: features max(w.x, 0), which estimate a
-/// different kernel.
+/// The kernel whose products of features replace the attention weights. softmax: features exp(w.x - |x|^2 /
+/// 2), all positive, whose products estimate exp(q.k) without bias. relu: features max(w.x, 0), which
+/// estimate a different kernel.
 enum class FeatureKernel : std::uint8_t { softmax, relu };
 inline constexpr Choices<FeatureKernel, 2> feature_kernels{
     {{FeatureKernel::softmax, "softmax"}, {FeatureKernel::relu, "relu"}}};
@@ -20,13 +20,13 @@ inline constexpr Choices<FeatureKernel, 2> feature_kernels{
 struct FeatureSpec {
     std::int64_t features = 256;
     FeatureKernel kernel = FeatureKernel::softmax;
-    /// Rows at right angles to each other, head_dim at a time: a smaller error than with independent rows.
+    /// Each group of head_dim rows is orthogonal, which gives a smaller error than independent rows.
     bool orthogonal = true;
     std::int64_t redraw_every = 0;  ///< steps of pretraining; 0: never
     std::uint64_t seed = 0;
     std::int64_t redraw = 0;  ///< the number of the draw that is in use; 0 is the first
 
-    /// The draw that a step of pretraining (from 1) uses, where the run begins with `redraw`.
+    /// The draw that a step of pretraining (from 1) uses, if the run begins with `redraw`.
     std::int64_t redraw_at(std::int64_t step) const;
     /// Throws ConfigError.
     void validate() const;

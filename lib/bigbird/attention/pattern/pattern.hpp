@@ -23,8 +23,8 @@ struct RandomPlanSpec {
 };
 
 /// picks[(head * (blocks - 2) + row - 1) * random_blocks + i]: key blocks of the query blocks 1 .. blocks -
-/// 2; a block may be picked that is attended already, and then counts twice. Expects (check.hpp) more than 5
-/// + 2 random_blocks blocks. Throws ConfigError where the plan cannot be drawn (plan_tokens too short).
+/// 2. A picked block may be attended already; it then counts twice. Expects (check.hpp) more than 5 + 2
+/// random_blocks blocks. Throws ConfigError if the plan cannot be drawn (plan_tokens too short).
 std::vector<std::int32_t> random_plan(const RandomPlanSpec& spec, std::uint32_t seed);
 
 /// Which blocks are global. ends: the first and the last (half each, the odd one in front), as in the
@@ -71,7 +71,7 @@ struct PatternSpec {
     bool is_full(int blocks) const {
         return full || (kind == PatternKind::bigbird && blocks <= full_up_to_blocks());
     }
-    /// What a network attends while it trains: hf becomes seeded.
+    /// The pattern of a network in training: hf becomes seeded.
     PatternSpec in_training() const;
     /// Whether `block` of a sequence of `blocks` is global.
     bool is_global(int blocks, int block) const;
@@ -99,7 +99,7 @@ struct BlockLayout {
 };
 
 /// The layout of `blocks` blocks; full where the sequence is short (full_up_to_blocks) or spec.full. Columns
-/// of a row ascend. Deterministic. Throws ConfigError where a plan of random blocks cannot be drawn.
+/// of a row ascend. Deterministic. Throws ConfigError if a plan of random blocks cannot be drawn.
 BlockLayout make_layout(const PatternSpec& spec, int blocks, int layer, int head);
 
 // Longformer's patterns: windows counted in tokens become blocks with element masks.
@@ -116,14 +116,14 @@ BlockLayout token_layout(const PatternSpec& spec, int blocks);
 /// else.
 BlockLayout windows_behind_front(const PatternSpec& spec, int front, int blocks);
 
-// What is added to scores, by every backend alike.
+// Biases that every backend adds to scores.
 
 /// Added to the score of a padded key, as in transformers: finite, so that a row of only padding gives no
 /// NaN.
 inline constexpr double padding_bias = -1e4;
 
-/// Stands for "not attended" in biases: exp() of it is 0 in every floating type after the row's maximum is
-/// taken off, and no NaN can come of it.
+/// The bias for "not attended": after the row's maximum is subtracted, exp() of it is 0 in every floating
+/// type, without NaN.
 inline constexpr double masked_bias = -3e4;
 
 }  // namespace bigbird::attention

@@ -20,7 +20,7 @@ struct CellKind {
 };
 CellKind kind_of(char letter);
 
-/// A block: the letter of picture() that it has.
+/// The letter of picture() for a block.
 char letter_of(const PatternSpec& spec, const BlockLayout& layout, int row, std::size_t entry);
 
 /// The same as an SVG drawing with a legend under `title`; one cell per block, colored by kind, paler where
@@ -28,11 +28,11 @@ char letter_of(const PatternSpec& spec, const BlockLayout& layout, int row, std:
 std::string svg_picture(const PatternSpec& spec, const BlockLayout& layout, const std::string& title);
 
 /// svg_picture() as the bytes of a PNG file: cells of equal size, at least 2 pixels, a legend and `title`
-/// (small letters, digits, '+', '-' and ',' are drawn, others left blank). Throws WriteError where libpng
+/// (small letters, digits, '+', '-' and ',' are drawn, others left blank). Throws WriteError if libpng
 /// fails.
 std::string png_picture(const PatternSpec& spec, const BlockLayout& layout, const std::string& title);
 
-/// What a layout computes: block pairs, average keys per query, and the share of full attention.
+/// The work of a layout: block pairs, average keys per query, and their share of full attention.
 struct LayoutCost {
     std::int64_t blocks = 0, pairs = 0;
     double keys_per_query = 0, share_of_full = 0;

@@ -18,8 +18,8 @@ bool is_network(const std::string& name);
 /// Its name in config.json: "CNNProm".
 std::string title_of(const std::string& name);
 
-/// The window [begin, end) about base 0 that its paper gives it; false, and both as they
-/// were, where it takes any.
+/// Sets the window [begin, end) around base 0 that its paper uses. Returns false and changes nothing if it
+/// takes any window.
 bool published_window(const std::string& name, std::int64_t& begin, std::int64_t& end);
 /// The bases of the shortest window that its layers can take.
 std::int64_t shortest_window(const std::string& name);

@@ -23,7 +23,7 @@ struct BaselineSpec {
 };
 
 /// Models whose bits per character are compared with a network's. They predict every base or token of the
-/// held-out documents from left to right. The two-sided ones see both sides, as a masked model does. A
+/// held-out documents from left to right. Two-sided models see both sides, as a masked model does. A
 /// document's sentences are adjacent, so the context continues across their ends.
 class Baselines {
 public:

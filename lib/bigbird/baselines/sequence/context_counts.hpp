@@ -7,7 +7,8 @@
 
 namespace bigbird::baselines {
 
-/// What a sequence costs under a model. bits / bases is comparable with a language model's bits per base.
+/// The code length of a sequence under a model. bits / bases is comparable with a language model's bits per
+/// base.
 struct CodeLength {
     double bits = 0;
     std::int64_t bases = 0;  ///< scored: A C G T; N is not
@@ -17,8 +18,8 @@ struct CodeLength {
 int base_index(char base);
 
 /// How often each base was seen in each context of up to `order` bases, with the probabilities of all orders
-/// interpolated (after Witten and Bell 1991): rare and unseen contexts fall back to shorter ones. A context
-/// is a number of two bits per base, the most important base in the lowest bits; `length` bases are known.
+/// interpolated (Witten and Bell 1991): rare and unseen contexts fall back to shorter ones. A context is a
+/// number of two bits per base, with the nearest base in the lowest bits; `length` bases of it are known.
 /// Const calls are thread-safe.
 class ContextCounts {
 public:
@@ -28,7 +29,7 @@ public:
     int order() const { return order_; }
     void add(std::uint32_t context, int length, int base);
     /// Adds -log2 of the base's probability by each order 0 to order() to `lengths` (order() + 1); orders
-    /// beyond `length` cost what that costs.
+    /// above `length` cost the same as order `length`.
     void add_bits(std::uint32_t context, int length, int base, std::vector<CodeLength>& lengths) const;
 
 private:

@@ -16,7 +16,7 @@ public:
     explicit MarkovModel(int order);
 
     int order() const { return counts_.order(); }
-    /// Counts a sequence. Normalized letters; the context does not reach over its start.
+    /// Counts a sequence. Normalized letters; the context does not extend before its start.
     void add(std::string_view dna);
     /// Code length of a sequence given what was counted so far; sequences are independent.
     CodeLength score(std::string_view dna) const;

@@ -11,17 +11,17 @@
 
 namespace bigbird::baselines {
 
-/// An n-gram model over a tokenizer's pieces, all lower orders interpolated (Witten and Bell 1991): what the
-/// paper's Table 5 has SRILM for. A piece that spells anything but A C G T breaks the context and is neither
-/// counted nor scored. Holds what it has seen in hash tables: about 30 bytes for each different n-gram of
-/// each order. Const calls are thread-safe.
+/// An n-gram model over a tokenizer's tokens, with all lower orders interpolated (Witten and Bell 1991), like
+/// SRILM in the paper's Table 5. A token with letters other than A C G T breaks the context and is neither
+/// counted nor scored. Stores counts in hash tables: about 30 bytes for each different n-gram of each order.
+/// Const calls are thread-safe.
 class TokenNgram {
 public:
     /// `n`: tokens of the longest n-gram, 1 to 6; throws ConfigError else.
     TokenNgram(tokenizer::DnaTokenizer tokenizer, int n);
 
     int n() const { return n_; }
-    /// Counts a sequence; the context does not reach over its start.
+    /// Counts a sequence; the context does not extend before its start.
     void add(std::span<const std::int32_t> ids);
     /// Code length of a sequence given what was counted so far.
     CodeLength score(std::span<const std::int32_t> ids) const;

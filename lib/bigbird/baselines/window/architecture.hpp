@@ -11,7 +11,7 @@
 namespace bigbird::baselines {
 
 /// A network for windows of `length` bases, its parameters drawn from `seed`; `name` is one that
-/// is_network(). Throws ConfigError where the window is too short for its layers.
+/// is_network(). Throws ConfigError if the window is too short for its layers.
 BaseNetwork make_network(const std::string& name, std::int64_t length, std::int64_t labels,
                          std::uint64_t seed);
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Gapped k-mers (Ghandi et al. 2014) in primal form: of every word of a window, every choice of `informative`
-// of its letters is counted, on both strands.
+// Gapped k-mers (Ghandi et al. 2014) in primal form: counts every choice of `informative` letters of every
+// word of a window, on both strands.
 #pragma once
 
 #include <cstddef>
@@ -11,17 +11,17 @@
 namespace bigbird::baselines {
 
 /// Counts of gapped k-mers. A gapped k-mer and its reverse complement are one feature, whose count is scaled
-/// (by the root of 2 where the two differ), so that dot products equal the ones of counts on both strands.
-/// For two windows this is the unfiltered gkm kernel: the sum of C(matches, informative) over all pairs of
-/// words, one of each window, on either strand. With informative = word these are plain k-mers. Words with N
-/// are left out. Immutable; thread-safe.
+/// (by the root of 2 where the two differ), so that dot products equal those of counts on both strands. For
+/// two windows this is the unfiltered gkm kernel: the sum of C(matches, informative) over all pairs of words,
+/// one of each window, on either strand. With informative = word these are plain k-mers. Words with N are
+/// left out. Immutable; thread-safe.
 class GappedKmers {
 public:
-    /// Throws ConfigError where 1 <= informative <= word <= 12 does not hold or there are more than
+    /// Throws ConfigError if 1 <= informative <= word <= 12 does not hold or there are more than
     /// most_features gapped k-mers.
     GappedKmers(int word, int informative);
 
-    /// Features, both strands taken as one.
+    /// Number of features, with both strands joined.
     std::size_t size() const { return size_; }
     /// Sets `out`, of size() elements, to the scaled counts of a window of base codes (base_codes.hpp).
     /// Returns the words counted, on one strand.

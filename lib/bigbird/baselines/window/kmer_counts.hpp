@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// k-mers of a sequence of any length as few numbers: what logistic regression and ridge regression read.
+// k-mer features of a sequence of any length, for logistic regression and ridge regression.
 #pragma once
 
 #include <cstdint>
@@ -8,12 +8,12 @@
 
 namespace bigbird::baselines {
 
-/// The features of a sequence.
+/// Which features a sequence has.
 struct KmerWords {
     std::vector<int> lengths{5, 6};  ///< lengths of the counted k-mers
     /// A k-mer and its reverse complement are one feature.
     bool both_strands = true;
-    /// Places from the start of the sequence whose dinucleotides are features of their own.
+    /// Number of positions, from the start of the sequence, whose dinucleotides are separate features.
     std::int64_t places = 0;
     bool operator==(const KmerWords&) const = default;
 };
@@ -25,11 +25,11 @@ struct Feature {
     bool operator==(const Feature&) const = default;
 };
 
-/// The square root of each k-mer's count, and 1 for each dinucleotide at its place. k-mers with N are left
+/// The square root of each k-mer's count, and 1 for each dinucleotide at its position. k-mers with N are left
 /// out. Immutable; thread-safe.
 class KmerCounts {
 public:
-    /// Throws ConfigError where a length is not from 1 to 8 or there are no features.
+    /// Throws ConfigError if a length is not from 1 to 8 or there are no features.
     explicit KmerCounts(const KmerWords& words);
 
     std::int64_t size() const { return size_; }

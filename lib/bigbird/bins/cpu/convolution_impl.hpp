@@ -20,8 +20,8 @@ struct Strided {
 
 constexpr int gemm_rows = lanes == 16 ? 8 : 4, gemm_columns = 2 * lanes;
 
-/// c (m, n) = a (m, k) b (k, n), or c + that where `adds`; m a multiple of gemm_rows, n of gemm_columns; b
-/// and c have rows of n.
+/// c (m, n) = a (m, k) b (k, n), or c + that if `adds`; m a multiple of gemm_rows, n of gemm_columns; b and c
+/// have rows of n.
 template <bool adds>
 void multiply(const Strided& a, const float* b, float* c, std::int64_t m, std::int64_t n, std::int64_t k) {
     for (std::int64_t column = 0; column < n; column += gemm_columns) {
@@ -269,7 +269,7 @@ void backward_convolution(const ConvolutionShape& shape, const ConvolutionWeight
                           const ConvolutionSums& sums) {
     const Scratch scratch(shape, memory);
     const std::int64_t in = shape.in, out = shape.out;
-    // The filters' gradients: at each point, of what was multiplied there.
+    // Gradients of the filters: at each point, the gradient of the product there.
     normed_rows(shape, weights, x, first, scratch.normed, scratch.rows);
     tiles_to_points<points>(scratch.rows, in, to_points, scratch.at_in);
     float* const slopes = scratch.rows;

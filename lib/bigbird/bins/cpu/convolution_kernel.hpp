@@ -48,13 +48,13 @@ struct ConvolutionKernel {
 /// The filters of ConvolutionWeights from weight (out, in, taps): `to` is (points, in, out), or with `turned`
 /// (points, out, in) of the filters back to front.
 void filters_to_points(const ConvolutionShape& shape, const float* weight, bool turned, float* to);
-/// The transpose: the gradient of weight from the gradient of the filters (points, in, out).
+/// The transposed function: the gradient of weight from the gradient of the filters (points, in, out).
 void filters_from_points(const ConvolutionShape& shape, const float* filters, float* weight);
 
-/// For what the processor has (core/system/processor.hpp).
+/// The kernel for this processor (core/system/processor.hpp).
 const ConvolutionKernel& convolution_kernel();
 
-/// For a processor with these instructions, and for every processor.
+/// The kernels for processors with these instructions, and for all others.
 ConvolutionKernel convolution_kernel_avx2();
 ConvolutionKernel convolution_kernel_avx512();
 ConvolutionKernel convolution_kernel_base();

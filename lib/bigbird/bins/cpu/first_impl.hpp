@@ -74,7 +74,8 @@ void first_forward(const FirstShape& shape, const std::uint16_t* words, const Fi
     }
 }
 
-/// The most that is found in the bases of one site, and what each place that found it gets of its gradient.
+/// The maximum over the bases of one site, and the share of its gradient that each base with the maximum
+/// gets.
 struct Site {
     Vec best, share;
 };

@@ -28,7 +28,7 @@ struct FirstWeights {
     const float *bias, *sharpness;
 };
 
-/// What forward wants: y (outputs, lanes), and sites (outputs / outputs_of_site, lanes) or null.
+/// Outputs of forward: y (outputs, lanes), and sites (outputs / outputs_of_site, lanes) or null.
 struct FirstOutputs {
     float *y, *sites;
 };
@@ -44,15 +44,15 @@ struct FirstKernel {
     /// words: chunk k of the filter at base t covers words[t + word_letters * k], times strands * lanes.
     void (*forward)(const FirstShape& shape, const std::uint16_t* words, const FirstWeights& weights,
                     const FirstOutputs& outputs);
-    /// A site's gradient is spread evenly over the places that found the most.
+    /// A site's gradient is spread evenly over the bases that have the maximum.
     void (*backward)(const FirstShape& shape, const std::uint16_t* words, const FirstWeights& weights,
                      const FirstGradients& gradients);
 };
 
-/// For what the processor has (core/system/processor.hpp).
+/// The kernel for this processor (core/system/processor.hpp).
 const FirstKernel& first_kernel();
 
-/// For a processor with these instructions, and for every processor.
+/// The kernels for processors with these instructions, and for all others.
 FirstKernel first_kernel_avx2();
 FirstKernel first_kernel_avx512();
 FirstKernel first_kernel_base();

@@ -30,7 +30,8 @@ struct Softmax {
     Vec weight(Vec value) const { return exp2(sharp2 * value - top); }
 };
 
-/// Calls body(output, first channel, channels) for each output and `lanes` channels or what is left of them.
+/// Calls body(output, first channel, channels) for each output and each group of `lanes` channels, or fewer
+/// at the end.
 template <typename Body>
 inline void for_vectors(const PoolShape& shape, const Body& body) {
     for (std::int64_t o = 0; o < shape.outputs; ++o) {

@@ -18,10 +18,10 @@ struct PoolKernel {
                      float* dx, float* d_sharpness);
 };
 
-/// For what the processor has (core/system/processor.hpp).
+/// The kernel for this processor (core/system/processor.hpp).
 const PoolKernel& pool_kernel();
 
-/// For a processor with these instructions, and for every processor.
+/// The kernels for processors with these instructions, and for all others.
 PoolKernel pool_kernel_avx2();
 PoolKernel pool_kernel_avx512();
 PoolKernel pool_kernel_base();

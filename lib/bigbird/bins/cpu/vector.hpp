@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Vectors of floats for the kernels of this room, as wide as the including file's instruction set has them.
-// All is in an anonymous namespace and nothing comes from the standard library, so that code made for one
-// processor is never linked into another's.
+// Vectors of floats for the kernels of this folder, as wide as the including file's instruction set allows.
+// Everything is in an anonymous namespace and nothing comes from the standard library, so that code compiled
+// for one instruction set is never linked into another's.
 #pragma once
 
 #include <cstdint>
@@ -72,7 +72,7 @@ inline Vec lesser(Vec a, Vec b) {
 #endif
 }
 
-/// 2^x, relative error 2e-7; beyond 2^-126 and 2^126 those, or 0 and infinity.
+/// 2^x, relative error 2e-7. Results are limited to 2^-126 and 2^126, or become 0 and infinity.
 inline Vec exp2(Vec x) {
     const Vec rounder = all(12582912.0F);  // 1.5 * 2^23: adding it rounds to a whole number
 #if !defined(__AVX512F__)

@@ -8,8 +8,8 @@
 
 namespace bigbird {
 
-/// SHA-256 in lower-case hex, as `sha256sum` prints it. Throws InputError where the file is missing,
-/// ReadError where it cannot be read. `between` is called every megabyte or so; what it throws ends the
+/// SHA-256 in lower-case hex, as `sha256sum` prints it. Throws InputError if the file is missing,
+/// ReadError where it cannot be read. `between` is called about every megabyte; an exception from it ends the
 /// reading.
 std::string sha256_of_file(const std::filesystem::path& path, const std::function<void()>& between = {});
 std::string sha256_of_text(std::string_view text);

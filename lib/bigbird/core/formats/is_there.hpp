@@ -19,8 +19,8 @@ inline bool is_there(const std::filesystem::path& path) {
     return there;
 }
 
-/// Throws InputError where `path` is a named pipe: opening it would wait until somebody writes to it. Pipes
-/// of the shell's, `<(...)` and /dev/stdin, are below /dev or /proc and pass.
+/// Throws InputError if `path` is a named pipe: opening it would wait until somebody writes to it. Pipes of
+/// the shell, `<(...)` and /dev/stdin, are below /dev or /proc and are accepted.
 inline void refuse_named_pipe(const std::filesystem::path& path) {
     std::error_code error;
     if (!std::filesystem::is_fifo(path, error)) return;

@@ -5,8 +5,8 @@
 
 namespace bigbird {
 
-/// The levels of lists and objects that a JSON text may have. Copying, comparing and writing JSON call
-/// themselves once a level, so that a hostile text of a hundred kilobytes could end the program.
+/// The levels of lists and objects that a JSON text may have. Copying, comparing and writing JSON recurse
+/// once per level, so a hostile text of a hundred kilobytes could crash the program.
 inline constexpr int deepest_json = 128;
 
 /// Whether a text has more levels than that. Brackets within strings do not count; the text need not be JSON.

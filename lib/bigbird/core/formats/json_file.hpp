@@ -19,7 +19,7 @@ using Json = nlohmann::ordered_json;
 /// Throws InputError with file and line where the file is missing or not JSON.
 Json read_json(const std::filesystem::path& path);
 
-/// Indented by two, with a last newline, atomically.
+/// Writes JSON indented by two, with a final newline, atomically.
 void write_json(const std::filesystem::path& path, const Json& value, Overwrite overwrite);
 
 /// Whether `json` is a whole number that Integer holds. The library's own get() turns 1.5 into 1, true into

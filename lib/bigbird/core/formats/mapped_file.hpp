@@ -11,7 +11,7 @@ namespace bigbird {
 /// access ends the process (SIGBUS). Const calls are thread-safe.
 class MappedFile {
 public:
-    /// Throws InputError where the file is missing, cannot be read or is a pipe.
+    /// Throws InputError if the file is missing, cannot be read or is a pipe.
     explicit MappedFile(const std::filesystem::path& path);
     ~MappedFile();
     MappedFile(MappedFile&& other) noexcept;

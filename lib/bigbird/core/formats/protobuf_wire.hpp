@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The parts of the protocol-buffer wire format that SentencePiece's .model files and TensorBoard's events
-// use: numbers, floats and byte strings, each behind a field number.
+// use: numbers, floats and byte strings, each preceded by a field number.
 #pragma once
 
 #include <cstdint>

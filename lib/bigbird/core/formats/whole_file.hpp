@@ -6,8 +6,8 @@
 
 namespace bigbird {
 
-/// The bytes of a file, or of a pipe of the shell's to its end. Throws InputError where it is missing, a
-/// device or a named pipe, ReadError where it cannot be opened or fails before its end.
+/// The bytes of a file, or of a shell's pipe up to its end. Throws InputError if it is missing, a device or a
+/// named pipe, ReadError where it cannot be opened or fails before its end.
 std::string read_whole_file(const std::filesystem::path& path);
 
 }  // namespace bigbird

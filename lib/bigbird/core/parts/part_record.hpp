@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// FILE.part.json, written beside an output FILE that holds one part of a work (--shard), so that merge can
+// FILE.part.json, written beside an output FILE that holds one part of a job (--shard), so that merge can
 // join parts (lib/bigbird/examples/FORMAT.md, "Parts").
 #pragma once
 
@@ -16,7 +16,7 @@
 
 namespace bigbird {
 
-/// A stretch of the work, and how many records (rows, lines, documents) of it a file holds.
+/// A segment of the job, and the number of its records (rows, lines, documents) in a file.
 struct PartSegment {
     std::int64_t number = 0, records = 0;
     bool operator==(const PartSegment&) const = default;
@@ -33,33 +33,35 @@ struct PartRecord {
     std::string
         kind;  ///< "table", "csv", "long table", "npy", "hdf5", "bedgraph", "bigwig", "documents", "tokens"
     Shard shard{};
-    Json run;                             ///< what all parts of a work have in common
-    Json counts{};                        ///< what adds up over the parts; may be empty
+    Json run;                             ///< what all parts of a job have in common
+    Json counts{};                        ///< counts that add up over the parts; may be empty
     std::vector<PartSegment> segments{};  ///< ascending; some may have no records
     std::vector<PartFile> files{};        ///< the output itself first
 };
 
-/// How many records all segments count together.
+/// The total number of records in all segments.
 std::int64_t records_of(const PartRecord& record);
 
 /// The file whose size and checksum a PartFile has.
 std::filesystem::path checked_file(const std::filesystem::path& file);
 
-/// FILE.part.json; a slash behind FILE, as shells put it behind folders, is passed over.
+/// FILE.part.json; a slash at the end of FILE, as shells add to folders, is ignored.
 std::filesystem::path part_record_path(const std::filesystem::path& output);
 
 /// Deletes the part record of an output that is about to be overwritten, or is complete.
 void remove_part_record(const std::filesystem::path& output);
 
 /// Fills in size and checksum of the complete `files`, the output itself first, and writes the record beside
-/// it: for commit_together(), in front of them. Throws WriteError, InputError where a file cannot be read.
+/// it. Pass the result to commit_together() before them. Throws WriteError, InputError if a file cannot be
+/// read.
 std::unique_ptr<PendingOutput> pending_part_record(PartRecord record, std::span<PendingOutput* const> files);
 
-/// Fills in size and checksum of `files` and writes the record beside the first. Call it when they are in
-/// place; a record that is there is replaced. Throws WriteError, InputError where a file cannot be read.
+/// Fills in size and checksum of `files` and writes the record beside the first. Call it after they got their
+/// final names; replaces an existing record. Throws WriteError, InputError if a file cannot be read.
 void write_part_record(PartRecord record, const std::vector<std::filesystem::path>& files);
 
-/// Throws InputError where there is no such output, no record beside it, or it is none of that output.
+/// Throws InputError if there is no such output, no record beside it, or the record belongs to another
+/// output.
 PartRecord read_part_record(const std::filesystem::path& output);
 
 }  // namespace bigbird

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// How a work is cut into parts. The items, in order, make segments of one size, about 128 or more per part.
-// Part I of N takes the segments I - 1, I - 1 + N, I - 1 + 2 N, … So all parts share expensive regions, and a
-// part still reads stretches rather than single items.
+// How a job is cut into parts. The items, in order, form segments of one size, about 128 or more per part.
+// Part I of N takes the segments I - 1, I - 1 + N, I - 1 + 2 N, … So all parts get some of the expensive
+// regions, and a part still reads stretches rather than single items.
 #pragma once
 
 #include "bigbird/core/parts/shard.hpp"

@@ -7,7 +7,7 @@
 
 namespace bigbird {
 
-/// Part `number`, from 1, of `count` parts of a work.
+/// Part `number`, from 1, of `count` parts of a job.
 struct Shard {
     std::int64_t number = 1, count = 1;
     bool operator==(const Shard&) const = default;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// 95 % intervals by the bootstrap, of two kinds. For a ratio of sums over units that are alike (bits per base
-// over documents), resample the units and take percentiles: bootstrap_interval(). For a figure of merit whose
-// value in a resample is biased (average precision), compute it in each resample and correct the percentiles:
+// 95 % intervals by the bootstrap, of two kinds. For a ratio of sums over similar units (bits per base over
+// documents), resamples the units and takes percentiles: bootstrap_interval(). For a metric whose value in a
+// resample is biased (average precision), computes it in each resample and corrects the percentiles:
 // bias_corrected_interval().
 #pragma once
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Work that may crash or hang, done in a process of its own.
+// Runs work that may crash or hang in a separate process.
 #pragma once
 
 #include <chrono>
@@ -19,7 +19,7 @@ struct ChildResult {
     std::string out, err;  ///< standard output and error, up to its end
 
     bool succeeded() const { return code == 0 && !timed_out; }
-    /// Why it did not succeed, in a few words: the time limit, the signal, or the first line of its standard
+    /// Why the child failed, in a few words: the time limit, the signal, or the first line of its standard
     /// error.
     std::string failure() const;
 };
@@ -34,14 +34,14 @@ ChildResult run_child(const std::function<int()>& body, std::chrono::millisecond
 ChildResult run_child(const std::string& program, const std::vector<std::string>& words,
                       std::chrono::milliseconds limit);
 
-/// Reads a stranger's file by a library that may crash or loop on it, in a child process, which sends what it
-/// reads. The child takes at most 16 GiB of memory and dies with this. Not thread-safe.
+/// Reads an untrusted file with a library that may crash or loop on it. A child process reads the file and
+/// sends the content. The child takes at most 16 GiB of memory and ends with this object. Not thread-safe.
 class ChildReader {
 public:
     using Send = std::function<void(std::string_view)>;
 
-    /// Forks; `read` runs in the child and sends messages. `patience`: for each of them. Call it where this
-    /// process has one thread.
+    /// Forks; `read` runs in the child and sends messages. `patience`: the time limit for each message. Call
+    /// it while this process has one thread.
     ChildReader(std::filesystem::path file, const std::function<void(const Send&)>& read,
                 std::chrono::milliseconds patience = std::chrono::minutes(2));
     ~ChildReader();
@@ -49,10 +49,9 @@ public:
     ChildReader& operator=(const ChildReader&) = delete;
 
     /// The next message. Throws InputError and std::bad_alloc as `read` did, std::runtime_error for its other
-    /// exceptions, InputError where the child ended or sends nothing more, and Stopped where a signal comes
-    /// in.
+    /// exceptions, InputError if the child ended or sends nothing more, and Stopped if a stop signal arrives.
     std::string next();
-    /// The next message as the numbers that bytes_of() made it of.
+    /// The next message, as the numbers that were passed to bytes_of().
     template <typename Number>
     std::vector<Number> next_numbers() {
         const std::string bytes = next();
@@ -61,7 +60,7 @@ public:
         if (!bytes.empty()) std::memcpy(numbers.data(), bytes.data(), bytes.size());
         return numbers;
     }
-    /// Throws InputError: what the child sent does not fit.
+    /// Throws InputError: the child's message has the wrong size.
     [[noreturn]] void throw_unfit() const;
 
     /// Numbers, or structures of them, as a message.

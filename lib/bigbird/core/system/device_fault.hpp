@@ -7,8 +7,8 @@
 
 namespace bigbird {
 
-/// Message for an exception by which a GPU or its libraries failed while computing, from LibTorch's text;
-/// nullopt for any other. See is_out_of_memory() for exhausted memory.
+/// The message for an exception that means that a GPU or its libraries failed while computing, from
+/// LibTorch's text; nullopt for other exceptions. See is_out_of_memory() for exhausted memory.
 std::optional<std::string> device_fault(const std::exception& error);
 
 }  // namespace bigbird

@@ -72,7 +72,7 @@ InstructionSet ask_processor() {
 
 #endif
 
-/// The set that the environment variable names; nullopt where it is unset or empty.
+/// The set that the environment variable names; nullopt if it is unset or empty.
 std::optional<InstructionSet> wanted() {
     const char* const variable = std::getenv(processor_variable);
     if (variable == nullptr || *variable == '\0') {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the processor can do, and what this program may use of it. Everything that chooses code by instruction
-// set asks here, so that one environment variable shows a lesser processor to all of it.
+// The processor's instruction sets, and which of them this program may use. All code that depends on
+// instruction sets asks here, so that one environment variable limits all of it.
 #pragma once
 
 #include <array>
@@ -19,33 +19,34 @@ inline constexpr std::array all_instruction_sets{InstructionSet::base, Instructi
                                                  InstructionSet::avx512, InstructionSet::avx512_bf16,
                                                  InstructionSet::amx};
 
-/// The environment variable that names the most that may be used: base, avx2, avx512, avx512_bf16 or amx.
+/// The environment variable that names the largest instruction set to use: base, avx2, avx512, avx512_bf16 or
+/// amx.
 inline constexpr const char* processor_variable = "BIGBIRD_CPU";
 
 /// "base", "avx2", "avx512", "avx512_bf16", "amx".
 std::string_view name_of(InstructionSet set);
 
-/// What the processor has and the system lets this process use. Thread-safe.
+/// The largest instruction set that the processor has and the operating system allows. Thread-safe.
 InstructionSet processor_instruction_set();
 
 /// The smaller instruction set of the processor's and the one that BIGBIRD_CPU names. The variable is read
 /// once; thread-safe. Throws ConfigError if it is not a known name.
 InstructionSet instruction_set();
 
-/// Whether bfloat16 numbers are multiplied by instructions of their own. Where they are not, arithmetic in
+/// Whether the processor has instructions that multiply bfloat16 numbers. Without them, arithmetic in
 /// bfloat16 is many times slower than in float.
 bool has_bf16_instructions();
 
-/// Whether Intel made it. On others MKL computes by AVX2 at most.
+/// Whether Intel made the processor. On others, MKL uses at most AVX2.
 bool is_intel_processor();
 
 /// The processor by its own name, such as "AMD EPYC 9R14"; "unknown" where the system has none.
 std::string processor_name();
 
-/// Has libraries with code for several instruction sets (LibTorch, oneDNN, MKL, Highway) keep to
-/// instruction_set() where BIGBIRD_CPU asks for less than the processor has; variables of theirs that are set
-/// already stay. For the begin of main(), before any of them has computed and while there is one thread.
-/// Throws as instruction_set().
+/// Limits libraries with code for several instruction sets (LibTorch, oneDNN, MKL, Highway) to
+/// instruction_set(), if BIGBIRD_CPU names less than the processor has. Does not change environment variables
+/// of theirs that are already set. Call it at the beginning of main(), before any of them computes and while
+/// there is one thread. Throws as instruction_set().
 void limit_libraries();
 
 }  // namespace bigbird

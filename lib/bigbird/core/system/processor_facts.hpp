@@ -6,9 +6,9 @@
 
 namespace bigbird {
 
-/// The features of the first processor in a file like /proc/cpuinfo, for bug reports: the ones that our
-/// kernels and LibTorch's check, by the system's names, separated by blanks. instruction_set() decides which
-/// may be used.
+/// The features of the first processor in a file like /proc/cpuinfo, for bug reports: those that our kernels
+/// and LibTorch check, by the system's names, separated by blanks. instruction_set() decides which may be
+/// used.
 std::string processor_features(const std::filesystem::path& cpuinfo = "/proc/cpuinfo");
 
 }  // namespace bigbird

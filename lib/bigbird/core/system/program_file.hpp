@@ -6,9 +6,9 @@
 
 namespace bigbird {
 
-/// The path of a file that comes with the running program: beside it or, for a program of the tests or
-/// benchmarks, in the bin/ beside its folder. The first where there is neither.
-/// Throws DeviceError where there is no /proc.
+/// The path of a file that is installed with the running program: beside it or, for test and benchmark
+/// programs, in the bin/ beside its folder. If neither exists, the first of them. Throws DeviceError if there
+/// is no /proc.
 std::filesystem::path program_file(const std::string& name);
 
 }  // namespace bigbird

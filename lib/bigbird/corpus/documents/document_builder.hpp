@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// From a genome to documents: the plan, less the sentences that nobody wants to learn
-// from.
+// Builds documents from a genome: plans their sentences and drops those that are not suitable for training.
 #pragma once
 
 #include "bigbird/core/formats/json_file.hpp"
@@ -47,13 +46,13 @@ struct DocumentPlan {
 /// they cover the contig from the start drawn to its end. A function only of (spec, contig name and length,
 /// pass), so order and threads never matter.
 ///
-/// At the contig's end the last sentence is cut, however short that leaves it, and the last document holds as
-/// many sentences as there are. On a contig too short for it the start is drawn from what leaves at least the
-/// shortest sentence, so that every contig of one base or more gives a document.
+/// At the contig's end the last sentence is cut, however short it gets, and the last document has the
+/// sentences that are left. On a short contig, the start is drawn so that at least the shortest sentence
+/// follows, so that every contig of one base or more gives a document.
 class DocumentPlanner {
 public:
     DocumentPlanner(const genome::Contig& contig, const DocumentSpec& spec, int pass);
-    /// The next document, or nothing behind the last.
+    /// The next document, or nullopt after the last.
     std::optional<DocumentPlan> next();
 
 private:
@@ -62,7 +61,7 @@ private:
     Rng rng_;
 };
 
-/// All of them.
+/// All documents of DocumentPlanner.
 std::vector<DocumentPlan> plan_documents(const genome::Contig& contig, const DocumentSpec& spec, int pass);
 
 /// A sentence is dropped unless it is inside `include`, if it overlaps `exclude`, or if more than
@@ -77,17 +76,18 @@ struct BuildSpec {
     std::optional<Shard> shard{};  ///< only the documents of this part (core/parts/segment_counter.hpp)
     /// Throws ConfigError naming the option that is out of range.
     void validate() const;
-    /// The parameters that change the result, by their options' names; of the sets their bases.
+    /// The parameters that change the result, by their options' names; for the interval sets, their number of
+    /// bases.
     Json parameters() const;
 };
 
 struct PlacedDocument {
     std::string contig;
     bool reverse = false;
-    /// Stretches of the contig in the order in which the document reads them: falling where reverse.
+    /// Stretches of the contig in the order of the document's sentences: descending if reversed.
     std::vector<std::pair<std::int64_t, std::int64_t>> sentences;
-    std::string text;  ///< the sentences, each with a newline behind it; empty where no text was asked for
-    std::int64_t segment = 0;  ///< segment in a work in parts
+    std::string text;          ///< the sentences, each followed by a newline; empty if text was not requested
+    std::int64_t segment = 0;  ///< segment of a job in parts
 
     std::int64_t bases() const;
     Document document() const;
@@ -99,7 +99,7 @@ enum class Verdict { kept, outside_include, inside_exclude, too_much_n };
 struct BuildCounts {
     std::int64_t documents = 0, sentences = 0, bases = 0;  ///< handed out
     std::int64_t outside_include = 0, inside_exclude = 0,
-                 too_much_n = 0;  ///< sentences dropped, by the first reason that fits
+                 too_much_n = 0;  ///< sentences dropped, by the first reason that applies
     void drop(Verdict reason);
     /// "12 documents, 800 sentences, 600000 bases; dropped 5 sentences with more than 50 % N"
     std::string describe(const BuildSpec& spec) const;
@@ -116,12 +116,12 @@ BuildCounts build_documents(const genome::ReferenceGenome& genome, const BuildSp
                             int threads, const std::function<void(PlacedDocument&&)>& consume,
                             const std::function<void(std::int64_t)>& progress = {});
 
-/// What becomes of a sentence, by its position.
+/// Whether a sentence is kept, judged by its position.
 Verdict placement_of(const genome::Interval& sentence, const BuildSpec& spec);
 
-/// How documents are drawn from a genome, while the genome is not open yet.
+/// How documents are drawn from a genome that is not open yet.
 struct DrawingSpec {
-    BuildSpec build{};                              ///< but for include and exclude
+    BuildSpec build{};                              ///< all but include and exclude
     std::vector<std::string> include{}, exclude{};  ///< contigs, regions, BED files
 
     /// The complete specification on a genome. Throws InputError, ConfigError.

@@ -38,7 +38,7 @@ private:
     std::int64_t documents_ = 0;
 };
 
-/// What documents were built from, as given on the command line.
+/// The inputs of documents, as given on the command line.
 struct DocumentInputs {
     std::vector<std::filesystem::path> references;
     std::vector<std::string> include, exclude;  ///< contigs, regions, BED files
@@ -51,17 +51,17 @@ Json region_provenance(const std::string& text);
 Json document_manifest(DocumentForm form, const BuildSpec& spec, const BuildCounts& counts,
                        const DocumentInputs& inputs);
 
-/// What build_documents would make, only from contig lengths.
+/// What build_documents would write, computed only from contig lengths.
 struct Forecast {
-    BuildCounts counts;  ///< too_much_n is 0: sequence is not read, so fewer may be left
+    BuildCounts counts;  ///< too_much_n is 0, because sequence is not read; the real counts may be lower
     std::int64_t contigs = 0, genome_bases = 0, text_bytes = 0, coordinate_bytes = 0;  ///< uncompressed
 };
 
-/// `lengths` may come from open_contig_lengths. Exact but for sentences that are mostly N. Throws ConfigError
-/// from spec.validate().
+/// `lengths` may come from open_contig_lengths. Exact, except for sentences that are mostly N. Throws
+/// ConfigError from spec.validate().
 Forecast forecast_documents(const genome::ReferenceGenome& lengths, const BuildSpec& spec, int threads);
 
-/// For people: "key value" lines with the paper's number.
+/// For people: "key value" lines, with the paper's number for comparison.
 std::string describe(const Forecast& forecast, const BuildSpec& spec);
 /// For programs.
 Json to_json(const Forecast& forecast, const BuildSpec& spec);

@@ -19,16 +19,18 @@ struct LineCounts {
     std::int64_t lines = 0, bases = 0, tokens = 0;
 };
 
-/// A line of ids for each line of sequence, in order, empty ones included. Throws InputError as above.
+/// Writes a line of ids for each line of sequence, in order, including empty lines. Throws InputError as
+/// above.
 LineCounts encode_lines(genome::TextInput& input, const tokenizer::DnaTokenizer& tokenizer, int threads,
                         genome::TextOutput& output);
 
-/// A row for each token instead, tab-separated: line (from 1), start, end (letters of the line, 0-based,
-/// half-open), id, piece; under a header line that begins with #.
+/// Writes a row per token instead, tab-separated: line (from 1), start, end (letters of the line, 0-based,
+/// half-open), id, piece; after a header line that begins with #.
 LineCounts encode_offsets(genome::TextInput& input, const tokenizer::DnaTokenizer& tokenizer, int threads,
                           genome::TextOutput& output);
 
-/// The other way. Throws InputError with file and line where something is no id of the vocabulary.
+/// Decodes lines of ids to sequence. Throws InputError with file and line if a field is not an id of the
+/// vocabulary.
 LineCounts decode_lines(genome::TextInput& input, const tokenizer::DnaTokenizer& tokenizer, int threads,
                         genome::TextOutput& output);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Parts of documents (build-documents --shard) put together.
+// Joins parts of documents (build-documents --shard).
 #pragma once
 
 #include "bigbird/core/files.hpp"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Parts of a corpus of tokens (tokenize --shard) put together.
+// Joins parts of a corpus of tokens (tokenize --shard).
 #pragma once
 
 #include "bigbird/core/files.hpp"
@@ -13,8 +13,8 @@
 
 namespace bigbird::corpus {
 
-/// The record of a part, written beside its folder, which TokenShardWriter::finish() returned: for
-/// commit_together(), in front of it. Throws WriteError.
+/// The record of a part, written beside its folder (which TokenShardWriter::finish() returned). Pass it to
+/// commit_together() before the folder. Throws WriteError.
 std::unique_ptr<PendingOutput> pending_tokens_record(PendingOutput& directory, const Shard& shard,
                                                      std::int64_t shard_tokens,
                                                      std::vector<PartSegment> segments);
@@ -23,7 +23,7 @@ std::unique_ptr<PendingOutput> pending_tokens_record(PendingOutput& directory, c
 /// InputError naming what differs.
 std::vector<Part> open_token_parts(std::span<const std::filesystem::path> paths, int threads);
 
-/// Writes byte for byte the folder that one run writes. Throws InputError where a part holds other documents
+/// Writes byte for byte the folder that one run writes. Throws InputError if a part holds other documents
 /// than its record counts, WriteError.
 void merge_tokens(std::span<const Part> parts, const std::filesystem::path& output, Overwrite overwrite,
                   int threads);

@@ -2,13 +2,13 @@
 // Pretraining examples (Devlin et al. 2019; BigBird, appendix F.1): masked tokens and, by option,
 // next-sentence prediction.
 //
-// Documents are packed: one that is shorter than a window is joined with its successors into a stretch of at
-// least a window, so that nothing is padded. A stretch of T tokens is cut into ceil(T / W) windows of W
-// tokens, W = sequence_length - 3 (- 2 without NSP). They overlap a little where T is no multiple of W, by
-// other amounts in every epoch. Without NSP an epoch holds every window once: [CLS] A [SEP]. With NSP it
-// holds every window twice, cut in two at a sentence's end. Once both parts are used ([CLS] A [SEP] B [SEP],
-// label 0), once only the first, followed by sentences from another stretch up to the full length (label 1).
-// So each epoch covers the corpus and is exactly balanced; its order is a permutation.
+// Documents are packed: a document shorter than a window is joined with the following ones into a stretch of
+// at least a window, so that nothing is padded. A stretch of T tokens is cut into ceil(T / W) windows of W
+// tokens, W = sequence_length - 3 (- 2 without NSP). If T is not a multiple of W, they overlap a little, by
+// different amounts in every epoch. Without NSP, an epoch has every window once: [CLS] A [SEP]. With NSP, an
+// epoch has every window twice, cut in two at a sentence's end: once with both parts ([CLS] A [SEP] B [SEP],
+// label 0), and once with the first part followed by sentences from another stretch up to the full length
+// (label 1). So each epoch covers the corpus and is exactly balanced; its order is a permutation.
 #pragma once
 
 #include "bigbird/core/rng.hpp"
@@ -20,8 +20,9 @@
 
 namespace bigbird::corpus {
 
-/// A pseudo-random order of 0..size-1, any entry of which is computed by itself in constant memory: a Feistel
-/// cipher on the next even number of bits, walked until it lands inside. A function only of (size, key).
+/// A pseudo-random permutation of 0..size-1. Any entry is computed directly, in constant memory: by a Feistel
+/// cipher on the next even number of bits, repeated until the result is below size. A function only of (size,
+/// key).
 class Permutation {
 public:
     /// Expects size >= 1.
@@ -34,12 +35,12 @@ private:
     int half_bits_ = 1;
 };
 
-/// `rate` of the tokens that spell only A C G T are chosen (at least one). `mask` of these become [MASK],
-/// `random` a random such token, the rest stay.
+/// Chooses the share `rate` of the tokens of only A C G T (at least one). Of these, the share `mask` becomes
+/// [MASK], the share `random` a random such token, and the rest stays.
 struct MaskingSpec {
     double rate = 0.15, mask = 0.8, random = 0.1;
-    /// 0: tokens are chosen one by one. Else spans of neighbors that share one fate, their lengths drawn
-    /// geometrically with about this mean, at most ten (Joshi et al. 2020, SpanBERT: 3.8 comes from 5).
+    /// 0: tokens are chosen one by one. Else spans of neighboring tokens are treated alike; their lengths are
+    /// drawn geometrically with about this mean, at most ten (Joshi et al. 2020, SpanBERT: 3.8 comes from 5).
     double span_mean = 0;
 };
 
@@ -55,17 +56,17 @@ struct ExampleSpec {
 struct Example {
     std::vector<std::int32_t> ids;    ///< (length), after masking; not padded, length <= sequence_length
     std::vector<std::uint8_t> types;  ///< (length), 0 for [CLS] A [SEP], 1 for B [SEP]
-    std::vector<std::int32_t> masked_positions;  ///< (masked), rising
+    std::vector<std::int32_t> masked_positions;  ///< (masked), ascending
     std::vector<std::int32_t> masked_labels;     ///< (masked), the original ids there
     std::vector<std::int64_t> masked_tokens;     ///< (masked), which tokens of the corpus they are
     std::int32_t next_sentence = -1;  ///< 0: B follows A; 1: B comes from another document; -1 without NSP
 };
 
-/// Examples by index: a pure function of (corpus, spec, index), so that any rank makes any example and
-/// training resumes at any step. Const calls are thread-safe.
+/// Examples by index: a pure function of (corpus, spec, index), so that any rank can make any example and
+/// training can resume at any step. Const calls are thread-safe.
 class ExampleSource {
 public:
-    /// Throws InputError where the corpus is empty, or has one document where NSP needs two; ConfigError from
+    /// Throws InputError if the corpus is empty, or has one document where NSP needs two; ConfigError from
     /// validate().
     ExampleSource(TokenCorpus corpus, tokenizer::DnaTokenizer tokenizer, ExampleSpec spec);
 
@@ -74,7 +75,7 @@ public:
     /// Any index >= 0: epochs repeat without end.
     Example get(std::int64_t index) const;
 
-    /// Share of padding over an epoch where every example is padded to sequence_length: above 0 only where
+    /// Share of padding over an epoch if every example is padded to sequence_length. It is above 0 only if
     /// the entire corpus is too short to be packed.
     double padding_share() const;
     const ExampleSpec& spec() const { return spec_; }

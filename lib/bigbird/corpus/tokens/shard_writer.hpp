@@ -13,8 +13,8 @@
 
 namespace bigbird::corpus {
 
-/// Writes a folder of token shards (FORMAT.md), which appears complete at commit(); without it nothing is
-/// left. Holds a few megabytes, however long the corpus. Not thread-safe.
+/// Writes a folder of token shards (FORMAT.md), which appears complete at commit(); without commit(), nothing
+/// is left. Holds a few megabytes, however long the corpus. Not thread-safe.
 class TokenShardWriter {
 public:
     static constexpr std::int64_t default_shard_tokens = 500'000'000;
@@ -31,7 +31,7 @@ public:
     const TokenCounts& counts() const;
 
     /// Writes the manifest with `inputs` and all checksums; the returned folder is then ready for commit().
-    /// Throws InputError where there was no token, WriteError.
+    /// Throws InputError if there was no token, WriteError.
     PendingOutput& finish(const Json& inputs, int threads);
     /// Calls finish(), and renames the folder to its final name.
     void commit(const Json& inputs, int threads);

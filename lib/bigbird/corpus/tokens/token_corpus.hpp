@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Documents as token ids: in memory, held compactly (16 bits per id where the vocabulary allows), or on disk
-// as token shards. Either way: the ids one after the other, the end of every sentence and of every document.
+// Documents as token ids, in memory (compactly: 16 bits per id if the vocabulary allows) or on disk as token
+// shards. Both have all ids in one array, and the end of every sentence and document.
 #pragma once
 
 #include "bigbird/corpus/documents/document_builder.hpp"
@@ -17,8 +17,8 @@
 
 namespace bigbird::corpus {
 
-/// Immutable, cheap to copy (shared), thread-safe. Sentences are tokenized each by itself, so no token
-/// crosses a sentence's end.
+/// Immutable, cheap to copy (shared), thread-safe. Each sentence is tokenized separately, so no token crosses
+/// a sentence's end.
 class TokenCorpus {
 public:
     /// Tokenizes on up to `threads` threads; the result does not depend on their number. Sentences and
@@ -27,7 +27,7 @@ public:
                                       const tokenizer::DnaTokenizer& tokenizer, int threads);
     static TokenCorpus from_file(DocumentReader& documents, const tokenizer::DnaTokenizer& tokenizer,
                                  int threads);
-    /// Documents that build_documents makes, without a file between.
+    /// The documents of build_documents(), without an intermediate file.
     static TokenCorpus from_genome(const genome::ReferenceGenome& genome, const BuildSpec& spec,
                                    const tokenizer::DnaTokenizer& tokenizer, int threads);
     /// The output of `tokenize`; tokens are read on access.
@@ -47,7 +47,7 @@ public:
         return sentence == 0 ? 0 : sentence_ends()[static_cast<std::size_t>(sentence - 1)];
     }
 
-    /// Appends the ids of the tokens [begin, end) to `out`. Throws InputError where shards are damaged.
+    /// Appends the ids of the tokens [begin, end) to `out`. Throws InputError if shards are damaged.
     void append_ids(std::int64_t begin, std::int64_t end, std::vector<std::int32_t>& out) const;
 
 private:

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A tokenized corpus on disk (FORMAT.md, "Token shards"), as `tokenize` writes it.
+// Reads a tokenized corpus on disk (FORMAT.md, "Token shards"), the output of `tokenize`.
 #pragma once
 
 #include "bigbird/core/formats/json_file.hpp"
@@ -50,8 +50,8 @@ struct Header {
 };
 static_assert(sizeof(Header) == 128 && std::is_trivially_copyable_v<Header>);
 
-/// SHA-256 of a .model's .vocab text, equal for models that give the same ids, or of a tokenizer.json's
-/// bytes.
+/// SHA-256 of a .model's .vocab text, which is equal for models that give the same ids, or of a
+/// tokenizer.json's bytes.
 std::array<std::uint8_t, 32> fingerprint(const tokenizer::DnaTokenizer& tokenizer);
 std::string hex(std::span<const std::uint8_t> bytes);
 
@@ -60,19 +60,19 @@ struct FileSum {
     std::string name, sha256;
     std::int64_t bytes = 0;
 };
-/// The manifest's list of files. Throws InputError where it has none, or where it names anything but files of
+/// The manifest's list of files. Throws InputError if it has none, or if it names anything but files of
 /// the folder itself.
 std::vector<FileSum> file_sums(const Json& manifest, const std::filesystem::path& directory);
 
-/// Reads the header in a file's bytes. Throws InputError: no such file of ours, another version, truncated,
-/// too long, never finished.
+/// Reads the header in a file's bytes. Throws InputError: not a file of token shards, another version,
+/// truncated, too long, never finished.
 Header parse_header(std::span<const std::byte> file, const std::filesystem::path& path);
 
 }  // namespace bigbird::corpus::shard_format
 
 namespace bigbird::corpus {
 
-/// How much a corpus holds.
+/// Counts of a corpus.
 struct TokenCounts {
     std::int64_t documents = 0, sentences = 0, tokens = 0, bases = 0;
     bool operator==(const TokenCounts&) const = default;
@@ -91,28 +91,28 @@ struct IndexRange {
 /// few that there are).
 class TokenShards {
 public:
-    /// Throws InputError, naming the file and what to do, where the folder is no corpus of tokens, is of
-    /// another version or lacks a file. Also where a file is truncated, too long, of another corpus or made
-    /// with another tokenizer than the folder's own.
+    /// Throws InputError, naming the file and what to do, if the folder is not a corpus of tokens, is of
+    /// another version or lacks a file. Also if a file is truncated, too long, of another corpus or made with
+    /// another tokenizer than the folder's own.
     explicit TokenShards(const std::filesystem::path& directory);
-    /// The same, and throws InputError where the corpus was not made with `tokenizer` (compared by its tokens
-    /// and their scores).
+    /// The same. Also throws InputError if the corpus was not made with `tokenizer` (compares tokens and
+    /// scores).
     TokenShards(const std::filesystem::path& directory, const tokenizer::DnaTokenizer& tokenizer);
 
     const TokenCounts& counts() const;
-    /// The folder's own copy of the sentences' tokenizer.
+    /// The tokenizer of the corpus, from the folder's copy.
     const tokenizer::DnaTokenizer& tokenizer() const;
     /// manifest.json: counts, checksums, provenance.
     const Json& manifest() const;
     const std::filesystem::path& directory() const;
 
-    /// Rising ends (sentences): sentence s holds the tokens from the end of s - 1 (or 0) to its own.
+    /// Ascending ends (sentences): sentence s has the tokens from the end of s - 1 (or 0) to its own end.
     std::span<const std::int64_t> sentence_ends() const;
-    /// Rising ends (documents), in sentences.
+    /// Ascending ends (documents), in sentences.
     std::span<const std::int64_t> document_ends() const;
 
-    /// Reads all ends. Throws InputError where they do not rise, which opening does not check: only rising
-    /// ends give numbers of sentences and tokens within the corpus.
+    /// Reads all ends. Throws InputError if they are not ascending, which opening does not check. Only
+    /// ascending ends give sentence and token numbers within the corpus.
     void require_rising_ends() const;
 
     /// Appends the ids of `tokens` to `out`; all are tokens of tokenizer(). Throws InputError if the shard
@@ -120,7 +120,7 @@ public:
     void append_ids(const IndexRange& tokens, std::vector<std::int32_t>& out) const;
 
     /// Reads everything and compares it with the manifest's checksums. Throws InputError naming the first
-    /// file that differs, or where ends do not rise.
+    /// file that differs, or if ends are not ascending.
     void verify(int threads) const;
 
 private:

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// From documents to token shards.
+// Tokenizes documents to token shards.
 #pragma once
 
 #include "bigbird/core/formats/json_file.hpp"
@@ -22,16 +22,17 @@
 
 namespace bigbird::corpus {
 
-// Documents in, token ids out, in the order in which the documents came.
+// Turns documents into token ids, in the documents' order.
 
-/// Where tokenized sentences go; called in order, on the thread that calls the tokenizer.
+/// Receives tokenized sentences, in order, on the thread that calls the tokenizer.
 struct TokenSink {
     std::function<void(std::span<const std::int32_t> ids, std::int64_t bases)> sentence;
     std::function<void()> document_end;
 };
 
-/// Takes documents one by one and tokenizes them a few megabases at a time on up to `threads` threads; what
-/// comes out does not depend on their number. Each sentence is encoded by itself. One calling thread.
+/// Takes documents one by one and tokenizes them a few megabases at a time on up to `threads` threads. The
+/// result does not depend on the number of threads. Each sentence is encoded separately. Call it from one
+/// thread.
 class BatchTokenizer {
 public:
     /// `tokenizer` must outlive this.
@@ -39,7 +40,7 @@ public:
 
     /// Throws what the sink throws, and Stopped.
     void add(Document&& document);
-    /// Hands on what is left. Call it after the last document.
+    /// Tokenizes the remaining documents. Call it after the last document.
     void finish();
 
 private:
@@ -50,10 +51,10 @@ private:
     std::int64_t bases_ = 0;  // of the current batch
 };
 
-/// Encodes each sentence by itself on up to `threads` threads and hands it to `writer` in order; the result
-/// does not depend on their number. Holds a few megabases per thread. `progress` is called between batches,
-/// on the calling thread. Document d belongs to part d % N + 1 of N, a segment by itself. Returns the
-/// segments of `shard`, none without it. Throws what the reader and the writer throw, and Stopped.
+/// Encodes each sentence separately on up to `threads` threads and passes it to `writer` in order. The result
+/// does not depend on the number of threads. Holds a few megabases per thread. `progress` is called between
+/// batches, on the calling thread. Document d is a segment and belongs to part d % N + 1 of N. Returns the
+/// segments of `shard`, or none without it. Throws what the reader and the writer throw, and Stopped.
 std::vector<PartSegment> tokenize_documents(DocumentReader& documents,
                                             const tokenizer::DnaTokenizer& tokenizer, int threads,
                                             TokenShardWriter& writer,
@@ -69,21 +70,22 @@ void tokenize_genome(const genome::ReferenceGenome& genome, const BuildSpec& spe
 class InputChecksums {
 public:
     InputChecksums(std::filesystem::path documents, std::vector<std::filesystem::path> references);
-    /// Waits for them. Throws InputError where a file cannot be read. Call it once.
+    /// Waits for them. Throws InputError if a file cannot be read. Call it once.
     Json get() { return result_.get(); }
 
 private:
     std::promise<Json> promise_;
     std::future<Json> result_ = promise_.get_future();
-    std::jthread thread_;  ///< last: it stops before the rest goes
+    std::jthread thread_;  ///< the last member, so that it stops before the others are destroyed
 };
 
-// What a tokenizer is trained on: documents, or a genome directly.
+// Adds training data to a tokenizer's trainer: documents, or a genome.
 
-/// Every sentence of the documents.
+/// Adds every sentence of the documents.
 void add_documents(tokenizer::TokenizerTrainer& trainer, DocumentReader& documents);
 
-/// Sentences as build_documents cuts them in one pass with the paper's lengths; mostly-N ones left out.
+/// Adds the sentences that build_documents cuts in one pass with the paper's lengths, without those that are
+/// mostly N.
 void add_genome(tokenizer::TokenizerTrainer& trainer, const genome::ReferenceGenome& genome,
                 std::uint64_t seed, int threads);
 

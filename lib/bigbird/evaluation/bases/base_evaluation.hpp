@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Scores of predict-tokens compared with the labeled intervals: every figure counts bases.
+// Compares the scores of predict-tokens with labeled intervals. Every figure counts bases.
 #pragma once
 
 #include "bigbird/core/files.hpp"
@@ -33,25 +33,25 @@ struct BaseFigures {
 struct BaseEvaluation {
     std::int64_t bases = 0;             ///< bases with scores
     std::int64_t blocks = 0;            ///< blocks of genome that hold them
-    std::int64_t not_scored = 0;        ///< N, and what no token spells
+    std::int64_t not_scored = 0;        ///< bases that are N or in no token
     std::vector<BaseFigures> labels{};  ///< in the table's order
-    /// Share of bases whose most probable label is right, and the share if all were called the commonest
-    /// label.
+    /// Share of bases whose most probable label is right, and that share if all bases were called the most
+    /// common label.
     Figure accuracy{};
     std::optional<double> majority{};
     Figure mean_auroc{}, mean_auprc{}, mean_f1{};  ///< over labels except none_label
     rows::Provenance provenance;                   ///< the table's
 };
 
-/// Bases that several rows score count once for each. Throws InputError with file and line: a label without a
-/// column in the table, rows outside the reference, what BaseLabels::read refuses; ConfigError where no
+/// A base that several rows score counts once per row. Throws InputError with file and line: a label without
+/// a column in the table, rows outside the reference, errors of BaseLabels::read. Throws ConfigError if no
 /// column is none_label.
 BaseEvaluation evaluate_bases(const BaseEvaluationRequest& request);
 
 /// Lines for people: the means, then one per label.
 std::vector<std::string> to_lines(const BaseEvaluation& evaluation);
 /// TSV where the name ends in .tsv, CSV where it ends in .csv, else JSON; "-": JSON on standard output.
-/// Written and not yet put in place. Throws ConfigError, WriteError.
+/// Writes the file but does not commit it. Throws ConfigError, WriteError.
 std::unique_ptr<genome::TextOutput> write_evaluation(const BaseEvaluation& evaluation,
                                                      const std::filesystem::path& output,
                                                      Overwrite overwrite);

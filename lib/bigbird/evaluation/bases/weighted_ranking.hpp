@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// AUROC and average precision of rows with repeat counts: what metrics.hpp gives for the rows repeated.
+// AUROC and average precision of rows with repeat counts. The result equals that of metrics.hpp for the
+// repeated rows.
 #pragma once
 
 #include <cstdint>
@@ -9,7 +10,7 @@
 
 namespace bigbird::evaluation {
 
-/// `times` of a row that is positive or not.
+/// A row that occurs `times` times.
 struct WeightedRow {
     float score = 0;  ///< not NaN
     bool positive = false;
@@ -28,14 +29,14 @@ public:
     /// Sorts the rows. O(n log n).
     explicit WeightedRanking(std::vector<WeightedRow> rows);
     RankingFigures figures() const;
-    /// With the rows of block b counted weights[b] times. O(n).
+    /// The figures if the rows of block b count weights[b] times. O(n).
     RankingFigures figures(std::span<const std::uint32_t> weights) const;
 
 private:
     template <typename Times>
     RankingFigures weighted(const Times& times) const;
 
-    std::vector<WeightedRow> rows_;  ///< by falling score
+    std::vector<WeightedRow> rows_;  ///< by descending score
 };
 
 }  // namespace bigbird::evaluation

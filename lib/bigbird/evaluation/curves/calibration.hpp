@@ -9,9 +9,9 @@
 
 namespace bigbird::evaluation {
 
-/// For labels that do not exclude each other, the probability of label l is
-/// 1 / (1 + exp(-(logit / temperature + biases[l]))), and the order of a label's rows does not change. For
-/// labels that do, see softmax_calibration.hpp.
+/// For independent labels, the probability of label l is 1 / (1 + exp(-(logit / temperature + biases[l]))),
+/// and the order of a label's rows does not change. For mutually exclusive labels see
+/// softmax_calibration.hpp.
 struct Calibration {
     double temperature = 1;
     std::vector<double> biases;  ///< one per label
@@ -24,11 +24,11 @@ struct CalibrationFit {
     double loss_before = 0, loss_after = 0;  ///< mean cross entropy in nats
 };
 
-/// The temperature, one for all labels, and the biases that minimize the cross entropy over these rows, whose
-/// mean is over rows and labels (Platt 1999; Guo et al. 2017). `logits` and `truth` (0 or 1) hold rows after
-/// rows of label 0, then of label 1, and so on. `pull` times half the square of (1 / temperature - 1) and of
-/// each bias is added to the sum: it holds the bias of a label without positives. The same for any number of
-/// threads. Nothing without rows, and where a logit is not finite.
+/// The temperature (one for all labels) and the biases that minimize the mean cross entropy over rows and
+/// labels (Platt 1999; Guo et al. 2017). `logits` and `truth` (0 or 1) have all rows of label 0, then all
+/// rows of label 1, and so on. A penalty of `pull` times half the square of (1 / temperature - 1) and of each
+/// bias is added to the sum. It keeps the bias of a label without positives finite. The result does not
+/// depend on the number of threads. Returns nullopt without rows, or if a logit is not finite.
 std::optional<CalibrationFit> fit_calibration(std::span<const float> logits,
                                               std::span<const std::uint8_t> truth, std::size_t labels,
                                               int threads, double pull = 0.1);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The search that fits of calibrations share: Newton's steps with a line search.
+// The search that all calibration fits share: Newton's steps with a line search.
 #pragma once
 
 #include <cstddef>
@@ -10,7 +10,7 @@ namespace bigbird::evaluation {
 
 inline constexpr double least_slope = 1e-3;
 
-/// A calibration as its fit sees it, or a step from one to another.
+/// The parameters that a calibration fit optimizes, or a step between two sets of them.
 struct CalibrationPoint {
     double slope = 1;  ///< 1 / temperature
     std::vector<double> biases;
@@ -28,7 +28,7 @@ inline CalibrationPoint moved(const CalibrationPoint& from, const CalibrationPoi
     return to;
 }
 
-/// How much the sum falls per unit of the step, at its beginning.
+/// The decrease of the sum per unit of the step, at the step's beginning.
 inline double descent(const CalibrationPoint& gradient, const CalibrationPoint& step) {
     double sum = -gradient.slope * step.slope;
     for (std::size_t i = 0; i < step.biases.size(); ++i)
@@ -36,8 +36,9 @@ inline double descent(const CalibrationPoint& gradient, const CalibrationPoint& 
     return sum;
 }
 
-/// Where the sum is least, from no calibration on. `fitter.at(point)` gives an objective with the sum,
-/// `value`, its `gradient` there, and `newton_step(slope)`, which leaves the slope at least_slope or above.
+/// The minimum of the sum, searched from the identity calibration on. `fitter.at(point)` gives an objective
+/// with the sum, `value`, its `gradient` there, and `newton_step(slope)`, which leaves the slope at
+/// least_slope or above.
 template <typename Fitter>
 CalibrationPoint minimum(const Fitter& fitter, std::size_t labels) {
     constexpr int most_steps = 100, most_halvings = 30;

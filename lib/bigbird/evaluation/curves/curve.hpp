@@ -8,13 +8,14 @@
 
 namespace bigbird::evaluation {
 
-/// Figures where scores from `threshold` on count as positive.
+/// Figures if scores of at least `threshold` count as positive.
 struct CurvePoint {
     double threshold = 0, recall = 0, false_positive_rate = 0, precision = 0;
 };
 
-/// The points of the ROC and precision-recall curves, thresholds descending, one a distinct score; of more
-/// than `most` an even choice that holds the last. Empty without positives or without negatives.
+/// The points of the ROC and precision-recall curves, by descending threshold, one per distinct score. If
+/// there are more than `most`, an evenly spaced selection that includes the last. Empty without positives or
+/// without negatives.
 std::vector<CurvePoint> curve_of(std::span<const float> scores, std::span<const std::uint8_t> labels,
                                  std::size_t most = 400);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Whether scores are probabilities: of the rows that score 0.3, do three in ten carry the label?
+// Whether scores are probabilities: do three in ten of the rows with a score of 0.3 have the label?
 #pragma once
 
 #include <cstdint>
@@ -27,7 +27,7 @@ class ReliabilityCounter {
 public:
     /// `scores` and `labels` have the same size; a label is 0 or 1.
     void add(std::span<const float> scores, std::span<const std::uint8_t> labels);
-    /// Nothing without rows, and where a score was no number of [0, 1].
+    /// Returns nullopt without rows, or if a score was not in [0, 1].
     std::optional<Reliability> reliability() const;
 
 private:

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Calibration of labels that exclude each other, such as those of a base.
+// Calibration of mutually exclusive labels, such as those of a base.
 #pragma once
 
 #include "bigbird/evaluation/curves/calibration.hpp"
@@ -11,12 +11,12 @@
 
 namespace bigbird::evaluation {
 
-/// The temperature and the biases whose probabilities, softmax(logits / temperature + biases) of each row,
-/// have the least cross entropy over these rows: vector scaling with one temperature (Guo et al. 2017).
-/// `logits` holds row after row, `truth` the label of each row. The mean is over rows. `pull` times half the
-/// square of (1 / temperature - 1) and of each bias is added to the sum: it holds the bias of a label that no
-/// row has. The biases sum to 0, up to rounding. The same for any number of threads. Nothing without rows,
-/// and where a logit is not finite.
+/// The temperature and the biases that minimize the mean cross entropy over rows of the probabilities
+/// softmax(logits / temperature + biases): vector scaling with one temperature (Guo et al. 2017). `logits` is
+/// row-major; `truth` has the label of each row. A penalty of `pull` times half the square of (1 /
+/// temperature - 1) and of each bias is added to the sum. It keeps the bias of a label without rows finite.
+/// The biases sum to 0, up to rounding. The result does not depend on the number of threads. Returns nullopt
+/// without rows, or if a logit is not finite.
 std::optional<CalibrationFit> fit_softmax_calibration(std::span<const float> logits,
                                                       std::span<const std::int32_t> truth, std::size_t labels,
                                                       int threads, double pull = 0.1);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// How good scores of labeled sequences are, with intervals. Records are resampled one by one, or by the
-// groups that the examples give them.
+// Evaluates scores of labeled sequences, with confidence intervals. Records are resampled one by one, or by
+// the groups that the examples give them.
 #pragma once
 
 #include "bigbird/core/files.hpp"
@@ -40,16 +40,16 @@ struct SequenceReport {
     std::vector<SequenceFile> files{};
     rows::LabelTable labels;
     examples::TargetKind target = examples::TargetKind::classes;
-    std::int64_t rows = 0, units = 0;  ///< what is resampled: rows, or groups
+    std::int64_t rows = 0, units = 0;  ///< units are resampled: rows, or groups
     Json about{};                      ///< task, split, parameters, checksums
 };
 
 /// Several files are evaluated on the rows that all have scores for. `request.threshold` may be given for two
-/// classes and for labels. Throws as join_sequence_scores, ConfigError where the threshold does not fit.
+/// classes and for labels. Throws as join_sequence_scores, ConfigError if the threshold does not fit.
 SequenceReport evaluate_sequences(const EvaluationRequest& request);
 
 /// The figures of the first file at the top level, each a number, with NAME_low and NAME_high beside it; null
-/// where undefined.
+/// if undefined.
 Json to_json(const SequenceReport& report);
 /// `##key=value` lines, then a line per figure, and one per class, label or number.
 std::string to_tsv(const SequenceReport& report);
@@ -57,7 +57,7 @@ std::string to_tsv(const SequenceReport& report);
 std::string to_html(const SequenceReport& report, const PageAdditions& additions = {});
 /// A line per figure, for people.
 std::vector<std::string> to_lines(const SequenceReport& report);
-/// By the ending, as write_report() of evaluation_report.hpp.
+/// Writes the format of the file name's ending, as write_report() of evaluation_report.hpp does.
 std::unique_ptr<genome::TextOutput> write_report(const SequenceReport& report,
                                                  const std::filesystem::path& output, Overwrite overwrite);
 

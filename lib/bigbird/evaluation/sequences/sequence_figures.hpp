@@ -19,16 +19,16 @@ namespace bigbird::evaluation {
 
 using FigureValues = std::vector<std::optional<double>>;
 
-/// How often each unit of rows counts; nothing: once.
+/// How often each unit of rows counts; null: once.
 using Weights = const std::vector<std::uint32_t>*;
 
-/// Scores and truth of one file, once sorted and then weighted at will. Const calls are thread-safe.
+/// Scores and truth of one file, sorted once and then weighted as needed. Const calls are thread-safe.
 class SequenceMeasure {
 public:
     virtual ~SequenceMeasure() = default;
     /// Names of the figures below.
     virtual const std::vector<std::string>& names() const = 0;
-    /// Over all rows, the rows of unit u counted weights[u] times.
+    /// The figures over all rows, with the rows of unit u counted weights[u] times.
     virtual FigureValues figures(Weights weights) const = 0;
     /// Names, and figures of each class, label or number, unweighted.
     virtual const std::vector<std::string>& names_of_each() const = 0;
@@ -44,10 +44,10 @@ struct MeasuredRows {
     std::span<const std::uint32_t> units;
 };
 
-/// accuracy, mcc, f1_macro, auroc, auprc. A row is called its most probable class, the first of equals; with
-/// `threshold` and two classes, the second from this score on. f1_macro is the mean over classes that a row
-/// has or is called. auroc and auprc are the second class's of two, else means over the classes against all
-/// others.
+/// accuracy, mcc, f1_macro, auroc, auprc. A row is assigned its most probable class, the first of equal ones;
+/// with `threshold` and two classes, the second class from this score on. f1_macro is the mean over the
+/// classes that occur in truth or calls. auroc and auprc are for the second of two classes, else means over
+/// each class against all others.
 std::unique_ptr<SequenceMeasure> measure_classes(const MeasuredRows& rows,
                                                  std::span<const std::uint32_t> truth,
                                                  std::optional<double> threshold);
@@ -58,7 +58,7 @@ std::unique_ptr<SequenceMeasure> measure_classes(const MeasuredRows& rows,
 std::unique_ptr<SequenceMeasure> measure_labels(const MeasuredRows& rows, std::span<const std::uint8_t> truth,
                                                 double threshold);
 
-/// pearson, spearman, r2, mse; of several numbers their means. `truth`: (rows, columns). More with
+/// pearson, spearman, r2, mse; for several numbers their means. `truth`: (rows, columns). More with
 /// `coverage`: r2_log1p, r2 of ln(1 + value) with values below 0 as 0. deviance, the mean Poisson deviance.
 /// pearson_units, pearson of the units' sums. pearson_across, pearson of the values minus their mean over the
 /// columns (undefined for one column).

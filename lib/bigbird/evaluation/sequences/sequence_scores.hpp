@@ -17,7 +17,7 @@ struct ScoredSequences {
     std::vector<float> scores;       ///< (rows, labels of the examples), row by row
     std::int64_t not_scored = 0;     ///< rows of the split that are NA in the table
     std::int64_t lacking = 0;        ///< rows of the split that the table lacks (WantedRows::scored)
-    std::int64_t other_rows = 0;     ///< rows of the table that are not of the split
+    std::int64_t other_rows = 0;     ///< rows of the table that are not in the split
     rows::Provenance provenance;
 };
 
@@ -29,7 +29,7 @@ struct ScoredSequences {
 ScoredSequences join_sequence_scores(const examples::ExampleSet& examples, const std::filesystem::path& table,
                                      examples::Split split, WantedRows wanted = WantedRows::all);
 
-/// Restricts several joins of the same split to the rows that all have scores for. Throws InputError where
+/// Restricts several joins of the same split to the rows that all have scores for. Throws InputError if
 /// none is left.
 void keep_common(std::vector<ScoredSequences>& joined);
 

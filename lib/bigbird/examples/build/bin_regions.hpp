@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which bins of a genome become examples, and of which split: what build-chromatin and build-tracks share.
+// Decides which bins of a genome become examples, and in which split. Shared by build-chromatin and
+// build-tracks.
 #pragma once
 
 #include "bigbird/core/formats/json_file.hpp"
@@ -22,9 +23,9 @@ struct BinRegionOptions {
     std::vector<std::filesystem::path> references{};
     std::int64_t bin = 200;
     std::vector<std::string> include{};  ///< genome::read_region_set: bins must be fully inside, unless empty
-    std::vector<std::string> exclude{};  ///< likewise: bins must not touch it
+    std::vector<std::string> exclude{};  ///< like include: bins must not overlap it
     std::vector<std::string> validation{}, test{};  ///< HoldOuts; by bin
-    /// Chooses validation and test by choose_hold_outs where they are not given.
+    /// Whether to choose validation and test by choose_hold_outs if they are not given.
     bool chooses_hold_outs = false;
 };
 
@@ -38,12 +39,12 @@ public:
     genome::Interval place_of(const std::string& contig, std::int64_t bin) const {
         return {contig, bin * options_.bin, (bin + 1) * options_.bin};
     }
-    /// By --include and --exclude.
+    /// Whether --include and --exclude allow the bin.
     bool admits(const genome::Interval& where) const;
     Split split_of(const genome::Interval& where) const { return hold_outs_.split_of(where); }
     bool holds_out(Split split) const { return !hold_outs_.regions(split).empty(); }
-    /// The hold-outs that are not given, by rule, among the bins that are less than half N of contigs that
-    /// `has_data`. Says which.
+    /// Chooses the hold-outs that are not given, by choose_hold_outs, and logs them. Counts bins that are
+    /// less than half N, on contigs for which `has_data` is true.
     void choose_missing_hold_outs(const std::function<bool(const std::string& contig)>& has_data);
 
     /// For the manifest.
@@ -61,12 +62,13 @@ private:
     std::optional<genome::IntervalSet> include_, exclude_;
 };
 
-/// A contig's sequence where something is kept of it, else N.
+/// A contig's sequence in the kept intervals, N elsewhere.
 class KeptSequence {
 public:
     /// `dna` must outlive this.
     explicit KeptSequence(const std::string& dna) : dna_(dna), kept_(dna.size(), 'N') {}
-    /// Intervals that ascend, so that what they share is copied once; restart() before others come.
+    /// Keeps an interval. Call it with ascending intervals, so that shared bases are copied once; call
+    /// restart() before intervals that do not ascend.
     void keep(std::int64_t begin, std::int64_t end);
     void restart() { copied_ = 0; }
     const std::string& text() const { return kept_; }

@@ -22,7 +22,7 @@ struct ChromatinOptions : BinRegionOptions {
     std::int64_t window = 8000;
     BinChoice bins = BinChoice::all;
     std::string group{};     ///< with any: only this group's labels count; "": all do
-    double negatives = 0;    ///< with any: bins without any label for each row, drawn at random by contig
+    double negatives = 0;    ///< with any: number of bins without a label per row, drawn at random by contig
     std::uint64_t seed = 0;  ///< seed of that draw
     double max_n_fraction = 0.5;  ///< largest share of N in a window; all-N windows are always left out
     bool skip_invalid = false;    ///< build however many peaks do not fit the reference
@@ -34,9 +34,9 @@ struct ChromatinOptions : BinRegionOptions {
 
 /// Writes an example folder (FORMAT.md) into the empty `folder`. Bins begin at multiples of `bin` and are
 /// fully on their contig. A bin has a label where the union of the label's peaks covers more than half of it.
-/// Rows are in the reference's order; bins whose window shares sequence with one of another split are left
-/// out of the lesser (without_shared_windows). Peaks outside the reference are left out and counted. Logs
-/// what it did. Throws InputError and ConfigError, also where no peak, bin or label is left. Memory: all
+/// Rows are in the reference's order; bins whose window shares sequence with a window of another split are
+/// left out of one of them (without_shared_windows). Peaks outside the reference are left out and counted.
+/// Logs what it did. Throws InputError and ConfigError, also if no peak, bin or label is left. Memory: all
 /// peaks, one contig's bins, and the labels of all rows.
 void build_chromatin(const ChromatinOptions& options, const std::filesystem::path& folder);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which bins of a contig peaks cover, and where it is N.
+// Finds the bins of a contig that peaks cover, and counts N.
 #pragma once
 
 #include "bigbird/genome/regions/interval_set.hpp"
@@ -13,8 +13,8 @@
 namespace bigbird::examples {
 
 /// Calls mark(i), ascending, for each bin [i * size, (i + 1) * size) with i < count of which more than half
-/// is covered. `covered` are sorted spans that neither overlap nor touch. Takes the time of the bins that are
-/// touched.
+/// is covered. `covered` are sorted spans that neither overlap nor touch. Takes time proportional to the
+/// number of overlapped bins.
 void mark_covered_bins(std::span<const genome::Span> covered, std::int64_t size, std::int64_t count,
                        const std::function<void(std::int64_t)>& mark);
 

@@ -365,7 +365,7 @@ void write_unplaced(const ImportOptions& options, const fs::path& folder) {
     say(writer, left_out, 0);
 }
 
-/// Throws ConfigError where two names, of splits or of files, are one file.
+/// Throws ConfigError if two names, of splits or of files, are one file.
 void require_distinct(const std::vector<std::pair<Split, fs::path>>& mats) {
     for (auto mat = mats.begin(); mat != mats.end(); ++mat) {
         for (auto before = mats.begin(); before != mat; ++before) {

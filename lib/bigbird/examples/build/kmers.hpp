@@ -6,8 +6,8 @@
 
 namespace bigbird::examples {
 
-/// Calls visit(kmer) for each `k` neighboring letters of a normalized sequence that hold no N, as a number
-/// of two bits per letter, the lesser of both strands'. 1 <= k <= 31.
+/// Calls visit(kmer) for each k-mer without N of a normalized sequence. A k-mer is a number of two bits per
+/// letter, the smaller one of both strands. 1 <= k <= 31.
 template <typename Visit>
 void for_each_kmer(std::string_view dna, int k, const Visit& visit) {
     const std::uint64_t mask = (std::uint64_t{1} << (2 * k)) - 1;

@@ -33,7 +33,7 @@ constexpr int negative_pieces = 20, negative_substituted = 12;
 /// joined and cut again to fill the 12 gaps.
 std::string make_negative(std::string_view positive, NegativeKind kind, Rng rng);
 
-/// Windows of the genome without a TSS. Const calls are thread-safe.
+/// Draws windows of the genome without a TSS. Const calls are thread-safe.
 class GenomicNegatives {
 public:
     /// `zone`: the allowed positions of base 0. `avoided`: regions that windows must not overlap.

@@ -19,7 +19,7 @@ struct PromoterSite {
     genome::Strand strand = genome::Strand::forward;
 };
 
-/// What became of the rows of a TSS file.
+/// Counts of the rows of a TSS file, by what happened to them.
 struct SiteCounts {
     std::int64_t read = 0, unmapped = 0, repeated = 0;
     genome::LeftOut left_out;
@@ -31,12 +31,12 @@ struct PromoterSites {
     SiteCounts counts;
 };
 
-/// Reads a BED file of TSSs (tss_of a row; EPDnew's have one base) and puts them on the reference, through a
-/// chain where there is one. Then `folder` gets lifted.bed (one base per row, contigs as the chain spells
-/// them) and unmapped.bed (the original TSS base, and the reason as a seventh column). Rows outside the
-/// reference, and rows that repeat a position, strand and name, are left out and counted; a row without a
-/// name is named after its position. Logs what happened. Throws InputError: a row without strand or of no
-/// base, a malformed line, no TSS left.
+/// Reads a BED file of TSSs (tss_of a row; EPDnew's have one base) and maps them to the reference, by a chain
+/// file if there is one. With a chain file, writes lifted.bed (one base per row, contigs as the chain spells
+/// them) and unmapped.bed (the original TSS base, and the reason as a seventh column) into `folder`. Rows
+/// outside the reference, and rows that repeat a position, strand and name, are left out and counted; a row
+/// without a name is named after its position. Logs what happened. Throws InputError: a row without strand or
+/// of no base, a malformed line, no TSS left.
 PromoterSites read_promoter_sites(const std::filesystem::path& tss,
                                   const std::optional<std::filesystem::path>& chain,
                                   const genome::ReferenceGenome& reference,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Promoter examples: the window about each TSS, and a negative for it.
+// Promoter examples: the window around each TSS, and a negative for it.
 #pragma once
 
 #include "bigbird/examples/build/negatives.hpp"
@@ -30,10 +30,10 @@ struct PromoterOptions {
 };
 
 /// Writes an example folder (FORMAT.md) into the empty `folder`. A promoter and its negative are adjacent and
-/// share the split; a promoter whose window shares sequence with one of another split is left out of the
-/// lesser (without_shared_windows). A promoter's negative depends only on the seed and the promoter; genomic
-/// ones also on the hold-outs and the other promoters. Logs what it did. Throws InputError and ConfigError,
-/// also where nothing is left.
+/// share the split; a promoter whose window shares sequence with a window of another split is left out of one
+/// of them (without_shared_windows). A promoter's negative depends only on the seed and the promoter; genomic
+/// negatives also depend on the hold-outs and the other promoters. Logs what it did. Throws InputError and
+/// ConfigError, also where nothing is left.
 void build_promoters(const PromoterOptions& options, const std::filesystem::path& folder);
 
 }  // namespace bigbird::examples

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What makes figures of labeled sequences better than they should be.
+// Finds problems of labeled sequences that make evaluations too optimistic: overlap between splits, and
+// contradictions.
 #pragma once
 
 #include "bigbird/examples/sequence_writer.hpp"
@@ -10,11 +11,11 @@
 
 namespace bigbird::examples {
 
-/// How much of a split is in training, too, on either strand.
+/// How much of a split is also in training, on either strand.
 struct Overlap {
     std::int64_t rows = 0;         ///< the split's rows
-    std::int64_t in_train = 0;     ///< their sequence is one of train
-    std::int64_t share_31mer = 0;  ///< 31 neighboring bases of theirs are in one of train; in_train or not
+    std::int64_t in_train = 0;     ///< rows whose sequence is also in train
+    std::int64_t share_31mer = 0;  ///< rows that share a 31-mer with a row of train, including in_train
 };
 Overlap overlap_with_train(std::span<const SequenceExample> records, Split split);
 

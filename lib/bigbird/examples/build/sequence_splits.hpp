@@ -23,12 +23,13 @@ struct SplitRule {
 /// Throws ConfigError.
 SplitRule parse_split_rule(std::string_view text);
 
-/// "train", "validation" or "test", or what tables have for it: "training", "valid", "val", "dev", "testing".
+/// Parses "train", "validation" or "test", or a common synonym: "training", "valid", "val", "dev", "testing".
 std::optional<Split> split_word(std::string_view word);
 
-/// A number per record, equal for records that are similar, directly or through others. Two are similar if
-/// they share at least a tenth of the 16-mers of the one that has fewer, on either strand. Records without
-/// 16-mers are similar to none. Where there are more than 2^26 16-mers, a sample of them decides.
+/// Returns a cluster number per record. Records are in the same cluster if they are similar, directly or
+/// through others. Two records are similar if they share at least a tenth of the 16-mers of the shorter one,
+/// on either strand. Records without 16-mers are similar to none. If there are more than 2^26 16-mers, a
+/// sample of them is used.
 std::vector<std::size_t> similar_records(std::span<const SequenceExample> records);
 
 /// Sets the split of each record by the shares. Records with equal `together` get the same. Classes, or the

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The files of build-sequences as records in memory, before their labels are understood.
+// Reads the files of build-sequences as records in memory, with uninterpreted labels.
 #pragma once
 
 #include "bigbird/core/error.hpp"
@@ -33,12 +33,12 @@ struct LabelledSequences {
     std::string place(std::size_t record) const;
 };
 
-/// The names of the columns that hold labels; of FASTA files that are classes "class".
+/// The names of the label columns; "class" for FASTA files that are classes.
 std::vector<std::string> label_columns(const SequencesOptions& options);
 
 /// Records in the order of train's, validation's and test's tables, or of the FASTA files; their split is the
-/// file's. Throws InputError: what SequenceReader and normalise() refuse, letters of proteins, an id that
-/// comes twice in a split, a record without labels in --targets.
+/// file's. Throws InputError: errors of SequenceReader and normalise(), protein sequences, an id that occurs
+/// twice in a split, a record without labels in --targets.
 LabelledSequences read_sequences(const SequencesOptions& options);
 
 }  // namespace bigbird::examples

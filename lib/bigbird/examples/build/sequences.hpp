@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Examples out of sequences that somebody else has labeled: tables, or FASTA.
+// Makes examples from labeled sequences: tables, or FASTA.
 #pragma once
 
 #include "bigbird/core/choice.hpp"
@@ -32,20 +32,20 @@ struct SequencesOptions {
     std::string sequence_column = "sequence", id_column = "id", label_column = "label";
     std::string labels{};        ///< several columns, separated by commas, instead of label_column
     std::string group_column{};  ///< records of one group get the same split; intervals are drawn over groups
-    std::optional<TargetKind> target{};  ///< none: labels where `labels` is given, else classes
+    std::optional<TargetKind> target{};  ///< nullopt: labels if `labels` is given, else classes
     std::string split_by{};              ///< parse_split_rule; empty: all is train
     std::uint64_t seed = 0;
 
     TargetKind target_kind() const;
-    /// Throws ConfigError where fields do not go together.
+    /// Throws ConfigError if fields do not go together.
     void validate() const;
 };
 
-/// Writes an example folder of Task::sequences (FORMAT.md) into the empty `folder`. Classes are in the order
-/// of their numbers where all are whole numbers, else of their bytes. Logs records, lengths, letters, class
-/// balance, sequences with different labels and what validation and test share with train; manifest.json has
-/// it under "statistics". Throws InputError, with file and line where there is one, and ConfigError. Memory:
-/// all records.
+/// Writes an example folder of Task::sequences (FORMAT.md) into the empty `folder`. Classes are in numeric
+/// order if all are whole numbers, else in byte order. Logs records, lengths, letters, class balance,
+/// sequences with contradicting labels and what validation and test share with train; manifest.json has these
+/// under "statistics". Throws InputError, with file and line where there is one, and ConfigError. Memory: all
+/// records.
 void build_sequences(const SequencesOptions& options, const std::filesystem::path& folder);
 
 }  // namespace bigbird::examples

@@ -12,20 +12,21 @@
 
 namespace bigbird::examples {
 
-/// How a bin's number follows from its bases' values. automatic: the sum for fragments' ends, else the mean.
+/// How a bin's value is computed from its bases' values. automatic: the sum for fragments' ends, else the
+/// mean.
 enum class Aggregate : std::uint8_t { automatic, mean, sum };
 inline constexpr Choices<Aggregate, 3> aggregates{
     {{Aggregate::automatic, "auto"}, {Aggregate::mean, "mean"}, {Aggregate::sum, "sum"}}};
 
 struct TrackOptions : BinRegionOptions {
     /// One sheet, or files that read_signal() takes. A sheet's header names the columns `name` and `path`,
-    /// and may name `group`. Optional columns change a bin's number in this order (Kelley and others 2018,
+    /// and may name `group`. Optional columns transform a bin's value in this order (Kelley and others 2018,
     /// Basenji): `scale` (a factor, or cpm: a million over the fragments), `soft_clip` (x above c becomes c -
-    /// 1 + sqrt(x - c + 1)), `clip` (x above c becomes c). Files of one name and group are added up.
+    /// 1 + sqrt(x - c + 1)), `clip` (x above c becomes c). Files with the same name and group are added up.
     std::vector<std::filesystem::path> signals{};
     SignalReading reading{};
     Aggregate aggregate = Aggregate::automatic;
-    std::int64_t window = 0;  ///< bases about a bin that linear models read; 0: nine bins
+    std::int64_t window = 0;  ///< bases around a bin that linear models read; 0: nine bins
 
     /// Throws ConfigError.
     void validate() const;
@@ -33,9 +34,9 @@ struct TrackOptions : BinRegionOptions {
 
 /// Writes an example folder (FORMAT.md) of task chromatin and target numbers into the empty `folder`. Bins
 /// begin at multiples of `bin`, are fully on their contig and less than half N; bases without signal count 0.
-/// Bins whose window shares sequence with one of another split are left out of the lesser
-/// (without_shared_windows). Logs what it did. Throws InputError and ConfigError, also where a bin's number
-/// is negative or a track has no signal on the bins of train. Memory: 12 bytes per bin of the genome, and a
+/// Bins whose window shares sequence with a window of another split are left out of one of them
+/// (without_shared_windows). Logs what it did. Throws InputError and ConfigError, also if a bin's number is
+/// negative or a track has no signal on the bins of train. Memory: 12 bytes per bin of the genome, and a
 /// contig's sequence.
 void build_tracks(const TrackOptions& options, const std::filesystem::path& folder);
 

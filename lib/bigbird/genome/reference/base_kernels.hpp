@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Loops over letters in vector code, for the processor at hand (Highway picks the code when first called).
-// The slow twins are core/base.hpp's rules, letter by letter.
+// Vectorized loops over letters (Highway picks the code for the processor in the first call). The slow twins
+// are the rules of core/nucleotide.hpp, letter by letter.
 #pragma once
 
 #include <cstddef>
@@ -18,12 +18,12 @@ inline bool normalise_letters(const char* text, std::size_t size, char* out) {
     return normalise_lines(text, size, size, 1, out);
 }
 
-/// How many of the first `lines` lines of `text` are what a FASTA scan expects: `line_bases` visible ASCII
-/// letters, the first no '>', and a line end of line_bytes - line_bases bytes, "\n" or "\r\n".
+/// How many of the first `lines` lines of `text` are regular FASTA lines: `line_bases` visible ASCII letters,
+/// not beginning with '>', and a line end of line_bytes - line_bases bytes, "\n" or "\r\n".
 std::size_t count_regular_lines(const char* text, std::size_t line_bases, std::size_t line_bytes,
                                 std::size_t lines);
 
-/// `text` from its end, each of A C G T as its complement and all else as N. `out` does not overlap it.
+/// Writes `text` in reverse, with A C G T complemented and all else as N. `out` must not overlap `text`.
 void complement_backwards(const char* text, std::size_t size, char* out);
 
 /// Whether a letter means one nucleotide or several: A C G T U R Y S W K M B D H V N, and X.

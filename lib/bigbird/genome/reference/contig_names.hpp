@@ -14,9 +14,9 @@
 
 namespace bigbird::genome {
 
-/// Finds contigs by any of their usual names: the exact one first, else one alias (`chr1`/`1`,
-/// `chrM`/`M`/`MT`) if just one contig fits. Logs once which kind of alias it used, unless `says` is false
-/// because the names were looked up before. Thread-safe.
+/// Finds contigs by any of their usual names: the exact name first, else an alias (`chr1`/`1`,
+/// `chrM`/`M`/`MT`) if exactly one contig matches. Logs once which kind of alias it used, unless `says` is
+/// false because the names were looked up before. Thread-safe.
 class ContigNames {
 public:
     explicit ContigNames(std::span<const Contig> contigs, bool says = true);
@@ -24,7 +24,7 @@ public:
     ContigNames(ContigNames&&) noexcept;
     ContigNames& operator=(ContigNames&&) noexcept;
 
-    /// The contig's index, or nothing where it is unknown or ambiguous.
+    /// The contig's index, or nothing if it is unknown or ambiguous.
     std::optional<std::size_t> find(std::string_view name) const;
 
 private:
@@ -33,7 +33,7 @@ private:
 };
 
 /// Whether the contigs are numbered by Roman numerals (yeast, worms) and the names of an input by Arabic ones
-/// (human, mouse). A name of both, such as X, is then not the same chromosome.
+/// (human, mouse). A name in both systems, such as X, is then not the same chromosome.
 bool numbered_differently(std::span<const Contig> contigs, const std::set<std::string>& names);
 
 }  // namespace bigbird::genome

@@ -9,7 +9,7 @@
 namespace bigbird::genome {
 
 /// Shuffles normalized sequence; the number of each dinucleotide and the first and last letter stay the same.
-/// Every such order is equally likely (Altschul and Erickson 1985). N keep their positions; the stretches
+/// Every such sequence is equally likely (Altschul and Erickson 1985). N keep their positions; the stretches
 /// between them are shuffled separately.
 std::string dinucleotide_shuffle(std::string_view dna, Rng& rng);
 

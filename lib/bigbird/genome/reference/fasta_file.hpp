@@ -26,7 +26,7 @@ public:
     virtual const std::filesystem::path& path() const = 0;
     virtual std::vector<FastaContig> contigs() const = 0;
     /// Normalized bases [begin, end) of a contig by its index; both within the contig. Throws InputError
-    /// where the file cannot be read.
+    /// if the file cannot be read.
     virtual std::string fetch(std::size_t contig, std::int64_t begin, std::int64_t end) const = 0;
 };
 
@@ -36,7 +36,7 @@ std::unique_ptr<FastaFile> open_fasta(const std::filesystem::path& path);
 /// Only names and lengths, by open_contig_lengths' rules; fetch() must not be called.
 std::unique_ptr<FastaFile> open_lengths(const std::filesystem::path& path);
 
-/// Normalizes.
+/// The sequences are normalized.
 std::unique_ptr<FastaFile> fasta_in_memory(std::vector<std::pair<std::string, std::string>> contigs);
 
 }  // namespace bigbird::genome::detail

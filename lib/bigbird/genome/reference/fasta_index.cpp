@@ -224,7 +224,7 @@ std::optional<FastaEntry> parse_fai_line(std::string_view line) {
     return sound ? std::optional(std::move(entry)) : std::nullopt;
 }
 
-/// The position behind the last base; nullopt where no file is that long.
+/// The position behind the last base; nullopt if no file is that long.
 std::optional<std::int64_t> end_of_bases(const FastaEntry& entry) {
     if (entry.length == 0) {
         return entry.offset;

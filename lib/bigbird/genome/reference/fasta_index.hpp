@@ -11,7 +11,7 @@
 
 namespace bigbird::genome::detail {
 
-/// A contig's place in the text of a FASTA file, as in a .fai (samtools faidx).
+/// A contig's position in the text of a FASTA file, as in a .fai (samtools faidx).
 struct FastaEntry {
     std::string name;             ///< the header's text up to its first blank
     std::int64_t length = 0;      ///< bases
@@ -23,18 +23,18 @@ struct FastaEntry {
     bool even = true;             ///< lines are as long as stated, so that positions can be computed
 };
 
-/// Finds the contigs of a FASTA file in one pass over its text, handed over in pieces of any size.
+/// Finds the contigs of a FASTA file in one pass over its text, which is passed in chunks of any size.
 class FastaScanner {
 public:
-    /// With `keep` the bases are kept too, for files that can be read but once.
+    /// With `keep` the bases are kept too, for files that can be read only once.
     explicit FastaScanner(std::filesystem::path path, bool keep = false);
 
-    /// Throws InputError with the line: no header at the start, a header without a name, a byte that is no
+    /// Throws InputError with the line: no header at the start, a header without a name, a byte that is not
     /// text.
     void feed(std::string_view text);
     /// Ends the pass.
     std::vector<FastaEntry> finish();
-    /// After finish(): the bases of each contig as in the file, where they were kept.
+    /// After finish(): the bases of each contig as in the file, if they were kept.
     std::vector<std::string> take_bases() { return std::move(bases_); }
 
 private:
@@ -56,12 +56,12 @@ private:
     std::int64_t line_begin_ = 0;     ///< its position
     std::string header_;              ///< its text, if it is a header
     bool in_header_ = false;
-    bool carriage_return_ = false;  ///< the line's last byte so far is one
+    bool carriage_return_ = false;  ///< whether the line's last byte so far is one
     bool closed_ = false;           ///< a shorter line ended the contig's regular part
 };
 
-/// The contigs by a .fai, checked against the text: each must be where the index has it. Throws InputError
-/// naming the index where it does not fit, or where one of its lines is malformed.
+/// The contigs of a .fai, checked against the text: each must be where the index says. Throws InputError
+/// naming the index if it does not match the text, or if one of its lines is malformed.
 std::vector<FastaEntry> read_fai(const std::filesystem::path& index, const RandomBytes& text);
 
 }  // namespace bigbird::genome::detail

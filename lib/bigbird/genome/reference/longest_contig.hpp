@@ -5,8 +5,8 @@
 
 namespace bigbird::genome {
 
-/// Bases that no contig exceeds. Coordinates of files are compared with it, so that sums of a few do not
-/// overflow.
+/// Maximum length of a contig. Coordinates in files are checked against it, so that sums of a few of them do
+/// not overflow.
 inline constexpr std::int64_t longest_contig = std::int64_t{1} << 40;
 
 }  // namespace bigbird::genome

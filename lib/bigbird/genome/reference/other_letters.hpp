@@ -9,14 +9,14 @@
 
 namespace bigbird::genome::detail {
 
-/// What to do with the letters of a FASTA file that are no nucleotide codes: letters (and gaps: - . *) are
-/// read as N, with one warning per file; anything else ends the work. Thread-safe.
+/// Handles characters of a FASTA file that are not nucleotide codes: letters (and gaps: - . *) are read as N,
+/// with one warning per file; any other character is an error. Thread-safe.
 class OtherLetters {
 public:
     explicit OtherLetters(std::filesystem::path path) : path_(std::move(path)) {}
 
-    /// Looks through `text`, bases of a contig from 0-based `begin` on with line ends between them, where the
-    /// vector code saw something. Throws InputError at a byte that is neither letter nor gap.
+    /// Checks `text`, in which the vector code found other characters: bases of a contig from 0-based `begin`
+    /// on, with line ends. Throws InputError at a byte that is neither letter nor gap.
     void look(std::string_view contig, std::int64_t begin, std::string_view text);
     /// check_and_normalise() for a complete contig without line ends.
     void check_and_normalise(std::string_view contig, std::string& bases);

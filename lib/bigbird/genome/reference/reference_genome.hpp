@@ -30,26 +30,27 @@ public:
 };
 
 /// Opens FASTA files as one genome: plain, bgzip (random access by .fai/.gzi, read if fresh, else made in
-/// memory, never written) or plain gzip (held in memory). Written as NAME=FASTA, a file's contigs are called
-/// NAME#contig, as pan-genomes have it (PanSN), so that files with the same contig names go together. Throws
-/// InputError: missing or empty file, no header, truncated, a contig name that occurs twice; also from
-/// fetch() where a file changed since it was opened.
+/// memory, never written) or plain gzip (held in memory). With NAME=FASTA, a file's contigs are called
+/// NAME#contig, as in pan-genomes (PanSN), so that files with the same contig names can be combined. Throws
+/// InputError: missing or empty file, no header, truncated, a contig name that occurs twice. fetch() throws
+/// it if a file changed since it was opened.
 std::unique_ptr<ReferenceGenome> open_references(std::span<const std::filesystem::path> fastas);
 std::unique_ptr<ReferenceGenome> open_reference(const std::filesystem::path& fasta);
 
-/// The records of one FASTA in order, for work that reads each of them. Names may repeat: the second record
-/// called NAME is NAME#2 here, which is logged once. Throws as open_references otherwise.
+/// The records of one FASTA in order, for callers that read each of them. Names may repeat: the second record
+/// called NAME becomes NAME#2, which is logged once. Throws as open_references otherwise.
 std::unique_ptr<ReferenceGenome> open_records(const std::filesystem::path& fasta);
 
-/// The file of a reference that may be written as NAME=FASTA; a file that is called so is itself meant.
+/// The file of a reference that may be given as NAME=FASTA. If a file has this complete name, it is that
+/// file.
 std::filesystem::path fasta_of(const std::filesystem::path& reference);
 
-/// Only names and lengths, for plans. Files may also be .fai files or tables of contig and length
+/// Opens only names and lengths, for estimates. Files may also be .fai files or tables of contig and length
 /// (chrom.sizes). For a FASTA file a current .fai beside it is read, else the file itself. The result's
-/// fetch() must not be called. Throws as open_references, and where a table is malformed.
+/// fetch() must not be called. Throws as open_references, and if a table is malformed.
 std::unique_ptr<ReferenceGenome> open_contig_lengths(std::span<const std::filesystem::path> references);
 
-/// For tests and generated sequence; normalizes.
+/// For tests and generated sequence. The sequences are normalized.
 std::unique_ptr<ReferenceGenome> in_memory_genome(std::vector<std::pair<std::string, std::string>> contigs);
 
 }  // namespace bigbird::genome

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Whether rows (peaks, TSSs, variants) are of the assembly that they are used with. A FASTA that is a part of
-// the genome is no wrong assembly.
+// Checks that rows (peaks, TSSs, variants) belong to the assembly of the reference. A FASTA with only a part
+// of the genome does not count as a wrong assembly.
 #pragma once
 
 #include "bigbird/genome/reference/reference_genome.hpp"

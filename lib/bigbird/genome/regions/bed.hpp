@@ -23,7 +23,7 @@ struct BedRecord {
     std::int64_t line = 0;               ///< line number in the file, from 1
 };
 
-/// Reads records one by one, each file once, so that pipes work. Throws InputError with file and line: too
+/// Reads records one by one, in a single pass, so that pipes work. Throws InputError with file and line: too
 /// few columns, blanks instead of tabs, coordinates that are no numbers, start below 0, start > end. After
 /// such an error next() can be called again and reads the next line. Another InputError (truncated file) ends
 /// the reading. Not thread-safe.

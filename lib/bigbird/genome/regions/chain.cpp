@@ -168,7 +168,7 @@ Lifted on_query(const Chain& chain, std::int64_t begin, std::int64_t end, Strand
     return {where, turned(strand, chain.reverse), chain.query_size};
 }
 
-/// Where the query has a target's base, on the chain's strand; nullopt where it is in no block.
+/// Where the query has a target's base, on the chain's strand; nullopt if it is in no block.
 std::optional<std::int64_t> query_of(const Chain& chain, std::int64_t position) {
     const auto block =
         std::upper_bound(chain.blocks.begin(), chain.blocks.end(), position,

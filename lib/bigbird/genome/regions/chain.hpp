@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Coordinates of one assembly on another by UCSC chain files. Format:
-// genome.ucsc.edu/goldenPath/help/chain.html; "target" is the assembly that coordinates come from, "query"
-// the one that they go to.
+// Converts coordinates between assemblies by UCSC chain files. Format:
+// genome.ucsc.edu/goldenPath/help/chain.html; "target" is the assembly of the given coordinates, "query" the
+// assembly of the results.
 #pragma once
 
 #include "bigbird/genome/reference/interval.hpp"
@@ -29,8 +29,8 @@ enum class Unmapped : std::uint8_t {
 };
 std::string_view to_string(Unmapped reason);
 
-/// The chains of one file. Where several hold a base, the one with the best score counts, the first in the
-/// file among equals. Contigs are found by aliases too (ContigNames). Const calls are thread-safe.
+/// The chains of one file. If several contain a base, the one with the best score is used, or the first of
+/// equal ones. Contigs are found by aliases too (ContigNames). Const calls are thread-safe.
 class ChainMap {
 public:
     /// Reads plain, gzip or bgzip. Throws InputError with file and line: malformed header or block line,
@@ -40,9 +40,9 @@ public:
     ChainMap(ChainMap&&) noexcept;
     ChainMap& operator=(ChainMap&&) noexcept;
 
-    /// One base, by its 0-based position. Nothing where no chain has it in a block.
+    /// Lifts one base, by its 0-based position. Returns nullopt if no block of a chain contains it.
     std::optional<Lifted> lift(std::string_view contig, std::int64_t position, Strand strand) const;
-    /// Why a base that does not lift does not.
+    /// The reason why a base does not lift.
     Unmapped why_unmapped(std::string_view contig, std::int64_t position) const;
 
 private:

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Sets of bases: lists of intervals to include or exclude, peaks over bins, regions held out.
+// Sets of bases, for regions to include, exclude or hold out, and for peaks over bins.
 #pragma once
 
 #include "bigbird/genome/reference/interval.hpp"
@@ -24,23 +24,24 @@ struct Span {
 };
 
 /// A set of bases, as sorted spans per contig that neither overlap nor touch (as `bedtools merge` gives
-/// them). Contigs are compared by exact names: put them on a reference first (place). Empty intervals hold
-/// nothing. Const calls are thread-safe; queries take logarithmic time and the spans that they meet.
+/// them). Contigs are compared by exact names: put them on a reference first (place). Empty intervals contain
+/// nothing. Const calls are thread-safe. A query takes logarithmic time, plus time proportional to the spans
+/// that it meets.
 class IntervalSet {
 public:
     IntervalSet() = default;
     explicit IntervalSet(std::span<const Interval> intervals);
 
     bool empty() const { return contigs_.empty(); }
-    /// Bases in all.
+    /// Total number of bases.
     std::int64_t bases() const;
-    /// Spans of a contig, in order; empty where it has none.
+    /// Spans of a contig, in order; empty if it has none.
     std::span<const Span> spans(std::string_view contig) const;
-    /// All of them, contigs by name.
+    /// All spans as intervals, in the order of contig names.
     std::vector<Interval> intervals() const;
 
     bool overlaps(const Interval& where) const;
-    /// Whether all of `where` is in the set; an empty interval is where its base begin is.
+    /// Whether all of `where` is in the set. An empty interval is in the set if the base at its begin is.
     bool contains(const Interval& where) const;
 
     IntervalSet united(const IntervalSet& other) const;
@@ -60,7 +61,7 @@ struct LeftOut {
         past_end += other.past_end;
         return *this;
     }
-    /// "3 on contigs that the reference lacks, 1 past a contig's end"; empty where nothing was left out.
+    /// "3 on contigs that the reference lacks, 1 past a contig's end"; empty if nothing was left out.
     std::string describe() const;
 };
 
@@ -76,18 +77,18 @@ struct PlacedBed {
 };
 PlacedBed read_bed_on(const ReferenceGenome& reference, const std::filesystem::path& path);
 
-/// The bases that a BED file lists, as far as the reference has them: intervals are cut at contig ends; those
-/// on contigs that it lacks are left out with one warning. Throws InputError where a line is malformed.
+/// The bases in a BED file's intervals that are on the reference. Intervals are cut at contig ends; those on
+/// contigs that the reference lacks are left out, with one warning. Throws InputError if a line is malformed.
 IntervalSet read_interval_set(const ReferenceGenome& reference, const std::filesystem::path& path);
 
 /// The bases of a contig or a region (parse_region), cut at the contig's end. A text that is a contig's name
-/// is this contig. Throws ConfigError naming `option` where the reference lacks the bases, or where the text
-/// is one contig's name and also a region of another.
+/// means this contig. Throws ConfigError naming `option` if the reference lacks the bases, or if the text is
+/// one contig's name and also a region of another.
 Interval region_on(const ReferenceGenome& reference, const std::string& text, const std::string& option);
 
-/// The bases that `texts` name, each a contig ("22"), a region as samtools has it
-/// ("22:16,000,001-17,000,000") or a BED file (as above). A name that is both a contig and a file is the
-/// contig. Throws ConfigError naming `option` where a text is none of these or is past a contig's end.
+/// The bases that `texts` name, each a contig ("22"), a region as in samtools ("22:16,000,001-17,000,000") or
+/// a BED file (as above). A name that is both a contig and a file is the contig. Throws ConfigError naming
+/// `option` if a text is none of these or is past a contig's end.
 IntervalSet read_region_set(const ReferenceGenome& reference, std::span<const std::string> texts,
                             const std::string& option);
 

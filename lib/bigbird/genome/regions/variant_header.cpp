@@ -80,7 +80,7 @@ std::vector<HeaderLine> lines_of(std::string_view header) {
     return lines;
 }
 
-/// The value of a field in '##KIND=<ID=…,KEY=value>', outside quotes; nullopt where the line has none.
+/// The value of a field in '##KIND=<ID=…,KEY=value>', outside quotes; nullopt if the line has none.
 std::optional<std::string_view> field_of(std::string_view line, std::string_view key) {
     bool quoted = false, escaped = false, begins = false;
     for (std::size_t i = 0; i < line.size(); ++i) {

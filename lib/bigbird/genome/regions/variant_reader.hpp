@@ -27,7 +27,7 @@ struct Variant {
     std::string contig;
     std::int64_t position = 0;  ///< 0-based, first base of `ref`; -1 means POS 0, a telomere
     std::string id = ".", ref;
-    std::vector<std::string> alts;  ///< may be symbolic ("<DEL>", "*", "N[1:5["); empty where ALT is "."
+    std::vector<std::string> alts;  ///< may be symbolic ("<DEL>", "*", "N[1:5["); empty if ALT is "."
     std::int64_t record = 0;        ///< number of the record in the file, from 1
     std::int64_t line = 0;          ///< line in a VCF, from 1; 0 for BCF
     /// All fields of the record, as htslib holds them. Set after keep_records().
@@ -45,7 +45,7 @@ public:
 
     std::optional<Variant> next();
     /// Makes all later variants keep their complete records, for VariantWriter. Adds `lines` (##…) to the
-    /// header, where they replace INFO fields of the same names. Call it before next(). Throws InputError.
+    /// header, where they replace INFO fields with the same names. Call it before next(). Throws InputError.
     std::shared_ptr<VariantHeader> keep_records(std::span<const std::string> lines);
     /// Like keep_records(), for a part of a job whose first part has this header. The given header replaces
     /// this file's. Call it before any part's records are read. Throws InputError if this file has a

@@ -23,13 +23,13 @@ struct VariantField {
     std::vector<float> numbers{};
 };
 
-/// Puts fields, which the header defines, into a record's INFO, replacing fields of the same names. Needs
+/// Adds fields, which the header must define, to a record's INFO. Replaces fields with the same names. Needs
 /// VariantReader::keep_records(). Throws InputError for a record that htslib cannot change.
 void set_info(const Variant& variant, VariantHeader& header, std::span<const VariantField> fields);
 
-/// Writes records as a reader gave them, atomically, or to standard output ("-") as they come. A compressed
-/// file gets an index beside it: .tbi, or .csi for BCF and where a position is past 2^29; none where records
-/// are not sorted. Not thread-safe.
+/// Writes records of a VariantReader, atomically, or to standard output ("-") as they come. A compressed file
+/// gets an index beside it: .tbi, or .csi for BCF and for positions past 2^29; none if records are not sorted.
+/// Not thread-safe.
 class VariantWriter {
 public:
     /// Checks the name and writes the header, with `threads` to compress. Throws ConfigError, WriteError.
@@ -49,7 +49,7 @@ private:
     std::unique_ptr<State> state_;
 };
 
-/// Throws ConfigError where the file or an index of it exists and may not be replaced, or cannot be made. "-"
+/// Throws ConfigError if the file or an index of it exists and may not be replaced, or cannot be made. "-"
 /// passes.
 void prepare_variant_output(const std::filesystem::path& path, Overwrite overwrite);
 

@@ -11,7 +11,7 @@ struct BGZF;
 
 namespace bigbird::genome::detail {
 
-/// Keeps htslib from printing; its errors become exceptions of ours.
+/// Keeps htslib from printing; its errors are reported as exceptions instead.
 void silence_htslib();
 
 struct CloseBgzf {
@@ -21,8 +21,8 @@ using BgzfHandle = std::unique_ptr<BGZF, CloseBgzf>;
 
 enum class Compression : std::uint8_t { none, gzip, bgzip };
 
-/// Told by the first bytes. `path` is a regular file. Throws InputError: cannot be read, compressed in
-/// another way (which it names).
+/// Determines the compression from the first bytes. `path` is a regular file. Throws InputError: cannot be
+/// read, compressed in another way (which it names).
 Compression compression_of(const std::filesystem::path& path);
 
 /// The bytes of a plain, gzip (of any number of members) or bgzip file, pipe or standard input ("-"), from
@@ -32,7 +32,7 @@ public:
     /// Throws InputError: missing, a folder, cannot be read.
     explicit ByteStream(std::filesystem::path path);
 
-    /// Up to `size` bytes, as many as are available; 0 only at the end. Throws InputError where the file is
+    /// Up to `size` bytes, as many as are available; 0 only at the end. Throws InputError if the file is
     /// truncated or corrupt, naming `line`, the last that the caller could read.
     std::size_t read(char* out, std::size_t size, std::int64_t line);
     const std::filesystem::path& path() const { return path_; }

@@ -231,7 +231,7 @@ private:
     std::vector<char> buffer_ = std::vector<char>(std::size_t{1} << 20);
 };
 
-/// The blocks that a .gzi names; nullopt where it does not fit the file's size, or names too long a block.
+/// The blocks that a .gzi names; nullopt if it does not fit the file's size, or names too long a block.
 /// Format: the number of entries, then compressed and uncompressed offset of each block but the first, all
 /// 64-bit little-endian.
 std::optional<std::vector<Block>> read_gzi(const std::filesystem::path& index, std::int64_t compressed_size) {

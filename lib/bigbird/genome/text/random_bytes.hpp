@@ -21,12 +21,12 @@ public:
 
     /// Length of the text in bytes.
     virtual std::int64_t size() const = 0;
-    /// Fills `out` with the `count` bytes from `offset`, all within the text. Throws InputError where the
+    /// Fills `out` with the `count` bytes from `offset`, all within the text. Throws InputError if the
     /// file cannot be read, or changed since it was opened.
     virtual void read(std::int64_t offset, std::int64_t count, char* out) const = 0;
     /// Number of bytes that are most efficient to read at once.
     virtual std::int64_t piece() const = 0;
-    /// Hands the entire text to `consume` in order, in chunks, on the calling thread.
+    /// Passes the entire text to `consume` in order, in chunks, on the calling thread.
     virtual void scan(const std::function<void(std::string_view)>& consume) const = 0;
 };
 

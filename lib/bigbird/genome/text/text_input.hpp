@@ -8,7 +8,7 @@
 
 namespace bigbird::genome {
 
-/// Reads lines of plain, gzip or bgzip text (told by content) or of standard input ("-"). Strips "\n" and
+/// Reads lines of plain, gzip or bgzip text (detected by content) or of standard input ("-"). Strips "\n" and
 /// "\r\n"; the last newline may be missing. Throws InputError: missing, truncated or corrupt file. Not
 /// thread-safe.
 class TextInput {

@@ -11,9 +11,9 @@
 
 namespace bigbird::genome {
 
-/// Writes text atomically: bgzip where the name ends in .gz or .bgz (threads compress, the bytes do not
-/// depend on their number), plain else, standard output for "-". Pipes and devices are written to as they
-/// are. Not thread-safe.
+/// Writes text atomically: bgzip if the name ends in .gz or .bgz (compressed by threads; the bytes do not
+/// depend on their number), else plain; "-" is standard output. Pipes and devices are written to directly.
+/// Not thread-safe.
 class TextOutput {
 public:
     TextOutput(const std::filesystem::path& path, Overwrite overwrite, int threads = 1);
@@ -36,7 +36,7 @@ private:
 /// `reason`.
 [[noreturn]] void throw_writing_failed(const std::filesystem::path& output, const std::string& reason);
 
-/// commit() of each, but all or none.
+/// Commits all outputs, or none.
 void commit_together(std::span<const std::unique_ptr<TextOutput>> outputs);
 
 }  // namespace bigbird::genome

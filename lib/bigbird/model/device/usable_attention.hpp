@@ -9,7 +9,7 @@
 
 namespace bigbird::model {
 
-/// Returns the backend that --attention names or, with a warning, the nearest one that serves the device, a
+/// Returns the backend that --attention names or, with a warning, the nearest one that supports the given
 /// GPU. Throws ConfigError for other names.
 attention::Backend usable_attention(const std::string& name, const at::Device& device);
 

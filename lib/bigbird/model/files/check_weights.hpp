@@ -8,8 +8,8 @@
 namespace bigbird::model {
 
 /// Reads every number of a safetensors file, or of all those in a model folder. Throws InputError naming
-/// every tensor that holds NaN or infinity (and how many), or where a file is damaged. Else {"numbers": how
-/// many, "finite": true}.
+/// every tensor with NaN or infinity (and how many), or if a file is damaged. Else returns {"numbers": their
+/// count, "finite": true}.
 Json check_weights(const std::filesystem::path& path);
 
 }  // namespace bigbird::model

@@ -16,10 +16,10 @@
 namespace bigbird::model {
 
 /// The keys and defaults of a Hugging Face `big_bird` config.json, with our additions (random_blocks_source,
-/// random_blocks_seed, …), or of a `longformer`'s (longformer.hpp). Where the form is not BERT's, or
-/// attention is a Performer's, the model_type is `bigbird_dna`. The keys norm, position_embedding_type,
-/// feed_forward, initialization and embedding_convolution then give the form; rotary positions have
-/// rope_theta and rope_scaling, {"rope_type": "linear" or "ntk", "factor": 2.0}.
+/// random_blocks_seed, …), or of a `longformer`'s (longformer.hpp). If the form is not BERT's, or attention
+/// is a Performer's, the model_type is `bigbird_dna`. The keys norm, position_embedding_type, feed_forward,
+/// initialization and embedding_convolution then give the form; rotary positions have rope_theta and
+/// rope_scaling, {"rope_type": "linear" or "ntk", "factor": 2.0}.
 struct BigBirdConfig {
     std::int64_t vocab_size = 32'000;
     std::int64_t hidden_size = 768, num_hidden_layers = 12, num_attention_heads = 12,
@@ -35,22 +35,22 @@ struct BigBirdConfig {
     std::int64_t pad_token_id = 0;
     EncoderForm form;
     attention::PatternSpec pattern;
-    /// attention_type "performer": attention by random features. Then only the block size of `pattern`
-    /// counts, to whose multiples sequences are padded.
+    /// attention_type "performer": attention by random features. Then only the block size of `pattern` is
+    /// used; sequences are padded to its multiples.
     std::optional<attention::FeatureSpec> performer;
     /// model_type "longformer", or attention_type "longformer" in a bigbird_dna: windows and global tokens.
-    /// Then only the block size of `pattern` counts. Positions count the tokens except [PAD], from
+    /// Then only the block size of `pattern` is used. Positions count the tokens except [PAD], from
     /// pad_token_id + 1.
     std::optional<LongformerForm> longformer;
     /// BigBird-ETC: number of learned tokens in front of every sequence, which attend all and are attended by
-    /// all. They fill pattern.global_blocks blocks (pattern.globals first), whose rest is masked. They are in
-    /// no input and no output. 0: none.
+    /// all. They fill pattern.global_blocks blocks (pattern.globals first), the rest of which is masked.
+    /// Inputs and outputs do not contain them. 0: none.
     std::int64_t extra_global_tokens = 0;
     std::int64_t num_labels = 0;  ///< task models only
     /// Or "linear" (the paper's layer on [CLS]), "bins" (norm and layer on bins), "tokens" (layer on each).
     std::string classifier_head = "classification";
-    /// What the network does not need: task, window, provenance …; under "bigbird_dna" in config.json, kept
-    /// through load and save.
+    /// Entries that the network does not need: task, window, provenance …. They are under "bigbird_dna" in
+    /// config.json, and are kept when a model is loaded and saved.
     Json extra = Json::object();
 
     /// The longest sequence: max_position_embeddings, without a Longformer's first pad_token_id + 1, which
@@ -69,12 +69,12 @@ struct BigBirdConfig {
 /// names.
 BigBirdConfig preset(const std::string& name);
 
-/// From config.json's content. Without random_blocks_source it is somebody else's model and means `hf`, but
-/// `uniform` where there are num_extra_global_tokens, which transformers does not know.
-/// `where` names the file in errors (InputError). Keys that mean nothing here are ignored.
+/// Reads config.json's content. Without random_blocks_source, the model is from transformers and means `hf`;
+/// but with num_extra_global_tokens, which transformers does not know, it means `uniform`. `where` names the
+/// file in errors (InputError). Unknown keys are ignored.
 BigBirdConfig config_from_json(const Json& json, const std::filesystem::path& where);
-/// Returns what transformers reads, too; a dilated Longformer, which it lacks, becomes a `bigbird_dna`.
-/// `architecture`: "BigBirdForPreTraining", "BigBirdForSequenceClassification",
+/// Returns JSON that transformers can read, too; except a dilated Longformer, which it lacks: that becomes a
+/// `bigbird_dna`. `architecture`: "BigBirdForPreTraining", "BigBirdForSequenceClassification",
 /// "BigBirdForTokenClassification" or "BigBirdForBins"; a Longformer's are called "LongformerForMaskedLM" and
 /// so on.
 Json config_to_json(const BigBirdConfig& config, const std::string& architecture);

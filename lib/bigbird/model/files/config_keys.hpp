@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How config.json is read: by key, with errors that name the key and the file.
+// Reads config.json by key, with errors that name the key and the file.
 #pragma once
 
 #include "bigbird/core/choice.hpp"
@@ -61,7 +61,7 @@ public:
                 "key '" + prefix_ + key + "' must be " + expected + ", not " + json_.at(key).dump(), where_);
         }
     }
-    /// The keys of the object that `key` holds, of which none may be another than `known`.
+    /// The keys of the object under `key`. Only keys in `known` are allowed.
     Keys inside(const char* key, std::initializer_list<std::string_view> known) const {
         require(json_.at(key).is_object(), key, "an object");
         const std::string prefix = prefix_ + key + '.';

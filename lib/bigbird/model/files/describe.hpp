@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a model directory, a tokenizer or a safetensors file holds, without loading a network.
+// Describes a model directory, a tokenizer or a safetensors file, without loading a network.
 #pragma once
 
 #include "bigbird/core/formats/json_file.hpp"
@@ -9,12 +9,12 @@
 
 namespace bigbird::model {
 
-/// Throws InputError where the path is missing, corrupt or none of ours. A model directory's description:
+/// Throws InputError if the path is missing, corrupt or of another kind. A model directory's description:
 /// architecture, shape, parameters, attention, tokenizer, checksums, provenance; a tokenizer's: pieces and
 /// lengths; a safetensors file's: its tensors.
 Json describe(const std::filesystem::path& path);
 
-/// A description for people: one "key  value" a line, nested objects indented.
+/// A description for people: one "key value" per line, nested objects indented.
 std::string description_text(const Json& description);
 
 }  // namespace bigbird::model

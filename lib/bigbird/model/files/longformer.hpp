@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a Longformer's config.json has beyond a BERT's.
+// The keys that a Longformer's config.json has besides BERT's.
 #pragma once
 
 #include "bigbird/attention/pattern/pattern.hpp"

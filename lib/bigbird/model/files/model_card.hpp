@@ -39,16 +39,16 @@ struct CardResult {
 
 struct ModelCard {
     std::string name, summary;        ///< the summary is a sentence
-    std::vector<std::string> tags;    ///< beside "genomics" and "dna"
+    std::vector<std::string> tags;    ///< besides "genomics" and "dna"
     std::vector<CardResult> results;  ///< at most one of a split
-    std::string test_advice;          ///< how to add the results of test; empty: there are none to add
-    /// Titles and texts in Markdown, between the summary and the results, and behind them.
+    std::string test_advice;          ///< how to add the results on test; empty: there will be none
+    /// Titles and texts in Markdown, before and after the results.
     std::vector<std::pair<std::string, std::string>> before, after;
 };
 
 std::string to_text(const ModelCard& card);
 
-/// A Markdown table of two columns, the rows' keys and values as they are.
+/// A Markdown table of two columns, with keys and values unchanged.
 std::string card_table(const std::string& left, const std::string& right,
                        const std::vector<std::pair<std::string, std::string>>& rows);
 /// The card's metrics of an evaluation during training: "eval_auroc" is "Mean AUROC".
@@ -56,10 +56,10 @@ std::vector<CardMetric> card_metrics(const Json& evaluation);
 /// Rows of options by name; objects are left out.
 std::vector<std::pair<std::string, std::string>> card_options(const Json& options);
 
-/// Returns the card with these results replacing the same split's. Throws ConfigError where the text is no
-/// card of to_text()'s.
+/// Returns the card with these results replacing the same split's. Throws ConfigError if the text is not a
+/// card of to_text().
 std::string with_result(const std::string& card, const CardResult& result);
-/// The same in a model folder's file. Throws InputError where there is none, WriteError.
+/// The same in a model folder's file. Throws InputError if there is none, WriteError.
 void add_to_card(const std::filesystem::path& model_folder, const CardResult& result);
 
 }  // namespace bigbird::model

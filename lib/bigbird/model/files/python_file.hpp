@@ -11,12 +11,12 @@
 namespace bigbird::model {
 
 inline constexpr const char* python_file = "modeling_bigbird_dna.py";
-/// Its text: what all models have, and what follows it where a model reads bases.
+/// The file's text: the part for all models, and an additional part for models that read bases.
 std::string_view python_of_tokens();
 std::string_view python_of_bases();
 
-/// Writes config.json into an existing folder and, where `config` has a model_type that transformers lacks,
-/// auto_map and the Python file. Replaces what is there. Throws WriteError.
+/// Writes config.json into an existing folder. If `config` has a model_type that transformers lacks, also
+/// writes auto_map and the Python file. Replaces existing files. Throws WriteError.
 void write_config(Json config, const std::filesystem::path& directory);
 
 }  // namespace bigbird::model

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The names that transformers gives to a Longformer's weights. Within the program every network's parameters
-// are named as BigBird's.
+// The names that transformers gives to a Longformer's weights. Within the program, the parameters of all
+// networks have BigBird's names.
 #pragma once
 
 #include <string>
@@ -9,9 +9,9 @@
 namespace bigbird::model {
 
 /// "bert.pooler.weight" -> "longformer.pooler.dense.weight", "cls.predictions.bias" -> "lm_head.bias".
-/// What a LongformerForMaskedLM lacks, next-sentence prediction, keeps its name.
+/// Next-sentence prediction, which a LongformerForMaskedLM lacks, keeps its name.
 std::string longformer_name(std::string_view ours);
-/// The opposite; of a LongformerModel's names without "longformer.", too.
+/// The opposite; also for a LongformerModel's names without "longformer.".
 std::string name_of_longformer(std::string_view theirs);
 /// Whether a file with this tensor is a Longformer's.
 bool is_longformer_name(std::string_view name);

@@ -15,9 +15,9 @@ struct Gpu {
 };
 
 struct DriverFacts {
-    std::string load_error;  ///< why libcuda.so.1 cannot be opened; empty where it was
+    std::string load_error;  ///< why libcuda.so.1 cannot be opened; empty if it was opened
     bool is_missing = true;  ///< libcuda.so.1 is not there at all
-    int version = 0;         ///< the newest CUDA that it serves: 13000 is 13.0
+    int version = 0;         ///< the newest CUDA that it supports: 13000 is 13.0
     int start_error = 0;     ///< what cuInit returned, a CUresult
     std::string start_error_text;
     std::vector<Gpu> gpus;  ///< the ones that CUDA_VISIBLE_DEVICES leaves, by index

@@ -16,7 +16,7 @@ struct GpuFacts {
     std::string load_error;  ///< why LibTorch's CUDA part cannot be opened
 };
 
-/// Why no GPU of this machine can be used; empty where the machine is no obstacle.
+/// Why no GPU of this machine can be used; empty if the machine is not the reason.
 std::string machine_obstacle(const GpuFacts& facts);
 
 /// gpu_obstacle() for one GPU; an index that does not exist is an obstacle, too.
@@ -35,7 +35,7 @@ std::string cuda_version_text(int version);
 /// "NVIDIA H100, compute capability 9.0"
 std::string gpu_text(const Gpu& gpu);
 
-/// Whether our own CUDA kernels serve it: `fused` (8.0 and newer), `fused-hopper` (only 9.0).
+/// Whether our own CUDA kernels support the GPU: `fused` (8.0 and newer), `fused-hopper` (only 9.0).
 bool has_fused_kernels(const Gpu& gpu);
 bool has_hopper_kernels(const Gpu& gpu);
 
@@ -44,7 +44,7 @@ struct AttentionFallback {
     std::string backend;   ///< "fused" or "blocked"
     std::string sentence;  ///< for the log
 };
-/// Nothing where the backend (by its name) serves the GPU.
+/// Returns nullopt if the backend (by its name) supports the GPU.
 std::optional<AttentionFallback> attention_fallback(const std::string& backend, const Gpu& gpu);
 
 }  // namespace bigbird::model

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// BigBirdForQuestionAnswering: where in the text behind a question its answer begins and ends. The question
+// BigBirdForQuestionAnswering: where in the text after a question its answer begins and ends. The question
 // reaches up to the first [SEP].
 #pragma once
 
@@ -25,7 +25,8 @@ private:
 };
 TORCH_MODULE(QuestionAnsweringHead);
 
-/// Tokens up to and with the first `sep`; 1 where there is none. ids: (batch, length) -> (batch, 1) int64.
+/// Number of tokens up to and including the first `sep`; 1 if there is none. ids: (batch, length) -> (batch,
+/// 1) int64.
 at::Tensor question_lengths(const at::Tensor& ids, std::int64_t sep);
 
 /// 1 for the first lengths[i] tokens of row i, 0 for the others. lengths: (batch, 1) -> (batch, length)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Dropout whose masks follow from (seed, step, sample, site) and not from a generator's history. So a result
-// does not depend on batch, micro-batch, rank or thread, and a resumed run repeats them.
+// Dropout with masks that are a function of (seed, step, sample, site), not of a generator's history. So a
+// result does not depend on batch, micro-batch, rank or thread, and a resumed run has the same masks.
 #pragma once
 
 #include <ATen/core/Tensor.h>
@@ -18,7 +18,7 @@ struct DropoutKey {
     std::vector<std::int64_t> samples = {};
 };
 
-/// Where in the network a mask is used.
+/// The position in the network where a mask is used.
 struct DropoutSite {
     enum class Place : std::uint8_t {
         embeddings,
@@ -32,14 +32,14 @@ struct DropoutSite {
     std::int64_t layer = 0;
 };
 
-/// The stream of random numbers that each of `rows` rows uses at a site; what dropout() draws on the CPU, and
-/// the CUDA kernels on a GPU.
+/// The keys of the random streams that `rows` rows use at a site, for dropout() on the CPU and for the CUDA
+/// kernels.
 std::vector<std::int64_t> dropout_streams(std::int64_t rows, const DropoutKey& key, const DropoutSite& site);
 
 /// Zeroes each element with probability `probability` and scales the others by 1 / (1 - probability). x:
-/// (batch, …); row r belongs to the key's r-th sample. On the CPU an element's fate is a fixed function of
-/// the key, the site and its index in the row. On another device LibTorch's generator is seeded once per row,
-/// so masks differ between kinds of device. Differentiable; keeps no mask.
+/// (batch, …); row r belongs to the key's r-th sample. On the CPU, whether an element is dropped is a fixed
+/// function of the key, the site and its index in the row. On another device LibTorch's generator is seeded
+/// once per row, so masks differ between kinds of device. Differentiable; keeps no mask.
 at::Tensor dropout(const at::Tensor& x, double probability, const DropoutKey& key, const DropoutSite& site);
 
 /// Returns only the factors: 0 or 1 / (1 - probability). shape: (batch, …).

@@ -68,7 +68,7 @@ struct Norm {
     at::Tensor weight = {}, bias = {};  // float
     DeviceDropout dropout = {};
     double epsilon = 0;
-    at::Tensor sum = {}, mean = {}, inverse = {};  // undefined where nothing is differentiated
+    at::Tensor sum = {}, mean = {}, inverse = {};  // undefined if nothing is differentiated
 
     cuda::NormArguments arguments(std::int64_t rows, at::ScalarType type) const {
         cuda::NormArguments a;
@@ -97,7 +97,7 @@ struct NormGradients {
     at::Tensor d_x, d_sum, d_weight, d_bias;
 };
 
-/// d_x undefined where it is d_sum.
+/// d_x undefined if it is d_sum.
 NormGradients norm_backward(const Norm& norm, const at::Tensor& d_y) {
     const at::Tensor slope = in_type(d_y, norm.sum.scalar_type());
     const std::int64_t rows = norm.mean.numel(), columns = norm.weight.numel();

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The smallest modules: parameters with Hugging Face's names and shapes. Made of zeros; weights are loaded or
-// initialized afterwards, so nothing is drawn twice (torch::nn's own draw from a global generator).
+// The smallest modules: parameters with Hugging Face's names and shapes. Parameters start as zeros; weights
+// are loaded or initialized afterwards. (torch::nn's modules would first draw them from a global generator.)
 #pragma once
 
 #include <torch/nn/module.h>
@@ -10,7 +10,7 @@
 
 namespace bigbird::model {
 
-/// x W^T + b: (…, in) -> (…, out); W (out, in), b (out) or undefined. By oneDNN where that is faster
+/// x W^T + b: (…, in) -> (…, out); W (out, in), b (out) or undefined. Uses oneDNN where that is faster
 /// (onednn_linear.hpp). Without gradients, on a CPU, the result of a row of (rows, in), at most 64 rows, or
 /// of a sample of (batch, length, in) does not depend on its index, to the last bit.
 at::Tensor linear(const at::Tensor& x, const at::Tensor& weight, const at::Tensor& bias);

@@ -14,8 +14,8 @@ struct LinearCrossEntropy {
     at::Tensor row_correct;  // (rows) bool
 };
 
-/// The last layer and its loss in one, a chunk of rows at a time: all logits (rows, vocab) never exist at
-/// once, and the gradients are made in the same pass. hidden: (rows, hidden); weight: (vocab, hidden); bias:
+/// The last layer and its loss in one pass over chunks of rows, which also computes the gradients. So the
+/// complete logits (rows, vocab) never exist at once. hidden: (rows, hidden); weight: (vocab, hidden); bias:
 /// (vocab); labels: (rows) int64. Computes as at::linear does under autocast, the softmax in float32.
 /// `chunk_rows` 0: 2^25 logits at a time, 128 MB in float32. `fused`: softmax_loss_()'s.
 LinearCrossEntropy linear_cross_entropy(const at::Tensor& hidden, const at::Tensor& weight,

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The loss of rows of logits; its gradient overwrites the logits. By one pass of our own on a CPU and, where
-// the CUDA kernels are chosen, on a GPU; else by LibTorch.
+// The loss of rows of logits; its gradient overwrites the logits. Uses our own kernels on a CPU and, if the
+// CUDA kernels are chosen, on a GPU; else LibTorch.
 #pragma once
 
 #include <ATen/core/Tensor.h>
@@ -14,7 +14,7 @@ struct SoftmaxLoss {
 };
 
 /// logits: (rows, classes), contiguous, of any floating type; labels: (rows) int64, each in [0, classes).
-/// Computed in float32. Where `differentiate`, logits become softmax(logits), less 1 at the label; without it
+/// Computed in float32. With `differentiate`, logits become softmax(logits), minus 1 at the label; without it
 /// their contents are unspecified. `fused`: the CUDA kernels are chosen (fused_type()); they take 16-bit
 /// logits of a multiple of 8 classes.
 SoftmaxLoss softmax_loss_(const at::Tensor& logits, const at::Tensor& labels, bool differentiate,

@@ -55,7 +55,7 @@ bool is_of_type(hid_t dataset, hid_t type) {
            size <= Hdf5Types::most_letters && H5Tequal(stored, Hdf5Types::text_of(size)) > 0;
 }
 
-/// Rows and, of a matrix, columns; empty where there are none.
+/// Rows and, of a matrix, columns; empty if there are none.
 std::vector<hsize_t> shape_of(hid_t dataset) {
     const Id space(H5Dget_space(dataset), H5Sclose);
     std::vector<hsize_t> shape(static_cast<std::size_t>(std::max(0, H5Sget_simple_extent_ndims(space))));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What pretraining costs, counted and not measured. Multiply-adds count as two operations; only matrix
+// The cost of pretraining, counted rather than measured. Multiply-adds count as two operations; only matrix
 // products count. Lengths and tokens are the sequences' own; extra global tokens in front are added here.
 #pragma once
 
@@ -13,11 +13,11 @@ namespace bigbird::pretraining {
 std::int64_t parameter_count(const model::BigBirdConfig& config);
 
 /// Mean number of keys that a query attends among `blocks` blocks, including the extra global tokens' blocks;
-/// for a Performer the number that would cost as much.
+/// for a Performer, the number with the same cost.
 double attended_keys(const model::BigBirdConfig& config, std::int64_t blocks);
 
-/// Operations of one forward pass over `tokens` padded tokens in sequences of `blocks` blocks, `masked` of
-/// them predicted. Training costs three times that.
+/// Operations of one forward pass over `tokens` padded tokens in sequences of `blocks` blocks, of which
+/// `masked` tokens are predicted. Training costs three times that.
 double forward_operations(const model::BigBirdConfig& config, std::int64_t blocks, std::int64_t tokens,
                           std::int64_t masked);
 
@@ -39,7 +39,7 @@ struct MemoryLoad {
 struct MemoryNeed {
     double program = 0;      ///< LibTorch itself
     double state = 0;        ///< weights, gradients, moments
-    double activations = 0;  ///< and all else that grows with what is computed at once
+    double activations = 0;  ///< and everything else that grows with the number of tokens computed at once
     double total() const { return program + state + activations; }
 };
 MemoryNeed memory_needed(const model::BigBirdConfig& config, const MemoryLoad& load);

@@ -17,7 +17,7 @@ struct MlmBatch {
     at::Tensor positions;               // (masked) int64 into batch * length
     at::Tensor labels;                  // (masked) int64, the original ids
     at::Tensor next_sentence;           // (batch) int64, or undefined without NSP
-    std::vector<std::size_t> examples;  ///< (batch) which of the examples given, in the order of the rows
+    std::vector<std::size_t> examples;  ///< (batch) indices of the rows' examples in the given ones
     std::vector<std::int64_t>
         samples;  ///< (batch) their indices in the global batch, independent of how it is divided
 };

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How well a pretrained network fills in masked tokens of sequence that it has not seen.
+// Measures how well a pretrained network predicts masked tokens of held-out sequence.
 #pragma once
 
 #include "bigbird/core/formats/json_file.hpp"
@@ -23,15 +23,15 @@ struct SequenceScore {
     double next_sentence_nats = 0;
 };
 
-/// Figures of masked tokens come from the sequences that are one stretch of a document (next_sentence 0, or
-/// no NSP), so that each window counts once; NSP figures come from all.
+/// Figures of masked tokens use only sequences that are one stretch of a document (next_sentence 0, or no
+/// NSP), so that each window counts once. NSP figures use all sequences.
 struct MlmScores {
     std::vector<SequenceScore> sequences;
-    std::vector<TokenScore> tokens;  ///< where asked for: of the sequences that are one stretch
+    std::vector<TokenScore> tokens;  ///< if requested: of the sequences that are one stretch
 
     std::int64_t chosen() const;
     std::int64_t bases() const;
-    /// Sum of -log2 p over the chosen tokens / bases that they spell.
+    /// Sum of -log2 p over the chosen tokens, divided by the number of bases in them.
     double bits_per_character() const;
     /// -ln p per chosen token, on average; its exponential is the perplexity.
     double mlm_loss() const;
@@ -39,24 +39,25 @@ struct MlmScores {
     std::int64_t nsp_sequences() const;
     double nsp_loss() const;
     double nsp_accuracy() const;
-    /// Intervals as bootstrap_interval() gives them over sequences, of bits_per_character, mlm_loss,
-    /// accuracy.
+    /// Intervals of bits_per_character, mlm_loss and accuracy, by bootstrap_interval() over sequences.
     std::pair<double, double> bits_interval(std::uint64_t seed, int resamples = 1000) const;
     std::pair<double, double> loss_interval(std::uint64_t seed) const;
     std::pair<double, double> accuracy_interval(std::uint64_t seed) const;
 };
 
 struct ScoringSpec {
-    std::int64_t sequences = 0;      ///< the first of the source's epoch; 0: the entire epoch
+    std::int64_t sequences =
+        0;  ///< number of sequences, from the start of the source's epoch; 0: the entire epoch
     std::int64_t max_tokens = 8192;  ///< padded, computed at once
     at::Device device = at::kCPU;
     training::ComputeType compute = training::ComputeType::fp32;
-    training::Ranks* ranks = nullptr;  ///< share the work and all get all scores; none: only this process
-    bool tokens = false;               ///< keep the scores of tokens, too; only this process'
-    bool foreground = false;           ///< shows progress on standard error and throws Stopped on a signal
+    training::Ranks* ranks =
+        nullptr;              ///< ranks that share the work; each gets all scores; null: only this process
+    bool tokens = false;      ///< also keep the scores of tokens, but only those of this process
+    bool foreground = false;  ///< shows progress on standard error and throws Stopped on a signal
 };
 
-/// Scores with the network in eval mode; afterwards it is in the mode it was in.
+/// Scores with the network in eval mode, and restores its mode afterwards.
 MlmScores score_mlm(model::PreTrainingModel& network, const corpus::ExampleSource& source,
                     const tokenizer::DnaTokenizer& tokenizer, const ScoringSpec& spec);
 

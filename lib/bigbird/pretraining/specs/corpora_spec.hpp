@@ -14,7 +14,7 @@ namespace bigbird::pretraining {
 /// drawn from the reference.
 struct CorporaSpec {
     std::filesystem::path corpus = {}, documents = {};  ///< one of them, or none: drawn from the references
-    tokenizer::InputSpec input = {};                    ///< no tokenizer named: the corpus holds it
+    tokenizer::InputSpec input = {};                    ///< without a tokenizer: the one in the corpus
     std::vector<std::filesystem::path> references = {};
     corpus::DrawingSpec drawing = {};
     std::vector<std::string> hold_out = {};  ///< for drawn documents: contigs, regions, BED files
@@ -22,7 +22,7 @@ struct CorporaSpec {
 
     bool draws() const { return corpus.empty() && documents.empty(); }
     bool holds_out() const;
-    /// Throws ConfigError where options lack or exclude each other.
+    /// Throws ConfigError if options are missing or exclude each other.
     void validate() const;
 };
 

@@ -42,7 +42,7 @@ struct MlmEvaluationSpec {
     std::string device = "auto", dtype = "auto";
     int threads = 0;  ///< 0: all
 
-    /// Throws ConfigError where there is nothing to score.
+    /// Throws ConfigError if there is nothing to score.
     void validate() const;
 };
 

@@ -15,7 +15,8 @@
 
 namespace bigbird::pretraining {
 
-/// Default values by configuration: the paper's (base, large, files), smaller ones for smaller networks.
+/// Default values for each configuration: the paper's (base, large, files), and smaller ones for smaller
+/// networks.
 struct PretrainDefaults {
     std::int64_t steps = 1'000'000, batch_size = 256;
     std::int32_t sequence_length = 4096;
@@ -28,29 +29,28 @@ PretrainDefaults pretrain_defaults(const std::string& configuration);
 std::string default_config(bool on_gpu);
 inline constexpr double default_epochs = 10;
 
-/// A longer run on a CPU, by projection, is started only where it is asked for.
+/// A run on a CPU with a longer projected time is started only with --yes.
 inline constexpr double longest_unasked_hours = 72;
 
 /// Options of MlmTask.
 struct MlmSpec {
-    std::int64_t batch_size = 0;              ///< sequences per step; 0: the configuration decides
-    std::uint64_t seed = 0;                   ///< seed of dropout masks and, in PretrainSpec, of all else
+    std::int64_t batch_size = 0;  ///< sequences per step; 0: the configuration decides
+    std::uint64_t seed = 0;       ///< seed of dropout masks and, in PretrainSpec, of everything random
     std::int64_t evaluation_sequences = 256;  ///< sequences of the held-out epoch; 0: all
     bool recompute = false;                   ///< activation checkpointing
 };
 
-/// A pretraining run as its options ask for it. `seed`: of drawing, examples, random attention, first weights
+/// Options of a pretraining run. `seed` is for drawn documents, examples, random attention, initial weights
 /// and dropout.
 struct PretrainSpec : MlmSpec {
     CorporaSpec corpora;
     std::filesystem::path output;  ///< run folder
-    std::filesystem::path model;   ///< whose weights it starts from; empty: random ones
+    std::filesystem::path model;   ///< model whose weights the run starts from; empty: random weights
     std::string config;  ///< a preset's name, or a config.json; empty: the model's, or default_config()
-    double epochs =
-        0;  ///< times that the corpus is seen, where no steps are given; 0: the configuration's steps
+    double epochs = 0;   ///< epochs over the corpus, if no steps are given; 0: the configuration's steps
     std::optional<double> dropout;  ///< none: the configuration decides
-    /// Where sequence_length, the peak of the rate or the steps are 0 the configuration decides; where the
-    /// warm-up is -1, the steps.
+    /// If sequence_length, the peak learning rate or the steps are 0, the configuration decides. If the
+    /// warm-up is -1, it follows from the steps.
     corpus::ExampleSpec examples{.sequence_length = 0};
     training::LearningRateSpec learning_rate{.peak = 0, .warmup_steps = -1, .total_steps = 0};
     training::OptimizerSpec optimizer;
@@ -62,16 +62,16 @@ struct PretrainSpec : MlmSpec {
     int threads = 0;  ///< 0: all
     int processes = 1;
     bool dry_run = false;
-    bool yes = false;  ///< start even where the projection exceeds longest_unasked_hours
+    bool yes = false;  ///< start even if the projected time exceeds longest_unasked_hours
 
-    /// This with the configuration's values where it leaves them open.
+    /// Returns a copy with the configuration's values for unset options.
     PretrainSpec with_defaults() const;
 };
 
 /// A preset's name, or a config.json. Throws ConfigError naming the presets, InputError.
 model::BigBirdConfig read_configuration(const std::string& configuration);
 
-/// The network's vocab_size is the tokenizer's. Throws InputError where a config.json has another.
+/// The network's vocab_size is the tokenizer's. Throws InputError if a config.json has another.
 void require_vocabulary(const std::string& configuration, const tokenizer::DnaTokenizer& tokenizer);
 
 }  // namespace bigbird::pretraining

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // What a task model's folder holds besides its network: the task, labels.tsv, and calibration.json, which
-// fine-tuning fitted on validation so that scores are probabilities there. A folder without it scores by the
+// fine-tuning fitted on validation so that scores are probabilities there. Without it, scores come from the
 // link function only.
 #pragma once
 
@@ -15,15 +15,15 @@
 
 namespace bigbird::task_models {
 
-/// bigbird_dna.task_model of config.json; null where there is none, of a model for no task. Throws InputError
-/// where there is no readable config.json.
+/// bigbird_dna.task_model of config.json; null if there is none (the model is not for a task). Throws
+/// InputError if there is no readable config.json.
 Json task_description(const std::filesystem::path& directory);
 
-/// num_labels of config.json. Throws InputError where it has none.
+/// num_labels of config.json. Throws InputError if it has none.
 std::int64_t outputs_in(const std::filesystem::path& directory);
 
-/// labels.tsv, a label an output of the network. Throws InputError where it is damaged or has another number
-/// of labels.
+/// Reads labels.tsv, with a label per output of the network. Throws InputError if it is damaged or has
+/// another number of labels.
 rows::LabelTable read_labels(const std::filesystem::path& directory, std::int64_t outputs);
 
 /// Throws WriteError.
@@ -31,9 +31,9 @@ void write_labels(const rows::LabelTable& labels, const std::filesystem::path& d
 
 inline constexpr const char* calibration_file = "calibration.json";
 
-/// Turns logits into probabilities, one by one (logistic) or over labels that exclude each other (softmax),
-/// or into numbers. identity: standardized numbers; exponential: counts; softplus: coverage, ln(1 +
-/// exp(logit)), scaled.
+/// Turns logits into probabilities, one by one (logistic) or over mutually exclusive labels (softmax), or
+/// into numbers. identity: standardized numbers; exponential: counts; softplus: coverage, ln(1 + exp(logit)),
+/// scaled.
 enum class LinkFunction : std::uint8_t { logistic, softmax, identity, exponential, softplus };
 /// Whether it gives probabilities, which can be calibrated.
 inline bool gives_probabilities(LinkFunction link) {
@@ -55,16 +55,16 @@ struct FittedCalibration {
     bool of_bases = false;
 };
 
-/// Into an existing folder. Throws WriteError.
+/// Writes calibration.json into an existing folder. Throws WriteError.
 void write_calibration(const FittedCalibration& fitted, const std::filesystem::path& directory);
-/// Nothing where the folder has none. Throws InputError where the file is damaged, of another link function,
-/// or of another number of labels.
+/// Returns nullopt if the folder has none. Throws InputError if the file is damaged, of another link
+/// function, or of another number of labels.
 std::optional<evaluation::Calibration> read_calibration(const std::filesystem::path& directory,
                                                         std::size_t labels,
                                                         LinkFunction link = LinkFunction::logistic);
 
 /// Reads labels.tsv and calibration.json of a task model and compares them with its config.json. Throws
-/// InputError where one is damaged or does not fit. False where the model is for no task.
+/// InputError where one is damaged or does not fit. Returns false if the model is not for a task.
 bool check_task_files(const std::filesystem::path& directory);
 
 }  // namespace bigbird::task_models

@@ -18,8 +18,8 @@ inline constexpr const char* bins_architecture = "bigbird-bins";
 /// The network is on its device already.
 std::shared_ptr<BinNetwork> base_bins(bins::BinsNetwork network, const Computing& computing);
 
-/// A convolutional baseline for the windows of `info`, its parameters drawn from `seed`. Throws ConfigError
-/// where the window is too short for it.
+/// A convolutional baseline for the windows of `info`, with parameters drawn from `seed`. Throws ConfigError
+/// if the window is too short for it.
 std::shared_ptr<TaskNetwork> new_base_network(const TaskInfo& info, std::int64_t labels, std::uint64_t seed,
                                               const at::Device& device);
 
@@ -30,7 +30,7 @@ struct KmerSpec {
                                ///< else divided by the number of its words
 };
 Json to_json(const KmerSpec& spec);
-/// Features of a window of base codes, spec applied, into `out`, of kmers.size() elements.
+/// Writes the features of a window of base codes, scaled by spec, into `out`, of kmers.size() elements.
 void kmer_features(const baselines::GappedKmers& kmers, const KmerSpec& spec,
                    std::span<const std::int32_t> bases, std::span<float> out);
 
@@ -39,8 +39,8 @@ void kmer_features(const baselines::GappedKmers& kmers, const KmerSpec& spec,
 std::shared_ptr<TaskNetwork> linear_network(const TaskInfo& info, const at::Tensor& weight,
                                             const at::Tensor& bias, const at::Device& device);
 
-/// Loads a network that TaskNetwork::write() wrote, in evaluation mode on the device. Throws InputError where
-/// description and weights do not fit.
+/// Loads a network that TaskNetwork::write() wrote, in evaluation mode on the device. Throws InputError if
+/// description and weights contradict each other.
 std::shared_ptr<TaskNetwork> load_bases_network(const std::filesystem::path& directory, const TaskInfo& info,
                                                 std::int64_t labels, const at::Device& device,
                                                 const Computing& computing);

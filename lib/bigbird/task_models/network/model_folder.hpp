@@ -23,15 +23,15 @@ struct TaskInfo {
     examples::Task task = examples::Task::chromatin;
     /// The kind of the labels. All tasks but sequences have independent labels.
     examples::TargetKind target = examples::TargetKind::labels;
-    /// For numbers, which are standardized or, without it, counts.
+    /// Scaling of standardized numbers; without it, numbers are counts.
     std::optional<Standardisation> standardisation = std::nullopt;
-    /// About the TSS base (promoter), or about the middle of the bin (chromatin).
+    /// Relative to the TSS base (promoter), or to the middle of the bin (chromatin).
     rows::WindowBounds window{-4000, 4000};
-    /// A model that labels bases has no other task than that, and windows [0, size). So many bases at each
-    /// end of them are only context in scoring.
+    /// Set only for a model that labels bases; its windows are [0, size). This number of bases at each end of
+    /// a window serves only as context in scoring.
     std::optional<std::int64_t> margin = std::nullopt;
-    /// How the promoter examples' negatives were made, "" where it does not apply: scores of models with
-    /// different negatives cannot be compared.
+    /// How the negatives of promoter examples were made; "" for other tasks. Scores of models with different
+    /// negatives cannot be compared.
     std::string negatives;
     std::string architecture =
         "bigbird";                   ///< "bigbird-bins", or a baseline's (baselines/window/architecture.hpp)
@@ -40,7 +40,7 @@ struct TaskInfo {
     Json network = Json::object();
     /// The training genome's contigs, at most the 100 longest, to detect another build (other_build).
     std::vector<genome::Contig> contigs;
-    Json training = Json::object();  ///< options and checksums of the fine-tuning, for the record
+    Json training = Json::object();  ///< options and checksums of the fine-tuning, only for information
 
     bool labels_bases() const { return margin.has_value(); }
     LinkFunction link() const;
@@ -59,7 +59,7 @@ std::vector<genome::Contig> contigs_of(const examples::ExampleSet& examples);
 
 Json to_json(const TaskInfo& info);
 /// Whether fine-tuning wrote this model folder; read_task_info() then has the details. Throws InputError
-/// where there is no readable config.json.
+/// if there is no readable config.json.
 bool is_task_model(const std::filesystem::path& directory);
 /// Throws InputError if the model is not for promoters or chromatin, or was written by a newer version.
 TaskInfo read_task_info(const std::filesystem::path& directory);
@@ -67,26 +67,26 @@ TaskInfo read_task_info(const std::filesystem::path& directory);
 /// A fine-tuned model, opened and checked, its network in evaluation mode.
 struct ModelFolder {
     TaskInfo info{};
-    rows::LabelTable labels{};  ///< a base model's first label is for bases of no row
+    rows::LabelTable labels{};  ///< a base model's first label is for bases without a row
     std::string sha256;         ///< checksum of model.safetensors
     std::shared_ptr<TaskNetwork> network = nullptr;
     ScoreCalibration calibration{};  ///< from calibration.json
 
-    /// The network of a model of bins; none of others.
+    /// The network of a bin model; null for other models.
     std::shared_ptr<BinNetwork> bins() const { return std::dynamic_pointer_cast<BinNetwork>(network); }
 };
 
-/// Opens what finetune-* wrote (training::find_model). Throws InputError: no task model, another task than
-/// `task`, labels.tsv, weights, calibration and tokenizer that do not fit each other. `computing`: of BigBird
-/// and bigbird-bins.
+/// Opens a model of finetune-* (training::find_model). Throws InputError: not a task model, another task than
+/// `task`, or labels.tsv, weights, calibration and tokenizer that contradict each other. `computing` is for
+/// BigBird and bigbird-bins.
 ModelFolder open_model(const std::filesystem::path& path, examples::Task task, const at::Device& device,
                        const Computing& computing = {});
 /// Opens a model of finetune-tokens.
 ModelFolder open_bases_model(const std::filesystem::path& path, const at::Device& device,
                              const Computing& computing = {});
 
-/// Returns a warning where a contig of the model's training genome has another length here: most likely
-/// another build (GRCh38 for GRCh37). nullopt where all fit, or none is shared.
+/// Returns a warning if a contig of the model's training genome has another length here: most likely another
+/// build (GRCh38 instead of GRCh37). Returns nullopt if all lengths agree, or if no contig is shared.
 std::optional<std::string> other_build(const TaskInfo& info, const genome::ReferenceGenome& reference);
 
 }  // namespace bigbird::task_models

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the logits of a model mean besides labels on their own: classes that exclude each other, numbers, or
+// Further meanings of a model's logits, besides independent labels: mutually exclusive classes, numbers, or
 // coverage.
 #pragma once
 
@@ -11,13 +11,14 @@
 
 namespace bigbird::task_models {
 
-/// Classes: -ln p of the softmax, with a weight for each class. `smoothing`: part of a row's weight in the
-/// loss that all classes share evenly, from 0 to below 1. Figures: "eval_auroc" (of two classes the second's,
-/// else the mean over the classes), "eval_accuracy" and "eval_mcc" (a row is called its most probable class).
+/// Classes: -ln p of the softmax, with a weight for each class. `smoothing`: share of the target probability
+/// that is spread evenly over all classes, in [0, 1). Figures: "eval_auroc" (of the second of two classes,
+/// else the mean over the classes), "eval_accuracy" and "eval_mcc" (a row is assigned its most probable
+/// class).
 std::unique_ptr<Target> classes_target(const std::vector<double>& weights, double smoothing,
                                        const at::Device& device);
-/// Numbers, standardized by who makes the targets: (logit - target)^2. Figures: "eval_loss", "eval_pearson"
-/// and "eval_r2", means over the numbers; "eval_auroc" is null.
+/// Numbers, which the caller has standardized: (logit - target)^2. Figures: "eval_loss", "eval_pearson" and
+/// "eval_r2", means over the numbers; "eval_auroc" is null.
 std::unique_ptr<Target> numbers_target();
 /// Counts, not standardized: exp(logit) - target * logit, the Poisson distribution's -ln p up to a constant.
 /// The same figures.
@@ -29,7 +30,7 @@ std::unique_ptr<Target> counts_target();
 std::unique_ptr<Target> coverage_target(CoverageLoss loss);
 
 /// Matthews' correlation coefficient of several classes (Gorodkin 2004): calls and truth, (rows) int64.
-/// Undefined where all rows have one class or are called one.
+/// Undefined if all rows have, or are assigned, the same class.
 std::optional<double> classes_mcc(const at::Tensor& called, const at::Tensor& truth, std::int64_t classes);
 
 }  // namespace bigbird::task_models

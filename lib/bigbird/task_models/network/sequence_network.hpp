@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Networks that read a record of any length as it is: members that were trained apart
-// (sequences/network.hpp), regression on k-mers, or a weighted mean of both.
+// Networks that read records of any length: separately trained members (sequences/network.hpp), regression on
+// k-mers, or a weighted mean of both.
 #pragma once
 
 #include "bigbird/baselines/window/kmer_counts.hpp"
@@ -19,27 +19,27 @@ namespace bigbird::task_models {
 
 inline constexpr const char* sequence_architecture = "bigbird-sequence";
 
-/// Whether a model of this description is a SequenceNetwork: bigbird-sequence, and regression on the k-mers
+/// Whether a model with this description is a SequenceNetwork: bigbird-sequence, or regression on the k-mers
 /// of records.
 bool reads_records(const TaskInfo& info);
 
 /// TaskInfo::network of such a model.
 struct SequenceShape {
-    sequences::Config member;  ///< where there are members
+    sequences::Config member;  ///< if there are members
     std::int64_t members = 0;
     std::optional<baselines::KmerWords> kmers = std::nullopt;
-    double kmer_share = 0;  ///< weight of the k-mers' logits beside the mean of the members'
+    double kmer_share = 0;  ///< weight of the k-mers' logits in the mean with the members'
 };
 Json to_json(const SequenceShape& shape);
 /// Throws InputError naming `where`.
 SequenceShape shape_from_json(const Json& json, const std::filesystem::path& where);
 
-/// A network of records of any length. In evaluation mode a member of both strands gives the mean over a
-/// record and its reverse complement, so that both have the same logits. On a CPU these do not depend on
-/// other records, to the last bit.
+/// A network of records of any length. In evaluation mode a member that reads both strands gives the mean
+/// over a record and its reverse complement, so that both have the same logits. On a CPU, logits do not
+/// depend on other records, to the last bit.
 class SequenceNetwork : public TaskNetwork {
 public:
-    /// Throws ConfigError where the shape is not valid. Parameters are zero.
+    /// Throws ConfigError if the shape is not valid. Parameters are zero.
     SequenceNetwork(const SequenceShape& shape, std::int64_t labels, const at::Device& device);
 
     std::shared_ptr<torch::nn::Module> module() const override { return module_; }
@@ -55,15 +55,15 @@ public:
     void write(const TaskInfo& info, const std::filesystem::path& directory) const override;
     std::shared_ptr<TaskNetwork> twin() const override;
 
-    /// The members' part of logits(), over the strands that it has in evaluation mode, from letters of a
-    /// record instead of its ids: (batch, length, 4) float32 on the device -> (batch, labels). Has gradients
-    /// with respect to letters, under a bins::SecantGuard with secants. Needs members and at most
+    /// The members' part of logits() in evaluation mode (one or both strands), from the letters of a record
+    /// instead of its ids: (batch, length, 4) float32 on the device -> (batch, labels). Has gradients with
+    /// respect to letters, under a bins::SecantGuard with secants. Needs members and at most
     /// SequenceShape::member.longest bases.
     at::Tensor letter_logits(const at::Tensor& letters) const;
 
     const SequenceShape& shape() const { return shape_; }
     std::span<const sequences::Network> members() const { return members_; }
-    /// Where there are k-mers: (labels, features) and (labels) float32.
+    /// With k-mers: (labels, features) and (labels) float32.
     at::Tensor kmer_weight() const { return kmer_weight_; }
     at::Tensor kmer_bias() const { return kmer_bias_; }
 
@@ -85,8 +85,8 @@ std::shared_ptr<SequenceNetwork> new_sequence_network(const sequences::Config& c
 /// Regression on k-mers. weight: (labels, features), bias: (labels), any floating type.
 std::shared_ptr<SequenceNetwork> kmer_network(const baselines::KmerWords& words, const at::Tensor& weight,
                                               const at::Tensor& bias, const at::Device& device);
-/// Networks of the same task as one, by copies of their weights. `networks`: of one member each; `kmers` (may
-/// be null): kmer_network(), whose logits weigh `share`.
+/// Combines networks of the same task into one, with copies of their weights. `networks`: of one member each;
+/// `kmers` (may be null): kmer_network(), whose logits weigh `share`.
 std::shared_ptr<SequenceNetwork> mean_network(std::span<const std::shared_ptr<SequenceNetwork>> networks,
                                               const std::shared_ptr<SequenceNetwork>& kmers, double share);
 

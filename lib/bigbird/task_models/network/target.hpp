@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the logits of a task mean: labels on their own, or one label of several that exclude each other. How
-// they are learned, measured, calibrated and made probabilities.
+// The meaning of a task's logits: independent labels, or one of several mutually exclusive labels. Defines
+// their loss, figures, calibration and conversion to probabilities.
 #pragma once
 
 #include "bigbird/evaluation/metrics.hpp"
@@ -16,13 +16,13 @@ namespace bigbird::task_models {
 
 /// Maximum ratio of the labels' weights in the loss.
 inline constexpr double largest_balanced_weight = 100;
-/// Zeros / ones of a label, 1 where it has no ones, at most largest_balanced_weight.
+/// Zeros / ones of a label, at most largest_balanced_weight; 1 if it has no ones.
 double balanced_weight(std::int64_t ones, std::int64_t rows);
 
 /// Converts logits to probabilities, or to numbers. Immutable; thread-safe.
 class ScoreCalibration {
 public:
-    /// The link function only.
+    /// Uses the link function only.
     explicit ScoreCalibration(LinkFunction link = LinkFunction::logistic) : link_(link) {}
     ScoreCalibration(const evaluation::Calibration& calibration, const at::Device& device,
                      LinkFunction link = LinkFunction::logistic);
@@ -74,7 +74,7 @@ public:
     /// `loss`: the result of loss_sum(), divided by the number of summed labels. Returns an object with
     /// "eval_loss" and "eval_auroc".
     virtual Json figures(const at::Tensor& logits, const at::Tensor& truth, double loss) const = 0;
-    /// The figures without any rows.
+    /// The figures if there are no rows.
     static Json no_figures() { return {{"eval_loss", nullptr}, {"eval_auroc", nullptr}}; }
 };
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What every model of a task is to training and to scoring: windows of DNA in, logits on a grid of segments
+// The interface of every task model in training and scoring: windows of DNA in, logits on a grid of segments
 // out. BigBird reads windows as tokens (bigbird_network.hpp); bigbird-bins, the convolutional baselines and
 // linear models of k-mers read them as bases (bases_network.hpp).
 #pragma once
@@ -26,14 +26,14 @@ namespace bigbird::task_models {
 
 struct TaskInfo;
 
-/// The unit of a row of logits: a window, a bin of its grid, or an id, whose bases all have its logits.
+/// The unit of a row of logits: a window, a bin of its grid, or a token, whose bases all have its logits.
 enum class Segments : std::uint8_t { window, bins, tokens };
 
 class TaskNetwork {
 public:
     virtual ~TaskNetwork() = default;
 
-    /// Its parameters are the model's; train() and eval() of it choose whether there is dropout.
+    /// The module with the model's parameters; its train() and eval() switch dropout on and off.
     virtual std::shared_ptr<torch::nn::Module> module() const = 0;
     /// The parameters that every loss depends on.
     virtual std::vector<at::Tensor> trained_parameters() const { return module()->parameters(); }
@@ -43,10 +43,10 @@ public:
     std::int64_t labels() const { return output_bias().size(0); }
     at::Device device() const { return output_bias().device(); }
 
-    /// A window of normalized sequence as this network reads it, or its reverse complement. Where it is all
-    /// N, a network of windows has no ids for it. Thread-safe.
+    /// Encodes a window of normalized sequence, or its reverse complement, for this network. Networks of
+    /// windows have no ids for a window of only N. Thread-safe.
     virtual EncodedWindow encode(std::string_view dna, bool reverse = false) const = 0;
-    /// Networks of equal keys encode every window alike.
+    /// Networks with equal keys encode every window in the same way.
     virtual std::string encoding_key() const = 0;
     /// Whether ids are tokens, not bases.
     virtual bool reads_tokens() const { return false; }
@@ -55,21 +55,21 @@ public:
     virtual bool any_length() const { return reads_tokens(); }
     /// A separate network with the same weights, on the same device; null if this kind does not support it.
     virtual std::shared_ptr<TaskNetwork> twin() const { return nullptr; }
-    /// The bases that each id of a window spells; needs segments of tokens.
+    /// The bases of each token of a window; requires Segments::tokens.
     virtual std::vector<TokenSpan> spans(const EncodedWindow& window) const;
-    /// Indices of windows that may go through the network together, at most `batch_tokens` ids per group (at
-    /// least one window). The grouping changes no window's logits. A group may name its last window several
-    /// times, which fills it up.
+    /// Groups of indices of windows that may go through the network together, with at most `batch_tokens` ids
+    /// per group (but at least one window). The grouping does not change a window's logits. A group may be
+    /// filled up by repeating its last window.
     virtual std::vector<std::vector<std::size_t>> group(std::span<const EncodedWindow> windows,
                                                         std::int64_t batch_tokens,
                                                         model::GroupSizes sizes) const = 0;
     /// (group, segments, labels) float32 logits of windows[group[0]], …, on the device; in the module's
-    /// present mode, with gradients where they are on. `key` holds a sample for each window of the group
+    /// current mode, with gradients if they are enabled. `key` holds a sample for each window of the group
     /// (used in training mode only).
     virtual at::Tensor logits(std::span<const EncodedWindow> windows, std::span<const std::size_t> group,
                               const model::DropoutKey& key = {}) const = 0;
-    /// Writes config.json, model.safetensors and what else it reads by into an existing folder. Throws
-    /// WriteError.
+    /// Writes config.json, model.safetensors and other files that the network needs (such as a tokenizer)
+    /// into an existing folder. Throws WriteError.
     virtual void write(const TaskInfo& info, const std::filesystem::path& directory) const = 0;
 };
 
@@ -80,10 +80,12 @@ public:
     virtual ~EditedBins() = default;
     /// Logits of the unchanged window, (window_bins, labels).
     virtual at::Tensor logits() const = 0;
-    /// (substitutions, bins, labels) logits with each of some substitutions (of what is read) on its own, at
-    /// its chosen bins, (substitutions, bins) int64 on the CPU. A row does not depend on the others.
+    /// (substitutions, bins, labels) logits with each substitution applied separately (on the strand that is
+    /// read), at its chosen bins, (substitutions, bins) int64 on the CPU. A row does not depend on the
+    /// others.
     virtual at::Tensor logits(std::span<const bins::Substitution> each, const at::Tensor& bins) const = 0;
-    /// (window_bins, labels) of the same window edited otherwise, given as the window was.
+    /// (window_bins, labels) logits of the same window with other edits, given in the same form as the
+    /// window.
     virtual at::Tensor logits(std::string_view edited) const = 0;
 };
 
@@ -92,7 +94,7 @@ class BinNetwork : public TaskNetwork {
 public:
     Segments segments() const final { return Segments::bins; }
     virtual bins::Grid grid() const = 0;
-    /// The most positions that the encoder takes of a window.
+    /// The maximum number of a window's positions that the encoder reads.
     virtual std::int64_t window_positions() const = 0;
     /// Windows that go through the network at once: what `batch_tokens` positions hold, at least one.
     virtual std::int64_t windows_at_once(std::int64_t batch_tokens) const {
@@ -100,18 +102,19 @@ public:
     }
     /// Size of the encoder's part of features(), which comes first.
     virtual std::int64_t hidden_size() const = 0;
-    /// (channels, 4, width) of a first convolution over bases; undefined where there is none.
+    /// (channels, 4, width) of a first convolution over bases; undefined if there is none.
     virtual at::Tensor first_filters() const { return {}; }
-    /// The network itself where it reads bases; null where it reads tokens.
+    /// The network itself if it reads bases; null if it reads tokens.
     virtual bins::BinsNetwork base_network() const { return nullptr; }
-    /// Parameters of the first filters' way to the head; undefined where there is none.
+    /// Parameters of the direct connection from the first filters to the head; undefined if there is none.
     virtual bins::OwnMotifs own_motifs() const { return {}; }
-    /// (windows, window_bins, hidden_size or more) float32: what the head sees of each bin.
+    /// (windows, window_bins, hidden_size or more) float32: the head's input for each bin.
     virtual at::Tensor features(std::span<const EncodedWindow> windows,
                                 const model::DropoutKey& key = {}) const = 0;
     /// Their logits, (windows, window_bins, labels) float32.
     virtual at::Tensor predict(const at::Tensor& features, const model::DropoutKey& key = {}) const = 0;
-    /// A window as this network reads it, which must outlive it. Here by complete windows, slowly.
+    /// Opens a window for edits; the network must outlive the result. This default recomputes complete
+    /// windows, slowly.
     virtual std::unique_ptr<EditedBins> edit(std::string_view window, bool reverse) const;
     /// A separate network with the same weights, on the same device.
     virtual std::shared_ptr<BinNetwork> copy() const = 0;
@@ -135,7 +138,7 @@ public:
 at::Tensor batched_logits(const TaskNetwork& network, std::span<const EncodedWindow> windows,
                           std::int64_t batch_tokens, model::GroupSizes sizes,
                           const std::function<void(std::int64_t)>& after_batch = {});
-/// With the sizes that scores need (model::sizes_for_scores).
+/// The same with the group sizes for scoring (model::sizes_for_scores).
 at::Tensor batched_logits(const TaskNetwork& network, std::span<const EncodedWindow> windows,
                           std::int64_t batch_tokens,
                           const std::function<void(std::int64_t)>& after_batch = {});

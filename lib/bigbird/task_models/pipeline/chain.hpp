@@ -17,10 +17,10 @@
 
 namespace bigbird::task_models {
 
-/// Folders that train makes in its own.
+/// Folders that train makes in its output folder.
 inline constexpr const char *examples_folder = "examples", *run_folder = "run";
 
-/// How good the model is beside the floor.
+/// The evaluation of the model, compared with the linear baseline (the floor).
 struct Judgement {
     std::vector<std::string> lines{};                  ///< for people
     std::unique_ptr<genome::TextOutput> evaluation{};  ///< written, not committed
@@ -35,13 +35,13 @@ public:
     virtual Json options() const = 0;
     /// Makes examples in the empty `folder`.
     virtual void build(const std::filesystem::path& folder) const = 0;
-    /// Throws InputError where these examples, in `folder`, could not evaluate a model.
+    /// Throws InputError if these examples, in `folder`, could not evaluate a model.
     virtual void check(const examples::ExampleSet& set, const std::filesystem::path& folder) const = 0;
-    /// The linear model to compare with; its folders and seed are not set.
+    /// The linear baseline to compare with; its folders and seed are not set.
     virtual FinetuneSpec floor() const = 0;
     virtual Strands strands() const = 0;  ///< strands of scoring
-    /// Evaluates the files of `request`, the floor's and the model's. `folder`: train's; `output`: the
-    /// evaluation's.
+    /// Evaluates the score files of `request`: the floor's and the model's. `folder`: train's output folder;
+    /// `output`: the file of the evaluation.
     virtual Judgement judge(const evaluation::EvaluationRequest& request, const std::filesystem::path& folder,
                             const std::filesystem::path& output) const = 0;
     /// "4,492 of 200 bp, 3 labels", for forecasts, below unit().
@@ -52,13 +52,13 @@ public:
 std::unique_ptr<Chain> peaks_chain(const TrainSpec& spec);
 std::unique_ptr<Chain> sequences_chain(const TrainSpec& spec);
 std::unique_ptr<Chain> tracks_chain(const TrainSpec& spec);
-/// Returns the chain that `spec` asks for, its model validated.
+/// Returns the chain for `spec`, whose model it validates.
 std::unique_ptr<Chain> chain_of(const TrainSpec& spec);
 
 /// SHA-256 of an input that is read again when the command resumes. Throws ConfigError for a pipe.
 std::string input_checksum(const std::filesystem::path& path);
 
-/// The model's training in train's folder.
+/// The options of the model's training in train's folder.
 FinetuneSpec model_spec(const TrainSpec& spec, const std::filesystem::path& folder);
 /// Makes the examples if they are missing.
 void build_examples(const Chain& chain, const std::filesystem::path& folder);
@@ -68,9 +68,9 @@ Json genome_options(const TrainSpec& spec);
 /// "test 22:1-200 (1 bins)".
 std::string held_out_text(const examples::ExampleSet& set, examples::Split split);
 
-/// The text of a page besides figures.
+/// The text of a report page, besides figures.
 struct PageWords {
-    std::string title, examples, floor;  ///< examples: how many, of what
+    std::string title, examples, floor;  ///< examples: their number and kind
     std::string sections{};              ///< HTML after the figures
 };
 /// Chain::judge() of sequences and of numbers of bins.

@@ -11,19 +11,20 @@
 
 namespace bigbird::task_models {
 
-/// A stretch of test, and the labels of which it has most positive bins, most first.
+/// A stretch of the test split, and the labels with the most positive bins in it, most first.
 struct ShownRegion {
     genome::Interval where{};
     std::vector<std::size_t> labels{};
 };
 
-/// The stretches of `length` bases of contig coordinates with test bins of most labels, of these those with
-/// most positives, at most `most`; a stretch ends with its contig's or test's. Scores play no part in it.
+/// Chooses at most `most` stretches of `length` bases: those whose test bins have the most labels and, among
+/// equal ones, the most positives. A stretch ends at the end of its contig or of the test split. The choice
+/// does not depend on scores.
 std::vector<ShownRegion> choose_regions(const examples::ExampleSet& set, std::int64_t length,
                                         std::size_t most);
 
-/// A section of a page: three such regions, each label's scores by bin above its peaks. `peaks`: of which the
-/// examples were made; `scores`: a score table of the rows of test.
+/// A page section with three such regions: each label's scores by bin, above its peaks. `peaks`: the peaks of
+/// the examples; `scores`: a score table of the test rows.
 std::string tracks_html(const examples::ChromatinOptions& peaks, const examples::ExampleSet& set,
                         const std::filesystem::path& scores);
 

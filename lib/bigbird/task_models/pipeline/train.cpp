@@ -71,7 +71,7 @@ public:
     }
 
 private:
-    /// Throws ConfigError where the folder holds what train did not put there.
+    /// Throws ConfigError if the folder holds what train did not put there.
     void require_own_folder() const {
         refuse_protected(folder_);
         if (is_there(folder_ / record_file)) return;

@@ -8,10 +8,10 @@
 
 namespace bigbird::task_models {
 
-/// Makes examples of peaks or of labeled sequences, trains a model and the linear floor, scores test by
-/// both, evaluates them, and writes the page and the card; model/ comes last. Existing results are kept: a
-/// training continues from its checkpoint. Returns lines for people. Throws what the steps throw, and
-/// ConfigError where the folder is another's or was begun with other options.
+/// Makes examples from peaks, coverage or labeled sequences, trains a model and a linear baseline, scores the
+/// test split with both, evaluates them, and writes the report page and the model card; model/ comes last.
+/// Keeps existing results; training continues from its checkpoint. Returns lines for people. Throws what the
+/// steps throw, and ConfigError if the folder was not made by train or was begun with other options.
 std::vector<std::string> train(const TrainSpec& spec);
 
 /// Returns lines with the cost of train(), after making the examples in $TMPDIR and training some steps.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Scores by bin models of a window of a contig's grid (bins/grid.hpp) after edits of its sequence.
+// Scores of bin models for a window of a contig's grid (bins/grid.hpp) after edits of its sequence.
 // predict-variants and predict-mutagenesis call the same functions, so that they agree to the last bit.
 #pragma once
 
@@ -21,11 +21,12 @@ class EditedWindow {
 public:
     /// Scores of the unchanged window, (window_bins, labels).
     at::Tensor reference() const;
-    /// (substitutions, bins, labels) of the window with each substitution on its own, at its chosen bins,
+    /// (substitutions, bins, labels): scores with each substitution applied separately, at its chosen bins,
     /// (substitutions, bins) int64. A row does not depend on the others.
     at::Tensor substituted(std::span<const bins::Substitution> each, const at::Tensor& bins) const;
 
-    /// (window_bins, labels) of the window edited otherwise: `dna`, of the same length.
+    /// (window_bins, labels): scores of the window with other edits. `dna`: its edited sequence, of the same
+    /// length.
     at::Tensor edited(std::string_view dna) const;
 
 private:
@@ -47,7 +48,7 @@ private:
 /// Averages the probabilities of models, on one strand or both.
 class EditedWindows {
 public:
-    /// Throws ConfigError where a model is no model of bins, or labels or grids of the models differ.
+    /// Throws ConfigError if a model is not a bin model, or if labels or grids of the models differ.
     EditedWindows(std::vector<ModelFolder> models, Strands strands);
 
     std::span<const ModelFolder> models() const { return models_; }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What embed() knows of a model: rows in, vectors out.
+// The interface between embed() and models: rows in, vectors out.
 #pragma once
 
 #include "bigbird/genome/reference/reference_genome.hpp"
@@ -17,7 +17,7 @@ namespace bigbird::task_models {
 
 /// The vectors of a row.
 struct RowVectors {
-    /// A piece of the window, and the bases of it that it spells.
+    /// A token of the window, and its bases.
     struct Token {
         std::int64_t begin = 0, end = 0;
         std::string piece;
@@ -33,14 +33,15 @@ public:
     virtual std::int64_t hidden_size() const = 0;
     /// The layer's name in outputs: "0", the embeddings, "1" …, or "last".
     virtual std::string layer() const = 0;
-    /// Whether a row is computed with the one before it; a work in parts then keeps them together.
+    /// Whether a row is computed together with the row before it. A job in parts then puts them into the same
+    /// part.
     virtual bool together(const rows::RegionRow&, const rows::RegionRow&) const { return false; }
-    /// Vectors of rows that were filled, in order; may lower their statuses to truncated.
+    /// The vectors of filled rows, in order. May change their statuses to truncated.
     virtual std::vector<RowVectors> embed(std::span<rows::RegionRow> rows) = 0;
 };
 
-/// By the encoder of a BigBird of tokens, pretrained or of a task. `spec` must outlive it. Throws InputError,
-/// ConfigError where the layer is not the model's.
+/// Embeds rows with the encoder of a token model, pretrained or fine-tuned. `spec` must outlive the result.
+/// Throws InputError. Throws ConfigError if the model does not have the layer.
 std::unique_ptr<RowEmbedder> token_embedder(const EmbedSpec& spec, const std::filesystem::path& directory,
                                             const Job& job);
 

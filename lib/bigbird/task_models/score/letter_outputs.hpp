@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Scores of each letter of each base: what predict-mutagenesis and attribute write.
+// Writes scores of each letter at each base, for predict-mutagenesis and attribute.
 #pragma once
 
 #include "bigbird/outputs/letter_arrays.hpp"
@@ -22,7 +22,8 @@ inline constexpr std::string_view dna_letters = "ACGT";
 enum class LetterTrack : std::uint8_t { largest, own };
 
 /// Tables have one line per base and label, chrom start end name label ref A C G T; tracks one value per
-/// base. .h5 and .npz are arrays (outputs/letter_arrays.hpp), for one label each, as tracks. Not thread-safe.
+/// base. .h5 and .npz are arrays (outputs/letter_arrays.hpp), one file per label, like tracks. Not
+/// thread-safe.
 class LetterOutputs {
 public:
     /// Throws ConfigError before work starts, as outputs::prepare_outputs() does.

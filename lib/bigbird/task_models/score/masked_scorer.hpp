@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How much likelier a pretrained network finds one sequence than another that differs from it in one place.
+// Compares how likely a pretrained network finds two sequences that differ at one position.
 #pragma once
 
 #include "bigbird/model/batching.hpp"

@@ -135,7 +135,7 @@ private:
 
     Pool pool_;
     bool by_records_;
-    rows::LabelTable classes_;  ///< empty where there are none
+    rows::LabelTable classes_;  ///< empty if there are none
     LabelChoice chosen_;
     std::vector<float> values_;
     outputs::Outputs outputs_;

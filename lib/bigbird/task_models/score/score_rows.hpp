@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The loop that every verb of scores goes through, and what their outputs have in common.
+// The loop that all predict-* commands share, and the common parts of their outputs.
 #pragma once
 
 #include "bigbird/core/interrupt.hpp"
@@ -17,9 +17,9 @@
 
 namespace bigbird::task_models {
 
-/// Reads and encodes a chunk, and writes another, while the one between them is scored. `read` returns chunks
-/// with `rows`, at the end an empty one; `score` returns what `write` gets with the chunk. Throws Stopped
-/// between chunks after a signal.
+/// A pipeline over chunks: while one chunk is scored, the next is read and encoded, and the previous is
+/// written. `read` returns chunks with `rows`, and an empty one at the end; `write` gets each chunk with the
+/// result of `score`. Throws Stopped between chunks after a signal.
 template <typename Read, typename Score, typename Write>
 void score_rows(const Read& read, const Score& score, const Write& write) {
     auto coming = std::async(std::launch::async, std::cref(read));
@@ -52,7 +52,7 @@ auto read_rows(Source& source, std::size_t most, int threads) {
     return rows;
 }
 
-/// Which labels are columns, and which of the columns are tracks.
+/// The labels that become columns, and the columns that become tracks.
 struct LabelChoice {
     std::vector<std::size_t> labels, tracks;
 };

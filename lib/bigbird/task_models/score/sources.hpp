@@ -15,17 +15,17 @@
 
 namespace bigbird::task_models {
 
-/// Rows of an example set, which must outlive the source: the part `window` of their windows. Without a split
-/// all of them.
+/// Rows of an example set, which must outlive the source, with the part `window` of their windows. Without a
+/// split, all rows.
 std::unique_ptr<rows::RowSource> example_source(const examples::ExampleSet& examples,
                                                 std::optional<examples::Split> split,
                                                 const rows::WindowBounds& window);
 
 /// How sequences without genome coordinates are read.
 struct RecordFit {
-    /// Bases of every window, cut or padded with N about the sequence's middle; 0: sequences as they are.
+    /// Bases of every window, cut or padded with N around the sequence's middle; 0: complete sequences.
     std::int64_t window = 0;
-    std::int64_t shortest = 1;  ///< shorter ones are bad_interval, or end the work
+    std::int64_t shortest = 1;  ///< shorter ones get the status bad_interval, or are an error
     bool skip_invalid = false;
 };
 
@@ -42,7 +42,7 @@ std::unique_ptr<rows::RowSource> record_source(const examples::ExampleSet& examp
 /// The unchanged records of a FASTA, which must outlive the source.
 std::unique_ptr<rows::RowSource> sequence_source(const genome::ReferenceGenome& records);
 
-/// Whether a row shall be computed by the part that has the row before it.
+/// Whether a row must be in the same part as the row before it.
 using AsBefore = std::function<bool(const rows::RegionRow& before, const rows::RegionRow& row)>;
 
 /// The rows of `all` that a part takes (core/parts/segment_counter.hpp), with their segments. Needs a source

@@ -13,10 +13,10 @@ struct ComputeSpec {
     std::int64_t batch_tokens = 0;                        ///< padded tokens per batch; 0: fits the device
     std::string device = "auto";                          ///< model::open_device
     std::string dtype = "auto", attention = "automatic";  ///< parse_computing
-    int threads = 0;                                      ///< 0: all that this process may use
+    int threads = 0;                                      ///< 0: all that are available to this process
 };
 
-/// Which strands of a window are scored: as it comes, the mean of both, or only its reverse complement.
+/// Which strands of a window are scored: the given one, the mean of both, or only the reverse complement.
 enum class Strands : std::uint8_t { none, average, only };
 /// The values of --reverse-complement.
 inline constexpr Choices<Strands, 3> strand_choices{

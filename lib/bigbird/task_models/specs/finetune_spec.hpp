@@ -16,8 +16,7 @@
 
 namespace bigbird::task_models {
 
-/// How the windows of train are drawn: each once per epoch, or windows with and without a label equally
-/// often.
+/// How training windows are drawn: each once per epoch, or windows with and without a label equally often.
 enum class Sampling : std::uint8_t { uniform, balanced };
 inline constexpr Choices<Sampling, 2> samplings{
     {{Sampling::uniform, "uniform"}, {Sampling::balanced, "balanced"}}};
@@ -25,13 +24,13 @@ inline constexpr Choices<Sampling, 2> samplings{
 /// Settings of a training step on labeled windows. Bin models do not use sampling or a part of the window.
 struct ClassifierSpec {
     std::int64_t batch_size = 32;  ///< windows per step, of all ranks together
-    /// The weight of a 1 in the loss, against a 0; none: for each label its zeros / its ones in train, at
-    /// most largest_balanced_weight.
+    /// Weight of positives in the loss. nullopt: for each label, its zeros / its ones in train, at most
+    /// largest_balanced_weight.
     std::optional<double> positive_weight = 1;
     Sampling sampling = Sampling::uniform;
     std::optional<rows::WindowBounds> window = std::nullopt;  ///< part of the examples' windows; none: all
-    bool both_strands = false;      ///< each window on a strand drawn for (seed, epoch, row)
-    bool calibrates = true;         ///< a temperature and biases are fitted on the rows of validation
+    bool both_strands = false;      ///< each window is read on a strand drawn for (seed, epoch, row)
+    bool calibrates = true;         ///< fit a temperature and biases on the validation rows
     std::int64_t batch_tokens = 0;  ///< padded ids that go through the network at once; 0: fits the device
     std::uint64_t seed = 0;
 };
@@ -55,16 +54,17 @@ inline constexpr Choices<CoverageLoss, 3> coverage_losses{
 struct BinsSpec {
     /// bigbird-bins: a preset (bins::preset), or a JSON file of bins::BinsConfig.
     std::string config = "tiny";
-    /// Bins that go through the network at once; 0: the configuration's, or as many as fit the positions.
+    /// Bins that go through the network at once; 0: the configuration's number, or as many as the positions
+    /// allow.
     std::int64_t window_bins = 0;
     std::int64_t margin_bins = -1;  ///< -1: an eighth of the window, or the configuration's with its window
-    std::int64_t shift = 3;         ///< bases that a window of train is moved by, at most, to either side
-    double averaging = 0.99;  ///< decay per step of the averaged weights; 0: the last weights are the model
+    std::int64_t shift = 3;         ///< maximum shift of a training window in bases, to either side
+    double averaging = 0.99;  ///< decay per step of the weight average; 0: the model has the last weights
     CoverageLoss loss = CoverageLoss::poisson_multinomial;  ///< for examples with numbers
-    /// Filters of the first convolution, where there is one, that begin as motifs of the training bins
-    /// (bins::find_motifs).
+    /// Number of filters of the first convolution, if any, that are initialized with motifs of the training
+    /// bins (bins::find_motifs).
     std::int64_t motifs = 0;
-    std::filesystem::path motif_file{};  ///< where they are written in MEME's format; empty: nowhere
+    std::filesystem::path motif_file{};  ///< file for these motifs, in MEME's format; empty: none
 };
 
 /// How a record's strand is used.
@@ -77,26 +77,26 @@ enum class NumberLoss : std::uint8_t { squared, poisson };
 inline constexpr Choices<NumberLoss, 2> number_losses{
     {{NumberLoss::squared, "squared"}, {NumberLoss::poisson, "poisson"}}};
 
-/// Models of sequences. Members and what follows are of bigbird-sequence.
+/// Options of sequence models. `members` and the fields after it are for bigbird-sequence.
 struct SequenceSpec {
-    /// both: a label holds for the reverse complement, too. given: records are on their strand, and a base's
-    /// distance from the middle may matter. automatic: chosen_strand().
+    /// both: labels do not depend on the strand. given: records are on their strand, and positions may
+    /// matter. automatic: chosen_strand().
     RecordStrand strand = RecordStrand::automatic;
     NumberLoss loss = NumberLoss::squared;
-    std::int64_t members = 3;  ///< networks of different seeds, whose mean is the model
-    /// Whether regression on k-mers contributes, with the weight that is best on validation.
+    std::int64_t members = 3;  ///< networks with different seeds, whose mean is the model
+    /// Whether a regression on k-mers contributes, with the weight that is best on validation.
     bool with_kmers = true;
     std::filesystem::path config{};  ///< a JSON file of all or part of sequences::Config; empty: its defaults
-    std::int64_t motifs = 32;        ///< filters that begin as motifs of the training rows, at most
-    std::filesystem::path motif_output{};  ///< where they are written; empty: nowhere
-    std::int64_t shift = 3;   ///< bases that a record of train is moved by, at most, to either side; 0
-                              ///< where the strand is given
+    std::int64_t motifs = 32;  ///< maximum number of filters initialized with motifs of the training rows
+    std::filesystem::path motif_output{};  ///< file for these motifs; empty: none
+    std::int64_t shift =
+        3;  ///< maximum shift of a training record in bases, to either side; 0 if the strand is given
     double smoothing = 0.02;  ///< classes_target()'s
-    double averaging = 0.99;  ///< decay per step of the averaged weights; 0: the last weights
+    double averaging = 0.99;  ///< decay per step of the weight average; 0: the last weights
 };
 
-/// A run of finetune-* as its options ask for it. `window`: none means the one that a baseline was published
-/// for, else the examples' full windows.
+/// Options of a run of finetune-*. `window`: nullopt means the window that a baseline was published with,
+/// else the examples' full windows.
 struct FinetuneSpec : ClassifierSpec {
     examples::Task task = examples::Task::chromatin;
     std::filesystem::path examples;  ///< folder of build-promoters or build-chromatin
@@ -111,8 +111,8 @@ struct FinetuneSpec : ClassifierSpec {
     /// Lower bound on the steps that follow from `epochs`: few windows need more epochs.
     std::int64_t fewest_steps = 1;
     training::LearningRateSpec learning_rate{.warmup_steps = -1, .total_steps = 0};
-    /// The loss is a mean over hundreds of labels, so gradients are small: rare tokens' embeddings have
-    /// gradients below pretraining's epsilon of 1e-6, which would hold them back.
+    /// The loss is a mean over hundreds of labels, so gradients are small. Embeddings of rare tokens have
+    /// gradients below pretraining's epsilon of 1e-6, which would slow down their training.
     training::OptimizerSpec optimizer{.epsilon = 1e-8};
     training::RunSpec run;
     std::int64_t evaluate_every = -1;  ///< steps; -1: ten times per run; 0: only at the end
@@ -120,7 +120,8 @@ struct FinetuneSpec : ClassifierSpec {
     /// decides.
     std::optional<std::int64_t> patience = std::nullopt;
 
-    /// bigbird's; or "linear": the paper's single layer on [CLS]; or "bins": a layer for each bin.
+    /// "classification": transformers' head; "linear": the paper's single layer on [CLS]; "bins": one layer
+    /// for all bins of a window.
     std::string head = "classification";
     std::string pooling = "cls";    ///< parse_pooling()
     std::optional<double> dropout;  ///< none: the pretrained model's
@@ -136,14 +137,14 @@ struct FinetuneSpec : ClassifierSpec {
     bool is_bins() const;  ///< --architecture bigbird-bins, or bigbird with --head bins
     bool is_linear() const;
     bool is_sequence() const;  ///< --architecture bigbird-sequence
-    /// Throws ConfigError where options do not belong together.
+    /// Throws ConfigError if options do not belong together.
     void validate() const;
     /// The rate over the entire run: total_steps or, where they are 0, `epochs` over `samples` at `per_step`
     /// per step, at least one step.
     training::LearningRateSpec rate_over(std::int64_t samples, std::int64_t per_step) const;
     /// `patience`; if unset, 3, or 0 if the schedule's total_steps are given.
     std::int64_t waits_for() const;
-    /// The length that was asked for: "10 epochs", "500 steps".
+    /// The requested length: "10 epochs", "500 steps".
     std::string length() const;
 };
 
@@ -155,16 +156,17 @@ FinetuneSpec coverage_model_spec();
 FinetuneSpec sequence_model_spec();
 /// Epochs for `rows` rows of train: 250,000 rows in all, but at least 6 and at most 15 epochs.
 double epochs_for(std::int64_t rows);
-/// The linear model that a bin model is compared with: ridge regression on the 5-mers of a bin's own bases.
+/// The linear baseline of bin models: ridge regression on the 5-mers of a bin's own bases.
 FinetuneSpec floor_spec(std::int64_t bin);
 
-/// Loss weight per base: 1, or balanced so that every label has the same sum (at most 100 times the least).
+/// Loss weight per base: 1, or balanced so that every label has the same total weight (at most 100 times the
+/// smallest weight).
 enum class LabelWeights : std::uint8_t { uniform, balanced };
 inline constexpr Choices<LabelWeights, 2> label_weight_choices{
     {{LabelWeights::uniform, "uniform"}, {LabelWeights::balanced, "balanced"}}};
 
-/// finetune-tokens. It ignores FinetuneSpec's examples and its fields of windows, baselines and bins. A
-/// learning_rate.peak of 0 means peak_of().
+/// Options of finetune-tokens, which ignores FinetuneSpec's examples and its fields for windows, baselines
+/// and bins. A learning_rate.peak of 0 means peak_of().
 struct FinetuneTokensSpec : FinetuneSpec {
     FinetuneTokensSpec() {
         head = "tokens";
@@ -174,23 +176,24 @@ struct FinetuneTokensSpec : FinetuneSpec {
 
     std::filesystem::path labels;  ///< BED, column 4
     std::vector<std::filesystem::path> references;
-    std::string none_label = "none";  ///< label of bases of no row
-    /// Contigs, regions and BED files that are learned from; none: each contig from its first to its last
-    /// labeled base.
+    std::string none_label = "none";  ///< label of bases without a row
+    /// Contigs, regions and BED files to train on; empty: each contig from its first to its last labeled
+    /// base.
     std::vector<std::string> include;
     std::vector<std::string> validation, test;  ///< held out, as examples::HoldOuts
-    std::int64_t window = 0;                    ///< bases; 0: as many as the model's positions hold
-    std::int64_t margin = -1;  ///< at each end of a window, only context in prediction; -1: an eighth of it
+    std::int64_t window = 0;                    ///< bases; 0: as many as the model can read
+    std::int64_t margin =
+        -1;  ///< bases at each end of a window that are only context in prediction; -1: an eighth of it
     LabelWeights label_weights = LabelWeights::uniform;
 
-    /// Throws ConfigError where options do not belong together.
+    /// Throws ConfigError if options do not belong together.
     void validate() const;
-    /// `window`, or `fitting` where it is 0. Throws ConfigError where it is above `fitting`.
+    /// `window`, or `fitting` if it is 0. Throws ConfigError if it is above `fitting`.
     std::int64_t window_bases(std::int64_t fitting) const;
     /// The peak of the learning rate: as given, else 0.128 over the hidden size, which is 1e-3 of tiny's 128
     /// and 1.7e-4 of base's 768.
     double peak_of(std::int64_t hidden_size) const;
-    /// The margin of a window. Throws ConfigError where the margins leave no base between them.
+    /// The margin of a window. Throws ConfigError if the margins leave no base between them.
     std::int64_t margin_bases(std::int64_t window_bases) const;
 };
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Settings of motifs export and motifs marginalize.
+// Settings of motifs-export and motifs-marginalize.
 #pragma once
 
 #include "bigbird/core/files.hpp"

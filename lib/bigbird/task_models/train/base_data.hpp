@@ -28,23 +28,23 @@ struct LabelWindow {
 /// Const calls are thread-safe.
 class LabelWindows {
 public:
-    /// Stretches of `bases` without runs of 64 and more N. Reads their sequence once, on `threads` threads.
-    /// `reference` and `labels` must outlive this.
+    /// Divides `bases` into stretches without runs of 64 or more N. Reads their sequence once, on `threads`
+    /// threads. `reference` and `labels` must outlive this.
     LabelWindows(const genome::ReferenceGenome& reference, const examples::BaseLabels& labels,
                  const genome::IntervalSet& bases, int threads);
 
     std::int64_t bases() const { return bases_; }
-    /// How many of them have each label.
+    /// Number of these bases with each label.
     const std::vector<std::int64_t>& counts() const { return counts_; }
 
-    /// About `count` stretches of at most `length` bases, evenly spaced; stretches below half the length only
-    /// where there are no others.
+    /// About `count` stretches of at most `length` bases, evenly spaced. Uses stretches shorter than half the
+    /// length only if there are no others.
     std::vector<std::string> samples(std::int64_t count, std::int64_t length) const;
     /// Draws a random base, and a window of at most `size` bases that has it at a random position. Draws the
     /// strand if `both_strands`. All bases count. Requires bases() > 0.
     LabelWindow draw(Rng rng, std::int64_t size, bool both_strands) const;
-    /// Windows of at most `size` bases whose counted bases cover every stretch once: all but `margin` bases
-    /// at each end, where the stretch goes on there.
+    /// Windows of at most `size` bases whose counted bases cover every stretch once. Counted are all bases
+    /// except `margin` bases at each end, if the stretch continues there.
     std::vector<LabelWindow> tiles(std::int64_t size, std::int64_t margin) const;
 
     /// The window's sequence on the strand that the network reads.
@@ -61,25 +61,25 @@ private:
     std::vector<std::int64_t> counts_;
 };
 
-/// Loss weight of a base of each label. The least is 1, the others are at most 100.
+/// Loss weight per base, for each label. The smallest is 1, the others are at most 100.
 std::vector<double> weights_of_labels(LabelWeights weights, const std::vector<std::int64_t>& counts);
 
-/// (length, labels) float32: how many of the bases that each id spells have each label. `labels`: one for
-/// each base of the window, -1 where it does not count. `length` is at least the number of spans.
+/// (length, labels) float32: the number of each id's bases with each label. `labels`: one for each base of
+/// the window, -1 where it does not count. `length` is at least the number of spans.
 at::Tensor label_counts(std::span<const TokenSpan> spans, std::span<const std::int32_t> labels,
                         std::int64_t label_count, std::int64_t length);
 
-/// The two splits that training reads.
+/// The two splits that training uses.
 struct LabelSplits {
     LabelWindows train, validation;
 };
 
-/// A label for each base. A base has the probabilities of its token, and the loss of a window is the mean
-/// over its bases of -ln p(label). So a token learns the share of each label among its bases. Validation is
-/// at most four million bases, in evenly spaced windows.
+/// Training data with a label for each base. A base has the probabilities of its token, and the loss of a
+/// window is the mean over its bases of -ln p(label). So a token learns the share of each label among its
+/// bases. Validation is at most four million bases, in evenly spaced windows.
 class BaseData : public TrainingData {
 public:
-    /// `splits` must outlive this. Throws InputError where train has no base or none with a label.
+    /// `splits` must outlive this. Throws InputError if train has no base, or none with a label.
     BaseData(std::shared_ptr<const TaskNetwork> network, const LabelSplits& splits, const TaskInfo& info,
              rows::LabelTable labels, const FinetuneTokensSpec& spec, int threads = 1);
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Windows of many bins out of labeled stretches of the genome, for training and validation. A window sees
-// only its stretch: bases beyond are N, and its bins there do not count. So no window sees a base that
+// Windows of many bins, cut from labeled stretches of the genome, for training and validation. A window reads
+// only its stretch: bases beyond it are N, and bins there do not count. So no window reads a base that
 // another split scores.
 #pragma once
 
@@ -23,29 +23,29 @@ namespace bigbird::task_models {
 struct BinWindow {
     std::size_t stretch = 0;  ///< index in LabelledBins::stretches()
     std::int64_t first = 0;   ///< its first bin; may be before the stretch
-    std::int64_t shift = 0;   ///< bases that the sequence is moved by, the labels are not
-    bool reverse = false;     ///< the reverse complement, its bins from the last to the first
+    std::int64_t shift = 0;   ///< shift of the sequence in bases; the labels are not shifted
+    bool reverse = false;     ///< read as the reverse complement, with bins from the last to the first
     /// Bins that count: [counted_begin, counted_end) of the window, before it is reversed.
     std::int64_t counted_begin = 0, counted_end = 0;
     bool operator==(const BinWindow&) const = default;
 };
 
-/// At most `most` of the windows, evenly spaced, in order. Needs most > 0.
+/// At most `most` of the windows, evenly spaced, in order. Requires most > 0.
 std::vector<BinWindow> evenly_spaced(std::vector<BinWindow> windows, std::int64_t most);
 
 /// Cuts windows of one split. Const calls are thread-safe.
 class BinWindows {
 public:
-    /// `bins` must outlive this. Bins that are N to half or more do not count. Reads all of the split's
-    /// sequence once, on `threads` threads.
+    /// `bins` must outlive this. Bins with half or more N do not count. Reads all of the split's sequence
+    /// once, on `threads` threads.
     BinWindows(const examples::LabelledBins& bins, const bins::Grid& grid, examples::Split split,
                int threads);
 
-    /// Bins that count.
+    /// Number of bins that count.
     std::int64_t usable() const { return counts_.ones(); }
-    /// How many of them have each label.
+    /// Number of these bins with each label.
     std::vector<std::int64_t> positives() const;
-    /// How many of a window's bins count.
+    /// Number of a window's bins that count.
     std::int64_t counted(const BinWindow& window) const;
 
     /// The row of bins.npy of the i-th bin that counts.
@@ -68,7 +68,7 @@ public:
 
     /// The grid's window_bases() letters.
     std::string sequence(const BinWindow& window) const;
-    /// Labels (window_bins, labels), 0 or 1, and for each bin 1 where it counts and 0 elsewhere.
+    /// Copies labels (window_bins, labels), 0 or 1, and sets `counts` to 1 for each bin that counts, else 0.
     void copy_labels(const BinWindow& window, std::span<std::uint8_t> labels,
                      std::span<std::uint8_t> counts) const;
     /// Copies numbers; bins that do not count get 0.
@@ -91,13 +91,13 @@ private:
     RankedBits counts_;  // by row of bins.npy
 };
 
-/// The mean of each track over the bins of train that count: what its numbers are divided by.
+/// The mean of each track over the counted bins of train. The track's numbers are divided by it.
 std::vector<double> mean_numbers(const BinWindows& train);
 
-/// Every bin of a window is in the loss. Samples are drawn.
+/// Training data of bin models: randomly drawn windows, with all bins of a window in the loss.
 class BinData : public TrainingData {
 public:
-    /// `bins` must outlive this. Throws InputError where no bin of train counts, or where none has a label.
+    /// `bins` must outlive this. Throws InputError if no bin of train counts, or if none has a label.
     BinData(std::shared_ptr<const BinNetwork> network, const examples::LabelledBins& bins,
             const ClassifierSpec& spec, const BinsSpec& of_bins = {}, int threads = 1);
 
@@ -117,7 +117,7 @@ private:
     /// The window that is sample `number` of the run, from 0.
     BinWindow sample(std::int64_t number) const;
     Batch batch_of(const BinWindows& source, std::span<const BinWindow> windows) const;
-    /// The first filters begin as motifs of the bins of train.
+    /// Initializes the first filters with motifs of the training bins.
     void plant(const BinNetwork& network, bool speaks) const;
 
     std::shared_ptr<const BinNetwork> network_;

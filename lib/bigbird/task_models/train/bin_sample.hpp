@@ -10,16 +10,16 @@
 
 namespace bigbird::task_models {
 
-/// The most bins of a sample.
+/// Limits on the bins of a sample.
 struct SampleSize {
     std::int64_t background = 0;  ///< drawn from all
-    std::int64_t of_label = 0;    ///< each label is brought up to this many,
-    std::int64_t of_labels = 0;   ///< but all labels together to no more than this
+    std::int64_t of_label = 0;    ///< each label gets extra bins up to this number,
+    std::int64_t of_labels = 0;   ///< but all labels together get at most this many extra bins
 };
 
-/// Returns all bins that count, in order, if they are no more than the background may be; else a sample of at
-/// most background + of_labels bins, drawn by `rng`. Reads each label once and the sequence of the sample;
-/// memory does not grow with the genome.
+/// Returns all bins that count, in order, if there are at most `background` of them; else a sample of at most
+/// background + of_labels bins, drawn by `rng`. Reads each label once and the sequence of the sample; memory
+/// does not grow with the genome.
 bins::LabelledSequence sample_of(const BinWindows& windows, const SampleSize& size, const Rng& rng);
 
 }  // namespace bigbird::task_models

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Labeled windows (build-promoters, build-chromatin) to train networks of windows on.
+// Labeled windows (build-promoters, build-chromatin), for training networks that read windows.
 #pragma once
 
 #include "bigbird/examples/examples.hpp"

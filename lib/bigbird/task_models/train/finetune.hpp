@@ -10,12 +10,13 @@
 
 namespace bigbird::task_models {
 
-/// In the run folder of a model whose filters begin as motifs: the motifs, in MEME's format.
+/// The file of motifs that filters were initialized with, in a run folder, in MEME's format.
 inline constexpr const char* motif_file = "motifs.meme";
 
 /// Fine-tunes a pretrained model, or trains a baseline or a bin model, on the examples of train. With
-/// validation the model with the best mean AUROC on it becomes RUN/model, else the last step's. `place`: this
-/// process' rank. Throws InputError, ConfigError, DeviceError, WriteError, Stopped (after a checkpoint).
+/// validation, the model with the best validation figure becomes RUN/model, else that of the last step.
+/// `place`: this process's rank. Throws InputError, ConfigError, DeviceError, WriteError, Stopped (after a
+/// checkpoint).
 training::LoopResult finetune(const FinetuneSpec& spec, const training::RankSpec& place = {});
 /// Like finetune(), for a pretrained model that learns to label bases.
 training::LoopResult finetune_tokens(const FinetuneTokensSpec& spec, const training::RankSpec& place = {});

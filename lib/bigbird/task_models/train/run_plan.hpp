@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A run of finetune-*, decided before anything is built: what is trained, on what, and what the run records.
+// The plan of a run of finetune-*, made before anything is built: network, data, and the options that the run
+// records.
 #pragma once
 
 #include "bigbird/bins/config.hpp"
@@ -21,16 +22,16 @@
 
 namespace bigbird::task_models {
 
-/// Facts for a model card that the model's folder lacks.
+/// Facts for a model card that are not in the model's folder.
 struct CardFacts {
     std::string task;            ///< "promoter", "chromatin", "sequences" or "tokens": predict-TASK scores,
                                  ///< evaluate-TASK evaluates
     std::string architecture{};  ///< TaskInfo::architecture
-    std::string reads;           ///< what a score is of: "a window of 1,000 bases"
+    std::string reads;           ///< the input of a score: "a window of 1,000 bases"
     examples::TargetKind target = examples::TargetKind::labels;
     std::size_t labels = 0;
-    std::string validation{};  ///< what was evaluated: "2,500 rows"; empty: nothing
-    std::vector<std::pair<std::string, std::string>> data{};  ///< what, and its checksum or count
+    std::string validation{};  ///< the validation data: "2,500 rows"; empty: none
+    std::vector<std::pair<std::string, std::string>> data{};  ///< names, with checksums or counts
     Json options{};                                           ///< training's options, by name
 };
 
@@ -40,21 +41,22 @@ CardFacts facts_of(const examples::ExampleSet& examples);
 /// "12,345,678".
 std::string with_commas(std::int64_t number);
 
-/// The card of a model whose folder holds all but it. Throws InputError where a file of it cannot be read.
+/// The card of a model whose folder is otherwise complete. Throws InputError if one of its files cannot be
+/// read.
 model::ModelCard task_card(const CardFacts& facts, const training::TrainedModel& model);
 
 struct RunPlan {
-    training::LoopSpec loop{};  ///< with the fixed options
+    training::LoopSpec loop{};  ///< includes the fixed options
     TaskInfo info{};
     CardFacts card{};
     std::function<std::shared_ptr<TaskNetwork>(const Job& job)> network{};
     std::function<std::unique_ptr<TrainingData>(std::shared_ptr<TaskNetwork> network, int threads)> data{};
-    std::optional<double> averaging = std::nullopt;  ///< TrainTask's
-    /// Instead of both: solves a model in closed form.
+    std::optional<double> averaging = std::nullopt;  ///< decay of TrainTask's weight average
+    /// Instead of network and data: solves a model in closed form.
     std::function<training::Solution(int threads)> solve{};
 };
 
-/// The runs of finetune(), its spec validated. `speaks`: whether to log what is unusual.
+/// The plans of finetune(), for a validated spec. `speaks`: whether to log unusual settings.
 RunPlan plan_windows(const FinetuneSpec& spec, bool speaks);
 RunPlan plan_bins(const FinetuneSpec& spec, int threads, bool speaks);
 RunPlan plan_bases(const FinetuneTokensSpec& spec, int threads, bool speaks);
@@ -69,40 +71,40 @@ training::LoopResult carry_out(const FinetuneSpec& spec, const training::RankSpe
 training::LoopSpec finetune_loop(const FinetuneSpec& spec, const training::LearningRateSpec& rate,
                                  const std::optional<std::string>& metric, bool speaks = false);
 
-/// The options of most runs that change the result, by name; for BigBird also its start, the model folder
-/// `pretrained`. Runs record some of them and require them again on resuming.
+/// The options that change the result of most runs, by name; for BigBird also its initial model, the folder
+/// `pretrained`. Runs record some of them and require the same ones on resuming.
 Json run_options(const FinetuneSpec& spec, const training::LoopSpec& loop,
                  const std::filesystem::path& pretrained);
 /// The entries of `options` whose names are in `names`, in that order. `names` are separated by blanks.
 Json chosen_options(const Json& options, const std::string& names);
-/// Names of the optimizer's.
+/// Names of the optimizer's options.
 inline constexpr const char* optimizer_options =
     " --steps --batch-size --learning-rate --warmup-steps --schedule --betas --epsilon --weight-decay "
     "--clip-norm ";
-/// Options of BigBird's start.
+/// Names of the options for BigBird's initial model.
 inline constexpr const char* starting_options = " --model --head --dropout --random-weights ";
 
-/// The examples of spec.task. Throws InputError where they are of another.
+/// Loads the examples of spec.task. Throws InputError if they are for another task.
 std::shared_ptr<const examples::ExampleSet> load_examples(const FinetuneSpec& spec);
 
-/// The pretrained model's configuration with the head and the dropout that are asked for. Throws InputError,
-/// ConfigError.
+/// The pretrained model's configuration, with the requested head and dropout. Throws InputError, ConfigError.
 model::BigBirdConfig classifier_config(const FinetuneSpec& spec, const std::filesystem::path& pretrained,
                                        std::size_t labels);
-/// A pretrained model that reads windows, with a head of `labels`.
+/// A network of windows from a pretrained model, with a head for `labels` labels.
 std::shared_ptr<TaskNetwork> pretrained_windows(const FinetuneSpec& spec, const TaskInfo& info,
                                                 std::size_t labels, const std::filesystem::path& pretrained,
                                                 const Job& job);
-/// With the pretrained encoder or, with random_weights, a new one; the head is drawn from the seed.
+/// A classifier with the pretrained encoder or, with random_weights, a new one. The head is drawn from the
+/// seed.
 model::SequenceClassifier starting_classifier(const FinetuneSpec& spec, const model::BigBirdConfig& config,
                                               const std::filesystem::path& pretrained,
                                               const at::Device& device);
 
-/// The network of bigbird-bins that `spec` asks for, for bins of `bin` bases. Throws ConfigError, and
-/// InputError where its file cannot be read.
+/// The configuration of bigbird-bins for `spec` and bins of `bin` bases. Throws ConfigError, and InputError
+/// where its file cannot be read.
 bins::BinsConfig bins_config(const BinsSpec& spec, std::optional<double> dropout, std::int64_t bin);
-/// The windows of BigBird with --head bins, where the positions hold the tokens of `fitting` bins. Throws
-/// ConfigError where those asked for do not fit.
+/// The windows of BigBird with --head bins, if the positions have room for the tokens of `fitting` bins.
+/// Throws ConfigError if the requested windows do not fit.
 bins::Grid token_grid(const BinsSpec& spec, std::int64_t bin, std::int64_t fitting);
 
 }  // namespace bigbird::task_models

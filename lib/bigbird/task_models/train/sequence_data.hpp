@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Labeled records (build-sequences) for training networks that read all of a record, or a window around its
-// middle.
+// Labeled records (build-sequences), for training networks that read complete records or a window around
+// their middle.
 #pragma once
 
 #include "bigbird/task_models/train/example_data.hpp"
@@ -15,7 +15,7 @@ namespace bigbird::task_models {
 Standardisation standardisation_of(const examples::ExampleSet& examples);
 
 /// The meaning of these examples' targets. ClassifierSpec gives the weights of classes and labels. Throws
-/// ConfigError where positive_weight is given for more than two classes, or for numbers; where counts are
+/// ConfigError if positive_weight is given for more than two classes or for numbers, or if counts are
 /// negative.
 std::unique_ptr<Target> target_of(const examples::ExampleSet& examples, const ClassifierSpec& spec,
                                   const SequenceSpec& sequence, const at::Device& device);
@@ -30,7 +30,7 @@ ScoredRows scored_records(const TaskNetwork& network, const examples::ExampleSet
                           const std::optional<Standardisation>& standardisation, std::int64_t batch_tokens,
                           int threads);
 
-/// ExampleData with any target.
+/// Training data of records, with any target.
 class SequenceData : public ExampleData {
 public:
     /// See ExampleData. `standardisation`: scale of the numbers; nullopt: the numbers are counts.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Filters of a network of records that begin as motifs of the records of a class or label.
+// Initializes filters of a sequence network with motifs of the records of a class or label.
 #pragma once
 
 #include "bigbird/examples/examples.hpp"
@@ -10,8 +10,8 @@
 
 namespace bigbird::task_models {
 
-/// The first filters of each member become at most `most` motifs (bins::find_motifs), found in at most a few
-/// thousand rows of train, drawn by `seed`. Returns them. Does nothing for networks that are no
+/// Replaces the first filters of each member by at most `most` motifs (bins::find_motifs), found in at most a
+/// few thousand rows of train, drawn by `seed`. Returns these motifs. Does nothing for networks other than
 /// SequenceNetwork, and for numbers.
 motifs::MotifSet plant_motifs(TaskNetwork& network, const examples::ExampleSet& examples, std::int64_t most,
                               std::uint64_t seed, int threads);

@@ -14,14 +14,14 @@ namespace bigbird::task_models {
 
 struct LinearTraining {
     std::shared_ptr<TaskNetwork> network;
-    Json metrics;  ///< for metrics.jsonl: what was chosen, and on validation "eval_auroc"
+    Json metrics;  ///< for metrics.jsonl: the chosen settings, and with validation "eval_auroc"
     std::optional<FittedCalibration> calibration;  ///< on the rows of validation, if any
 };
 
 /// Solves for all labels. `info` gets its description (TaskInfo::network). `positive_weight` (none: balanced)
-/// weighs gkm-svm's positives; kmer-ridge has no use for it. Windows of gkm-svm are drawn by `seed`: all that
-/// have a label, as far as they fit into half of most_windows, and others. Throws InputError where no window
-/// of train can be used, ConfigError for words that cannot be, Stopped.
+/// weights gkm-svm's positives; kmer-ridge ignores it. Windows of gkm-svm are drawn by `seed`: those with a
+/// label, up to half of most_windows, and others. Throws InputError if no window of train can be used,
+/// ConfigError for impossible k-mers, Stopped.
 LinearTraining train_linear(TaskInfo& info, const examples::ExampleSet& examples, const LinearSpec& spec,
                             const std::optional<double>& positive_weight, std::uint64_t seed, int threads);
 

@@ -16,25 +16,25 @@
 namespace bigbird::task_models {
 
 /// Each rank takes its share of a batch and splits it into groups (TaskNetwork::group), which changes neither
-/// loss nor dropout masks. With `averaging` the model is the running average of the weights, at this decay
-/// per step (0: the last weights): module() holds both, and the average wants no gradients.
+/// loss nor dropout masks. With `averaging`, the model is the running average of the weights with this decay
+/// per step (0: the last weights). module() contains both, and the average has no gradients.
 class TrainTask : public training::TrainingTask {
 public:
-    /// Without ranks this process trains by itself. Throws ConfigError where ranks are left without a window.
+    /// Without ranks, only this process trains. Throws ConfigError if a rank would get no window.
     TrainTask(std::shared_ptr<TaskNetwork> network, std::unique_ptr<TrainingData> data, TaskInfo info,
               const ClassifierSpec& spec, std::optional<double> averaging = std::nullopt, int threads = 1,
               std::shared_ptr<training::Ranks> ranks = nullptr);
 
     torch::nn::Module& module() override { return *module_; }
     training::StepStats accumulate(std::int64_t step) override;
-    /// Moves the average towards the weights that the step left.
+    /// Updates the average with the weights after the step.
     void made(std::int64_t step) override;
     /// Target::figures() of validation.
     Json evaluate() override;
     /// TaskNetwork::write()'s files, labels.tsv and, right after an evaluation on the first rank,
     /// calibration.json.
     void write_model(const std::filesystem::path& directory) override;
-    /// The trained weights, besides their average.
+    /// Writes the trained weights; write_model() writes their average.
     void write_training_state(const std::filesystem::path& directory) override;
     void read_model(const std::filesystem::path& checkpoint) override;
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Training data of a network: windows by their numbers, and the targets of their logits.
+// Training data of a network: windows by sample number, and the targets of their logits.
 #pragma once
 
 #include "bigbird/rows/label_table.hpp"
@@ -13,8 +13,8 @@
 
 namespace bigbird::task_models {
 
-/// Bytes on the CPU. targets: (windows, segments, labels); counts: (windows, segments, 1), undefined where
-/// every segment counts.
+/// CPU tensors, uint8 for labels and float32 for numbers. targets: (windows, segments, labels); counts:
+/// (windows, segments, 1), undefined if every segment counts.
 struct Wanted {
     at::Tensor targets, counts;
 };
@@ -38,9 +38,9 @@ public:
 
     virtual const rows::LabelTable& labels() const = 0;
     virtual std::unique_ptr<Target> target(const at::Device& device) const = 0;
-    /// Sets what the network begins with. `speaks`: whether to log it.
+    /// Sets the network's initial bias and motifs. `speaks`: whether to log it.
     virtual void start(TaskNetwork& network, const Target& target, bool speaks) const = 0;
-    /// Logs what is learned from, in `steps` steps of `batch_size` windows.
+    /// Logs the training data, for `steps` steps of `batch_size` windows.
     virtual void say(const TaskNetwork& network, std::int64_t steps, std::int64_t batch_size) const = 0;
 
     /// Samples [begin, end) of the run, from 0.
@@ -53,11 +53,11 @@ public:
         static_cast<void>(first);
         return place;
     }
-    /// The wanted rows of a group of the batch, whose logits have `segments` segments.
+    /// The targets of a group of the batch, whose logits have `segments` segments.
     virtual Wanted wanted(const Batch& batch, std::span<const std::size_t> group,
                           std::int64_t segments) const;
 
-    /// Windows of validation, and how many are held at once.
+    /// Number of validation windows, and how many are kept in memory at once.
     virtual std::int64_t validation_size() const = 0;
     virtual std::int64_t validation_chunk(std::int64_t batch_tokens) const = 0;
     /// Windows [begin, end) of validation.
@@ -66,7 +66,7 @@ public:
                              std::int64_t batch_tokens) const;
 };
 
-/// Target::bias_at() of `rates` becomes the network's output bias.
+/// Sets the network's output bias to Target::bias_at() of `rates`.
 void start_at(const std::vector<double>& rates, TaskNetwork& network, const Target& target);
 
 }  // namespace bigbird::task_models

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // Encodes stretches of A C G T several times faster than EncoderTables, its slower twin.
 //
-// First the stretch is cut into short tokens (prefix_tokens.hpp), with no search and hardly a branch. Two
-// neighbors that no token of the vocabulary holds side by side are never merged across: there the stretch
-// splits into segments of a few short tokens. Most tokens are merged from two short ones and no further,
-// which makes a segment's merges easy to find. Other segments are encoded by the definition, merge by merge,
-// which is quick for a few tokens. Long segments, and what is left at the end, go to EncoderTables.
+// First the stretch is cut into short tokens (prefix_tokens.hpp), with no search and hardly a branch. If no
+// token of the vocabulary contains two neighboring short tokens side by side, no merge crosses the edge
+// between them. These edges split the stretch into segments of a few short tokens. Most tokens are one merge
+// of two short ones, which makes a segment's merges easy to find. Other segments are encoded by the
+// definition, merge by merge, which is quick for a few tokens. Long segments, and the rest at the end, are
+// encoded by EncoderTables.
 #pragma once
 
 #include "bigbird/tokenizer/encode/encoder_tables.hpp"
@@ -42,8 +43,8 @@ private:
 
     BaseTokens bases_;
     PrefixTokens short_;
-    /// [left * short_.count() + right]: the token that two short tokens merge into; none where they are only
-    /// adjacent within a token; 0 where not even that.
+    /// [left * short_.count() + right]: the token that two short tokens merge into; none if they only occur
+    /// side by side within a token; 0 if they do not.
     std::vector<Number> merges_;
     std::vector<std::uint64_t> extensions_;
     const EncoderTables& general_;

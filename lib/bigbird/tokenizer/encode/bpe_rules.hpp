@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a byte-pair encoding is: letters, and which two neighboring tokens are merged first.
+// The rules of a byte-pair encoding: letters, and which two neighboring tokens are merged first.
 #pragma once
 
 #include <array>
@@ -18,7 +18,8 @@ using Token = std::uint32_t;
 inline constexpr Token no_token = 0xFFFFFFFF;
 inline constexpr std::uint32_t never = 0xFFFFFFFF;  ///< the rank of a pair that is not merged
 
-/// Encoding merges, while it can, the two neighbors of lowest rank, the leftmost of several.
+/// Encoding repeatedly merges the two neighbors of lowest rank, the leftmost of several, until no merge
+/// applies.
 class BpeRules {
 public:
     struct Merge {
@@ -30,7 +31,7 @@ public:
     /// Adds a token, whose text must be new.
     Token add(std::string_view text, std::int32_t id);
     std::optional<Token> find(std::string_view text) const;
-    /// left + right is merged with this rank. An earlier rule for the same two stays.
+    /// Merges left + right with this rank. An earlier rule for the same two tokens takes precedence.
     void add_merge(Token left, Token right, std::uint32_t rank, Token merged);
     Merge merge(Token left, Token right) const;
     /// Calls visit(left, right, rank) for each merge, in no particular order.
@@ -56,25 +57,26 @@ private:
     };
     /// The slot of a pair, or the empty slot where it would be inserted.
     std::size_t slot_of(Token left, Token right) const;
-    std::vector<Slot> slots_;  ///< tables of our own: reading a tokenizer does little but look up
+    std::vector<Slot> slots_;  ///< our own hash tables, because reading a tokenizer is mostly look-ups
     std::size_t merges_ = 0;
     /// The slot of a text.
     std::size_t slot_of(std::string_view text) const;
     std::vector<Token> by_text_;
 };
 
-// Neighbors are compatible when they stay apart: no merge crosses the edge between them while their letters
-// are encoded together (GitHub's `bpe` crate also encodes by the compatibility of pairs). Compatibility
-// follows only from the stages of both edges. A sequence of tokens is the encoding of its letters exactly if
-// each two neighbors are compatible. (Suppose there is a merge across an edge, and take the first. Until then
-// all merges were inside single tokens, in the same order as when only the edge's two tokens are encoded, so
-// that merge would happen there too.) The rule in its plainest form is are_compatible() of the tests
+// Two neighbors are compatible if no merge crosses the edge between them while their letters are encoded
+// together (GitHub's `bpe` crate also encodes by the compatibility of pairs). Compatibility follows only from
+// the stages of both edges. A sequence of tokens is the encoding of its letters exactly if each two neighbors
+// are compatible. (Suppose there is a merge across an edge, and take the first. Until then all merges were
+// inside single tokens, in the same order as when only the edge's two tokens are encoded, so that merge would
+// happen there too.) The rule in its plainest form is are_compatible() of the tests
 // (tests/unit/tokenizer/bpe_oracle.hpp).
 
-/// One stage in the making of a token: the token at its edge, and for how long. While a letter sequence is
-/// encoded, an edge changes at certain merges. `bound` is the highest rank among the merges from this stage's
-/// beginning to the merge that ends it, or `never` for the last stage, the token itself. A merge of rank r
-/// across the edge happens in this stage if it comes before the merge of rank `bound` does.
+/// One stage in the construction of a token by merges: the token at its edge in this stage, and how long the
+/// stage lasts. While a letter sequence is encoded, an edge changes at certain merges. `bound` is the highest
+/// rank among the merges from this stage's beginning to the merge that ends it, or `never` for the last
+/// stage, the token itself. A merge of rank r across the edge happens in this stage if it comes before the
+/// merge of rank `bound` does.
 struct EdgeStage {
     Token token;
     std::uint32_t bound;
@@ -85,8 +87,8 @@ struct TokenEdges {
         right;  ///< at the token's first and last letter, from single letters outwards
 };
 
-/// Encodes the token's own letters by the rules, slowly and plainly. Nothing where that gives anything but
-/// the token: then no encoding ever holds it.
+/// Encodes the token's own letters by the rules, slowly and plainly. Returns nullopt if the result is not the
+/// token: then no encoding contains it.
 std::optional<TokenEdges> trace_token(const BpeRules& rules, Token token);
 
 }  // namespace bigbird::tokenizer

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // The exact encoder's inner loop and the packed tables that it reads.
 //
-// A token sequence is the encoding of its letters exactly if each two neighbors stay apart
+// A token sequence is the encoding of its letters exactly if each two neighbors are compatible
 // (bpe_rules.hpp). So the loop takes the longest token at each position, checks it against its left neighbor,
-// falls back to shorter tokens, and goes back a token where none fits. A dead-end position is never tried
-// again, which keeps the time linear.
+// falls back to shorter tokens, and goes back a token if none fits. A dead-end position is never tried again,
+// which keeps the time linear.
 #pragma once
 
 #include "bigbird/tokenizer/encode/bpe_rules.hpp"
@@ -21,13 +21,13 @@
 
 namespace bigbird::tokenizer {
 
-/// Finds the longest token that begins at a position. Text comes as letter numbers: those letters that tokens
-/// use, A C G T first.
+/// Finds the longest token that begins at a position. Text is given as letter numbers: A C G T first, then
+/// the other letters that tokens use.
 class TokenMatcher {
 public:
     static constexpr std::uint8_t unknown_letter = 0xFF;
-    /// Number of letters after any position that may be read, whatever they are. Text must be followed by at
-    /// least this many bytes.
+    /// Number of letters that may be read after any position. Text must be followed by at least this many
+    /// bytes of any value.
     static constexpr std::size_t padding = 8;
 
     /// The tokens by number; among them every letter that they use.
@@ -101,22 +101,22 @@ private:
 
     std::array<std::uint8_t, 256> numbers_{};
     std::size_t letters_ = 0;
-    Trie<std::uint32_t> long_;   ///< in use where the other one is empty
-    Trie<std::uint16_t> short_;  ///< half the memory, where 16 bits number nodes and tokens
+    Trie<std::uint32_t> long_;   ///< used if the other one is empty
+    Trie<std::uint16_t> short_;  ///< half the memory, if 16 bits suffice for nodes and tokens
 };
 
-/// The tokens that encodings can hold, renumbered: shorter ones first, so that the tokens at most edges share
-/// few cache lines.
+/// The tokens that encodings can contain, renumbered: shorter ones first, so that the tokens at most edges
+/// share a few cache lines.
 struct ReachableTokens {
     explicit ReachableTokens(const BpeRules& rules);
 
-    /// What a token's edges were made of: the previous token there, and the bound of that stage
+    /// The stages of a token's edges: the previous token at the edge, and the bound of that stage
     /// (bpe_rules.hpp).
     struct Edges {
         std::uint32_t right_bound = 0, left_bound = 0;
         std::uint32_t rank = 0;                   ///< rank of the merge of `left` and `right` that made it
         std::uint32_t latest = 0;                 ///< the highest rank of all merges that made the token
-        Token right = no_token, left = no_token;  ///< new numbers; no_token: a letter, which nothing made
+        Token right = no_token, left = no_token;  ///< new numbers; no_token for letters
     };
     std::vector<std::string> texts;  ///< by new number
     std::vector<std::int32_t> ids;   ///< by new number
@@ -136,8 +136,8 @@ struct TokenAt {
 class EncoderTables {
 public:
     virtual ~EncoderTables() = default;
-    /// Appends the encoding of `size` letters (numbers of `matcher`, all known, at most 2^32 - 1), behind
-    /// which TokenMatcher::padding more may be read.
+    /// Appends the encoding of `size` letters (numbers of `matcher`, all known, at most 2^32 - 1). May read
+    /// TokenMatcher::padding more bytes after them.
     virtual void encode(const std::uint8_t* letters, std::size_t size,
                         std::vector<TokenAt>& tokens) const = 0;
 

@@ -138,7 +138,7 @@ private:
 };
 
 // Emits `current` up to a token that it shares with `next`, and continues with `next`. Where they share none,
-// `current` is encoded further. False where that fails too.
+// `current` is encoded further. False if that fails too.
 bool TextEncoder::merge(const std::uint8_t* letters, Chunk& current, Chunk&& next) {
     if (const auto shared = shared_token(current, next)) {
         add(current, current.first, shared->first);

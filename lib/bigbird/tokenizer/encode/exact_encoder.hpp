@@ -20,7 +20,7 @@ struct TextSpan {
 
 struct Encoding {
     std::vector<std::int32_t> ids;
-    std::vector<TextSpan> spans;  ///< by id; neighbors touch and cover the text
+    std::vector<TextSpan> spans;  ///< by id; adjacent, and together they cover the text
 };
 
 /// Encodes text as SentencePiece (or the Hugging Face BPE that the rules came from) does, id for id, in time
@@ -28,8 +28,8 @@ struct Encoding {
 /// know become the unknown id.
 class ExactEncoder {
 public:
-    /// Makes the tables; some tens of milliseconds for 32,000 pieces. Tokens that no encoding can hold (see
-    /// unreachable()) are left out.
+    /// Builds the tables, in some tens of milliseconds for 32,000 tokens. Tokens that no encoding can contain
+    /// (see unreachable()) are left out.
     explicit ExactEncoder(const BpeRules& rules);
     ~ExactEncoder();
     ExactEncoder(ExactEncoder&&) noexcept;
@@ -40,7 +40,7 @@ public:
     std::vector<std::int32_t> encode(std::string_view text, int threads = 1) const;
     Encoding encode_with_spans(std::string_view text, int threads = 1) const;
 
-    /// Ids of pieces that encoding never gives, for example because their letters are merged otherwise.
+    /// Ids of tokens that encoding never gives, for example because their letters are merged differently.
     /// Ascending.
     std::span<const std::int32_t> unreachable() const;
 

@@ -17,21 +17,21 @@ namespace bigbird::tokenizer {
 class KmerEncoder {
 public:
     static constexpr int longest = 12;               ///< 16,777,216 k-mers
-    static constexpr std::int32_t first_letter = 5;  ///< the ids before are the special pieces'
+    static constexpr std::int32_t first_letter = 5;  ///< smaller ids are special tokens
     static constexpr std::int32_t first_kmer = 10;
 
-    /// Throws ConfigError where k is not in [1, longest].
+    /// Throws ConfigError if k is not in [1, longest].
     explicit KmerEncoder(int k);
 
     int kmer_length() const { return k_; }
-    std::int32_t vocab_size() const;  ///< special pieces included
+    std::int32_t vocab_size() const;  ///< including special tokens
     /// The letters of an id in [first_letter, vocab_size).
     std::string spelling(std::int32_t id) const;
 
     /// Ids of a sequence of any length, after normalised_base(). Uses one thread; speed is limited by writing
     /// the ids.
     std::vector<std::int32_t> encode(std::string_view dna) const;
-    /// The same ids, and which letters of `dna` each spells.
+    /// The same ids, and the letters of `dna` for each.
     Encoding encode_with_spans(std::string_view dna) const;
 
 private:

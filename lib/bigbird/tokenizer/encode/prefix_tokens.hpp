@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// The first stage of encoding bases. Encoding merges by rank, so it can stop once no merge of the first few
-// hundred tokens is left, and continue later. The result at that point is short tokens. Which one begins at a
-// position depends only on the letters behind it, not on what precedes a token that stays: nearly always on
-// the next eight, which one look-up answers.
+// The first stage of encoding bases. Encoding merges by rank, so it can stop after all merges of the first
+// few hundred tokens, and continue later. The result at that point is a sequence of short tokens. The short
+// token that begins at a position depends only on the letters after the position, nearly always on the next
+// eight. So one table look-up finds it.
 #pragma once
 
 #include "bigbird/tokenizer/encode/encoder_tables.hpp"
@@ -15,34 +15,34 @@
 
 namespace bigbird::tokenizer {
 
-/// The tokens that spell only A C G T, numbered: the four letters, then the others in the order in which
-/// encoding merges them. So of two merges the one with the lower number comes first.
+/// The tokens of only A C G T, numbered: the four letters, then the others in the order of their merges. So
+/// of two merges, the one with the lower number comes first.
 ///
-/// Each of them is merged from the same two tokens wherever it occurs: inside a text its letters merge as
-/// they do by themselves (bpe_rules.hpp).
+/// Each token is merged from the same two tokens wherever it occurs: its letters merge in a text as they do
+/// alone (bpe_rules.hpp).
 class BaseTokens {
 public:
     using Number = std::uint16_t;
     static constexpr Number none = 0xFFFF;
     static constexpr std::size_t letters = 4;
 
-    /// Nothing where one of the four letters is no token, where numbers or lengths are too large (65,000
-    /// tokens, 255 letters), or where two tokens have equal ranks.
+    /// Returns nullopt if one of the four letters is not a token, if numbers or lengths are too large (65,000
+    /// tokens, 255 letters), or if two tokens have equal ranks.
     static std::optional<BaseTokens> of(const ReachableTokens& tokens);
 
     struct Token {
-        Number left = none, right = none;  ///< what it is merged from; none for letters
+        Number left = none, right = none;  ///< the two tokens that it is merged from; none for letters
         std::uint8_t length = 1;
         tokenizer::Token number = 0;  ///< ReachableTokens'
     };
     std::size_t size() const { return tokens_.size(); }
     const Token& operator[](std::size_t number) const { return tokens_[number]; }
-    /// Tokens below this number are merged by merges of rising rank.
+    /// Tokens below this number have merges of ascending rank.
     std::size_t ordered() const { return ordered_; }
-    /// True where some token spells one of the four letters and another one.
+    /// Whether any token has both one of the four letters and another letter.
     bool mixed() const { return mixed_; }
 
-    /// What `left` and `right` are merged into, or none.
+    /// The token that `left` and `right` are merged into, or none.
     Number merged(Number left, Number right) const {
         const std::uint32_t pair = std::uint32_t{left} << 16 | right, mixed = pair * 0x9E3779B1U;
         for (std::size_t i = mixed >> 8 & mask_; slots_[i] != 0; i = (i + 1) & mask_) {
@@ -63,7 +63,7 @@ private:
     bool mixed_ = false;
 };
 
-/// Which of the first tokens stay apart when only these are merged.
+/// Which pairs of the first tokens are compatible, if only merges of these tokens are made.
 class ShortNeighbours {
 public:
     ShortNeighbours(const BaseTokens& tokens, std::size_t count);
@@ -81,7 +81,7 @@ public:
     using Number = BaseTokens::Number;
     static constexpr std::size_t usual_count = 512, highest_count = 1024;
     static constexpr std::size_t longest = 16;
-    /// Bytes that may be read behind packed letters.
+    /// Number of bytes that may be read after packed letters.
     static constexpr std::size_t padding = 8;
 
     /// Uses at most the first `most` tokens.
@@ -89,16 +89,15 @@ public:
     std::size_t count() const { return count_; }
 
     /// Appends short tokens of `size` letters, four to a byte, lowest bits first. Stops where the remaining
-    /// letters do not determine the next token: at most some tens of letters before the end, except for
-    /// sequences that repeat themselves without end in two ways at once. Returns the letters that the tokens
-    /// spell.
+    /// letters do not determine the next token: at most some tens of letters before the end, except in rare
+    /// repetitive sequences. Returns the number of letters in the tokens.
     std::size_t cut(const std::uint8_t* packed, std::size_t size, std::vector<Number>& tokens) const;
 
 private:
     static constexpr std::size_t known_letters = 8;
     static constexpr Number ambiguous = 0x8000;
 
-    /// A token, and its length less one above it; or, in doubt, a position in ambiguous_.
+    /// A token, with its length minus one in the bits above it; or, if ambiguous, a position in ambiguous_.
     using Candidate = std::uint16_t;
     static constexpr unsigned number_bits = 10;
     static Number number_of(Candidate candidate) { return candidate & ((1U << number_bits) - 1); }
@@ -106,7 +105,7 @@ private:
         return (static_cast<std::size_t>(candidate) >> number_bits) + 1;
     }
 
-    /// A part of the text on its way, and the candidates found in it.
+    /// A part of the text that is being processed, and the candidates found in it.
     struct Part {
         std::size_t begin = 0, end = 0, position = 0;
         Candidate *first = nullptr, *last = nullptr;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The tokens that a tokenizer.json lists beside its model (`add_tokens`). Hugging Face's tokenizers cuts them
-// out of a text before its model encodes what is between them.
+// The tokens that a tokenizer.json lists beside its model (`add_tokens`). Hugging Face's tokenizers library
+// cuts them out of a text before its model encodes the text between them.
 #pragma once
 
 #include <bitset>
@@ -19,8 +19,8 @@ struct AddedToken {
     std::string content;
     std::int32_t id = 0;
     bool single_word = false;  ///< not beside a letter, a digit or "_"
-    bool lstrip = false;       ///< takes the blanks before it
-    bool rstrip = false;       ///< takes the blanks behind it
+    bool lstrip = false;       ///< also takes the blanks before it
+    bool rstrip = false;       ///< also takes the blanks after it
 };
 
 /// Immutable, thread-safe. Text is ASCII.
@@ -33,10 +33,10 @@ public:
         bool operator==(const Part&) const = default;
     };
 
-    /// The first token with a content counts. Contents are not empty.
+    /// Of tokens with the same content, the first is used. Contents must not be empty.
     void add(AddedToken token);
-    /// Cuts a text at the leftmost tokens, the longest where several begin at one position. Parts touch,
-    /// cover the text, and are not empty.
+    /// Cuts a text at the leftmost tokens, the longest of those that begin at one position. Parts are
+    /// adjacent, cover the text, and are not empty.
     std::vector<Part> split(std::string_view text) const;
 
 private:

@@ -17,29 +17,29 @@ namespace bigbird::tokenizer {
 class TextPattern {
 public:
     static TextPattern literal(std::string_view text);
-    /// Nothing where the expression is of another form.
+    /// Returns nullopt if the expression has another form.
     static std::optional<TextPattern> regex(std::string_view expression);
 
     struct Match {
         std::size_t begin, end;
     };
-    /// The first match at `from` or behind it, as long as possible.
+    /// The first match at or after `from`, as long as possible.
     std::optional<Match> find(std::string_view text, std::size_t from) const;
 
 private:
-    std::string literal_;       // where there is one
+    std::string literal_;       // if the pattern is a literal
     std::bitset<256> letters_;  // else these,
-    std::size_t least_ = 1;     // so often
+    std::size_t least_ = 1;     // repeated this many times
     bool more_ = false;         // or more often
 };
 
-/// Text on its way through a tokenizer's normalizers, and, if that is asked for, where each letter came from.
+/// Text during normalization and, if requested, the origin of each letter.
 struct NormalizedString {
     std::string text;
-    std::vector<TextSpan> origins;  ///< by letter: letters of the original; empty where not asked for
+    std::vector<TextSpan> origins;  ///< by letter: letters of the original; empty if not requested
 
     explicit NormalizedString(std::string_view original, bool trace);
-    /// Takes blanks away from the ends.
+    /// Removes blanks at the ends.
     void strip(bool left, bool right);
     /// Replaces each match by `content`, which maps to the entire match.
     void replace(const TextPattern& pattern, std::string_view content);

@@ -17,34 +17,34 @@
 
 namespace bigbird::tokenizer {
 
-/// tokenizer.json with which transformers' AutoTokenizer gives the ids of DnaTokenizer between [CLS] and
-/// [SEP], for ASCII text. `model` is one that DnaTokenizer accepts.
+/// A tokenizer.json with which transformers' AutoTokenizer gives DnaTokenizer's ids between [CLS] and [SEP],
+/// for ASCII text. DnaTokenizer must accept `model`.
 Json tokenizer_json(const SentencePieceModel& model);
 
 /// The common parts of all tokenizer.json files that we write: special tokens, normalised_base() as a
 /// normalizer, [CLS] and [SEP], and a decoder that adds no blanks.
 Json tokenizer_json_around(Json model, Json pre_tokenizer);
 
-/// tokenizer_config.json for it, or for another tokenizer with these special pieces; `max_length` is the
-/// longest sequence, in tokens, of the network beside it.
+/// tokenizer_config.json for it, or for another tokenizer with these special tokens; `max_length` is the
+/// network's longest sequence in tokens.
 Json tokenizer_config_json(const SpecialIds& special_ids, std::int64_t max_length);
 
 /// A Hugging Face byte-pair encoding. Immutable, thread-safe.
 class HfTokenizer {
 public:
-    /// Throws InputError: no tokenizer.json, no BPE, or naming a normalizer, pre-tokenizer or pattern that is
-    /// not supported.
+    /// Throws InputError: not a tokenizer.json, not BPE, or an unsupported normalizer, pre-tokenizer or
+    /// pattern (which it names).
     static HfTokenizer load(const std::filesystem::path& tokenizer_json);
     /// From a tokenizer.json's text; `origin` is the file that errors name.
     static HfTokenizer from_text(std::string_view text, const std::filesystem::path& origin);
     ~HfTokenizer();
     HfTokenizer(HfTokenizer&&) noexcept;
 
-    /// Ids without what the template adds. Text is ASCII; added tokens in it are found as Hugging Face does
-    /// (added_tokens.hpp).
+    /// Ids without those that the template adds. Text is ASCII; added tokens in it are found as in Hugging
+    /// Face's library (added_tokens.hpp).
     std::vector<std::int32_t> encode(std::string_view text, int threads = 1) const;
-    /// The same ids, and which letters of `text` each spells. Letters that the normalizer removes (blanks
-    /// around the text) are in no span.
+    /// The same ids, and the letters of `text` for each. Letters that the normalizer removes (blanks around
+    /// the text) are in no span.
     Encoding encode_with_spans(std::string_view text, int threads = 1) const;
     /// The text of the ids; special tokens have none. Throws ConfigError if an id is outside the vocabulary.
     std::string decode(std::span<const std::int32_t> ids) const;

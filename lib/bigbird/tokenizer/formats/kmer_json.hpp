@@ -10,11 +10,11 @@ namespace bigbird::tokenizer {
 
 /// tokenizer.json with which transformers' AutoTokenizer gives KmerEncoder's ids between [CLS] and [SEP], for
 /// ASCII text: the k-mers are words of a WordLevel model, a regular expression cuts them. Throws ConfigError
-/// where KmerEncoder has no such k.
+/// if KmerEncoder does not support k.
 std::string kmer_json(int k);
 
-/// Returns the k whose kmer_json() is equivalent to `text`, in any order of keys and spacing; nullopt where
-/// none is.
+/// Returns the k whose kmer_json() is equivalent to `text`, with any order of keys and spacing; nullopt if
+/// there is none.
 std::optional<int> kmer_length_of_json(std::string_view text);
 
 }  // namespace bigbird::tokenizer

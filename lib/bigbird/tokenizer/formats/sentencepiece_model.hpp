@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// SentencePiece's .model file: the pieces, and the settings with which they were made.
+// SentencePiece's .model file: the pieces (tokens), and the settings of their training.
 #pragma once
 
 #include "bigbird/tokenizer/encode/bpe_rules.hpp"
@@ -13,19 +13,20 @@
 
 namespace bigbird::tokenizer {
 
-/// The special pieces' ids in every tokenizer of ours. Others' may differ: DnaTokenizer::special_ids().
+/// Ids of the special tokens in every tokenizer that we train. Other tokenizers may differ:
+/// DnaTokenizer::special_ids().
 namespace special {
 inline constexpr std::int32_t pad = 0, unk = 1, cls = 2, sep = 3, mask = 4, count = 5;
 }
 
-/// -1 where a tokenizer lacks one.
+/// -1 if a tokenizer lacks one.
 struct SpecialIds {
     std::int32_t pad = special::pad, unk = special::unk, cls = special::cls, sep = special::sep,
                  mask = special::mask;
     bool operator==(const SpecialIds&) const = default;
 };
 
-/// The special pieces of every tokenizer of ours, by id.
+/// The special tokens of every tokenizer that we train, by id.
 inline constexpr std::array<const char*, special::count> special_names{"[PAD]", "[UNK]", "[CLS]", "[SEP]",
                                                                        "[MASK]"};
 
@@ -45,26 +46,25 @@ struct ModelPiece {
     bool operator==(const ModelPiece&) const = default;
 };
 
-/// The parts of a BPE model that determine its encoding. The messages are kept as bytes and written as they
-/// were read.
+/// The parts of a BPE model that determine its encoding. The specs are kept as bytes and written unchanged.
 struct SentencePieceModel {
     std::vector<ModelPiece> pieces;  ///< by id
     std::string trainer_spec, normalizer_spec;
     bool is_bpe = false;
     bool adds_blank = true;       ///< "add_dummy_prefix"
-    bool changes_letters = true;  ///< it has a table of normalized characters
+    bool changes_letters = true;  ///< whether it has a table of normalized characters
 
     bool operator==(const SentencePieceModel&) const = default;
 };
 
-/// Throws InputError naming `origin` where the bytes are no model.
+/// Throws InputError naming `origin` if the bytes are not a model.
 SentencePieceModel parse_sentencepiece_model(std::string_view bytes, const std::filesystem::path& origin);
 
 /// The .model file's bytes.
 std::string serialize(const SentencePieceModel& model);
 
-/// SentencePiece's: any two neighbors whose joint text is a piece, by falling score. Throws InputError
-/// naming `origin` where the model is not BPE, or has pieces that this encoder does not know how to treat
+/// SentencePiece's rules: merge any two neighbors whose joint text is a piece, by descending score. Throws
+/// InputError naming `origin` if the model is not BPE, or has pieces that this encoder does not support
 /// (user-defined, unused, bytes, letters beyond ASCII).
 BpeRules bpe_rules_of(const SentencePieceModel& model, const std::filesystem::path& origin);
 

@@ -139,7 +139,7 @@ public:
     Worker(const Worker&) = delete;
     Worker& operator=(const Worker&) = delete;
 
-    // Returns the child's message; empty where it ended without one.
+    // Returns the child's message; empty if it ended without one.
     std::string wait() {
         std::string text;
         std::array<char, 65536> block;

@@ -14,11 +14,11 @@
 
 namespace bigbird::tokenizer {
 
-/// `exact` is ours: the same pieces, many times faster, in a tenth of the memory.
+/// `exact` is our own trainer: it gives the same pieces, many times faster, in a tenth of the memory.
 enum class TrainEngine { exact, sentencepiece };
 
 struct TrainSpec {
-    std::int32_t vocab_size = 32'000;    ///< special pieces and letters included
+    std::int32_t vocab_size = 32'000;    ///< including special tokens and letters
     std::int32_t max_piece_length = 16;  ///< bases
     std::int64_t max_sentences = 0;      ///< 0: all; else a seeded sample
     std::int64_t max_memory =
@@ -34,7 +34,8 @@ struct TrainSpec {
 struct TrainReport {
     std::int64_t sentences = 0, bases = 0;  ///< trained on; N is not counted
     std::int64_t measured_bases = 0,
-                 measured_tokens = 0;  ///< the corpus, or an even sample of it, under the new model
+                 measured_tokens =
+                     0;  ///< size of the corpus, or of an evenly spaced sample, encoded by the new model
     std::int32_t vocab_size = 0;
     OverlapCounting overlaps = OverlapCounting::every;  ///< as they were counted: every or alternate
     double bases_per_token() const {
@@ -44,16 +45,16 @@ struct TrainReport {
     }
 };
 
-/// Memory that training on `bases` bases takes, in bytes, as measured with 32,000 pieces.
+/// Memory for training on `bases` bases, in bytes, as measured with 32,000 tokens.
 std::int64_t estimated_memory(TrainEngine engine, std::int64_t bases);
 
 /// Trains a SentencePiece BPE and writes `target` (.model) and, beside it, the same name ending in .vocab,
 /// both atomically. Sentences are normalized and cut at runs of N (so that N burns no merges) and at 30,000
 /// bases (SentencePiece's own trainer crashes on long ones). A letter that never occurs is added as a
-/// sentence, so that A C G T N are always pieces. The result depends only on the spec, without its threads,
-/// and the sentences in their order; not on the engine. (Where thousands of pairs are equally frequent, as in
-/// a corpus small for its vocabulary, the exact engine asks the other one. Where it cannot, because overlaps
-/// are counted otherwise or --max-memory forbids, it warns.) Not thread-safe.
+/// sentence, so that A C G T N are always tokens. The result depends only on the spec (except its threads)
+/// and on the sentences in their order, not on the engine. (If thousands of pairs are equally frequent, as in
+/// a corpus too small for its vocabulary, the exact engine uses the other one. If it cannot, because overlaps
+/// are counted differently or because of --max-memory, it warns.) Not thread-safe.
 class TokenizerTrainer {
 public:
     /// Throws ConfigError: from validate(), or for an output that exists or cannot be made. Nothing is
@@ -64,8 +65,8 @@ public:
     void add(std::string sentence);
     /// Outputs to commit together with the model.
     using Companions = std::function<std::vector<PendingOutput*>(const TrainReport&, const DnaTokenizer&)>;
-    /// Once, after all sentences. Throws InputError where the corpus is empty or gives fewer pieces than
-    /// asked for (the message has the number); then no file appears.
+    /// Call it once, after all sentences. Throws InputError if the corpus is empty or gives fewer tokens than
+    /// requested (the message has the number); then no file appears.
     TrainReport finish(const Companions& companions = {});
 
 private:

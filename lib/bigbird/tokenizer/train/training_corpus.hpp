@@ -13,21 +13,21 @@
 
 namespace bigbird::tokenizer {
 
-/// What a tokenizer is trained on: sentences, normalized and cut at runs of N and at 30,000 bases into
-/// stretches, held as one array of symbols. Where they outgrow a limit, sentences are dropped whose seeded
-/// hash is above a threshold, halved as often as needed. The sample depends only on the seed, the limit and
-/// the sentences' order. Not thread-safe.
+/// The training data of a tokenizer: sentences, normalized and cut at runs of N and at 30,000 bases into
+/// stretches, stored as one array of symbols. If they exceed a limit, sentences with a seeded hash above a
+/// threshold are dropped; the threshold is halved as often as needed. The sample depends only on the seed,
+/// the limit and the sentences' order. Not thread-safe.
 class TrainingCorpus {
 public:
-    /// Beyond 32,767 bases SentencePiece 0.1.97 crashes, beyond 65,535 all its versions abort.
+    /// Above 32,767 bases SentencePiece 0.1.97 crashes, above 65,535 all its versions abort.
     static constexpr std::size_t longest_stretch = 30'000;
 
     explicit TrainingCorpus(std::uint64_t seed,
                             std::size_t most_bases = std::numeric_limits<std::size_t>::max());
 
     void add(std::string_view sentence);
-    /// Adds the letters that never occur as sentences of their own, one per 16 million bases: every letter
-    /// must be a piece, and SentencePiece drops one whose share vanishes in a float. Call it after all
+    /// Adds the letters that never occur as separate sentences, one per 16 million bases: every letter must
+    /// be a token, and SentencePiece drops one whose share rounds to 0 in a float. Call it after all
     /// sentences.
     void add_missing_letters();
 
@@ -49,7 +49,7 @@ private:
     std::size_t most_bases_;
     LetterArray positions_;
     std::vector<std::pair<std::int64_t, std::size_t>>
-        starts_;  ///< sentence, first position; kept where there is a limit
+        starts_;  ///< sentence, first position; kept if there is a limit
     std::array<std::int64_t, TokenArray::letters> counts_{};
     std::int64_t seen_ = 0, sentences_ = 0;
     std::vector<std::uint8_t> letters_;  // letters of the current sentence

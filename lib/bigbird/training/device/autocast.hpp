@@ -7,7 +7,7 @@
 
 namespace bigbird::training {
 
-/// What the network computes in: parameters, moments and losses are float32 in either case.
+/// The type of the network's matrix products; parameters, moments and losses are always float32.
 enum class ComputeType : std::uint8_t { fp32, bf16 };
 
 /// "fp32", "bf16", or "auto": bf16 on a GPU, fp32 on a CPU. bf16 becomes fp32 on a CPU without instructions

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What is measured on a device: memory in use and the speed of its matrix products.
+// Measures a device: memory in use and the speed of matrix products.
 #pragma once
 
 #include "bigbird/training/device/autocast.hpp"

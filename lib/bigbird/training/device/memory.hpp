@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How much memory a device has, and the message when it runs out.
+// The memory of a device, and the message when it runs out.
 #pragma once
 
 #include "bigbird/core/error.hpp"
@@ -16,7 +16,7 @@ namespace bigbird::training {
 /// where a GPU's is unknown.
 double available_memory(const at::Device& device);
 
-/// Calls `body`; memory that runs out there becomes a DeviceError with this sentence.
+/// Calls `body`. If memory runs out there, throws a DeviceError with this sentence.
 template <typename Body>
 auto with_memory_advice(const std::string& sentence, Body&& body) {
     try {
@@ -31,8 +31,8 @@ auto with_memory_advice(const std::string& sentence, Body&& body) {
     }
 }
 
-/// From now on large blocks that are freed go back to the system at once, which costs some time: without it
-/// the C library keeps about as much as recomputing saves.
+/// From now on freed large blocks are returned to the system at once, which costs some time. Otherwise the C
+/// library keeps about as much memory as recomputing saves.
 void keep_little_memory();
 
 }  // namespace bigbird::training

@@ -12,7 +12,7 @@ namespace bigbird::training {
 
 /// Writes scalars as TensorBoard reads them: RUN/tensorboard/events.out.tfevents.<first step>, TFRecords
 /// (length, masked CRC-32C, bytes, masked CRC-32C) of tensorflow.Event messages. Each process of a run writes
-/// its own file, beginning with a session's start, so that TensorBoard drops an earlier process' steps after
+/// its own file, which begins with a session start. TensorBoard then drops an earlier process's steps after
 /// its last checkpoint.
 class EventFile {
 public:

@@ -11,7 +11,7 @@
 namespace bigbird::training {
 
 /// RUN/metrics.jsonl: one JSON object per line, each with "step"; the same numbers go to RUN/tensorboard/.
-/// Lines are flushed as they are written, so that others can follow the file.
+/// Every line is flushed, so that others can follow the file.
 class MetricsLog {
 public:
     /// Appends after the lines with a step of at most `last_step`. Later lines, and a line cut short by a

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Whether several processes could train together here, without starting any.
+// Checks whether several processes could train together here, without starting any.
 #pragma once
 
 #include "bigbird/core/system/program_file.hpp"
@@ -9,13 +9,13 @@
 
 namespace bigbird::training {
 
-/// Why Gloo, between CPUs, cannot be used; empty where it can. Takes the interface that GLOO_SOCKET_IFNAME
-/// names, as training does.
+/// Why Gloo (for CPUs) cannot be used; empty if it can. Uses the interface that GLOO_SOCKET_IFNAME names, as
+/// training does.
 std::string gloo_obstacle();
 
 struct NcclFacts {
-    std::string obstacle;           ///< why NCCL, between GPUs, cannot be used; empty where it can
-    std::string version;            ///< "2.28.9"; empty where there is no library
+    std::string obstacle;           ///< why NCCL, between GPUs, cannot be used; empty if it can
+    std::string version;            ///< "2.28.9"; empty if there is no library
     std::filesystem::path library;  ///< libnccl.so.2
 };
 /// Facts of this program's plugin. GPUs are not checked.

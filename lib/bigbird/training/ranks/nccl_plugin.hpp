@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// NCCL is reached through a library of its own beside the program, opened where GPUs are used, so that the
-// program itself starts on machines without a GPU.
+// NCCL is used through a separate library beside the program. It is opened only if GPUs are used, so that the
+// program starts on machines without a GPU.
 #pragma once
 
 #include "bigbird/core/system/program_file.hpp"
@@ -10,8 +10,8 @@
 
 namespace bigbird::training {
 
-/// Throws DeviceError where `library` is missing (built only where nccl.h and the CUDA headers are) or cannot
-/// be opened. The first that was opened stays.
+/// Throws DeviceError if `library` is missing (built only where nccl.h and the CUDA headers are) or cannot
+/// be opened. The first library that was opened is used from then on.
 c10::intrusive_ptr<c10d::Backend> open_nccl(
     const c10::intrusive_ptr<c10d::Store>& store, int rank, int size, const at::Device& device,
     const std::filesystem::path& library = program_file("bigbird-nccl.so"));

@@ -7,8 +7,8 @@
 
 namespace bigbird::training {
 
-/// --device for this rank (model::open_device): with several on a machine, "auto" and "cuda" take one GPU
-/// each.
+/// The value of --device for this rank (model::open_device): if a machine has several ranks, "auto" and
+/// "cuda" give each its own GPU.
 std::string device_of(const RankSpec& place, const std::string& device);
 
 }  // namespace bigbird::training

@@ -25,7 +25,7 @@ bool is_set(const char* variable) {
     return !text_of(variable).empty();
 }
 
-/// Throws ConfigError where the variable is missing or no integer in [low, high].
+/// Throws ConfigError if the variable is missing or no integer in [low, high].
 int number_of(const char* variable, int low, int high, const std::string& launcher) {
     const std::string text = text_of(variable);
     if (text.empty()) {

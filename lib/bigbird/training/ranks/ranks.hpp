@@ -17,8 +17,8 @@ class Ranks {
 public:
     /// Only this process; every call does nothing.
     Ranks();
-    /// Meets the others and returns when all are there. Throws DeviceError where they do not come or the
-    /// machine cannot reach them, or where this build lacks NCCL.
+    /// Connects to the other ranks and returns when all are connected. Throws DeviceError if they do not
+    /// connect or cannot be reached, or if this build lacks NCCL.
     Ranks(const RankSpec& spec, const at::Device& device);
     ~Ranks();
     Ranks(const Ranks&) = delete;
@@ -48,13 +48,13 @@ public:
     /// computation).
     class GradientSum {
     public:
-        /// All of `parameters`, and no others, take part in every loss. `ranks` must outlive this.
+        /// Every loss must depend on all of `parameters`, and on no others. `ranks` must outlive this.
         GradientSum(const std::vector<at::Tensor>& parameters, Ranks& ranks);
         ~GradientSum();
         GradientSum(const GradientSum&) = delete;
         GradientSum& operator=(const GradientSum&) = delete;
-        /// loss.backward() of the step's last micro-batch; those before it call backward() themselves, which
-        /// only adds to .grad. Throws DeviceError where another rank is lost.
+        /// Calls loss.backward() for the step's last micro-batch. For earlier micro-batches, call
+        /// loss.backward() directly, which only adds to .grad. Throws DeviceError if another rank is lost.
         void backward(const at::Tensor& loss);
 
     private:

@@ -7,7 +7,7 @@
 
 namespace bigbird::training {
 
-/// Muon is for the matrices within an encoder's layers; all else is AdamW's (training/muon.hpp).
+/// muon: Muon for the matrices within an encoder's layers, AdamW for the rest (training/muon.hpp).
 enum class OptimizerKind : std::uint8_t { adamw, muon };
 inline constexpr Choices<OptimizerKind, 2> optimizer_choices{
     {{OptimizerKind::adamw, "adamw"}, {OptimizerKind::muon, "muon"}}};

@@ -8,7 +8,7 @@
 
 namespace bigbird::training {
 
-/// How a run folder is kept: checkpoints, going on and stopping. Nothing here changes the result.
+/// Settings of checkpoints, resuming and stopping. They do not change the result.
 struct RunSpec {
     std::string resume = "auto";           ///< "auto", "never", or a checkpoint or run folder
     bool force = false;                    ///< with "never": discard the existing run

@@ -21,7 +21,7 @@ struct LearningRateSpec {
 
     /// Throws ConfigError: peak not above 0, warm-up negative or longer than the run.
     void validate() const;
-    /// For a run of `steps`: where the warm-up is -1 it becomes a tenth of them, at most 10,000.
+    /// The settings for a run of `steps`: a warm-up of -1 becomes a tenth of the steps, at most 10,000.
     LearningRateSpec over(std::int64_t steps) const;
 };
 

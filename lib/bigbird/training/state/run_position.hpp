@@ -9,7 +9,7 @@
 
 namespace bigbird::training {
 
-/// What a checkpoint must carry besides the model and the optimizer.
+/// The data of a checkpoint besides the model and the optimizer.
 struct RunPosition {
     std::int64_t step = 0;
     std::int64_t skipped = 0, skipped_in_a_row = 0;
@@ -17,13 +17,13 @@ struct RunPosition {
     std::optional<std::int64_t> best_step = std::nullopt;
     double best_value = 0;
     std::int64_t evaluations_since_best = 0;
-    Json evaluation = Json::object();  ///< the best step's, or the last one's where none is the best
+    Json evaluation = Json::object();  ///< of the best step, or of the last one if there is no best
     bool complete = false;
-    bool evaluation_due = false;  ///< asked to stop in the middle of the evaluation after `step`
+    bool evaluation_due = false;  ///< stopped during the evaluation after `step`
 
     Json to_json() const;
-    /// Throws Json::exception where a value is of another kind, std::out_of_range where a count is negative
-    /// or beyond 10^15.
+    /// Throws Json::exception if a value has the wrong type, std::out_of_range if a count is negative or
+    /// above 10^15.
     static RunPosition from_json(const Json& json, std::int64_t step);
 };
 

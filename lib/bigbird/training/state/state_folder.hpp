@@ -11,7 +11,7 @@ namespace bigbird::training {
 
 /// Makes training_state/ in a checkpoint and writes state.json. Throws WriteError.
 void write_state(const std::filesystem::path& checkpoint, const Json& state);
-/// Writes sha256.txt, after all other files. Throws WriteError, or InputError where a file cannot be read.
+/// Writes sha256.txt, after all other files. Throws WriteError, or InputError if a file cannot be read.
 void write_sums(const std::filesystem::path& checkpoint);
 
 /// Compares every file of the list with its checksum. Throws InputError naming what is missing, damaged or

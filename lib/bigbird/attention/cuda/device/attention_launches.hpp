@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the attention passes launch, in which order and on which grids: once for GPUs and for their emulation.
-// A `Launcher` has launch<Kernel>(blocks, shared_bytes, parameters); a Kernel has its Parameters, `threads`
-// per block, `resident` blocks per multiprocessor for which registers must do, and run(isa, parameters).
+// What the attention passes launch, in which order and on which grids. GPUs and their emulation share this
+// code. A `Launcher` has launch<Kernel>(blocks, shared_bytes, parameters); a Kernel has its Parameters,
+// `threads` per block, `resident` blocks per multiprocessor that the registers must suffice for, and run(isa,
+// parameters).
 #pragma once
 
 #include "bigbird/attention/cuda/device/forward.hpp"
@@ -11,10 +12,10 @@
 
 namespace bigbird::attention::cuda {
 
-// Attention backward in two passes without atomics, so the same bytes every time: query_gradient.hpp and
-// key_gradient.hpp. Here is what goes before and after them.
+// Attention backward in two passes without atomics, so that results repeat bit for bit: query_gradient.hpp
+// and key_gradient.hpp. This file has the kernels before and after them.
 
-/// delta = sum over a row of out * d_out, 0 behind a tile's end. Thread block of samples * heads * tiles.
+/// delta = sum over a row of out * d_out, 0 after a tile's end. Thread block of samples * heads * tiles.
 template <int HeadDim, typename Scalar>
 struct DeltaKernel : KernelShape<Arguments> {
     template <DeviceIsa Isa>

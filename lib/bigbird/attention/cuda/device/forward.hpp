@@ -94,7 +94,7 @@ BIGBIRD_DEVICE void softmax_step(const Isa& isa, ForwardState<HeadDim, Stacks>& 
             top = isa.max(top, isa.shuffle_xor(top, 2));
             const float old = state.highest[stack][half];
             const float next = isa.max(old, top * factor + bias);
-            // A row that attends nothing yet has no highest score; its weights are 0 all the same.
+            // A row that attends nothing yet has no highest score; its weights are still 0.
             const float offset = next == -INFINITY ? 0.0F : next;
             const float keep = isa.exp2(old - offset);
             float sum = 0;
@@ -168,7 +168,7 @@ BIGBIRD_DEVICE void finish_stack(const Isa& isa, const Arguments& a, const Unit&
         const float factor = is_real && sum > 0 ? 1.0F / sum : 0.0F;
         BIGBIRD_UNROLL
         for (int n = 0; n < HeadDim / 8; ++n) {
-            // Chosen, not multiplied by 0: what is not a number must not come back.
+            // Selects 0 instead of multiplying by 0, which would keep a NaN.
             out[n].x[2 * half] = is_real ? out[n].x[2 * half] * factor : 0.0F;
             out[n].x[2 * half + 1] = is_real ? out[n].x[2 * half + 1] * factor : 0.0F;
         }

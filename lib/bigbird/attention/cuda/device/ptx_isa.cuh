@@ -38,8 +38,7 @@ struct PtxIsa {
     /// To within 2 units in the last place; 0 where the divisor is above 2^126.
     __device__ __forceinline__ float divide(float a, float b) const { return __fdividef(a, b); }
 
-    /// Copies 16 bytes to shared memory behind the caller's back; where not `is_there`, zeros, and nothing is
-    /// read.
+    /// Copies 16 bytes to shared memory asynchronously. If not `is_there`, writes zeros and reads nothing.
     __device__ __forceinline__ void copy16(void* to, const void* from, bool is_there) const {
         asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;" ::"r"(shared_address(to)), "l"(from),
                      "r"(is_there ? 16 : 0)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// dq: the forward pass's units again, with probabilities made from the log-sums.
+// dq: goes through the forward pass's units again, with probabilities recomputed from the log-sums.
 #pragma once
 
 #include "bigbird/attention/cuda/device/tiles.hpp"

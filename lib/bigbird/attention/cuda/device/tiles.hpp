@@ -236,7 +236,7 @@ BIGBIRD_DEVICE int count_of(const Entry& entry) {
     return entry.place % place_factor;
 }
 
-/// The i-th entry of a unit; behind the last, one without tokens.
+/// The i-th entry of a unit; after the last, an entry without tokens.
 BIGBIRD_DEVICE Entry entry_of(const UnitList& list, const Unit& unit, int i) {
     return i < unit.count ? list.entries[unit.first + i] : Entry{};
 }

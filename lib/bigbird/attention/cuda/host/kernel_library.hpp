@@ -8,7 +8,7 @@
 namespace bigbird::attention::cuda {
 
 /// The kernels of bigbird-cuda.so, opened on the first call. It is searched beside the program and in the
-/// folder bin beside the program's (for test programs). Throws DeviceError where it is missing or belongs to
+/// folder bin beside the program's (for test programs). Throws DeviceError if it is missing or belongs to
 /// another version. Thread-safe.
 const KernelTable& kernel_library();
 

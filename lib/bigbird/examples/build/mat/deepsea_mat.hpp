@@ -35,7 +35,7 @@ public:
         std::vector<std::string> sequences;  ///< N where no channel is set
         BitRows bits;
     };
-    /// The next rows, fewer where the file ends. Throws InputError where the file breaks off or a value is
+    /// The next rows, fewer where the file ends. Throws InputError if the file breaks off or a value is
     /// neither 0 nor 1, and Stopped.
     Slab next();
 

@@ -7,10 +7,10 @@
 
 namespace bigbird::examples {
 
-/// Throws InputError where an element of a MATLAB 5 file claims more bytes than there are, and where a
-/// variable is no array of numbers. Compressed variables are inflated to their end, where zlib compares its
-/// checksum, which matio passes over; nothing but the head is kept. Files of MATLAB 7.3 are left to their
-/// reader; any others, MATLAB 4's too, are no such file. Throws Stopped.
+/// Throws InputError if an element of a MATLAB 5 file claims more bytes than there are, and if a
+/// variable is not an array of numbers. Compressed variables are inflated to their end, so that zlib compares
+/// its checksum, which matio ignores; only the head is kept. Does not check files of MATLAB 7.3; refuses all
+/// others, also those of MATLAB 4. Throws Stopped.
 void check_mat5(const std::filesystem::path& path);
 
 }  // namespace bigbird::examples

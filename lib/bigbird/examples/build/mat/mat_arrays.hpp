@@ -16,7 +16,8 @@ namespace bigbird::examples {
 /// Sequences (rows, 4, bases), channels A G C T, and labels (rows, labels). Not thread-safe.
 class MatArrays {
 public:
-    /// Throws InputError: no .mat, truncated, without the two arrays, or with other numbers of rows.
+    /// Throws InputError: not a .mat file, truncated, without the two arrays, or with different numbers of
+    /// rows in them.
     explicit MatArrays(std::filesystem::path path);
     ~MatArrays();
     MatArrays(const MatArrays&) = delete;
@@ -26,7 +27,7 @@ public:
     std::int64_t labels() const;
     std::int64_t bases() const;
 
-    /// Sequences of rows [begin, begin + count); N where no channel is set. Throws InputError where the file
+    /// Sequences of rows [begin, begin + count); N where no channel is set. Throws InputError if the file
     /// breaks off or a value is neither 0 nor 1.
     std::vector<std::string> read_sequences(std::int64_t begin, std::int64_t count);
     BitRows read_labels(std::int64_t begin, std::int64_t count);

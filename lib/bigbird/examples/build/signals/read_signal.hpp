@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Signal along a genome: bigWig, bedGraph (UCSC), or fragments of sequencing as BED or BEDPE.
+// Reads signal along a genome: bigWig, bedGraph (UCSC), or sequencing fragments as BED or BEDPE.
 #pragma once
 
 #include "bigbird/core/choice.hpp"
@@ -20,7 +20,7 @@ inline constexpr Choices<Counted, 2> counted_choices{
 struct SignalReading {
     Counted counted = Counted::ends;
     std::int64_t begin_shift = 0, end_shift = 0;  ///< added to a fragment's first and last base
-    bool skip_invalid = false;                    ///< however much does not fit the reference
+    bool skip_invalid = false;  ///< accept any share of rows that do not match the reference
 };
 
 /// Whether a file's name is a bigWig's (.bw, .bigwig).
@@ -29,8 +29,8 @@ bool is_bigwig(const std::filesystem::path& path);
 /// .bigwig) or bedGraph (.bedgraph, .bdg). Throws ConfigError for any other name.
 bool holds_fragments(const std::filesystem::path& path);
 
-/// Gets an interval of a contig of the reference, by its index, with the value of each of its bases.
-/// Intervals of fragments may overlap.
+/// Receives an interval of a contig of the reference (by index) and the value of each of its bases. Intervals
+/// of fragments may overlap.
 using AddSignal = std::function<void(std::size_t contig, std::int64_t begin, std::int64_t end, double value)>;
 
 /// Calls add() for every interval or fragment on the reference's contigs (by name or alias). Returns the

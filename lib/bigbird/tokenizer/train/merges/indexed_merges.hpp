@@ -18,11 +18,11 @@
 
 namespace bigbird::tokenizer {
 
-/// The merges after the first ones: each follows a list of the positions where its pair may be.
+/// Makes the merges after the first ones. Each goes through a list of positions where its pair may occur.
 class IndexedMerges {
 public:
-    /// Goes on where `first` ended, with its tokens, symbols and team, which must outlive this, and takes the
-    /// corpus over: `tokens` are of no use afterwards.
+    /// Continues where `first` ended, with its tokens, symbols and team, which must outlive this object.
+    /// Takes over the corpus: `tokens` must not be used afterwards.
     IndexedMerges(const SweepMerges& first, PackedTokens& tokens, LetterArray&& corpus,
                   LearntSymbols& symbols, const LearnSpec& spec, ThreadTeam& team);
 
@@ -32,13 +32,13 @@ public:
 
     /// The corpus after the merges so far.
     const TokenArray& positions() const { return positions_; }
-    /// SentencePiece, which looks among frequent pairs only, makes the same merges.
+    /// Whether SentencePiece, which considers only frequent pairs, makes the same merges.
     bool certain() const { return certain_; }
 
 private:
     struct NewPair {
         std::uint32_t number;
-        Symbol symbol;  // beside the merged one
+        Symbol symbol;  // the neighbor of the merged one
     };
     struct LostPair {
         Symbol left, right;
@@ -80,21 +80,22 @@ private:
     PairTable table_;
     std::uint64_t threshold_;  // rarer pairs are not kept
 
-    // What SentencePiece would look at: a lower bound of the pairs that it knows, an upper bound of the
-    // frequent pairs not kept here, and the count above which it looks at every pair since the last refresh.
+    // Bounds of the pairs that SentencePiece considers: a lower bound of the pairs that it knows, an upper
+    // bound of the frequent pairs not kept here, and the count above which it has considered every pair since
+    // the last refresh.
     std::size_t cached_, passed_over_ = 0;
     std::uint64_t active_above_ = 0, made_since_ = 0;
     bool certain_;
 
-    std::vector<PositionList> merged_;     // a slice: the positions of the pair at hand
-    std::vector<NeighbourCounts> counts_;  // a slice
+    std::vector<PositionList> merged_;     // by slice: the positions of the current pair
+    std::vector<NeighbourCounts> counts_;  // by slice
     NeighbourCounts total_;
     std::vector<LostPair> lost_;
     std::vector<LostCount> numbers_;
     std::vector<NewPair> new_left_, new_right_;
     std::optional<std::uint32_t> new_merged_;
     bool on_one_thread_ = false;       // this round is too short to share
-    std::vector<NewLists> new_lists_;  // a slice
+    std::vector<NewLists> new_lists_;  // by slice
 };
 
 }  // namespace bigbird::tokenizer

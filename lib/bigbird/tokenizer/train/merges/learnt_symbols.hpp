@@ -13,10 +13,11 @@
 
 namespace bigbird::tokenizer {
 
-/// How AA is counted in AAA, where a pair's two symbols are the same: `every` one as SentencePiece from
-/// 0.1.99 on. `alternate` ones as up to 0.1.98 (in the years of BigBird's paper), which kept every other one
-/// of a run when the pair appeared and never looked at the rest again. Or as the `installed` SentencePiece
-/// does, so that both engines give the same pieces. Code that counts takes `every` or `alternate`.
+/// How pairs of equal symbols are counted, such as AA in AAA. `every`: all occurrences, as SentencePiece from
+/// 0.1.99 on. `alternate`: every other occurrence of a run, as SentencePiece up to 0.1.98 (at the time of
+/// BigBird's paper), which ignored the others when the pair first appeared. `installed`: like the installed
+/// SentencePiece, so that both engines give the same pieces. Functions that count take `every` or
+/// `alternate`.
 enum class OverlapCounting { installed, every, alternate };
 
 struct CountedPair {
@@ -31,9 +32,9 @@ struct LearnSpec {
     std::int32_t max_piece_length = 16;  ///< bases
     OverlapCounting counting = OverlapCounting::every;
     int threads = 1;
-    bool only_certain = false;  ///< end where SentencePiece may choose otherwise
+    bool only_certain = false;  ///< end where SentencePiece may choose differently
     std::int32_t most_sweeps =
-        200;  ///< merges, a multiple of 100, that are made by sweeps at most; changes no result
+        200;  ///< maximum number of merges by sweeps, a multiple of 100; does not change the result
 };
 
 struct LearntPiece {
@@ -41,7 +42,7 @@ struct LearntPiece {
     std::uint64_t frequency;  ///< frequency of its pair when it was chosen
 };
 
-/// The symbols that the trainer has so far: the letters, then one a merge.
+/// The symbols that the trainer has so far: the letters, then one per merge.
 class LearntSymbols {
 public:
     explicit LearntSymbols(std::int32_t max_piece_length) : max_piece_length_(max_piece_length) {
@@ -59,7 +60,7 @@ public:
     bool short_enough(Symbol left, Symbol right) const {
         return lengths[left] + lengths[right] <= max_piece_length_;
     }
-    /// The text of a pair is a piece already, perhaps by another split.
+    /// Whether the text of a pair is already a piece, perhaps from another pair.
     bool is_known(Symbol left, Symbol right) const { return by_text_.contains(texts[left] + texts[right]); }
     std::optional<Symbol> find(const std::string& text) const {
         const auto found = by_text_.find(text);
@@ -78,7 +79,7 @@ public:
         return merged;
     }
 
-    /// Each symbol there is takes one position from now on.
+    /// From now on each existing symbol takes one position.
     void narrow() { widths.assign(size(), 1); }
 
     std::vector<std::string> texts;                ///< by symbol

@@ -19,11 +19,11 @@ struct MergeRule {
     Symbol left, right, merged;
 };
 
-/// What a merge did to the neighbors, for one slice. Symbols are listed in the order in which they were
-/// first met.
+/// Counts of the neighbors of a merged pair, for one slice. Symbols are listed in the order of their first
+/// occurrence.
 struct NeighbourCounts {
-    /// By symbol: its count left of `left`, right of `right`. No pair of IndexedMerges has 2^32 positions in
-    /// one slice, and half the memory stays in the cache.
+    /// By symbol: its count left of `left`, right of `right`. 32 bits suffice, because no pair of
+    /// IndexedMerges has 2^32 positions in one slice, and fit the cache better.
     std::vector<std::uint32_t> left, right;
     std::vector<Symbol> met_left, met_right;  ///< symbols whose count may not be 0
     std::uint64_t merged_twice = 0;           ///< overlapping count of (merged, merged)
@@ -39,7 +39,7 @@ struct NeighbourCounts {
     void clear();
 };
 
-/// Where the positions of a new pair shall go: by symbol, null where the pair is not kept.
+/// The lists for the positions of new pairs: by symbol, null if the pair is not kept.
 struct NewLists {
     std::vector<PositionList*> left;   ///< (symbol, merged)
     std::vector<PositionList*> right;  ///< (merged, symbol)
@@ -48,7 +48,7 @@ struct NewLists {
     explicit NewLists(std::size_t symbols) : left(symbols), right(symbols) {}
 };
 
-/// Drops every other occurrence of a run of one symbol, as OverlapCounting::alternate demands. Feed it the
+/// Drops every other occurrence in a run of one symbol, for OverlapCounting::alternate. Call it with the
 /// ascending positions of (symbol, symbol).
 class RunFilter {
 public:
@@ -66,12 +66,12 @@ private:
     bool any_ = false;
 };
 
-/// A range of the token array that one thread works on; it begins behind a separator and ends with one, so
-/// slices never touch each other.
+/// A range of the token array that one thread works on. It begins after a separator and ends with one, so
+/// slices are independent.
 class MergeSlice {
 public:
     /// `widths` holds the positions that each symbol takes, and grows with the symbols.
-    /// list_neighbours() need not read the positions again where merge() merged at most `most_remembered`.
+    /// list_neighbours() need not read the positions again if merge() merged at most `most_remembered`.
     MergeSlice(std::span<Symbol> positions, const std::vector<std::uint16_t>& widths,
                OverlapCounting counting, std::size_t most_remembered = std::size_t{1} << 21)
         : positions_(positions.data()),
@@ -112,8 +112,7 @@ private:
 
 template <typename Visit>
 void MergeSlice::for_each_pair(Visit&& visit) const {
-    if (widths_.size() ==
-        TokenArray::letters) {  // nothing is merged yet: no position need wait for the last one
+    if (widths_.size() == TokenArray::letters) {  // nothing is merged yet, so positions are independent
         for (std::size_t position = 0; position + 1 < size_; ++position) {
             if (positions_[position] != TokenArray::separator &&
                 positions_[position + 1] != TokenArray::separator) {

@@ -17,28 +17,29 @@ namespace bigbird::tokenizer {
 /// Two neighboring symbols.
 struct SymbolPair {
     Symbol left = 0, right = 0;
-    bool recount = false;     ///< the count is an upper bound: positions may have gone
-    bool kept = false;        ///< its number is in use
+    bool recount = false;     ///< the count is an upper bound: occurrences may be gone
+    bool kept = false;        ///< whether its number is in use
     std::uint64_t count = 0;  ///< occurrences
-    std::uint64_t order = 0;  ///< the how-manieth pair ever made
+    std::uint64_t order = 0;  ///< number of pairs made before it
 };
 
-/// The pairs that can still win a round, found by their symbols and by rank: more frequent first, then
-/// shorter, then first by its text, then older. A count only falls after the round that made its pair,
-/// because each later merge of one of its symbols removes occurrences. So pairs below a threshold that no
-/// round will reach are never kept, and a heap of past counts finds the best one. Not thread-safe.
+/// The pairs that can still become the most frequent, found by their symbols or by rank. Rank is by count,
+/// then length (shorter first), then text, then age (older first). A count only falls after the round that
+/// made its pair, because each later merge of one of its symbols removes occurrences. So pairs below a
+/// threshold that no round will reach are never kept, and a heap of past counts finds the best one. Not
+/// thread-safe.
 class PairTable {
 public:
-    /// `texts` holds what each symbol spells, and grows with the symbols.
+    /// `texts` has the text of each symbol, and grows with the symbols.
     PairTable(const std::vector<std::string>& texts, std::size_t slices);
 
     /// The pair's number, if it is kept.
     std::optional<std::uint32_t> find(Symbol left, Symbol right) const;
-    /// Asks for the memory that find() reads first.
+    /// Prefetches the memory that find() reads first.
     void prefetch(Symbol left, Symbol right) const {
         __builtin_prefetch(slots_.data() + home(key_of(left, right)));
     }
-    /// Asks for the memory of a pair.
+    /// Prefetches the memory of a pair.
     void prefetch(std::uint32_t number) const { __builtin_prefetch(pairs_.data() + number, 1); }
     /// Inserts a new pair, with an empty list of positions for each slice.
     std::uint32_t insert(Symbol left, Symbol right, std::uint64_t count);
@@ -46,20 +47,21 @@ public:
     SymbolPair& at(std::uint32_t number) { return pairs_[number]; }
     /// Memory of a slice's lists; threads may use different slices at once.
     ListMemory& memory(std::size_t slice) { return *memories_[slice]; }
-    /// Where the pair's `left` may begin in a slice. The address stays until the next insert().
+    /// The positions in a slice where the pair's `left` may begin. The reference stays valid until the next
+    /// insert().
     PositionList& positions(std::uint32_t number, std::size_t slice) { return positions_[slice][number]; }
 
-    /// The best pair, which stays in the table; nullopt where none is left. A pair marked `recount` comes
-    /// with its upper bound: count it, clear the mark and ask again.
+    /// The best pair, which stays in the table; nullopt if none is left. A pair marked `recount` comes with
+    /// its upper bound: count it, clear the mark and ask again.
     std::optional<std::uint32_t> best();
 
-    /// The count of the pair that `rank` pairs precede by count; rank < size().
+    /// The count of the pair at position `rank` (from 0) by descending count; rank < size().
     std::uint64_t ranked_count(std::size_t rank) const;
-    /// Pairs made so far have an order below it.
+    /// Number of pairs made so far; their `order` is below it.
     std::uint64_t made() const { return made_; }
 
     std::size_t size() const { return pairs_.size() - free_.size(); }
-    /// All numbers are below it.
+    /// An upper bound (exclusive) of all pair numbers.
     std::size_t numbers_end() const { return pairs_.size(); }
 
 private:
@@ -84,7 +86,7 @@ private:
 
     const std::vector<std::string>& texts_;
     std::vector<SymbolPair> pairs_;
-    std::vector<std::unique_ptr<ListMemory>> memories_;  // a slice
+    std::vector<std::unique_ptr<ListMemory>> memories_;  // by slice
     std::vector<std::vector<PositionList>>
         positions_;  // [slice][number]: threads write to lists of their own slice
     std::vector<std::uint32_t> free_;

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// The first merges, which merge most of all positions, by sweeps over the packed corpus.
+// Makes the first merges, which merge most positions, by sweeps over the packed corpus.
 //
-// A sweep makes several merges at once. Let the pairs be ranked (by frequency, then as in PairTable) and p1 =
-// (a1, b1), p2 = (a2, b2), … be the first ones. One after the other, they would be chosen in this order, with
-// these frequencies, and give the same symbols, if
+// A sweep makes several merges at once. Let the pairs be ranked (by frequency, then as in PairTable), and let
+// p1 = (a1, b1), p2 = (a2, b2), … be the first ones. Merging them one after the other would choose them in
+// this order, with these frequencies, and give the same symbols, if
 //
 // 1. no symbol is the left one of one of them and the right one of another or the same. Then no two
 // occurrences
@@ -13,8 +13,8 @@
 //    y) only where (bi, y') was. So it is not more frequent than the most frequent of those, all of which
 //    are counted in a table, whether they may be merged or not.
 //
-// Other pairs only become rarer. Pairs of one symbol with itself break the first condition, and are merged
-// singly.
+// Other pairs only become rarer. Pairs of a symbol with itself violate the first condition, and are merged
+// one at a time.
 #pragma once
 
 #include "bigbird/tokenizer/train/merges/learnt_symbols.hpp"
@@ -35,15 +35,16 @@ public:
     /// All must outlive this.
     SweepMerges(PackedTokens& tokens, LearntSymbols& symbols, const LearnSpec& spec, ThreadTeam& team);
 
-    /// Merges until sweeps are no longer the faster way, spec.merges are made, no pair is left, or
+    /// Merges until sweeps are no longer faster than lists, spec.merges are made, no pair is left, or
     /// spec.only_certain ends it. Calls `advance` after each sweep.
     void run(const std::function<void()>& advance);
 
-    /// SentencePiece, which looks among frequent pairs only, makes the same merges.
+    /// Whether SentencePiece, which considers only frequent pairs, makes the same merges.
     bool certain() const { return certain_; }
     /// Lower bound of the number of different mergeable pairs that the corpus has had.
     std::size_t pairs_met() const { return met_; }
-    /// Pairs that may be merged by their length, by their younger symbol, then by their left and right one.
+    /// The pairs that are short enough to be merged, sorted by their younger symbol, then by their left and
+    /// right one.
     std::vector<CountedPair> pairs() const;
     /// Whether runs of `symbol` have lost their first occurrence, see OddRuns; all false where overlapping
     /// pairs are counted.
@@ -81,14 +82,15 @@ private:
     ThreadTeam& team_;
     std::vector<std::uint64_t> counts_;  // of neighbors, overlapping ones included; a bound for runs
     std::array<Run, width> runs_{};
-    std::vector<bool> mergeable_;  // like counts_: short enough, and not known
+    std::vector<bool>
+        mergeable_;  // indexed like counts_: the pair is short enough, and its text is not yet a piece
     std::size_t met_ = 0;
     std::uint64_t active_above_ = 0;
     std::size_t made_since_ = 0;  // the first symbol made since the last refresh
     bool certain_ = true;
 };
 
-/// How many of the pairs that it knows SentencePiece looks at until its next refresh.
+/// The number of known pairs that SentencePiece considers until its next refresh.
 std::size_t active_pairs(std::size_t known);
 inline constexpr std::size_t pieces_between_refreshes = 100;
 

@@ -9,9 +9,9 @@
 
 namespace bigbird::tokenizer {
 
-/// Memory for many lists that live long or short, out of huge pages: lists are written at random, and with
-/// pages of 4 kB most writes would wait for an address. Blocks come in sizes an eighth apart; those given
-/// back are taken again, in pieces where they are large, since fresh memory costs more. Not thread-safe.
+/// Memory for many lists of different lifetimes, from huge pages: lists are written in random order, and with
+/// 4 kB pages most writes would miss the TLB. Blocks come in sizes an eighth apart. Returned blocks are
+/// reused, split if they are large, because new memory costs more. Not thread-safe.
 class ListMemory {
 public:
     ListMemory() = default;
@@ -25,7 +25,7 @@ public:
     };
     /// A block of at least `bytes` bytes. Throws std::bad_alloc.
     Block take(std::size_t bytes);
-    /// `block` as take() gave it.
+    /// `block`: a result of take().
     void give_back(const Block& block);
     /// The size of the block that take() would give.
     static std::size_t size_for(std::size_t bytes);
@@ -72,7 +72,7 @@ public:
     void finish();
     void clear();
 
-    /// Asks for the memory that push_back() writes.
+    /// Prefetches the memory that push_back() writes.
     void prefetch() const { __builtin_prefetch(data_ + size_, 1); }
 
     bool empty() const { return size_ == 0; }
@@ -90,7 +90,7 @@ private:
     std::uint64_t last_ = 0;
 };
 
-/// Reads a list and asks for the memory that the positions point to.
+/// Reads a list and prefetches the memory that the positions point to.
 class PositionReader {
 public:
     /// Symbols are read from symbols[position - 1] to symbols[position + reach].

@@ -12,9 +12,9 @@
 
 namespace bigbird::tokenizer {
 
-/// Threads that stay, for work in tens of thousands of short rounds: they wait for the next one awake for a
-/// while, and asleep where it does not come. The calling thread is member 0, and then takes the members that
-/// no other thread has begun with: on a busy machine a round does not wait for threads that get no processor.
+/// Persistent threads for work in tens of thousands of short rounds. Between rounds they first wait actively
+/// for a while, then sleep. The calling thread is member 0, and then runs the members that no other thread
+/// has started: on a busy machine, a round does not wait for threads that get no processor.
 class ThreadTeam {
 public:
     explicit ThreadTeam(std::size_t members);
@@ -22,10 +22,10 @@ public:
     ThreadTeam(const ThreadTeam&) = delete;
     ThreadTeam& operator=(const ThreadTeam&) = delete;
 
-    /// Calls job(member) for each member, at once where there are processors; returns when all are done.
-    /// Throws the first exception on.
+    /// Calls job(member) for each member, concurrently if there are processors; returns when all are done.
+    /// Rethrows the first exception.
     void run(const std::function<void(std::size_t)>& job);
-    /// The same only on the calling thread: for work that is over before the others would begin.
+    /// The same, but only on the calling thread: for work that ends before the others would begin.
     void run_alone(const std::function<void(std::size_t)>& job) {
         for (std::size_t member = 0; member < members_; ++member)
             job(member);
@@ -37,11 +37,11 @@ private:
     void work_on_rest();
 
     std::size_t members_;
-    std::atomic<std::uint32_t> round_ = 0;  ///< counts up when a job is there
-    /// The round, and in the lower half the next member to begin with: a late thread takes none of a round
-    /// that is over.
+    std::atomic<std::uint32_t> round_ = 0;  ///< incremented for each new job
+    /// The round and, in the lower half, the next member to start. So a late thread takes no member of a
+    /// finished round.
     std::atomic<std::uint64_t> next_ = ~std::uint64_t{0};
-    std::atomic<std::uint32_t> busy_ = 0;  ///< members but the first that are not done with it
+    std::atomic<std::uint32_t> busy_ = 0;  ///< members, except the first, that are not done with the round
     std::atomic<bool> leaving_ = false;
     const std::function<void(std::size_t)>* job_ =
         nullptr;  ///< for the thread that takes a member of the round

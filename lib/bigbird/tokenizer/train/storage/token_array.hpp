@@ -21,7 +21,7 @@ public:
     static constexpr Symbol letters = 5;
 
     SymbolArray();
-    /// So many positions; all but the first and the last are the caller's to fill. size >= 1.
+    /// Allocates `size` positions; the caller fills all but the first and the last. size >= 1.
     explicit SymbolArray(std::size_t size);
     ~SymbolArray();
     SymbolArray(SymbolArray&& other) noexcept;
@@ -34,7 +34,7 @@ public:
     template <typename Other>
     SymbolArray<Other> turn_into(std::size_t size) &&;
 
-    /// Adds a stretch of A C G T N and a separator behind it. Throws std::bad_alloc.
+    /// Adds a stretch of A C G T N, followed by a separator. Throws std::bad_alloc.
     void append(std::string_view dna);
     /// append() of letters given as numbers.
     void append(const std::uint8_t* letters, std::size_t count);
@@ -57,13 +57,14 @@ private:
     std::size_t size_ = 0, capacity_ = 0;
 };
 
-/// A position for each symbol of the corpus when the array was made. A merged symbol is at its first and its
-/// last position, with `hole` between. So the neighbors of a symbol are found without links: the next begins
-/// right after it, the previous ends right before it. A symbol's width is constant, the sum of its parts'.
+/// The array has a position for each symbol that the corpus had when the array was made. A merged symbol is
+/// stored at its first and its last position, with `hole` between. So the neighbors of a symbol are found
+/// without links: the next begins right after it, the previous ends right before it. A symbol's width is
+/// constant, the sum of its parts'.
 using TokenArray = SymbolArray<Symbol>;
 inline constexpr Symbol hole = 0xFFFE;
 
-/// Letters, a byte each; while they are merged (packed_tokens.hpp), symbols side by side.
+/// Letters, one byte each; during merges (packed_tokens.hpp), adjacent symbols.
 using LetterArray = SymbolArray<std::uint8_t>;
 
 /// The number of a letter of A C G T N; the letter of a number below 5.

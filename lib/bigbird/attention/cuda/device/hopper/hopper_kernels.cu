@@ -18,7 +18,7 @@ namespace bigbird::attention::cuda {
 // Lets the driver pack a TileMapShape. The function is looked up at run time, so that the library can be
 // loaded without a driver.
 
-/// cuTensorMapEncodeTiled, which came with CUDA 12.0; null where the driver has none.
+/// cuTensorMapEncodeTiled, which came with CUDA 12.0; null if the driver has none.
 inline PFN_cuTensorMapEncodeTiled_v12000 tensor_map_encoder() {
     constexpr unsigned version = 12000;
     void* function = nullptr;
@@ -51,7 +51,7 @@ inline cudaError_t encode_tensor_map(const TileMapShape& shape, Element element,
 
 class WaitReports {
 public:
-    /// The words of a kernel for the current device, or null where the driver cannot map them: then a kernel
+    /// The words of a kernel for the current device, or null if the driver cannot map them: then a kernel
     /// ends without a report. Thread-safe.
     static std::uint64_t* words(PipelineKernel kernel) {
         static WaitReports reports;

@@ -34,7 +34,7 @@ public:
         asm volatile("fence.mbarrier_init.release.cluster;" ::: "memory");
         asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
     }
-    /// Release: what the thread did before is seen by those who wait.
+    /// Release: threads that wait see what this thread wrote before.
     __device__ __forceinline__ void arrive(Barrier* barrier) const {
         asm volatile("mbarrier.arrive.release.cta.shared::cta.b64 _, [%0];" ::"r"(shared_address(barrier))
                      : "memory");
@@ -131,7 +131,8 @@ private:
             : "memory");
         return ended != 0;
     }
-    /// Leaves word where the warp waited, gives others a millisecond to do the same, and ends the grid.
+    /// Writes into the report where the warp waited, gives others a millisecond to do the same, and ends the
+    /// grid.
     __device__ __forceinline__ void give_up(Barrier* barrier, Barrier* all, int count) const {
         std::uint32_t turns = 0;
 #pragma unroll 1

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What is left of a Hopper kernel that was ended because a barrier did not move (PipelineIsa's
+// The report of a Hopper kernel that was ended because a barrier did not move (PipelineIsa's
 // wait_or_give_up): a 64-bit word for each producer warp of a thread block. Host and device read the same
 // words.
 #pragma once

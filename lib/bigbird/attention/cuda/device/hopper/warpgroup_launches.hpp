@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The launches of Hopper's kernels (attention_launches.hpp has those around them). Their `Launcher` has
-// besides TileMap and tile_map(view, arguments).
+// The launches of Hopper's kernels (attention_launches.hpp has the ones before and after them). Their
+// `Launcher` also has TileMap and tile_map(view, arguments).
 #pragma once
 
 #include "bigbird/attention/cuda/device/forward.hpp"
