@@ -25,7 +25,7 @@ at::Tensor full_attention(const at::Tensor& q, const at::Tensor& k, const at::Te
 
 namespace {
 
-/// (block, block): what a column of a layout adds to scores.
+/// (block, block): the bias that a column of a layout adds to scores.
 at::Tensor entry_bias(const BlockLayout& layout, std::size_t entry, std::int64_t block) {
     const at::Tensor bias = at::full({block, block}, std::log(layout.multiplicity[entry]), at::kDouble);
     if (layout.mask.empty() || layout.mask[entry] < 0) return bias;

@@ -22,9 +22,9 @@ struct Rates {
     InstructionSet most = InstructionSet::amx;
 };
 
-// An AMD EPYC of the fourth generation; AMX by a Sapphire Rapids (docs/development/measurements.md), steps as
-// avx512_bf16's. ATen in bfloat16 without instructions for it by a Xeon under BIGBIRD_CPU. The first row that
-// fits counts.
+// Measured on an AMD EPYC of the fourth generation; AMX on a Sapphire Rapids
+// (docs/development/measurements.md), with the steps of avx512_bf16. ATen in bfloat16 without instructions
+// for it: on a Xeon limited by BIGBIRD_CPU. The first matching row is used.
 constexpr std::array<Rates, 14> rates{{
     {"amx", true, 0.0726, 184},
     {"avx2", true, 0.259, 186},

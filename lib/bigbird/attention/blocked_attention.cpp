@@ -4,7 +4,7 @@
 // dense rows. Only q, k and v are kept for the backward pass, which recomputes the probabilities. On the CPU
 // a pass takes one head per thread and a few query blocks at once, so that the gathered blocks stay in the
 // threads' caches. Elsewhere it takes as many samples as a gigabyte holds. Only the calling thread makes
-// tensors, in whatever mode it is.
+// tensors, in its current grad mode.
 #include "bigbird/attention/backends.hpp"
 #include "bigbird/attention/torch_threads.hpp"
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // LibTorch's side of the CUDA kernels: checks, memory, streams and autograd. The kernels' library is opened
-// on first use; a layout's schedule is made once for a device and kept as long as the layout.
+// on first use; a layout's schedule is made once per device and kept as long as the layout exists.
 #include "bigbird/attention/backends.hpp"
 #include "bigbird/attention/cuda/host/kernel_library.hpp"
 #include "bigbird/attention/cuda/host/schedule.hpp"
@@ -136,7 +136,8 @@ cuda::TensorView describe(const at::Tensor& x) {
     return {x.data_ptr(), x.stride(0), x.stride(1), x.stride(2)};
 }
 
-/// The tensor itself where the kernels can read it: rows of 16-byte chunks (cuda::TensorView).
+/// Returns the tensor itself if the kernels can read it (rows of 16-byte chunks, cuda::TensorView), else a
+/// copy.
 at::Tensor readable(const at::Tensor& x) {
     const bool strides_fit =
         x.stride(3) == 1 && std::ranges::all_of(x.strides().slice(0, 3), [](std::int64_t stride) {
@@ -146,8 +147,8 @@ at::Tensor readable(const at::Tensor& x) {
     return strides_fit && is_aligned ? x.detach() : x.detach().clone(at::MemoryFormat::Contiguous);
 }
 
-/// Gradients of q, k and v, side by side for each token: (batch, length, 3, heads, head_dim), which the
-/// backward pass of one product for all three reads without a copy.
+/// Gradients of q, k and v, adjacent for each token: (batch, length, 3, heads, head_dim). The backward pass
+/// of a packed product reads this without a copy.
 std::array<at::Tensor, 3> empty_gradients(const at::Tensor& like) {
     const at::Tensor all = at::empty({like.size(0), like.size(2), 3, like.size(1), like.size(3)},
                                      like.options().requires_grad(false));

@@ -25,14 +25,15 @@ struct Features {
     double epsilon;
 };
 
-/// |q|^2 / 2 is the same in all exponents of a query, so that it goes with the largest.
+/// Features of queries. |q|^2 / 2 is the same in all exponents of a query, so it cancels when the largest
+/// exponent is subtracted.
 at::Tensor softmax_queries(const at::Tensor& q, const at::Tensor& rows) {
     at::Tensor x = at::matmul(q, rows.t());
     const at::Tensor most = x.detach().amax(-1, true);
     return x.sub_(most).exp_();
 }
 
-/// 0 for padded keys. padded: (batch, 1, length, 1).
+/// Features of keys, 0 for padded keys. padded: (batch, 1, length, 1).
 at::Tensor softmax_keys(const at::Tensor& k, const at::Tensor& rows, const at::Tensor& padded) {
     at::Tensor x = at::matmul(k, rows.t());
     const at::Tensor half_square = k.square().sum(-1, true) * 0.5;  // (batch, heads, length, 1)
@@ -73,8 +74,8 @@ at::Tensor feature_attention(const at::Tensor& q, const at::Tensor& k, const at:
     const Features phi = kernel == FeatureKernel::softmax
                              ? softmax_features(query, key, rows, real.logical_not())
                              : relu_features(query, key, rows);
-    // Values and, behind them, a 1 whose weighted sum is the denominator; 0 where a key is padded. The
-    // epsilon of every feature comes in by sums, so that no second tensor of all features is kept.
+    // Values, followed by a 1 whose weighted sum is the denominator; 0 where a key is padded. The epsilon of
+    // the features is added through sums, which avoids a second tensor of all features.
     const at::Tensor counted = real.to(type);
     const at::Tensor ones = counted.expand({-1, q.size(1), -1, -1});
     const at::Tensor values =

@@ -32,7 +32,7 @@ FusedTensor describe(const at::Tensor& x) {
     return {x.data_ptr(), x.stride(0), x.stride(1), x.stride(2)};
 }
 
-/// The tensor itself where the kernels can read it: its last dimension contiguous.
+/// Returns the tensor itself if its last dimension is contiguous, as the kernels require, else a copy.
 at::Tensor readable(const at::Tensor& x) {
     return x.stride(3) == 1 ? x.detach() : x.detach().contiguous();
 }
@@ -88,7 +88,7 @@ void forward(const FusedKernel& kernel, const FusedProblem& problem) {
     });
 }
 
-/// A head of a sample at a time, which computes every pair of blocks once.
+/// Each task is a head of a sample, so that every pair of blocks is computed once.
 void backward_by_groups(const FusedKernel& kernel, const FusedProblem& problem) {
     const std::size_t packed_bytes = kernel.packed_bytes(problem, true),
                       scratch_bytes = kernel.scratch_bytes(problem, true);
@@ -126,7 +126,7 @@ void backward_by_blocks(const FusedKernel& kernel, const FusedProblem& problem) 
               });
 }
 
-/// Carries what is no tensor from the forward to the backward pass.
+/// Carries data other than tensors from the forward to the backward pass.
 struct Holder : torch::CustomClassHolder {
     Holder(LayerLayout held, const FusedKernel* by) : layout(std::move(held)), kernel(by) {}
     LayerLayout layout;

@@ -38,7 +38,7 @@ bool attends_all_once(const BlockLayout& layout, std::int64_t row) {
     return once;
 }
 
-/// (heads, rows, width): the columns of some rows of all heads, filled up to the longest row.
+/// (heads, rows, width): the columns of some rows of all heads, padded to the longest row.
 struct Columns {
     std::vector<std::int64_t> columns;
     std::vector<double> bias;

@@ -19,7 +19,8 @@ at::Tensor first_places(const at::Tensor& set, std::int64_t most) {
     return order.narrow(1, 0, most);
 }
 
-/// places -> an index of rows of like, (batch, heads, length, head_dim).
+/// The positions of the global tokens as an index of rows for gather() on `like`, (batch, heads, length,
+/// head_dim).
 at::Tensor index_of(const GlobalTokens& tokens, const at::Tensor& like) {
     return tokens.places.unsqueeze(1).unsqueeze(3).expand({-1, like.size(1), -1, like.size(3)});
 }

@@ -40,7 +40,7 @@ void require_stages(const BinsConfig& config) {
     }
 }
 
-/// The parts of BigBird's configuration that count here.
+/// The parts of BigBird's configuration that are used here.
 Json encoder_json(const model::BigBirdConfig& encoder) {
     Json json = model::config_to_json(encoder, "BigBirdModel");
     for (const char* key :
@@ -188,7 +188,7 @@ BinsConfig config_from_json(const Json& json, const std::filesystem::path& where
                                      .width = whole_number(stage, "width"),
                                      .pool = whole_number(stage, "pool")});
         }
-        config.both_strands = json.value("both_strands", false);  // models from before it was known
+        config.both_strands = json.value("both_strands", false);  // missing in older models
         if (json.contains("motif_filters"))
             config.motif_filters = whole_number(json, "motif_filters");  // likewise
         config.mixing = parse_choice(mixings, "mixing", json.value("mixing", "attention"));

@@ -17,9 +17,9 @@ namespace {
 
 constexpr std::int64_t convolution_width = 3;
 
-/// Every position attends all that `mask` (undefined: none left out) has. On a CPU the bits of LibTorch's
-/// result depend on the thread that computes a sample; without gradients, as for scores, each sample is
-/// therefore computed by itself.
+/// Every position attends all positions in `mask` (undefined: all). On a CPU, the last bits of LibTorch's
+/// result depend on the thread that computes a sample. So without gradients, as for scores, each sample is
+/// computed separately.
 at::Tensor attend_fully(const at::Tensor& query, const at::Tensor& key, const at::Tensor& value,
                         const at::Tensor& mask) {
     const auto attend = [](const at::Tensor& q, const at::Tensor& k, const at::Tensor& v,

@@ -30,7 +30,7 @@ at::Tensor best_sites(const at::Tensor& found, const FirstStage& stage) {
     return largest(places, 2);
 }
 
-/// (channel groups, chunks, words, strands, lanes): what each word adds to a filter's sum.
+/// (channel groups, chunks, words, strands, lanes): the contribution of each word to a filter's sum.
 at::Tensor tables_of(const at::Tensor& weight, bool both_strands, std::int64_t chunks, std::int64_t lanes) {
     const std::int64_t strands = both_strands ? 2 : 1, channels = weight.size(0),
                        groups = (channels + lanes - 1) / lanes;
@@ -47,8 +47,8 @@ at::Tensor tables_of(const at::Tensor& weight, bool both_strands, std::int64_t c
         .reshape({groups, chunks, words_in_all, strands, lanes});
 }
 
-/// For each window the words that begin at each base, from half a filter before the window on, as
-/// FirstKernel wants them: (batch, length + 3 chunks) int16.
+/// For each window, the words that begin at each base, from half a filter before the window on, in
+/// FirstKernel's form: (batch, length + 3 chunks) int16.
 at::Tensor words_of(const at::Tensor& bases, std::int64_t half, std::int64_t chunks, std::int64_t row) {
     const std::int64_t length = bases.size(1), size = length + word_letters * chunks;
     at::Tensor words = at::empty({bases.size(0), size}, bases.options().dtype(at::kShort));
@@ -264,12 +264,12 @@ StemOutput first_stage_in_parts(const at::Tensor& bases, const FirstStage& stage
 StemOutput first_stage_reference(const at::Tensor& bases, const FirstStage& stage) {
     const at::Tensor x = base_channels(bases).to(stage.weight.scalar_type());
     const std::int64_t strands = stage.both_strands ? 2 : 1;
-    // Turned round in bases and letters, a filter finds on this strand what it finds on the other.
+    // The reverse complement of a filter finds on this strand what the filter finds on the other strand.
     const at::Tensor found = stage.both_strands
                                  ? convolution(x, at::cat({stage.weight, stage.weight.flip({1, 2})}),
                                                at::cat({stage.bias, stage.bias}))
                                  : convolution(x, stage.weight, stage.bias);
-    // (batch, length, strands x channels): the strands of a base as places.
+    // (batch, length, strands x channels): the two strands of a base become adjacent positions.
     const at::Tensor places = found.reshape({x.size(0), strands * x.size(1), stage.weight.size(0)});
     const at::Tensor active = elementwise(places, [](const at::Tensor& y) { return at::gelu(y, "tanh"); });
     return {jointly(active,

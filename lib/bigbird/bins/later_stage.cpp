@@ -79,7 +79,7 @@ torch::autograd::variable_list backward_on_cpu(const Operands& given, const at::
     const ConvolutionShape shape = given.shape();
     const at::Tensor filters = filters_of(given, false), turned = filters_of(given, true);
     const ConvolutionWeights weights = given.weights(filters, data_of(turned));
-    // How blocks are parted depends on no number of threads, so that sums do not.
+    // The division of blocks does not depend on the number of threads, so sums do not either.
     const std::int64_t blocks = given.x.size(0) * given.blocks(), size = filters.numel();
     const std::int64_t parts = std::min({(blocks + blocks_of_part - 1) / blocks_of_part, most_parts,
                                          std::max<std::int64_t>(1, most_sums / size)});

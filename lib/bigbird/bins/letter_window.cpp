@@ -21,7 +21,7 @@ at::Tensor with_part(const at::Tensor& whole, const at::Tensor& part, std::int64
     return at::cat({all.narrow(1, 0, first), part, all.narrow(1, end, whole.size(1) - end)}, 1);
 }
 
-/// Bases in front of a position that it is computed from.
+/// Number of bases before a position that affect it.
 std::int64_t bases_in_front(const BinsConfig& config) {
     std::int64_t bases = 0;
     for (auto stage = config.stages.rbegin(); stage != config.stages.rend(); ++stage)

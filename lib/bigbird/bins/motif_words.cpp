@@ -18,10 +18,10 @@ std::size_t index(std::int64_t i) {
     return static_cast<std::size_t>(i);
 }
 
-/// Counts in how many bins a word is, both strands of it as one.
+/// Counts the bins that contain a word on either strand.
 class WordCounter {
 public:
-    /// Adds 1 to counts[word] for each word of a bin, however often it is there.
+    /// Adds 1 to counts[word] for each word of a bin, however often it occurs.
     void count(std::span<const std::uint8_t> codes, std::span<double> counts) {
         ++bins_;
         std::int32_t word = 0, other = 0;
@@ -48,7 +48,7 @@ std::int64_t stratum_of(std::span<const std::uint8_t> codes) {
     return std::clamp(std::llround(share * 20) - 5, 0LL, static_cast<long long>(strata - 1));
 }
 
-/// The part of a stratum's bins that has a word, (strata, words), a little towards rare.
+/// The share of a stratum's bins with each word, (strata, words), with pseudocounts that favor low shares.
 std::vector<double> background_rates(const LabelledSequence& bins) {
     std::vector<double> rates(index(strata * word_count), 1.0);
     std::array<double, strata> sizes{};

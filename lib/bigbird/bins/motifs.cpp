@@ -19,14 +19,14 @@ namespace bigbird::bins {
 namespace {
 
 constexpr std::int64_t letters = 4;
-constexpr std::size_t sample_step = 8;     // one in 8 bins sets the threshold of a site,
-constexpr std::size_t most_others = 4096;  // and at most 4,096 do
-constexpr std::int64_t most_tried = 700;   // words that an alignment begins with
+constexpr std::size_t sample_step = 8;     // one in 8 bins is used for the threshold of a site,
+constexpr std::size_t most_others = 4096;  // at most 4,096 bins
+constexpr std::int64_t most_tried = 700;   // maximum number of words that start an alignment
 constexpr std::int64_t rounds = 5, fewest_sites = 6;
-constexpr double common = 0.03;       // part of the bins without a label that may have its motif
-constexpr double most_alike = 0.75;   // correlation of two motifs
-constexpr double least_enriched = 3;  // see Motif
-constexpr double pseudocount = 1.5;   // sites that look like any sequence
+constexpr double common = 0.03;       // share of the bins without a label that may have its motif
+constexpr double most_alike = 0.75;   // largest correlation of two kept motifs
+constexpr double least_enriched = 3;  // minimum of Motif::enrichment
+constexpr double pseudocount = 1.5;   // pseudocount in sites, with background frequencies
 constexpr std::int64_t farthest = 5;  // largest offset between two compared motifs
 constexpr float seed_match = 1.3F, seed_mismatch = -1.5F;
 
@@ -108,7 +108,7 @@ private:
         return sites;
     }
 
-    /// The score that one of these sites in thirty-three or so reaches.
+    /// The score that about one in 33 of these sites reaches.
     static float usual_best(std::vector<Site> sites) {
         const auto place =
             sites.begin() + static_cast<std::ptrdiff_t>(static_cast<double>(sites.size()) * (1 - common));
@@ -161,7 +161,7 @@ private:
         }
     }
 
-    /// The best correlation of two motifs over places and strands.
+    /// The best correlation of two motifs over offsets and strands.
     double likeness(std::span<const float> one, std::span<const float> other) const {
         double norms = 0, best = -1;
         {

@@ -9,8 +9,8 @@ namespace bigbird::bins {
 
 namespace {
 
-/// Tile of the convolution's kernel. The wanted outputs of a slice fill tiles that do not see the slice's
-/// neighbors: a value's rounding depends on all that its tile sees.
+/// Tile of the convolution's kernel. The requested outputs of a slice are in tiles that do not overlap the
+/// slice's neighbors, because a value's rounding depends on all inputs of its tile.
 constexpr std::int64_t tile = 4;
 constexpr std::uint8_t no_base = 4;
 
@@ -143,9 +143,9 @@ SubstitutedStem::Rows SubstitutedStem::later_rows(std::size_t index, const Rows&
     at::Tensor x = whole.index_select(0, indices(from, device));
     x.index_copy_(0, indices(changed_to, device),
                   before.values.view({-1, channels}).index_select(0, indices(changed_from, device)));
-    // One after another: effects of a slice's neighbors on its ends are ignored.
+    // The slices are convolved as one sequence; the effects of a slice's neighbors on its ends are ignored.
     at::Tensor y = stem_->convolved(index, x.unsqueeze(0)).view({count, length, -1});
-    for (std::int64_t i = 0; i < count; ++i) {  // but the window's ends are no neighbors
+    for (std::int64_t i = 0; i < count; ++i) {  // except at the window's ends
         const std::int64_t begin = begins[static_cast<std::size_t>(i)];
         const std::int64_t skip = std::max<std::int64_t>(0, -begin),
                            size = std::min(length, whole.size(0) - begin) - skip;

@@ -58,7 +58,7 @@ std::string temporary_prefix(const fs::path& target) {
     return "." + target.filename().string() + ".tmp.";
 }
 
-/// Whether no process holds a temporary. Network file systems lock only what is open for writing.
+/// Whether no process holds a temporary. Network file systems lock only files that are open for writing.
 bool is_left_over(const fs::path& path) {
     const int access = is_folder(path) ? O_RDONLY : O_RDWR;
     const int handle = ::open(path.c_str(), access | O_NOFOLLOW | O_CLOEXEC);
@@ -150,7 +150,7 @@ PendingOutput::PendingOutput(const fs::path& target, Overwrite overwrite, Kind k
     if (!folder || ::mkdir(temporary_.c_str(), 0777) == 0)
         lock_ = ::open(temporary_.c_str(), flags | O_CLOEXEC, 0666);
     if (lock_ < 0) throw_cannot_be_made(target_, errno);
-    ::flock(lock_, LOCK_EX | LOCK_NB);  // where the file system knows no locks, leftovers stay
+    ::flock(lock_, LOCK_EX | LOCK_NB);  // if the file system has no locks, leftovers stay
     unfinished.emplace(name_, temporary_);
 }
 
@@ -178,7 +178,8 @@ void PendingOutput::sync_all() const {
     sync(temporary_, target_);
 }
 
-/// Keeps the replaced output for undoing. A file exists at every moment; no rename replaces a folder.
+/// Keeps the replaced output, so that the change can be undone. A file exists at every moment; a folder
+/// cannot be replaced by a rename.
 void PendingOutput::place() {
     replaces_ = is_there(target_);
     if (replaces_ && overwrite_ == Overwrite::refuse) {
@@ -221,7 +222,7 @@ void commit_together(std::span<PendingOutput* const> outputs) {
         throw;
     }
     for (PendingOutput* output : outputs) {
-        ::close(std::exchange(output->lock_, -1));  // HDF5 opens no file that somebody has locked
+        ::close(std::exchange(output->lock_, -1));  // HDF5 does not open locked files
         if (!output->keeps_old_) continue;
         remove_quietly(output->old_);
         if (is_there(output->old_))  // such as a folder of another user's

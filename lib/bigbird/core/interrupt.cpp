@@ -45,10 +45,10 @@ extern "C" void on_signal(int signal) {
     ::sigaction(signal, &again, nullptr);
 }
 
-/// Handlers run on memory of their own. oneDNN's matrix products let the stack pointer point into their
-/// workspace, on the heap (its issue 4845, up to 3.11): a handler that ran there would write over the heap.
+/// Gives signal handlers a separate stack. oneDNN's matrix products let the stack pointer point into their
+/// workspace on the heap (oneDNN issue 4845, up to 3.11): a handler that ran there would overwrite the heap.
 void use_signal_stack() {
-    alignas(64) static char memory[64 * 1024];  // what the processor saves there is up to 11 KiB, with AMX
+    alignas(64) static char memory[64 * 1024];  // the processor saves up to 11 KiB there, with AMX
     stack_t stack{};
     stack.ss_sp = memory;
     stack.ss_size = sizeof memory;
@@ -121,7 +121,7 @@ EndAtSignal::~EndAtSignal() {
 
 namespace {
 
-/// Leaves the processors to this thread: what the others compute is dropped.
+/// Gives this thread priority over the others, whose results are dropped.
 void go_before_other_threads() {
     constexpr int least = 19;
     std::error_code unknown;

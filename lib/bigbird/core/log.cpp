@@ -26,8 +26,8 @@ public:
     }
 };
 
-// The message, with '?' for control characters: names and lines of strangers' files may hold what moves a
-// terminal's cursor.
+// The message, with '?' for control characters: names and lines of untrusted files may contain terminal
+// commands.
 class Printable : public spdlog::custom_flag_formatter {
 public:
     void format(const spdlog::details::log_msg& message, const std::tm&, spdlog::memory_buf_t& out) override {

@@ -30,7 +30,7 @@ bool is_open_as(int descriptor, const struct ::stat& file) {
     return ::fstat(descriptor, &open) == 0 && open.st_dev == file.st_dev && open.st_ino == file.st_ino;
 }
 
-/// Whether a folder holds only a tokenizer, which names no program.
+/// Whether a folder contains only a tokenizer, whose files do not name the program.
 bool is_tokenizer_or_empty(const fs::path& folder) {
     constexpr std::array names{"tokenizer.json", "tokenizer.model", "tokenizer_config.json"};
     return std::ranges::all_of(entries_of(folder), [&](const fs::path& entry) {
@@ -49,7 +49,7 @@ bool names_bigbird(const fs::path& file) {
 }
 
 /// Whether a folder is empty or one that bigbird-dna wrote: its description names the program or the network,
-/// it is a checkpoint, holds the program's page of the manual, or only a tokenizer.
+/// it is a checkpoint, or it contains the program's manual page or only a tokenizer.
 bool is_ours(const fs::path& folder) {
     constexpr std::array descriptions{"manifest.json", "config.json", "bigbird-dna.1"};
     std::error_code error;
@@ -77,7 +77,7 @@ Inputs& inputs() {
     return all;
 }
 
-/// The files that are read in folders of models, checkpoints, examples and tokens.
+/// The files that the program reads from folders of models, checkpoints, examples and tokens.
 constexpr std::array members{
     // clang-format off
     "bins.bed", "bins.npy", "calibration.json", "config.json", "labels.npy", "labels.tsv", "manifest.json",

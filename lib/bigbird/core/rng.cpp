@@ -47,7 +47,7 @@ std::int64_t Rng::between(std::int64_t low, std::int64_t high) {
     if (span == 0) {
         return static_cast<std::int64_t>(next());
     }
-    const std::uint64_t rejected = (0 - span) % span;  // values below it would be drawn once too often
+    const std::uint64_t rejected = (0 - span) % span;  // values below it would be too likely
     std::uint64_t value = next();
     while (value < rejected) {
         value = next();

@@ -96,7 +96,7 @@ private:
         }
     }
 
-    /// Promoters' kind; of chromatin it is how many bins without a label.
+    /// The kind of a promoter task's negatives; for chromatin, the ratio of bins without a label.
     Json negatives() const {
         const Json parameters = examples_.manifest().value("parameters", Json());
         return parameters.is_object() ? parameters.value("negatives", Json()) : Json();
@@ -224,7 +224,7 @@ std::vector<ScoreFile> parse_score_files(const std::vector<std::string>& texts) 
     for (const std::string& text : texts) {
         const std::size_t equals = text.find('=');
         ScoreFile file;
-        // A path may hold "=", behind a slash.
+        // A path may contain "=" after a slash.
         if (equals != std::string::npos && equals > 0 && text.find('/') > equals) {
             file = {text.substr(0, equals), text.substr(equals + 1)};
         } else {

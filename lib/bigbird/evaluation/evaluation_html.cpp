@@ -29,7 +29,7 @@ std::string cell(const std::string& text, bool left = false) {
     return (left ? "<td class=text>" : "<td>") + escaped(text) + "</td>";
 }
 
-/// Holds all values and a little more, within 0 and 1.
+/// A range slightly larger than that of the values, within 0 and 1.
 Range range_of(const std::vector<double>& values) {
     if (values.empty()) return {};
     const auto [least, most] = std::minmax_element(values.begin(), values.end());
@@ -37,7 +37,7 @@ Range range_of(const std::vector<double>& values) {
     return Range{std::max(0.0, *least - margin), std::min(1.0, *most + margin)}.rounded();
 }
 
-/// Neighboring bins together, until each has `least` rows: the share of two rows means nothing.
+/// Joins neighboring bins until each has `least` rows, because a share of very few rows is meaningless.
 std::vector<ReliabilityBin> merged(const std::vector<ReliabilityBin>& bins, std::int64_t least) {
     std::vector<ReliabilityBin> result;
     const auto add = [](ReliabilityBin& to, const ReliabilityBin& bin) {
@@ -61,7 +61,7 @@ std::vector<ReliabilityBin> merged(const std::vector<ReliabilityBin>& bins, std:
     return result;
 }
 
-/// Points on the diagonal are the probabilities that they claim to be.
+/// Plots calibration: on the diagonal, scores equal the observed shares.
 std::string reliability_picture(const EvaluationReport& report) {
     constexpr std::int64_t least = 20;
     std::vector<double> ends{0};
@@ -125,7 +125,7 @@ std::vector<std::pair<double, double>> mean_precision(const std::vector<LabelFig
     return points;
 }
 
-/// From 0 to what the lines reach.
+/// The range from 0 to the lines' maximum.
 Range heights_of(const std::vector<std::vector<std::pair<double, double>>>& lines) {
     std::vector<double> heights{0};
     for (const auto& line : lines)

@@ -197,7 +197,7 @@ void assign_blocks(const examples::ExampleSet& examples, ScoredExamples& joined,
     joined.block_count = static_cast<std::uint32_t>(blocks.size());
 }
 
-/// Keeps what is in `rows` and `labels`, both ascending.
+/// Keeps only `rows` and `labels`, both ascending.
 void restrict_to(ScoredExamples& joined, const std::vector<Row>& rows, const std::set<std::size_t>& labels) {
     std::erase_if(joined.labels, [&](const LabelScores& one) { return !labels.contains(one.label); });
     std::vector<std::size_t> kept;

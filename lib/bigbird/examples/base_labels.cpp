@@ -77,7 +77,7 @@ BaseLabels BaseLabels::read(const genome::ReferenceGenome& reference, const std:
     labels.names_.push_back(none);
     labels.names_.insert(labels.names_.end(), named.begin(), named.end());
     labels.first_lines_.assign(labels.names_.size(), 0);
-    const genome::BedRecord* last = nullptr;  // the one that reaches furthest of the contig's
+    const genome::BedRecord* last = nullptr;  // the row of the contig with the largest end so far
     for (const genome::BedRecord& row : rows) {
         std::vector<LabelledSpan>& spans = labels.contigs_[row.where.contig];
         const auto found = std::find(labels.names_.begin(), labels.names_.end(), row.name);

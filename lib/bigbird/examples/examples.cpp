@@ -89,7 +89,7 @@ rows::WindowBounds bounds_of(const std::string& text, const fs::path& manifest) 
     }
 }
 
-/// The value of `key`, one of the words.
+/// The value of `key`, which must be one of the words.
 template <typename Enum, std::size_t N>
 Enum word_in(const Json& manifest, const char* key, const Choices<Enum, N>& choices, const fs::path& path) {
     if (!manifest.contains(key) || !manifest[key].is_string()) {
@@ -131,7 +131,7 @@ std::vector<std::int64_t> records_of(const fs::path& path, const TwoBitReader& s
     return records;
 }
 
-/// Files of two folders of examples, mixed, would be read as one.
+/// Detects files of different example folders that were mixed.
 void check_count(const Json& manifest, const char* key, std::size_t count, const fs::path& directory,
                  const char* file) {
     const Json said = manifest.value(key, Json());
@@ -142,7 +142,7 @@ void check_count(const Json& manifest, const char* key, std::size_t count, const
     }
 }
 
-/// Each class once, so that a row has one.
+/// Checks that every row has exactly one class.
 void check_classes(const BitMatrix& matrix, std::int64_t rows, const fs::path& path) {
     for (std::int64_t row = 0; row < rows; ++row) {
         int ones = 0;

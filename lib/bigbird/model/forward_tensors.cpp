@@ -35,7 +35,7 @@ struct InputForm {
     std::optional<std::int64_t> separator = std::nullopt;  ///< a question reaches up to it
 };
 
-/// One input as int64, (batch, choices, length) where `choices` is asked for.
+/// One input as int64, (batch, choices, length) if `choices` is set.
 at::Tensor whole_numbers(const TensorMap& inputs, const std::string& key, bool choices) {
     const auto found = inputs.find(key);
     require(found != inputs.end(), "tensor '" + key + "' is missing from the input");
@@ -47,7 +47,7 @@ at::Tensor whole_numbers(const TensorMap& inputs, const std::string& key, bool c
     return tensor.to(at::kLong);
 }
 
-/// The same, of the shape of `like`; `otherwise` where it is not given.
+/// The same, with the shape of `like`; `otherwise` if it is not given.
 at::Tensor whole_numbers(const TensorMap& inputs, const std::string& key, const at::Tensor& like,
                          const at::Tensor& otherwise) {
     if (!inputs.contains(key)) return otherwise;
@@ -142,7 +142,7 @@ EncoderInput rows(const EncoderInput& input, std::int64_t begin, std::int64_t co
 struct HeadInput {
     at::Tensor hidden;    ///< (rows, padded length, hidden) of the last layer
     at::Tensor question;  ///< (rows, length), or undefined
-    std::int64_t length;  ///< without what was padded
+    std::int64_t length;  ///< without padding
 };
 
 /// The outputs of a pretraining model or of a bare encoder. `masked`: transformers' BigBirdForMaskedLM, which
@@ -231,7 +231,7 @@ void load_head(torch::nn::Module& head, const std::string& prefix, const fs::pat
     head.eval();
 }
 
-/// Loads BigBirdForPreTraining and BigBirdForMaskedLM with the heads that they name; others as they are.
+/// Loads the encoder and, for BigBirdForPreTraining and BigBirdForMaskedLM, their heads.
 LoadedEncoder load_with_heads(const fs::path& directory, const std::string& architecture,
                               const at::Device& device) {
     const bool both = architecture == "BigBirdForPreTraining", masked = architecture == "BigBirdForMaskedLM";

@@ -41,7 +41,7 @@ LoadRules may_lack_seq_relationship(const BigBirdConfig& config) {
             .also_optional = config.longformer ? "bert.pooler" : ""};
 }
 
-/// Classifiers of transformers' Longformer have no pooler, which only one of its heads reads here.
+/// Classifiers of transformers' Longformer have no pooler. Here, only one head reads the pooler.
 LoadRules of_classifier(const BigBirdConfig& config) {
     const bool may_lack = config.longformer && config.classifier_head != "linear";
     return {.optional_prefix = may_lack ? "bert.pooler" : "", .only_prefix = {}};

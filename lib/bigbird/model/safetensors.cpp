@@ -40,8 +40,8 @@ std::string type_name(at::ScalarType type) {
     return known->first;
 }
 
-/// The order of tensors' bytes: wide elements first, so that all are aligned; keys of one width in byte
-/// order.
+/// The order of the tensors' data: wide elements first, so that all are aligned; within one width, by key in
+/// byte order.
 std::vector<std::string> data_order(const TensorMap& tensors) {
     std::vector<std::string> order;
     for (const auto& item : tensors) {

@@ -37,7 +37,8 @@ at::Tensor SequenceClassifierImpl::predict(const at::Tensor& hidden, const Dropo
         return head->forward(head->reads_pooler() ? parts_->bert->pool(rows) : rows.select(1, 0), key);
     };
     if (is_training() || !hidden.is_cpu() || hidden.size(0) == 1) return logits_of(hidden);
-    // A product of few rows rounds by how many there are; a row's logits do not depend on its neighbors.
+    // Rounding of a product depends on the number of rows, so rows are computed separately. A row's logits
+    // then do not depend on the others.
     std::vector<at::Tensor> logits;
     for (const at::Tensor& row : hidden.split(1))
         logits.push_back(logits_of(row));

@@ -30,8 +30,8 @@ std::string shape_text(const at::Tensor& tensor) {
     return text.str();
 }
 
-/// The name without what wrappers put before it (DataParallel's "module.", torch.compile's "_orig_mod."), and
-/// with today's words for the two weights of a LayerNorm.
+/// The name without prefixes of wrappers (DataParallel's "module.", torch.compile's "_orig_mod."), and with
+/// today's names for the two weights of a LayerNorm.
 std::string present_name(std::string name) {
     constexpr std::string_view wrapper = "module.", compiled = "_orig_mod.";
     for (std::size_t at = name.find(compiled); at != std::string::npos; at = name.find(compiled)) {
@@ -87,7 +87,7 @@ void take_tied_decoder(TensorMap& tensors, const fs::path& where) {
     tied(bias, "cls.predictions.bias");
 }
 
-/// Whether a tensor has a model's positions, but fewer than config.json asks for.
+/// Whether a tensor contains a model's positions, but fewer than config.json requires.
 bool is_shorter_positions(const std::string& key, const at::Tensor& parameter, const at::Tensor& tensor) {
     return key.ends_with("position_embeddings.weight") && tensor.dim() == 2 && tensor.size(0) > 0 &&
            tensor.size(0) < parameter.size(0) && tensor.size(1) == parameter.size(1);

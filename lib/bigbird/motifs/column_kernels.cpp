@@ -24,7 +24,7 @@ HWY_INLINE void append(D d, V lost, V bound, std::size_t begin, std::size_t coun
         if (values[lane] < least) starts.push_back(static_cast<std::uint32_t>(begin + lane));
 }
 
-/// Four vectors of starts at once, so that a table is loaded once for all.
+/// Processes four vectors of starts at once, so that each table is loaded only once for all of them.
 template <class D>
 void find_by_vectors(D d, const std::uint8_t* pairs, std::size_t count, const PairTables& tables,
                      std::vector<std::uint32_t>& starts) {

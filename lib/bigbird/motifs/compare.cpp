@@ -129,8 +129,8 @@ private:
     std::vector<Chances> tails_;  ///< (first, count)
 };
 
-/// Query columns [first, first + count) on target columns from `target` on, where the query begins `offset`
-/// columns behind the target's first.
+/// Query columns [first, first + count) aligned with target columns from `target` on. The query begins
+/// `offset` columns after the target's first column.
 struct Overlap {
     std::size_t first = 0, target = 0, count = 0;
 };
@@ -143,7 +143,7 @@ Overlap overlap_at(std::int64_t offset, std::size_t query, std::size_t target) {
             static_cast<std::size_t>(count)};
 }
 
-/// The best offset on one strand of a target, and the chance that any is as good.
+/// The best offset on one strand of a target, and the chance that any offset is at least as good.
 Similarity best_offset(const ColumnScores& scores, const SpanTails& tails, std::size_t begin,
                        std::size_t width) {
     const auto from = 1 - static_cast<std::int64_t>(scores.width()), to = static_cast<std::int64_t>(width);

@@ -13,14 +13,16 @@ namespace bigbird::motifs {
 namespace {
 
 constexpr std::int64_t core = 21, width = 31, farthest = 10;
-constexpr double deviations = 2.5;  // by which a seqlet's sum exceeds random bases' sums
+constexpr double deviations =
+    2.5;  // number of standard deviations by which a seqlet's sum must exceed the sums of random bases
 constexpr std::size_t fewest_sites = 10, most_seqlets = 4000;
-constexpr float joins = 0.65F, merges = 0.8F;  // cosines of a seqlet and a cluster, of two clusters
+constexpr float joins = 0.65F,
+                merges = 0.8F;  // minimum cosine to join a seqlet to a cluster, and to merge two clusters
 constexpr int rounds = 4;
-constexpr float least_of_top = 0.2F;  // mean contribution of a motif's ends
+constexpr float least_of_top = 0.2F;  // minimum mean contribution of a motif's ends, relative to the maximum
 constexpr std::string_view letters = "ACGT";
 
-/// A value for each letter of each position; from its end it is the other strand's.
+/// A value for each letter of each position. Read backwards, it is the profile of the other strand.
 using Profile = std::array<float, 4 * width>;
 
 float product(const Profile& a, const Profile& b) {
@@ -31,14 +33,14 @@ float norm(const Profile& profile) {
     return std::sqrt(product(profile, profile));
 }
 
-/// `width` bases of a region, on one of its strands; they may be before it or behind.
+/// `width` bases of a region, on one of its strands. They may extend beyond the region.
 struct Place {
     std::size_t region = 0;
     std::int64_t begin = 0;
     bool reverse = false;
 };
 
-/// Calls take(place) for each offset and strand around a place.
+/// Calls take(place) for each offset and strand around a position.
 template <typename Take>
 void each_alignment(const Place& place, const Take& take) {
     for (const bool reverse : {false, true})
@@ -114,7 +116,7 @@ double threshold_of(const Sizes& all) {
     return core * mean + deviations * std::sqrt(core * std::max(variance, 0.0));
 }
 
-/// The mean place of the squared contributions of `core` bases.
+/// The center of the `core` bases, weighted by their squared contributions.
 std::int64_t centre_of(const std::vector<double>& sizes, std::int64_t begin) {
     double sum = 0, squares = 0;
     for (std::int64_t i = begin; i < begin + core; ++i) {
@@ -150,7 +152,7 @@ std::vector<Place> find_seqlets(std::span<const Contributions> regions) {
     return kept;
 }
 
-/// Each seqlet to its nearest cluster, which `grow` makes where none is near.
+/// Assigns each seqlet to its nearest cluster. With `grow`, a seqlet without a near cluster starts a new one.
 void assign(std::span<const Contributions> regions, std::span<const Place> seqlets,
             const std::vector<Cluster>& by, std::vector<Cluster>& to, bool grow) {
     for (const Place& seqlet : seqlets) {
@@ -173,7 +175,7 @@ void assign(std::span<const Contributions> regions, std::span<const Place> seqle
     }
 }
 
-/// Leaves out clusters that are like a larger one, and small ones.
+/// Leaves out clusters that resemble a larger one, and small clusters.
 std::vector<Cluster> merged(std::vector<Cluster> clusters) {
     std::ranges::stable_sort(clusters, std::greater(), [](const Cluster& c) { return c.members.size(); });
     std::vector<Cluster> kept;

@@ -125,7 +125,7 @@ void write_chunk(const Scanned& scanned, const MotifSet& set, const Scanner& sca
     output.write(text);
 }
 
-/// Says how many motifs are too short to reach the p-value.
+/// Warns how many motifs are too short to reach the p-value.
 void warn_of_short_motifs(const MotifSet& set, const Scanner& scanner, double p_value) {
     std::vector<std::string> names;
     for (std::size_t i = 0; i < set.motifs.size(); ++i) {

@@ -10,7 +10,7 @@ namespace {
 
 constexpr double pseudocounts = 0.1, usual_sites = 20;  // FIMO's
 
-/// P(score = least + i) of a sum of independent letters, one position after the other.
+/// P(score = least + i) of a sum of independent letters, computed position by position.
 std::vector<double> distribution_of(const std::vector<std::array<std::int32_t, 4>>& scores,
                                     const Shares& background) {
     std::vector<double> chance{1};

@@ -25,7 +25,7 @@ constexpr std::int64_t most_rows_a_chunk = 4096, chunks_of_small_file = 16;
 static_assert(most_rows_a_chunk * chunks_of_small_file == most_rows_of_small_hdf5);
 constexpr unsigned compression_level = 1;
 
-/// A column's fields of the rows that are held, in the vector of its kind.
+/// A column's fields of the buffered rows, in the vector of its kind.
 struct HeldFields {
     explicit HeldFields(FieldKind of) : kind(of) {}
 
@@ -76,8 +76,9 @@ private:
     std::string letters_;
 };
 
-/// The file is made when the first rows are written, or at the end. A small one, whose rows are all held by
-/// then, has chunks no larger than itself, all packed, and texts as long as the longest.
+/// The file is created when the first rows are written, or at the end. In a small file, whose rows are all
+/// still buffered at the end, chunks are no larger than the data, all are compressed, and texts have the
+/// length of the longest.
 class Hdf5Sink : public Sink {
 public:
     Hdf5Sink(const fs::path& path, Overwrite overwrite, const TableSchema& schema)

@@ -7,7 +7,7 @@
 #include "bigbird/outputs/bigwig_stream.hpp"
 #include "bigbird/rows/text_fields.hpp"
 
-// Two of the headers do not declare their functions as C.
+// Two of the headers do not declare their functions as extern "C".
 extern "C" {
 #include <bigWigIO.h>
 }
@@ -108,8 +108,8 @@ BigWigFile open_bigwig(const fs::path& path, const fs::path& name) {
     return owner;
 }
 
-/// The index of a file without intervals and a range of zero, which libBigWig leaves out and readers need:
-/// the header of UCSC's R tree, and a leaf without entries.
+/// Writes the index of a file without intervals, and a range of zero. libBigWig omits them, but readers need
+/// them: the header of UCSC's R tree, and a leaf without entries.
 bool write_empty_index(bigWigFile_t& file) {
     constexpr long field_of_offset = 0x18;
     FILE* const stream = file.URL->x.fp;
@@ -123,7 +123,7 @@ bool write_empty_index(bigWigFile_t& file) {
     return std::fwrite(index.data(), sizeof index, 1, stream) == 1 &&
            std::fseek(stream, field_of_offset, SEEK_SET) == 0 &&
            std::fwrite(&offset, sizeof offset, 1, stream) == 1 &&
-           std::fseek(stream, 0, SEEK_END) == 0;  // where libBigWig goes on
+           std::fseek(stream, 0, SEEK_END) == 0;  // libBigWig continues writing there
 }
 
 /// Index and zoom levels. bwClose() reports no failed write, but the stream remembers.
@@ -134,7 +134,7 @@ bool finish_bigwig(bigWigFile_t& file) {
     return std::fflush(stream) == 0 && std::ferror(stream) == 0 && finished;
 }
 
-/// Readers search a bigWig's contigs as sorted keys of a tree.
+/// Sorts contigs by name, because readers search them as sorted keys of a tree.
 std::vector<genome::Contig> by_name(std::span<const genome::Contig> contigs) {
     std::vector<genome::Contig> sorted(contigs.begin(), contigs.end());
     std::ranges::sort(sorted, {}, &genome::Contig::name);

@@ -9,7 +9,7 @@ namespace bigbird::pretraining {
 
 namespace {
 
-/// The keys of config.json that fix the weights' shapes.
+/// The keys of config.json that determine the weights' shapes.
 Json shape_of(const model::BigBirdConfig& config) {
     const model::EncoderForm& form = config.form;
     return {{"hidden_size", config.hidden_size},

@@ -10,7 +10,7 @@ namespace bigbird::pretraining {
 
 namespace {
 
-constexpr double clearly_less = 0.75;  // share of the need that did not fit, whatever free memory is
+constexpr double clearly_less = 0.75;  // share of the need that did not fit, independent of the free memory
 constexpr double gigabyte = 1e9;
 
 double need(const PretrainRun& spec, const MemoryLoad& load) {

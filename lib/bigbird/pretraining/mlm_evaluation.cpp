@@ -40,7 +40,7 @@ corpus::ExampleSpec examples_of(const model::BigBirdConfig& config, const MlmEva
                                : length.is_number_integer() ? length.get<std::int32_t>()
                                                             : positions;
     const std::int32_t block = config.pattern.block_size;
-    // What fills a Longformer's last block has no position.
+    // The padding of a Longformer's last block has no position.
     const std::int32_t filled =
         config.longformer ? examples.sequence_length : (examples.sequence_length + block - 1) / block * block;
     if (filled > positions) {
@@ -97,7 +97,7 @@ ScoringSpec scoring_of(const MlmEvaluationSpec& spec, bool tokens) {
     return scoring;
 }
 
-/// None where no path is given. `genome` must outlive it.
+/// Null if no path is given. `genome` must outlive it.
 CorpusOf reader_of(const CorpusPaths& paths, const genome::ReferenceGenome* genome, int threads) {
     if (!paths.corpus.empty()) {
         return [paths](const tokenizer::DnaTokenizer& tokenizer) {

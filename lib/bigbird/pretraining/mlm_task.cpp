@@ -89,8 +89,8 @@ at::Tensor loss_of(const model::PreTrainingLoss& out, const MlmBatch& part, std:
     return loss;
 }
 
-/// The parameters that take part in the loss: without NSP its head and the pooler do not, without global
-/// tokens their projections.
+/// The parameters that affect the loss. Without NSP, its head and the pooler do not; without global tokens,
+/// their projections do not.
 std::vector<at::Tensor> used_parameters(const model::PreTrainingModel& network, bool nsp) {
     const auto& longformer = network->config().longformer;
     const bool global = longformer && longformer->global_tokens.value_or(0) > 0;

@@ -65,8 +65,8 @@ double padded_share(const corpus::ExampleSource& source, const PretrainRun& spec
     return 1.0 - (1.0 - source.padding_share()) * full / static_cast<double>(padded_length(spec));
 }
 
-/// Steps that see as many tokens as the corpus has. (An epoch of examples has more with NSP, where a window
-/// is the first sentence of one example and the second of another.)
+/// Number of steps that process as many tokens as the corpus has. (An epoch of examples has more with NSP,
+/// where a window is the first sentence of one example and the second of another.)
 double steps_of_epoch(const corpus::ExampleSource& source, const PretrainRun& spec) {
     const double step_tokens =
         static_cast<double>(spec.task.batch_size) * static_cast<double>(spec.examples.sequence_length);
@@ -110,7 +110,7 @@ void warn_of_memory(const PretrainRun& spec) {
     }
 }
 
-/// Provenance and what is derived from the tokenizer.
+/// Adds provenance, and settings that are derived from the tokenizer.
 void complete(PretrainRun& spec, const tokenizer::DnaTokenizer& tokenizer) {
     spec.config.vocab_size = tokenizer.vocab_size();
     spec.config.pad_token_id = tokenizer.special_ids().pad;
@@ -178,7 +178,7 @@ std::string card_of(const PretrainRun& spec, const corpus::ExampleSource& source
     return model::to_text(card);
 }
 
-/// One micro-batch as it will be, forward and backward.
+/// Measures one micro-batch of the run, forward and backward.
 double seconds_of_micro_batch(PretrainRun spec, const corpus::ExampleSource& source,
                               const tokenizer::DnaTokenizer& tokenizer) {
     spec.task.batch_size = memory_load(spec).sequences;

@@ -63,7 +63,7 @@ std::size_t edits(std::string_view a, std::string_view b) {
     return row.back();
 }
 
-/// The three names nearest to `item`, quoted: names that hold it first, then by fewest edits.
+/// The three names nearest to `item`, quoted: first names that contain it, then names by the number of edits.
 std::string nearest_names(const LabelTable& table, std::string_view item) {
     constexpr std::size_t shown = 3, longest = 200;
     const std::string wanted = lower(item.substr(0, longest));
@@ -84,7 +84,7 @@ std::string nearest_names(const LabelTable& table, std::string_view item) {
     return text;
 }
 
-/// The items of a selection: where several, joined by their commas, are a label's name, they are one.
+/// The items of a selection. Adjacent items that form a label's name together with their commas are one item.
 std::vector<std::string> items_of(const LabelTable& table, std::string_view selection) {
     const auto is_name = [&](std::string_view text) {
         if (text.starts_with("name:")) text.remove_prefix(5);
@@ -191,7 +191,7 @@ private:
         });
     }
 
-    /// Where the item, which chose `found` by `kind`, is also the index of another label.
+    /// Throws if the item, which selected `found` by `kind`, is also the index of another label.
     void refuse_other_index(const std::vector<std::size_t>& found, const std::string& kind) const {
         const auto index = wanted("index") ? parse_number<std::int64_t>(item_) : std::nullopt;
         if (!index || *index < 0 || *index >= static_cast<std::int64_t>(table_.size())) return;

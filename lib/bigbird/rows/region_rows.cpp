@@ -37,20 +37,21 @@ Row head_of(std::string_view line) {
     return head;
 }
 
-/// Reads on over lines that are no BED, where those are to be marked.
+/// Reads lines, and continues after lines that are not BED if these are marked (--skip-invalid).
 class Lines {
 public:
     Lines(const std::filesystem::path& path, bool skip_invalid)
         : reader_(path), skip_invalid_(skip_invalid) {}
 
-    /// The next line: a record, or none of a line that is no BED. Nothing at the end. Throws InputError.
+    /// The next line: a record, or an inner nullopt for a line that is not BED; nullopt at the end. Throws
+    /// InputError.
     std::optional<std::optional<genome::BedRecord>> next() {
         try {
             std::optional<genome::BedRecord> record = reader_.next();
             if (!record) return std::nullopt;
             return record;
         } catch (const InputError&) {
-            const bool no_line_further = reader_.line_number() == refused_at_;  // it cannot be read on
+            const bool no_line_further = reader_.line_number() == refused_at_;  // reading cannot continue
             if (!skip_invalid_ || no_line_further) throw;
             refused_at_ = reader_.line_number();
             return std::optional<genome::BedRecord>();
@@ -83,7 +84,7 @@ struct RegionReader::State {
     std::optional<genome::BedRecord> tiled{};  ///< the row that is being cut into tiles
     std::size_t tiled_contig = 0;
     std::int64_t next_tile = 0;  ///< start of the next tile
-    bool reverse_tile = false;   ///< the same tile comes on the minus strand
+    bool reverse_tile = false;   ///< the same tile follows on the minus strand
 
     const std::filesystem::path& path() const { return lines.reader().path(); }
 

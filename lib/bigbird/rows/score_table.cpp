@@ -91,7 +91,7 @@ struct ScoreReader::State {
     Provenance provenance{};
     std::string line{};
 
-    /// Cuts the line; false where its quotes do not match.
+    /// Splits the line; returns false if its quotes do not match.
     bool split() {
         auto cut = csv ? split_csv(line) : split_fields(line, '\t');
         if (cut) fields = std::move(*cut);

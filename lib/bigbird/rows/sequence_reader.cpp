@@ -71,7 +71,7 @@ InputError SequenceReader::missing(const std::string& column) const {
 
 void SequenceReader::read_first_line() {
     tabs_ = line_.find('\t') != std::string::npos;
-    const std::string unsplit = line_;  // split() takes its quotes away
+    const std::string unsplit = line_;  // split() removes its quotes
     if (!split()) throw fault("has a quote that does not end on the line");
     count_ = fields_.size();
     if (fields_.front().starts_with('#')) fields_.front().remove_prefix(1);

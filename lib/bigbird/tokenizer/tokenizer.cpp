@@ -102,7 +102,7 @@ struct DnaTokenizer::State {
         for (const char* name : special_names) {
             if (const std::int32_t id = id_of(name); id >= 0) pieces[static_cast<std::size_t>(id)] = name;
         }
-        if (special_ids.unk >= 0) {  // a network needs it, encoding does not
+        if (special_ids.unk >= 0) {  // networks need it, encoding does not
             has_n[static_cast<std::size_t>(special_ids.unk)] = true;
         }
     }
@@ -122,7 +122,7 @@ struct DnaTokenizer::State {
         lengths.push_back(static_cast<std::int32_t>(length));
     }
 
-    SentencePieceModel model;  // empty if there is no encoder of it
+    SentencePieceModel model;  // empty if `encoder` is not set
     std::string bytes;
     std::optional<ExactEncoder> encoder;  // one of the three is set
     std::optional<HfTokenizer> hugging_face;

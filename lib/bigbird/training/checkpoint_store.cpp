@@ -103,7 +103,7 @@ std::optional<Checkpoint> CheckpointStore::latest() const {
     for (auto step = all.rbegin(); step != all.rend(); ++step) {
         try {
             return open(directory_of(*step));
-        } catch (const ReadError&) {  // it may be complete: a resume from an older one would remove it
+        } catch (const ReadError&) {  // it may be complete, and resuming from an older one would remove it
             throw;
         } catch (const InputError& broken) {
             log_warning("checkpoint {} is not used: {}", directory_of(*step).string(), broken.what());

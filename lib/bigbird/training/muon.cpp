@@ -13,7 +13,7 @@ namespace {
 constexpr double momentum_decay = 0.95;
 constexpr int iterations = 5;
 constexpr double a = 3.4445, b = -4.7750,
-                 c = 2.0315;  // Jordan's: steep at 0, and near 1 behind five iterations
+                 c = 2.0315;  // Jordan's coefficients: steep at 0, and near 1 after five iterations
 constexpr double smallest_norm = 1e-7;
 constexpr double rms_of_adamw = 0.2;  // Liu and others: of an update by AdamW, divided by its learning rate
 

@@ -29,7 +29,7 @@ const at::Tensor& require(const model::TensorMap& state, const std::string& name
 
 constexpr const char* momentum_prefix = "momentum.";
 
-/// By the names: only Muon keeps a momentum.
+/// Determines the optimizer from the names: only Muon has a momentum.
 OptimizerKind kind_of(const model::TensorMap& state) {
     const auto is_momentum = [](const auto& item) { return item.first.starts_with(momentum_prefix); };
     return std::ranges::any_of(state, is_momentum) ? OptimizerKind::muon : OptimizerKind::adamw;

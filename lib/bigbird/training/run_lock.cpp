@@ -32,7 +32,7 @@ int open_lock(const std::filesystem::path& run_directory) {
         reason);
 }
 
-/// Closes the descriptor where another process holds the lock. Throws as RunLock().
+/// Locks the file. Closes the descriptor if another process holds the lock. Throws as RunLock().
 void lock(int handle, const std::filesystem::path& run_directory) {
     if (::flock(handle, LOCK_EX | LOCK_NB) == 0) return;
     const int reason = errno;

@@ -59,7 +59,7 @@ std::string difference(const std::string& name, const Json& before, const Json& 
     return name + " is " + shown(now, name) + ", but this run was started with " + shown(before, name);
 }
 
-/// Older runs recorded --schedule as --decay.
+/// Renames options of older runs, which recorded --schedule as --decay.
 Json with_names_of_today(Json options) {
     if (options.contains("--decay")) {
         options["--schedule"] = options["--decay"];
@@ -107,7 +107,7 @@ void remove_leftovers(const fs::path& run_directory) {
     }
 }
 
-/// Says which options that do not change the result are other than before.
+/// Logs changed options that do not affect the result.
 void report_changes(const fs::path& run_directory, const Json& now) {
     const fs::path file = run_directory / configuration_file;
     const Json last = is_there(file) ? read_json(file) : Json::object();
@@ -242,7 +242,7 @@ LoopResult finished_result(const fs::path& run_directory, const LoopSpec& spec) 
 std::optional<LoopResult> finished_run(const fs::path& run_directory, const LoopSpec& spec) {
     require_startable(run_directory, spec);
     bool finished = spec.run.resume == "auto" && is_finished(run_directory);
-    if (spec.ranks) {  // only the first rank may have the run folder
+    if (spec.ranks) {  // maybe only the first rank can access the run folder
         finished = spec.ranks->broadcast(Json(finished)).get<bool>();
     }
     return finished ? std::optional(finished_result(run_directory, spec)) : std::nullopt;

@@ -92,7 +92,7 @@ StepTotals add_up(const StepStats& stats, bool late, Ranks& ranks) {
     return totals;
 }
 
-/// A step whose losses may still be on their way from the device.
+/// A step whose losses may not have been copied from the device yet.
 struct PendingStep {
     std::int64_t step;
     Clock::time_point start;
@@ -182,8 +182,8 @@ void Loop::restore(const Checkpoint& checkpoint) {
     log_info("resuming after step {} of {}", position_.step, total());
 }
 
-/// The best step's checkpoint becomes the model at the end. Where the run continues in another folder it is
-/// copied; where it is missing, the best is searched from here on.
+/// The best step's checkpoint becomes the model at the end. If the run continues in another folder, copies
+/// it. If it is missing, the best step is chosen among later ones.
 void Loop::find_best(const fs::path& checkpoints) {
     if (!position_.best_step || store_.adopt(*position_.best_step, checkpoints)) return;
     log_warning(
@@ -194,7 +194,7 @@ void Loop::find_best(const fs::path& checkpoints) {
     position_.evaluations_since_best = 0;
 }
 
-/// Gives all ranks what the first begins with.
+/// Sends the first rank's initial state to all ranks.
 void Loop::share_start() {
     if (ranks_.size() == 1) {
         return;
@@ -223,7 +223,7 @@ void Loop::share_start() {
 }
 
 LoopResult Loop::run(const std::optional<Checkpoint>& checkpoint) {
-    const StopDeadline none;  // a checkpoint that is begun is written
+    const StopDeadline none;  // a checkpoint in progress is completed
     if (checkpoint) {
         fs::create_directories(run_ / "checkpoints");
         restore(*checkpoint);
@@ -343,7 +343,7 @@ void Loop::read_step() {
     count_skipped(line.contains("skipped"), step.step);
 }
 
-/// The losses and what belongs to them.
+/// The losses and metrics of a step.
 Json Loop::step_line(const PendingStep& step, const at::Tensor& values) {
     const StepTotals& totals = step.totals;
     const double* value = values.const_data_ptr<double>();
@@ -483,7 +483,7 @@ void Loop::stop_where_asked() {
         return;
     }
     keep_last_step();
-    set_stop_signal(asked_);  // what one rank was asked, all were
+    set_stop_signal(asked_);  // a signal to one rank counts for all
     stop_if_asked();
     throw Stopped(fmt::format("stopped after {} as --max-hours asks, at step {} of {}",
                               Progress::duration(seconds_since(start_)), position_.step, total()),
@@ -537,7 +537,7 @@ void TrainingTask::read_model(const fs::path& directory) {
     for (const auto& item : module().named_buffers()) {
         fill(item.key(), item.value());
     }
-    for (const auto& [name, target] : missing) {  // a tied tensor may be there under its other name
+    for (const auto& [name, target] : missing) {  // a tied tensor may be in the file under its other name
         if (!filled.contains(target.unsafeGetTensorImpl())) {
             throw InputError("lacks " + name, file);
         }
@@ -560,8 +560,8 @@ LoopResult run_training(TrainingTask& task, const LoopSpec& spec, const fs::path
     spec.optimizer.validate();
     Ranks alone;
     Ranks& ranks = spec.ranks ? *spec.ranks : alone;
-    finished_run(run_directory, spec);  // throws where the run is refused
-    ranks.wait_for_all();               // nothing changes before all have looked
+    finished_run(run_directory, spec);  // throws if the run is refused
+    ranks.wait_for_all();               // no changes before all ranks have checked
     std::optional<RunLock> lock;
     RunStart start;
     if (ranks.is_first()) {

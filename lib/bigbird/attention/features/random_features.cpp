@@ -50,7 +50,7 @@ void gram_schmidt(Row rows, std::size_t width) {
     }
 }
 
-/// Block by block; each row becomes as long as a Gaussian one.
+/// Makes each group of rows orthogonal. Each row gets the length of a Gaussian row.
 void orthogonalise(Row rows, std::size_t width, const Rng& lengths) {
     for (std::size_t begin = 0; begin < rows.size(); begin += width * width)
         gram_schmidt(rows.subspan(begin, std::min(width * width, rows.size() - begin)), width);

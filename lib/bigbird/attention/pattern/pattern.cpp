@@ -16,7 +16,7 @@ namespace bigbird::attention {
 
 namespace {
 
-/// numpy's legacy generator: MT19937 with its own way to bounded numbers and permutations.
+/// numpy's legacy generator: MT19937 with numpy's methods for bounded numbers and permutations.
 class NumpyRandom {
 public:
     explicit NumpyRandom(std::uint32_t seed) : bits_(seed) {}
@@ -45,7 +45,8 @@ void append_range(std::vector<std::int32_t>& values, int first, int last) {
         values.push_back(value);
 }
 
-/// The blocks that row `row` of the first plan may draw, for `blocks` blocks of which 1 .. `last` count.
+/// The blocks that row `row` of the first plan may draw, for `blocks` blocks of which 1 .. `last` are
+/// allowed.
 std::vector<std::int32_t> first_plan_candidates(int row, int blocks, int last) {
     const int end = std::min(last, blocks - 2);
     std::vector<std::int32_t> candidates;
@@ -79,7 +80,8 @@ std::vector<std::int32_t> first_plan(const RandomPlanSpec& spec, NumpyRandom& ra
             std::vector<std::int32_t> candidates = first_plan_candidates(row, planned, last);
             random.permute(candidates);
             if (row > rows) {
-                continue;  // drawn anyway: the next head continues from here
+                continue;  // drawn although it is not used, because the next head continues from this state
+                           // of the generator
             }
             if (static_cast<int>(candidates.size()) < spec.random_blocks) {
                 throw ConfigError("num_random_blocks " + std::to_string(spec.random_blocks) +
@@ -104,7 +106,7 @@ std::vector<std::int32_t> general_row(int row, int planned, int wanted, NumpyRan
     return order;
 }
 
-/// Rows by rows, the heads within: random blocks among the first 5 + 2 random_blocks.
+/// Draws row by row, with all heads of a row together: random blocks among the first 5 + 2 random_blocks.
 std::vector<std::int32_t> general_plan(const RandomPlanSpec& spec, NumpyRandom& random) {
     const int planned = 5 + 2 * spec.random_blocks, rows = spec.blocks - 2;
     const auto width = static_cast<std::size_t>(spec.random_blocks);
@@ -140,7 +142,7 @@ std::uint64_t number(int value) {
     return static_cast<std::uint64_t>(value);
 }
 
-/// How often each key block counts for the query block `row`, random blocks left out.
+/// How often each key block counts for the query block `row`, without random blocks.
 std::vector<std::int32_t> fixed_counts(const PatternSpec& spec, int blocks, int row) {
     std::vector<std::int32_t> counts(static_cast<std::size_t>(blocks), 0);
     const int reach = spec.window_blocks / 2;

@@ -126,7 +126,7 @@ constexpr std::array<Glyph, 39> glyphs{{
 
 constexpr std::uint32_t white = 0xffffff, black = 0x222222, unattended = 0xf1f1f4;
 
-/// Pixels of three bytes; what is drawn beyond the edges is cut off.
+/// An image with three bytes per pixel; drawing beyond the edges is clipped.
 class Canvas {
 public:
     Canvas(int width, int height)
@@ -181,7 +181,7 @@ std::uint32_t number_of(const std::string& colour) {  // "#rrggbb"
     return static_cast<std::uint32_t>(std::stoul(colour.substr(1), nullptr, 16));
 }
 
-/// `colour` with a share of white, as where an element mask leaves out tokens.
+/// `colour` mixed with white, for blocks in which an element mask leaves out tokens.
 std::uint32_t paler(std::uint32_t colour) {
     std::uint32_t mixed = 0;
     for (const unsigned shift : {16U, 8U, 0U}) {

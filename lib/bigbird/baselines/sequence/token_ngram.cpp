@@ -29,7 +29,7 @@ std::uint64_t hash_of(std::span<const std::int32_t> ids) {
     return hash;
 }
 
-/// Calls visit(context, id) for each plain id; the context is what precedes it, at most `most` of them.
+/// Calls visit(context, id) for each plain id; the context is the preceding plain ids, at most `most`.
 template <typename Visit>
 void walk(std::span<const std::int32_t> ids, const std::vector<bool>& plain, std::size_t most, Visit visit) {
     std::size_t first = 0;
@@ -70,8 +70,8 @@ void TokenNgram::add(std::span<const std::int32_t> ids) {
          });
 }
 
-// p(w|h) = (c(h w) + t(h) p(w|h')) / (c(h) + t(h)), t(h) the different pieces seen after h; at the end all
-// pieces alike.
+// p(w|h) = (c(h w) + t(h) p(w|h')) / (c(h) + t(h)), where t(h) is the number of different tokens seen after
+// h. Without context, tokens are uniform.
 double TokenNgram::probability(std::span<const std::int32_t> context, std::int32_t id) const {
     double p = 1.0 / plain_count_;
     for (std::size_t length = 0; length <= context.size(); ++length) {

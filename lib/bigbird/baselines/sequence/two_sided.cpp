@@ -25,7 +25,7 @@ struct Context {
     int length = 0;
 };
 
-/// The neighbors of dna[at], nearest first, up to the first that is no base.
+/// The neighbors of dna[at], nearest first, up to the first that is not A C G T.
 Context context_of(std::string_view dna, std::size_t at, int order) {
     Context context;
     for (; context.length < order; ++context.length) {

@@ -43,7 +43,7 @@ public:
         const at::Tensor encoded = one_hot_bases(bases);
         std::vector<at::Tensor> channels;
         for (std::size_t i = 0; i < convolutions_.size(); ++i) {
-            // "same" padding by hand: PyTorch's own warns where a width is even.
+            // "same" padding computed here, because PyTorch's warns about even widths.
             const std::int64_t left = (widths[i] - 1) / 2, right = widths[i] - 1 - left;
             const at::Tensor padded = at::constant_pad_nd(encoded, {left, right});
             const at::Tensor pooled = at::max_pool1d(convolutions_[i]->forward(padded).relu(), pool);

@@ -17,7 +17,7 @@ constexpr std::array<std::int64_t, 4> channels{4, 320, 480, 960};
 constexpr std::array<double, 3> dropout_rates{0.2, 0.2, 0.5};
 constexpr std::int64_t width = 8, pool = 4, hidden = 925;
 
-/// Places that are left of `length`.
+/// Number of positions after all convolutions and poolings of `length` bases.
 std::int64_t places(std::int64_t length) {
     const std::int64_t after = width - 1;
     return ((length - after) / pool - after) / pool - after;

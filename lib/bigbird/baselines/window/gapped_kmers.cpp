@@ -16,7 +16,7 @@ namespace {
 
 constexpr int longest_word = 12;
 
-/// Every choice of `chosen` of the places 0 … word-1.
+/// Every choice of `chosen` of the positions 0 … word - 1.
 std::vector<std::vector<int>> choices(int word, int chosen) {
     std::vector<std::vector<int>> all;
     for (unsigned bits = 0; bits < (1U << static_cast<unsigned>(word)); ++bits) {

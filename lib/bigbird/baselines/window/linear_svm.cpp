@@ -79,7 +79,7 @@ LinearScores LinearSvm::train(std::span<const std::uint8_t> labels, const SvmSpe
     parameter.weight = weights.data();
     std::srand(1);
     ::model* solved = ::train(&problem, &parameter);
-    const double sign = solved->label[0] == 1 ? 1 : -1;  // weights are of the class that came first
+    const double sign = solved->label[0] == 1 ? 1 : -1;  // weights belong to the class that came first
     for (std::int64_t i = 0; i < features_; ++i)
         weight.mutable_data_ptr<double>()[i] = sign * solved->w[i];
     bias.fill_(sign * solved->w[features_]);

@@ -23,7 +23,7 @@ namespace {
 class Sha256 {
 public:
     Sha256() : context_(EVP_MD_CTX_new(), EVP_MD_CTX_free) {
-        // Every OpenSSL has SHA-256: what can be wanting is memory.
+        // Every OpenSSL has SHA-256, so this fails only if memory runs out.
         if (!context_ || EVP_DigestInit_ex(context_.get(), EVP_sha256(), nullptr) != 1)
             throw std::bad_alloc();
     }

@@ -25,7 +25,7 @@ std::string read_whole_file(const std::filesystem::path& path) {
     }
     std::string bytes;
     std::vector<char> buffer(1 << 16);
-    while (in) {  // read() marks the stream where it fails; iterators over it would throw
+    while (in) {  // read() sets the stream's state if it fails; iterators would throw
         in.read(buffer.data(), static_cast<std::streamsize>(buffer.size()));
         bytes.append(buffer.data(), static_cast<std::size_t>(in.gcount()));
     }

@@ -33,7 +33,7 @@ Json to_json(const PartRecord& record) {
     return json;
 }
 
-/// Json's own conversion would round, and turn around what is too large.
+/// Json's own conversion would round, and wrap around numbers that are too large.
 std::int64_t whole_number(const Json& json) {
     const bool fits = json.is_number_unsigned() && json.get<std::uint64_t>() <= std::uint64_t{1} << 62U;
     if (!fits) throw ConfigError("a number of its segments is none that a part has");
@@ -82,7 +82,7 @@ fs::path without_slash(const fs::path& path) {
     return path.has_filename() ? path : path.parent_path();
 }
 
-/// `lies`: where its bytes are found now.
+/// `lies`: the current path of its bytes.
 void add_file(PartRecord& record, const fs::path& file, const fs::path& lies) {
     const fs::path checked = checked_file(lies);
     record.files.push_back(

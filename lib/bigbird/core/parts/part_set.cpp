@@ -80,8 +80,8 @@ void check_numbers(const std::vector<Part>& parts) {
     if (lacking > 0) throw InputError("parts are missing: " + missing);
 }
 
-/// Checks the numbers of all parts' segments. A stretch of the work whose documents were all dropped has no
-/// segment; rows and the documents that tokenize reads leave none out.
+/// Checks the numbers of all parts' segments. A stretch of the job whose documents were all dropped has no
+/// segment. For rows, and for the documents that tokenize reads, no segment may be missing.
 void check_segments(const std::vector<Part>& parts) {
     if (parts.front().record.kind == "documents") return;
     const auto count = static_cast<std::size_t>(parts.front().record.shard.count);

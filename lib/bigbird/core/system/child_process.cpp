@@ -34,7 +34,7 @@ using std::chrono::milliseconds;
 
 constexpr int signal_base = 128, not_started = 127, poll_ms = 50;
 
-/// A pipe whose ends are closed with it.
+/// A pipe; the destructor closes both ends.
 class Pipe {
 public:
     Pipe() {
@@ -67,7 +67,7 @@ private:
     int reading_ = -1, writing_ = -1;
 };
 
-/// A child that is killed and waited for at the latest when this ends.
+/// A child process. The destructor kills it, if it still runs, and waits for it.
 class Child {
 public:
     explicit Child(pid_t id) : id_(id) {}
@@ -80,7 +80,7 @@ public:
     Child(const Child&) = delete;
     Child& operator=(const Child&) = delete;
 
-    /// Its exit code, or 128 + signal, if it ended until `deadline`.
+    /// Waits until `deadline`; if the child has ended, sets `code` to its exit code, or to 128 + signal.
     bool ends(Clock::time_point deadline, int& code) {
         int status = 0;
         while (::waitpid(id_, &status, WNOHANG) == 0) {
@@ -98,7 +98,7 @@ private:
     pid_t id_;
 };
 
-/// Appends what has come; false at the end.
+/// Appends the available bytes; returns false at the end.
 bool read_some(int from, std::string& text) {
     std::array<char, 4096> buffer{};
     const ssize_t count = ::read(from, buffer.data(), buffer.size());
@@ -108,7 +108,7 @@ bool read_some(int from, std::string& text) {
     return count > 0 || (count < 0 && (errno == EINTR || errno == EAGAIN));
 }
 
-/// Reads both pipes to their ends; false where the time is up before.
+/// Reads both pipes to their ends; returns false if the time runs out.
 bool read_all(Pipe& out, Pipe& err, ChildResult& result, Clock::time_point deadline) {
     while (out.reading() >= 0 || err.reading() >= 0) {
         stop_if_asked();
@@ -207,7 +207,7 @@ void write_all(int to, const char* data, std::size_t size) {
     while (size > 0) {
         const ssize_t count = ::write(to, data, size);
         if (count < 0 && errno == EINTR) continue;
-        if (count <= 0) ::_exit(0);  // nobody reads any more
+        if (count <= 0) ::_exit(0);  // the parent no longer reads
         data += count;
         size -= static_cast<std::size_t>(count);
     }
@@ -257,7 +257,7 @@ struct ChildReader::State {
     Pipe pipe;
     std::optional<Child> child;
 
-    /// Waits for bytes; throws where none come.
+    /// Waits for bytes; throws if none arrive.
     void read(char* data, std::size_t size, Clock::time_point deadline) {
         while (size > 0) {
             pollfd end{pipe.reading(), POLLIN, 0};
@@ -308,7 +308,8 @@ std::string ChildReader::next() {
     Head head;
     state_->read(reinterpret_cast<char*>(&head), sizeof head, deadline);
     std::string text;
-    while (text.size() < head.size) {  // no memory is taken by a number of the child's
+    while (text.size() <
+           head.size) {  // reads in chunks, so that a wrong size from the child does not allocate memory
         const std::size_t had = text.size();
         text.resize(std::min<std::uint64_t>(head.size, had + most_at_once));
         state_->read(text.data() + had, text.size() - had, deadline);

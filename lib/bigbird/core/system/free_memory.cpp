@@ -19,7 +19,7 @@ namespace {
 constexpr double unlimited = std::numeric_limits<double>::infinity();
 constexpr double kilobyte = 1024;
 
-/// The number that a file begins with; infinity where it does not ("max"), or where there is no such file.
+/// The number at the beginning of a file; infinity if there is none ("max") or no such file.
 double number_in(const fs::path& file) {
     std::ifstream in(file);
     double value = 0;
@@ -36,7 +36,8 @@ double available_memory() {
     return unlimited;
 }
 
-/// The narrowest limit of the control groups (version 2) that Slurm's jobs and containers run in.
+/// The lowest limit of the control groups (version 2) in which this process runs, for example of a Slurm job
+/// or a container.
 double control_group_limit() {
     std::string group;
     std::getline(std::ifstream("/proc/self/cgroup"), group);  // 0::/a/b
@@ -54,8 +55,8 @@ double free_memory() {
 }
 
 bool is_out_of_memory(const std::exception& error) {
-    // Words of LibTorch, cuBLAS and oneDNN. oneDNN names no cause, but what it lacks for a product is memory;
-    // it could not create a primitive, an engine or a memory descriptor.
+    // Words in messages of LibTorch, cuBLAS and oneDNN. oneDNN's "could not create a primitive" and similar
+    // messages name no cause, but for a product the cause is missing memory.
     static constexpr std::string_view words[] = {"DefaultCPUAllocator", "CUBLAS_STATUS_ALLOC_FAILED",
                                                  "out of memory",       "could not create a",
                                                  "could not clone a",   "could not execute a primitive"};

@@ -20,7 +20,7 @@ namespace bigbird {
 
 namespace {
 
-/// An instruction set's name here and in the variables of the libraries that LibTorch computes by.
+/// An instruction set's name, here and in the environment variables of the libraries that LibTorch uses.
 struct Names {
     const char *ours, *aten, *onednn, *mkl;
 };

@@ -23,7 +23,7 @@ namespace {
 
 constexpr std::time_t seconds_to_lock = 600;
 
-/// The descriptor of a folder, locked; -1 where another process holds it, or it is none of ours.
+/// The descriptor of a folder, locked; -1 if another process holds it, or if the folder is not ours.
 int lock_folder(const fs::path& path) {
     const int handle = ::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
     if (handle < 0 || ::flock(handle, LOCK_EX | LOCK_NB) == 0) return handle;

@@ -74,18 +74,18 @@ std::vector<DocumentPlan> plan_documents(const genome::Contig& contig, const Doc
 
 namespace {
 
-constexpr std::int64_t bases_a_chunk = 2'000'000;  // what one thread reads and makes at a time
+constexpr std::int64_t bases_a_chunk = 2'000'000;  // bases that one thread reads and processes at a time
 
 using Stretch = std::pair<std::int64_t, std::int64_t>;
 
 // Consecutive documents of a pass over a contig.
 struct Chunk {
     genome::Interval where;
-    std::int64_t segment = 0;  // segment of a work in parts
+    std::int64_t segment = 0;  // segment of a job in parts
     std::vector<DocumentPlan> documents;
 };
 
-// Contig by contig, pass by pass.
+// Cuts chunks contig by contig, pass by pass.
 class ChunkSource {
 public:
     ChunkSource(std::span<const genome::Contig> contigs, const DocumentSpec& spec,
@@ -149,7 +149,7 @@ private:
     int pass_ = 0;
     std::optional<DocumentPlanner> planner_;
     std::optional<SegmentCounter> segments_;
-    std::optional<PlannedDocument> ahead_;  // drawn, but of another segment
+    std::optional<PlannedDocument> ahead_;  // already drawn, but of another segment
 };
 
 // The sequence that a chunk reads.
@@ -166,7 +166,7 @@ struct ChunkBases {
 struct Built {
     std::vector<PlacedDocument> documents;
     BuildCounts dropped;
-    std::int64_t reach = 0;  // bases gone through
+    std::int64_t reach = 0;  // bases processed
 };
 
 Verdict judge(const ChunkBases& bases, const Stretch& sentence, const BuildSpec& spec) {

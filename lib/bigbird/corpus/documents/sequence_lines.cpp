@@ -60,8 +60,8 @@ std::vector<Line> read_batch(genome::TextInput& input) {
     return batch;
 }
 
-// Writes the text that one(line) leaves, line by line in order. On several threads a batch is written while
-// the next is made.
+// Writes the text of one(line) for each line, in order. With several threads, a batch is written while the
+// next one is computed.
 LineCounts convert(genome::TextInput& input, int threads, genome::TextOutput& output, const char* label,
                    const std::function<void(Line&, int)>& one) {
     LineCounts counts;

@@ -32,7 +32,7 @@ public:
             more_ = input_.next(line_);
         }
     }
-    /// The lines that begin with # in front of all.
+    /// The lines at the beginning that start with #.
     const std::string& head() const { return head_; }
     /// Adds the next document, of the given number, to `text`.
     void take(std::int64_t number, std::string& text) {
@@ -47,7 +47,7 @@ public:
             if (more_) more_ = input_.next(line_);
         }
     }
-    /// Throws where documents are left.
+    /// Throws if documents are left.
     void require_end() const {
         if (more_) throw miscounted(input_.path(), "documents");
     }

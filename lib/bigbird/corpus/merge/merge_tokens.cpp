@@ -30,8 +30,8 @@ public:
     explicit PartDocuments(const Part& part) : shards_(part.path) { shards_.require_rising_ends(); }
 
     const TokenShards& shards() const { return shards_; }
-    /// Hands the next document to `writer`. The part's first sentence is credited with all its bases: no file
-    /// has them per sentence.
+    /// Passes the next document to `writer`. All bases of the part are counted for its first sentence,
+    /// because no file has them per sentence.
     void take(TokenShardWriter& writer) {
         const auto documents = shards_.document_ends();
         if (document_ >= documents.size()) throw miscounted(shards_.directory(), "documents");
@@ -45,7 +45,7 @@ public:
         }
         writer.end_document();
     }
-    /// Throws where documents are left.
+    /// Throws if documents are left.
     void require_end() const {
         if (document_ < shards_.document_ends().size()) throw miscounted(shards_.directory(), "documents");
     }

@@ -134,7 +134,7 @@ ExampleSource::ExampleSource(TokenCorpus corpus, tokenizer::DnaTokenizer tokeniz
     room_ = spec_.sequence_length - (spec_.nsp ? 3 : 2);
     pack(room_);
     if (spec_.nsp && stretches() < 2) {
-        pack(1);  // too little for two full windows: rather padding than no pairs
+        pack(1);  // too little for two full windows: padding is better than no pairs
     }
     for (std::int64_t stretch = 0; stretch < stretches(); ++stretch) {
         const std::int64_t tokens = stretch_tokens(stretch).size();
@@ -184,8 +184,9 @@ ExampleSource::Run ExampleSource::stretch_tokens(std::int64_t stretch) const {
             corpus_.sentence_ends()[static_cast<std::size_t>(stretch_ends_[at] - 1)]};
 }
 
-// Windows are room_ apart, from a start drawn before the stretch's own such that the last one reaches its
-// end; windows that overhang an end are pushed inside. So neighbors never leave a gap.
+// Windows are room_ tokens apart. The start of the first is drawn before the stretch's start, so that the
+// last window reaches the stretch's end; windows that extend beyond an end are moved inside. So there are no
+// gaps between windows.
 ExampleSource::Run ExampleSource::window(std::int64_t number, std::int64_t epoch) const {
     const std::int64_t stretch = index_of(window_ends_, number);
     const std::int64_t first = stretch == 0 ? 0 : window_ends_[static_cast<std::size_t>(stretch - 1)];
@@ -214,8 +215,9 @@ std::int64_t ExampleSource::draw_cut(const Run& window, Rng& rng) const {
                          : rng.between(low, high);
 }
 
-// Begins where a sentence begins, or anywhere where the true continuation does so too (`inside`), drawn from
-// all stretches but one; before that where its stretch ends too soon.
+// Draws a run of tokens from any stretch except one. It begins at the start of a sentence, or anywhere if the
+// true continuation also begins inside a sentence (`inside`). If the stretch ends too soon, the run begins
+// earlier.
 ExampleSource::Run ExampleSource::draw_elsewhere(std::int64_t stretch, std::int64_t tokens, bool inside,
                                                  Rng& rng) const {
     const std::int64_t own_first = stretch == 0 ? 0 : stretch_ends_[static_cast<std::size_t>(stretch - 1)];

@@ -28,7 +28,8 @@ struct CloseFile {
     void operator()(std::FILE* file) const noexcept { std::fclose(file); }
 };
 
-/// A file of elements behind a header, which is filled in at the end: an unfinished file shows it.
+/// A file of elements after a header. The header is filled in at the end, so that an unfinished file can be
+/// recognized.
 class ElementFile {
 public:
     ElementFile(const fs::path& path, const fs::path& target, format::Header header)

@@ -43,7 +43,7 @@ struct TokenCorpus::State {
     std::int64_t sentences() const { return static_cast<std::int64_t>(sentence_ends.size()); }
 };
 
-// `fill` hands all documents to the function that it is given.
+// `fill` passes all documents to the given function.
 template <typename Fill>
 TokenCorpus TokenCorpus::from(const tokenizer::DnaTokenizer& tokenizer, int threads, const Fill& fill) {
     const auto state = std::make_shared<State>();

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Apart from tokenize.cpp, which programs with LibTorch link: the trainer brings SentencePiece, which must
-// not be loaded beside it.
+// This file is separate from tokenize.cpp, because the trainer links SentencePiece, which must not be loaded
+// together with LibTorch.
 #include "bigbird/core/log.hpp"
 #include "bigbird/core/progress.hpp"
 #include "bigbird/core/version.hpp"

@@ -25,7 +25,7 @@ namespace {
 
 using Values = std::vector<std::optional<double>>;
 
-/// Numbers the blocks of genome that are met.
+/// Numbers the blocks of the genome in the order of their first rows.
 class Blocks {
 public:
     explicit Blocks(std::int64_t size) : size_(size) {}
@@ -144,7 +144,7 @@ std::vector<std::size_t> calls_of(const Runs& runs, std::size_t columns) {
     return calls;
 }
 
-/// One label, ready to be weighed by blocks.
+/// One label, with figures for any weights of blocks.
 class LabelFiguresOf {
 public:
     static constexpr std::size_t count = 5;

@@ -102,9 +102,9 @@ private:
     double pull_;
 };
 
-/// Biases meet only in the slope, so eliminating them leaves one unknown.
+/// Biases interact only through the slope, so eliminating them leaves one unknown.
 CalibrationPoint Objective::newton_step(double slope) const {
-    constexpr double tiny = 1e-12;  // of a label that is separated without an error
+    constexpr double tiny = 1e-12;  // smallest curvature, for a label that is separated without errors
     CalibrationPoint step{.slope = 0, .biases = std::vector<double>(labels.size())};
     double by_slope = gradient.slope, curvature = slope_slope;
     for (const Sums& label : labels) {

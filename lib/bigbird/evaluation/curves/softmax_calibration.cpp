@@ -13,10 +13,10 @@ namespace bigbird::evaluation {
 
 namespace {
 
-constexpr double tiny = 1e-12;  // of a curvature, where labels are separated without an error
+constexpr double tiny = 1e-12;  // smallest curvature, for labels that are separated without errors
 constexpr std::size_t chunk_rows = std::size_t{1} << 14;
 
-/// Rows with the logits of the row before are counted with it, as the bases of one token are.
+/// Adjacent rows with equal logits, such as the bases of one token, are counted together.
 struct CountedRows {
     std::size_t labels = 0, rows = 0;
     std::vector<float> logits = {};         // (runs, labels)
@@ -226,8 +226,9 @@ private:
             sums.bias_bias[i * rows_.labels + i] += pull_;
         }
     }
-    /// One number added to all biases changes no probability. No gradient points that way, so a curvature
-    /// there changes no step; but without one the second derivatives have no inverse.
+    /// Adding one number to all biases does not change probabilities, so the gradient has no component in
+    /// this direction and a curvature there does not change the steps. But without a curvature, the second
+    /// derivatives could not be inverted.
     void hold_sum_of_biases(Sums& sums) const {
         const double curvature =
             static_cast<double>(rows_.rows) / static_cast<double>(rows_.labels * rows_.labels);

@@ -199,7 +199,7 @@ private:
     std::vector<Label> labels_;
 };
 
-/// Sums of two weighted variables about their means.
+/// Sums of squares and products of two weighted variables, relative to their means.
 struct Moments {
     double weight = 0, mean_x = 0, mean_y = 0, xx = 0, yy = 0, xy = 0;
 
@@ -272,7 +272,7 @@ private:
         std::ranges::stable_sort(order, {}, [&](std::size_t i) { return values[i]; });
         return order;
     }
-    /// The mean rank of each row's copies and of all that are equal to it.
+    /// The rank of each row, as the mean rank over its copies and all rows with the same value.
     template <typename Weight>
     static std::vector<double> ranks(const std::vector<float>& values, const std::vector<std::size_t>& order,
                                      const Weight& weight) {
@@ -293,7 +293,7 @@ private:
     std::vector<std::size_t> by_predicted_, by_truth_;
 };
 
-/// Less the mean over a row's columns.
+/// The values minus the mean over their row's columns.
 std::vector<float> centred(std::span<const float> values, std::size_t columns) {
     std::vector<float> less(values.begin(), values.end());
     for (std::size_t row = 0; row < less.size(); row += columns) {

@@ -55,7 +55,7 @@ std::string each_table(const SequenceReport& report, const SequenceFile& file) {
     return html + "</table>\n";
 }
 
-/// Rows of each class by called class; the darker, the larger the share of the class.
+/// Rows of each class by called class. Darker cells have a larger share of the class.
 std::string confusion_matrix(const SequenceReport& report, const SequenceFile& file) {
     std::string html = "<table class=confusion><tr>" + heading(file.name + ": class, called");
     for (std::size_t called = 0; called < report.labels.size(); ++called)

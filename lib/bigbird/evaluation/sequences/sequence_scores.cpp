@@ -26,7 +26,7 @@ struct Line {
     std::vector<float> scores;
 };
 
-/// What identifies a row in a table: a record's id, or the position of a bin.
+/// The identifier of a row in a table: a record's id, or a bin's position.
 std::string id_of(const examples::ExampleSet& examples, std::int64_t row) {
     const examples::ExampleRow example = examples.row(row);
     if (examples.task() == examples::Task::sequences) return example.name;
@@ -115,7 +115,7 @@ bool is_whole(const examples::ExampleSet& examples, const std::vector<Line>& lin
     return true;
 }
 
-/// The example of each line; -1 where it is none of the split.
+/// The example of each line; -1 if it is not in the split.
 std::vector<std::int64_t> rows_of(const examples::ExampleSet& examples, const std::vector<Line>& lines,
                                   examples::Split split) {
     std::vector<std::int64_t> rows(lines.size(), -1);

@@ -48,7 +48,8 @@ bool BinRegions::admits(const genome::Interval& where) const {
     return (!include_ || include_->contains(where)) && !(exclude_ && exclude_->overlaps(where));
 }
 
-/// Bins of a contig that are admitted, not held out already, and less than half N.
+/// Bins of a contig that --include and --exclude allow, that are not held out already, and that are less than
+/// half N.
 std::vector<std::int64_t> BinRegions::usable_bins(const genome::Contig& contig) const {
     std::vector<std::int64_t> usable;
     const NCounter n(reference_->fetch({contig.name, 0, contig.length}));
@@ -68,7 +69,7 @@ void BinRegions::choose_missing_hold_outs(const std::function<bool(const std::st
     if (validation.empty()) missing.emplace_back(Split::validation, &validation);
     if (missing.empty()) return;
     std::vector<ContigBins> counts;
-    std::vector<std::int64_t> most;  // the bins of the contig with most
+    std::vector<std::int64_t> most;  // the bins of the contig with the most bins
     for (const genome::Contig& contig : reference_->contigs()) {
         stop_if_asked();
         std::vector<std::int64_t> usable;
@@ -87,7 +88,7 @@ void BinRegions::choose_missing_hold_outs(const std::function<bool(const std::st
     hold_outs_ = HoldOuts(*reference_, validation, test);
 }
 
-/// A contig, or its last `count` of the bins `usable`, as --validation takes it.
+/// A contig, or its last `count` of the bins `usable`, in the form of --validation.
 std::string BinRegions::region_text(const std::string& contig, std::int64_t count,
                                     std::span<const std::int64_t> usable) const {
     std::int64_t begin = 0, end = reference_->contigs()[*reference_->find(contig)].length;

@@ -12,7 +12,8 @@ namespace {
 
 constexpr std::int64_t share = 10, too_little = 3, too_much = 2;
 
-/// Takes contigs from `left` up to two thirds of `aim`, as long as each brings the sum nearer to it.
+/// Takes contigs from `left` until they have two thirds of `aim`, as long as each brings the sum nearer to
+/// `aim`.
 HeldOut nearest_contigs(std::vector<ContigBins>& left, std::int64_t aim) {
     HeldOut chosen;
     std::int64_t sum = 0;

@@ -138,7 +138,7 @@ private:
                                    [&](const Peaks& peaks) { return !peaks.set.spans(contig).empty(); });
     }
 
-    /// All bins of a contig with their labels; a thread has eight labels, which share a byte.
+    /// All bins of a contig with their labels. Each thread handles eight labels, which share a byte.
     BitRows label_bins(const std::string& contig, std::int64_t count) const {
         BitRows labels(files_.size());
         labels.resize(static_cast<std::size_t>(count));
@@ -154,7 +154,7 @@ private:
         return labels;
     }
 
-    /// The bits of the labels that make a bin a row.
+    /// The bits of the labels with which a bin becomes a row.
     std::vector<std::uint8_t> row_making_labels() const {
         BitRows mask(files_.size());
         mask.resize(1);
@@ -205,7 +205,7 @@ private:
         return rows;
     }
 
-    /// Adds the share of `unlabelled` to `chosen` that the ratio asks for, in order.
+    /// Adds bins of `unlabelled` to `chosen`, as many as the ratio requires, in order.
     void draw_negatives(const genome::Contig& contig, std::vector<std::int64_t>& unlabelled,
                         std::vector<std::int64_t>& chosen) const {
         const Rng stream = Rng(options_.seed).split("negatives").split(contig.name);
@@ -220,7 +220,7 @@ private:
         std::sort(chosen.begin(), chosen.end());
     }
 
-    /// All bins that --include and --exclude admit, whatever their labels and however much of them is N.
+    /// Adds all bins that --include and --exclude allow, regardless of labels and N.
     std::int64_t add_bins(const genome::Contig& contig, const BitRows& labels, LabelledBinsWriter& bins,
                           KeptSequence& sequence) const {
         std::int64_t added = 0;

@@ -47,7 +47,7 @@ rows::LabelTable numbered(std::size_t count) {
     return rows::LabelTable(std::move(labels));
 }
 
-/// The table given, DeepSEA's own for 919 labels without names, else `found`.
+/// The given table; without one, DeepSEA's for 919 labels without names, else `found`.
 rows::LabelTable table_for(const std::optional<fs::path>& given, const rows::LabelTable& found, bool named) {
     if (given) {
         rows::LabelTable table = rows::LabelTable::read(*given);
@@ -136,7 +136,7 @@ private:
     BitRows row_{0};
 };
 
-/// Places of the rows of a .mat among the lines of --coordinates.
+/// The intervals of a .mat file's rows, from the lines of --coordinates.
 std::vector<genome::Interval> places_of(Split split, std::int64_t rows, std::int64_t train_rows,
                                         const std::vector<genome::Interval>& lines,
                                         const fs::path& coordinates) {
@@ -255,7 +255,7 @@ void say(const ExampleWriter& writer, std::int64_t left_out_n, std::int64_t left
              writer.rows(Split::train), writer.rows(Split::validation), writer.rows(Split::test));
 }
 
-/// Rows at places of a reference.
+/// Writes rows with positions on a reference.
 void write_placed(const ImportOptions& options, const fs::path& folder, const Bins& bins,
                   const genome::ReferenceGenome& reference, const Json& held_out) {
     std::vector<SplitWindow> windows;
@@ -313,7 +313,7 @@ void write_placed(const ImportOptions& options, const fs::path& folder, const Bi
     say(writer, left_out_n, left_out_shared);
 }
 
-/// Rows with sequences of their own: each is a contig of the store.
+/// Writes rows with their own sequences: each is a contig of the store.
 void write_unplaced(const ImportOptions& options, const fs::path& folder) {
     std::vector<DeepseaMat> mats;
     std::vector<std::string> names;
@@ -369,7 +369,7 @@ void write_unplaced(const ImportOptions& options, const fs::path& folder) {
 void require_distinct(const std::vector<std::pair<Split, fs::path>>& mats) {
     for (auto mat = mats.begin(); mat != mats.end(); ++mat) {
         for (auto before = mats.begin(); before != mat; ++before) {
-            std::error_code missing;  // is reported when the file is read
+            std::error_code missing;  // a missing file is reported when it is read
             if (!fs::equivalent(before->second, mat->second, missing)) continue;
             throw ConfigError(mat->second.string() + ": is given to --mat as " +
                               std::string(to_string(before->first)) + " and again as " +

@@ -49,8 +49,8 @@ std::string bed_line(const Tss& site) {
            static_cast<char>(site.strand) + '\n';
 }
 
-/// Warns of a contig that is about as long as the chain's, but not as long: the chain leads to another
-/// assembly. Much shorter ones are slices.
+/// Warns if a contig has nearly, but not exactly, the length of the chain's contig: the chain is for another
+/// assembly. Much shorter contigs are slices of a genome.
 class AssemblyCheck {
 public:
     AssemblyCheck(const fs::path& chain, const genome::ReferenceGenome& reference)

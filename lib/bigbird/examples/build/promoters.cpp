@@ -130,7 +130,8 @@ private:
         });
     }
 
-    /// Where a split's negatives may be: its regions; for training all that is not held out.
+    /// The regions in which a split's negatives may be: its own; for training, everything that is not held
+    /// out.
     IntervalSet zone_of(Split split) const {
         if (split != Split::train) {
             return hold_outs_.regions(split);
@@ -145,7 +146,7 @@ private:
     }
 
     void draw_genomic(const IntervalSet& all_windows) {
-        IntervalSet avoided = all_windows;  // grows by the negatives of the splits held out
+        IntervalSet avoided = all_windows;  // the negatives of held-out splits are added
         for (const Split split : {Split::test, Split::validation, Split::train}) {
             std::vector<Promoter*> members;
             for (Promoter& promoter : promoters_) {

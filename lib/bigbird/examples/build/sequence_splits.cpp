@@ -71,7 +71,7 @@ std::vector<std::uint64_t> kmers_of(std::span<const SequenceExample> records) {
     return kmers;
 }
 
-/// The place of a record's stratum: its class or first label, from 1; 0 without.
+/// The index of a record's stratum: its class or first label, from 1; 0 if it has none.
 std::size_t stratum_of(const SequenceExample& record) {
     return record.labels.empty() ? 0 : record.labels.front() + std::size_t{1};
 }
@@ -158,7 +158,8 @@ void draw_splits(std::span<SequenceExample> records, std::span<const std::size_t
     shuffle(clusters, Rng(seed).split("splits"));
     std::ranges::stable_sort(clusters, std::ranges::greater(),
                              [](const auto& cluster) { return cluster.size(); });
-    // What each split still lacks of each stratum: a cluster goes where it is lacked most.
+    // The number of records of each stratum that each split still needs. A cluster goes to the split that
+    // needs it most.
     std::array<std::vector<double>, 3> lacked;
     lacked.fill(std::vector<double>(strata));
     for (const SequenceExample& record : records)

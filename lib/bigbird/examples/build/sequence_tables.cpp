@@ -60,7 +60,7 @@ private:
         return options_.split_by.empty() ? std::string() : parse_split_rule(options_.split_by).column;
     }
 
-    /// The last record's labels, group and split, as columns() has them.
+    /// Adds the last record's labels, group and split, in the order of columns().
     void add_row(std::vector<std::string> values, LabelledSequences::Source source) {
         if (!split_column().empty()) {
             found_.split_words.push_back(std::move(values.back()));
@@ -78,7 +78,7 @@ private:
         found_.sources.push_back(source);
     }
 
-    /// `add` gets the id and the line of each record that was put into found_.records.
+    /// Calls `add` with the id and the line of each record that was added to found_.records.
     template <typename Add>
     void read_records(rows::SequenceReader& reader, Split split, const Add& add) {
         rows::LetterCounts letters;
@@ -144,7 +144,7 @@ private:
     void read_targets() {
         found_.files.push_back(options_.targets);
         rows::SequenceColumns wanted = columns();
-        wanted.sequence = std::exchange(wanted.id, std::string());  // an id is all that a line must have
+        wanted.sequence = std::exchange(wanted.id, std::string());  // only the id is required in a line
         rows::SequenceReader reader(options_.targets, wanted);
         std::unordered_map<std::string, Row> rows;
         while (auto record = reader.next()) {

@@ -28,7 +28,7 @@ std::string percent(std::int64_t part, std::int64_t all) {
                        all > 0 ? 100.0 * static_cast<double>(part) / static_cast<double>(all) : 0.0);
 }
 
-/// Whole numbers by their values, other names by their bytes.
+/// Sorts whole numbers by value, other names by bytes.
 std::vector<std::string> in_order(const std::map<std::string, std::size_t>& names) {
     std::vector<std::string> sorted;
     sorted.reserve(names.size());
@@ -144,7 +144,7 @@ private:
         }
     }
 
-    /// A number per record; records of one number get the same split.
+    /// A number per record; records with the same number get the same split.
     std::vector<std::size_t> together(bool similarity) const {
         JoinedSets sets(read_.records.size());
         std::unordered_map<std::string, std::size_t> groups;

@@ -202,7 +202,7 @@ private:
         return !holds_fragments(path) || options_.reading.counted == Counted::fragments;
     }
 
-    /// Its numbers, into a file of their own, row by row.
+    /// Writes a track's numbers into a separate file, row by row.
     void read_track(std::size_t index) {
         Track& track = tracks_[index];
         std::vector<double> sums(static_cast<std::size_t>(rows_), 0);
@@ -248,7 +248,7 @@ private:
 
     fs::path column(std::size_t track) const { return folder_ / ("track" + std::to_string(track)); }
 
-    /// targets.npy out of the tracks' files, which go.
+    /// Writes targets.npy from the tracks' files, and deletes these.
     void write_numbers() const {
         std::ofstream out(folder_ / numbers_name, std::ios::binary);
         out << npy_header("<f4", rows_, tracks_.size());

@@ -16,13 +16,13 @@ HWY_BEFORE_NAMESPACE();
 namespace bigbird::genome::detail::HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
 
-// Letters are looked up by their low four bits, which tell A C G T U apart; the high ones are then compared.
+// Letters are looked up by their low four bits, which distinguish A C G T U; then the high bits are compared.
 alignas(16) constexpr std::uint8_t spelling[16] = {255, 'A', 255, 'C', 'T', 'U', 255, 'G',
                                                    255, 255, 255, 255, 255, 255, 255, 255};
 alignas(16) constexpr std::uint8_t base[16] = {0, 'A', 0, 'C', 'T', 'T', 0, 'G', 0, 0, 0, 0, 0, 0, 0, 0};
 alignas(16) constexpr std::uint8_t partner[16] = {0, 'T', 0, 'G', 'A', 0, 0, 'C', 0, 0, 0, 0, 0, 0, 0, 0};
-// Nucleotide codes: bit 0 where 0x40 + index is one, bit 1 where 0x50 + index is; and which bit the high four
-// bits of a byte select.
+// Nucleotide codes: bit 0 is set if 0x40 + index is one, bit 1 if 0x50 + index is one. The second table has
+// the bit that the high four bits of a byte select.
 alignas(16) constexpr std::uint8_t codes[16] = {0, 1, 3, 3, 3, 2, 2, 3, 3, 2, 0, 1, 0, 1, 1, 0};
 alignas(16) constexpr std::uint8_t columns[16] = {0, 0, 0, 0, 1, 2, 1, 2, 0, 0, 0, 0, 0, 0, 0, 0};
 
@@ -93,7 +93,7 @@ bool normalise(const std::uint8_t* text, std::size_t line_bases, std::size_t lin
     return all_codes;
 }
 
-/// Bytes that are no visible ASCII.
+/// Counts bytes that are not visible ASCII.
 std::size_t count_invisible(const std::uint8_t* text, std::size_t size) {
     const hn::ScalableTag<std::uint8_t> d;
     const std::size_t lanes = hn::Lanes(d);
@@ -125,7 +125,7 @@ bool are_regular(const std::uint8_t* text, std::size_t line_bases, std::size_t l
 
 std::size_t regular_lines(const std::uint8_t* text, std::size_t line_bases, std::size_t line_bytes,
                           std::size_t lines) {
-    constexpr std::size_t most_bytes = 16384;  // stays in the first cache between the two looks
+    constexpr std::size_t most_bytes = 16384;  // stays in the first cache between the two passes
     std::size_t done = 0, step = 1;
     while (done < lines) {
         const std::size_t count = std::min(step, lines - done);

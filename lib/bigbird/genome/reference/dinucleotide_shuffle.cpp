@@ -21,7 +21,7 @@ void shuffle(std::vector<std::size_t>& values, Rng& rng) {
                                  rng.between(static_cast<std::int64_t>(i), std::ssize(values) - 1))]);
 }
 
-/// Whether the last follower of each letter leads to `end` at last: then a walk takes all.
+/// Whether following the last follower of each letter always ends at `end`: then a walk uses all followers.
 bool leads_to(const Followers& followers, std::size_t end) {
     for (std::size_t letter = 0; letter < followers.size(); ++letter) {
         std::size_t at = letter;

@@ -83,7 +83,7 @@ std::unique_ptr<FastaFile> read_into_memory(const std::filesystem::path& path) {
     return std::make_unique<HeldFasta>(path, std::move(contigs));
 }
 
-/// Read by position through an index.
+/// A file that is read by position, through an index.
 class IndexedFasta : public FastaFile {
 public:
     IndexedFasta(std::filesystem::path path, std::unique_ptr<RandomBytes> text)
@@ -173,7 +173,7 @@ private:
         }
     }
 
-    /// Uneven lines: positions cannot be computed, so the contig's bases are kept.
+    /// For uneven lines, positions cannot be computed, so the contig's bases are kept in memory.
     void hold(std::size_t contig) {
         FastaEntry& entry = entries_[contig];
         std::string& bases = held_[contig];

@@ -67,8 +67,8 @@ void FastaScanner::feed(std::string_view text) {
     }
 }
 
-/// The lines at the start of `text` that are as long as those before, taken in vector code. Returns their
-/// bytes.
+/// Processes the lines at the start of `text` that are as long as the previous ones, in vector code. Returns
+/// their number of bytes.
 std::size_t FastaScanner::take_regular_lines(std::string_view text) {
     const FastaEntry* const entry = entries_.empty() ? nullptr : &entries_.back();
     if (position_ != line_begin_ || entry == nullptr || entry->length == 0 || closed_) {
@@ -224,7 +224,7 @@ std::optional<FastaEntry> parse_fai_line(std::string_view line) {
     return sound ? std::optional(std::move(entry)) : std::nullopt;
 }
 
-/// The position behind the last base; nullopt if no file is that long.
+/// The position after the last base; nullopt if no file is that long.
 std::optional<std::int64_t> end_of_bases(const FastaEntry& entry) {
     if (entry.length == 0) {
         return entry.offset;

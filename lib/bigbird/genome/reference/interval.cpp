@@ -31,7 +31,7 @@ std::optional<std::int64_t> parse_position(std::string_view text) {
     return value && *value >= 0 && text.front() != ',' ? value : std::nullopt;
 }
 
-/// Whether the text behind the last colon is meant as positions. Names of contigs hold colons too
+/// Whether the text after the last colon is meant as positions. Names of contigs may contain colons, too
 /// (HLA-A*01:01:01:01), and no position but 0 begins with a zero.
 bool looks_like_positions(std::string_view text) {
     const bool padded = text.size() > 1 && text[0] == '0' && text[1] >= '0' && text[1] <= '9';

@@ -47,7 +47,7 @@ std::vector<NamedFasta> open_all(std::span<const std::filesystem::path> referenc
     return files;
 }
 
-/// What to do with a contig that has an earlier one's name.
+/// What to do with a contig that has the name of an earlier one.
 enum class Repeated : std::uint8_t { refuse, number };
 
 /// The contigs of all files, one after the other.

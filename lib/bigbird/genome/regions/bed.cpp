@@ -15,7 +15,8 @@ namespace bigbird::genome {
 namespace {
 
 constexpr std::size_t narrow_peak_columns = 10;
-constexpr std::size_t most_columns = narrow_peak_columns + 1;  // one more tells that there are others
+constexpr std::size_t most_columns =
+    narrow_peak_columns + 1;  // one more shows that there are further columns
 
 /// The first columns of a row.
 struct Columns {

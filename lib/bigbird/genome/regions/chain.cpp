@@ -138,7 +138,7 @@ private:
         }
     }
 
-    /// Never beyond the chain's ends, so that no sum overflows.
+    /// Does not go beyond the chain's ends, so that sums cannot overflow.
     void advance(Block& at, std::int64_t target, std::int64_t query, const Chain& chain) const {
         if (target > chain.target_end - at.target || query > chain.query_end - at.query) {
             refuse_blocks();

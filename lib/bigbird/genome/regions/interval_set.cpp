@@ -28,7 +28,7 @@ void merge(Spans& spans) {
     spans = std::move(merged);
 }
 
-/// The first span that ends behind `position`.
+/// The first span that ends after `position`.
 std::span<const Span>::iterator first_behind(std::span<const Span> spans, std::int64_t position) {
     return std::upper_bound(spans.begin(), spans.end(), position,
                             [](std::int64_t wanted, const Span& span) { return wanted < span.end; });

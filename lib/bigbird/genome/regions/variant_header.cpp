@@ -31,7 +31,7 @@ std::uint32_t little_endian(std::string_view bytes) {
     return value;
 }
 
-/// Where the header ends in `text`, the file's first bytes; npos where it goes on.
+/// The end of the header in `text`, the file's first bytes; npos if it is not in `text`.
 std::size_t end_of_header(std::string_view text) {
     if (text.starts_with(bcf_magic)) {
         if (text.size() < bcf_prefix) return std::string_view::npos;
@@ -47,7 +47,7 @@ std::size_t end_of_header(std::string_view text) {
     return std::string_view::npos;
 }
 
-/// The header, or all where there is no end to it.
+/// The header, or the complete file if the header has no end.
 std::string read_header(const std::filesystem::path& path) {
     ByteStream stream(path);
     std::string text;
@@ -106,7 +106,7 @@ InputError fault_of(const HeaderLine& line, const std::string& what, bool bcf,
     return InputError("line " + std::to_string(line.number) + " of its header " + what, path);
 }
 
-/// Refuses places in htslib's dictionaries that would take gigabytes, or that two names share.
+/// Refuses indices in htslib's dictionaries that would need gigabytes, or that two names share.
 void check_places(const std::vector<HeaderLine>& lines, bool bcf, const std::filesystem::path& path) {
     std::map<std::pair<bool, std::int64_t>, std::string_view> names;  // by dictionary and place
     for (const HeaderLine& line : lines) {

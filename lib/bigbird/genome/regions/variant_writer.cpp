@@ -36,7 +36,7 @@ std::string name_of(const Variant& variant) {
            std::to_string(variant.position + 1) + ")";
 }
 
-/// Whether an index can be made of the records so far.
+/// Tracks whether an index can be made of the records so far.
 class Order {
 public:
     void add(const Variant& variant) {
@@ -104,7 +104,7 @@ struct VariantWriter::State {
     }
     void write_index() {
         const bool bcf = format == VariantFormat::bcf;
-        for (const bool csi : {false, true})  // what an earlier file had would mislead
+        for (const bool csi : {false, true})  // the index of an earlier file would be wrong
             if (overwrite == Overwrite::allow) remove_quietly(index_path(name, csi));
         if (!order.sorted()) {
             log_warning("{}: has no index, because its records are not sorted; sort it with bcftools sort",

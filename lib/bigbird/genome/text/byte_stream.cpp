@@ -89,7 +89,8 @@ ByteStream::ByteStream(std::filesystem::path path) : path_(std::move(path)) {
 
 std::size_t ByteStream::read(char* out, std::size_t size, std::int64_t line) {
     BGZF& file = *file_;
-    // Block by block: bgzf_read() over several would drop what it has where a later one is damaged.
+    // Reads block by block: bgzf_read() over several blocks would drop the good ones if a later one is
+    // damaged.
     bool failed = file.block_length == 0 && bgzf_read_block(&file) != 0;
     std::size_t count = 0;
     if (!failed && file.block_length > 0) {

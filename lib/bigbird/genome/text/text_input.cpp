@@ -26,7 +26,7 @@ struct TextInput::State {
     std::int64_t line_number = 0;
 
     bool refill() {
-        begin = end = 0;  // so that nothing is given twice where reading fails
+        begin = end = 0;  // so that no text is returned twice if reading fails
         end = stream.read(buffer.data(), buffer.size(), line_number);
         return end > 0;
     }
@@ -56,7 +56,7 @@ struct TextInput::State {
                              stream.path(), line_number);
         }
         if (!is_utf8(line)) {
-            line.clear();  // so that no output holds it
+            line.clear();  // so that it does not get into outputs
             throw InputError(std::string("is ") + not_utf8, stream.path(), line_number);
         }
         if (line_number == 1 && line.starts_with(byte_order_mark)) {

@@ -23,7 +23,7 @@ struct CloseFile {
     void operator()(std::FILE* file) const noexcept { std::fclose(file); }
 };
 
-/// Pipes and devices cannot be replaced by a rename; they are written to as they are.
+/// Pipes and devices cannot be replaced by a rename; they are written to directly.
 bool is_stream(const std::filesystem::path& path) {
     std::error_code error;
     const auto status = std::filesystem::status(path, error);
@@ -31,8 +31,8 @@ bool is_stream(const std::filesystem::path& path) {
            std::filesystem::is_socket(status);
 }
 
-/// /dev/stdout, and any other link to it, when standard output goes to a file: opened by its name, that file
-/// would be written from its beginning.
+/// Whether `path` is a link to standard output (such as /dev/stdout) while standard output is a file. Opened
+/// by its name, that file would be overwritten from its beginning.
 bool is_linked_to_standard_output(const std::filesystem::path& path) {
     std::error_code error;
     return std::filesystem::is_symlink(path, error) && is_standard_output(path);
@@ -50,7 +50,7 @@ struct TextOutput::State {
     std::unique_ptr<std::FILE, CloseFile> file;
     detail::BgzfHandle compressed;
 
-    /// Says why where it is known; threads that compress keep the reason to themselves.
+    /// Gives the system's message, if known; compressing threads do not report one.
     [[noreturn]] void fail(bool packed) const {
         throw_writing_failed(name, packed ? "is the disk full?" : std::strerror(errno));
     }

@@ -7,7 +7,7 @@ namespace bigbird::genome {
 
 namespace {
 
-/// Bytes of the code point that `text` begins with; 0 where it begins with none (Unicode 15, table 3-7).
+/// Number of bytes of the code point at the beginning of `text`; 0 if there is none (Unicode 15, table 3-7).
 std::size_t code_point_bytes(std::string_view text) {
     const auto byte = [&](std::size_t i) { return static_cast<unsigned char>(text[i]); };
     const unsigned char first = byte(0);

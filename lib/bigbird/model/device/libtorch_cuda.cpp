@@ -14,8 +14,9 @@ namespace fs = std::filesystem;
 
 namespace {
 
-/// As GpuFacts::libtorch_cuda. libtorch_cpu.so usually comes with CUDA's runtime, which has the version; else
-/// the driver's is assumed, and opening the CUDA part will show.
+/// The value of GpuFacts::libtorch_cuda. libtorch_cpu.so usually comes with CUDA's runtime library, which has
+/// the version. Without it, the driver's version is assumed; opening the CUDA part shows whether that is
+/// right.
 int cuda_of_libtorch(int driver) {
     int version = libtorch_cuda_file().empty() ? 0 : driver;
     if (void* const symbol = ::dlsym(RTLD_DEFAULT, "cudaRuntimeGetVersion"); symbol != nullptr) {
@@ -24,7 +25,7 @@ int cuda_of_libtorch(int driver) {
     return version;
 }
 
-/// A package of the program may hold only LibTorch's CPU half (docs/install.md).
+/// A package of the program may contain only LibTorch's CPU part (docs/install.md).
 constexpr const char* no_cuda_part =
     "there is no libtorch_cuda.so beside libtorch_cpu.so: install the package torch 2.11 with CUDA and, "
     "where "

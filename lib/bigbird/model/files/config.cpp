@@ -30,7 +30,7 @@ constexpr std::array<NamedSource, 4> random_sources{{{"uniform", RandomSource::u
 
 constexpr std::array<std::string_view, 6> activations{"gelu", "gelu_new", "gelu_pytorch_tanh",
                                                       "relu", "silu",     "swish"};
-// Our special pieces (tokenizer.hpp), which transformers wants to know.
+// Ids of our special tokens (tokenizer.hpp), which transformers needs in config.json.
 constexpr int cls_id = 2, sep_id = 3, mask_id = 4;
 
 void refuse_other_models(const Keys& keys, const std::filesystem::path& where) {
@@ -148,7 +148,7 @@ int blocks_filled(std::int64_t tokens, int block_size) {
     return static_cast<int>((tokens + block_size - 1) / std::max(block_size, 1));
 }
 
-/// What extra global tokens imply by default.
+/// Sets the defaults that extra global tokens imply.
 void expect_etc(BigBirdConfig& config) {
     config.pattern.globals = GlobalPlacement::first;
     config.pattern.global_blocks = blocks_filled(config.extra_global_tokens, config.pattern.block_size);
@@ -222,7 +222,7 @@ void read_labels(const Keys& keys, BigBirdConfig& config) {
     const bool of_tokens = architectures == Json::array({"BigBirdForTokenClassification"});
     const bool of_sequences = architectures == Json::array({"BigBirdForSequenceClassification"}) ||
                               architectures == Json::array({"LongformerForSequenceClassification"});
-    if (of_tokens || of_sequences) config.num_labels = 2;  // what transformers means where it writes none
+    if (of_tokens || of_sequences) config.num_labels = 2;  // transformers' default if the key is missing
     if (of_sequences && config.longformer && !config.longformer->global_tokens) {
         config.longformer->global_tokens = 1;
     }
@@ -394,7 +394,7 @@ BigBirdConfig config_from_json(const Json& json, const std::filesystem::path& wh
     const Keys keys(json, where);
     refuse_other_models(keys, where);
     BigBirdConfig config;
-    config.vocab_size = 50'358;  // what transformers means where the key is missing
+    config.vocab_size = 50'358;  // transformers' default if the key is missing
     config.attention_probs_dropout_prob = 0.1;
     if (keys.has("model_type") && keys.at("model_type") == "longformer") expect_longformer(config);
     keys.integer("vocab_size", config.vocab_size);

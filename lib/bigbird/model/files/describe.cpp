@@ -86,7 +86,7 @@ Json describe_performer(const attention::FeatureSpec& spec) {
             {"redraw", spec.redraw}};
 }
 
-/// A number where all are equal, else all.
+/// One number if all are equal, else all numbers.
 template <typename Number>
 Json brief(const std::vector<Number>& numbers) {
     const bool equal =
@@ -147,8 +147,8 @@ Json architecture_of(const Json& file) {
     return names.is_array() && !names.empty() ? names.front() : Json("not named");
 }
 
-/// A model of bins (bigbird/bins) or one of the paper's baselines (bigbird/baselines), as finetune-* writes
-/// it.
+/// Describes a bin model (bigbird/bins) or one of the paper's baselines (bigbird/baselines), as written by
+/// finetune-*.
 Json describe_baseline(const fs::path& directory, const Json& file) {
     Json json = {{"kind", "model"},
                  {"architecture", architecture_of(file)},

@@ -10,8 +10,8 @@ namespace bigbird::model {
 
 namespace {
 
-constexpr std::int64_t most =
-    1 << 12;  // layers, and heads: lists of all fit in memory, whatever config.json asks for
+constexpr std::int64_t most = 1 << 12;  // maximum number of layers and of heads, so that lists of all of them
+                                        // fit in memory for any config.json
 constexpr int widest = 1 << 24;
 
 bool is_whole(const Json& json) {

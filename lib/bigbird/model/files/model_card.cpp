@@ -16,7 +16,7 @@ namespace fs = std::filesystem;
 
 namespace {
 
-// Marks by which with_result() finds its places. YAML takes the first kind as comments, Markdown the second.
+// Markers that with_result() searches for. The first kind are comments in YAML, the second in Markdown.
 constexpr const char* yaml_begin = "      # {}: figures\n";
 constexpr const char* yaml_end = "      # {}: end\n";
 constexpr const char* text_begin = "<!-- {} -->\n";
@@ -96,7 +96,7 @@ std::string sections(const std::vector<std::pair<std::string, std::string>>& all
     return text;
 }
 
-/// Puts `text` between the two marks of a split.
+/// Writes `text` between the two markers of a split.
 void replace_marked(std::string& card, const char* begin, const char* end, const std::string& split,
                     const std::string& text) {
     const std::string first = fmt::format(fmt::runtime(begin), split),

@@ -37,7 +37,7 @@ bool multiply(std::uint64_t& count, std::uint64_t factor) {
     return !__builtin_mul_overflow(count, factor, &count);
 }
 
-/// Anything but a regular file has no size, and no random access.
+/// Only regular files have a size and random access.
 std::uint64_t size_of(const std::filesystem::path& path) {
     std::error_code error;
     if (!std::filesystem::is_regular_file(path, error)) {

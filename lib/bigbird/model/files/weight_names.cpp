@@ -8,7 +8,7 @@ namespace bigbird::model {
 
 namespace {
 
-/// Beginnings of names, ours and theirs; the first that fits counts.
+/// Prefixes of names, ours and theirs; the first match is used.
 constexpr std::array<std::pair<std::string_view, std::string_view>, 7> beginnings{
     {{"bert.pooler.", "longformer.pooler.dense."},
      {"bert.", "longformer."},

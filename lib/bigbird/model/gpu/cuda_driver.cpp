@@ -9,10 +9,10 @@ namespace bigbird::model {
 
 namespace {
 
-// Constants of cuda.h, which this builds without.
+// Constants of cuda.h, which is not needed to build this.
 constexpr int success = 0, no_device = 100, capability_major = 75, capability_minor = 76;
 
-/// A function of the driver's; a driver that lacks it answers with an error.
+/// A function of the driver; returns an error if the driver lacks it.
 template <typename... Arguments>
 class DriverCall {
 public:
@@ -69,7 +69,7 @@ DriverFacts ask_cuda_driver() {
     facts.is_missing = false;
     DriverCall<int*>(driver, "cuDriverGetVersion")(&facts.version);
     facts.start_error = DriverCall<unsigned>(driver, "cuInit")(0U);
-    if (facts.start_error == no_device) {  // no GPU is no fault of the driver's
+    if (facts.start_error == no_device) {  // a missing GPU is not an error of the driver
         facts.start_error = success;
         return facts;
     }

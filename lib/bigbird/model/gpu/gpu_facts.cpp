@@ -18,13 +18,13 @@ std::string capability_text(int capability) {
     return std::to_string(capability / ten) + "." + std::to_string(capability % ten);
 }
 
-/// The least compute capability that LibTorch's builds for a CUDA release serve.
+/// The lowest compute capability that LibTorch's builds for a CUDA release support.
 int least_capability(int cuda) {
     constexpr int since_13 = 75, before = 50;
     return cuda / thousand >= 13 ? since_13 : before;
 }
 
-/// The first driver that serves a CUDA release and others of its major number.
+/// The first driver that supports a CUDA release and others with its major number.
 std::string driver_for(int cuda) {
     switch (cuda / thousand) {
         case 11:
@@ -50,7 +50,7 @@ std::string driver_obstacle(const DriverFacts& driver) {
     return driver.gpus.empty() ? "the driver shows no GPU (see nvidia-smi, and CUDA_VISIBLE_DEVICES)" : "";
 }
 
-/// A driver serves every release of its major number.
+/// A driver supports every release with its major number.
 std::string version_obstacle(const GpuFacts& facts) {
     if (facts.driver.version / thousand >= facts.libtorch_cuda / thousand) {
         return {};
@@ -68,7 +68,7 @@ std::string libraries_obstacle(const GpuFacts& facts) {
            (lacks ? "; scripts/setup --with-cuda of a clone, or pip's torch with CUDA, brings it" : "");
 }
 
-/// The driver's own errors come before LibTorch's needs.
+/// Reports the driver's own errors before LibTorch's requirements.
 std::string before_libraries(const GpuFacts& facts) {
     if (facts.driver.load_error.empty() && facts.libtorch_cuda == 0) {
         return "this LibTorch was built without CUDA: scripts/setup installs one with it";

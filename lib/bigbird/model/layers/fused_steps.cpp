@@ -40,7 +40,7 @@ cuda::Element element_of(at::ScalarType type) {
     return type == at::kHalf ? cuda::Element::fp16 : cuda::Element::bf16;
 }
 
-/// A dropout as the kernels want it; its streams live as long as this.
+/// A dropout in the kernels' form; its streams exist as long as this object.
 struct DeviceDropout {
     at::Tensor streams;  // (samples) int64, or undefined
     double probability = 0;
@@ -231,7 +231,7 @@ public:
         const NormGradients out = norm_backward(norm, gradients[0]);
         const auto number = [&](const char* of) { return context->saved_data[of].toInt(); };
         const at::ScalarType type = context->saved_data["parameters"].toScalarType();
-        // Sums over the batch want floats.
+        // Sums over the batch are computed in float.
         const at::Tensor d_x = (out.d_x.defined() ? out.d_x : out.d_sum).to(at::kFloat);
         const at::Tensor &ids = saved[5], &types = saved[6];
         at::Tensor d_words =

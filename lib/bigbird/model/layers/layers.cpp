@@ -16,7 +16,7 @@ namespace bigbird::model {
 
 namespace {
 
-/// More rows than this are computed by libraries: scores come from groups of fewer.
+/// Products with more rows than this are computed by libraries; scores come from groups with fewer rows.
 constexpr std::int64_t most_single_rows = 64;
 
 /// Whether rows are computed one by one: (rows, in), without gradients, on a CPU. MKL and oneDNN choose the
@@ -27,7 +27,7 @@ bool has_single_rows(const at::Tensor& x) {
            (type == at::kFloat || type == at::kBFloat16);
 }
 
-/// The dot product of `size` numbers, added up in an order that follows from `size` only.
+/// The dot product of `size` numbers. The order of additions depends only on `size`.
 float dot(const float* a, const float* b, std::int64_t size) {
     constexpr std::int64_t lanes = 32;
     std::array<float, lanes> sums{};

@@ -19,8 +19,8 @@ namespace bigbird::model {
 
 namespace {
 
-/// Terms of a float sum that oneDNN may add up one after the other: with 3,072 errors are twice MKL's, which
-/// adds parts.
+/// Maximum number of terms that oneDNN may add sequentially in a float sum: with 3,072 terms, errors are
+/// twice those of MKL, which adds sums in parts.
 constexpr std::int64_t longest_sum = 1024;
 
 using Scalars = c10::List<std::optional<at::Scalar>>;
@@ -59,8 +59,9 @@ at::Tensor product(const at::Tensor& x, const at::Tensor& weight, const at::Tens
     return linear.call(x, weight, optional(bias), function, Scalars(), algorithm);
 }
 
-/// compute(first, count) of the samples of x, (batch, length, in), joined. By AVX2 oneDNN adds up a row in an
-/// order that depends on its index, so samples are computed by equal calls there, and together elsewhere.
+/// Joins the results of compute(first, count) over the samples of x, (batch, length, in). With AVX2, oneDNN's
+/// order of additions for a row depends on the row's index, so samples are computed by separate, equal calls;
+/// otherwise together.
 template <typename Compute>
 at::Tensor by_sample(const at::Tensor& x, const Compute& compute) {
     static const bool together = bigbird::instruction_set() >= bigbird::InstructionSet::avx512;
@@ -71,8 +72,8 @@ at::Tensor by_sample(const at::Tensor& x, const Compute& compute) {
     return at::cat(samples);
 }
 
-/// dy^T x, (out, in), of rows (n, out) and (n, in). oneDNN wants one of them the other way round; that is the
-/// narrower.
+/// dy^T x, (out, in), of rows (n, out) and (n, in). oneDNN needs one of them transposed; it is the narrower
+/// one.
 at::Tensor weight_gradient(const at::Tensor& dy, const at::Tensor& x) {
     if (dy.size(1) <= x.size(1)) return product(dy.t(), x.t(), {});
     return product(x.t(), dy.t(), {}).t().contiguous();
@@ -84,8 +85,8 @@ public:
                               const at::Tensor& weight, const std::optional<at::Tensor>& bias) {
         context->save_for_backward({x, weight});
         context->saved_data["bias"] = bias && bias->requires_grad();
-        // A transposed weight oneDNN takes by another way, at the price of a copy: it adds up parts of long
-        // sums, and keeps a tenth of the memory for each new number of rows.
+        // For a transposed weight, oneDNN uses another algorithm, which needs a copy: it adds long sums in
+        // parts, and caches a tenth of the memory for each new number of rows.
         return product(x, weight.t().contiguous().t(), bias.value_or(at::Tensor()));
     }
 
@@ -173,7 +174,7 @@ at::Tensor onednn_feed_forward(const at::Tensor& x, const at::Tensor& weight, co
         const at::Tensor features =
             onednn_linear(x, weight.narrow(0, first, count),
                           bias.defined() ? bias.narrow(0, first, count) : bias, activation);
-        // Contiguous: oneDNN takes columns of a wider matrix a hundred times slower.
+        // Contiguous, because oneDNN is a hundred times slower for columns of a wider matrix.
         sum = onednn_linear_add(features, next_weight.narrow(1, first, count).contiguous(),
                                 first == 0 ? next_bias : at::Tensor(), sum);
     }

@@ -26,7 +26,7 @@ at::ScalarType type_of_product(const at::Tensor& x) {
     return cast ? at::autocast::get_autocast_dtype(device) : x.scalar_type();
 }
 
-/// Tensors of one shape one below the other, in `type`.
+/// Concatenates the rows of tensors of one shape, in `type`.
 at::Tensor stacked(const std::array<at::Tensor, 3>& parts, at::ScalarType type) {
     std::vector<std::int64_t> shape = parts[0].sizes().vec();
     const std::int64_t rows = shape[0];
@@ -96,7 +96,7 @@ PackedLinear::Bias bias_of(const LinearImpl& layer) {
     return layer.bias.defined() ? PackedLinear::Bias(layer.bias) : std::nullopt;
 }
 
-/// Rows of a tensor (…, columns) that follow each other at one distance, which is its second last stride.
+/// Whether all rows of a tensor (…, columns) are equally spaced, at the distance of its second last stride.
 bool has_even_rows(const at::Tensor& x) {
     for (std::int64_t i = 0; i + 2 < x.dim(); ++i) {
         if (x.size(i) != 1 && x.stride(i) != x.stride(i + 1) * x.size(i + 1)) {

@@ -86,7 +86,7 @@ SoftmaxLoss softmax_loss_(const at::Tensor& logits, const at::Tensor& labels, bo
 
 SoftmaxLoss softmax_loss_by_torch_(const at::Tensor& logits, const at::Tensor& labels, bool differentiate) {
     const at::Tensor wanted = labels.unsqueeze(1);
-    const at::Tensor values = logits.to(at::kFloat);            // logits themselves where they are float
+    const at::Tensor values = logits.to(at::kFloat);            // the logits themselves if they are float
     const at::Tensor total = at::logsumexp(values, {1}, true);  // (rows, 1)
     const SoftmaxLoss loss{(total - values.gather(1, wanted)).squeeze(1),
                            values.argmax(1).eq(labels).to(at::kInt)};

@@ -52,7 +52,7 @@ std::string label_of(hid_t file, const fs::path& path) {
     return label;
 }
 
-/// The child's side: the label, the number of regions, then each region's sequence and scores.
+/// Runs in the child process: sends the label, the number of regions, then each region's sequence and scores.
 void send_all(const fs::path& path, const ChildReader::Send& send) {
     start_hdf5();
     const Hdf5Handle file(open_unlocked_hdf5(path.c_str()), H5Fclose);

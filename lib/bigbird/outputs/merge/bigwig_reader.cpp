@@ -30,7 +30,7 @@ std::vector<genome::Contig> contigs_of(const bigWigFile_t& file) {
     return contigs;
 }
 
-/// The child's side: sends the segments of each contig.
+/// Runs in the child process: sends the segments of each contig.
 void send_bigwig(const fs::path& path, std::span<const genome::Contig> contigs,
                  const ChildReader::Send& send) {
     std::string name = path.string(), mode = "r";

@@ -29,8 +29,8 @@ bool is_own_link(hid_t group, const std::string& name) {
            link.type == H5L_TYPE_HARD;
 }
 
-/// Whether the numbers are in this file, in chunks packed as by the sink: virtual and external datasets name
-/// other files.
+/// Whether the numbers are in this file, in chunks compressed as by the sink. (Virtual and external datasets
+/// refer to other files.)
 bool is_own_storage(hid_t dataset, bool matrix) {
     const Id properties(H5Dget_create_plist(dataset), H5Pclose);
     const std::vector<H5Z_filter_t> packed{H5Z_FILTER_SHUFFLE, H5Z_FILTER_DEFLATE};
@@ -45,7 +45,7 @@ bool is_own_storage(hid_t dataset, bool matrix) {
            (found == packed || (!matrix && found.empty()));
 }
 
-/// Whether what is stored is of this type: the library would convert others.
+/// Whether the stored type is exactly this one; the library would convert others.
 bool is_of_type(hid_t dataset, hid_t type) {
     const Id stored(H5Dget_type(dataset), H5Tclose);
     if (H5Tequal(stored, type) > 0) return true;
@@ -63,7 +63,7 @@ std::vector<hsize_t> shape_of(hid_t dataset) {
     return shape;
 }
 
-/// The child's side: the file of one part.
+/// The file of one part, in the child process.
 class Hdf5Part {
 public:
     Hdf5Part(const Part& part, const TableSchema& schema)
@@ -133,7 +133,7 @@ private:
         if (!read_in.empty()) read(dataset, type, begin, rows, read_in.data());
         return read_in;
     }
-    /// Each ends in a zero.
+    /// Texts, each followed by a zero byte.
     std::string texts(std::size_t dataset, std::size_t begin, std::size_t rows) const {
         const Id type(H5Dget_type(datasets_[dataset]), H5Tclose);
         std::string all;
@@ -237,7 +237,7 @@ private:
     }
 
     const TableSchema& schema_;
-    std::size_t left_;  ///< rows that have not come yet
+    std::size_t left_;  ///< rows that have not been read yet
     ChildReader reader_;
     std::vector<float> scores_;    ///< (rows held, columns)
     std::vector<Fields> columns_;  ///< the head's, of the rows held

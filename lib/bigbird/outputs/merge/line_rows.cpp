@@ -47,7 +47,7 @@ public:
         const std::int64_t rows = records_of(part.record);
         const std::size_t columns = schema.columns.size();
         const std::string_view type = npy_type(schema.precision);
-        if (!is_npy_of(file_.bytes(), type, rows, columns)) {  // else numbers would be taken for others
+        if (!is_npy_of(file_.bytes(), type, rows, columns)) {  // otherwise numbers would be misread
             throw InputError("is not the matrix of " + std::to_string(rows) + " rows and " +
                                  std::to_string(columns) + " columns of " +
                                  std::string(word_of(precision_choices, schema.precision)) +

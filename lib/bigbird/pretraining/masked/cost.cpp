@@ -33,7 +33,7 @@ std::int64_t parameter_count(const model::BigBirdConfig& config) {
 
 namespace {
 
-/// By full blocks, over all layers and heads; the rows of the global tokens themselves attend all.
+/// Counts full blocks, over all layers and heads; global tokens attend all keys.
 double longformer_keys(const model::LongformerForm& form, std::int64_t block, std::int64_t blocks) {
     const std::int64_t globals = form.global_tokens.value_or(0), front = (globals + block - 1) / block;
     double pairs = 0, rows = 0;
@@ -88,11 +88,11 @@ namespace {
 constexpr double program_bytes = 180e6;       // bytes of a process that has loaded LibTorch
 constexpr double heap_slack = 1.25;           // what malloc keeps of freed tensors; see keep_little_memory()
 constexpr double most_logits = 1 << 25;       // logits per chunk of the loss (model/linear_cross_entropy)
-constexpr double copies_of_logits = 4 * 4.0;  // logits, their slope and two on the way, float32
+constexpr double copies_of_logits = 4 * 4.0;  // logits, their gradient and two temporaries, float32
 
-/// Bytes that a layer keeps of a token: its input, query, key, value, the context, what the two norms take
-/// (8 hidden), the feed-forward's inner values before and after the activation (2 wide). With bfloat16 the
-/// residual stream stays float32, and each product keeps a copy of its own. A Performer keeps the features of
+/// Bytes that a layer keeps per token: its input, query, key, value, the context, the inputs of the two norms
+/// (8 hidden), and the feed-forward's inner values before and after the activation (2 wide). With bfloat16
+/// the residual stream stays float32, and each product keeps its own copy. A Performer keeps the features of
 /// query and key, and query, key, value, their scaled copies and the sums, float32; a Longformer the keys and
 /// values that its global tokens see.
 double layer_bytes(const model::BigBirdConfig& config, const MemoryLoad& load, std::int64_t length) {

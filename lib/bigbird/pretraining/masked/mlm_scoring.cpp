@@ -49,7 +49,7 @@ struct Chunk {
     GlobalBatch batch;
 };
 
-/// A head's scores of the true classes, on their way to the CPU.
+/// A head's scores of the true classes, which are being copied to the CPU.
 struct Outcomes {
     Outcomes(const at::Tensor& logits, const at::Tensor& labels)
         : nats(at::cross_entropy_loss(logits, labels, {}, at::Reduction::None).to(at::kDouble)),
@@ -172,7 +172,7 @@ std::pair<double, double> MlmScores::accuracy_interval(std::uint64_t seed) const
 
 namespace {
 
-/// Gives every rank the scores of all: each has its own sequences' scores and zeros for the others.
+/// Gives every rank all scores, by a sum: each rank has zeros for the other ranks' sequences.
 void gather(std::vector<SequenceScore>& scores, training::Ranks& ranks) {
     constexpr std::int64_t fields = 7;
     at::Tensor table = at::zeros({static_cast<std::int64_t>(scores.size()), fields}, at::kDouble);

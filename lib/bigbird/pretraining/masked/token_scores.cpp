@@ -36,7 +36,8 @@ void write_token_scores(std::vector<TokenScore> scores, const corpus::TokenCorpu
     std::ranges::stable_sort(scores, {}, &TokenScore::token);
     output.write("#document\tsentence\tstart\tend\tpiece\tbits\tcorrect\n");
     SentenceWalk walk{corpus};
-    std::int64_t held = -1, next = 0, start = 0;  // the sentence whose ids are held; its token at `start`
+    std::int64_t held = -1, next = 0,
+                 start = 0;  // the sentence whose ids are in memory; its first token is `start`
     std::vector<std::int32_t> ids;
     for (const TokenScore& score : scores) {
         walk.reach(score.token);

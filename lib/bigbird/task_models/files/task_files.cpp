@@ -23,7 +23,7 @@ constexpr const char* method_of(LinkFunction link) {
                : "probability = 1 / (1 + exp(-(logit / temperature + bias of the label)))";
 }
 
-/// Files without a method are of the logistic function.
+/// Files without a method are for the logistic function.
 void require_method(const Json& json, LinkFunction link, const fs::path& file) {
     const std::string wanted = method_of(link),
                       found = json.value("method", method_of(LinkFunction::logistic));

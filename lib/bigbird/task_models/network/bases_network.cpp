@@ -23,7 +23,8 @@ namespace fs = std::filesystem;
 
 namespace {
 
-/// Windows together where last layers are wide: one at a time would read all their weights for it.
+/// Number of windows computed together, for networks with wide last layers, whose weights would otherwise be
+/// read for every window.
 constexpr std::size_t rows_together = 16;
 
 void write_folder(const TaskNetwork& network, const std::string& title, const std::string& type,
@@ -36,7 +37,7 @@ void write_folder(const TaskNetwork& network, const std::string& title, const st
     model::write_safetensors(model::parameters_of(*network.module()), directory / "model.safetensors");
 }
 
-/// Reads a base as an id, and has no [CLS] and [SEP].
+/// Bin models whose ids are bases, without [CLS] and [SEP].
 class BaseBins : public BinNetwork {
 public:
     BaseBins(bins::BinsNetwork network, const Computing& computing)

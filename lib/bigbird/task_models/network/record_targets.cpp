@@ -29,7 +29,7 @@ public:
         return at::log_softmax((weights_.to(at::kCPU, at::kDouble) * at::tensor(rates, at::kDouble)).log(),
                                0);
     }
-    /// The loss without weights and smoothing, unlike the one that is trained.
+    /// The loss is without weights and smoothing, unlike the training loss.
     Json figures(const at::Tensor& logits, const at::Tensor& truth, double) const override {
         const std::int64_t classes = logits.size(1);
         const at::Tensor chosen = at::log_softmax(logits.to(at::kDouble), 1).gather(1, truth.unsqueeze(1));
@@ -49,7 +49,7 @@ private:
     double smoothing_;
 };
 
-/// Figures of values (rows, numbers) against what was measured.
+/// Figures of predicted values (rows, numbers) against measured ones.
 Json number_figures(const at::Tensor& values, const at::Tensor& truth, double loss) {
     const at::Tensor x = values.to(at::kDouble), y = truth.to(at::kDouble);
     const at::Tensor dx = x - x.mean(0), dy = y - y.mean(0), spread = dy.square().sum(0);

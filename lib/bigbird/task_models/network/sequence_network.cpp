@@ -21,8 +21,8 @@ namespace fs = std::filesystem;
 
 namespace {
 
-/// Records together where the number of them must not change a result: products of up to 64 rows have rows
-/// of their own (model::linear).
+/// Number of records computed together if their number must not change a result: in products of up to 64
+/// rows, rows are computed separately (model::linear).
 constexpr std::size_t records_together = 16;
 
 struct Codes {

@@ -11,7 +11,7 @@ namespace bigbird::task_models {
 
 namespace {
 
-constexpr std::int64_t fewest_positives = 10;  // an area of fewer is mostly noise
+constexpr std::int64_t fewest_positives = 10;  // with fewer, the area under the curve is mostly noise
 
 Json json_of(const std::optional<double>& value) {
     return value ? Json(*value) : Json(nullptr);
@@ -28,7 +28,7 @@ struct OneLabel {
     bool has_enough() const { return std::ranges::count(ones, std::uint8_t{1}) >= fewest_positives; }
 };
 
-/// Calls with each label of scores and truth, (rows, labels) both.
+/// Calls use() with each label's scores and truth; both are (rows, labels).
 template <typename Use>
 void for_labels(const at::Tensor& scores, const at::Tensor& truth, const Use& use) {
     const at::Tensor by_label = scores.t().contiguous();                     // (labels, rows)
@@ -100,7 +100,7 @@ public:
         const at::Tensor weighted = at::tensor(weights_, at::kDouble) * at::tensor(rates, at::kDouble);
         return at::log_softmax(weighted.log(), 0);
     }
-    /// Without weights, unlike the loss that is trained.
+    /// The loss is without weights, unlike the training loss.
     Json figures(const at::Tensor& logits, const at::Tensor& truth, double) const override {
         const at::Tensor probabilities = logits.softmax(1);
         const at::Tensor chosen =

@@ -85,7 +85,7 @@ at::Tensor batched_logits(const TaskNetwork& network, std::span<const EncodedWin
         const auto last = std::ranges::find(group, group.back());
         if (after_batch) after_batch(std::distance(group.begin(), last) + 1);
     };
-    // One group's logits are waited for when the device has the next one to compute.
+    // Waits for a group's logits only after the next group was started on the device.
     std::optional<model::HostCopy> before;
     for (std::size_t i = 0; i < groups.size(); ++i) {
         stop_if_asked();

@@ -77,7 +77,7 @@ void mark_anchor(EncodedWindow& window, const tokenizer::DnaTokenizer& tokenizer
         first = std::min(first, id);
         last = id + 1;
     }
-    if (first >= last) {  // nothing of the anchor is left
+    if (first >= last) {  // the anchor's tokens were cut off
         first = begin >= spans.back().end ? last_piece : 1;
         last = first + 1;
     }

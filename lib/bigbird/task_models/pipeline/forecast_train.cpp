@@ -24,7 +24,8 @@ namespace {
 
 constexpr std::int64_t trial_steps = 12, slow_steps = 2;
 constexpr double evaluations = 10;
-constexpr double ridge_rows_a_second = 30'000;  // learned from and scored, on one core of a Xeon
+constexpr double ridge_rows_a_second =
+    30'000;  // rows trained on and scored per second, on one core of a Xeon
 
 template <typename Work>
 double seconds_of(const Work& work) {

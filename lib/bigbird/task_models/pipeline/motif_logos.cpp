@@ -38,9 +38,9 @@ double information(const Shares& place) {
     return std::max(0.0, bits);
 }
 
-/// Stacks the letters of a position, the commonest on top.
+/// Stacks the letters of a position, with the most common on top.
 std::string column(const Shares& place, std::size_t index) {
-    constexpr double least = 0.5;  // pixels that are drawn
+    constexpr double least = 0.5;  // minimum height of a drawn letter in pixels
     std::array<std::size_t, 4> order{};
     std::iota(order.begin(), order.end(), 0U);
     std::ranges::stable_sort(order, {}, [&](std::size_t letter) { return place[letter]; });

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// From peaks to a judged bin model.
+// The steps from peaks to an evaluated bin model.
 #include "bigbird/core/error.hpp"
 #include "bigbird/core/formats/checksum.hpp"
 #include "bigbird/core/log.hpp"
@@ -34,7 +34,7 @@ Json peaks_checksum(const std::vector<fs::path>& peaks) {
     return "sha256:" + sha256_of_text(text);
 }
 
-/// Labels that test or validation has no bin of, by name.
+/// Warns, by name, of labels without a bin in test or validation.
 void warn_of_missing(const examples::ExampleSet& set,
                      const std::array<std::vector<std::int64_t>, 3>& counts) {
     constexpr std::size_t most_named = 8;

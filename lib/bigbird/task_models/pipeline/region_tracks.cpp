@@ -71,7 +71,7 @@ std::vector<Scores> read_scores(std::span<const ShownRegion> shown, std::int64_t
     return scores;
 }
 
-/// The peaks of the labels that are shown.
+/// The peaks of the shown labels.
 std::map<std::size_t, genome::IntervalSet> read_peaks(const examples::ChromatinOptions& options,
                                                       std::span<const ShownRegion> shown) {
     const auto reference = genome::open_references(options.references);

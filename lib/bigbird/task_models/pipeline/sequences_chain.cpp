@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// From labeled sequences to an evaluated model.
+// The steps from labeled sequences to an evaluated model.
 #include "bigbird/core/error.hpp"
 #include "bigbird/core/log.hpp"
 #include "bigbird/evaluation/evaluation_html.hpp"

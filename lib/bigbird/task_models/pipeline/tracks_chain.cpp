@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// From coverage to a judged bin model.
+// The steps from coverage to an evaluated bin model.
 #include "bigbird/core/error.hpp"
 #include "bigbird/core/formats/checksum.hpp"
 #include "bigbird/core/formats/is_there.hpp"
@@ -13,7 +13,7 @@ namespace fs = std::filesystem;
 
 namespace {
 
-/// Files by checksum, others as they are.
+/// Replaces files by their checksums; other regions stay unchanged.
 Json regions_checksum(const std::vector<std::string>& regions) {
     Json texts = Json::array();
     for (const std::string& text : regions)
@@ -45,7 +45,7 @@ Json signal_checksum(const std::vector<fs::path>& signals) {
     return "sha256:" + sha256_of_text(text);
 }
 
-/// "22:1-200" of the manifest's "22:0-200", as --test takes it.
+/// Converts the manifest's "22:0-200" to "22:1-200", the form of --test.
 std::string region_text(const std::string& interval) {
     const std::size_t begin = interval.rfind(':') + 1;
     return interval.substr(0, begin) + std::to_string(std::stoll(interval.substr(begin)) + 1) +

@@ -71,7 +71,7 @@ public:
     }
 
 private:
-    /// Throws ConfigError if the folder holds what train did not put there.
+    /// Throws ConfigError if the folder contains files that train did not write.
     void require_own_folder() const {
         refuse_protected(folder_);
         if (is_there(folder_ / record_file)) return;
@@ -97,7 +97,8 @@ private:
                std::ranges::all_of(parts, [&](const char* part) { return is_there(folder_ / part); });
     }
 
-    /// Records the options, or compares them with those recorded; the summary of a folder that is finished.
+    /// Records the options, or compares them with the recorded ones. Returns the summary if the folder is
+    /// finished.
     std::optional<std::vector<std::string>> begin() const {
         if (is_there(folder_ / record_file)) {
             const Json before = read_json(folder_ / record_file);
@@ -116,7 +117,7 @@ private:
         write_json(folder_ / record_file, json, Overwrite::allow);
     }
 
-    /// Says what comes next. Throws Stopped.
+    /// Logs the next step. Throws Stopped.
     void step(const char* what, const char* part) {
         stop_if_asked();
         if (steps_ > 0 && spec_.model.run.max_hours > 0 && hours_left() <= 0)
@@ -163,7 +164,7 @@ private:
         predict(spec);
     }
 
-    /// The model is compared with the floor.
+    /// Compares the model with the linear baseline.
     Judgement judge() const {
         evaluation::EvaluationRequest request;
         request.task = spec_.model.task;
@@ -188,7 +189,7 @@ private:
         return lines;
     }
 
-    /// With the figures of test in its card, which the folder has, too.
+    /// Writes model/, and adds the test results to its card, which is also copied to the folder.
     void write_model(const model::CardResult& result) const {
         PendingOutput pending(folder_ / model_folder, Overwrite::allow, PendingOutput::Kind::folder);
         for (const fs::path& file : entries_of(folder_ / run_folder / training::model_folder))

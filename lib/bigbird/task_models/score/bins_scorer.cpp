@@ -87,7 +87,7 @@ public:
     }
 
     std::span<const ModelFolder> models() const override { return models_; }
-    /// A row is what it overlaps; of a summit, the bin's bases about it.
+    /// A row's window is the row itself or, for summits, the bases of one bin around the summit.
     rows::RegionOptions region_options(rows::Anchor anchor) const override {
         return {.anchor = anchor == rows::Anchor::summit ? anchor : rows::Anchor::itself,
                 .bounds = {-(bin_ / 2), bin_ - bin_ / 2},

@@ -66,7 +66,7 @@ outputs::OutputSpec output_spec(const EmbedSpec& spec) {
     return outputs;
 }
 
-/// Puts the vectors of rows into the outputs, and counts them.
+/// Writes the vectors of rows to the outputs, and counts them.
 class VectorWriter {
 public:
     VectorWriter(const EmbedSpec& spec, outputs::Outputs& outputs)
@@ -91,7 +91,7 @@ public:
     const EmbedReport& report() const { return report_; }
 
 private:
-    /// With token pooling, token, token_start, token_end and piece behind a region's fields.
+    /// With token pooling, writes token, token_start, token_end and piece after a region's fields.
     void write(const rows::RegionFields& region, std::int64_t number, const RowVectors::Token& token,
                std::span<const float> values) {
         std::vector<rows::Field> fields(region.begin(), region.end());

@@ -22,7 +22,8 @@ namespace fs = std::filesystem;
 namespace {
 
 constexpr std::int64_t random_bases = std::int64_t{1} << 20, record_bases = 1000;
-constexpr std::int64_t most_segments = std::int64_t{1} << 16;  // that decide which label follows a filter
+constexpr std::int64_t most_segments =
+    std::int64_t{1} << 16;  // maximum number of segments for the correlation of filters and labels
 constexpr float none = -std::numeric_limits<float>::infinity();
 
 /// The first convolution of a network, or of its members one after another.
@@ -30,7 +31,7 @@ struct Filters {
     at::Tensor weight{}, bias{};  ///< (filters, 4, width), (filters), float32 on the CPU
     bool both_strands = true;
 
-    /// (strands, length, filters) of (length) codes: what a filter finds about each base.
+    /// (strands, length, filters) of (length) codes: each filter's value centered on each base.
     at::Tensor find(const at::Tensor& codes) const {
         const at::Tensor x = bins::base_channels(codes.unsqueeze(0));
         at::Tensor found = bins::convolution(x, weight, bias);
@@ -67,7 +68,7 @@ Filters filters_of(const ModelFolder& model, const fs::path& path) {
     return filters;
 }
 
-/// Sequence that a network reads at once, and the part of it that counts.
+/// Sequence that a network reads at once, and the part of it that is used.
 struct Stretch {
     std::string dna;
     std::int64_t begin = 0, size = 0;
@@ -100,8 +101,8 @@ std::unique_ptr<genome::ReferenceGenome> random_genome() {
 }
 
 struct Survey {
-    at::Tensor most;  ///< (filters) that each finds
-    at::Tensor r;     ///< (filters, labels) of best sites and logits
+    at::Tensor most;  ///< (filters) the maximum of each filter
+    at::Tensor r;     ///< (filters, labels) correlation of best sites and logits
 };
 
 Survey survey(const ModelFolder& model, const genome::ReferenceGenome& reference, const Filters& filters) {
@@ -126,7 +127,7 @@ Survey survey(const ModelFolder& model, const genome::ReferenceGenome& reference
             at::corrcoef(at::cat(rows).t()).narrow(0, 0, count).narrow(1, count, model.network->labels())};
 }
 
-/// The letters under the sites of each filter.
+/// Counts the letters under the sites of each filter.
 std::vector<motifs::Motif> count_sites(const ModelFolder& model, const genome::ReferenceGenome& reference,
                                        const Filters& filters, const at::Tensor& least) {
     const std::int64_t width = filters.weight.size(2);
@@ -152,7 +153,7 @@ std::vector<motifs::Motif> count_sites(const ModelFolder& model, const genome::R
     return found;
 }
 
-/// The labels that a filter goes to directly, else the one that follows it most.
+/// The labels that a filter feeds directly, else the label with the highest correlation.
 std::string served_labels(const ModelFolder& model, const at::Tensor& r, std::int64_t filter) {
     std::string names;
     const bins::OwnMotifs own = model.bins() ? model.bins()->own_motifs() : bins::OwnMotifs{};

@@ -157,7 +157,7 @@ struct Insertion {
         return {background.with(size, {{0, site}, {second, other}}), background.with(size, {{0, site}}),
                 background.with(size, {{second, other}})};
     }
-    /// Effects, (labels). A pair has (labels) interactions behind them: the effect of both motifs minus the
+    /// Effects, (labels). For a pair, (labels) interactions follow: the effect of both motifs minus the
     /// effects of each. `before`: (labels) scores of the background. `after`: scores of each of sequences().
     std::vector<double> effects(std::span<const double> before, std::span<const double> after) const {
         const std::size_t labels = before.size();

@@ -35,7 +35,7 @@ Common common_of(const Ids& a, const Ids& b) {
     return common;
 }
 
-/// [CLS] before masked behind [SEP], the context as long as there is room.
+/// Makes the query: [CLS], context, masked tokens, context, [SEP], with as much context as fits.
 MaskedScorer::Query query_of(const Ids& ids, const Common& common, std::size_t left, std::size_t right,
                              const tokenizer::SpecialIds& special) {
     const auto begin = static_cast<std::ptrdiff_t>(common.before - left);
@@ -66,7 +66,7 @@ MaskedScorer::MaskedScorer(model::PreTrainingModel network, tokenizer::DnaTokeni
 }
 
 std::vector<MaskedScorer::Query> MaskedScorer::queries_of(std::string_view ref, std::string_view alt) const {
-    const auto trimmed = [](std::string_view dna) {  // thousands of N hold no information
+    const auto trimmed = [](std::string_view dna) {  // long runs of N at the ends carry no information
         const std::size_t first = dna.find_first_not_of('N');
         return first == std::string_view::npos ? std::string_view()
                                                : dna.substr(first, dna.find_last_not_of('N') - first + 1);
@@ -88,8 +88,8 @@ std::vector<MaskedScorer::Query> MaskedScorer::queries_of(std::string_view ref, 
 at::Tensor MaskedScorer::log_p_of(const at::Tensor& hidden, std::vector<std::int64_t> positions,
                                   std::vector<std::int64_t> originals) {
     const auto masked = std::ssize(positions);
-    // Products round by how many rows they have; in groups of one size, the last filled up, what a token gets
-    // does not depend on how many others are masked.
+    // Rounding of products depends on the number of rows. Groups have one size (the last is filled up), so
+    // that a token's result does not depend on the number of masked tokens.
     const std::int64_t size = job_.device.is_cpu() ? tokens_together : masked;
     const auto filled = static_cast<std::size_t>((masked + size - 1) / size * size);
     positions.resize(filled, positions.back());

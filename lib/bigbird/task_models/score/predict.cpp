@@ -51,7 +51,7 @@ bool has_classes(const PredictSpec& spec, const RowScorer& scorer) {
     return spec.task == examples::Task::sequences && scorer.info().target == examples::TargetKind::classes;
 }
 
-/// Puts the chosen scores of rows, or of regions out of their tiles, into the outputs.
+/// Writes the chosen scores to the outputs: of rows, or of regions from their tiles.
 class RowWriter {
 public:
     RowWriter(const PredictSpec& spec, const RowScorer& scorer, const rows::Provenance& provenance,
@@ -108,7 +108,8 @@ private:
         }
         ++tiles_;
         head_.where.end = row.head.where.end;
-        if (head_.strand != row.head.strand) head_.strand = genome::Strand::none;  // a region without one
+        if (head_.strand != row.head.strand)
+            head_.strand = genome::Strand::none;  // a region without a strand
         head_.n_fraction += row.head.n_fraction;
         // A tile of only N is N in the region.
         const rows::RowStatus status = row.head.status;
@@ -139,7 +140,7 @@ private:
     LabelChoice chosen_;
     std::vector<float> values_;
     outputs::Outputs outputs_;
-    // of the region whose tiles are coming
+    // state of the region whose tiles are being processed
     rows::Row head_;  // n_fraction: the sum of the tiles'
     std::int64_t tiles_ = 0, scored_tiles_ = 0;
     std::vector<double> sums_;
@@ -248,7 +249,7 @@ void check_examples(const examples::ExampleSet& examples, const PredictSpec& spe
     }
 }
 
-/// Everything that rows are scored with.
+/// The models, scorer and source of a prediction.
 class PredictWork {
 public:
     explicit PredictWork(const PredictSpec& spec) : spec_(spec) {
@@ -316,7 +317,8 @@ private:
                                                     region_options(spec_, *scorer_));
     }
     void take_part(const Shard& shard) {
-        // Rows of one window are computed together; of a line's tiles one row is made.
+        // Rows in one window are computed together, and the tiles of a line may become one row, so these stay
+        // in one part.
         source_ = shard_rows(std::move(source_), shard,
                              [this](const rows::RegionRow& before, const rows::RegionRow& row) {
                                  return pools() ? before.line == row.line : scorer_->together(before, row);
@@ -326,14 +328,14 @@ private:
     const PredictSpec& spec_;
     std::unique_ptr<genome::ReferenceGenome> reference_;
     std::optional<examples::ExampleSet> examples_;
-    std::optional<examples::LabelledBins> bins_;  ///< where models of bins score examples
+    std::optional<examples::LabelledBins> bins_;  ///< if bin models score examples
     Job job_;
     std::unique_ptr<RowScorer> scorer_;
     std::unique_ptr<rows::RowSource> source_;
     std::vector<genome::Contig> contigs_;
 };
 
-/// The rows of a chunk: as many as the scorer takes, or fewer where their sequences are long.
+/// Reads the rows of a chunk: as many as the scorer takes, or fewer if their sequences are long.
 std::vector<rows::RegionRow> read_chunk(rows::RowSource& source, const PredictSpec& spec, std::size_t most,
                                         int threads) {
     std::vector<rows::RegionRow> rows;
@@ -358,7 +360,7 @@ void refuse_longer(const Chunk& chunk) {
 }
 
 PredictReport score_all(const PredictSpec& spec, PredictWork& work, RowWriter& writer) {
-    PredictReport report;  // the writing thread's
+    PredictReport report;  // only the writing thread uses it
     rows::RowSource& source = work.source();
     RowScorer& scorer = work.scorer();
     Progress progress("Scoring", "rows", source.total());
@@ -420,7 +422,8 @@ PredictForecast forecast_predict(const PredictSpec& spec, double seconds_of_tria
     PredictWork work(spec);
     std::vector<std::string> endings{".tsv", ".tsv.gz", ".npy", ".h5"};
     if (spec.outputs.min_score) endings.emplace_back(".long.tsv.gz");
-    // A region's tiles make one row; tried rows are not complete regions, and each counts as a row there.
+    // Normally a region's tiles become one row. The tried rows are not complete regions, so here each tile
+    // counts as a row.
     PredictSpec trial = spec;
     trial.outputs.shard.reset();
     if (trial.tile > 0) trial.pool = Pool::none;

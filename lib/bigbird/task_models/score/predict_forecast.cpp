@@ -27,7 +27,7 @@ namespace {
 
 constexpr std::int64_t runs = 64, rows_a_run = 64;
 
-/// Adjacent rows, as the scorer gets them.
+/// Adjacent rows, in the form that the scorer gets.
 using Run = std::vector<rows::RegionRow>;
 
 /// The number of all rows, and evenly spaced runs of them.

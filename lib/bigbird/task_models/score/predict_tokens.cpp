@@ -125,7 +125,7 @@ private:
 };
 
 /// The probabilities of the bases between the margins of each window, (core, labels) row by row; NaN where no
-/// token spells the base.
+/// token covers the base.
 using CoreScores = std::vector<std::vector<float>>;
 
 /// Adds a reading's probabilities (length, labels) to the sums of its window's core.
@@ -190,7 +190,7 @@ CoreScores score_cores(const ModelFolder& model, const Chunk& chunk, Strands str
     return scores;
 }
 
-/// Puts the scores of pieces into the outputs.
+/// Writes the scores of pieces to the outputs.
 class RunWriter {
 public:
     RunWriter(const PredictTokensSpec& spec, const ModelFolder& model,
@@ -280,7 +280,7 @@ PredictTokensReport predict_tokens(const PredictTokensSpec& spec) {
                                {.anchor = rows::Anchor::itself, .skip_invalid = spec.skip_invalid});
     RunWriter writer(spec, model, *reference, job.threads);
     PieceReader pieces(regions, model, *reference, spec.strands, job.threads);
-    PredictTokensReport report;  // the writing thread's
+    PredictTokensReport report;  // only the writing thread uses it
     Progress progress("Scoring", "bases", 0);
     std::int64_t bases = 0;
     const auto score = [&](const Chunk& chunk) {

@@ -23,7 +23,7 @@ constexpr std::int64_t most_logits = std::int64_t{1} << 24;
 constexpr SampleSize search_size{.background = 131072, .of_label = 2000, .of_labels = 400000};
 constexpr SampleSize choice_size{.background = 32768, .of_label = 1000, .of_labels = 131072};
 
-/// For each bin of a stretch whether it counts.
+/// Whether each bin of a stretch counts.
 std::vector<bool> counting_bins(const examples::LabelledBins& bins, const examples::BinStretch& stretch) {
     const std::int64_t size = bins.bin_size();
     std::vector<bool> counts;
@@ -225,7 +225,7 @@ void BinData::start(TaskNetwork& network, const Target& target, bool speaks) con
 }
 
 void BinData::plant(const BinNetwork& network, bool speaks) const {
-    constexpr double norm = 0.9;  // the other filters have 0.58
+    constexpr double norm = 0.9;  // norm of planted motifs; the other filters have 0.58
     at::Tensor filters = network.first_filters();
     if (!filters.defined()) return;
     const bins::MotifSearch search{.width = std::max(filters.size(2), bins::least_motif_width),

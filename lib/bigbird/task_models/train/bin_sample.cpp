@@ -11,7 +11,7 @@ namespace {
 
 using Rows = std::vector<std::int64_t>;
 
-/// At most `most` of the items that are offered, each as likely as any other (algorithm R).
+/// A uniform random sample of at most `most` of the offered items (algorithm R).
 class Reservoir {
 public:
     Reservoir(std::int64_t most, Rng rng) : most_(most), rng_(rng) {}
@@ -69,7 +69,7 @@ void append_codes(const BinWindows& windows, const Rows& rows, bins::LabelledSeq
     }
 }
 
-/// Every bin that one of the labels chose, once, after the background.
+/// Appends every bin that was chosen for a label, once, after the background.
 void append_bins_of_labels(const BinWindows& windows, const std::vector<Rows>& of_labels,
                            bins::LabelledSequence& sample) {
     Rows added;

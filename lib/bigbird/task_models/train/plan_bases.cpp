@@ -12,7 +12,7 @@ namespace fs = std::filesystem;
 
 namespace {
 
-/// The labels and what of the genome is learned from.
+/// The labels, and the parts of the genome to train on.
 struct Labels {
     std::unique_ptr<genome::ReferenceGenome> reference;
     std::unique_ptr<examples::BaseLabels> labels;

@@ -17,7 +17,7 @@ namespace {
 
 constexpr std::int64_t margin_share = 8;
 
-/// Stretches of train, evenly spaced, their N left out.
+/// Evenly spaced stretches of train, without N.
 std::vector<std::string> samples_of(const examples::LabelledBins& bins) {
     constexpr std::int64_t most = 64, length = 64;
     std::int64_t total = 0;
@@ -42,7 +42,7 @@ struct Shape {
     bins::Grid grid{};
     bins::BinsConfig config{};       ///< for bigbird-bins
     model::BigBirdConfig encoder{};  ///< for BigBird with --head bins
-    fs::path pretrained{};           ///< a model whose weights it begins with, if any
+    fs::path pretrained{};           ///< a model with the initial weights, if any
 };
 
 /// The network of a bin model, for bins of `bin` bases.
@@ -57,7 +57,7 @@ bins::BinsConfig trunk_config(const FinetuneSpec& spec, const fs::path& pretrain
     return config;
 }
 
-/// All weights of a bin model but its head's, which has other labels.
+/// Copies all weights of a bin model except its head's, which has other labels.
 void take_trunk(bins::BinsNetworkImpl& network, const fs::path& pretrained) {
     const at::NoGradGuard no_gradients;
     const model::TensorMap weights = model::read_weights(pretrained);
@@ -188,7 +188,8 @@ RunPlan plan_bins(const FinetuneSpec& spec, int threads, bool speaks) {
     plan.data = [&spec, bins](const std::shared_ptr<TaskNetwork>& network, int some) {
         BinsSpec of_bins = spec.bins;
         of_bins.motif_file = spec.output / motif_file;
-        if (!spec.is_bigbird() && !spec.pretrained.empty()) of_bins.motifs = 0;  // the trunk has its own
+        if (!spec.is_bigbird() && !spec.pretrained.empty())
+            of_bins.motifs = 0;  // the copied trunk already has motifs
         return std::make_unique<BinData>(std::dynamic_pointer_cast<BinNetwork>(network), *bins, spec, of_bins,
                                          some);
     };

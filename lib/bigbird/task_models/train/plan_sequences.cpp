@@ -52,7 +52,7 @@ sequences::Config member_config(const FinetuneSpec& spec, const examples::Exampl
     return config;
 }
 
-/// What selects the best step of a run.
+/// The metric that selects the best step of a run.
 std::optional<std::string> metric_of(const examples::ExampleSet& examples) {
     const std::vector<std::int64_t> rows = examples.rows(Split::validation);
     if (rows.empty()) return std::nullopt;
@@ -128,7 +128,7 @@ public:
         made.metrics = target->figures(rows.logits, rows.truth, mean_loss(*target, rows));
         return made;
     }
-    /// The weight of the k-mers' logits that leaves the least loss on validation, in tenths.
+    /// The weight of the k-mers' logits with the lowest loss on validation, in steps of a tenth.
     double best_share(const TaskNetwork& members, const TaskNetwork& kmers) const {
         if (validation_.empty()) return usual_share;
         const ScoredRows of_members = validated(members), of_kmers = validated(kmers);
@@ -157,7 +157,7 @@ public:
 
 private:
     static double mean_loss(const Target& target, const ScoredRows& rows) {
-        if (target.link() == LinkFunction::softmax) return 0;  // figures() does not ask for softmax
+        if (target.link() == LinkFunction::softmax) return 0;  // not used with softmax
         const double sum =
             target.loss_sum(rows.logits.unsqueeze(1), rows.truth.unsqueeze(1), {}).item<double>();
         return sum / static_cast<double>(rows.logits.numel());
@@ -284,7 +284,7 @@ void check_target(const FinetuneSpec& spec, const examples::ExampleSet& examples
         throw ConfigError("--loss poisson is for networks: kmer-ridge minimises the squared error");
 }
 
-/// Networks of tokens, and networks that read windows of one length.
+/// Plans token models, and networks that read windows of one length.
 void plan_other(const FinetuneSpec& spec, const Examples& examples, const fs::path& pretrained,
                 RunPlan& plan) {
     const auto labels = static_cast<std::int64_t>(examples->label_table().size());

@@ -32,7 +32,7 @@ rows::WindowBounds window_of(const FinetuneSpec& spec, const examples::ExampleSe
     return window;
 }
 
-/// Positives and negatives of at least one label among the rows of validation.
+/// Whether at least one label has both positives and negatives in validation.
 bool has_auroc(const examples::ExampleSet& examples) {
     std::vector<std::uint8_t> row(examples.label_table().size()), some = row, all(row.size(), 1);
     for (const std::int64_t index : examples.rows(examples::Split::validation)) {
@@ -127,9 +127,10 @@ RunPlan plan_windows(const FinetuneSpec& spec, bool speaks) {
                    ? pretrained_windows(spec, info, labels, pretrained, job)
                    : new_base_network(info, static_cast<std::int64_t>(labels), spec.seed, job.device);
     };
-    // Only where the head sees tokens as they come. After little pretraining [CLS] is nearly the same for all
-    // windows, and so is a new network's output. At base rates the gradients of labels then cancel, and
-    // nothing is learned for over a hundred steps (docs/development/measurements.md).
+    // The bias starts at the base rates only if the head does not read [CLS]. After little pretraining, [CLS]
+    // is nearly the same for all windows, and so is a new network's output. At base rates, the gradients of
+    // the labels then cancel, and nothing is learned for over a hundred steps
+    // (docs/development/measurements.md).
     const bool at_base_rates = spec.is_bigbird() && info.pooling != Pooling::cls;
     plan.data = [=, &spec](std::shared_ptr<TaskNetwork> network, int threads) {
         ClassifierSpec classifier = spec;

@@ -16,7 +16,7 @@ namespace {
 
 constexpr std::int64_t most_rows = 8192, most_bases = std::int64_t{1} << 21, longest_part = 1000;
 
-/// Rows of train, their middle bases, N at the end of shorter ones.
+/// The middle bases of training rows; shorter rows are padded with N at the end.
 bins::LabelledSequence sample_of(const examples::ExampleSet& examples, std::uint64_t seed) {
     std::vector<std::int64_t> rows = examples.rows(examples::Split::train);
     bins::LabelledSequence sample;

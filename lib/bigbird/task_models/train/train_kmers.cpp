@@ -28,7 +28,7 @@ constexpr std::int64_t batch_tokens = 1 << 20;
 constexpr double logistic_penalties[] = {300, 100, 30, 10, 3}, ridge_penalties[] = {1e-2, 1e-1, 1, 10, 100};
 constexpr double usual_logistic = 30, usual_ridge = 1;
 constexpr double tolerance = 1e-3;
-// By how much k-mers by strand and place must be better (chosen_strand()).
+// How much better k-mers by strand and position must be (chosen_strand()).
 constexpr double clearly_higher = 0.01, clearly_less = 0.99;
 
 /// Rows that have a letter other than N, and their features.
@@ -95,7 +95,7 @@ private:
     std::vector<std::vector<std::uint8_t>> ones_;  // [label][row]
 };
 
-/// Adds the rows of train, a chunk at a time; returns how many.
+/// Adds the rows of train in chunks, and returns their number.
 std::int64_t add_rows(const examples::ExampleSet& examples, const baselines::KmerCounts& counts, int threads,
                       const std::optional<Standardisation>& standardisation, baselines::Ridge& ridge) {
     const std::vector<std::int64_t> train = examples.rows(Split::train);
@@ -121,14 +121,14 @@ std::int64_t add_rows(const examples::ExampleSet& examples, const baselines::Kme
     return added;
 }
 
-/// The less the better.
+/// The loss on some rows; lower is better.
 double loss_on(const examples::ExampleSet& examples, const ScoredRows& rows) {
     if (examples.target() == TargetKind::numbers)
         return (rows.logits - rows.truth).square().mean().item<double>();
     at::Tensor ones = rows.truth, scores = rows.logits;
     if (examples.target() == TargetKind::classes) {
         ones = rows.truth.unsqueeze(1) == at::arange(scores.size(1));
-        if (scores.size(1) == 2) {  // whose scores are each other's negatives
+        if (scores.size(1) == 2) {  // the scores of two classes are each other's negatives
             scores = scores.narrow(1, 1, 1);
             ones = ones.narrow(1, 1, 1);
         }
@@ -142,7 +142,7 @@ baselines::KmerWords words_for(const examples::ExampleSet& examples, RecordStran
                                bool ridge) {
     baselines::KmerWords words;
     words.both_strands = strand != RecordStrand::given;
-    // Ridge regression takes the cube of the number of features.
+    // The time of ridge regression grows with the cube of the number of features.
     if (ridge && !words.both_strands) words.lengths = {5};
     if (word > 0) words.lengths = {word};
     if (!words.both_strands)

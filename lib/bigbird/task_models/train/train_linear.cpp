@@ -55,7 +55,7 @@ public:
         }
         return y;
     }
-    /// Calls with each chunk of rows.
+    /// Calls use() with each chunk of rows.
     template <typename Use>
     void for_chunks(std::span<const std::int64_t> rows, const char* title, const Use& use) const {
         Progress progress(title, "windows", std::ssize(rows));
@@ -76,7 +76,7 @@ private:
     int threads_;
 };
 
-/// Rows whose window holds something but N.
+/// Rows whose window is not only N.
 std::vector<std::int64_t> usable_rows(const TaskInfo& info, const examples::ExampleSet& examples,
                                       examples::Split split) {
     std::vector<std::int64_t> rows = examples.rows(split);
@@ -131,7 +131,7 @@ baselines::LinearScores solve_ridge(const Features& features, const LinearSpec& 
     return ridge.solve(best_penalty);
 }
 
-/// At most `most` of the rows, ascending: those with a label first, as far as half of the room.
+/// At most `most` of the rows, ascending. Rows with a label get up to half of them.
 std::vector<std::int64_t> drawn_rows(std::span<const std::int64_t> rows, const examples::ExampleSet& examples,
                                      std::int64_t most, std::uint64_t seed) {
     if (std::ssize(rows) <= most) return {rows.begin(), rows.end()};
@@ -215,7 +215,7 @@ LinearTraining train_linear(TaskInfo& info, const examples::ExampleSet& examples
     baselines::LinearScores solved =
         is_svm ? solve_svm(features, spec, positive_weight, train, examples, seed, result.metrics)
                : solve_ridge(features, spec, train, validation, labels, result.metrics);
-    if (!is_svm) {  // a target's estimate as a logit: the sigmoid's tangent at a half
+    if (!is_svm) {  // converts estimates of 0/1 targets to logits, by the tangent of the sigmoid at 1/2
         solved.weight = 4 * solved.weight;
         solved.bias = 4 * (solved.bias - 0.5);
     }

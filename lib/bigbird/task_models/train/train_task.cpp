@@ -25,7 +25,7 @@ std::shared_ptr<torch::nn::Module> with_average(const TaskNetwork& network, cons
     return both;
 }
 
-/// A copy that wants no gradients.
+/// A copy without gradients.
 std::shared_ptr<TaskNetwork> average_of(const TaskNetwork& network) {
     std::shared_ptr<TaskNetwork> copy = network.twin();
     BIGBIRD_EXPECTS(copy != nullptr, "weights are averaged of networks that have a twin");
@@ -35,7 +35,7 @@ std::shared_ptr<TaskNetwork> average_of(const TaskNetwork& network) {
     return copy;
 }
 
-/// Where windows are read as tokens, one after the other.
+/// The number of tokens of windows that are read as tokens; 0 for other networks.
 std::int64_t tokens_of(const TaskNetwork& network, std::span<const EncodedWindow> windows) {
     if (network.segments() == Segments::bins || !network.reads_tokens()) return 0;
     std::int64_t tokens = 0;
@@ -78,7 +78,7 @@ training::StepStats TrainTask::accumulate(std::int64_t step) {
     const std::int64_t first = (step - 1) * batch_size_;
     const std::int64_t begin = batch_size_ * ranks_->rank() / ranks_->size();
     const std::int64_t end = batch_size_ * (ranks_->rank() + 1) / ranks_->size();
-    // All ranks weigh the full batch, which the loss is a mean over.
+    // All ranks divide by the weight of the full batch, because the loss is a mean over it.
     const double scale = 1.0 / data_->weight(first, first + batch_size_);
     const Batch batch = data_->train(first + begin, first + end);
     training::StepStats stats;
@@ -110,7 +110,7 @@ training::StepStats TrainTask::accumulate(std::int64_t step) {
 void TrainTask::made(std::int64_t step) {
     calibration_.reset();
     if (!average_) return;
-    // The first steps count for little: their weights are far from where the run goes.
+    // The first steps have a low weight in the average, because their weights are far from the final ones.
     const auto steps = static_cast<double>(step);
     const double decay = std::min(averaging_, (1 + steps) / (10 + steps));
     const at::NoGradGuard no_gradients;

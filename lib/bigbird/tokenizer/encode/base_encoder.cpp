@@ -9,9 +9,9 @@ namespace bigbird::tokenizer {
 
 namespace {
 
-constexpr std::size_t fewest_letters = 64;   // a shorter stretch would nearly all be left over
+constexpr std::size_t fewest_letters = 64;   // most of a shorter stretch would be left to EncoderTables
 constexpr std::size_t longest_segment = 48;  // short tokens
-// Two short tokens that are not merged: whether a token may hold both side by side.
+// For two short tokens that are not merged: whether a token may contain both side by side.
 constexpr BaseTokens::Number never_crossed = 0xFFFF, side_by_side = 0xFFFE;
 
 bool is_other(std::uint8_t letter) {
@@ -43,7 +43,7 @@ void encode_part(const EncoderTables& general, const std::uint8_t* letters, std:
 
 }  // namespace
 
-// The stretch [begin, end) of letters, all bases, on its way.
+// The stretch [begin, end) of letters, all bases, that is being encoded.
 class BaseEncoder::Stretch {
 public:
     Stretch(const BaseEncoder& encoder, const std::uint8_t* letters, std::size_t begin, std::size_t end,
@@ -57,7 +57,7 @@ public:
         cut.clear();
         encoder_.short_.cut(packed.data(), end_ - position_, cut);
         look_up_merges(cut, merges);
-        std::size_t closed = merges.size();  // what follows the last token is not known
+        std::size_t closed = merges.size();  // the letters after the last token are unknown
         while (closed > 0 && merges[closed - 1] != never_crossed)
             --closed;
         for (std::size_t i = 0; i < closed;) {
@@ -68,7 +68,7 @@ public:
     }
 
 private:
-    // By the left one of two neighbors.
+    // Looks up the merge of each two neighbors, stored at the left one.
     void look_up_merges(const std::vector<Number>& cut, std::vector<Number>& merges) const {
         const std::size_t count = encoder_.short_.count();
         merges.resize(cut.empty() ? 0 : cut.size() - 1);
@@ -93,10 +93,11 @@ private:
     Number previous_ = BaseTokens::none;
 };
 
-// From `begin` on, merges of neighbors come ever earlier, up to a last one. It is made before both beside it,
-// so the one before it cannot be made, so the one before that is, and so on in turns. This holds if no
-// neighbor of the merged tokens is merged with them, neither a short token nor another of theirs. Else the
-// entire segment is encoded by the definition. Returns the first short token behind.
+// From `begin` on, each possible merge has a lower rank (comes earlier) than the one before, up to a last
+// one. The last one is made before its neighbors, so the merge before it cannot be made; then the one before
+// that is made, and so on alternately. This holds if no merged token is merged further, neither with a short
+// token nor with another merged one. Otherwise the entire segment is encoded by the definition. Returns the
+// first short token after it.
 std::size_t BaseEncoder::Stretch::encode_run(Number* cut, Number* merges, std::size_t begin) {
     std::size_t last = begin;
     while (merges[last + 1] < merges[last])
@@ -117,7 +118,7 @@ std::size_t BaseEncoder::Stretch::encode_run(Number* cut, Number* merges, std::s
     return last + 2;
 }
 
-// Encodes the segment of the short token `inside`, from its start. Returns the first token behind it.
+// Encodes the segment of the short token `inside`, from its start. Returns the first token after it.
 std::size_t BaseEncoder::Stretch::encode_segment_at(Number* cut, Number* merges, std::size_t inside) {
     std::size_t begin = inside, end = inside;
     while (begin > 0 && merges[begin - 1] != never_crossed)
@@ -130,7 +131,7 @@ std::size_t BaseEncoder::Stretch::encode_segment_at(Number* cut, Number* merges,
     return end + 1;
 }
 
-// Makes the first of all merges again and again; the left one of two equal ones.
+// Repeatedly makes the merge of lowest rank, the left one of equal ones.
 void BaseEncoder::Stretch::encode_segment(Number* tokens, Number* merges, std::size_t count) {
     const BaseTokens& bases = encoder_.bases_;
     if (count > longest_segment) {

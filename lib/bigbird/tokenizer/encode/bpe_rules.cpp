@@ -86,7 +86,7 @@ void merge_at(const Step& step, std::vector<Token>& tokens) {
     tokens.erase(tokens.begin() + static_cast<std::ptrdiff_t>(step.at) + 1);
 }
 
-// Notes the token at an edge and the highest rank since it came there.
+// Records the token at an edge, and the highest rank since it appeared there.
 class EdgeTrace {
 public:
     explicit EdgeTrace(Token letter) : stages_{{letter, 0}} {}
@@ -118,7 +118,7 @@ std::optional<TokenEdges> trace_token(const BpeRules& rules, Token token) {
         left.note(step.merge.rank, tokens.front());
         right.note(step.merge.rank, tokens.back());
     }
-    if (tokens.front() != token) return std::nullopt;  // what is left of several is shorter
+    if (tokens.front() != token) return std::nullopt;  // several tokens are left; the first is shorter
     return TokenEdges{left.finish(), right.finish()};
 }
 

@@ -69,7 +69,7 @@ void TokenMatcher::fill_jumps() {
     }
 }
 
-// Most of the time of matching is waiting for memory, so that half of it is worth having.
+// Matching mostly waits for memory, so halving the memory helps.
 void TokenMatcher::shorten() {
     constexpr std::uint32_t most = Match<std::uint16_t>::none;
     const auto too_large = [](const Match<std::uint32_t>& match) {
@@ -99,8 +99,8 @@ constexpr std::size_t most_short_numbers = 65'000;
 template <typename Number>
 inline constexpr Number last_of = static_cast<Number>(~Number{0});
 
-// Ranks of merges, behind a bit set that rules out most pairs without one. Only the last merge of each
-// token's rules ever happens, since inside a text its letters merge as they do by themselves.
+// Ranks of merges, preceded by a bit set that excludes most pairs without a merge. Of the rules that give a
+// token, only one is ever applied, since its letters merge in a text as they do alone.
 template <typename Number>
 class MergeTable {
 public:
@@ -164,7 +164,7 @@ private:
     MergeTable<Number> merges_;
     std::size_t small_count_ = 0;
     std::vector<Number>
-        small_;  // [left * small_count_ + right]: the rank, or 0 where an earlier stage is crossed
+        small_;  // [left * small_count_ + right]: the rank, or 0 if a merge crosses an earlier stage
 };
 
 template <typename Number>
@@ -191,7 +191,7 @@ PackedTables<Number>::PackedTables(const ReachableTokens& tokens)
     fill_small();
 }
 
-// In order of length, so that the previous stage is ready.
+// In order of length, so that the previous stage is known.
 template <typename Number>
 void PackedTables<Number>::fill_small() {
     const std::size_t count = small_count_;

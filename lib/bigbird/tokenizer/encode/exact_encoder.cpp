@@ -14,13 +14,14 @@ namespace bigbird::tokenizer {
 namespace {
 
 constexpr std::size_t chunk_letters = std::size_t{1} << 15;
-constexpr std::size_t overlap_tokens = 32;      // of the longest kind
-constexpr std::size_t most_chunks_behind = 32;  // without a shared token: give up cutting
+constexpr std::size_t overlap_tokens = 32;  // in tokens of maximum length
+constexpr std::size_t most_chunks_behind =
+    32;  // chunks without a shared token, after which text is no longer cut
 
 struct Chunk {
     std::size_t begin = 0, end = 0;  // letters of the stretch
     std::vector<TokenAt> tokens;     // begin counts from the chunk's
-    std::size_t first = 0;           // tokens before it are given out already
+    std::size_t first = 0;           // tokens before it were already emitted
 };
 
 // The first token, counted in each chunk, that begins at the same letter in both.
@@ -137,8 +138,8 @@ private:
     std::size_t position_ = 0;
 };
 
-// Emits `current` up to a token that it shares with `next`, and continues with `next`. Where they share none,
-// `current` is encoded further. False if that fails too.
+// Emits `current` up to a token that it shares with `next`, and continues with `next`. If they share none,
+// encodes more of `current`. Returns false if that fails, too.
 bool TextEncoder::merge(const std::uint8_t* letters, Chunk& current, Chunk&& next) {
     if (const auto shared = shared_token(current, next)) {
         add(current, current.first, shared->first);

@@ -84,8 +84,9 @@ namespace {
 
 using Number = BaseTokens::Number;
 
-constexpr std::size_t first_horizon = 16, last_horizon = 16 << 5;  // letters looked ahead in doubt
-constexpr std::size_t fewest_in_parts = 512;                       // letters
+constexpr std::size_t first_horizon = 16,
+                      last_horizon = 16 << 5;  // number of letters to look ahead in ambiguous cases
+constexpr std::size_t fewest_in_parts = 512;   // letters
 
 std::size_t short_count(const BaseTokens& tokens, std::size_t most) {
     std::size_t count = BaseTokens::letters;
@@ -102,9 +103,9 @@ struct Branch {
     Number token = BaseTokens::none;
 };
 
-// For texts of up to eight letters: all tokens with which the encoding of a text that goes on from there, or
-// ends there, can begin. A token can where the letters are its beginning, or where it is theirs and another
-// one that can begin the rest stays apart from it.
+// For texts of up to eight letters: all tokens that can begin the encoding of the text, with or without
+// further letters after it. A token can begin it if the text is a prefix of the token. It can also if the
+// token is a prefix of the text, and is compatible with a token that can begin the rest.
 class CandidateSets {
 public:
     CandidateSets(const BaseTokens& tokens, std::size_t count, const ShortNeighbours& neighbours,
@@ -172,8 +173,8 @@ private:
 
 }  // namespace
 
-// As are_compatible(), by what is known of the stage before: the merge that made the later of the two tokens
-// is undone. All ranks rise along a token's stages, so that its number is the bound of the stage before it.
+// Computes are_compatible() from the previous stage: undoes the merge that made the later of the two tokens.
+// Ranks ascend along a token's stages, so a token's number is the bound of the stage before it.
 ShortNeighbours::ShortNeighbours(const BaseTokens& tokens, std::size_t count)
     : words_((count + 63) / 64), bits_(count * words_) {
     constexpr Number crossed_before = 0;
@@ -204,7 +205,7 @@ PrefixTokens::PrefixTokens(const BaseTokens& tokens, std::size_t most)
         return static_cast<Candidate>(token | (tokens[token].length - 1) << number_bits);
     };
     candidates_.resize(std::size_t{1} << (2 * known_letters));
-    lists_.assign(2, 0);  // the first is empty, for words beyond the numbered ones
+    lists_.assign(2, 0);  // the first list is empty, for words without their own list
     for (std::size_t word = 0; word < candidates_.size(); ++word) {
         const std::vector<Number>& set = sets.of(word, known_letters);
         if (set.size() == 1) {
@@ -231,7 +232,7 @@ std::span<const PrefixTokens::Candidate> PrefixTokens::candidates_of(Candidate d
     return std::span(ambiguous_).subspan(lists_[list], lists_[list + 1] - lists_[list]);
 }
 
-// Whether tokens that stay apart lead from `position`, behind the token `before`, to `limit`.
+// Whether a sequence of compatible tokens leads from `position`, after the token `before`, to `limit`.
 bool PrefixTokens::goes_on(const std::uint8_t* packed, std::size_t position, std::size_t limit,
                            Number before) const {
     while (position < limit) {
@@ -250,9 +251,9 @@ bool PrefixTokens::goes_on(const std::uint8_t* packed, std::size_t position, std
     return true;
 }
 
-// The one candidate from which tokens go on, looking ever further; ambiguous where that is not found out.
-// Shorter tokens come first, which are wrong more often, and where all others are wrong the last one need not
-// be tried.
+// The only candidate from which a sequence of tokens can continue, found by looking further and further
+// ahead; ambiguous if that does not decide. Tries shorter tokens first, because they are wrong more often; if
+// all others are wrong, the last one need not be tried.
 PrefixTokens::Candidate PrefixTokens::settle(const std::uint8_t* packed, std::size_t position,
                                              std::size_t size, Candidate doubt) const {
     const std::span<const Candidate> candidates = candidates_of(doubt);
@@ -272,7 +273,7 @@ PrefixTokens::Candidate PrefixTokens::settle(const std::uint8_t* packed, std::si
     return ambiguous;
 }
 
-// The candidate of the text that begins at `position`; ambiguous where that is not found out, or near the
+// The candidate for the text that begins at `position`; ambiguous if it cannot be determined, or near the
 // end.
 PrefixTokens::Candidate PrefixTokens::next(const std::uint8_t* packed, std::size_t position,
                                            std::size_t size) const {
@@ -281,7 +282,7 @@ PrefixTokens::Candidate PrefixTokens::next(const std::uint8_t* packed, std::size
     return candidate < ambiguous ? candidate : settle(packed, position, size, candidate);
 }
 
-// Cuts from `part.position` on, until `part.end` is reached or a doubt remains.
+// Cuts from `part.position` on, until `part.end` or an ambiguous position.
 void PrefixTokens::advance(const std::uint8_t* packed, std::size_t size, Part& part) const {
     const Candidate candidate = next(packed, part.position, size);
     if (candidate == ambiguous) {
@@ -292,8 +293,8 @@ void PrefixTokens::advance(const std::uint8_t* packed, std::size_t size, Part& p
     part.position += length_of(candidate);
 }
 
-// Follows the text from its start through its parts: where it reaches a position that a part has reached too,
-// both continue alike. Returns the position behind the last token.
+// Follows the text from its start through its parts. When it reaches a position that a part has also reached,
+// both continue with the same tokens. Returns the position after the last token.
 std::size_t PrefixTokens::follow(const std::uint8_t* packed, std::size_t size, std::span<const Part> parts,
                                  std::vector<Number>::iterator& out) const {
     std::size_t position = 0;
@@ -318,9 +319,8 @@ std::size_t PrefixTokens::follow(const std::uint8_t* packed, std::size_t size, s
     return position;
 }
 
-// Each look-up waits for the previous one, so several parts are cut in turn, each from its own beginning, and
-// then followed from the start. Where the text reaches a position that a part has reached too, both continue
-// alike.
+// Each look-up waits for the previous one, so several parts are cut alternately, each from its own beginning,
+// and are then followed from the start.
 std::size_t PrefixTokens::cut(const std::uint8_t* packed, std::size_t size,
                               std::vector<Number>& tokens) const {
     thread_local std::vector<Candidate> candidates;

@@ -42,7 +42,7 @@ bool flag_of(const Document& object, const char* name) {
     return value.is_boolean() && value.get<bool>();
 }
 
-/// Whether a special token spells what it is written with: a motif or a letter such as GENA-LM's '-', not
+/// Whether a special token stands for its own text: a motif, or a letter such as GENA-LM's '-', but not
 /// "[CLS]".
 bool spells_its_content(std::string_view text) {
     return text.size() == 1 || text.find_first_not_of("ACGTNacgtn") == std::string_view::npos;
@@ -116,7 +116,7 @@ void read_splits(const Document& json, const Path& file, std::vector<TextPattern
     }
 }
 
-// The tokens that it puts around a sequence are not used: a network's input has [CLS] and [SEP] by name.
+// Its tokens around a sequence are not used: a network's input gets [CLS] and [SEP] by name.
 void check_template(const Document& json, const Path& file) {
     const auto check_id = [](const Document& id) { static_cast<void>(id.get<std::int32_t>()); };
     const std::string type = text_of(json, "type");
@@ -207,7 +207,7 @@ struct HfTokenizer::State {
     explicit State(const BpeRules& rules) : encoder(rules) {}
 
     ExactEncoder encoder;
-    std::vector<std::string> texts;  // by id; empty for special tokens that spell no DNA
+    std::vector<std::string> texts;  // by id; empty for special tokens that are not DNA
     AddedTokens added, added_normalized;
     std::vector<Rewrite> rewrites;
     std::vector<TextPattern> splits;
@@ -259,7 +259,7 @@ void HfTokenizer::State::set_text(std::int32_t id, const std::string& text) {
 }
 
 void HfTokenizer::State::read_added(const Document& json, const Path& file) {
-    for (const bool specials : {true, false}) {  // special tokens go before others of the same content
+    for (const bool specials : {true, false}) {  // special tokens precede others with the same content
         for (const Document& token : member(json, "added_tokens")) {
             const bool special = flag_of(token, "special");
             const std::string content = text_of(token, "content");

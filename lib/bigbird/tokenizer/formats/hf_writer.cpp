@@ -18,10 +18,11 @@ bool has_border(std::string_view text, std::size_t length) {
     return text.substr(0, length) == text.substr(text.size() - length);
 }
 
-// SentencePiece merges the leftmost of several pairs that make the same piece, whatever their splits; a merge
-// list has to rank the splits. Two of them can only compete where they overlap, as AT|ATA|TA for ATATA: text
-// that begins and ends with ATA. There the split with the longer rest in front comes first. For powers of one
-// word (A|AA, AA|A) the one with the longer left part does, as runs are packed from the left.
+// SentencePiece merges the leftmost of several pairs that give the same piece, whatever their splits; a merge
+// list must rank the splits. Two splits can only compete where they overlap, as in AT|ATA|TA for ATATA: a
+// text that begins and ends with ATA. There the split with the longer first part comes first. For powers of
+// one word (A|AA, AA|A), the one with the longer left part comes first, because runs are merged from the
+// left.
 std::vector<std::size_t> ranked_splits(std::string_view text, std::vector<std::size_t> cuts) {
     std::vector<std::size_t> ranked;
     std::sort(cuts.rbegin(), cuts.rend());

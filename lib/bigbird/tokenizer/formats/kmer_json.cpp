@@ -55,7 +55,7 @@ std::string kmer_json(int k) {
 
 std::optional<int> kmer_length_of_json(std::string_view text) {
     const std::optional<int> k = length_in_pattern(text);
-    // A shorter text cannot hold its words: nothing is made to compare it with.
+    // A shorter text cannot contain all words, so no comparison is needed.
     if (!k || text.size() < std::size_t{1} << (2 * *k)) return std::nullopt;
     const std::string ours = kmer_json(*k);
     using Unordered = nlohmann::json;

@@ -41,7 +41,7 @@ std::optional<ModelPiece> parse_piece(std::string_view message) {
             piece.kind = static_cast<PieceKind>(field->number);
         }
     }
-    // Pieces are sorted by score, which NaN has no place in.
+    // Pieces are sorted by score, so scores must not be NaN.
     return reader.damaged() || piece.text.empty() || std::isnan(piece.score)
                ? std::nullopt
                : std::optional(std::move(piece));
@@ -154,7 +154,7 @@ BpeRules bpe_rules_of(const SentencePieceModel& model, const std::filesystem::pa
         }
     }
     const std::size_t pieces = rules.size();
-    // A letter inside pieces that is no piece itself can still be merged; by itself it is unknown.
+    // A letter inside pieces that is not a piece itself can still be merged; alone it is unknown.
     for (std::size_t piece = 0; piece < pieces; ++piece) {
         const std::string text = rules.texts[piece];
         for (const char letter : text) {

@@ -18,7 +18,8 @@ namespace {
 constexpr std::int64_t most_merges = 65'000;  // symbols are 16 bits
 
 // Estimates the progress: the n-th piece has 0.16 n^-1.225 positions per base, and each round costs about a
-// thousand positions more. The first merges take as long as the hundredth, for they sweep over all positions.
+// thousand positions more. The first merges each take as long as the hundredth, because they sweep over all
+// positions.
 class Advance {
 public:
     Advance(const LearntSymbols& symbols, std::size_t bases, std::int64_t merges,

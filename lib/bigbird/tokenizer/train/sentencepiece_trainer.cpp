@@ -61,7 +61,7 @@ std::unordered_map<std::string, std::string> options_of(const TrainSpec& spec) {
         {"split_by_unicode_script", "false"},
         {"split_by_number", "false"},
         {"split_by_whitespace", "false"},
-        // a corpus too small shows as a smaller model, whose size the error then names
+        // a corpus that is too small gives a smaller model; the error then names its size
         {"hard_vocab_limit", "false"},
         {"pad_id", std::to_string(special::pad)},
         {"unk_id", std::to_string(special::unk)},
@@ -113,8 +113,8 @@ std::string normalizer_spec_of() {
 constexpr char good = 'M', bad = 'E';  // what the worker's message begins with
 constexpr int milliseconds_between_looks = 100;
 
-// The library's trainer cannot be interrupted and aborts on unexpected input; as a separate process it can be
-// ended, and its end reported.
+// The library's trainer cannot be interrupted and aborts on unexpected input. A separate process can be
+// ended, and its end can be reported.
 class Worker {
 public:
     Worker(const TrainSpec& spec, const TrainingCorpus& corpus) {
@@ -198,7 +198,7 @@ OverlapCounting installed_counting() {
                                                                   : OverlapCounting::every;
 }
 
-// Scores fall by one a piece, from minus zero; the letters follow by falling frequency.
+// Scores decrease by one per piece, from minus zero; the letters follow by descending frequency.
 SentencePieceModel assemble_model(const TrainSpec& spec, const std::vector<LearntPiece>& pieces,
                                   const TrainingCorpus& corpus) {
     SentencePieceModel model;

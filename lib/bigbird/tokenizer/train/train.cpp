@@ -31,7 +31,7 @@ constexpr std::int64_t least_bases = 1'000'000;
 constexpr std::int32_t smallest_vocabulary = special::count + TokenArray::letters;
 constexpr std::int32_t largest_exact_vocabulary = 65'000;  // 16 bits per symbol
 
-// An even sample of the stretches.
+// An evenly spaced sample of the stretches.
 std::vector<std::string> stretches_to_measure(const TrainingCorpus& corpus) {
     const std::int64_t stride = std::max<std::int64_t>(1, corpus.bases() / bases_to_measure);
     std::vector<std::string> chosen;
@@ -60,7 +60,8 @@ OverlapCounting counting_of(const TrainSpec& spec) {
     return as_installed ? installed_counting() : spec.overlaps;
 }
 
-// The other engine decides what is left to chance, where it counts alike and fits into memory.
+// Whether the other engine can make the ambiguous choices: it must count overlaps in the same way and fit
+// into memory.
 bool can_ask_sentencepiece(const TrainSpec& spec, const TrainingCorpus& corpus) {
     return counting_of(spec) == installed_counting() &&
            (spec.max_memory == 0 ||

@@ -51,7 +51,7 @@ void TrainingCorpus::append(std::string_view sentence) {
     }
 }
 
-// In bytes, so that compilers make vector code of it.
+// Counts in bytes, so that compilers vectorize it.
 void TrainingCorpus::count_letters(std::size_t from) {
     constexpr std::size_t block = 255;
     for (; from < positions_.size(); from += block) {

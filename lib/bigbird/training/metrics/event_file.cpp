@@ -78,7 +78,7 @@ EventFile::EventFile(const std::filesystem::path& directory, std::int64_t first_
     : file_(directory / fmt::format("events.out.tfevents.{:010}", first_step)) {
     std::error_code error;
     std::filesystem::create_directories(directory, error);
-    std::filesystem::remove(file_, error);  // a link is not to be followed
+    std::filesystem::remove(file_, error);  // so that a link is not followed
     out_.open(file_, std::ios::binary | std::ios::trunc);
     WireWriter version = event_at(now(), 0);
     version.bytes(event_field::file_version, "brain.Event:2");

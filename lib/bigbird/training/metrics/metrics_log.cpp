@@ -23,7 +23,7 @@ bool belongs(const std::string& line, std::int64_t last_step) {
     return value["step"].get<std::int64_t>() <= last_step;
 }
 
-/// Removes the lines that do not belong, and returns the file's path.
+/// Removes obsolete lines, and returns the file's path.
 std::filesystem::path cut(const std::filesystem::path& file, std::int64_t last_step) {
     std::error_code error;
     const bool goes_on = last_step > 0 && std::filesystem::exists(file, error);

@@ -66,7 +66,7 @@ RankSpec from_torchrun() {
     return spec;
 }
 
-// Slurm may have bound each task to processors of its own: SLURM_CPU_BIND_LIST has a mask a local task.
+// Slurm may have bound each task to its own processors: SLURM_CPU_BIND_LIST has a mask per local task.
 int bound_alike(int local_rank, int local_size) {
     std::vector<std::string> masks;
     std::istringstream list(text_of("SLURM_CPU_BIND_LIST"));

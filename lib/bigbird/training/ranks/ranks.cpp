@@ -62,14 +62,14 @@ c10::intrusive_ptr<c10d::Backend> gloo(const c10::intrusive_ptr<c10d::Store>& st
 }
 
 [[noreturn]] void throw_lost(const RankSpec& spec, const std::exception& error) {
-    stop_if_asked();  // as they were
+    stop_if_asked();  // rethrows Stopped for a stop signal
     const std::string text = error.what();
     throw DeviceError("process " + std::to_string(spec.rank) + " of " + std::to_string(spec.size) +
                       " lost the others: one of them failed, and its own message says why (" +
                       text.substr(0, text.find('\n')) + ")");
 }
 
-/// Sums, where c10d's own hook would average.
+/// Sums gradients; c10d's own hook would average them.
 class SumHook : public c10d::CppCommHookInterface<c10::intrusive_ptr<c10d::ProcessGroup>> {
 public:
     using CppCommHookInterface::CppCommHookInterface;

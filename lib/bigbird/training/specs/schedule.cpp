@@ -11,7 +11,7 @@ namespace bigbird::training {
 
 namespace {
 
-constexpr std::int64_t longest_warmup = 10'000;  // the paper's, which would outlast short runs
+constexpr std::int64_t longest_warmup = 10'000;  // the paper's warm-up, which is longer than short runs
 
 }  // namespace
 

@@ -10,7 +10,7 @@ namespace bigbird::training {
 
 namespace {
 
-/// Steps of any run, with room for sums.
+/// Maximum number of steps, so that sums do not overflow.
 constexpr std::int64_t most = 1'000'000'000'000'000;
 
 std::int64_t checked(std::int64_t count) {

@@ -19,7 +19,7 @@ namespace {
 constexpr const char* state_file = "training_state/state.json";
 constexpr const char* sums_file = "training_state/sha256.txt";
 
-/// Checksums of all files of a folder but the list itself, by their names relative to it.
+/// Checksums of all files of a folder except the list itself, by their relative names.
 std::map<std::string, std::string> checksums(const fs::path& directory) {
     std::map<std::string, std::string> sums;
     for (const auto& entry : fs::recursive_directory_iterator(directory)) {

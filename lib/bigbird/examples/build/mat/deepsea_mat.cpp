@@ -18,7 +18,8 @@ struct Sizes {
     std::int64_t rows = 0, labels = 0, bases = 0;
 };
 
-/// Whether the second half mirrors the first, by the first, middle and last row of a half.
+/// Whether the second half is the reverse complement of the first, judged by the first, middle and last row
+/// of a half.
 bool is_mirrored(MatArrays& arrays) {
     const std::int64_t rows = arrays.rows(), half = rows / 2;
     if (rows % 2 != 0) return false;
@@ -32,7 +33,7 @@ bool is_mirrored(MatArrays& arrays) {
     return true;
 }
 
-/// The child's side.
+/// Runs in the child process.
 void send_rows(const std::filesystem::path& path, std::int64_t slab_rows, const ChildReader::Send& send) {
     MatArrays arrays(path);
     const std::int64_t rows = is_mirrored(arrays) ? arrays.rows() / 2 : arrays.rows();

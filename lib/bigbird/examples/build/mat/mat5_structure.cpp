@@ -41,7 +41,7 @@ public:
         : bytes_(bytes), swapped_(swapped), path_(path) {}
 
     bool empty() const { return bytes_.empty(); }
-    /// Throws where no tag is left.
+    /// Throws if no tag is left.
     Element next() {
         const std::uint32_t type = number(0), size = number(4);
         const bool is_small = type >> 16 != 0;  // up to four bytes within the tag
@@ -63,7 +63,7 @@ public:
         }
         return element;
     }
-    /// The number of four bytes there.
+    /// The four-byte number at `at`.
     std::uint32_t number(std::size_t at) const { return number_of(bytes_, at); }
     std::uint32_t number_of(Bytes bytes, std::size_t at) const {
         if (bytes.size() < at + 4) throw damaged();
@@ -81,7 +81,7 @@ private:
     const std::filesystem::path& path_;
 };
 
-/// Flags, dimensions and name. If compressed, the numbers behind them are not checked.
+/// Flags, dimensions and name. If compressed, the numbers after them are not checked.
 void check_array(Elements parts, bool is_compressed, const std::filesystem::path& path) {
     const Element flags = parts.expect(uint32_type, flags_bytes, flags_bytes);
     const std::uint32_t kind = parts.number_of(flags.content, 0) & 0xff;
@@ -98,7 +98,7 @@ void check_array(Elements parts, bool is_compressed, const std::filesystem::path
     }
 }
 
-/// Inflates what was compressed, a stretch at a time.
+/// Inflates compressed data, a stretch at a time.
 class Inflation {
 public:
     explicit Inflation(Bytes compressed) {
@@ -111,7 +111,7 @@ public:
     Inflation(const Inflation&) = delete;
     Inflation& operator=(const Inflation&) = delete;
 
-    /// The next bytes, in `buffer`; fewer than it holds at the end, or where the rest cannot be inflated.
+    /// The next bytes, in `buffer`; fewer than its size at the end, or if the rest cannot be inflated.
     Bytes next(std::span<std::byte> buffer) {
         stream_.next_out = reinterpret_cast<Bytef*>(buffer.data());
         stream_.avail_out = static_cast<uInt>(buffer.size());
@@ -119,7 +119,7 @@ public:
             state_ = inflate(&stream_, Z_NO_FLUSH);
         return buffer.first(buffer.size() - stream_.avail_out);
     }
-    /// Whether all is inflated and has the checksum behind it.
+    /// Whether everything was inflated and the checksum after it is right.
     bool is_whole() const { return state_ == Z_STREAM_END; }
 
 private:
@@ -127,7 +127,7 @@ private:
     int state_ = Z_OK;
 };
 
-/// How many bytes are left, `most` and a stretch at most.
+/// Number of bytes left; stops counting one stretch after `most`.
 std::uint64_t count_rest(Inflation& inflation, std::uint64_t most) {
     std::vector<std::byte> buffer(stretch_bytes);
     std::uint64_t bytes = 0;
@@ -176,7 +176,7 @@ void check_mat5(const std::filesystem::path& path) {
     using Mark = std::array<char, 4>;
     const bool little = mark == Mark{0, 1, 'I', 'M'}, big = mark == Mark{1, 0, 'M', 'I'};
     if (mark == Mark{0, 2, 'I', 'M'} || mark == Mark{2, 0, 'M', 'I'}) return;
-    // matio takes anything else for MATLAB 4, and its first numbers for sizes.
+    // matio would treat any other file as MATLAB 4, and its first numbers as sizes.
     if (!little && !big) throw InputError("is no .mat file of MATLAB 5 or 7.3, or is cut off", path);
     for (Elements variables(bytes.subspan(header_bytes), big, path); !variables.empty();) {
         const Element element = variables.next();

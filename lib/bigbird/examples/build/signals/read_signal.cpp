@@ -40,8 +40,8 @@ struct FreeIntervals {
     void operator()(bwOverlappingIntervals_t* intervals) const { bwDestroyOverlappingIntervals(intervals); }
 };
 
-/// The child's side. Where the reference is part of a genome and its contig is shorter than the file's, the
-/// contig is read up to the reference's end.
+/// Runs in the child process. If the reference is part of a genome and its contig is shorter than the file's,
+/// reads the contig up to the reference's end.
 void send_bigwig(const fs::path& path, const genome::ReferenceGenome& reference,
                  const ChildReader::Send& send) {
     std::string name = path.string(), mode = "r";
@@ -96,7 +96,7 @@ std::int64_t read_bigwig(const fs::path& path, const genome::ReferenceGenome& re
     }
 }
 
-/// Rows of text with tabs, as far as they are data.
+/// The data rows of a tab-separated text.
 class TextRows {
 public:
     TextRows(const fs::path& path, const genome::ReferenceGenome& reference)

@@ -14,15 +14,16 @@ namespace {
 
 constexpr std::uint64_t places_worth_sharing = 256;
 
-// A frequency a little below the last piece's. On human, yeast and synthetic sequence the n-th piece occurs
-// 0.16 n^-1.225 times per base, within a third; where the guess is too high a census finds the missing pairs.
+// A frequency slightly below that of the last piece. On human, yeast and synthetic sequence, the n-th piece
+// occurs 0.16 n^-1.225 times per base, within a third. If the estimate is too high, a census finds the
+// missing pairs.
 std::uint64_t first_threshold(std::size_t bases, std::int64_t merges) {
     const double last = 0.16 * static_cast<double>(bases) *
                         std::pow(static_cast<double>(std::max<std::int64_t>(merges, 1)), -1.225);
     return std::max<std::uint64_t>(static_cast<std::uint64_t>(0.7 * last), 1);
 }
 
-// Parts of about equally many positions.
+// Divides chunks into parts with about the same number of positions.
 std::vector<std::span<const PackedTokens::Chunk>> share_out(std::span<const PackedTokens::Chunk> chunks,
                                                             std::size_t count) {
     std::vector<std::span<const PackedTokens::Chunk>> parts;
@@ -75,7 +76,7 @@ void IndexedMerges::cut(const std::vector<Chunks>& parts) {
 // Keeps the pairs that are frequent enough, and lists their positions.
 void IndexedMerges::take_over(const SweepMerges& first, const PackedTokens& tokens,
                               const std::vector<Chunks>& parts) {
-    const std::size_t cached = cached_;  // which counts them already
+    const std::size_t cached = cached_;  // it counts them already
     std::vector<std::uint32_t> fresh;
     for (const CountedPair& pair : first.pairs()) {
         if (const auto number = keep(pair.left, pair.right, pair.count)) {
@@ -124,8 +125,8 @@ void IndexedMerges::recount(std::uint32_t number) {
     if (pair.count == 0) table_.erase(number);
 }
 
-// Finds the pairs that a lower threshold lets in. Those that count disjoint occurrences were never dropped
-// and stay as they are.
+// Finds the pairs that exceed a lower threshold. Pairs whose disjoint occurrences are counted were never
+// dropped and stay unchanged.
 void IndexedMerges::take_census() {
     passed_over_ = 0;
     const auto wanted = [this](Symbol left, Symbol right) {
@@ -184,7 +185,7 @@ std::optional<std::uint32_t> IndexedMerges::choose() {
             recount(*best);
         } else if (best && symbols_.is_known(table_.at(*best).left, table_.at(*best).right)) {
             --cached_;
-            table_.erase(*best);  // its text became a piece by another split
+            table_.erase(*best);  // its text became a piece from another pair
         } else if (best && table_.at(*best).count >= threshold_) {
             return best;
         } else if (threshold_ == 1) {
@@ -232,7 +233,7 @@ void IndexedMerges::add_up_neighbours() {
     }
 }
 
-// Takes the counts away from the pairs that lost them. Memory is asked for one step ahead: slots, then pairs.
+// Subtracts lost occurrences from the pairs' counts. Memory is prefetched one step ahead: slots, then pairs.
 void IndexedMerges::decrease(const std::vector<LostPair>& lost) {
     for (const LostPair& pair : lost)
         table_.prefetch(pair.left, pair.right);
@@ -268,8 +269,8 @@ void IndexedMerges::settle_left(const MergeRule& rule) {
     }
 }
 
-// Where `left right behind` was, (right, behind) is gone and (merged, behind) is new, unless behind was
-// merged in its turn.
+// Where `left right behind` was, (right, behind) is gone and (merged, behind) is new, unless `behind` was
+// merged as well.
 void IndexedMerges::settle_right(const MergeRule& rule) {
     lost_.clear();
     for (const Symbol behind : total_.met_right) {

@@ -27,8 +27,8 @@ std::uint64_t MergeSlice::count(const PositionList& positions, Symbol left, Symb
     return found;
 }
 
-// A position of the list holds `left` at its first base only while that symbol is unmerged: whatever covers
-// it later begins elsewhere or is longer. So two comparisons distinguish a live occurrence from a past one.
+// A listed position has `left` only while that symbol is unmerged: a symbol that covers it later begins
+// elsewhere or is longer. So two comparisons distinguish existing occurrences from former ones.
 void MergeSlice::merge(const PositionList& positions, const MergeRule& rule, NeighbourCounts& counts) {
     const std::size_t left_width = widths_[rule.left], width = widths_[rule.merged];
     RunFilter run(counting_, width);
@@ -50,7 +50,7 @@ void MergeSlice::merge(const PositionList& positions, const MergeRule& rule, Nei
     });
 }
 
-// `behind` is no neighbor where it was merged in its turn.
+// `behind` is not a neighbor if it was merged as well.
 void MergeSlice::list_one(const Merged& merged, bool next_merges, const MergeRule& rule,
                           const NewLists& lists, RunFilter& run) const {
     const auto [position, before, behind] = merged;
@@ -115,7 +115,7 @@ void for_each_counted(const MergeSlice& slice, OverlapCounting counting,
     });
 }
 
-// While there are few symbols, a table with a position for each pair serves.
+// If there are few symbols, counts in a table with an entry per pair.
 std::vector<Counts> count_in_table(std::span<const MergeSlice> slices, ThreadTeam& team,
                                    OverlapCounting counting, const std::vector<std::uint16_t>& widths) {
     std::vector<Counts> counts(slices.size());

@@ -89,7 +89,7 @@ void PairTable::erase(std::uint32_t number) {
     std::size_t gap = home(key);
     while (slots_[gap].key != key || slots_[gap].number == vacant)
         gap = (gap + 1) & (slots_.size() - 1);
-    // Slots behind move up where their way from home leads over the gap, so that no find stops early.
+    // Later slots move up if their probe sequence crosses the gap, so that no search stops early.
     for (std::size_t i = (gap + 1) & (slots_.size() - 1); slots_[i].number != vacant;
          i = (i + 1) & (slots_.size() - 1)) {
         const std::size_t from_home = (i - home(slots_[i].key)) & (slots_.size() - 1);
@@ -124,8 +124,8 @@ void PairTable::push(std::uint32_t number) {
                    [this](const Candidate& a, const Candidate& b) { return ranks_below(a, b); });
 }
 
-// Takes the next best few thousand pairs into the empty heap; false where none is left. A small heap stays in
-// the cache.
+// Moves the next few thousand best pairs into the empty heap; returns false if none is left. A small heap
+// stays in the cache.
 bool PairTable::lower_floor() {
     if (floor_ == 0 || size() == 0) return false;
     floor_ = size() <= candidates_at_once ? 0 : ranked_count(candidates_at_once);

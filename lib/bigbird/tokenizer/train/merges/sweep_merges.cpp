@@ -10,8 +10,8 @@ namespace bigbird::tokenizer {
 
 namespace {
 
-// A sweep over a thousand symbols takes as long as following one position, by the measurements of
-// docs/development/measurements.md.
+// A sweep over a thousand symbols takes as long as following one listed position
+// (docs/development/measurements.md).
 constexpr std::uint64_t swept_a_position = 1000;
 
 }  // namespace
@@ -108,7 +108,7 @@ std::vector<CountedPair> SweepMerges::ranked() const {
     return pairs;
 }
 
-// Bounds how often any pair with the symbol that this pair becomes may occur.
+// An upper bound of the count of any pair with the symbol that this pair becomes.
 std::uint64_t SweepMerges::most_beside(const CountedPair& pair) const {
     std::uint64_t most = 0;
     for (std::size_t symbol = 0; symbol < symbols_.size(); ++symbol)
@@ -116,8 +116,8 @@ std::uint64_t SweepMerges::most_beside(const CountedPair& pair) const {
     return most;
 }
 
-// The pairs of the next sweep, in order; none where no pair is left. A single one has `recount` set where it
-// must be counted first.
+// The pairs of the next sweep, in order; empty if no pair is left. A single pair has `recount` set if it must
+// be counted first.
 std::vector<CountedPair> SweepMerges::choose() {
     const std::size_t room =
         std::min({most_packed_rules, pieces_between_refreshes - symbols_.merges() % pieces_between_refreshes,
@@ -144,7 +144,8 @@ std::vector<CountedPair> SweepMerges::choose() {
     return batch;
 }
 
-// Occurrences of `symbol` at the end of each other one's text that were merged since there are pairs of it.
+// For each other symbol: whether its text ends with an odd number of occurrences of `symbol`, counting those
+// merged since pairs of `symbol` exist.
 OddRuns SweepMerges::odd_runs(Symbol symbol) const {
     OddRuns odd{};
     if (spec_.counting == OverlapCounting::alternate) {

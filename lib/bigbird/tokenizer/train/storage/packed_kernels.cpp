@@ -20,7 +20,7 @@ namespace hn = hwy::HWY_NAMESPACE;
 using Bytes = hn::CappedTag<std::uint8_t, 64>;
 constexpr std::size_t word = 64;  // symbols
 
-// The last symbols of an array, filled up to a word, and behind them what a look ahead may read.
+// The last symbols of an array, padded to a word, followed by the bytes that a look-ahead may read.
 struct Tail {
     std::uint8_t symbols[2 * word];
     Tail(const std::uint8_t* from, std::size_t size) {
@@ -121,8 +121,8 @@ HWY_INLINE std::size_t list_word(std::uint64_t marks, std::size_t first, std::ui
     return count;
 }
 
-// merge_word(symbols, out) merges within a word and returns the marks of the merged ones, behind each of
-// which a symbol has to go.
+// merge_word(symbols, out) merges within a word and returns marks of the merged symbols; the symbol after
+// each of them must be removed.
 template <typename MergeWord>
 std::size_t merge_and_close_up(std::uint8_t* symbols, std::size_t size, std::uint32_t* positions,
                                MergeWord&& merge_word) {

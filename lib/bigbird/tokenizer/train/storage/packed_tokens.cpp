@@ -32,7 +32,7 @@ std::size_t PackedTokens::size() const {
     return size;
 }
 
-// Which thread takes which chunk is up to chance.
+// The assignment of chunks to threads is not deterministic.
 template <typename Visit>
 void PackedTokens::for_each_chunk(ThreadTeam& team, Visit&& visit) const {
     std::atomic<std::size_t> next{0};

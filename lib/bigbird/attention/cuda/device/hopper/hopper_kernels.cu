@@ -57,7 +57,7 @@ public:
         static WaitReports reports;
         void* mapped = nullptr;
         if (!reports.is_mapped_ || cudaHostGetDevicePointer(&mapped, page_, 0) != cudaSuccess) {
-            cudaGetLastError();  // none is left for others to find
+            cudaGetLastError();  // clears the error, so that other calls do not see it
             return nullptr;
         }
         return static_cast<std::uint64_t*>(mapped) + static_cast<int>(kernel) * report_words;
@@ -65,14 +65,15 @@ public:
 
 private:
     WaitReports() {
-        // The first launch may be part of a graph's capture, which this must not end.
+        // The first launch may be part of a graph's capture, which this call must not end.
         cudaStreamCaptureMode mode = cudaStreamCaptureModeRelaxed;
         cudaThreadExchangeStreamCaptureMode(&mode);
         is_mapped_ = cudaHostRegister(page_, sizeof(page_),
                                       cudaHostRegisterPortable | cudaHostRegisterMapped) == cudaSuccess;
         cudaThreadExchangeStreamCaptureMode(&mode);
     }
-    /// When the process ends. The page is read as ordinary memory: the context may be gone.
+    /// Prints the reports when the process ends. Reads the page as ordinary memory, because the context may
+    /// be gone.
     ~WaitReports() {
         print<WarpgroupForwardShape>("forward", PipelineKernel::forward);
         print<WarpgroupQueryGradientShape>("dq", PipelineKernel::query_gradient);
@@ -96,8 +97,8 @@ class HopperLauncher : public DeviceLauncher<PipelineIsa> {
 public:
     using TileMap = CUtensorMap;
 
-    /// Makes the device's context current, as the driver's own functions want it: a thread of autograd's may
-    /// have had none so far, and no call of the runtime made one.
+    /// Makes the device's context current, which the driver's functions require: a thread of autograd may not
+    /// have one yet.
     explicit HopperLauncher(Launches& to) : DeviceLauncher{to} {
         int device = 0;
         launches.check(cudaGetDevice(&device));
