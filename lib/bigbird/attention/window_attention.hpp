@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Longformer's attention: windows of tokens, and global tokens anywhere, chosen per sample. Global tokens
-// attend all tokens by projections of their own, and all tokens attend them. It is built on block attention
+// attend all tokens by separate projections, and all tokens attend them. It is built on block attention
 // (attention.hpp): the global tokens' keys and values are copied into full blocks in front of the sequence
 // and masked at their own positions. So any layout and any backend serves.
 #pragma once
@@ -63,8 +63,8 @@ at::Tensor window_attention(const at::Tensor& q, const at::Tensor& k, const at::
 at::Tensor with_global_rows(const at::Tensor& context, const at::Tensor& q, const at::Tensor& k,
                             const at::Tensor& v, const at::Tensor& key_mask, const GlobalTokens& tokens);
 
-/// The rows of the global tokens, (batch, length, columns) -> (batch, most, columns). Where a sample has
-/// fewer, rows are arbitrary.
+/// The rows of the global tokens, (batch, length, columns) -> (batch, most, columns). If a sample has fewer,
+/// the remaining rows are arbitrary.
 at::Tensor global_rows(const at::Tensor& x, const GlobalTokens& tokens);
 
 }  // namespace bigbird::attention

@@ -18,7 +18,7 @@ namespace bigbird::bins {
 
 /// Data that all layers of one forward pass share.
 struct Pass {
-    at::Tensor mask;            ///< (batch, positions) bool, true where there is one; undefined: all are
+    at::Tensor mask;            ///< (batch, positions) bool, true for real positions; undefined: all are real
     model::RotaryTable rotary;  ///< undefined without rotary positions
     model::DropoutKey key;
     attention::Backend backend = attention::Backend::automatic;

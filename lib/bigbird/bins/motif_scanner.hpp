@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where in a bin a motif fits best.
+// Finds the best site of a motif in a bin.
 #pragma once
 
 #include <cstdint>
@@ -20,11 +20,12 @@ class MotifScanner {
 public:
     /// odds: (width, 4), letters in the order A C G T.
     MotifScanner(std::span<const float> odds, std::int64_t width);
-    /// The first of the best sites, this strand's before the other's. codes: 0 to 4, at least `width`.
+    /// The best site; of equal ones the first, with this strand's sites before the other's. codes: 0 to 4, at
+    /// least `width`.
     Site best(std::span<const std::uint8_t> codes) const;
 
 private:
-    /// What a letter adds on either strand; as two floats they are loaded and added at once.
+    /// The odds that a letter adds on each strand. As a pair of floats, both are loaded and added together.
     struct Both {
         float forward = 0, reverse = 0;
     };

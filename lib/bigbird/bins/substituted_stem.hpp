@@ -21,11 +21,11 @@ struct Substitution {
     bool operator==(const Substitution&) const = default;
 };
 
-/// What a substitution changes in a stage.
+/// The range of a stage's outputs that a substitution changes.
 struct StageReach {
     std::int64_t width = 1, pool = 1;
     std::int64_t length = 0;   ///< outputs of a window
-    std::int64_t changed = 0;  ///< outputs that one base changes, at most
+    std::int64_t changed = 0;  ///< maximum number of outputs that one base changes
 };
 std::vector<StageReach> stage_reaches(const BinsConfig& config);
 /// The first and last output of each stage that base `at` changes; may be beyond the window's ends.

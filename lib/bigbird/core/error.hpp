@@ -14,7 +14,7 @@ namespace bigbird {
 enum class ExitCode : int {
     success = 0,
     usage = 2,           ///< wrong options, or an output that exists or cannot be made
-    bad_input = 3,       ///< an input file is missing, malformed or does not fit the others
+    bad_input = 3,       ///< an input file is missing, malformed or contradicts the others
     device = 4,          ///< the accelerator asked for is missing or failed, or memory ran out
     bug = 70,            ///< anything unexpected
     write_failed = 74,   ///< writing broke off: disk full, quota, lost file system

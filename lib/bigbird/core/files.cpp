@@ -178,8 +178,7 @@ void PendingOutput::sync_all() const {
     sync(temporary_, target_);
 }
 
-/// Keeps the replaced output, so that the change can be undone. A file exists at every moment; a folder
-/// cannot be replaced by a rename.
+/// Keeps the replaced output for undo. A file always exists; renaming cannot replace a folder.
 void PendingOutput::place() {
     replaces_ = is_there(target_);
     if (replaces_ && overwrite_ == Overwrite::refuse) {

@@ -13,7 +13,7 @@
 
 namespace bigbird {
 
-/// What to do where an output exists already.
+/// What to do if an output already exists.
 enum class Overwrite : bool { refuse, allow };
 
 /// Removes leftovers of this output's killed runs and makes the parent folder. Throws ConfigError naming

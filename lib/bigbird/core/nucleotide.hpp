@@ -13,8 +13,8 @@ constexpr unsigned char mask_if(bool condition) {
 /// letter becomes N.
 constexpr char normalised_base(char letter) {
     using Byte = unsigned char;
-    const Byte upper =
-        static_cast<Byte>(letter) & 0xDFU;  // a letter's two cases, and nothing else, become that letter
+    const Byte upper = static_cast<Byte>(letter) &
+                       0xDFU;  // maps both cases of a letter, and no other byte, to its upper case
     const Byte is_u = mask_if(upper == 'U');
     const Byte known =
         mask_if(upper == 'A') | mask_if(upper == 'C') | mask_if(upper == 'G') | mask_if(upper == 'T') | is_u;

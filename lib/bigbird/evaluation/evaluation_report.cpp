@@ -33,7 +33,7 @@ std::string cells(const Figure& figure) {
     return cell(figure.value) + '\t' + cell(figure.low) + '\t' + cell(figure.high);
 }
 
-/// brier, calibration_error and the curve; null if scores are no probabilities.
+/// brier, calibration_error and the curve; null if scores are not probabilities.
 Json reliability_json(const std::optional<Reliability>& reliability) {
     if (!reliability) return {};
     Json bins = Json::array();

@@ -39,8 +39,8 @@ struct ScoredExamples {
 
 /// Joins a score table to the rows of `split` by contig (also by alias), start, end and name, and columns to
 /// labels by LabelTable::column_name. `block_size` bases make a block, counted from a contig's start. Throws
-/// InputError where a row of the split is missing (WantedRows::all) or comes twice, no column fits, the split
-/// has no rows, or none is scored.
+/// InputError if a row of the split is missing (WantedRows::all) or occurs twice, if no column matches, the
+/// split has no rows, or none is scored.
 ScoredExamples join_scores(const examples::ExampleSet& examples, const std::filesystem::path& scores,
                            examples::Split split, std::int64_t block_size,
                            WantedRows wanted = WantedRows::all);

@@ -33,7 +33,7 @@ TORCH_MODULE(PreTrainingHeads);
 
 /// "classifier.": dropout, dense, activation (a Longformer's: tanh), dropout, out_proj on the raw first
 /// position. classifier_head "linear": dropout and out_proj; "bins": LayerNorm, dropout and out_proj;
-/// "tokens": dropout and a layer without a name of its own ("classifier.weight"), as in transformers.
+/// "tokens": dropout and a layer without a separate name ("classifier.weight"), as in transformers.
 class ClassificationHeadImpl : public torch::nn::Module {
 public:
     explicit ClassificationHeadImpl(const BigBirdConfig& config);

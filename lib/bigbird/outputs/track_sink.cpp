@@ -126,7 +126,7 @@ bool write_empty_index(bigWigFile_t& file) {
            std::fseek(stream, 0, SEEK_END) == 0;  // libBigWig continues writing there
 }
 
-/// Index and zoom levels. bwClose() reports no failed write, but the stream remembers.
+/// Writes index and zoom levels. bwClose() does not report failed writes, but the stream's error flag does.
 bool finish_bigwig(bigWigFile_t& file) {
     const bool finished = bwFinalize(&file) == 0;
     file.isWrite = 0;

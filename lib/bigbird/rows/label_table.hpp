@@ -14,7 +14,7 @@ namespace bigbird::rows {
 
 struct Label {
     std::string group = ".", name;
-    std::int64_t positives = -1;  ///< labeled 1 in the examples it was made from; -1 where unknown
+    std::int64_t positives = -1;  ///< number of rows with label 1 in the examples; -1 if unknown
 };
 
 /// labels.tsv: a header line `index group name positives`, tab-separated, then one line per label, indices 0,
@@ -42,8 +42,9 @@ public:
     /// Returns the indices that a selection chooses, ascending, each once. Items are separated by commas: a
     /// name (may contain commas), a group, a unique id, an index (`12`), a closed range of indices (`0-124`),
     /// or a pattern of names with `*` and `?`. The prefixes `index:`, `group:`, `name:` and `id:` choose the
-    /// kind. Throws ConfigError if an item fits nothing (with the nearest names), a name without pattern
-    /// fits several labels, or an item is ambiguous among a name, a group and another label's index.
+    /// kind. Throws ConfigError if an item matches nothing (with the nearest names), if a name without
+    /// pattern matches several labels, or an item is ambiguous among a name, a group and another label's
+    /// index.
     std::vector<std::size_t> select(std::string_view selection) const;
 
 private:

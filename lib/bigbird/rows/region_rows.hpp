@@ -25,7 +25,7 @@ struct RegionOptions {
     /// shorter. Each tile gives a row with a window around its middle base (with use_strand, as for a TSS).
     std::int64_t tile = 0;
     /// Bases of a bin, for models that score the bins of a contig from its first base on. A window is padded
-    /// where its last bin hangs over the contig's end.
+    /// if its last bin extends beyond the contig's end.
     std::int64_t bin = 1;
     bool clip = false;               ///< a window ends where its contig does, for models that score bins
     bool tile_both_strands = false;  ///< rows without a strand give a tile on + and one on -
@@ -44,7 +44,7 @@ public:
     /// Logs how many rows were invalid, by reason, and how many are longer than their window; warns if no row
     /// was read.
     void report() const override;
-    /// Reads the file a second time; a line that is no BED counts as a row. Throws InputError if the file
+    /// Reads the file a second time; a line that is not BED counts as a row. Throws InputError if the file
     /// breaks off.
     std::int64_t total() const override;
     /// Number of rows read so far.

@@ -15,7 +15,7 @@ namespace bigbird::rows {
 
 /// A row's status is the first of these that applies. Rows with a status up to `all_n` have no scores.
 enum class RowStatus : std::uint8_t {
-    malformed,     ///< the line is no BED (only with --skip-invalid)
+    malformed,     ///< the line is not BED (only with --skip-invalid)
     no_contig,     ///< the reference has no such contig (a region: only with --skip-invalid)
     bad_interval,  ///< a region past the contig's end (only with --skip-invalid)
     past_end,      ///< a variant that begins before its contig (POS 0) or reaches past its end
@@ -26,7 +26,7 @@ enum class RowStatus : std::uint8_t {
     no_tss,        ///< no TSS's window holds the variant (promoter models)
     all_n,         ///< only N in the window
     truncated,     ///< the model took only the middle of the window; set by the predictor
-    padded,        ///< the window overhangs the contig's end and has N there
+    padded,        ///< the window extends beyond the contig's end and has N there
     has_n,         ///< the window holds N
     ok,
 };

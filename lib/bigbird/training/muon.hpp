@@ -15,8 +15,8 @@ namespace bigbird::training {
 bool is_hidden_matrix(const std::string& name, const at::Tensor& parameter);
 
 /// U V^T of the singular value decomposition U S V^T, roughly: five Newton-Schulz iterations bring singular
-/// values to about 0.7 to 1.2, but those far below the greatest, which stay smaller. Zero stays zero. In the
-/// matrix's type.
+/// values to about 0.7 to 1.2, except those far below the largest, which stay smaller. Zero stays zero. In
+/// the matrix's type.
 at::Tensor orthogonalised(const at::Tensor& matrix);
 
 /// Values that all matrices of a step share. `divisor`: divides gradients, to clip them. Both tensors are

@@ -117,9 +117,9 @@ struct LoopResult {
 };
 
 /// The result of a run that is already finished, so that the data need not be read; nullopt if it is not
-/// finished. Call it before expensive preparations: takes no lock, throws ConfigError where run_training()
-/// would refuse at once (existing run with "never", changed options, resume path missing). With spec.ranks,
-/// all ranks call it, and the first rank's result is used.
+/// finished. Call it before expensive preparations: takes no lock, throws ConfigError if run_training() would
+/// refuse at once (existing run with "never", changed options, resume path missing). With spec.ranks, all
+/// ranks call it, and the first rank's result is used.
 std::optional<LoopResult> finished_run(const std::filesystem::path& run_directory, const LoopSpec& spec);
 
 /// Writes the card, if there is one, into the folder of the model. Throws WriteError.

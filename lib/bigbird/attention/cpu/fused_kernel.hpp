@@ -42,9 +42,8 @@ struct KeyRows {
 };
 KeyRows transpose(const BlockLayout& layout, std::int64_t blocks);
 
-/// The kernels of one instruction set. Stateless and thread-safe; every call writes only what it names, and
-/// gives the same bytes whichever thread it runs on and whether the backward pass goes by groups or by
-/// blocks.
+/// The kernels of one instruction set. Stateless and thread-safe. Every call writes only the named results.
+/// They are bit-identical for any thread, and for a backward pass by groups or by blocks.
 class FusedKernel {
 public:
     virtual ~FusedKernel() = default;

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The vector operations that the kernels are written in, for the instruction set that the including file is
-// compiled for. All in an anonymous namespace: code made for one processor must never be merged with
-// another's.
+// The vector operations of the kernels, for the instruction set of the including file. Everything is in an
+// anonymous namespace, because code for different instruction sets must never be merged.
 #pragma once
 
 #include <immintrin.h>

@@ -24,7 +24,7 @@ struct Tiling {
     std::int32_t blocks_per_tile = 1;  ///< more than 1: blocks smaller than half a tile
 };
 
-/// A tile of the other side that a unit goes through. bias[i]: index in the bias table of its
+/// A tile of the other side (key or query) that a unit processes. bias[i]: index in the bias table of its
 /// blocks_per_tile^2 biases (query block by key block) for the unit's i-th tile, -1 if that tile does not
 /// attend it. place: 128 * its first token + its tokens.
 struct Entry {
@@ -208,5 +208,5 @@ inline constexpr int kernel_table_version = 5;
 
 /// The kernels of the library.
 extern "C" const bigbird::attention::cuda::KernelTable* bigbird_cuda_kernels();
-/// The GPU architectures that the library holds code for, as words.
+/// The names of the GPU architectures for which the library has code.
 extern "C" const char* bigbird_cuda_architectures();

@@ -11,7 +11,7 @@ namespace bigbird::attention {
 
 // The random blocks of the authors' code and of transformers, pick by pick (numpy's legacy generator).
 
-/// What the plan of one layer depends on. The seed is the layer's index.
+/// The inputs of the random plan of one layer. The seed is the layer's index.
 struct RandomPlanSpec {
     int blocks = 0, block_size = 64, random_blocks = 3, heads = 0;
     /// The length that the first plan is drawn for: max_position_embeddings in transformers, 4096 in the
@@ -31,13 +31,12 @@ std::vector<std::int32_t> random_plan(const RandomPlanSpec& spec, std::uint32_t 
 /// authors' code and transformers; first: the leading blocks, as in the paper's text.
 enum class GlobalPlacement : std::uint8_t { ends, first };
 
-/// Where random blocks come from.
-/// uniform: ours, fixed by (seed, layer, head), over the entire sequence. Version 1: the candidates of a
-/// query block `row` that is not global are its key blocks outside window and globals, ascending. They are
-/// shuffled by Fisher-Yates from the front, the i-th swap with between(i, last) of
-/// Rng(random_seed).split("random-blocks").split(layer).split(head).split(row). The first random_blocks are
-/// taken. hf: transformers >= 4.29: in evaluation no random blocks, block 0 counted 1 + random_blocks times;
-/// in training as seeded. seeded: transformers <= 4.28, and google: the authors' code, in training and
+/// The source of random blocks. uniform: ours, fixed by (seed, layer, head), over the entire sequence.
+/// Version 1: the candidates of a query block `row` that is not global are its key blocks outside window and
+/// globals, ascending. They are shuffled by Fisher-Yates from the front, the i-th swap with between(i, last)
+/// of Rng(random_seed).split("random-blocks").split(layer).split(head).split(row). The first random_blocks
+/// are taken. hf: transformers >= 4.29: in evaluation no random blocks, block 0 counted 1 + random_blocks
+/// times; in training as seeded. seeded: transformers <= 4.28, and google: the authors' code, in training and
 /// evaluation: the lists of random_plan().
 enum class RandomSource : std::uint8_t { uniform, hf, seeded, google };
 

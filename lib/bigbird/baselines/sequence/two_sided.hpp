@@ -20,7 +20,7 @@ public:
     int reach() const { return counts_.order() / 2; }
     /// Counts a sequence. Normalized letters; the context does not extend beyond its ends.
     void add(std::string_view dna);
-    /// Code lengths of models of the reaches 0 to reach(), given the counts so far.
+    /// Code lengths of the models with reaches 0 to reach(), given the counts so far.
     std::vector<CodeLength> score_all(std::string_view dna) const;
 
 private:

@@ -10,8 +10,8 @@ namespace bigbird::baselines {
 /// A network over bases (base_codes.hpp): all windows of a model have one length.
 class BaseNetworkImpl : public torch::nn::Module {
 public:
-    /// bases: (batch, length) int64 codes; returns (batch, labels) logits. Dropout where the module is in
-    /// training mode, by `key` as in model/layers/dropout.hpp.
+    /// bases: (batch, length) int64 codes; returns (batch, labels) logits. In training mode, applies dropout
+    /// with `key` (model/layers/dropout.hpp).
     virtual at::Tensor forward(const at::Tensor& bases, const model::DropoutKey& key) = 0;
 };
 using BaseNetwork = std::shared_ptr<BaseNetworkImpl>;

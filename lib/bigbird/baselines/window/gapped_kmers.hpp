@@ -24,7 +24,7 @@ public:
     /// Number of features, with both strands joined.
     std::size_t size() const { return size_; }
     /// Sets `out`, of size() elements, to the scaled counts of a window of base codes (base_codes.hpp).
-    /// Returns the words counted, on one strand.
+    /// Returns the number of counted words, on one strand.
     std::int64_t count(std::span<const std::int32_t> bases, std::span<float> out) const;
 
     static constexpr std::size_t most_features = 4'000'000;  ///< before strands are joined

@@ -22,8 +22,8 @@ Json read_json(const std::filesystem::path& path);
 /// Writes JSON indented by two, with a final newline, atomically.
 void write_json(const std::filesystem::path& path, const Json& value, Overwrite overwrite);
 
-/// Whether `json` is a whole number that Integer holds. The library's own get() turns 1.5 into 1, true into
-/// 1, and 2^32 + 8 into an int of 8.
+/// Whether `json` is an integer in Integer's range. The library's own get() turns 1.5 into 1, true into 1,
+/// and 2^32 + 8 into an int of 8.
 template <std::integral Integer>
 bool is_whole_number(const Json& json) {
     return json.is_number_unsigned()
@@ -31,8 +31,8 @@ bool is_whole_number(const Json& json) {
                : json.is_number_integer() && std::in_range<Integer>(json.get<std::int64_t>());
 }
 
-/// The whole number under `key`. Throws Json::exception where the key is missing, or its value is no whole
-/// number that Integer holds.
+/// The whole number under `key`. Throws Json::exception if the key is missing, or if its value is not an
+/// integer in Integer's range.
 template <std::integral Integer = std::int64_t>
 Integer whole_number(const Json& object, const char* key) {
     const Json& value = object.at(key);

@@ -18,7 +18,7 @@ double normal_distribution(double z) {
     return 0.5 * std::erfc(-z / std::numbers::sqrt2);
 }
 
-/// The z of a probability inside (0, 1), by bisection.
+/// The quantile of the standard normal distribution at a probability in (0, 1), by bisection.
 double normal_quantile(double probability) {
     double low = -10, high = 10;
     for (int i = 0; i < 80; ++i) {

@@ -108,7 +108,7 @@ public:
 
     /// Ascending ends (sentences): sentence s has the tokens from the end of s - 1 (or 0) to its own end.
     std::span<const std::int64_t> sentence_ends() const;
-    /// Ascending ends (documents), in sentences.
+    /// Ascending ends (documents): document d has the sentences from the end of d - 1 (or 0) to its own end.
     std::span<const std::int64_t> document_ends() const;
 
     /// Reads all ends. Throws InputError if they are not ascending, which opening does not check. Only
@@ -131,8 +131,8 @@ private:
 /// Whether a folder's manifest declares a corpus of tokens.
 bool is_token_corpus(const std::filesystem::path& directory);
 
-/// What a corpus of tokens holds: counts, lengths, files, what it was made from. `verified`: whether the
-/// checksums were compared.
+/// Describes a corpus of tokens: counts, lengths, files, inputs. `verified`: whether the checksums were
+/// compared.
 Json describe(const TokenShards& shards, bool verified);
 
 }  // namespace bigbird::corpus

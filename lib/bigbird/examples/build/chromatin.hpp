@@ -21,7 +21,7 @@ struct ChromatinOptions : BinRegionOptions {
     std::vector<std::filesystem::path> peaks{};  ///< read_peak_files
     std::int64_t window = 8000;
     BinChoice bins = BinChoice::all;
-    std::string group{};     ///< with any: only this group's labels count; "": all do
+    std::string group{};     ///< with any: only labels of this group count; "": all labels
     double negatives = 0;    ///< with any: number of bins without a label per row, drawn at random by contig
     std::uint64_t seed = 0;  ///< seed of that draw
     double max_n_fraction = 0.5;  ///< largest share of N in a window; all-N windows are always left out

@@ -20,7 +20,7 @@ struct ImportOptions {
     /// … or DeepSEA's .mat files, each with its split; no file twice.
     std::vector<std::pair<Split, std::filesystem::path>> mats;
     /// The bins of the rows of .mat files (allTFs.pos.bed): train's lines first, then validation's (from line
-    /// 2,200,001 where there is no train); test has the lines of chromosomes 8 and 9. Without it the windows
+    /// 2,200,001 if train is not given); test has the lines of chromosomes 8 and 9. Without it the windows
     /// are the files' own sequences.
     std::optional<std::filesystem::path> coordinates;
     std::optional<std::filesystem::path>

@@ -19,7 +19,7 @@ namespace bigbird::examples {
 /// kinds must not be compared.
 enum class NegativeKind : std::uint8_t {
     random_bases,  ///< the 12 pieces become independent, uniform bases
-    permuted,      ///< the 12 pieces change places among themselves; composition stays
+    permuted,      ///< the 12 pieces are permuted among themselves; composition stays
     genomic,       ///< a window of the genome away from every TSS
 };
 std::string_view to_string(NegativeKind kind);

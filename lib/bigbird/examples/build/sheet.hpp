@@ -20,8 +20,8 @@ struct SheetRow {
     std::string value(std::string_view column, const std::string& otherwise) const;
 };
 
-/// Returns the rows of a sheet; nullopt for a pipe, which can be read only once, and where the first line
-/// that is neither empty nor begins with # is no header. Throws InputError with file and line.
+/// Returns the rows of a sheet. Returns nullopt for a pipe, which can be read only once, and if the first
+/// line that is neither empty nor begins with # is not a header. Throws InputError with file and line.
 std::optional<std::vector<SheetRow>> read_sheet(const std::filesystem::path& path);
 
 /// The files that a row's `path` names, relative to the sheet: one, or several separated by commas. Throws

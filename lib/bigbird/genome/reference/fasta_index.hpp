@@ -17,7 +17,7 @@ struct FastaEntry {
     std::int64_t length = 0;      ///< bases
     std::int64_t offset = 0;      ///< offset of the first base
     std::int64_t end = 0;         ///< offset after the contig: of the next header, or the text's end
-    std::int64_t line_bases = 0;  ///< bases of each line but the last
+    std::int64_t line_bases = 0;  ///< bases of each line except the last
     std::int64_t line_bytes = 0;  ///< bytes of a line with its line end
     std::int64_t line = 0;        ///< line of the header in the file, from 1; 0: unknown
     bool even = true;             ///< lines are as long as stated, so that positions can be computed

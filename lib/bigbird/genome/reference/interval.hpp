@@ -16,8 +16,8 @@ struct Contig {
 
 enum class Strand : char { forward = '+', reverse = '-', none = '.' };
 
-/// [begin, end) on a contig. begin may be negative and end past the contig for windows that overhang its
-/// ends.
+/// [begin, end) on a contig. For windows that extend beyond the contig's ends, begin may be negative and end
+/// past the contig.
 struct Interval {
     std::string contig;
     std::int64_t begin = 0, end = 0;

@@ -17,14 +17,14 @@ namespace bigbird::genome {
 struct BedRecord {
     Interval where;                       ///< contig spelled as in the file
     std::string name = ".", score = ".";  ///< columns 4 and 5 as in the file, "." if absent
-    Strand strand = Strand::none;         ///< column 6; none, with one warning, if it is none of + - .
+    Strand strand = Strand::none;  ///< column 6; Strand::none, with one warning, for other text than + - .
     std::optional<std::int64_t> summit;  ///< narrowPeak's column 10, a 0-based offset from begin, where there
                                          ///< are exactly 10 columns and it is in the interval
     std::int64_t line = 0;               ///< line number in the file, from 1
 };
 
 /// Reads records one by one, in a single pass, so that pipes work. Throws InputError with file and line: too
-/// few columns, blanks instead of tabs, coordinates that are no numbers, start below 0, start > end. After
+/// few columns, blanks instead of tabs, coordinates that are not numbers, start below 0, start > end. After
 /// such an error next() can be called again and reads the next line. Another InputError (truncated file) ends
 /// the reading. Not thread-safe.
 class BedReader {

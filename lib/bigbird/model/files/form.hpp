@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The forms of an encoder.
+// The architectural variants ("forms") of an encoder.
 #pragma once
 
 #include "bigbird/core/choice.hpp"

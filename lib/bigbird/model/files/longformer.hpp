@@ -14,8 +14,8 @@ namespace bigbird::model {
 class Keys;
 
 /// Longformer (Beltagy, Peters and Cohan 2020, "Longformer: The Long-Document Transformer"), as in
-/// transformers: windows per layer; global tokens with query, key and value projections of their own.
-/// Dilation is the paper's, which transformers lacks.
+/// transformers: windows per layer; global tokens with separate query, key and value projections. Dilation is
+/// the paper's, which transformers lacks.
 struct LongformerForm {
     /// attention_window, a number or a list: tokens per layer, half on each side, even.
     std::vector<int> windows;

@@ -20,7 +20,7 @@ struct DriverFacts {
     int version = 0;         ///< the newest CUDA that it supports: 13000 is 13.0
     int start_error = 0;     ///< what cuInit returned, a CUresult
     std::string start_error_text;
-    std::vector<Gpu> gpus;  ///< the ones that CUDA_VISIBLE_DEVICES leaves, by index
+    std::vector<Gpu> gpus;  ///< the GPUs that CUDA_VISIBLE_DEVICES allows, by index
 };
 
 /// Opens libcuda.so.1, which stays open, and starts the driver. Never throws. A broken driver may crash or

@@ -15,8 +15,8 @@
 
 namespace bigbird::task_models {
 
-/// Which hidden states of the last layer the head reads. cls: [CLS], as in the paper and transformers. mean:
-/// the mean over all tokens. centre: the mean over the tokens of the anchor, the 200 bases around the
+/// The hidden states of the last layer that the head reads. cls: [CLS], as in the paper and transformers.
+/// mean: the mean over all tokens. centre: the mean over the tokens of the anchor, the 200 bases around the
 /// window's base 0 (the bin, the TSS); these tokens have token type 1. transformers does not know mean and
 /// centre: it computes other logits for such models.
 enum class Pooling : std::uint8_t { cls, mean, centre };

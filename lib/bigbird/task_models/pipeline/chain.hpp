@@ -44,7 +44,7 @@ public:
     /// `output`: the file of the evaluation.
     virtual Judgement judge(const evaluation::EvaluationRequest& request, const std::filesystem::path& folder,
                             const std::filesystem::path& output) const = 0;
-    /// "4,492 of 200 bp, 3 labels", for forecasts, below unit().
+    /// The size of the examples for forecasts, shown after unit(): "4,492 of 200 bp, 3 labels".
     virtual std::string told(const examples::ExampleSet& set) const = 0;
     virtual const char* unit() const = 0;  ///< "bins"
 };

@@ -33,8 +33,9 @@ using OpenOutput = std::function<std::function<void(const rows::RegionRow*, std:
 
 /// Counts all rows, scores some that are spread over them, and writes these in the formats of `endings` to a
 /// temporary folder in $TMPDIR. `source` must know its total. `passes_a_window`: models times strands.
-/// `by_lines`: the tiles of an input line make one output row. Rows with sequence are counted in all kept
-/// rows. Scoring ends after about `seconds_of_trial`. Throws Stopped, WriteError and the errors of `source`.
+/// `by_lines`: the tiles of an input line make one output row. The share of rows with sequence is computed
+/// over all kept rows. Scoring ends after about `seconds_of_trial`. Throws Stopped, WriteError and the errors
+/// of `source`.
 PredictForecast forecast_rows(rows::RowSource& source, RowScorer& scorer, std::int64_t passes_a_window,
                               bool by_lines, const std::vector<std::string>& endings, const OpenOutput& open,
                               double seconds_of_trial, int threads);

@@ -108,7 +108,7 @@ struct FinetuneSpec : ClassifierSpec {
     std::filesystem::path output;  ///< run folder
 
     double epochs = 1;  ///< epochs over train, if the schedule's total_steps are 0; 0: epochs_for()
-    /// Lower bound on the steps that follow from `epochs`: few windows need more epochs.
+    /// Minimum number of steps for `epochs`: with few windows, more epochs are needed.
     std::int64_t fewest_steps = 1;
     training::LearningRateSpec learning_rate{.warmup_steps = -1, .total_steps = 0};
     /// The loss is a mean over hundreds of labels, so gradients are small. Embeddings of rare tokens have

@@ -43,8 +43,8 @@ public:
     /// Draws a random base, and a window of at most `size` bases that has it at a random position. Draws the
     /// strand if `both_strands`. All bases count. Requires bases() > 0.
     LabelWindow draw(Rng rng, std::int64_t size, bool both_strands) const;
-    /// Windows of at most `size` bases whose counted bases cover every stretch once. Counted are all bases
-    /// except `margin` bases at each end, if the stretch continues there.
+    /// Windows of at most `size` bases whose counted bases cover every stretch once. All bases count except
+    /// `margin` bases at each end, if the stretch continues there.
     std::vector<LabelWindow> tiles(std::int64_t size, std::int64_t margin) const;
 
     /// The window's sequence on the strand that the network reads.

@@ -101,7 +101,7 @@ model::SequenceClassifier starting_classifier(const FinetuneSpec& spec, const mo
                                               const at::Device& device);
 
 /// The configuration of bigbird-bins for `spec` and bins of `bin` bases. Throws ConfigError, and InputError
-/// where its file cannot be read.
+/// if its file cannot be read.
 bins::BinsConfig bins_config(const BinsSpec& spec, std::optional<double> dropout, std::int64_t bin);
 /// The windows of BigBird with --head bins, if the positions have room for the tokens of `fitting` bins.
 /// Throws ConfigError if the requested windows do not fit.

@@ -51,7 +51,8 @@ std::vector<AddedTokens::Part> AddedTokens::split(std::string_view text) const {
             continue;
         }
         std::size_t begin = position, end = position + token->content.size();
-        position = end;  // a token that is no single word is skipped entirely, as by Hugging Face
+        position =
+            end;  // a match that is not a single word is skipped completely, as in Hugging Face's library
         if (token->single_word && !is_single_word(text, begin, end)) {
             continue;
         }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The CUDA kernels between the matrix products: each reads and writes its tensors once. Sums over rows go
-// through parts that are added in their order, so they are the same bytes every time.
+// The CUDA kernels between the matrix products: each reads and writes its tensors once. Sums over rows are
+// computed in parts, which are added in a fixed order, so they repeat bit for bit.
 #pragma once
 
 #include "bigbird/attention/cuda/device/tiles.hpp"

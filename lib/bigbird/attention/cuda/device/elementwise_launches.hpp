@@ -19,7 +19,7 @@ struct SumPartsKernel {
     }
 };
 
-/// Thread blocks that keep any GPU busy, of kernels that go through rows in steps of the grid.
+/// Number of thread blocks that keeps any GPU busy, for kernels that process rows in steps of the grid size.
 inline constexpr int busy_blocks = 2048;
 
 constexpr int blocks_for(int items, int of_block) {

@@ -169,7 +169,7 @@ struct KeyGradientKernel : KernelShape<Arguments, threads_per_block, (HeadDim > 
             }
             key_gradient_step<HeadDim, Scalar>(isa, a.tiling, bias, row, operands, shared, stage, dk, dv);
             isa.wait_copies();
-            isa.sync_block();  // the next stage has come, and this one has been read
+            isa.sync_block();  // the next stage has been copied, and all threads have read this one
         }
         store_key_gradients<HeadDim, Scalar>(isa, a, unit, sample, row, shared.keys(), shared.values(), dk,
                                              dv);

@@ -24,8 +24,8 @@ namespace bigbird::attention::cuda {
 
 inline constexpr int warp_lanes = 32, warps_per_block = 4, threads_per_block = warps_per_block * warp_lanes;
 
-/// What a kernel declares to a Launcher besides run(isa, parameters): threads per block, and blocks per
-/// multiprocessor that registers must suffice for.
+/// The declarations of a kernel for a Launcher, besides run(isa, parameters): threads per block, and the
+/// number of blocks per multiprocessor that the registers must suffice for.
 template <typename P, int Threads = threads_per_block, int Resident = 1>
 struct KernelShape {
     using Parameters = P;
@@ -327,8 +327,8 @@ BIGBIRD_DEVICE void store_part(const Isa& isa, float* part, int row,
     }
 }
 
-// How a query unit's key tiles go through two stages of shared memory: the next one comes while one is worked
-// on.
+// Moves a query unit's key tiles through two stages of shared memory: the next tile is copied while one is
+// processed.
 
 /// Calls begin() once the first keys, and earlier copies, have arrived, and step(bias, keys, values) for each
 /// key tile that the queries of `side` attend. `Shared` has keys(stage) and values(stage). All threads of the
@@ -361,7 +361,7 @@ BIGBIRD_DEVICE void walk_keys(const Isa& isa, const Arguments& a, const Shared& 
             next = entry_of(a.queries, unit, i + 2);
         }
         if (place >= 0) step(bias, shared.keys(stage), shared.values(stage));
-        finish();  // the next stage has come, and this one has been read
+        finish();  // the next stage has been copied, and all threads have read this one
     }
 }
 

@@ -5,10 +5,9 @@
 // p1 = (a1, b1), p2 = (a2, b2), … be the first ones. Merging them one after the other would choose them in
 // this order, with these frequencies, and give the same symbols, if
 //
-// 1. no symbol is the left one of one of them and the right one of another or the same. Then no two
-// occurrences
+// 1. no symbol is on the left of one of these pairs and on the right of any of them. Then no two occurrences
 //    share a symbol, so that merging one pair neither hides nor changes another, in whatever order.
-// 2. each of them is more frequent than every pair that the ones before it have made. A pair (x, J) with the
+// 2. each of them is more frequent than every pair that the previous merges create. A pair (x, J) with the
 //    new J of pi is only where (x', ai) was before the sweep, x' being x or x's last part; a pair (J,
 //    y) only where (bi, y') was. So it is not more frequent than the most frequent of those, all of which
 //    are counted in a table, whether they may be merged or not.

@@ -107,7 +107,8 @@ HWY_INLINE std::size_t keep_word(const Word& symbols, std::uint64_t kept, std::u
     return static_cast<std::size_t>(std::popcount(kept));
 }
 
-// Four at a time are written, marks or not: a branch for each would often be mispredicted.
+// Writes four positions at a time, even for fewer marks, because a branch for each would often be
+// mispredicted.
 HWY_INLINE std::size_t list_word(std::uint64_t marks, std::size_t first, std::uint32_t* positions) {
     const auto count = static_cast<std::size_t>(std::popcount(marks));
     std::size_t done = 0;

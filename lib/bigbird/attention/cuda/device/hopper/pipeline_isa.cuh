@@ -54,9 +54,9 @@ public:
         }
         __syncwarp();
     }
-    /// The same, but a turn that does not end within some seconds ends the kernel with an error that names
-    /// the place (wait_report.hpp). `all`: the team's `count` barriers. Not where BIGBIRD_UNBOUNDED_WAITS is
-    /// defined.
+    /// The same, but a turn that does not end within some seconds ends the kernel with an error that says
+    /// where it waited (wait_report.hpp). `all`: the team's `count` barriers. Not where
+    /// BIGBIRD_UNBOUNDED_WAITS is defined.
     __device__ __forceinline__ void wait_or_give_up(Barrier* barrier, std::uint32_t parity, Barrier* all,
                                                     int count) const {
 #if defined(BIGBIRD_UNBOUNDED_WAITS)
@@ -110,9 +110,9 @@ public:
     }
 
 private:
-    /// By the upper half of the multiprocessor's clock, which grows by 1 every 2^32 cycles: 2.2 s at 1.98
-    /// GHz. An attempt takes as long as the hardware likes, so attempts are not counted. A kernel takes
-    /// milliseconds, and some hundred times as long under compute-sanitizer.
+    /// Limit in units of the upper half of the multiprocessor's clock, which grows by 1 every 2^32 cycles:
+    /// 2.2 s at 1.98 GHz. An attempt takes as long as the hardware likes, so attempts are not counted. A
+    /// kernel takes milliseconds, and some hundred times as long under compute-sanitizer.
     static constexpr std::uint32_t most_waited = 3;
     __device__ __forceinline__ static std::uint32_t clock_high() {
         std::uint32_t high;
