@@ -31,7 +31,7 @@ struct EvaluationRequest {
     examples::Task task = examples::Task::chromatin;
     examples::Split split = examples::Split::test;
     WantedRows rows = WantedRows::all;
-    EvaluationOptions options;        ///< its threshold is replaced by the rule's
+    EvaluationOptions options;        ///< its threshold is replaced by that of `threshold`
     ThresholdRule threshold;          ///< promoters; f1 and mcc need scores of the rows of validation
     bool published = false;           ///< chromatin: also show DeepSEA's published figures
     std::optional<ScanOptions> scan;  ///< promoters

@@ -55,7 +55,7 @@ bool is_removed(int handle) {
 }  // namespace
 
 RunLock::RunLock(const std::filesystem::path& run_directory) : directory_(run_directory) {
-    std::error_code unknown;  // then making the folder reports why
+    std::error_code unknown;  // if this fails, creating the folder reports why
     folder_is_ours_ = !std::filesystem::exists(run_directory, unknown);
     for (bool held = false; !held;) {
         handle_ = open_lock(run_directory);

@@ -231,7 +231,7 @@ Moments moments_of(std::size_t rows, const X& x, const Y& y, const Weight& weigh
     return of;
 }
 
-/// A number's predictions and truth, and the order of both.
+/// A number's predicted and true values, and the sort orders of both.
 class NumberPair {
 public:
     NumberPair(std::vector<float> predicted, std::vector<float> truth)

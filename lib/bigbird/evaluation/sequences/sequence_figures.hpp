@@ -37,7 +37,7 @@ public:
     virtual std::vector<std::vector<std::int64_t>> confusion() const { return {}; }
 };
 
-/// `scores`: (rows, columns), row by row; `units`: of each row, from 0.
+/// `scores`: (rows, columns), row by row; `units`: the unit of each row, from 0.
 struct MeasuredRows {
     std::span<const float> scores;
     std::size_t columns = 0;

@@ -15,7 +15,7 @@ namespace bigbird::attention::cuda {
 // Attention backward in two passes without atomics, so that results repeat bit for bit: query_gradient.hpp
 // and key_gradient.hpp. This file has the kernels before and after them.
 
-/// delta = sum over a row of out * d_out, 0 after a tile's end. Thread block of samples * heads * tiles.
+/// delta = sum over a row of out * d_out, 0 after a tile's end. Grid: samples * heads * tiles thread blocks.
 template <int HeadDim, typename Scalar>
 struct DeltaKernel : KernelShape<Arguments> {
     template <DeviceIsa Isa>
@@ -39,8 +39,8 @@ struct DeltaKernel : KernelShape<Arguments> {
     }
 };
 
-/// Adds the parts of cut lists in their order: dq (Sides 1) or dk and dv (Sides 2). Thread block of samples *
-/// sum_count * Sides * SumGrid::blocks.
+/// Adds the parts of divided lists in their order: dq (Sides 1) or dk and dv (Sides 2). Grid: samples *
+/// sum_count * Sides * SumGrid::blocks thread blocks.
 template <int HeadDim, typename Scalar, int Sides>
 struct AddPartsKernel : KernelShape<Arguments> {
     template <DeviceIsa Isa>

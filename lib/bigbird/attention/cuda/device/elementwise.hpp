@@ -90,7 +90,7 @@ BIGBIRD_DEVICE Eight row_part(const Isa& isa, const NormArguments& a, int row, i
     return sum;
 }
 
-/// One warp per row. Any number of thread blocks.
+/// One warp per row. Grid: any number of thread blocks.
 template <typename Scalar>
 struct NormForwardKernel : KernelShape<NormArguments> {
     template <DeviceIsa Isa>
@@ -179,8 +179,8 @@ BIGBIRD_DEVICE void norm_backward_rows(const Isa& isa, const NormArguments& a, E
     }
 }
 
-/// part_count thread blocks, with norm_backward_shared(columns) bytes; sum_parts_kernel adds their parts.
-/// Three blocks keep enough loads in flight for an H200's memory by Little's law.
+/// Grid: part_count thread blocks, with norm_backward_shared(columns) bytes; sum_parts_kernel adds their
+/// parts. Three blocks keep enough loads in flight for an H200's memory by Little's law.
 template <typename Scalar>
 struct NormBackwardKernel : KernelShape<NormArguments, threads_per_block, 3> {
     template <DeviceIsa Isa>
@@ -356,7 +356,7 @@ struct GeluForwardKernel : KernelShape<GeluArguments> {
     }
 };
 
-/// gelu_strips(columns) * part_count thread blocks; sum_parts_kernel adds their parts.
+/// Grid: gelu_strips(columns) * part_count thread blocks; sum_parts_kernel adds their parts.
 template <typename Scalar>
 struct GeluBackwardKernel : KernelShape<GeluArguments> {
     template <DeviceIsa Isa>

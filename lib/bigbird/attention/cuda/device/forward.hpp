@@ -247,8 +247,8 @@ BIGBIRD_DEVICE float highest_of_parts(const Isa& isa, const float* sums, int cou
     return highest;
 }
 
-/// Joins the parts of cut lists, in their order. Thread block of samples * queries.sum_count *
-/// SumGrid::blocks.
+/// Joins the parts of divided lists, in their order. Grid: samples * queries.sum_count * SumGrid::blocks
+/// thread blocks.
 template <int HeadDim, typename Scalar>
 struct CombineKernel : KernelShape<Arguments> {
     template <DeviceIsa Isa>

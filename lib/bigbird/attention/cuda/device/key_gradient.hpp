@@ -133,7 +133,7 @@ BIGBIRD_DEVICE void store_key_gradients(const Isa& isa, const Arguments& a, cons
     }
 }
 
-/// dk and dv. Thread block of samples * keys.unit_count; 16 keys per warp.
+/// Computes dk and dv. Grid: samples * keys.unit_count thread blocks; 16 keys per warp.
 template <int HeadDim, typename Scalar>
 struct KeyGradientKernel : KernelShape<Arguments, threads_per_block, (HeadDim > 64 ? 1 : 3)> {
     template <DeviceIsa Isa>

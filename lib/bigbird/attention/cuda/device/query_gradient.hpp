@@ -143,7 +143,7 @@ BIGBIRD_DEVICE void store_query_gradients(const Isa& isa, const Arguments& a, co
     }
 }
 
-/// dq. Thread block of samples * queries.unit_count.
+/// Computes dq. Grid: samples * queries.unit_count thread blocks.
 template <int HeadDim, typename Scalar>
 struct QueryGradientKernel : KernelShape<Arguments, threads_per_block, 2> {
     template <DeviceIsa Isa>
