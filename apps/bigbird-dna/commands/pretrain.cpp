@@ -53,10 +53,10 @@ void add_network_options(CLI::App& command, PretrainSpec& spec) {
     command
         .add_option(
             "--config", spec.config,
-            "Network and its training defaults: tiny, tiny-modern, small, base, large, genomics, base-etc or "
-            "a config.json (docs/pretraining.md)")
+            "Network and its training defaults: tiny, tiny-modern, modern, small, base, large, genomics, "
+            "base-etc or a config.json (docs/pretraining.md)")
         ->type_name("NAME|FILE")
-        ->default_str("tiny-modern on a CPU, base on a GPU; with --model the model's")
+        ->default_str("tiny-modern on a CPU, modern on a GPU; with --model the model's")
         ->group(group);
     command
         .add_option("--sequence-length", spec.examples.sequence_length,

@@ -23,8 +23,9 @@ void add_encoder_options(CLI::App& command, FinetuneSpec& spec, const std::strin
         ->check(CLI::Range(0.0, 0.99))
         ->type_name("RATE")
         ->group(group);
-    add_choice_option(command, "--dtype", spec.dtype, {"auto", "fp32", "bf16"},
-                      "Number format of the encoder; auto: bf16 on a GPU, fp32 on a CPU")
+    add_choice_option(
+        command, "--dtype", spec.dtype, {"auto", "fp32", "bf16"},
+        "Number format of the encoder; auto: fp32 on a CPU and for narrow bin models, else bf16")
         ->group(group);
     add_attention_option(command, spec.attention)->group(group);
 }

@@ -153,13 +153,14 @@ CLI::Option* add_attention_option(CLI::App& command, std::string& attention) {
     return add_choice_option(command, "--attention", attention,
                              {"automatic", "reference", "blocked", "fused", "fused-hopper"},
                              "Implementation of attention. automatic: the fastest here; reference: dense, "
-                             "slow; fused and fused-hopper on GPUs: own kernels, never run on one");
+                             "slow; fused and fused-hopper on GPUs: the project's own kernels");
 }
 
 void add_computing_options(CLI::App& command, std::string& type, std::string& attention) {
     const char* group = "Resources";
-    add_choice_option(command, "--dtype", type, {"auto", "fp32", "bf16"},
-                      "Number format of the encoder; auto: bf16 on a GPU, fp32 on a CPU")
+    add_choice_option(
+        command, "--dtype", type, {"auto", "fp32", "bf16"},
+        "Number format of the encoder; auto: fp32 on a CPU and for scores of bin models, else bf16")
         ->group(group);
     add_attention_option(command, attention)->group(group);
 }

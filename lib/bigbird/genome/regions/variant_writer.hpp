@@ -28,8 +28,8 @@ struct VariantField {
 void set_info(const Variant& variant, VariantHeader& header, std::span<const VariantField> fields);
 
 /// Writes records of a VariantReader, atomically, or to standard output ("-") as they come. A compressed file
-/// gets an index beside it: .tbi, or .csi for BCF and for positions past 2^29; none if records are not sorted.
-/// Not thread-safe.
+/// gets an index beside it: .tbi, or .csi for BCF and for positions past 2^29; none if records are not
+/// sorted. Not thread-safe.
 class VariantWriter {
 public:
     /// Checks the name and writes the header, with `threads` to compress. Throws ConfigError, WriteError.

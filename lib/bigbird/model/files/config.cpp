@@ -355,8 +355,9 @@ BigBirdConfig preset(const std::string& name) {
         std::string_view name;
         std::int64_t layers, hidden, heads;
     };
-    constexpr std::array<Shape, 7> shapes{{{"tiny", 2, 128, 2},
+    constexpr std::array<Shape, 8> shapes{{{"tiny", 2, 128, 2},
                                            {"tiny-modern", 2, 128, 2},
+                                           {"modern", 8, 512, 8},
                                            {"small", 4, 256, 4},
                                            {"base", 12, 768, 12},
                                            {"large", 24, 1024, 16},
@@ -366,14 +367,15 @@ BigBirdConfig preset(const std::string& name) {
     if (shape == shapes.end()) {
         throw ConfigError(
             "no model preset is named '" + name +
-            "': choose tiny, tiny-modern, small, base, large, genomics or base-etc, or give a config.json");
+            "': choose tiny, tiny-modern, modern, small, base, large, genomics or base-etc, or give a "
+            "config.json");
     }
     BigBirdConfig config;
     config.num_hidden_layers = shape->layers;
     config.hidden_size = shape->hidden;
     config.num_attention_heads = shape->heads;
     config.intermediate_size = 4 * shape->hidden;
-    if (name == "tiny-modern") {
+    if (name.ends_with("modern")) {
         config.form = {.norm = Norm::pre,
                        .positions = Positions::rotary,
                        .initialization = Initialization::fan_in,

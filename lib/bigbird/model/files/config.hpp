@@ -62,8 +62,9 @@ struct BigBirdConfig {
     void validate() const;
 };
 
-/// tiny 2x128x2, small 4x256x4, base 12x768x12, large 24x1024x16 (layers x hidden x heads). tiny-modern: tiny
-/// with norm before, rotary positions, first weights by fan-in, a convolution of width 3, no dropout.
+/// tiny 2x128x2, small 4x256x4, base 12x768x12, large 24x1024x16 (layers x hidden x heads). tiny-modern
+/// 2x128x2 and modern 8x512x8: norm before, rotary positions, first weights by fan-in, a convolution of width
+/// 3, no dropout.
 /// genomics: the paper's network for DNA, which is base. base-etc: base as the paper's BigBird-ETC, 256 extra
 /// global tokens, blocks of 84, no random ones, 4,116 positions (49 blocks). Throws ConfigError listing the
 /// names.

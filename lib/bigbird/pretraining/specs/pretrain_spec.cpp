@@ -24,10 +24,11 @@ PretrainDefaults pretrain_defaults(const std::string& configuration) {
     if (configuration == "tiny") {
         return {.steps = 1'000, .batch_size = 8, .sequence_length = 512, .learning_rate = 1e-3};
     }
-    if (configuration == "tiny-modern") {
-        return {.steps = 1'000,
-                .batch_size = 8,
-                .sequence_length = 512,
+    if (configuration == "tiny-modern" || configuration == "modern") {
+        const bool tiny = configuration == "tiny-modern";
+        return {.steps = tiny ? 1'000 : 2'000,
+                .batch_size = tiny ? 8 : 64,
+                .sequence_length = tiny ? 512 : 1024,
                 .learning_rate = 4e-3,
                 .dropout = 0,
                 .optimizer = {.kind = training::OptimizerKind::muon, .beta2 = 0.98, .epsilon = 1e-8}};
@@ -39,7 +40,7 @@ PretrainDefaults pretrain_defaults(const std::string& configuration) {
 }
 
 std::string default_config(bool on_gpu) {
-    return on_gpu ? "base" : "tiny-modern";
+    return on_gpu ? "modern" : "tiny-modern";
 }
 
 model::BigBirdConfig read_configuration(const std::string& configuration) {

@@ -23,13 +23,15 @@ DOCTEST_TEST_CASE("config: presets have the published shapes") {
     DOCTEST_CHECK(base.intermediate_size == 3072);
     DOCTEST_CHECK(base.max_position_embeddings == 4096);
     DOCTEST_CHECK(preset("tiny").intermediate_size == 512);
-    for (const char* name : {"tiny", "small", "base", "large", "genomics", "base-etc"}) {
+    for (const char* name :
+         {"tiny", "tiny-modern", "modern", "small", "base", "large", "genomics", "base-etc"}) {
         DOCTEST_CHECK_NOTHROW(preset(name).validate());
     }
-    DOCTEST_CHECK(message_of<ConfigError>([] { preset("huge"); }) ==
-                  "no model preset is named 'huge': choose tiny, tiny-modern, small, base, large, genomics "
-                  "or base-etc, "
-                  "or give a config.json");
+    DOCTEST_CHECK(
+        message_of<ConfigError>([] { preset("huge"); }) ==
+        "no model preset is named 'huge': choose tiny, tiny-modern, modern, small, base, large, genomics "
+        "or base-etc, "
+        "or give a config.json");
     const BigBirdConfig large = preset("large"), etc = preset("base-etc");
     DOCTEST_CHECK(large.num_hidden_layers == 24);
     DOCTEST_CHECK(large.num_attention_heads == 16);

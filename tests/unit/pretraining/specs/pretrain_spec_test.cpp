@@ -38,6 +38,12 @@ DOCTEST_TEST_CASE("pretrain_spec: what is left open is the configuration's") {
     DOCTEST_CHECK(open.with_defaults().dropout == 0);
     DOCTEST_CHECK(pretrain_defaults("tiny-modern").optimizer.beta2 == 0.98);
     DOCTEST_CHECK(pretrain_defaults("tiny-modern").optimizer.kind == training::OptimizerKind::muon);
+    open.config = "modern";
+    const PretrainSpec modern = open.with_defaults();
+    DOCTEST_CHECK(modern.batch_size == 64);
+    DOCTEST_CHECK(modern.examples.sequence_length == 1024);
+    DOCTEST_CHECK(modern.learning_rate.peak == 4e-3);
+    DOCTEST_CHECK(modern.dropout == 0);
     open.dropout = 0.2;
     DOCTEST_CHECK(open.with_defaults().dropout == 0.2);
     open.config = "my.json";
