@@ -200,7 +200,7 @@ StemOutput inner_part(const at::Tensor& x, const FirstStage& stage, std::int64_t
         if (!out.sites.defined()) return inner;
         return at::cat({inner, out.sites.narrow(1, margin / stage.bin, size / stage.bin).flatten(1)}, 1);
     };
-    // Only what needs a gradient is recomputed.
+    // recomputed() keeps nothing only where its input has a gradient.
     const bool differentiate = at::GradMode::is_enabled() && !x.requires_grad();
     const at::Tensor y = model::recomputed(both, differentiate ? x.detach().requires_grad_() : x);
     return {y.narrow(1, 0, outputs).reshape({batch, -1, channels}),
