@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// bigbird-dna: parses every command; runs what needs no tensors, hands the rest over.
+// bigbird-dna: parses every command; runs those that need no tensors, and passes the others to
+// bigbird-dna-tensors.
 #include "commands/commands.hpp"
 #include "support/hand_over.hpp"
 

@@ -11,7 +11,7 @@
 
 namespace {
 
-/// Without the destructors of LibTorch's static objects, which nobody needs.
+/// Ends without the destructors of LibTorch's static objects, which are not needed.
 [[noreturn]] void end(int code) {
     std::cout.flush();
     std::fflush(nullptr);

@@ -319,7 +319,8 @@ DOCTEST_TEST_CASE("arguments: a retired option is read, with one warning that sa
     DOCTEST_CHECK(read_file(loud) == read_file(plain));
     const ProgramResult result = run_program({"info", "--verbose", model});
     DOCTEST_REQUIRE(result.code == 0);
-    const std::string warning = "--verbose goes with the next version: the command has no more messages";
+    const std::string warning =
+        "--verbose will be removed in the next version: the command has no further messages";
     const std::size_t at = result.err.find(warning);
     DOCTEST_REQUIRE(at != std::string::npos);
     DOCTEST_CHECK(result.err.find(warning, at + 1) == std::string::npos);

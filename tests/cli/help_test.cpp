@@ -19,7 +19,7 @@ bool contains(const std::string& text, const std::string& part) {
 DOCTEST_TEST_CASE("help: goes to standard output and names the exit codes") {
     const auto result = run_program({"--help"});
     DOCTEST_CHECK(result.code == 0);
-    DOCTEST_CHECK(contains(result.out, "Exit codes: 0 whole output, 2 usage, 3 bad input"));
+    DOCTEST_CHECK(contains(result.out, "Exit codes: 0 complete output, 2 usage, 3 bad input"));
     DOCTEST_CHECK(result.err.empty());
 }
 
@@ -84,8 +84,8 @@ DOCTEST_TEST_CASE(
         return all.substr(begin, all.find("\n### ", begin + 1) - begin);
     };
     const std::string embed = of("embed");
-    DOCTEST_CHECK(
-        contains(embed, "| Vectors; the ending tells the format: .tsv, .csv (each also .gz), .npy, .h5; "));
+    DOCTEST_CHECK(contains(
+        embed, "| Vectors; the file name's ending sets the format: .tsv, .csv (each also .gz), .npy, .h5; "));
     for (const char* no : {".bw", ".long.tsv", "Scores"})
         DOCTEST_CHECK_FALSE(contains(embed, no));
     DOCTEST_CHECK_FALSE(contains(of("predict-variants"), ".bw"));

@@ -15,7 +15,7 @@ constexpr Examples examples{
     {{"What each base of a region contributes to the CTCF labels",
       "bigbird-dna attribute --model chromatin/run --reference ../test_data/genome/22.fa.gz "
       "--regions sites.bed --labels '*CTCF*' --output contributions.tsv.gz"},
-     {"Arrays for TF-MoDISco, against dinucleotide shuffles by DeepLIFT",
+     {"Arrays for TF-MoDISco, by DeepLIFT with dinucleotide shuffles as baseline",
       "bigbird-dna attribute --model chromatin/run --reference ../test_data/genome/22.fa.gz "
       "--regions sites.bed --method deeplift --baseline shuffled --output 'contributions/{label}.npz'"}}};
 
@@ -25,10 +25,10 @@ void setup_attribute(Program& program, Runner<AttributeSpec> run) {
     auto spec = std::make_shared<AttributeSpec>();
     CLI::App& command = program.add<AttributeSpec>(
         "attribute", "Variants",
-        "Tell what each base contributes to the score of a region or sequence, by gradients: one row out for "
-        "each base and label, with the hypothetical contributions of A, C, G and T. Tracks hold each base's "
-        "own contribution. Of a model that reads tokens, a token's contribution is shared by the bases that "
-        "it spells, and other letters have none (NA).",
+        "Compute what each base contributes to the score of a region or sequence, by gradients: writes one "
+        "row per base and label, with the hypothetical contributions of A, C, G and T. Tracks contain each "
+        "base's own contribution. Token models divide a token's contribution among its bases and give no "
+        "contributions for other letters (NA).",
         spec, std::move(run));
     command
         .add_option("-m,--model", spec->models,

@@ -20,7 +20,7 @@
 namespace bigbird::cli {
 
 struct BuildChromatinOptions {
-    examples::ChromatinOptions of_bins;  ///< an import takes some of them
+    examples::ChromatinOptions of_bins;  ///< an import uses some of them
     std::filesystem::path table, coordinates, label_table;
     std::vector<std::string> mats;
     std::string bins = "all";
@@ -45,9 +45,8 @@ std::pair<examples::Split, std::filesystem::path> parse_mat(const std::string& t
 void add_import_options(CLI::App& command, BuildChromatinOptions& options, CLI::Option* peaks) {
     const char* group = "Import";
     command
-        .add_option(
-            "--table", options.table,
-            "Instead of --peaks: labelled bins, with a header '#chrom start end LABEL ...' and 0 or 1")
+        .add_option("--table", options.table,
+                    "Instead of --peaks: labeled bins, with a header '#chrom start end LABEL ...' and 0 or 1")
         ->excludes(peaks)
         ->type_name("TSV")
         ->group(group);
@@ -60,18 +59,16 @@ void add_import_options(CLI::App& command, BuildChromatinOptions& options, CLI::
             ->type_name("SPLIT=FILE")
             ->group(group);
     command
-        .add_option(
-            "--coordinates", options.coordinates,
-            "The bins of --mat (allTFs.pos.bed): windows of --window are cut from --reference; without it "
-            "they are the files' own 1,000 bases")
+        .add_option("--coordinates", options.coordinates,
+                    "Coordinates of --mat's bins (allTFs.pos.bed): cut windows of --window from --reference, "
+                    "instead of using the 1,000 bases in the files")
         ->needs(mat)
         ->type_name("BED")
         ->group(group);
     command
         .add_option("--label-table", options.label_table,
-                    "Groups and names of the labels of --table and --mat (labels.tsv: index, group, name); "
-                    "default: the "
-                    "table's, or DeepSEA's 919")
+                    "Label groups and names for --table and --mat (labels.tsv: index, group, name); default: "
+                    "the table's header, or DeepSEA's 919 labels")
         ->excludes(peaks)
         ->type_name("TSV")
         ->group(group);
@@ -110,24 +107,25 @@ void setup_build_chromatin(Program& program, Runner<BuildChromatinOptions> run) 
     examples::ChromatinOptions& of_bins = options->of_bins;
     of_bins.threads = 0;
     CLI::App& command = program.add("build-chromatin", "Chromatin",
-                                    "Make labelled bins of the genome from peaks, a label for each peak file",
+                                    "Make labeled bins of the genome from peaks, one label per peak file",
                                     options, std::move(run));
     CLI::Option* peaks =
         command
             .add_option("--peaks", of_bins.peaks,
-                        "A sheet with the columns name, group and path, or BED or narrowPeak files")
+                        "Peaks: a sheet with the columns name, group and path, or BED or narrowPeak files")
             ->type_name("SHEET|BED");
     add_import_options(command, *options, peaks);
     add_reference_option(command, of_bins.references, false);
-    command.add_option("--window", of_bins.window, "Bases of sequence around a bin that the model reads")
+    command.add_option("--window", of_bins.window, "Size of the sequence window around each bin, in bases")
         ->check(CLI::Range(std::int64_t{1}, rows::longest_window))
         ->type_name("BP");
     command
-        .add_option("--bin", of_bins.bin, "Bases of a bin; it has a label where peaks cover more than half")
+        .add_option("--bin", of_bins.bin,
+                    "Bin size; a bin has a label if the label's peaks cover more than half of it")
         ->check(CLI::PositiveNumber)
         ->needs(peaks)
         ->type_name("BP");
-    command.add_option("--bins", options->bins, "Bins that become rows: all, or those with any label")
+    command.add_option("--bins", options->bins, "Bins to keep as rows: all, or only those with a label")
         ->check(CLI::IsMember({"any", "all"}))
         ->needs(peaks)
         ->type_name("all|any");
@@ -138,22 +136,23 @@ void setup_build_chromatin(Program& program, Runner<BuildChromatinOptions> run) 
         ->type_name("GROUP");
     command
         .add_option("--negatives", of_bins.negatives,
-                    "Bins without a label per labelled bin, drawn at random; implies --bins any")
+                    "Number of randomly drawn bins without a label, per bin with one; implies --bins any")
         ->check(CLI::NonNegativeNumber)
         ->needs(peaks)
         ->type_name("RATIO");
     add_seed_option(command, of_bins.seed);
     for (CLI::Option* option : add_bin_region_options(command, of_bins.include, of_bins.exclude))
         option->needs(peaks);
-    command.add_option("--max-n-fraction", of_bins.max_n_fraction, "Largest share of N in a window")
+    command.add_option("--max-n-fraction", of_bins.max_n_fraction, "Maximum share of N in a window")
         ->check(CLI::Range(0.0, 1.0))
         ->type_name("SHARE");
     add_hold_out_options(command, of_bins.validation, of_bins.test,
                          "a bin that overlaps them counts as inside");
-    command.add_flag("--skip-invalid", of_bins.skip_invalid,
-                     "Leave out all rows that do not fit the reference (otherwise above 20 % is an error)");
+    command.add_flag(
+        "--skip-invalid", of_bins.skip_invalid,
+        "Skip all rows that do not match the reference (by default, more than 20 % of them is an error)");
     add_threads_option(command, of_bins.threads);
-    add_output_options(command, options->output, "Folder of examples to make");
+    add_output_options(command, options->output, "Example folder to write");
     add_examples(command, examples);
     show_first(command, {"--peaks", "--table", "--mat", "--reference", "--validation", "--test", "--output",
                          "--force"});

@@ -51,7 +51,7 @@ constexpr Examples examples{
     {{"Documents of chromosome 22 without the held-out stretch",
       "bigbird-dna build-documents --reference ../test_data/genome/22.fa.gz --exclude held_out.bed --passes "
       "2 --seed 1 --output documents.txt.gz"},
-     {"What ten passes would give, without making them",
+     {"Expected sizes of ten passes, without writing them",
       "bigbird-dna build-documents --reference ../test_data/genome/22.fa.gz --dry-run"}}};
 
 }  // namespace
@@ -60,12 +60,12 @@ void setup_build_documents(Program& program, Runner<BuildDocumentsOptions> run) 
     auto options = std::make_shared<BuildDocumentsOptions>();
     CLI::App& command = program.add<BuildDocumentsOptions>(
         "build-documents", "Corpus and tokenizer",
-        "Cut a genome into documents of sentences, as the paper's appendix F.1", options, std::move(run));
+        "Cut a genome into documents of sentences, as in the paper's appendix F.1", options, std::move(run));
     add_reference_option(command, options->references);
     add_document_options(command, options->documents);
     add_seed_option(command, options->seed);
     add_output_options(command, options->output,
-                       "Documents; compressed (bgzip) where the name ends in .gz; - is standard output");
+                       "Documents to write, bgzip-compressed if the name ends in .gz; - is standard output");
     command
         .add_option("--format", options->format,
                     "text: a sentence per line, a blank line between documents; bed: coordinates only")
@@ -79,9 +79,9 @@ void setup_build_documents(Program& program, Runner<BuildDocumentsOptions> run) 
         ->group("Output");
     CLI::Option* const dry_run =
         command.add_flag("--dry-run", options->dry_run,
-                         "Only print the sizes to expect, read from the .fai of --reference (which may "
-                         "itself be a .fai or chrom.sizes file)");
-    command.add_flag("--json", options->json, "Print --dry-run's answer as JSON")->needs(dry_run);
+                         "Only print the expected sizes, from the .fai of --reference (which may itself be a "
+                         ".fai or chrom.sizes file)");
+    command.add_flag("--json", options->json, "Print the result of --dry-run as JSON")->needs(dry_run);
     option_of(command, "--output")->required(false);
     add_shard_option(command, options->shard, "documents");
     add_threads_option(command, options->threads);
@@ -103,7 +103,7 @@ int forecast(const BuildDocumentsOptions& options) {
     return 0;
 }
 
-/// Documents, manifest and record of a part: all or none.
+/// Commits documents, manifest and part record: all or none.
 void put_in_place(const BuildDocumentsOptions& options, corpus::DocumentWriter& writer,
                   const std::function<Json()>& describe, std::vector<PartSegment> segments) {
     std::vector<PendingOutput*> outputs;

@@ -30,11 +30,11 @@ struct BuildPromotersOptions {
 namespace {
 
 constexpr Examples examples{
-    {{"Windows about TSSs that are lifted from hg38 first, a stretch of them held out",
+    {{"Windows around TSSs lifted over from hg38, with one held-out region",
       "bigbird-dna build-promoters --tss ../test_data/promoter/tss.hg38.bed.gz --chain "
       "../test_data/promoter/hg38ToHg19.chr22.chain.gz --reference ../test_data/genome/22.fa.gz --window "
       "-1000:500 --test 22:20500001-22000000 --output my-promoters"},
-     {"The paper's 8,000 bases, with other windows of the genome as negatives",
+     {"Windows of 8,000 bases as in the paper, with other windows of the genome as negatives",
       "bigbird-dna build-promoters --tss ../test_data/promoter/tss.hg19.bed --reference "
       "../test_data/genome/22.fa.gz --negatives genomic --output genomic-promoters"}}};
 
@@ -42,10 +42,10 @@ constexpr Examples examples{
 
 void setup_build_promoters(Program& program, Runner<BuildPromotersOptions> run) {
     auto options = std::make_shared<BuildPromotersOptions>();
-    CLI::App& command = program.add("build-promoters", "Promoters",
-                                    "Make labelled promoter examples from transcription start sites", options,
-                                    std::move(run));
-    command.add_option("--tss", options->tss, "Transcription start sites with strand, as EPDnew's BED")
+    CLI::App& command =
+        program.add("build-promoters", "Promoters",
+                    "Make labeled promoter examples from transcription start sites", options, std::move(run));
+    command.add_option("--tss", options->tss, "Transcription start sites with strand, such as EPDnew's BED")
         ->required()
         ->type_name("BED");
     add_reference_option(command, options->references);
@@ -54,24 +54,26 @@ void setup_build_promoters(Program& program, Runner<BuildPromotersOptions> run) 
                     "Chain file to lift the TSSs over, such as hg38ToHg19.over.chain.gz")
         ->type_name("FILE");
     command
-        .add_option("--window", options->window,
-                    "Window from A up to, not including, B; the TSS is 0; mirrored on the minus strand")
+        .add_option(
+            "--window", options->window,
+            "Window from A up to (not including) B, relative to the TSS; mirrored on the minus strand")
         ->type_name("A:B");
     command
         .add_option("--negatives", options->negatives,
-                    "12 of a promoter's 20 parts become random bases or are permuted; genomic: other windows "
-                    "of the genome")
+                    "random-bases, permuted: cut a promoter into 20 parts and randomize or permute 12 of "
+                    "them; genomic: other windows of the genome")
         ->check(CLI::IsMember({"random-bases", "permuted", "genomic"}))
         ->type_name("random-bases|permuted|genomic");
-    command.add_option("--max-n-fraction", options->max_n_fraction, "Largest share of N in a window")
+    command.add_option("--max-n-fraction", options->max_n_fraction, "Maximum share of N in a window")
         ->check(CLI::Range(0.0, 1.0))
         ->type_name("SHARE");
     add_hold_out_options(command, options->hold_outs, "a window counts as inside if its TSS does");
     add_seed_option(command, options->seed);
-    command.add_flag("--skip-invalid", options->skip_invalid,
-                     "Leave out all rows that do not fit the reference (otherwise above 20 % is an error)");
+    command.add_flag(
+        "--skip-invalid", options->skip_invalid,
+        "Skip all rows that do not match the reference (by default, more than 20 % of them is an error)");
     add_threads_option(command, options->threads);
-    add_output_options(command, options->output, "Folder of examples to make");
+    add_output_options(command, options->output, "Example folder to write");
     add_examples(command, examples);
     show_first(command, {"--tss", "--reference", "--chain", "--window", "--validation", "--test", "--output",
                          "--force"});

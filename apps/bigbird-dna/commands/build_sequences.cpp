@@ -35,12 +35,10 @@ void setup_build_sequences(Program& program, Runner<BuildSequencesOptions> run) 
         program.add("build-sequences", "Sequences",
                     "Make examples from sequences with classes, labels or numbers", options, std::move(run));
     CLI::Option* const table = add_sequence_inputs(command, sequences).front();
-    command.add_option("--validation", sequences.validation, "Table of the rows for validation")
+    command.add_option("--validation", sequences.validation, "Table of the validation rows")
         ->needs(table)
         ->type_name("TABLE");
-    command.add_option("--test", sequences.test, "Table of the rows for test")
-        ->needs(table)
-        ->type_name("TABLE");
+    command.add_option("--test", sequences.test, "Table of the test rows")->needs(table)->type_name("TABLE");
     add_sequence_columns(command, sequences);
     command
         .add_option("--id-column", sequences.id_column, "Column of ids; rows without one are numbered from 1")
@@ -48,11 +46,11 @@ void setup_build_sequences(Program& program, Runner<BuildSequencesOptions> run) 
         ->group("Columns");
     command
         .add_option("--group-column", sequences.group_column,
-                    "Column of groups, which splits keep together and intervals draw as a whole")
+                    "Column of groups; a group stays in one split, and confidence intervals resample groups")
         ->type_name("NAME")
         ->group("Columns");
     add_seed_option(command, sequences.seed);
-    add_output_options(command, options->output, "Folder of examples to make");
+    add_output_options(command, options->output, "Example folder to write");
     add_examples(command, examples);
     show_first(command, {"--table", "--validation", "--test", "--fasta", "--targets", "--label-column",
                          "--labels", "--target", "--split-by", "--output", "--force"});

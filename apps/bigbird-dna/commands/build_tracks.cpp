@@ -23,7 +23,7 @@ struct BuildTracksOptions {
 namespace {
 
 constexpr Examples examples{
-    {{"Ends of ATAC fragments in bins of 50 bases of two chromosomes of yeast, one held out",
+    {{"ATAC fragment ends in bins of 50 bases on two yeast chromosomes, one of them held out",
       "bigbird-dna build-tracks --signal ../test_data/tracks/yeast.bedpe.gz --reference "
       "../test_data/genome/yeast.fa.gz --include I VI --validation VI --bin 50 --output yeast-tracks"},
      {"Fragments and a bigWig, with the scales that a sheet names",
@@ -48,8 +48,8 @@ void setup_build_tracks(Program& program, Runner<BuildTracksOptions> run) {
     examples::TrackOptions& tracks = options->tracks;
     tracks.bin = 128;
     CLI::App& command = program.add("build-tracks", "Chromatin",
-                                    "Make bins of the genome with their coverage, a number for each track.\n"
-                                    "finetune, predict and evaluate take them as they take bins with labels.",
+                                    "Make bins of the genome with their coverage, one number per "
+                                    "track.\nfinetune, predict and evaluate use them like bins with labels.",
                                     options, std::move(run));
     command
         .add_option("--signal", tracks.signals,
@@ -58,7 +58,7 @@ void setup_build_tracks(Program& program, Runner<BuildTracksOptions> run) {
         ->required()
         ->type_name("SHEET|FILE");
     add_reference_option(command, tracks.references);
-    command.add_option("--bin", tracks.bin, "Bases of a bin")->check(CLI::PositiveNumber)->type_name("BP");
+    command.add_option("--bin", tracks.bin, "Bin size")->check(CLI::PositiveNumber)->type_name("BP");
     add_choice_option(command, "--aggregate", tracks.aggregate, examples::aggregates,
                       "A bin's value: mean or sum over its bases; auto: sum for fragment ends, else mean");
     add_choice_option(command, "--count", tracks.reading.counted, examples::counted_choices,
@@ -66,19 +66,23 @@ void setup_build_tracks(Program& program, Runner<BuildTracksOptions> run) {
     command
         .add_option_function<std::string>(
             "--shift", [&tracks](const std::string& text) { parse_shift(text, tracks.reading); },
-            "Bases added to a fragment's first and last base; 4,-5 for Tn5 where the file has them as read")
+            "Offsets added to a fragment's first and last base; 4,-5 for Tn5 fragments that are not yet "
+            "shifted")
         ->default_str("0,0")
         ->type_name("BP,BP");
-    command.add_option("--window", tracks.window, "Bases of sequence around a bin that linear models read")
+    command
+        .add_option("--window", tracks.window,
+                    "Size of the window around each bin that linear models read, in bases")
         ->check(CLI::Range(std::int64_t{1}, rows::longest_window))
         ->default_str("nine bins")
         ->type_name("BP");
     add_bin_region_options(command, tracks.include, tracks.exclude);
     add_hold_out_options(command, tracks.validation, tracks.test,
                          "a bin that overlaps them counts as inside; default: chosen automatically");
-    command.add_flag("--skip-invalid", tracks.reading.skip_invalid,
-                     "Leave out all rows that do not fit the reference (otherwise above 20 % is an error)");
-    add_output_options(command, options->output, "Folder of examples to make");
+    command.add_flag(
+        "--skip-invalid", tracks.reading.skip_invalid,
+        "Skip all rows that do not match the reference (by default, more than 20 % of them is an error)");
+    add_output_options(command, options->output, "Example folder to write");
     add_examples(command, examples);
     show_first(command, {"--signal", "--reference", "--bin", "--count", "--validation", "--test", "--output",
                          "--force"});

@@ -20,10 +20,10 @@ struct CompletionOptions {
 
 namespace {
 
-constexpr Examples examples{{{"A script that bash reads when the Tab key is pressed behind bigbird-dna",
-                              "bigbird-dna completion bash --output bigbird-dna.bash"},
-                             {"The same for zsh; its folder must be in fpath",
-                              "bigbird-dna completion zsh --output functions/_bigbird-dna"}}};
+constexpr Examples examples{
+    {{"Completion script for bash", "bigbird-dna completion bash --output bigbird-dna.bash"},
+     {"The same for zsh; its folder must be in fpath",
+      "bigbird-dna completion zsh --output functions/_bigbird-dna"}}};
 
 constexpr Choices<std::string (*)(const ProgramText&), 3> scripts{
     {{bash_completion, "bash"}, {zsh_completion, "zsh"}, {fish_completion, "fish"}}};
@@ -32,13 +32,13 @@ constexpr Choices<std::string (*)(const ProgramText&), 3> scripts{
 
 void setup_completion(Program& program, Runner<CompletionOptions> run) {
     const auto options = std::make_shared<CompletionOptions>();
-    CLI::App& command = program.add("completion", "Help",
-                                    "Print a script by which a shell completes commands, options and values",
-                                    options, std::move(run));
+    CLI::App& command = program.add(
+        "completion", "Help", "Print a script with which a shell completes commands, options and values",
+        options, std::move(run));
     command.footer(
-        "Switch it on in ~/.bashrc: source <(bigbird-dna completion bash)\n\n"
-        "In ~/.zshrc, behind compinit: source <(bigbird-dna completion zsh)\n\n"
-        "In ~/.config/fish/config.fish: bigbird-dna completion fish | source");
+        "Switch it on in ~/.bashrc: source <(bigbird-dna completion bash)\n\nIn ~/.zshrc, after compinit: "
+        "source <(bigbird-dna completion zsh)\n\nIn ~/.config/fish/config.fish: bigbird-dna completion fish "
+        "| source");
     options->tree = command.get_parent();
     add_choice_option(command, "shell", options->shell, {"bash", "zsh", "fish"}, "The shell")->required();
     add_stream_output_options(command, options->output, "Script to write; - is standard output");

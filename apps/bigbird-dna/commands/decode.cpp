@@ -22,7 +22,7 @@ namespace {
 constexpr Examples examples{
     {{"The sequences of the ids that encode wrote",
       "bigbird-dna decode --tokenizer tokenizer/tokenizer.model --input ids.txt"},
-     {"The same by the tokenizer of a model, into a file",
+     {"The same with the tokenizer of a model, into a file",
       "bigbird-dna decode --tokenizer pretrained/model --input ids.txt --output sequences.txt"}}};
 
 }  // namespace
@@ -30,7 +30,7 @@ constexpr Examples examples{
 void setup_decode(Program& program, Runner<DecodeOptions> run) {
     auto options = std::make_shared<DecodeOptions>();
     CLI::App& command = program.add<DecodeOptions>("decode", "Corpus and tokenizer",
-                                                   "Turn token ids, one sequence a line, back into sequence",
+                                                   "Decode token ids, one sequence per line, into sequences",
                                                    options, std::move(run));
     add_tokenizer_option(command, options->tokenizer);
     command

@@ -12,10 +12,10 @@ using task_models::EmbedSpec;
 
 namespace {
 
-constexpr Examples examples{{{"A vector for each row, the mean over its tokens",
+constexpr Examples examples{{{"One vector per row: the mean over its tokens",
                               "bigbird-dna embed --model pretrained --reference ../test_data/genome/22.fa.gz "
                               "--regions promoter/examples/test.bed --output vectors.npy"},
-                             {"A vector for each token of a FASTA's records",
+                             {"One vector per token of a FASTA's records",
                               "bigbird-dna embed --model pretrained --sequences ../test_data/genome/multi.fa "
                               "--pooling token --output tokens.h5"}}};
 
@@ -24,8 +24,8 @@ constexpr Examples examples{{{"A vector for each row, the mean over its tokens",
 void setup_embed(Program& program, Runner<EmbedSpec> run) {
     auto spec = std::make_shared<EmbedSpec>();
     CLI::App& command = program.add<EmbedSpec>(
-        "embed", "Tools", "Write the vectors that a model gives sequences: one a row, or one a token.", spec,
-        std::move(run));
+        "embed", "Tools", "Write a model's embeddings of sequences: one vector per row, or one per token.",
+        spec, std::move(run));
     add_model_option(command, spec->model);
     CLI::Option* reference = add_reference_option(command, spec->references, false);
     CLI::Option* regions =
@@ -39,18 +39,19 @@ void setup_embed(Program& program, Runner<EmbedSpec> run) {
         ->excludes(regions)
         ->type_name("FASTA");
     add_choice_option(command, "--pooling", spec->pooling, task_models::embed_pooling_choices,
-                      "Mean over a row's tokens, the vector of [CLS], or a row per token");
+                      "Vector to write: mean over a row's tokens, that of [CLS], or one per token");
     command.add_option("--layer", spec->layer, "Layer to write; 0: the embeddings")
         ->check(CLI::Range(std::int64_t{-1}, std::int64_t{1000}))
         ->type_name("N")
         ->default_str("the last");
-    command.add_option("--window", spec->window, "Bases around a row's middle")
+    command.add_option("--window", spec->window, "Number of bases to read around a row's middle")
         ->check(CLI::Range(std::int64_t{0}, rows::longest_window))
         ->type_name("BP")
         ->default_str("the row's own");
     command.add_flag("--strand", spec->use_strand, "Reverse-complement rows on the minus strand");
-    command.add_flag("--skip-invalid", spec->skip_invalid,
-                     "Mark rows that are not on the reference and go on, instead of ending");
+    command.add_flag(
+        "--skip-invalid", spec->skip_invalid,
+        "Mark rows that are not on the reference and continue, instead of stopping with an error");
     add_score_outputs(command, spec->outputs, "Vectors");
     add_shard_option(command, spec->outputs.shard, "rows");
     add_compute_options(command, *spec);

@@ -20,10 +20,10 @@ struct EncodeOptions {
 
 namespace {
 
-constexpr Examples examples{{{"The ids of each line's tokens",
+constexpr Examples examples{{{"Token ids of each line",
                               "bigbird-dna encode --tokenizer tokenizer/tokenizer.model --input "
                               "../test_data/tokenizer/sentences.txt --output ids.txt"},
-                             {"Which bases each token spells",
+                             {"The bases of each token",
                               "bigbird-dna encode --tokenizer tokenizer/tokenizer.model --input "
                               "../test_data/tokenizer/sentences.txt --offsets"}}};
 
@@ -32,7 +32,7 @@ constexpr Examples examples{{{"The ids of each line's tokens",
 void setup_encode(Program& program, Runner<EncodeOptions> run) {
     auto options = std::make_shared<EncodeOptions>();
     CLI::App& command = program.add<EncodeOptions>(
-        "encode", "Corpus and tokenizer", "Turn sequences, one a line, into token ids separated by blanks",
+        "encode", "Corpus and tokenizer", "Encode sequences, one per line, as token ids separated by blanks",
         options, std::move(run));
     add_tokenizer_option(command, options->tokenizer);
     command

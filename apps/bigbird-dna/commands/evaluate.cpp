@@ -23,8 +23,8 @@
 namespace bigbird::cli {
 
 struct EvaluateOptions {
-    evaluation::EvaluationRequest request;  ///< but for scan
-    evaluation::ScanOptions scan;           ///< asked for where it has scores
+    evaluation::EvaluationRequest request;  ///< all but scan
+    evaluation::ScanOptions scan;           ///< requested if it has scores
     std::vector<std::filesystem::path> outputs;
     std::filesystem::path model_card;  ///< model folder whose card gets the figures; empty: none
     bool force = false;
@@ -43,7 +43,7 @@ void add_input_options(CLI::App& command, evaluation::EvaluationRequest& request
             "with the first")
         ->required()
         ->type_name("[NAME=]FILE");
-    command.add_option("--examples", request.examples, "Example folder that holds the labels")
+    command.add_option("--examples", request.examples, "Example folder with the labels")
         ->required()
         ->type_name("DIR");
     const auto set_split = [&request](const std::string& text) {
@@ -53,30 +53,31 @@ void add_input_options(CLI::App& command, evaluation::EvaluationRequest& request
         ->check(CLI::IsMember({"train", "validation", "test"}))
         ->default_str("test")
         ->type_name("train|validation|test");
-    add_choice_option(command, "--rows", request.rows, evaluation::wanted_rows_choices,
-                      "all: the scores must hold every row of the split; scored: a part of them is enough");
+    add_choice_option(
+        command, "--rows", request.rows, evaluation::wanted_rows_choices,
+        "all: require a score for every row of the split; scored: evaluate only the scored rows");
 }
 
 void add_report_options(CLI::App& command, EvaluateOptions& options) {
     command
         .add_option("-o,--output", options.outputs,
-                    "Report: .tsv, .csv, .html (a page for browsers), else JSON; "
-                    "- for standard output. Several are written at once")
+                    "Report: .tsv, .csv, .html (a web page), else JSON, by the name's ending; - for standard "
+                    "output. Several outputs can be given")
         ->required()
         ->type_name("PATH")
         ->group("Output");
-    command.add_flag("-f,--force", options.force, "Replace an output that exists")->group("Output");
+    command.add_flag("-f,--force", options.force, "Replace an existing output")->group("Output");
 }
 
 void add_model_card_option(CLI::App& command, EvaluateOptions& options) {
     command
         .add_option("--model-card", options.model_card,
-                    "Write the figures of the first table into this model folder's README.md")
+                    "Write the results of the first --scores into this model folder's README.md")
         ->type_name("DIR")
         ->group("Output");
 }
 
-/// Throws where `written_by`, the checksum of the model that wrote the scores, is another's.
+/// Throws if `written_by`, the checksum of the model that wrote the scores, is that of another model.
 void check_same_model(const std::string& written_by, const std::filesystem::path& scores,
                       const std::filesystem::path& model) {
     const std::filesystem::path weights = model / "model.safetensors";
@@ -95,7 +96,7 @@ std::string model_sha256(const std::filesystem::path& scores) {
     return rows::value_of(rows::ScoreReader(scores).provenance(), "model_sha256");
 }
 
-/// Before the work: throws where the card cannot take the figures.
+/// Call it before evaluating: throws if the figures cannot be added to the card.
 void check_model_card(const EvaluateOptions& options) {
     if (options.model_card.empty()) return;
     if (options.request.split == examples::Split::train) {
@@ -103,7 +104,7 @@ void check_model_card(const EvaluateOptions& options) {
     }
     require_readable(options.model_card / model::card_file);
     const std::filesystem::path& scores = options.request.scores.front().path;
-    if (options.request.task != examples::Task::sequences)  // whose tables have other columns
+    if (options.request.task != examples::Task::sequences)  // tables of sequences have other columns
         check_same_model(model_sha256(scores), scores, options.model_card);
 }
 
@@ -121,11 +122,11 @@ void add_promoter_options(CLI::App& command, EvaluateOptions& options) {
         ->default_str("auto")
         ->type_name("SCORE|auto|f1|mcc");
     const char* group = "Scan";
-    CLI::Option* tss =
-        command
-            .add_option("--tss", options.scan.tss, "Known TSSs that decide which calls of --scan are right")
-            ->type_name("BED")
-            ->group(group);
+    CLI::Option* tss = command
+                           .add_option("--tss", options.scan.tss,
+                                       "Known TSSs; calls of --scan within 500 bases of one count as correct")
+                           ->type_name("BED")
+                           ->group(group);
     CLI::Option* scan =
         command
             .add_option("--scan", options.scan.scores,
@@ -148,7 +149,7 @@ void add_chromatin_options(CLI::App& command, EvaluateOptions& options) {
     add_model_card_option(command, options);
     command
         .add_option("--min-positives", options.request.options.min_positives,
-                    "Labels with fewer positive rows do not count in means and medians")
+                    "Leave labels with fewer positive rows out of means and medians")
         ->check(CLI::PositiveNumber)
         ->type_name("N");
     command.add_flag("--published", options.request.published,
@@ -169,7 +170,7 @@ void add_sequences_options(CLI::App& command, EvaluateOptions& options) {
         ->type_name("SCORE");
 }
 
-/// What tells the tasks apart.
+/// The differences between the tasks' commands.
 struct TaskCommand {
     examples::Task task;
     const char *name, *group, *description;
@@ -181,7 +182,7 @@ const TaskCommand task_commands[] = {
     {examples::Task::promoter,
      "evaluate-promoter",
      "Promoters",
-     "How well promoter scores tell promoters from negatives: AUROC, AUPRC, F1, MCC",
+     "Evaluate promoter scores: AUROC, AUPRC, F1, MCC",
      add_promoter_options,
      {"--scores", "--examples", "--threshold", "--scan", "--tss", "--output", "--force"},
      {{{"Figures of held-out windows, as a table",
@@ -193,7 +194,7 @@ const TaskCommand task_commands[] = {
     {examples::Task::sequences,
      "evaluate-sequences",
      "Sequences",
-     "How well scores tell classes and labels, or match numbers: MCC, AUROC, Pearson's r and more",
+     "Evaluate scores of sequences: MCC, AUROC, Pearson's r and more",
      add_sequences_options,
      {"--scores", "--examples", "--split", "--threshold", "--model-card", "--output", "--force"},
      {{{"Figures of held-out sequences, as JSON",
@@ -205,7 +206,7 @@ const TaskCommand task_commands[] = {
     {examples::Task::chromatin,
      "evaluate-chromatin",
      "Chromatin",
-     "How well scores tell each label's bins: AUROC and AUPRC a label and a group",
+     "Evaluate chromatin scores: AUROC and AUPRC per label and group",
      add_chromatin_options,
      {"--scores", "--examples", "--min-positives", "--model-card", "--output", "--force"},
      {{{"AUROC and AUPRC of each label, as a table",

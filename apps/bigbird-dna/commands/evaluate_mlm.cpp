@@ -14,14 +14,14 @@ void add_masking_options(CLI::App& command, MlmEvaluationSpec& spec) {
     const char* group = "Masking";
     command
         .add_option("--sequence-length", spec.sequence_length,
-                    "Tokens of a sequence, [CLS] and [SEP] included")
+                    "Tokens per sequence, including [CLS] and [SEP]")
         ->check(CLI::PositiveNumber)
         ->type_name("N")
         ->default_str("as pretrained")
         ->group(group);
     command
         .add_option("--masking-rate", spec.masking.rate,
-                    "Share of tokens to predict; those with N are never chosen")
+                    "Share of tokens to predict; tokens with N are never chosen")
         ->check(CLI::Range(0.01, 0.9))
         ->type_name("RATE")
         ->group(group);
@@ -30,16 +30,15 @@ void add_masking_options(CLI::App& command, MlmEvaluationSpec& spec) {
         spec.masking.random = text == "mask" ? 0 : 0.1;
     };
     command
-        .add_option_function<std::string>(
-            "--corrupt", corrupt,
-            "mask: every chosen token becomes [MASK]; 80/10/10: as in pretraining, some become another "
-            "token or stay")
+        .add_option_function<std::string>("--corrupt", corrupt,
+                                          "mask: replace every chosen token by [MASK]; 80/10/10: as in "
+                                          "pretraining, 80 % by [MASK], 10 % by another token, 10 % not")
         ->check(CLI::IsMember({"mask", "80/10/10"}))
         ->default_str("mask")
         ->type_name("mask|80/10/10")
         ->group(group);
     add_choice_option(command, "--nsp", spec.nsp, pretraining::pair_choices,
-                      "Pairs for next-sentence prediction; model: as pretrained")
+                      "Also score next-sentence prediction; model: if the model was pretrained with it")
         ->group(group);
     command.add_option("--max-sequences", spec.max_sequences, "Score this many sequences, drawn by --seed")
         ->check(CLI::NonNegativeNumber)
@@ -50,19 +49,18 @@ void add_masking_options(CLI::App& command, MlmEvaluationSpec& spec) {
 
 void add_baseline_options(CLI::App& command, MlmEvaluationSpec& spec) {
     const char* group = "Baselines";
-    CLI::Option* documents =
-        command
-            .add_option("--baseline-documents", spec.baseline.documents,
-                        "Training documents: Markov chains over bases and n-gram models over tokens, learnt "
-                        "from them, are scored beside the model")
-            ->type_name("FILE")
-            ->group(group);
+    CLI::Option* documents = command
+                                 .add_option("--baseline-documents", spec.baseline.documents,
+                                             "Training documents for baselines: Markov chains over bases and "
+                                             "n-gram models over tokens, scored like the model")
+                                 ->type_name("FILE")
+                                 ->group(group);
     command
         .add_option("--baseline-corpus", spec.baseline.corpus, "Like --baseline-documents, from token shards")
         ->excludes(documents)
         ->type_name("DIR")
         ->group(group);
-    command.add_option("--baseline-orders", spec.baselines.orders, "Orders of the chains, 0 to 12")
+    command.add_option("--baseline-orders", spec.baselines.orders, "Orders of the Markov chains, 0 to 12")
         ->delimiter(',')
         ->check(CLI::Range(0, 12))
         ->type_name("K,K…")
@@ -82,10 +80,10 @@ void add_baseline_options(CLI::App& command, MlmEvaluationSpec& spec) {
 }
 
 constexpr Examples examples{
-    {{"Bits a base on held-out documents",
+    {{"Bits per base on held-out documents",
       "bigbird-dna evaluate-mlm --model pretrained --documents documents/held_out.txt.gz --max-sequences 64 "
       "--output held_out.json"},
-     {"The same beside Markov chains that learn from the training documents",
+     {"The same, compared with Markov chains learned from the training documents",
       "bigbird-dna evaluate-mlm --model pretrained --documents documents/held_out.txt.gz "
       "--baseline-documents documents/train.txt.gz --max-sequences 64 --output -"}}};
 
@@ -95,9 +93,8 @@ void setup_evaluate_mlm(Program& program, Runner<EvaluateMlmOptions> run) {
     auto options = std::make_shared<EvaluateMlmOptions>();
     CLI::App& command = program.add<EvaluateMlmOptions>(
         "evaluate-mlm", "Pretraining",
-        "Score a pretrained model on held-out documents: bits a character, accuracy, next-sentence "
-        "accuracy.\n"
-        "Bits a character = sum of -log2 p over masked tokens / bases that they spell.",
+        "Score a pretrained model on held-out documents: bits per base, accuracy, next-sentence "
+        "accuracy.\nBits per base = sum of -log2 p over the masked tokens / number of bases in these tokens.",
         options, std::move(run));
     MlmEvaluationSpec& spec = options->spec;
     command.add_option("-m,--model", spec.model, "Run of pretrain, checkpoint, or model folder")
@@ -106,16 +103,18 @@ void setup_evaluate_mlm(Program& program, Runner<EvaluateMlmOptions> run) {
     CLI::Option* documents =
         command.add_option("--documents", spec.held_out.documents, "Held-out documents, text or coordinates")
             ->type_name("FILE");
-    command.add_option("--corpus", spec.held_out.corpus, "Or held-out token shards of tokenize")
+    command
+        .add_option("--corpus", spec.held_out.corpus,
+                    "Instead of --documents: held-out token shards of tokenize")
         ->excludes(documents)
         ->type_name("DIR");
     add_reference_option(command, spec.references, false)
         ->description("Genome of the documents' coordinates");
-    add_output_options(command, options->output, "The figures, as JSON; - is standard output");
+    add_output_options(command, options->output, "Results, as JSON; - is standard output");
     command
         .add_option(
             "--token-scores", options->token_scores,
-            "Also write a table of every masked token: document, sentence, position, token, bits, found")
+            "Also write a table of all masked tokens: document, sentence, position, token, bits, found")
         ->type_name("FILE")
         ->group("Output");
     add_masking_options(command, spec);
@@ -128,7 +127,7 @@ void setup_evaluate_mlm(Program& program, Runner<EvaluateMlmOptions> run) {
         ->type_name("N")
         ->group("Resources");
     add_choice_option(command, "--dtype", spec.dtype, {"auto", "fp32", "bf16"},
-                      "bf16 is mixed precision; auto: bf16 on a GPU, fp32 on a CPU")
+                      "Number format. bf16: mixed precision; auto: bf16 on a GPU, fp32 on a CPU")
         ->group("Resources");
     add_examples(command, examples);
     show_first(command,

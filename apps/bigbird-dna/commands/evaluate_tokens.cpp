@@ -37,12 +37,11 @@ void setup_evaluate_tokens(Program& program, Runner<EvaluateTokensOptions> run) 
     evaluation::BaseEvaluationRequest& request = options->request;
     CLI::App& command = program.add(
         "evaluate-tokens", "Bases",
-        "How well scores tell the bases of each label: AUROC, AUPRC, and F1 of the most probable label",
-        options, std::move(run));
+        "Evaluate scores of bases: AUROC, AUPRC, and F1 of the most probable label", options, std::move(run));
     command.add_option("--scores", request.scores, "Score table of predict-tokens, - for standard input")
         ->required()
         ->type_name("FILE");
-    command.add_option("--labels", request.labels, "BED whose column 4 names the label of its bases")
+    command.add_option("--labels", request.labels, "BED with a label in column 4 for the bases of each row")
         ->required()
         ->type_name("BED");
     add_reference_option(command, request.references);
@@ -50,11 +49,12 @@ void setup_evaluate_tokens(Program& program, Runner<EvaluateTokensOptions> run) 
         ->type_name("NAME");
     command
         .add_option("-o,--output", options->outputs,
-                    "Report: .tsv, .csv, else JSON; - for standard output. Several are written at once")
+                    "Report: .tsv, .csv, else JSON, by the name's ending; - for standard output. Several "
+                    "outputs can be given")
         ->required()
         ->type_name("PATH")
         ->group("Output");
-    command.add_flag("-f,--force", options->force, "Replace an output that exists")->group("Output");
+    command.add_flag("-f,--force", options->force, "Replace an existing output")->group("Output");
     add_interval_options(command, request.options);
     add_seed_option(command, request.options.seed);
     add_threads_option(command, request.options.threads);

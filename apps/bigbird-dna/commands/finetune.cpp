@@ -31,14 +31,13 @@ void add_network_options(CLI::App& command, FinetuneSpec& spec) {
         command, "--head", spec.head,
         has_bins ? std::vector<std::string>{"classification", "linear", "bins"}
                  : std::vector<std::string>{"classification", "linear"},
-        std::string("classification (two layers, as transformers') or linear (one layer, as the "
-                    "paper's)") +
-            (has_bins ? "; bins: a layer for each bin of a window at once" : ""))
+        std::string("classification: two layers, as in transformers; linear: one layer, as in the paper") +
+            (has_bins ? "; bins: one layer that scores all bins of a window" : ""))
         ->group(group);
     add_random_weights_option(command, spec, group);
     add_choice_option(command, "--pooling", spec.pooling, {"cls", "mean", "centre"},
-                      "What the head sees: [CLS], the mean over all tokens, or over those of the 200 bases "
-                      "about the bin's middle or the TSS (the last two unknown to transformers)")
+                      "Input of the head: [CLS]; the mean over all tokens; or the mean over those of the 200 "
+                      "bases around the bin's middle or the TSS. transformers supports only cls")
         ->group(group);
     add_encoder_options(command, spec, group);
 }
@@ -72,7 +71,7 @@ void add_balance_options(CLI::App& command, FinetuneSpec& spec) {
 void add_linear_options(CLI::App& command, FinetuneSpec& spec) {
     const char* group = "Linear baselines";
     const bool records = spec.task == examples::Task::sequences;
-    command.add_option("--kmer-length", spec.linear.word, "Bases of a k-mer")
+    command.add_option("--kmer-length", spec.linear.word, "Bases per k-mer")
         ->default_str(records ? "5 and 6" : "5; gkm-svm: 8")
         ->check(CLI::Range(0, records ? 8 : 12))
         ->type_name("N")
@@ -87,33 +86,33 @@ void add_linear_options(CLI::App& command, FinetuneSpec& spec) {
             ->group(group);
     command
         .add_option("--penalty", spec.linear.penalty,
-                    records ? "kmer-ridge: penalty per sequence; kmer-logistic: inverse of C"
-                            : "kmer-ridge: penalty per window")
-        ->default_str(records ? "the best on validation rows; without any 1, kmer-logistic: 30"
-                              : "the best on validation rows, 0.01 without any")
+                    records ? "kmer-ridge: ridge penalty per sequence; kmer-logistic: inverse of C"
+                            : "kmer-ridge: ridge penalty per window")
+        ->default_str(records ? "chosen on validation rows; without any: 1 (kmer-logistic: 30)"
+                              : "chosen on validation rows; without any: 0.01")
         ->check(CLI::NonNegativeNumber)
         ->type_name("X")
         ->group(group);
     if (records) return;
-    command.add_option("--cost", spec.linear.cost, "gkm-svm: C")
+    command.add_option("--cost", spec.linear.cost, "gkm-svm: the SVM's cost C of errors")
         ->check(CLI::PositiveNumber)
         ->type_name("C")
         ->group(group);
     command
         .add_option("--most-windows", spec.linear.most_windows,
-                    "gkm-svm: training windows; each needs up to 0.5 MB of memory")
+                    "gkm-svm: maximum number of training windows; each needs up to 0.5 MB of memory")
         ->check(CLI::PositiveNumber)
         ->type_name("N")
         ->group(group);
 }
 
-/// `baselines`: the names of --architecture that the task's baselines have.
+/// `baselines`: the values of --architecture for the task's baselines.
 void add_finetune_options(CLI::App& command, FinetuneSpec& spec, const char* baselines) {
     const bool records = spec.task == examples::Task::sequences;
     command
         .add_option("--examples", spec.examples,
-                    records ? "Labelled sequences, a folder of build-sequences"
-                            : "Labelled windows, a folder of build-promoters or build-chromatin")
+                    records ? "Example folder, from build-sequences"
+                            : "Example folder, from build-promoters or build-chromatin")
         ->required()
         ->type_name("DIR");
     command
@@ -131,14 +130,14 @@ void add_finetune_options(CLI::App& command, FinetuneSpec& spec, const char* bas
     command
         .add_option_function<std::string>(
             "--window", set_window,
-            records ? "Bases that a network of one length reads, relative to the middle of a sequence"
+            records ? "Bases that a network of fixed length reads, relative to the middle of a sequence"
                     : "Part of the examples' windows that the model reads, relative to the TSS or the bin's "
                       "middle")
         ->default_str("a baseline's published window, else all")
         ->type_name("A:B");
     add_seed_option(command, spec.seed);
     add_run_options(command, spec.output, spec.run);
-    add_length_options(command, spec, records ? "the training sequences" : "the training windows");
+    add_length_options(command, spec);
     add_network_options(command, spec);
     add_balance_options(command, spec);
     add_linear_options(command, spec);
@@ -150,22 +149,21 @@ void add_finetune_options(CLI::App& command, FinetuneSpec& spec, const char* bas
 void add_sequence_options(CLI::App& command, FinetuneSpec& spec) {
     task_models::SequenceSpec& sequence = spec.sequence;
     add_choice_option(command, "--loss", sequence.loss, task_models::number_losses,
-                      "Loss of numbers. poisson: for counts");
+                      "Loss for numbers; poisson is for counts");
     const char* group = "Sequence models (bigbird-sequence)";
     add_sequence_model_options(command, sequence, group);
     add_choice_option(
         command, "--kmers", sequence.with_kmers, kmer_parts,
-        "mean: average with regression on k-mers, with the weight that is best on the validation rows")
+        "mean: average the networks with a regression on k-mers; its weight is chosen on the validation rows")
         ->group(group);
     command
-        .add_option("--config", sequence.config,
-                    "JSON file of the network's sizes that differ from the defaults")
+        .add_option("--config", sequence.config, "JSON file of network sizes that differ from the defaults")
         ->type_name("FILE")
         ->group(group);
     command
         .add_option("--motifs", sequence.motifs,
-                    "Filters of the first convolution that start as motifs found in the training rows, at "
-                    "most (0 means random starts)")
+                    "Maximum number of first-layer filters initialized with motifs from the training rows (0 "
+                    "means random initialization)")
         ->check(CLI::Range(std::int64_t{0}, std::int64_t{1} << 20))
         ->type_name("N")
         ->group(group);
@@ -176,15 +174,14 @@ void add_sequence_options(CLI::App& command, FinetuneSpec& spec) {
         ->type_name("BP")
         ->group(group);
     command
-        .add_option(
-            "--average-weights", sequence.averaging,
-            "Decay per step of the averaged weights, which are the saved model (0 means no averaging)")
+        .add_option("--average-weights", sequence.averaging,
+                    "Decay per step of the weight average that is saved as the model (0 means no averaging)")
         ->check(CLI::Range(0.0, 0.999999))
         ->type_name("DECAY")
         ->group(group);
     command
         .add_option("--label-smoothing", sequence.smoothing,
-                    "Share of each row's loss that is spread evenly over the classes")
+                    "Share of each row's target probability that is spread evenly over the classes")
         ->check(CLI::Range(0.0, 0.99))
         ->type_name("PART")
         ->group(group);
@@ -202,7 +199,7 @@ void set_sequence_defaults(CLI::App& command, FinetuneSpec& spec) {
     otherwise("--weight-decay", spec.optimizer.weight_decay, usual.optimizer.weight_decay);
 }
 
-/// The same in --help.
+/// Shows these defaults in --help.
 void show_sequence_defaults(CLI::App& command) {
     FinetuneSpec spec;
     set_sequence_defaults(command, spec);
@@ -211,14 +208,14 @@ void show_sequence_defaults(CLI::App& command) {
         shown->default_str(by_default + "; other models: " + shown_default(*shown));
     };
     option_of(command, "--architecture")->default_str("bigbird-sequence; with --model: bigbird");
-    show("--epochs", "250,000 rows in all, 6 to 15 passes");
+    show("--epochs", "6 to 15, for 250,000 rows in total");
     show("--batch-size", fmt::format("{}", spec.batch_size));
     show("--learning-rate", fmt::format("{}", spec.learning_rate.peak));
     show("--schedule", std::string(word_of(training::decays, spec.learning_rate.decay)));
     show("--weight-decay", fmt::format("{}", spec.optimizer.weight_decay));
 }
 
-/// Whether a folder of examples holds numbers. What cannot be read is refused later.
+/// Whether a folder of examples has numbers as labels. Unreadable folders are refused later.
 bool hold_numbers(const std::filesystem::path& examples) {
     std::error_code ignored;
     const std::filesystem::path manifest = examples / "manifest.json";
@@ -245,7 +242,7 @@ void set_bins_defaults(CLI::App& command, FinetuneSpec& spec) {
     otherwise("--strand-augmentation", spec.both_strands, bins.both_strands);
 }
 
-/// The same in --help, before the other models' defaults.
+/// Shows these defaults in --help, before the other models' defaults.
 void show_bins_defaults(CLI::App& command) {
     FinetuneSpec spec;
     set_bins_defaults(command, spec);
@@ -278,8 +275,8 @@ bool is_bin_model(const std::filesystem::path& path) {
     return false;
 }
 
-/// Without --architecture, finetune-chromatin and finetune-sequences fine-tune --model or, where there is
-/// none, train a model of bins or of sequences.
+/// Without --architecture, finetune-chromatin and finetune-sequences fine-tune --model or, without --model,
+/// train a bin model or a sequence model.
 void choose_architecture(CLI::App& command, FinetuneSpec& spec) {
     if (option_of(command, "--architecture")->count() > 0) return;
     if (!spec.pretrained.empty() && !is_bin_model(spec.pretrained)) return;
@@ -287,18 +284,18 @@ void choose_architecture(CLI::App& command, FinetuneSpec& spec) {
     if (spec.task == examples::Task::sequences) spec.architecture = "bigbird-sequence";
 }
 
-/// The options of bin models only.
+/// Options only for bin models.
 void add_bins_options(CLI::App& command, FinetuneSpec& spec) {
     const char* group = "Bin models (bigbird-bins, --head bins)";
     task_models::BinsSpec& bins = spec.bins;
     command
         .add_option(
             "--config", bins.config,
-            "bigbird-bins: size of the network, tiny, small, base, large, or a JSON file that describes it")
+            "Size of a bigbird-bins network: tiny, small, base or large, or a JSON file that describes it")
         ->type_name("PRESET|FILE")
         ->group(group);
     command.add_option("--window-bins", bins.window_bins, "Bins that the network reads at once")
-        ->default_str("as in --config, or as many as --model's positions hold")
+        ->default_str("as in --config, or as many as --model can read")
         ->check(CLI::NonNegativeNumber)
         ->type_name("N")
         ->group(group);
@@ -314,15 +311,14 @@ void add_bins_options(CLI::App& command, FinetuneSpec& spec) {
         ->type_name("BP")
         ->group(group);
     command
-        .add_option(
-            "--average-weights", bins.averaging,
-            "Decay per step of the averaged weights, which are the saved model (0 means no averaging)")
+        .add_option("--average-weights", bins.averaging,
+                    "Decay per step of the weight average that is saved as the model (0 means no averaging)")
         ->check(CLI::Range(0.0, 0.999999))
         ->type_name("DECAY")
         ->group(group);
     add_choice_option(command, "--loss", bins.loss, task_models::coverage_losses,
-                      "Coverage. poisson: each bin's number; poisson-multinomial: the shape within a window "
-                      "and its total; log-squared: squared error of ln(1 + number)")
+                      "For coverage. poisson: the coverage of each bin; poisson-multinomial: the profile "
+                      "within a window, and its total; log-squared: squared error of ln(1 + coverage)")
         ->group(group);
     bins.motifs = task_models::bin_model_spec().bins.motifs;
     command
@@ -340,7 +336,7 @@ const std::vector<std::string> common_options{"--examples",      "--model",  "--
                                               "--output",        "--resume", "--epochs",       "--batch-size",
                                               "--learning-rate", "--device", "--processes"};
 
-/// What tells the tasks apart.
+/// The differences between the tasks' commands.
 struct TaskCommand {
     examples::Task task;
     const char *name, *group, *description, *baselines;
@@ -351,23 +347,23 @@ constexpr TaskCommand task_commands[] = {
     {examples::Task::promoter,
      "finetune-promoter",
      "Promoters",
-     "Fine-tune a pretrained model, or train a baseline, to tell promoters from other sequence.\n"
-     "The paper trained 711 steps of 256 windows (3 epochs) on TPUs; the default batch of 32 fits a CPU.",
+     "Fine-tune a pretrained model, or train a baseline, to distinguish promoters from other sequences.\nThe "
+     "paper trained 711 steps of 256 windows (3 epochs) on TPUs; the default batch of 32 fits a CPU.",
      "the baselines cnnprom, deepromoter, gkm-svm, kmer-ridge",
      3,
      1,
      {{{"The demo's model, from a pretrained one",
         "bigbird-dna finetune-promoter --examples promoter/examples --model pretrained --pooling mean "
         "--epochs 10 --batch-size 8 --learning-rate 1e-3 --output promoter-run"},
-       {"A linear model over k-mers, as the floor",
+       {"A linear baseline over k-mers",
         "bigbird-dna finetune-promoter --examples promoter/examples --architecture kmer-ridge --output "
         "promoter-ridge"}}}},
     {examples::Task::chromatin,
      "finetune-chromatin",
      "Chromatin",
-     "Train a model of any number of labels of the genome's bins, such as peaks.\n"
-     "Without --model it is a bin model (bigbird-bins): convolutions and BigBird's attention score all bins "
-     "of a window at once. With --model a pretrained model is fine-tuned.",
+     "Train a model that predicts labels (such as peaks) or coverage of the genome's bins.\nWithout --model, "
+     "trains a bin model (bigbird-bins): convolutions and BigBird's attention score all bins of a window at "
+     "once. With --model, fine-tunes a pretrained model.",
      "bigbird-bins, or the baselines deepsea, gkm-svm, kmer-ridge",
      30,
      8,
@@ -379,15 +375,15 @@ constexpr TaskCommand task_commands[] = {
     {examples::Task::sequences,
      "finetune-sequences",
      "Sequences",
-     "Train a model of labelled sequences: classes, labels or numbers.\n"
-     "Without --model it is the mean of several networks that read bases, and of regression on k-mers "
-     "(bigbird-sequence). With --model a pretrained model is fine-tuned.",
+     "Train a model on sequences with classes, labels or numbers.\nWithout --model, the model is the mean of "
+     "several networks that read bases and a regression on k-mers (bigbird-sequence). With --model, "
+     "fine-tunes a pretrained model.",
      "bigbird-sequence, or the baselines kmer-logistic, kmer-ridge, deepsea, cnnprom, deepromoter",
      3,
      1,
      {{{"A model of a table of sequences",
         "bigbird-dna finetune-sequences --examples enhancers --output enhancer-run"},
-       {"Promoters, whose strand and positions matter; a linear model over k-mers, as the floor",
+       {"A linear baseline over k-mers, for promoters, whose strand and positions matter",
         "bigbird-dna finetune-sequences --examples promoters --architecture kmer-logistic "
         "--output promoter-floor"}}}}};
 

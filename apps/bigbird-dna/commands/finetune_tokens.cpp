@@ -20,12 +20,12 @@ using task_models::FinetuneTokensSpec;
 namespace {
 
 constexpr Examples examples{
-    {{"Repeats and bound bases, labelled base by base",
+    {{"Repeats and bound bases, labeled base by base",
       "bigbird-dna finetune-tokens --annotations ../test_data/tokens/labels.bed.gz --reference "
       "../test_data/genome/22.fa.gz --model pretrained --validation 22:20000001-21000000 --test "
       "22:21000001-22000000 --steps 400 --schedule cosine --strand-augmentation reverse-complement --output "
       "tokens-run"},
-     {"One megabase alone, each label with the same weight in all",
+     {"Only one megabase, with the same total weight for each label",
       "bigbird-dna finetune-tokens --annotations ../test_data/tokens/labels.bed.gz --reference "
       "../test_data/genome/22.fa.gz --model pretrained --include 22:17000001-18000000 --label-weights "
       "balanced --steps 50 --output tokens-small"}}};
@@ -33,16 +33,16 @@ constexpr Examples examples{
 void add_label_options(CLI::App& command, FinetuneTokensSpec& spec) {
     command
         .add_option("--annotations,--labels", spec.labels,
-                    "BED whose column 4 names the label of its bases, such as exon, donor, acceptor; rows of "
-                    "different labels may not overlap")
+                    "BED with a label in column 4 for the bases of each row, such as exon, donor or "
+                    "acceptor; rows of different labels must not overlap")
         ->required()
         ->type_name("BED");
     add_reference_option(command, spec.references);
     command.add_option("--none-label", spec.none_label, "Label of bases outside all rows")->type_name("NAME");
     command
         .add_option("--include", spec.include,
-                    "Contigs, regions (22:17000001-18000000) and BED files to learn from; default: from the "
-                    "first to the last labelled base per contig")
+                    "Contigs, regions (22:17000001-18000000) and BED files to train on; default: from the "
+                    "first to the last labeled base of each contig")
         ->type_name("REGION");
     command
         .add_option("-m,--model", spec.pretrained,
@@ -55,13 +55,13 @@ void add_label_options(CLI::App& command, FinetuneTokensSpec& spec) {
 void add_window_options(CLI::App& command, FinetuneTokensSpec& spec) {
     const char* group = "Windows";
     command.add_option("--window", spec.window, "Bases that the network reads at once")
-        ->default_str("as many as --model's positions hold")
+        ->default_str("as many as --model can read")
         ->check(CLI::Range(std::int64_t{0}, rows::longest_window))
         ->type_name("BP")
         ->group(group);
     command
         .add_option("--margin", spec.margin,
-                    "Bases at each end of a window that are only context in prediction")
+                    "Bases at each end of a window that prediction uses only as context")
         ->default_str("an eighth of the window")
         ->check(CLI::Range(std::int64_t{-1}, std::int64_t{1} << 24))
         ->type_name("BP")
@@ -88,23 +88,24 @@ void setup_finetune_tokens(Program& program, Runner<FinetuneTokensSpec> run) {
     auto held_out = std::make_shared<HoldOutOptions>();
     CLI::App& command = program.add<FinetuneTokensSpec>(
         "finetune-tokens", "Bases",
-        "Fine-tune a pretrained model to give each base a label, from the rows of a BED file.\n"
-        "A token learns the share of each label among its bases; a base has its token's probabilities.",
+        "Fine-tune a pretrained model to label each base, learning from the rows of a BED file.\nA token's "
+        "target is the share of each label among its bases; a base gets its token's probabilities.",
         spec, std::move(run));
     add_label_options(command, *spec);
-    add_hold_out_options(command, *held_out, "bases of these are not learned from");
+    add_hold_out_options(command, *held_out, "their bases are not used for training");
     command.parse_complete_callback([&command, spec, held_out] {
         spec->validation = held_out->validation;
         spec->test = held_out->test;
-        // Calibrated, a rare label would no longer be the most probable one where its weight made it so.
+        // Calibration would undo the weights: a rare label would no longer be the most probable one where its
+        // weight made it so.
         const bool balanced = spec->label_weights == task_models::LabelWeights::balanced;
         if (balanced && option_of(command, "--calibration")->count() == 0) spec->calibrates = false;
     });
     add_seed_option(command, spec->seed);
     add_run_options(command, spec->output, spec->run);
-    add_length_options(command, *spec, "the bases to learn from");
+    add_length_options(command, *spec);
     option_of(command, "--learning-rate")
-        ->description("Peak of the learning rate")
+        ->description("Peak learning rate")
         ->default_str("0.128 over the hidden size, 1e-3 for tiny");
     add_window_options(command, *spec);
     add_random_weights_option(command, *spec, "Network");

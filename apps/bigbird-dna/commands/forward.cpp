@@ -12,7 +12,7 @@ constexpr Examples examples{
     {{"Every layer's hidden states for stored ids",
       "bigbird-dna forward --model ../test_data/model/pretraining --input "
       "../test_data/model/pretraining/cases/sparse_177.safetensors --output states.safetensors"},
-     {"The same in double precision by the dense attention, to compare with",
+     {"The same in double precision with dense attention, for comparison",
       "bigbird-dna forward --model ../test_data/model/pretraining --input "
       "../test_data/model/pretraining/cases/sparse_177.safetensors --dtype fp64 --attention reference "
       "--output "
@@ -26,22 +26,24 @@ void setup_forward(Program& program, Runner<ForwardOptions> run) {
         "forward", "Tools", "Run a model over token ids and write every layer's hidden states and the logits",
         options, std::move(run));
     command.footer(
-        "Input: a safetensors file with input_ids (batch, length) and, where wanted, attention_mask (1: "
+        "Input: a safetensors file with input_ids (batch, length) and, optionally, attention_mask (1: "
         "real),\n"
-        "token_type_ids and, for a Longformer, global_attention_mask (1: global). A\n"
-        "BigBirdForMultipleChoice takes (batch, choices, length), a BigBirdForQuestionAnswering\n"
-        "question_lengths (batch, 1), too.\n"
-        "Output: hidden_states.0 (embeddings) to hidden_states.N, and what the model's head computes, by\n"
-        "transformers' names: logits; prediction_logits and seq_relationship_logits; start_logits and\n"
-        "end_logits; or pooler_output of a bare BigBirdModel. A BigBirdForMaskedLM's logits come as\n"
-        "prediction_logits, too. As in transformers, the tensor's whole length decides between full and\n"
-        "sparse attention. No tokenizer is needed.");
+        "token_type_ids and, for a Longformer, global_attention_mask (1: global). Input of a\n"
+        "BigBirdForMultipleChoice has the shape (batch, choices, length). A BigBirdForQuestionAnswering "
+        "also\n"
+        "takes question_lengths (batch, 1).\n"
+        "Output: hidden_states.0 (embeddings) to hidden_states.N, and the results of the model's head, named "
+        "as\n"
+        "in transformers: logits; prediction_logits and seq_relationship_logits; start_logits and\n"
+        "end_logits; or pooler_output of a bare BigBirdModel. Logits of a BigBirdForMaskedLM are also\n"
+        "written as prediction_logits. As in transformers, the length of the tensor, including padding,\n"
+        "decides between full and sparse attention. No tokenizer is needed.");
     add_model_option(command, options->model);
     command.add_option("--input", options->input, "Token ids in a safetensors file")
         ->required()
         ->type_name("FILE");
     add_output_options(command, options->output, "Hidden states and logits, a safetensors file");
-    command.add_option("--dtype", options->type, "Arithmetic and outputs")
+    command.add_option("--dtype", options->type, "Number format of computation and outputs")
         ->check(CLI::IsMember({"fp64", "fp32", "bf16"}))
         ->type_name("fp64|fp32|bf16");
     add_attention_option(command, options->attention);

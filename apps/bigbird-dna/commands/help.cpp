@@ -23,7 +23,7 @@ struct HelpOptions {
 namespace {
 
 constexpr Examples examples{
-    {{"All that finetune-chromatin can be told, as a page of the manual",
+    {{"Manual page of finetune-chromatin",
       "bigbird-dna help --man finetune-chromatin --output finetune-chromatin.1"},
      {"Every command and option in one Markdown file", "bigbird-dna help --markdown --output commands.md"}}};
 

@@ -83,18 +83,17 @@ std::string description_text(const InfoOptions& options) {
     return (labels ? short_listing(*labels) : "") + model::description_text(description);
 }
 
-constexpr Examples examples{{{"What a model is", "bigbird-dna info pretrained/model"},
+constexpr Examples examples{{{"Describe a model", "bigbird-dna info pretrained/model"},
                              {"What the program can use on this machine", "bigbird-dna info --program"}}};
 
 }  // namespace
 
 void setup_info(Program& program, Runner<InfoOptions> run) {
     const auto options = std::make_shared<InfoOptions>();
-    CLI::App& command = program.add(
-        "info", "Tools",
-        "Say what a model directory, token shards, a tokenizer or a safetensors file holds, or what this "
-        "program can use on this machine",
-        options, std::move(run));
+    CLI::App& command = program.add("info", "Tools",
+                                    "Describe a model directory, token shards, a tokenizer or a safetensors "
+                                    "file, or what this program can use on this machine",
+                                    options, std::move(run));
     command
         .add_option(
             "path", options->path,
@@ -103,7 +102,7 @@ void setup_info(Program& program, Runner<InfoOptions> run) {
         ->type_name("PATH");
     command.add_flag("--json", options->json, "Print JSON");
     command.add_flag("--labels", options->labels,
-                     "Print the label table that --labels chooses from; deepsea: DeepSEA's 919");
+                     "Print the labels that a --labels option can select; with PATH deepsea: DeepSEA's 919");
     command.add_flag(
         "--program", options->program,
         "Print what the program can use here: processor, LibTorch, GPUs, CUDA libraries; for bug reports");

@@ -78,7 +78,7 @@ ProgramPart instructions_part() {
                 : fmt::format("{}, as {} asks, of {}", name_of(uses), processor_variable, name_of(has))};
 }
 
-/// Fastest first, which is the one that --attention fused takes.
+/// The fastest kernel first, which --attention fused uses.
 ProgramPart kernels_part(const char* type, bool bf16) {
     std::string names;
     for (const attention::FusedKernel* kernel : attention::fused_kernels(bf16)) {
@@ -174,7 +174,7 @@ int print_driver_parts() {
     return 0;
 }
 
-/// The rows that a child printed and, where it failed, a row that names the failure.
+/// The rows that a child printed and, if it failed, a row that names the failure.
 Parts parts_of_child(const ChildResult& result, const std::string& part, const std::string& who) {
     Parts parts = parts_of_lines(result.out);
     if (!result.succeeded()) {

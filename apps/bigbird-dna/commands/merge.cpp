@@ -29,10 +29,10 @@ struct MergeOptions {
 
 namespace {
 
-constexpr Examples examples{
-    {{"One table out of the parts that --shard 1/2 and --shard 2/2 wrote",
-      "bigbird-dna merge part-1.tsv.gz part-2.tsv.gz --output scores.tsv.gz"},
-     {"One folder of tokens out of many, in any order", "bigbird-dna merge corpus-part-* --output corpus"}}};
+constexpr Examples examples{{{"One table from the parts that --shard 1/2 and --shard 2/2 wrote",
+                              "bigbird-dna merge part-1.tsv.gz part-2.tsv.gz --output scores.tsv.gz"},
+                             {"One folder of token shards from several, in any order",
+                              "bigbird-dna merge corpus-part-* --output corpus"}}};
 
 /// Removes records and indices, which a glob such as PART* also matches.
 std::vector<fs::path> without_records(std::vector<fs::path> paths) {
@@ -68,10 +68,10 @@ void merge(const MergeOptions& options, const std::vector<fs::path>& paths, int 
 
 void setup_merge(Program& program, Runner<MergeOptions> run) {
     auto options = std::make_shared<MergeOptions>();
-    CLI::App& command = program.add<MergeOptions>(
-        "merge", "Tools",
-        "Put the parts together that commands with --shard wrote: byte for byte what one run writes.",
-        options, std::move(run));
+    CLI::App& command = program.add<MergeOptions>("merge", "Tools",
+                                                  "Join the parts that commands with --shard wrote. The "
+                                                  "result is identical to the output of a single run.",
+                                                  options, std::move(run));
     command
         .add_option("PART", options->parts,
                     "All parts of one job, in any order: the files or folders that --output named, each with "

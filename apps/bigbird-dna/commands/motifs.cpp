@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// motifs scan, motifs compare, motifs find.
+// motifs-scan, motifs-compare, motifs-find.
 #include "commands/commands.hpp"
 #include "options/option_groups.hpp"
 #include "support/help_notes.hpp"
@@ -45,19 +45,20 @@ constexpr Examples find_examples{
       "bigbird-dna motifs-find --attributions effects.h5 --output found.jaspar"}}};
 
 constexpr Examples compare_examples{
-    {{"The nearest motif of a collection to each of a model's",
+    {{"The most similar known motif for each motif of a model",
       "bigbird-dna motifs-compare chromatin/run/motifs.meme ../test_data/motifs/known.jaspar --output "
       "nearest.tsv"},
-     {"The five nearest ones, on standard output",
+     {"The five most similar ones, on standard output",
       "bigbird-dna motifs-compare chromatin/run/motifs.meme ../test_data/motifs/known.jaspar --nearest "
       "5"}}};
 
-constexpr Examples scan_examples{{{"Sites of the motifs that a model began with, in the rows of a BED",
-                                   "bigbird-dna motifs-scan --motifs chromatin/run/motifs.meme --reference "
-                                   "../test_data/genome/22.fa.gz --regions test.bed --output hits.bed.gz"},
-                                  {"Fewer and surer ones, of a whole genome",
-                                   "bigbird-dna motifs-scan --motifs chromatin/run/motifs.meme --reference "
-                                   "../test_data/genome/22.fa.gz --p-value 1e-6 --output hits.bed"}}};
+constexpr Examples scan_examples{
+    {{"Sites of the motifs that a model's filters were initialized with, in the rows of a BED",
+      "bigbird-dna motifs-scan --motifs chromatin/run/motifs.meme --reference "
+      "../test_data/genome/22.fa.gz --regions test.bed --output hits.bed.gz"},
+     {"Fewer, more significant sites, in a complete genome",
+      "bigbird-dna motifs-scan --motifs chromatin/run/motifs.meme --reference "
+      "../test_data/genome/22.fa.gz --p-value 1e-6 --output hits.bed"}}};
 
 }  // namespace
 
@@ -65,9 +66,9 @@ void setup_motifs_scan(Program& program, Runner<MotifsScanOptions> run) {
     auto options = std::make_shared<MotifsScanOptions>();
     CLI::App& command = program.add<MotifsScanOptions>(
         "motifs-scan", "Motifs",
-        "Find sites of motifs in a genome, on both strands, with p- and q-values.\n"
-        "Scores are log odds in bits over the background that the motif file names, else equal letters. The "
-        "p-value is a single site's; the q-value counts all sites of the motif.",
+        "Find sites of motifs in a genome, on both strands, with p- and q-values.\nScores are log odds in "
+        "bits over the background in the motif file, or else over equal letter frequencies. The p-value is "
+        "for a single site; the q-value is over all sites of the motif.",
         options, std::move(run));
     command.add_option("--motifs", options->spec.motifs, "Motifs in MEME's minimal format or JASPAR's")
         ->required()
@@ -75,18 +76,18 @@ void setup_motifs_scan(Program& program, Runner<MotifsScanOptions> run) {
     add_reference_option(command, options->spec.references);
     command
         .add_option("--regions", options->spec.regions,
-                    "Regions to search, as a BED; every sequence of the reference without it")
+                    "BED of regions to search; default: all sequences of the reference")
         ->type_name("BED");
     command
         .add_option("--weights", options->weights,
-                    "Track, such as attributions, whose mean over each hit becomes a column")
+                    "Track, such as attributions; its mean over each hit becomes a column")
         ->type_name("BIGWIG");
-    command.add_option("--p-value", options->spec.p_value, "Highest p-value of a hit")
+    command.add_option("--p-value", options->spec.p_value, "Maximum p-value of a hit")
         ->check(CLI::Range(0.0, 1.0))
         ->type_name("P");
     add_stream_output_options(command, options->output,
                               "Hits: chrom, start, end, name, score, strand, p, q, motif, and weight with "
-                              "--weights; compressed where the name ends in .gz");
+                              "--weights; compressed if the name ends in .gz");
     add_threads_option(command, options->spec.threads);
     add_examples(command, scan_examples);
 }
@@ -95,9 +96,9 @@ void setup_motifs_compare(Program& program, Runner<MotifsCompareOptions> run) {
     auto options = std::make_shared<MotifsCompareOptions>();
     CLI::App& command = program.add<MotifsCompareOptions>(
         "motifs-compare", "Motifs",
-        "Find the most similar known motifs of each motif, on either strand, with p-values.\n"
-        "Tomtom's method. The columns of all known motifs are the background; 50 motifs or more are needed "
-        "for p-values that mean something.",
+        "Find the known motifs most similar to each motif, on either strand, with p-values.\nUses Tomtom's "
+        "method. The columns of all known motifs are the background, so reliable p-values need 50 known "
+        "motifs or more.",
         options, std::move(run));
     command.add_option("MOTIFS", options->queries, "Motifs to look up, in MEME's minimal format or JASPAR's")
         ->required()
@@ -109,22 +110,21 @@ void setup_motifs_compare(Program& program, Runner<MotifsCompareOptions> run) {
         .add_option("--nearest", options->nearest, "Known motifs to write per motif, the most similar first")
         ->check(CLI::PositiveNumber)
         ->type_name("N");
-    add_stream_output_options(
-        command, options->output,
-        "Table: motif, name, known, known_name, p, e (p times the known motifs), offset, overlap, strand");
+    add_stream_output_options(command, options->output,
+                              "Table: motif, name, known, known_name, p, e (p times the number of known "
+                              "motifs), offset, overlap, strand");
     add_threads_option(command, options->threads);
     add_examples(command, compare_examples);
 }
 
 void setup_motifs_find(Program& program, Runner<MotifsFindOptions> run) {
     auto options = std::make_shared<MotifsFindOptions>();
-    CLI::App& command =
-        program.add<MotifsFindOptions>("motifs-find", "Motifs",
-                                       "Find motifs in what bases contribute to scores, label by label.\n"
-                                       "Stretches with high contributions are clustered by their likeness on "
-                                       "either strand. A small relative "
-                                       "of TF-MoDISco, which reads the same HDF5 files.",
-                                       options, std::move(run));
+    CLI::App& command = program.add<MotifsFindOptions>(
+        "motifs-find", "Motifs",
+        "Find motifs in the contributions of bases to scores, for each label.\nClusters stretches with high "
+        "contributions by their similarity on either strand, like a simpler TF-MoDISco (which reads the same "
+        "HDF5 files).",
+        options, std::move(run));
     command
         .add_option("--attributions", options->attributions,
                     "Effects or attributions (.h5) of predict-mutagenesis or attribute")
@@ -132,8 +132,7 @@ void setup_motifs_find(Program& program, Runner<MotifsFindOptions> run) {
         ->type_name("FILE");
     add_output_options(
         command, options->output,
-        "Motifs with their numbers of sites in MEME's format, or JASPAR's where the name ends in "
-        ".jaspar");
+        "Motifs and their numbers of sites, in JASPAR's format if the name ends in .jaspar, else in MEME's");
     add_examples(command, find_examples);
 }
 

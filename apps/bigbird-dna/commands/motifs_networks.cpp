@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// motifs export and motifs marginalize: the motif commands that need a network.
+// motifs-export and motifs-marginalize: the motif commands that need a network.
 #include "commands/commands.hpp"
 #include "options/option_groups.hpp"
 #include "support/help_notes.hpp"
@@ -14,17 +14,17 @@ using task_models::MarginalizeSpec;
 namespace {
 
 constexpr Examples export_examples{
-    {{"What the filters of a model read, and the motifs that they began as",
+    {{"The filters of a model, and the motifs that they were initialized with",
       "bigbird-dna motifs-export --model chromatin/run --output filters.meme"},
      {"The same from sites in a genome",
       "bigbird-dna motifs-export --model chromatin/run --reference ../test_data/genome/22.fa.gz --output "
       "filters22.meme"}}};
 
 constexpr Examples marginalize_examples{
-    {{"What known motifs do to each label, in 100 shuffled backgrounds",
+    {{"Effects of known motifs on each label, in 100 shuffled backgrounds",
       "bigbird-dna motifs-marginalize --model chromatin/run --motifs chromatin/run/motifs.meme --backgrounds "
       "shuffled --reference ../test_data/genome/22.fa.gz --output effects-of-motifs.tsv"},
-     {"The same about the middles of the rows of a BED",
+     {"The same in the middles of the rows of a BED",
       "bigbird-dna motifs-marginalize --model chromatin/run --motifs chromatin/run/motifs.meme --backgrounds "
       "test.bed --reference ../test_data/genome/22.fa.gz --output effects-there.tsv"}}};
 
@@ -37,7 +37,7 @@ void add_outputs(CLI::App& command, Spec& spec, const std::string& what) {
         ->group("Output");
     command
         .add_flag_callback(
-            "-f,--force", [&spec] { spec.overwrite = Overwrite::allow; }, "Replace an output that exists")
+            "-f,--force", [&spec] { spec.overwrite = Overwrite::allow; }, "Replace an existing output")
         ->group("Output");
 }
 
@@ -47,14 +47,14 @@ void setup_motifs_export(Program& program, Runner<ExportMotifsSpec> run) {
     auto spec = std::make_shared<ExportMotifsSpec>();
     CLI::App& command = program.add<ExportMotifsSpec>(
         "motifs-export", "Motifs",
-        "Write the filters of a model's first convolution as motifs, with the label that each serves.\n"
-        "A filter's motif is the letters under its sites: where it finds more than half of the most that it "
-        "finds anywhere in the sequence. Motifs that filters began as come first, where the run folder has "
-        "them.",
+        "Write the filters of a model's first convolution as motifs, each with the label that it feeds or "
+        "correlates with most.\nA filter's motif is made from its sites: positions where its activation "
+        "exceeds half of its maximum over the sequence. The motifs that filters were initialized with come "
+        "first, if the run folder has them.",
         spec, std::move(run));
     add_model_option(command, spec->model);
     add_reference_option(command, spec->references, false)
-        ->description("Sequence that the filters read, as FASTA; without it 1,048,576 random bases");
+        ->description("FASTA of sequence to search for sites; default: 1,048,576 random bases");
     add_outputs(command, *spec, "Motifs with their numbers of sites");
     add_examples(command, export_examples);
 }
@@ -63,9 +63,10 @@ void setup_motifs_marginalize(Program& program, Runner<MarginalizeSpec> run) {
     auto spec = std::make_shared<MarginalizeSpec>();
     CLI::App& command = program.add<MarginalizeSpec>(
         "motifs-marginalize", "Motifs",
-        "Score what a motif, put into the middle of backgrounds, does to each label.\n"
-        "A motif's likeliest letters replace the background's. A bin model scores the bin about the middle. "
-        "Effects are differences of log odds, of models of numbers differences of numbers.",
+        "Measure how inserting a motif into background sequences changes the score of each label.\nThe "
+        "motif's most likely letters replace the letters in the middle of the background. A bin model scores "
+        "the bin around the middle. Effects are differences of log odds or, for models of numbers, "
+        "differences of numbers.",
         spec, std::move(run));
     add_model_option(command, spec->model);
     command.add_option("--motifs", spec->motifs, "Motifs in MEME's minimal format or JASPAR's")
@@ -73,7 +74,7 @@ void setup_motifs_marginalize(Program& program, Runner<MarginalizeSpec> run) {
         ->type_name("FILE");
     command
         .add_option("--backgrounds", spec->backgrounds,
-                    "BED rows whose middles get the motif, or 'shuffled': 100 dinucleotide-shuffled "
+                    "BED rows that get the motif in their middles, or 'shuffled': 100 dinucleotide-shuffled "
                     "stretches of the reference")
         ->required()
         ->type_name("BED|shuffled");

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What bigbird-dna-tensors runs for motifs export and motifs marginalize.
+// Runners of motifs-export and motifs-marginalize in bigbird-dna-tensors.
 #include "commands/commands.hpp"
 
 #include "bigbird/core/log.hpp"

@@ -14,12 +14,13 @@ namespace {
 
 using task_models::PredictSpec;
 
-/// For models with many labels and regions without a TSS.
+/// Options for models with many labels, whose regions have no TSS.
 void add_chromatin_options(CLI::App& command, PredictSpec& spec) {
     add_labels_option(command, spec.labels);
     command
-        .add_option("--track-labels", spec.track_labels,
-                    "Labels of .bedgraph and .bw outputs, chosen as by --labels; default: the same")
+        .add_option(
+            "--track-labels", spec.track_labels,
+            "Labels for .bedgraph and .bw outputs, selected like --labels; default: those of --labels")
         ->type_name("SELECTION")
         ->group("Output");
     command
@@ -29,10 +30,9 @@ void add_chromatin_options(CLI::App& command, PredictSpec& spec) {
         ->type_name("BP")
         ->default_str("none: regions are scored whole")
         ->group("Tiles");
-    add_choice_option(
-        command, "--anchor", spec.anchor, task_models::anchor_choices,
-        "Score a row at its centre, or at its narrowPeak summit. Bin models score all bins of a row, or "
-        "one bin's bases around the summit");
+    add_choice_option(command, "--anchor", spec.anchor, task_models::anchor_choices,
+                      "Score a window around a row's center, or around its narrowPeak summit. Bin models "
+                      "score all bins of the row, or only one bin's bases around the summit");
 }
 
 void add_promoter_options(CLI::App& command, PredictSpec& spec) {
@@ -75,7 +75,7 @@ constexpr PredictCommand commands[] = {
     {examples::Task::promoter,
      "predict-promoter",
      "Promoters",
-     "Score BED rows as promoters: one row out for each row in, in order.",
+     "Score BED rows as promoters: writes one row per input row, in order.",
      "windows are placed around a row's first base (its last on the minus strand)",
      add_promoter_options,
      {{{"Scores of the TSSs of a BED",
@@ -87,7 +87,7 @@ constexpr PredictCommand commands[] = {
     {examples::Task::sequences,
      "predict-sequences",
      "Sequences",
-     "Score sequences: one row out for each row in, in order.",
+     "Score sequences: writes one row per input row, in order.",
      "",
      add_sequences_options,
      {{{"Classes of the sequences of a table",
@@ -99,7 +99,7 @@ constexpr PredictCommand commands[] = {
     {examples::Task::chromatin,
      "predict-chromatin",
      "Chromatin",
-     "Predict the chromatin profile of BED rows: one row out for each row in, in order.",
+     "Predict the chromatin profile of BED rows: writes one row per input row, in order.",
      "the window is centered on a row's middle",
      add_chromatin_options,
      {{{"Scores of the rows of a BED, the mean of both strands",
@@ -111,7 +111,7 @@ constexpr PredictCommand commands[] = {
         "scores.h5"}}}},
 };
 
-/// --regions with --reference; none for models of sequences.
+/// Adds --regions with --reference; returns null for models of sequences.
 CLI::Option* add_region_options(CLI::App& command, PredictSpec& spec, const std::string& window) {
     if (spec.task == examples::Task::sequences) return nullptr;
     CLI::Option* reference = add_reference_option(command, spec.references, false);
@@ -134,21 +134,22 @@ void add_row_options(CLI::App& command, PredictSpec& spec, const std::string& wi
             ->type_name("FASTA|TABLE");
     command
         .add_option("--sequence-column", spec.sequence_column,
-                    "Column of sequences; its number, from 1, in tables without a header")
+                    "Column of sequences; a column number, from 1, for tables without a header")
         ->needs(sequences)
         ->type_name("NAME");
     command.add_option("--id-column", spec.id_column, "Column of ids; rows without one are numbered from 1")
         ->needs(sequences)
         ->type_name("NAME");
     add_choice_option(command, "--longer", spec.longer, task_models::longer_choices,
-                      "Sequences longer than the model reads: score their middle, or end with an error");
+                      "Sequences longer than the model reads: score only their middle (cut), or stop with an "
+                      "error (refuse)");
     CLI::Option* examples =
         command
             .add_option(
                 "--examples", spec.examples,
                 of_records
                     ? "Instead of --sequences: rows of an example folder"
-                    : "Instead of --regions: the windows of an example folder, with its synthetic negatives")
+                    : "Instead of --regions: the windows of an example folder, including synthetic negatives")
             ->excludes(sequences)
             ->type_name("DIR");
     if (regions != nullptr) {
@@ -162,14 +163,15 @@ void add_row_options(CLI::App& command, PredictSpec& spec, const std::string& wi
 
 /// Options of rows on a reference.
 void add_reference_row_options(CLI::App& command, PredictSpec& spec) {
-    command.add_flag("--skip-invalid", spec.skip_invalid,
-                     "Mark rows that are not on the reference and go on, instead of ending");
+    command.add_flag(
+        "--skip-invalid", spec.skip_invalid,
+        "Mark rows that are not on the reference and continue, instead of stopping with an error");
     add_choice_option(
         command, "--pool", spec.pool, task_models::pool_choices,
         spec.task == examples::Task::promoter
-            ? "Write a row per tile (none), or one per region: the mean or largest score"
-            : "Score of a row: the largest or the mean of its bins, or of its tiles; none: a row per "
-              "tile; auto: mean of bins, none for tiles")
+            ? "none: write a row per window; mean, max: write one row per region, its mean or largest score"
+            : "Score of a row: the mean or the maximum of its bins or tiles; none: a row per tile; auto: "
+              "mean of bins, none for tiles")
         ->group("Tiles");
 }
 
@@ -180,10 +182,9 @@ void add_predict_options(CLI::App& command, PredictSpec& spec, const std::string
         ->required()
         ->type_name("DIR");
     add_row_options(command, spec, window);
-    add_choice_option(
-        command, "--reverse-complement", spec.strands, task_models::strand_choices,
-        "Average the scores of both strands, or score one: the reference's (none) or its reverse complement "
-        "(only)");
+    add_choice_option(command, "--reverse-complement", spec.strands, task_models::strand_choices,
+                      "Average the scores of both strands, or score only the given one (none) or its reverse "
+                      "complement (only)");
     if (spec.task != examples::Task::sequences) add_reference_row_options(command, spec);
     add_min_score_option(command, spec.outputs.min_score);
     add_score_outputs(command, spec.outputs);
@@ -191,8 +192,8 @@ void add_predict_options(CLI::App& command, PredictSpec& spec, const std::string
     option_of(command, "--output")->required(false);
     CLI::Option* const dry_run = command.add_flag(
         "--dry-run", spec.dry_run,
-        "Only print windows, time, memory and output sizes to expect, measured on some of the rows");
-    command.add_flag("--json", spec.json, "Print --dry-run's answer as JSON")->needs(dry_run);
+        "Only print the expected windows, time, memory and output sizes, measured on some of the rows");
+    command.add_flag("--json", spec.json, "Print the result of --dry-run as JSON")->needs(dry_run);
     add_compute_options(command, spec);
 }
 

@@ -12,7 +12,7 @@ using task_models::MutagenesisSpec;
 namespace {
 
 constexpr Examples examples{
-    {{"What every substitution does to the CTCF labels of a region",
+    {{"Effects of every substitution on the CTCF labels of a region",
       "bigbird-dna predict-mutagenesis --model chromatin/run --reference ../test_data/genome/22.fa.gz "
       "--regions sites.bed --labels '*CTCF*' --output effects.tsv.gz"},
      {"A bigWig for each label: each base's largest effect on its own bin",
@@ -25,10 +25,11 @@ void setup_predict_mutagenesis(Program& program, Runner<MutagenesisSpec> run) {
     auto spec = std::make_shared<MutagenesisSpec>();
     CLI::App& command = program.add<MutagenesisSpec>(
         "predict-mutagenesis", "Variants",
-        "Score every substitution of every base of BED rows or sequences: one row out for each base and "
-        "label, with the effects of A, C, G and T. Tracks hold each base's largest effect. With --delete or "
-        "--shuffle one row for each stretch, with a column per label; tracks hold the mean over stretches. "
-        "Bin models recompute only what a substitution changes; others take a pass for each.",
+        "Score every substitution of every base of BED rows or sequences: writes one row per base and label, "
+        "with the effects of A, C, G and T. Tracks contain each base's largest effect. With --delete or "
+        "--shuffle, writes one row per stretch, with a column per label; tracks contain the mean over "
+        "stretches. Bin models recompute only what a substitution changes; other models need a forward pass "
+        "per substitution.",
         spec, std::move(run));
     command
         .add_option("-m,--model", spec->models,
@@ -44,9 +45,9 @@ void setup_predict_mutagenesis(Program& program, Runner<MutagenesisSpec> run) {
                     "FASTA or table whose records are changed, or '-' for standard input")
         ->type_name("FILE");
     add_labels_option(command, spec->labels);
-    add_choice_option(command, "--score", spec->score, task_models::mutagenesis_score_choices,
-                      "Bin models: effects on the mean of the bins that a region touches, or on the bin of "
-                      "each base");
+    add_choice_option(
+        command, "--score", spec->score, task_models::mutagenesis_score_choices,
+        "Bin models: effects on the mean of the bins that a region overlaps, or on the bin of each base");
     auto* const deleted =
         command
             .add_option("--delete", spec->deleted,
@@ -60,12 +61,12 @@ void setup_predict_mutagenesis(Program& program, Runner<MutagenesisSpec> run) {
         ->type_name("BP")
         ->excludes(deleted);
     add_choice_option(command, "--write", spec->quantity, task_models::effect_choices,
-                      "Effects as differences of log odds (of coverage, of logarithms) or of scores");
+                      "Effects as differences of log odds (for coverage: of logarithms) or of scores");
     add_choice_option(command, "--reverse-complement", spec->strands, task_models::strand_choices,
                       "Chromatin models: average the scores of both strands, or score only the given one "
                       "(none) or its reverse complement (only)");
     command.add_flag("--skip-invalid", spec->skip_invalid,
-                     "Leave out rows that are not on the reference, instead of ending");
+                     "Skip rows that are not on the reference, instead of stopping with an error");
     add_letter_outputs(command, spec->outputs, "Effects");
     add_compute_options(command, *spec);
     add_examples(command, examples);

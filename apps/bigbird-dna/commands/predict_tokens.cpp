@@ -15,7 +15,7 @@ using task_models::PredictTokensSpec;
 namespace {
 
 constexpr Examples examples{
-    {{"Probabilities of each label, a row for each run of equal bases",
+    {{"Probabilities of each label, one row per run of bases with equal scores",
       "bigbird-dna predict-tokens --model tokens-run --reference ../test_data/genome/22.fa.gz --regions "
       "test.bed --output bases.tsv.gz"},
      {"A bigWig for each label, the mean of both strands",
@@ -26,11 +26,11 @@ constexpr Examples examples{
 
 void setup_predict_tokens(Program& program, Runner<PredictTokensSpec> run) {
     auto spec = std::make_shared<PredictTokensSpec>();
-    CLI::App& command = program.add<PredictTokensSpec>(
-        "predict-tokens", "Bases",
-        "Give each base of BED rows the probabilities of its labels: rows for runs of bases with equal "
-        "scores, in order",
-        spec, std::move(run));
+    CLI::App& command =
+        program.add<PredictTokensSpec>("predict-tokens", "Bases",
+                                       "Predict the probability of each label for every base of BED rows: "
+                                       "writes one row per run of bases with equal scores, in order",
+                                       spec, std::move(run));
     add_model_option(command, spec->model);
     add_reference_option(command, spec->references);
     command.add_option("--regions", spec->regions, "BED to score, or '-' for standard input")
@@ -39,13 +39,15 @@ void setup_predict_tokens(Program& program, Runner<PredictTokensSpec> run) {
     add_choice_option(
         command, "--reverse-complement", spec->strands, task_models::strand_choices,
         "Score the given strand (none), the mean of both strands, or only the reverse complement");
-    command.add_flag("--skip-invalid", spec->skip_invalid,
-                     "Mark rows that are not on the reference and go on, instead of ending");
+    command.add_flag(
+        "--skip-invalid", spec->skip_invalid,
+        "Mark rows that are not on the reference and continue, instead of stopping with an error");
     command.add_flag("--each-base", spec->each_base, "Write a row per base")->group("Output");
     add_labels_option(command, spec->labels);
     command
-        .add_option("--track-labels", spec->track_labels,
-                    "Labels of .bedgraph and .bw outputs, chosen as by --labels; default: the same")
+        .add_option(
+            "--track-labels", spec->track_labels,
+            "Labels for .bedgraph and .bw outputs, selected like --labels; default: those of --labels")
         ->type_name("SELECTION")
         ->group("Output");
     add_min_score_option(command, spec->outputs.min_score);

@@ -22,7 +22,7 @@ constexpr Examples examples{
       "../test_data/variants/1000g.chr22.vcf.gz --output likelihoods.tsv.gz"}}};
 
 constexpr Examples background_examples{
-    {{"Ranks for the effects of a model, kept in its folder",
+    {{"A background for the effects of a model, kept in its folder",
       "bigbird-dna build-background --model chromatin/run --reference ../test_data/genome/22.fa.gz "
       "--variants "
       "../test_data/variants/1000g.chr22.vcf.gz --count 100 --output chromatin/run/model/background.h5"},
@@ -58,7 +58,7 @@ void add_variant_options(CLI::App& command, VariantSpec& spec, const std::string
         "Score the given strand (none), the mean of both strands, or only the reverse complement; "
         "default: average, none for promoter models");
     command.add_flag("--skip-invalid", spec.skip_invalid,
-                     "Go on even if more than 20 % of the rows do not fit the reference");
+                     "Continue even if more than 20 % of the rows do not match the reference");
 }
 
 }  // namespace
@@ -67,10 +67,10 @@ void setup_build_background(Program& program, Runner<BackgroundSpec> run) {
     auto spec = std::make_shared<BackgroundSpec>();
     CLI::App& command = program.add<BackgroundSpec>(
         "build-background", "Variants",
-        "Score many variants, so that predict-variants can rank effects among theirs.\n"
-        "Writes for each label the quantiles of the effects of a VCF's variants, and of the same alleles at "
-        "random positions. predict-variants takes the file as --background, or finds it in the model's "
-        "folder as background.h5.",
+        "Score many variants as a background that predict-variants ranks effects against.\nWrites, per "
+        "label, the quantiles of the effects of the variants, and of the same alleles at random positions. "
+        "predict-variants takes the file as --background, or finds it in the model's folder as "
+        "background.h5.",
         spec, std::move(run));
     add_variant_options(command, *spec, "VCF (plain, gzip, bgzip) or BCF, such as common variants");
     command.add_option("-o,--output", spec->output, "Background, HDF5")
@@ -80,11 +80,12 @@ void setup_build_background(Program& program, Runner<BackgroundSpec> run) {
     command
         .add_flag_callback(
             "-f,--force", [spec] { spec->outputs.overwrite = Overwrite::allow; },
-            "Replace an output that exists")
+            "Replace an existing output")
         ->group("Output");
     command
         .add_option("--count", spec->count,
-                    "Variants to score at most, drawn at random, and alleles to shuffle")
+                    "Maximum number of variants to score, drawn at random, and of alleles to place at random "
+                    "positions")
         ->check(CLI::Range(std::int64_t{1}, std::int64_t{1'000'000}))
         ->type_name("N");
     add_seed_option(command, spec->seed);
@@ -97,23 +98,21 @@ void setup_predict_variants(Program& program, Runner<VariantSpec> run) {
     auto spec = std::make_shared<VariantSpec>();
     CLI::App& command =
         program.add<VariantSpec>("predict-variants", "Variants",
-                                 "Score variants: what a chromatin or promoter model says of both "
-                                 "alleles' windows or, without training "
-                                 "for a task, how likely a pretrained model finds each allele. "
-                                 "One row out for each alternative allele, in order.",
+                                 "Score variants: the difference between a chromatin or promoter model's "
+                                 "scores of the two alleles or, without fine-tuning, how likely a pretrained "
+                                 "model finds each allele. Writes one row per alternative allele, in order.",
                                  spec, std::move(run));
     add_variant_options(command, *spec, "VCF (plain, gzip, bgzip) or BCF, or '-' for standard input");
     add_labels_option(command, spec->labels);
     command
-        .add_option(
-            "--write", spec->quantities,
-            "Columns per label: ref, alt, difference (alt - ref), log-odds (for coverage of logarithms), "
-            "quantile and p (with a background); default: all")
+        .add_option("--write", spec->quantities,
+                    "Columns per label: ref, alt, difference (alt - ref), log-odds (for coverage: of "
+                    "logarithms), quantile and p (with a background); default: all")
         ->type_name("LIST");
     command
         .add_option("--background", spec->background,
-                    "Rank effects among these (build-background); default: background.h5 in the model's "
-                    "folder, if any")
+                    "Background of build-background to rank effects against; default: background.h5 in the "
+                    "model's folder, if any")
         ->type_name("H5");
     command
         .add_option("--top", spec->top,
@@ -122,8 +121,8 @@ void setup_predict_variants(Program& program, Runner<VariantSpec> run) {
         ->type_name("N")
         ->group("Output");
     command.add_flag("--strict", spec->strict,
-                     "End at the first row that cannot be scored (wrong REF, symbolic allele …) instead of "
-                     "marking it");
+                     "Stop with an error at the first row that cannot be scored (wrong REF, symbolic allele "
+                     "…), instead of marking it");
     add_min_score_option(command, spec->outputs.min_score);
     spec->outputs.variants = true;
     add_score_outputs(command, spec->outputs);
@@ -133,7 +132,7 @@ void setup_predict_variants(Program& program, Runner<VariantSpec> run) {
                       "What --output - writes: a row per allele, or the records with effects in INFO")
         ->group("Output");
     command.add_flag("--dry-run", spec->dry_run,
-                     "Only print the time and memory to expect, measured on some variants");
+                     "Only print the expected time and memory, measured on some variants");
     add_compute_options(command, *spec);
     add_examples(command, examples);
     show_first(command, {"--model", "--reference", "--variants", "--tss", "--labels", "--output", "--shard",

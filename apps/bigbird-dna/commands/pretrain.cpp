@@ -25,10 +25,9 @@ void add_corpora_options(CLI::App& command, pretraining::CorporaSpec& corpora) {
         command.add_option("--corpus", corpora.corpus, "Token shards of tokenize: the fastest input")
             ->type_name("DIR");
     command
-        .add_option(
-            "--documents", corpora.documents,
-            "Or documents of build-documents, text or coordinates; without them, documents are drawn from "
-            "--reference")
+        .add_option("--documents", corpora.documents,
+                    "Instead of --corpus: documents of build-documents, text or coordinates; without either, "
+                    "documents are drawn from --reference")
         ->excludes(corpus)
         ->type_name("FILE");
     add_reference_option(command, corpora.references, false)
@@ -44,10 +43,9 @@ void add_network_options(CLI::App& command, PretrainSpec& spec) {
     command
         .add_option(
             "-m,--model", spec.model,
-            "Start from the weights of this model (a run, a checkpoint or a model folder) instead of random "
-            "ones: for longer contexts or another genome. Its tokenizer and configuration are taken; a "
-            "--config may differ from the model's in dropout, the attention pattern, "
-            "max_position_embeddings, rope_theta and rope_scaling")
+            "Start from the weights of this model (a run, a checkpoint or a model folder), for longer "
+            "contexts or another genome. Its tokenizer and configuration are used; --config may change only "
+            "dropout, the attention pattern, max_position_embeddings, rope_theta and rope_scaling")
         ->type_name("DIR")
         ->group(group);
     command
@@ -60,12 +58,12 @@ void add_network_options(CLI::App& command, PretrainSpec& spec) {
         ->group(group);
     command
         .add_option("--sequence-length", spec.examples.sequence_length,
-                    "Tokens of a sequence, [CLS] and [SEP] included")
+                    "Tokens per sequence, including [CLS] and [SEP]")
         ->check(CLI::PositiveNumber)
         ->type_name("N")
         ->default_str(by_config)
         ->group(group);
-    command.add_option("--dropout", spec.dropout, "Share of hidden values dropped while training")
+    command.add_option("--dropout", spec.dropout, "Share of hidden values dropped in training")
         ->check(CLI::Range(0.0, 0.99))
         ->type_name("RATE")
         ->default_str(by_config)
@@ -103,8 +101,8 @@ void add_evaluation_options(CLI::App& command, PretrainSpec& spec) {
     const char* group = "Evaluation";
     command
         .add_option("--hold-out", spec.corpora.hold_out,
-                    "With --reference only: contigs, regions (22:21000001-22000000) or BED files to leave "
-                    "out of training and to score while it runs")
+                    "If documents are drawn from --reference: contigs, regions (22:21000001-22000000) or BED "
+                    "files to leave out of training, and to score during it")
         ->type_name("REGION")
         ->group(group);
     command
@@ -113,8 +111,9 @@ void add_evaluation_options(CLI::App& command, PretrainSpec& spec) {
         ->type_name("DIR")
         ->group(group);
     command
-        .add_option("--evaluate-documents", spec.corpora.evaluate_documents,
-                    "Held-out documents, scored while training into metrics.jsonl (eval_loss …)")
+        .add_option(
+            "--evaluate-documents", spec.corpora.evaluate_documents,
+            "Held-out documents to score during training; the results go to metrics.jsonl (eval_loss …)")
         ->type_name("FILE")
         ->group(group);
     command.add_option("--evaluate-every", spec.evaluate_every, "Steps between evaluations")
@@ -123,7 +122,7 @@ void add_evaluation_options(CLI::App& command, PretrainSpec& spec) {
         ->group(group);
     command
         .add_option("--evaluate-sequences", spec.evaluation_sequences,
-                    "Sequences that are scored, the same every time (0 means all)")
+                    "Number of sequences to score, the same ones every time (0 means all)")
         ->check(CLI::NonNegativeNumber)
         ->type_name("N")
         ->group(group);
@@ -133,7 +132,7 @@ bool computes_on_gpu(const std::string& device) {
     return device.starts_with("cuda") || (device == "auto" && !model::ask_cuda_driver().gpus.empty());
 }
 
-/// Where neither --config nor --model is given: a preset for the device, and epochs.
+/// If neither --config nor --model is given: chooses a preset for the device, and epochs.
 void choose_config(CLI::App& command, PretrainSpec& spec) {
     if (!spec.model.empty() || !spec.config.empty()) return;
     spec.config = pretraining::default_config(computes_on_gpu(spec.device));
@@ -161,10 +160,10 @@ const std::vector<std::string> common_options{
     "--dry-run"};
 
 constexpr Examples examples{
-    {{"Two minutes of training on two cores; the same command goes on where it was stopped",
+    {{"Two minutes of training on two cores; the same command resumes a stopped run",
       "bigbird-dna pretrain --documents documents/train.txt.gz --tokenizer tokenizer/tokenizer.model "
       "--sequence-length 1024 --steps 500 --output my-model"},
-     {"What a larger network would take on this machine; nothing is trained",
+     {"Expected time and memory of a larger network on this machine, without training it",
       "bigbird-dna pretrain --documents documents/train.txt.gz --tokenizer tokenizer/tokenizer.model "
       "--config small --batch-size 8 --dry-run"}}};
 
@@ -174,13 +173,13 @@ void setup_pretrain(Program& program, Runner<PretrainSpec> run) {
     auto spec = std::make_shared<PretrainSpec>();
     CLI::App& command = program.add<PretrainSpec>(
         "pretrain", "Pretraining",
-        "Train a BigBird on documents: masked tokens and next-sentence prediction.\n"
-        "A run that was stopped goes on from its newest checkpoint when the same command is given again.",
+        "Pretrain BigBird on documents, by masked tokens and next-sentence prediction.\nThe same command, "
+        "given again, resumes a stopped run from its newest checkpoint.",
         spec, std::move(run));
     add_corpora_options(command, spec->corpora);
     add_network_options(command, *spec);
     add_optimization_options(command, spec->batch_size, spec->learning_rate, spec->optimizer,
-                             "Steps of the whole run", "Steps of the linear warm-up");
+                             "Number of training steps", "Steps of the linear warm-up");
     option_of(command, "--steps")->default_str(by_config);
     option_of(command, "--warmup-steps")->default_str("a tenth of all, at most 10000");
     command
@@ -207,16 +206,16 @@ void setup_pretrain(Program& program, Runner<PretrainSpec> run) {
     add_seed_option(command, spec->seed);
     add_device_option(command, spec->device);
     add_threads_option(command, spec->threads);
-    option_of(command, "--threads")->description("Threads. Sums differ in their last bits");
+    option_of(command, "--threads")->description("Number of threads; changes results only by rounding");
     command
         .add_option("--micro-batch-size", spec->micro_batch_size,
-                    "Sequences computed at once, to bound the memory")
+                    "Sequences computed at once; fewer need less memory")
         ->check(CLI::NonNegativeNumber)
         ->type_name("N")
         ->default_str("what suits the device")
         ->group("Resources");
     add_choice_option(command, "--dtype", spec->dtype, {"auto", "fp32", "bf16"},
-                      "bf16 is mixed precision; auto: bf16 on a GPU, fp32 on a CPU")
+                      "Number format. bf16: mixed precision; auto: bf16 on a GPU, fp32 on a CPU")
         ->group("Resources");
     add_attention_option(command, spec->attention)->group("Resources");
     add_choice_option(
@@ -225,14 +224,13 @@ void setup_pretrain(Program& program, Runner<PretrainSpec> run) {
         ->group("Resources");
     command
         .add_option("--processes", spec->processes,
-                    "Train with this many processes on this machine, one per GPU or sharing the CPU's "
-                    "threads; torchrun and srun do for several machines")
+                    "Number of processes on this machine, one per GPU or sharing the CPU's threads; for "
+                    "several machines use torchrun or srun")
         ->check(CLI::PositiveNumber)
         ->type_name("N")
         ->group("Resources");
-    command.add_flag(
-        "--dry-run", spec->dry_run,
-        "Print parameters, operations, memory, tokens and the time to expect, and train nothing");
+    command.add_flag("--dry-run", spec->dry_run,
+                     "Only print parameters, operations, memory, tokens and the expected time");
     add_examples(command, examples);
     show_first(command, common_options);
 }

@@ -66,7 +66,7 @@ int run(const task_models::MutagenesisSpec& spec) {
 }
 
 int run(const task_models::AttributeSpec& spec) {
-    constexpr double most_gap = 0.05;  // share of the difference
+    constexpr double most_gap = 0.05;  // largest accepted gap, as a share of the difference
     const task_models::AttributeReport report = task_models::attribute(spec);
     log_info("{} bases attributed in {:.1f} s", report.bases, report.seconds);
     if (report.tiled > 0) {

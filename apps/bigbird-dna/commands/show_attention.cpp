@@ -37,13 +37,13 @@ constexpr Examples examples{
 
 void setup_show_attention(Program& program, Runner<ShowAttentionOptions> run) {
     const auto options = std::make_shared<ShowAttentionOptions>();
-    CLI::App& command = program.add("show-attention", "Tools",
-                                    "Draw which blocks attend which, for a length, a layer and a head",
-                                    options, std::move(run));
+    CLI::App& command =
+        program.add("show-attention", "Tools",
+                    "Draw which key blocks each query block attends to, for a length, a layer and a head",
+                    options, std::move(run));
     command.footer(
-        "A row a query block, a column a key block. #: global, o: window, *: random, a digit: counts so "
-        "often, .: not\n"
-        "attended. Figures stand on standard error.");
+        "Rows are query blocks, columns are key blocks. #: global, o: window, *: random, .: not attended,\n"
+        "a digit: attended that many times. A summary goes to standard error.");
     command.add_option("--config", options->config, "A model's config.json; default: a base model")
         ->type_name("FILE");
     add_choice_option(command, "--pattern", options->pattern,
@@ -51,7 +51,7 @@ void setup_show_attention(Program& program, Runner<ShowAttentionOptions> run) {
                        "sliding", "dilated", "global+sliding"},
                       "Attention pattern, instead of the configuration's");
     add_stream_output_options(command, options->output,
-                              "The drawing: SVG or PNG where the name ends in .svg or .png, else text");
+                              "Drawing to write: SVG or PNG if the name ends in .svg or .png, else text");
     command
         .add_option("--length", options->length, "Sequence length in tokens, rounded up to complete blocks")
         ->check(CLI::PositiveNumber)
@@ -99,7 +99,7 @@ int run(const ShowAttentionOptions& options) {
         config.pattern = drawn_window(config, options);
     }
     const attention::PatternSpec& spec = config.pattern;
-    constexpr std::int64_t longest = 4096;  // blocks; a picture of more serves nobody
+    constexpr std::int64_t longest = 4096;  // blocks; a larger picture is of no use
     const std::int64_t blocks = (options.length + spec.block_size - 1) / spec.block_size;
     if (blocks > longest) {
         throw ConfigError("--length " + std::to_string(options.length) + " is more than " +

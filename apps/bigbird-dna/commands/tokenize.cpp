@@ -40,7 +40,7 @@ constexpr std::int64_t megabyte = 1'000'000;
 constexpr Examples examples{{{"Shards of tokens for pretrain --corpus",
                               "bigbird-dna tokenize --documents documents/train.txt.gz --tokenizer "
                               "tokenizer/tokenizer.model --output corpus"},
-                             {"The same of 6-mers, which need no tokenizer",
+                             {"Shards of 6-mers, which need no tokenizer",
                               "bigbird-dna tokenize --documents documents/train.txt.gz --input kmers "
                               "--kmer-length 6 --output corpus-6-mers"}}};
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What bigbird-dna-tensors runs for finetune-tokens and predict-tokens.
+// Runners of finetune-tokens and predict-tokens in bigbird-dna-tensors.
 #include "commands/commands.hpp"
 #include "options/ranks_option.hpp"
 #include "support/launch.hpp"

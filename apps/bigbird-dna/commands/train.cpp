@@ -18,7 +18,7 @@ using task_models::TrainSpec;
 
 namespace {
 
-/// Each needs `input`, the option that names the starting point.
+/// Makes each option require `input`, the option that names the input.
 void tie(const std::vector<CLI::Option*>& options, CLI::Option* input) {
     for (CLI::Option* option : options)
         option->needs(input);
@@ -28,34 +28,34 @@ void add_peak_options(CLI::App& command, TrainSpec& spec) {
     CLI::Option* peaks =
         command
             .add_option("--peaks", spec.examples.peaks,
-                        "A sheet with the columns name, group and path, or BED or narrowPeak files")
+                        "Peaks: a sheet with the columns name, group and path, or BED or narrowPeak files")
             ->type_name("SHEET|BED");
-    CLI::Option* signal =
-        command
-            .add_option("--signal", spec.tracks.signals,
-                        "Instead of --peaks, coverage: a sheet with the columns name and "
-                        "path, or bigWig, bedGraph or fragments (as build-tracks takes them)")
-            ->excludes(peaks)
-            ->type_name("SHEET|FILE");
+    CLI::Option* signal = command
+                              .add_option("--signal", spec.tracks.signals,
+                                          "Coverage instead of --peaks: a sheet with the columns name and "
+                                          "path, or bigWig, bedGraph or fragment files (see build-tracks)")
+                              ->excludes(peaks)
+                              ->type_name("SHEET|FILE");
     add_reference_option(command, spec.examples.references, false);
     peaks->needs(option_of(command, "--reference"));
     signal->needs(option_of(command, "--reference"));
     add_bin_region_options(command, spec.examples.include, spec.examples.exclude);
-    command.add_flag("--skip-invalid", spec.examples.skip_invalid,
-                     "Leave out all rows that do not fit the reference (otherwise above 20 % is an error)");
-    tie({command.add_option("--bin", spec.tracks.bin, "Bases of a bin of --signal")
+    command.add_flag(
+        "--skip-invalid", spec.examples.skip_invalid,
+        "Skip all rows that do not match the reference (by default, more than 20 % of them is an error)");
+    tie({command.add_option("--bin", spec.tracks.bin, "Bin size for --signal")
              ->check(CLI::PositiveNumber)
              ->type_name("BP")},
         signal);
     tie({command
              .add_option("--min-positives", spec.min_positives,
-                         "Labels with fewer positive test bins do not count in means and medians")
+                         "Leave labels with fewer positive test bins out of means and medians")
              ->check(CLI::PositiveNumber)
              ->type_name("N")},
         peaks);
 }
 
-/// Each is for --table or --fasta.
+/// Options only for --table or --fasta.
 void add_sequence_options(CLI::App& command, TrainSpec& spec) {
     const auto refuse = [&command](const std::vector<CLI::Option*>& options) {
         for (CLI::Option* option : options)
@@ -70,19 +70,19 @@ void add_training_options(CLI::App& command, TrainSpec& spec) {
     task_models::FinetuneSpec& model = spec.model;
     command
         .add_option("--config", model.bins.config,
-                    "Size of a bin model, tiny, small, base, large, or a JSON file of a network's sizes")
+                    "Size of the bin model: tiny, small, base or large, or a JSON file of network sizes")
         ->type_name("PRESET|FILE");
-    command.add_option("--epochs", model.epochs, "Passes over the training rows, at most")
+    command.add_option("--epochs", model.epochs, "Maximum number of epochs")
         ->default_str(
-            "10, at least 300 steps; of coverage 30 and 1000; of sequences 250,000 rows in all, 6 "
-            "to 15 passes")
+            "10, at least 300 steps; coverage: 30, at least 1000; sequences: 6 to 15, for 250,000 rows in "
+            "total")
         ->check(CLI::PositiveNumber)
         ->type_name("N");
     command
         .add_option("--steps", model.learning_rate.total_steps,
                     "Training steps, instead of --epochs; no early stopping")
         ->check(CLI::NonNegativeNumber)
-        ->default_str("as --epochs asks")
+        ->default_str("from --epochs")
         ->type_name("N");
     add_seed_option(command, model.seed);
     add_device_option(command, model.device);
@@ -97,10 +97,10 @@ void add_folder_options(CLI::App& command, TrainSpec& spec) {
     command.add_flag("-f,--force", spec.force, "Discard the output of an earlier train in --output");
     add_max_hours_option(command, spec.model.run.max_hours);
     command.add_flag("--dry-run", spec.dry_run,
-                     "Only print rows, steps, time and memory to expect, measured on some steps");
+                     "Only print the expected rows, steps, time and memory, measured on some steps");
 }
 
-/// The model of sequences that the options ask for.
+/// Chooses the sequence model for the options.
 void choose_sequences(CLI::App& command, TrainSpec& spec) {
     task_models::FinetuneSpec model = task_models::sequence_model_spec();
     const task_models::FinetuneSpec& given = spec.model;
@@ -122,7 +122,8 @@ const std::vector<std::string> common_options{"--peaks",     "--signal",  "--tab
                                               "--output",    "--force",   "--dry-run",    "--threads"};
 
 constexpr Examples examples{
-    {{"A model of the demo's peaks, two stretches held out by rule, trained for two minutes",
+    {{"A model of the demo's peaks, with two automatically chosen held-out stretches, trained for two "
+      "minutes",
       "bigbird-dna train --peaks ../test_data/chromatin/peaks.tsv --reference ../test_data/genome/22.fa.gz "
       "--output my-peaks"},
      {"A table of sequences and classes, a tenth held out for test",
@@ -134,10 +135,9 @@ void setup_train(Program& program, Runner<TrainSpec> run) {
     auto spec = std::make_shared<TrainSpec>();
     CLI::App& command = program.add<TrainSpec>(
         "train", "Tasks",
-        "From peaks, coverage or labelled sequences to a judged model in one go: makes examples, trains a "
-        "model\n"
-        "and a linear floor, evaluates both on held-out rows, and writes a page and a model card. The same\n"
-        "command goes on where it was stopped.",
+        "Train and evaluate a model from peaks, coverage or labeled sequences in one go. Makes examples, "
+        "trains a model\nand a linear baseline, evaluates both on held-out rows, and writes a report and a "
+        "model card. The same\ncommand, given again, resumes a stopped run.",
         spec, std::move(run));
     add_peak_options(command, *spec);
     add_sequence_options(command, *spec);

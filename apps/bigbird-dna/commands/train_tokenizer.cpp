@@ -39,10 +39,10 @@ const std::map<std::string, tokenizer::OverlapCounting> overlaps{
     {"every", tokenizer::OverlapCounting::every},
     {"alternate", tokenizer::OverlapCounting::alternate}};
 
-constexpr Examples examples{{{"256 pieces, learnt from documents",
+constexpr Examples examples{{{"256 tokens, learned from documents",
                               "bigbird-dna train-tokenizer --documents documents/train.txt.gz --vocab-size "
                               "256 --seed 1 --output tokenizer.model"},
-                             {"4,096 pieces, learnt from a genome, for transformers as well",
+                             {"4,096 tokens, learned from a genome, also for transformers",
                               "bigbird-dna train-tokenizer --reference ../test_data/genome/yeast.fa.gz "
                               "--vocab-size 4096 --output yeast.model --hugging-face yeast-tokenizer"}}};
 
@@ -80,16 +80,16 @@ void setup_train_tokenizer(Program& program, Runner<TrainTokenizerOptions> run) 
         ->type_name("exact|sentencepiece")
         ->default_str("exact");
     command
-        .add_option(
-            "--count-overlaps", options->spec.overlaps,
-            "How --engine exact counts AA in AAA: each (SentencePiece from 0.1.99 on), every other one "
-            "(up to 0.1.98), or as the SentencePiece that is installed")
+        .add_option("--count-overlaps", options->spec.overlaps,
+                    "How --engine exact counts AA in AAA. every: twice (SentencePiece 0.1.99 and later); "
+                    "alternate: once (up to 0.1.98); installed: like the installed SentencePiece")
         ->transform(CLI::Transformer(overlaps, CLI::ignore_case).description(""))
         ->type_name("installed|every|alternate")
         ->default_str("installed");
     command
-        .add_option("--max-memory", options->spec.max_memory,
-                    "Sample the sentences where all of them need more memory than this, such as 16GB")
+        .add_option(
+            "--max-memory", options->spec.max_memory,
+            "Train on a sample of the sentences if all of them need more memory than this, such as 16GB")
         ->transform(CLI::AsSizeValue(true))
         ->type_name("SIZE")
         ->default_str("no limit");
@@ -101,8 +101,8 @@ void setup_train_tokenizer(Program& program, Runner<TrainTokenizerOptions> run) 
         ->group("Output");
     command
         .add_option("--hugging-face", options->hugging_face,
-                    "Also write a folder with tokenizer.json and tokenizer_config.json, which transformers' "
-                    "AutoTokenizer opens and gives the same ids")
+                    "Also write a folder (tokenizer.json, tokenizer_config.json) for transformers' "
+                    "AutoTokenizer, which gives the same ids")
         ->type_name("DIR")
         ->group("Output");
     add_threads_option(command, options->threads);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// finetune, predict and evaluate: an example folder and a model folder know their task.
+// finetune, predict and evaluate, which get the task from the example folder or model folder.
 #include "commands/commands.hpp"
 #include "options/option_groups.hpp"
 #include "support/help_notes.hpp"
@@ -17,7 +17,7 @@ namespace fs = std::filesystem;
 
 namespace {
 
-/// The first value of an option that may be left out.
+/// The first value of an optional option.
 std::string value_of(const CLI::App& command, const std::string& name) {
     const auto found =
         command.get_options([&](const CLI::Option* option) { return option->check_name(name); });
@@ -85,25 +85,26 @@ constexpr Examples evaluate_examples{
 void setup_finetune_verb(Program& program) {
     add_examples(
         program.add_verb("finetune", "Tasks",
-                         "Train a model for the task of labelled examples.\n"
-                         "The examples name the task; finetune-TASK --help tells more of each.",
+                         "Train a model on labeled examples.\nThe examples determine the task; finetune-TASK "
+                         "--help describes each task.",
                          {"chromatin", "promoter", "sequences", "tokens"}, by_examples_or("--annotations")),
         finetune_examples);
 }
 
 void setup_predict_verb(Program& program) {
-    add_examples(program.add_verb("predict", "Tasks",
-                                  "Score BED rows, sequences or examples with a model that finetune made.\n"
-                                  "The model names the task; predict-TASK --help tells more of each.",
-                                  {"chromatin", "promoter", "sequences", "tokens"}, task_of_model),
-                 predict_examples);
+    add_examples(
+        program.add_verb("predict", "Tasks",
+                         "Score BED rows, sequences or examples with a model that finetune made.\nThe model "
+                         "determines the task; predict-TASK --help describes each task.",
+                         {"chromatin", "promoter", "sequences", "tokens"}, task_of_model),
+        predict_examples);
 }
 
 void setup_evaluate_verb(Program& program) {
     add_examples(
         program.add_verb("evaluate", "Tasks",
-                         "Compare scores with the labels of examples: AUROC, AUPRC, MCC and more.\n"
-                         "The examples name the task; evaluate-TASK --help tells more of each.",
+                         "Compare scores with the labels of examples: AUROC, AUPRC, MCC and more.\nThe "
+                         "examples determine the task; evaluate-TASK --help describes each task.",
                          {"chromatin", "promoter", "sequences", "tokens"}, by_examples_or("--labels")),
         evaluate_examples);
 }

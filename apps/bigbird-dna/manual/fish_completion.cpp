@@ -21,7 +21,7 @@ std::string names_of(const OptionText& option) {
     return names;
 }
 
-/// -x: a value that is no file's name; -r: a value, files among them.
+/// -x: a value that is not a file name; -r: a value that may be a file name.
 std::string values_of(const OptionText& option, const std::string& commands) {
     switch (option.takes) {
         case Takes::nothing:

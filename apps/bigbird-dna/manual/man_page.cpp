@@ -19,7 +19,7 @@ namespace {
 
 constexpr std::size_t code_width = 76;
 
-/// A code point of UTF-8 that begins at `at`, which moves on to its last byte.
+/// Returns the UTF-8 code point that begins at `at`, and moves `at` to its last byte.
 std::uint32_t code_point(const std::string& text, std::size_t& at) {
     const auto lead = static_cast<unsigned char>(text[at]);
     const int following = lead >= 0xF0 ? 3 : lead >= 0xE0 ? 2 : 1;
@@ -43,7 +43,7 @@ std::string roff_letter(const std::string& text, std::size_t& at) {
     return name;
 }
 
-/// Text as roff prints it, letter by letter; a dot at the head of a line is no request.
+/// Escapes text so that roff prints it unchanged; a dot at the start of a line is then not a request.
 std::string roff(const std::string& text) {
     std::string result = text.starts_with('.') ? "\\&" : "";
     for (std::size_t at = 0; at < text.size(); ++at) {

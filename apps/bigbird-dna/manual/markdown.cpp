@@ -17,7 +17,7 @@ std::string replaced(std::string text, const std::string& from, const std::strin
     return text;
 }
 
-/// Escapes text so that Markdown finds no markup in it.
+/// Escapes text so that Markdown does not interpret it.
 std::string escaped(std::string text) {
     for (const char* special : {"\\", "*", "<", "`"})
         text = replaced(std::move(text), special, std::string("\\") + special);
@@ -96,8 +96,8 @@ std::string exit_table() {
 /// scripts/workflow reads these rows, too.
 std::string retired_table() {
     std::string text =
-        "## Options that go with the next version\n\nThey are read until then, with a warning.\n\n"
-        "| command | option | instead |\n|---|---|---|\n";
+        "## Options to be removed in the next version\n\nUntil then they are accepted, with a warning.\n\n| "
+        "command | option | instead |\n|---|---|---|\n";
     for (const RetiredOption& each : retired_options())
         text.append("| `")
             .append(each.command)
@@ -114,9 +114,8 @@ std::string retired_table() {
 std::string markdown_reference(const ProgramText& program) {
     std::string text = "# Commands\n\n<!-- Written by `bigbird-dna help --markdown`; do not edit. -->\n\n" +
                        escaped(program.self.description) + "\n\n```\n" + program.self.usage + "\n```\n\n" +
-                       "Data go to standard output or `--output`, all else to standard error. A value "
-                       "followed by `...` may be "
-                       "several values.\n\n" +
+                       "Data go to standard output or `--output`, messages to standard error. `...` after a "
+                       "value means that the option takes several.\n\n" +
                        contents(program);
     for (const CommandGroup& group : program.groups) {
         text += "## " + group.name + "\n\n";

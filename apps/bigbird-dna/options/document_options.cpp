@@ -27,7 +27,7 @@ void add_document_options(CLI::App& command, corpus::DrawingSpec& drawing) {
     corpus::DocumentSpec& documents = drawing.build.documents;
     command
         .add_option("--passes", documents.passes,
-                    "Times that each contig is cut into sentences, each from another start")
+                    "Number of times that each contig is cut into sentences, each time from a new start")
         ->type_name("N")
         ->group(group);
     add_range_option(command, "--sentences", documents.sentences,
@@ -37,15 +37,15 @@ void add_document_options(CLI::App& command, corpus::DrawingSpec& drawing) {
     add_range_option(command, "--start-offset", documents.start_offset,
                      "Offset at which a pass starts on a contig, a range with both ends included");
     command
-        .add_option(
-            "--include", drawing.include,
-            "Only sentences completely inside these: contigs, regions (22:21000001-22000000) or BED files")
+        .add_option("--include", drawing.include,
+                    "Keep only sentences completely inside these: contigs, regions (22:21000001-22000000) or "
+                    "BED files")
         ->type_name("REGION")
         ->group(group);
     command
         .add_option(
             "--exclude", drawing.exclude,
-            "No sentence that overlaps these: contigs, regions or BED files (gaps, held-out sequence)")
+            "Drop sentences that overlap these: contigs, regions or BED files (gaps, held-out sequence)")
         ->type_name("REGION")
         ->group(group);
     const auto set_strands = [&drawing](const std::string& text) {
@@ -60,7 +60,7 @@ void add_document_options(CLI::App& command, corpus::DrawingSpec& drawing) {
         ->group(group);
     command
         .add_option("--max-n-fraction", drawing.build.max_n_fraction,
-                    "Drop sentences with a larger share of N and split there; 1 keeps all, as the paper")
+                    "Drop sentences with a larger share of N and split there; 1 keeps all, as in the paper")
         ->type_name("SHARE")
         ->group(group);
 }

@@ -10,16 +10,16 @@ using task_models::FinetuneSpec;
 
 void add_random_weights_option(CLI::App& command, FinetuneSpec& spec, const std::string& group) {
     command
-        .add_flag(
-            "--random-weights", spec.random_weights,
-            "Use only the shape and tokenizer of --model, with random weights; shows what pretraining brings")
+        .add_flag("--random-weights", spec.random_weights,
+                  "Use only the architecture and tokenizer of --model, with random weights, to measure what "
+                  "pretraining brings")
         ->group(group);
 }
 
 void add_encoder_options(CLI::App& command, FinetuneSpec& spec, const std::string& group) {
     command
         .add_option("--dropout", spec.dropout,
-                    "Share of hidden values dropped in training, instead of the pretrained model's")
+                    "Share of hidden values dropped in training; default: the pretrained model's")
         ->check(CLI::Range(0.0, 0.99))
         ->type_name("RATE")
         ->group(group);
@@ -30,12 +30,12 @@ void add_encoder_options(CLI::App& command, FinetuneSpec& spec, const std::strin
     add_attention_option(command, spec.attention)->group(group);
 }
 
-void add_length_options(CLI::App& command, FinetuneSpec& spec, const std::string& passes_over) {
+void add_length_options(CLI::App& command, FinetuneSpec& spec) {
     add_optimization_options(command, spec.batch_size, spec.learning_rate, spec.optimizer,
                              "Number of steps, instead of --epochs", "Steps of the linear warm-up");
-    option_of(command, "--steps")->default_str("as --epochs asks");
+    option_of(command, "--steps")->default_str("from --epochs");
     option_of(command, "--warmup-steps")->default_str("a tenth of all, at most 10000");
-    command.add_option("--epochs", spec.epochs, "Passes over " + passes_over + ", at most (--patience)")
+    command.add_option("--epochs", spec.epochs, "Maximum number of epochs; --patience may stop earlier")
         ->check(CLI::PositiveNumber)
         ->type_name("N")
         ->group("Optimization");
@@ -53,7 +53,7 @@ void add_validation_options(CLI::App& command, FinetuneSpec& spec, const std::st
         ->group(group);
     command
         .add_option("--patience", spec.patience,
-                    "Stop after N evaluations without a better one (0 means never)")
+                    "Stop after N evaluations without improvement (0 means never)")
         ->default_str("3; with --steps: 0")
         ->check(CLI::NonNegativeNumber)
         ->type_name("N")
@@ -69,8 +69,8 @@ void add_place_options(CLI::App& command, FinetuneSpec& spec) {
     add_threads_option(command, spec.threads);
     command
         .add_option("--processes", spec.processes,
-                    "Train with this many processes on this machine, one per GPU or sharing the CPU's "
-                    "threads; the result does not depend on it beyond rounding")
+                    "Number of processes on this machine, one per GPU or sharing the CPU's threads; changes "
+                    "results only by rounding")
         ->check(CLI::PositiveNumber)
         ->type_name("N");
     add_batch_tokens_option(command, spec.batch_tokens);

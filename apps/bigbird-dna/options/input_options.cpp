@@ -13,10 +13,10 @@ void add_input_options(CLI::App& command, tokenizer::InputSpec& input) {
                       "What the network reads: tokens of --tokenizer, single bases, or k-mers that do not "
                       "overlap; bases and k-mers need no tokenizer");
     command
-        .add_option("--kmer-length", input.kmer_length,
-                    "--input kmers: letters per k-mer, 1 to " +
-                        std::to_string(tokenizer::KmerEncoder::longest) +
-                        ". The rest of a run of A C G T, and each N, become single letters")
+        .add_option(
+            "--kmer-length", input.kmer_length,
+            "For --input kmers: bases per k-mer, 1 to " + std::to_string(tokenizer::KmerEncoder::longest) +
+                ". Bases left over at the end of a run of A C G T, and each N, become single-letter tokens")
         ->type_name("K")
         ->default_str(std::to_string(tokenizer::InputSpec::default_kmer_length));
 }

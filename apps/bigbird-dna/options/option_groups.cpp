@@ -18,14 +18,14 @@ void add_output_options(CLI::App& command, OutputOptions& options, const std::st
     command.add_option("-o,--output", options.output, what)->required()->type_name("PATH")->group("Output");
     command
         .add_flag("-f,--force", options.force,
-                  "Replace an output that exists; of folders, those that bigbird-dna wrote")
+                  "Replace an existing output; a folder only if bigbird-dna wrote it")
         ->group("Output");
 }
 
 void add_stream_output_options(CLI::App& command, OutputOptions& options, const std::string& what) {
     options.output = "-";
     command.add_option("-o,--output", options.output, what)->type_name("PATH|-")->group("Output");
-    command.add_flag("-f,--force", options.force, "Replace an output that exists")->group("Output");
+    command.add_flag("-f,--force", options.force, "Replace an existing output")->group("Output");
 }
 
 CLI::Option* add_tokenizer_option(CLI::App& command, std::filesystem::path& tokenizer, bool required) {
@@ -83,7 +83,7 @@ std::string check_seed(const std::string& word) {
 void add_threads_option(CLI::App& command, int& threads) {
     command
         .add_option("-t,--threads", threads,
-                    "Threads. They change no result, a network's by rounding at most")
+                    "Number of threads; does not change results (networks: except by rounding)")
         ->check(CLI::NonNegativeNumber)
         ->check(CLI::Range(0, most_threads))
         ->type_name("N")
@@ -104,24 +104,23 @@ std::vector<CLI::Option*> add_bin_region_options(CLI::App& command, std::vector<
             .add_option(name, values, what + ": contigs, regions (22:21000001-22000000) or BED files")
             ->type_name("REGION");
     };
-    return {add("--include", include, "Only bins that lie wholly inside these"),
-            add("--exclude", exclude, "No bins that touch these")};
+    return {add("--include", include, "Keep only bins completely inside these"),
+            add("--exclude", exclude, "Leave out bins that overlap these")};
 }
 
 void add_hold_out_options(CLI::App& command, std::vector<std::string>& validation,
                           std::vector<std::string>& test, const std::string& by) {
     const auto add = [&](const char* name, std::vector<std::string>& values, const std::string& what) {
         command
-            .add_option(
-                name, values,
-                what +
-                    ": contigs, regions (22:21000001-22000000), BED files, or FILE:FOLD for the rows of that "
-                    "name; " +
-                    by)
+            .add_option(name, values,
+                        what +
+                            ": contigs, regions (22:21000001-22000000), BED files, or FILE:FOLD for the rows "
+                            "with that name; " +
+                            by)
             ->type_name("REGION")
             ->group("Hold-out");
     };
-    add("--validation", validation, "Held out to follow training");
+    add("--validation", validation, "Held out for validation during training");
     add("--test", test, "Held out for evaluation");
 }
 
@@ -137,7 +136,8 @@ void add_shard_option(CLI::App& command, std::optional<Shard>& shard, const std:
     command
         .add_option_function<std::string>(
             "--shard", [&shard](const std::string& text) { shard = parse_shard(text); },
-            "Do part I of N of the " + what + ", for jobs on many machines; merge joins the parts")
+            "Process only part I of N of the " + what +
+                ", for jobs on several machines; merge joins the parts")
         ->type_name("I/N")
         ->group("Output");
 }

@@ -11,18 +11,18 @@ void add_score_outputs(CLI::App& command, outputs::OutputSpec& outputs, const st
     if (outputs.tracks) formats += ", .bedgraph, .bw ({label} in the name: a file per label)";
     command
         .add_option("-o,--output", outputs.paths,
-                    what + "; the ending tells the format: " + formats +
-                        "; - for a table on standard output. Several are written at once")
+                    what + "; the file name's ending sets the format: " + formats +
+                        "; - for a table on standard output. Several outputs can be given")
         ->required()
         ->type_name("FILE")
         ->group("Output");
-    add_choice_option(command, "--precision", outputs.precision, outputs::precision_choices,
-                      "Number format of .npy and .h5 outputs; float16 has three digits and half the bytes")
+    add_choice_option(
+        command, "--precision", outputs.precision, outputs::precision_choices,
+        "Number format of .npy and .h5 outputs; float16 has three significant digits and half the size")
         ->group("Output");
     command
         .add_flag_callback(
-            "-f,--force", [&outputs] { outputs.overwrite = Overwrite::allow; },
-            "Replace an output that exists")
+            "-f,--force", [&outputs] { outputs.overwrite = Overwrite::allow; }, "Replace an existing output")
         ->group("Output");
 }
 
@@ -30,16 +30,15 @@ void add_letter_outputs(CLI::App& command, outputs::OutputSpec& outputs, const s
     command
         .add_option("-o,--output", outputs.paths,
                     what +
-                        "; the ending tells the format: .tsv, .csv (each also .gz), .npy, .h5 or .npz "
-                        "(as TF-MoDISco reads them), .bedgraph, .bw ({label} in the name: a file per "
-                        "label); - for a table on standard output. Several are written at once")
+                        "; the file name's ending sets the format: .tsv, .csv (each also .gz), .npy, .h5 or "
+                        ".npz (as TF-MoDISco reads them), .bedgraph, .bw ({label} in the name: a file per "
+                        "label); - for a table on standard output. Several outputs can be given")
         ->required()
         ->type_name("FILE")
         ->group("Output");
     command
         .add_flag_callback(
-            "-f,--force", [&outputs] { outputs.overwrite = Overwrite::allow; },
-            "Replace an output that exists")
+            "-f,--force", [&outputs] { outputs.overwrite = Overwrite::allow; }, "Replace an existing output")
         ->group("Output");
 }
 

@@ -7,19 +7,17 @@ namespace bigbird::cli {
 
 std::vector<CLI::Option*> add_sequence_inputs(CLI::App& command, examples::SequencesOptions& options) {
     CLI::Option* table =
-        command
-            .add_option("--table", options.table, "CSV or TSV with a sequence and its labels in each line")
+        command.add_option("--table", options.table, "CSV or TSV with a sequence and its labels per line")
             ->type_name("TABLE");
-    CLI::Option* fasta =
-        command
-            .add_option(
-                "--fasta", options.fasta,
-                "Instead of --table: a file per class, which is named by the file, FASTA or a sequence "
-                "per line; or one with --targets")
-            ->excludes(table)
-            ->type_name("FASTA");
+    CLI::Option* fasta = command
+                             .add_option("--fasta", options.fasta,
+                                         "Instead of --table: one file per class, named after the class "
+                                         "(FASTA, or one sequence per line); or one file with --targets")
+                             ->excludes(table)
+                             ->type_name("FASTA");
     CLI::Option* targets =
-        command.add_option("--targets", options.targets, "Labels of --fasta: a table with a column of ids")
+        command
+            .add_option("--targets", options.targets, "Labels of --fasta, as a table with a column of ids")
             ->needs(fasta)
             ->type_name("TABLE");
     return {table, fasta, targets};
@@ -30,7 +28,7 @@ std::vector<CLI::Option*> add_sequence_columns(CLI::App& command, examples::Sequ
     CLI::Option* sequence =
         command
             .add_option("--sequence-column", options.sequence_column,
-                        "Column of sequences; its number, from 1, in tables without a header")
+                        "Column of sequences; a column number, from 1, for tables without a header")
             ->type_name("NAME")
             ->group(group);
     CLI::Option* label =
@@ -38,7 +36,7 @@ std::vector<CLI::Option*> add_sequence_columns(CLI::App& command, examples::Sequ
             ->type_name("NAME")
             ->group(group);
     CLI::Option* labels =
-        command.add_option("--labels", options.labels, "Several columns: labels of 0 and 1, or numbers")
+        command.add_option("--labels", options.labels, "Several label columns, of 0 and 1 or of numbers")
             ->excludes(label)
             ->type_name("NAME,NAME,...")
             ->group(group);
@@ -57,15 +55,15 @@ std::vector<CLI::Option*> add_sequence_columns(CLI::App& command, examples::Sequ
 
 std::vector<CLI::Option*> add_sequence_model_options(CLI::App& command, task_models::SequenceSpec& model,
                                                      const char* group) {
-    return {
-        add_choice_option(command, "--strand", model.strand, task_models::record_strands,
-                          "both: labels do not depend on the strand. given: strand and positions matter "
-                          "(promoters, splice sites). auto: whichever k-mers predict better"),
-        command
-            .add_option("--members", model.members, "Networks of different seeds, averaged into one model")
-            ->check(CLI::Range(1, 64))
-            ->type_name("N")
-            ->group(group)};
+    return {add_choice_option(command, "--strand", model.strand, task_models::record_strands,
+                              "both: labels do not depend on the strand. given: strand and positions matter "
+                              "(promoters, splice sites). auto: whichever k-mers predict better"),
+            command
+                .add_option("--members", model.members,
+                            "Number of networks with different seeds, averaged in one model")
+                ->check(CLI::Range(1, 64))
+                ->type_name("N")
+                ->group(group)};
 }
 
 }  // namespace bigbird::cli

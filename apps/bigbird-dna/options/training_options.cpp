@@ -17,7 +17,7 @@ void add_run_options(CLI::App& command, std::filesystem::path& output, training:
         ->group(group);
     command
         .add_option("--resume", run.resume,
-                    "auto (from the newest checkpoint, if any), never, or a checkpoint")
+                    "Resume from the newest checkpoint, if any (auto); never; or from the given checkpoint")
         ->type_name("auto|never|PATH")
         ->group(group);
     command.add_flag("-f,--force", run.force, "With --resume never: discard the existing run")->group(group);
@@ -57,7 +57,7 @@ void add_optimization_options(CLI::App& command, std::int64_t& batch_size, train
         ->check(CLI::PositiveNumber)
         ->type_name("N")
         ->group(group);
-    command.add_option("--learning-rate", rate.peak, "Peak of the learning rate")
+    command.add_option("--learning-rate", rate.peak, "Peak learning rate")
         ->check(CLI::PositiveNumber)
         ->type_name("RATE")
         ->group(group);
@@ -66,7 +66,7 @@ void add_optimization_options(CLI::App& command, std::int64_t& batch_size, train
         ->type_name("N")
         ->group(group);
     add_choice_option(command, "--schedule", rate.decay, training::decays,
-                      "Course of the learning rate after the warm-up")
+                      "Learning-rate schedule after the warm-up")
         ->group(group);
     command.add_option("--weight-decay", optimizer.weight_decay, "Weight decay of matrices and embeddings")
         ->check(CLI::NonNegativeNumber)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the program's exit codes mean, in one table for --help, the reference and the man pages.
+// The meanings of the program's exit codes, for --help, the reference and the man pages.
 #pragma once
 
 #include "bigbird/core/error.hpp"
@@ -14,7 +14,7 @@ struct ExitMeaning {
 };
 
 inline constexpr std::array<ExitMeaning, 14> exit_meanings{{
-    {ExitCode::success, "whole output"},
+    {ExitCode::success, "complete output"},
     {ExitCode::usage, "usage"},
     {ExitCode::bad_input, "bad input"},
     {ExitCode::device, "device or out of memory"},

@@ -27,7 +27,7 @@ void require_current_folder() {
         throw ConfigError("the current folder: " + error.message() + "; change to one that exists");
 }
 
-/// With 64 KiB of stack the network's libraries end by SIGSEGV. Threads get the limit's size.
+/// With 64 KiB of stack, the network's libraries crash with SIGSEGV. Threads get stacks of the limit's size.
 void require_stack() {
     constexpr rlim_t usual = rlim_t{8} << 20, least = rlim_t{1} << 20;
     rlimit limit{};

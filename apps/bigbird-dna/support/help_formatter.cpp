@@ -28,7 +28,8 @@ std::string wrapped(const std::string& text) {
 
 std::string shown_default(const CLI::Option& option) {
     std::string text = option.get_type_size() == 0 ? std::string() : option.get_default_str();
-    if (text.starts_with('[') && text.ends_with(']')) {  // CLI11's list, which is shown in brackets anyhow
+    if (text.starts_with('[') &&
+        text.ends_with(']')) {  // CLI11's list in brackets; defaults are shown in brackets anyway
         text = text.substr(1, text.size() - 2);
         std::ranges::replace(text, ',', ' ');
     }

@@ -25,7 +25,7 @@ void show_first(CLI::App& command, std::vector<std::string> options) {
     notes.common = std::move(options);
     command.formatter(std::make_shared<HelpFormatter>(std::move(notes)));
     command.set_help_all_flag("--help-all", "Print every option and exit")
-        ->group("");  // the last line names it
+        ->group("");  // the last line of the help mentions it
 }
 
 std::vector<std::string> shell_lines(const std::string& line, std::size_t width) {

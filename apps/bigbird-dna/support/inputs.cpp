@@ -15,7 +15,8 @@ namespace fs = std::filesystem;
 
 namespace {
 
-/// Value types of options that name inputs. "auto|never|PATH" is a run that goes on in its own --output.
+/// Value types of options that name inputs. "auto|never|PATH" is not among them: it names a run that
+/// continues in its own --output.
 constexpr std::array input_types{"BED",  "DIR",   "FASTA",      "FILE",        "FILE|-",
                                  "JSON", "MODEL", "NAME|FILE",  "PRESET|FILE", "SHEET|BED",
                                  "TSV",  "VCF",   "[NAME=]FILE"};
@@ -29,7 +30,7 @@ bool names_input(const CLI::Option* option) {
            std::ranges::find(input_types, option->get_type_name()) != input_types.end();
 }
 
-/// Without the name of "NAME=FILE".
+/// The path of "NAME=FILE", without the name.
 fs::path path_in(const std::string& word) {
     std::error_code error;
     const std::size_t sign = word.find('=');
@@ -60,7 +61,7 @@ void require_outputs_apart(const CLI::App& command) {
     for (const CLI::Option* option : command.get_options(names_input))
         for (const std::string& word : option->results())
             protect_with_companions(path_in(word), option->get_name());
-    // Not by CLI11's look-up of a name, which may throw nothing and takes memory.
+    // CLI11's look-up of a name is noexcept and allocates, so it is not used here.
     const auto named =
         command.get_options([](const CLI::Option* each) { return each->get_name() == "--output"; });
     if (named.empty()) return;

@@ -29,7 +29,7 @@ namespace {
 using Clock = std::chrono::steady_clock;
 
 constexpr std::chrono::milliseconds look_every{20};
-constexpr std::chrono::seconds grace{10};  // for the others to report why they fail, too
+constexpr std::chrono::seconds grace{10};  // time for the others to report why they fail, too
 constexpr int signal_base = 128;
 
 std::vector<std::string> own_arguments() {
@@ -41,7 +41,7 @@ std::vector<std::string> own_arguments() {
     return arguments;
 }
 
-/// After these the first rank may still be writing its checkpoint.
+/// Exit codes after which the first rank may still be writing its checkpoint.
 bool is_clean_stop(int code) {
     return code == static_cast<int>(ExitCode::stopped_early) ||
            std::ranges::any_of(stop_signals, [&](int signal) { return code == signal_base + signal; });
@@ -79,7 +79,7 @@ public:
         ::setenv("LOCAL_WORLD_SIZE", std::to_string(count).c_str(), 1);
         ::setenv("BIGBIRD_MEETING_FILE", (meeting_.path() / "meeting").c_str(), 1);
         const pid_t parent = ::getpid();
-        hold_signals();  // for the processes, until they have loaded their libraries
+        hold_signals();  // also for the new processes, until they have loaded their libraries
         for (int rank = 0; rank < count; ++rank) {
             const pid_t process = ::fork();
             if (process == 0) {
@@ -147,14 +147,14 @@ private:
             }
             first_failure_ = first_failure_ == 0 ? child.code : first_failure_;
             broken_ = broken_ || (child.code != 0 && !is_clean_stop(child.code));
-            // Processes that only lost the others exit with the device's code.
+            // Processes that failed because they lost another process exit with the device's code.
             if (own_failure_ == 0 && child.code != static_cast<int>(ExitCode::device)) {
                 own_failure_ = child.code;
             }
         }
     }
 
-    TemporaryFolder meeting_{"meeting"};  // for the file through which the processes meet
+    TemporaryFolder meeting_{"meeting"};  // for the file through which the processes connect
     std::vector<Child> children_;
     int first_failure_ = 0, own_failure_ = 0;
     bool broken_ = false;  // so that the others cannot finish
@@ -171,7 +171,7 @@ int launch_processes(int count) {
         throw ConfigError(fmt::format("--processes {}: at most {} are of use here, {} a processor", count,
                                       most, most_a_processor));
     }
-    const StopDeadline none;  // the processes have theirs
+    const StopDeadline none;  // the processes have their own
     return Job(count).wait();
 }
 

@@ -21,7 +21,7 @@ std::string name_of(const std::string& argument) {
     return argument.substr(0, argument.find('='));
 }
 
-/// Lets one document pass. yaml-cpp turns a stray comma or a zero byte into endless documents.
+/// Accepts only one document: yaml-cpp turns a stray comma or a zero byte into endless documents.
 class OneDocument : public YAML::EventHandler {
 public:
     explicit OneDocument(const std::filesystem::path& file) : file_(file) {}
@@ -101,7 +101,8 @@ bool is_flag(const CLI::App& command, const std::string& name) {
     return option != nullptr && option->get_items_expected_max() == 0;
 }
 
-/// "--force=true" becomes "--force", and "--force=false" goes; what is no flag keeps its value.
+/// Changes "--force=true" to "--force", and removes "--force=false"; options that are not flags keep their
+/// values.
 std::vector<std::string> without_truths_of_flags(const std::vector<std::string>& words,
                                                  const CLI::App& program) {
     const auto commands = program.get_subcommands(

@@ -83,7 +83,7 @@ std::string exit_codes_line() {
 }
 
 std::string footer() {
-    return "Each command has its own --help. Data go to standard output or --output, all else to standard "
+    return "Each command has its own --help. Data go to standard output or --output, messages to standard "
            "error.\n" +
            exit_codes_line();
 }
@@ -94,12 +94,12 @@ void clear_validator_texts(CLI::Option& option) {
         for (int i = 0;; ++i) {
             option.get_validator(i)->description("");
         }
-    } catch (const CLI::OptionNotFound&) {  // behind the last
+    } catch (const CLI::OptionNotFound&) {  // after the last option
     }
 }
 
-/// How a number is written: no leading zeros, which would make it octal, no NaN, which no range keeps out,
-/// and nothing near what sums of 64 bits hold. Names and paths are left alone.
+/// Checks how a number is written: no leading zeros, which would make it octal; no NaN, which ranges do not
+/// exclude; and no number so large that 64-bit sums could overflow. Does not change names and paths.
 std::string write_number(std::string& word) {
     constexpr std::size_t most_digits = 15;
     const std::size_t sign = word.starts_with('-') || word.starts_with('+') ? 1 : 0;
@@ -138,7 +138,7 @@ void check_numbers(CLI::Option& option) {
     }
 }
 
-/// YAML reads the words of an option with on and off as true and false.
+/// YAML reads on and off as true and false; converts them back for options with these words.
 void take_truths(CLI::Option& option) {
     const std::vector<std::string> words = CLI::detail::split(option.get_type_name(), '|');
     const auto has = [&](const char* word) { return std::ranges::find(words, word) != words.end(); };
@@ -150,7 +150,7 @@ void take_truths(CLI::Option& option) {
     option.transform(CLI::Validator(to_word, "", "truth"));
 }
 
-/// "motifs scan" as "motifs-scan", where there is such a command.
+/// Joins "motifs scan" to "motifs-scan", if there is such a command.
 std::vector<std::string> one_command(std::vector<std::string> words, const CLI::App& app) {
     constexpr std::size_t second = 2;
     if (words.size() <= second || words[second].starts_with('-')) return words;
@@ -186,7 +186,8 @@ std::string what_is_wrong_with(const std::string& named) {
     return value > std::numeric_limits<double>::max() ? " is too large" : " is too small";
 }
 
-/// CLI11 prints the greatest double where a range has no upper end, and counts where once is enough.
+/// Rewrites CLI11's messages about an option that is given twice, and about ranges without an upper end, for
+/// which it prints the largest double.
 std::string readable(const std::string& message) {
     const std::size_t twice = message.find(": At Most 1 required but received");
     if (twice != std::string::npos) {
@@ -197,8 +198,8 @@ std::string readable(const std::string& message) {
     return message.substr(0, range) + what_is_wrong_with(message.substr(0, range));
 }
 
-/// Outputs of many labels and parts of many are open at once; the usual limit of 1,024 files is lower than
-/// what the system allows.
+/// Raises the limit of open files: outputs of many labels, or many parts, are open at once, and the usual
+/// limit of 1,024 is lower than the system's maximum.
 void allow_many_files() {
     rlimit limit{};
     if (::getrlimit(RLIMIT_NOFILE, &limit) != 0) return;
@@ -335,7 +336,7 @@ void Program::finish_commands() {
     const auto commands = app_.get_subcommands([](const CLI::App*) { return true; });
     for (CLI::App* command : commands)
         for (CLI::Option* option : command->get_options([](const CLI::Option*) { return true; }))
-            clear_validator_texts(*option);  // else they are part of its type's name
+            clear_validator_texts(*option);  // otherwise they become part of its type's name
     for (CLI::App* command : commands)
         hide_retired_options(*command);
     for (const Verb& verb : verbs_)
@@ -371,8 +372,9 @@ void Program::finish_options(CLI::App& command) {
 
 namespace {
 
-/// Where the caller closed standard input, output or error, the next file that is opened would get its
-/// number, and what is meant for standard error would be written into it. Reading and writing these fails.
+/// If the caller closed standard input, output or error, the next opened file would get its number, and
+/// messages for standard error would be written into that file. So opens /dev/null in the wrong direction
+/// instead: reading and writing it fails.
 void open_standard_streams() {
     for (const int stream : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) {
         if (::fcntl(stream, F_GETFD) < 0 && errno == EBADF) {
@@ -381,8 +383,8 @@ void open_standard_streams() {
     }
 }
 
-/// Libraries call exit() where memory is short (HDF5) or a file cannot be read any more (htslib); our code
-/// does not before its end.
+/// Libraries call exit() if memory runs out (HDF5) or if a file can no longer be read (htslib). Our own code
+/// calls it only at the end.
 std::atomic<pid_t> running{0};
 
 void end_by_library() {

@@ -10,7 +10,7 @@ namespace bigbird::cli {
 
 namespace {
 
-constexpr std::string_view no_more_to_say = "the command has no more messages";
+constexpr std::string_view no_more_to_say = "the command has no further messages";
 
 constexpr RetiredOption retired[] = {
     {"help", "verbose", no_more_to_say},
@@ -56,7 +56,7 @@ void warn_of_retired_options(const CLI::App& command) {
     for (const CLI::Option* option :
          command.get_options([](const CLI::Option* each) { return each->count() > 0; }))
         if (const RetiredOption* const goes = find_retired(command, *option))
-            log_warning("--{} goes with the next version: {}", goes->option, goes->instead);
+            log_warning("--{} will be removed in the next version: {}", goes->option, goes->instead);
 }
 
 }  // namespace bigbird::cli

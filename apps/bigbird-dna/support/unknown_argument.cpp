@@ -31,7 +31,7 @@ std::size_t edit_distance(const std::string& a, const std::string& b) {
     return row.back();
 }
 
-/// "; did you mean X?", X the one that is spelled most like `word`, if any is near.
+/// "; did you mean X?", where X is the name with the spelling nearest to `word`; empty if none is near.
 std::string nearest(const std::vector<std::string>& known, const std::string& word) {
     std::string found;
     std::size_t least = most_typing_errors + 1;
