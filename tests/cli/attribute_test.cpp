@@ -97,6 +97,9 @@ DOCTEST_TEST_CASE("attribute: what is wrong is said in a sentence, and nothing i
     const auto several = attribute({"--labels", "*CTCF*", "--output", folder / "x.npz"}, bed);
     DOCTEST_CHECK(several.code == 2);
     DOCTEST_CHECK(contains(several.err, "put {label} into the name"));
+    const auto device = attribute({"--device", "gpu", "--output", output}, bed);
+    DOCTEST_CHECK(device.code == 2);
+    DOCTEST_CHECK(contains(device.err, "--device must be auto, cpu, cuda or cuda:N, not 'gpu'"));
     const auto sequences =
         run_program({"attribute", "--model", test_data("models/chromatin-grch37"), "--output", output});
     DOCTEST_CHECK(sequences.code == 2);

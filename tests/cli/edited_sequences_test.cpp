@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// predict-mutagenesis --sequences and motifs-marginalize --spacing beside predict on FASTA files with the same
-// letters changed.
+// predict-mutagenesis --sequences and motifs-marginalize --spacing beside predict on FASTA files with the
+// same letters changed.
 #include "cli/run_program.hpp"
 #include "support/temp_dir.hpp"
 #include "support/testing.hpp"
@@ -23,7 +23,7 @@ using Row = std::vector<std::string>;
 using Scores = std::map<std::string, double>;  ///< log odds by label
 
 const std::string nucleotides = "ACGT";
-constexpr double tolerance = 2e-4;  // of log odds, from scores with six digits
+constexpr double tolerance = 2e-4;     // of log odds, from scores with six digits
 constexpr double error_digits = 5e-4;  // standard errors are written with four
 
 std::string run(const std::vector<std::string>& words) {
@@ -84,17 +84,17 @@ std::string edited_fasta(const std::map<std::string, std::string>& records,
 
 /// Compares predict-mutagenesis on `records` with predict on the edited ones, on the strands that
 /// predict-mutagenesis reads by default. Scores begin at column `first_score` of predict's table.
-void check_records(const std::string& model, const std::string& strands, const std::map<std::string, std::string>& records,
-                   const std::vector<std::size_t>& bases, std::size_t first_score) {
+void check_records(const std::string& model, const std::string& strands,
+                   const std::map<std::string, std::string>& records, const std::vector<std::size_t>& bases,
+                   std::size_t first_score) {
     const TempDir folder;
     std::string fasta;
     for (const auto& [name, dna] : records)
         fasta += ">" + name + "\n" + dna + "\n";
     write_file(folder / "records.fa", fasta);
     write_file(folder / "edited.fa", edited_fasta(records, bases));
-    const auto effects =
-        rows_of(run({"predict-mutagenesis", "--model", model, "--sequences", folder / "records.fa",
-                     "--device", "cpu", "--quiet", "--output", "-"}));
+    const auto effects = rows_of(run({"predict-mutagenesis", "--model", model, "--sequences",
+                                      folder / "records.fa", "--device", "cpu", "--quiet", "--output", "-"}));
     auto odds = odds_of(run({"predict", "--model", model, "--sequences", folder / "edited.fa", "--device",
                              "cpu", "--reverse-complement", strands, "--quiet", "--output", "-"}),
                         0, first_score);
@@ -131,8 +131,8 @@ void check_records(const std::string& model, const std::string& strands, const s
 
 /// A motif of these letters, in MEME's format.
 std::string motif_of(const std::string& id, const std::string& letters) {
-    std::string text = "MOTIF " + id + "\nletter-probability matrix: alength= 4 w= " +
-                       std::to_string(letters.size()) + "\n";
+    std::string text =
+        "MOTIF " + id + "\nletter-probability matrix: alength= 4 w= " + std::to_string(letters.size()) + "\n";
     for (const char letter : letters)
         for (const char other : nucleotides)
             text += std::string(letter == other ? "0.97" : "0.01") + (other == 'T' ? "\n" : " ");
@@ -151,8 +151,8 @@ DOCTEST_TEST_CASE("edited: predict-mutagenesis --sequences has a bin model's sco
     first.replace(100, 20, "TGGCCACCAGGGGGCGCTAG");  // a site of CTCF
     first.replace(10, 5, "NNNNN");
     first.replace(200, 4, "acgt");
-    check_records(test_data("models/chromatin-grch37").string(), "average", {{"first", first}, {"second", second}},
-                  {0, 12, 107, 200, 299}, 4);
+    check_records(test_data("models/chromatin-grch37").string(), "average",
+                  {{"first", first}, {"second", second}}, {0, 12, 107, 200, 299}, 4);
 }
 
 DOCTEST_TEST_CASE("edited: predict-mutagenesis --sequences has a sequence model's scores of edited records") {
@@ -212,9 +212,9 @@ DOCTEST_TEST_CASE("edited: motifs-marginalize --spacing has the scores of backgr
                                    "--regions", folder / "rows.bed", "--device", "cpu",
                                    "--reverse-complement", "average", "--quiet", "--output", "-"}),
                               0, 8);
-    const auto table = rows_of(run({"motifs-marginalize", "--model", model, "--motifs", folder / "m.meme",
-                                    "--backgrounds", folder / "b.bed", "--reference", folder / "genome.fa",
-                                    "--spacing", "0,25", "--quiet"}));
+    const auto table =
+        rows_of(run({"motifs-marginalize", "--model", model, "--motifs", folder / "m.meme", "--backgrounds",
+                     folder / "b.bed", "--reference", folder / "genome.fa", "--spacing", "0,25", "--quiet"}));
     DOCTEST_REQUIRE(table[0] == Row{"#motif", "other", "spacing", "label", "effect", "se", "interaction",
                                     "interaction_se", "backgrounds"});
     DOCTEST_REQUIRE(table.size() == 1 + 8 * odds.at("b0").size());

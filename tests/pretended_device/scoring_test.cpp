@@ -1,16 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
-// finetune-promoter and -chromatin, predict-promoter and -chromatin, predict-variants and embed on the
-// pretended device. In fp32 all figures are the CPU's to 1e-5. In bf16, where the devices round at different
-// places, losses and probabilities are to 2e-2, vectors to 8e-2, and AUROCs, which a few windows decide, are
-// not compared.
+// finetune-promoter and -chromatin, predict-promoter and -chromatin, predict-variants, attribute and embed on
+// the pretended device. In fp32 all figures are the CPU's to 1e-5. In bf16, where the devices round at
+// different places, losses and probabilities are to 2e-2, vectors to 8e-2, and AUROCs, which a few windows
+// decide, are not compared.
 #include "support/pretended/pretended_device.hpp"
 #include "support/temp_dir.hpp"
 #include "support/testing.hpp"
-#include "unit/task_models/tiny_task.hpp"
+#include "unit/task_models/bin_examples.hpp"
 
 #include "bigbird/core/error.hpp"
 #include "bigbird/core/formats/json_file.hpp"
+#include "bigbird/rows/score_table.hpp"
 #include "bigbird/rows/text_fields.hpp"
+#include "bigbird/task_models/network/sequence_network.hpp"
 #include "bigbird/task_models/score/score.hpp"
 #include "bigbird/task_models/train/finetune.hpp"
 
@@ -90,6 +92,30 @@ public:
 private:
     TempDir folder_;
 };
+
+/// A bin model, "bins", and a sequence model, "sequences", of two labels.
+void write_letter_models(const Fixture& fixture) {
+    bins::BinsConfig bins = small_bins();
+    bins.both_strands = true;
+    bins.motif_filters = 4;
+    sequences::Config records;
+    records.filters = 16;
+    records.hidden = 16;
+    records.layers = 1;
+    records.heads = 2;
+    records.longest = 200;
+    task_models::TaskInfo info;
+    info.task = examples::Task::sequences;
+    info.target = examples::TargetKind::classes;
+    info.architecture = task_models::sequence_architecture;
+    for (const char* name : {"bins", "sequences"}) {
+        fs::create_directories(fixture / name);
+        write_file(fixture / name / "labels.tsv",
+                   rows::LabelTable({{"k", "a", -1}, {"k", "b", -1}}).to_text());
+    }
+    small_base_bins(1, bins)->write(small_bins_info(bins), fixture / "bins");
+    task_models::new_sequence_network(records, 2, 1, at::kCPU)->write(info, fixture / "sequences");
+}
 
 /// What `write(device, file)` writes on the CPU and on the device.
 template <typename Write>
@@ -262,6 +288,37 @@ DOCTEST_TEST_CASE("predict-variants: the CPU's scores, of models of a task and o
                           spec.window = 600;
                           predict_variants(spec);
                       }) < fp32_tolerance);
+    }
+}
+
+DOCTEST_TEST_CASE("attribute: the CPU's contributions, of bin, sequence and token models") {
+    using enum task_models::AttributionMethod;
+    const Fixture fixture;
+    write_letter_models(fixture);
+    write_file(fixture / "site.bed", "c\t355\t425\tsite\n");  // of two windows of the bin model
+    write_file(fixture / "records.fa", ">r\n" + random_dna(90, 7) + "\n");
+    const auto contributions_apart = [&](const char* model, task_models::AttributionMethod method) {
+        return apart_by_device(fixture, [&](const std::string& device, const fs::path& output) {
+            task_models::AttributeSpec spec;
+            set_common(spec, device, spec.dtype, output);
+            spec.models = {fixture / model};
+            spec.method = method;
+            if (std::string(model) == "sequences") {
+                spec.sequences = fixture / "records.fa";
+            } else {
+                spec.regions = fixture / "site.bed";
+                spec.references = {fixture / "genome.fa"};
+            }
+            attribute(spec);
+        });
+    };
+    for (const char* model : {"bins", "sequences", "chromatin-model"}) {
+        for (const auto method : {integrated_gradients, input_x_gradient, saliency, deeplift}) {
+            if (method == deeplift && std::string(model) == "chromatin-model") continue;
+            DOCTEST_CAPTURE(model);
+            DOCTEST_CAPTURE(static_cast<int>(method));
+            DOCTEST_CHECK(contributions_apart(model, method) < fp32_tolerance);
+        }
     }
 }
 

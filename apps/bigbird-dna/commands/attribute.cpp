@@ -55,10 +55,11 @@ void setup_attribute(Program& program, Runner<AttributeSpec> run) {
                       "Chromatin models: average the scores of both strands, or score only the given one "
                       "(none) or its reverse complement (only)");
     add_letter_outputs(command, spec->outputs, "Contributions");
+    add_device_option(command, spec->device);
     add_threads_option(command, spec->threads);
     add_examples(command, examples);
     show_first(command, {"--model", "--reference", "--regions", "--sequences", "--labels", "--method",
-                         "--baseline", "--output"});
+                         "--baseline", "--output", "--device"});
 }
 
 }  // namespace bigbird::cli

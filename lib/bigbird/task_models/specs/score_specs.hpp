@@ -186,8 +186,11 @@ enum class AttributionBaseline : std::uint8_t { zero, shuffled };
 inline constexpr Choices<AttributionBaseline, 2> attribution_baseline_choices{
     {{AttributionBaseline::zero, "zero"}, {AttributionBaseline::shuffled, "shuffled"}}};
 
-/// Settings of attribute.
+/// Settings of attribute. Gradients are fp32 on every device: in bf16 contributions would not sum to the
+/// difference of scores.
 struct AttributeSpec : ComputeSpec {
+    AttributeSpec() { dtype = "fp32"; }
+
     std::vector<std::filesystem::path> models;  ///< bin, sequence or token models; several: their mean
     /// Input: either BED rows ("-": standard input) on the reference, or FASTA or a table.
     std::filesystem::path regions;
