@@ -51,6 +51,28 @@ DOCTEST_TEST_CASE("cuda_attention: LibTorch's side of the kernels, emulated") {
     }
 }
 
+DOCTEST_TEST_CASE("cuda_attention: automatic takes the best kernels there are, for 16-bit numbers only") {
+    const CudaCase c{.pattern = "bigbird", .blocks = 7};
+    const attention::LayerLayout layout = layout_of(c);
+    const testing::AttentionInputs inputs = inputs_of(c, at::kBFloat16);
+    const auto attend = [&](attention::Backend backend, at::ScalarType type) {
+        return attention::sparse_attention(inputs.q.to(type), inputs.k.to(type), inputs.v.to(type),
+                                           inputs.key_mask, layout, backend);
+    };
+    using attention::Backend;
+    const at::Tensor on_cpu = attend(Backend::automatic, at::kFloat);
+    DOCTEST_CHECK(!attention::best_kernels(at::kCPU, at::kBFloat16, 64));
+    attention::cuda::KernelTable general = testing::emulated_kernels();
+    general.runs = [](attention::cuda::KernelSet set) { return set == attention::cuda::KernelSet::general; };
+    const attention::cuda::EmulatedKernels emulation(general);
+    DOCTEST_CHECK(
+        (attention::best_kernels(at::kCPU, at::kBFloat16, 64) == attention::cuda::KernelSet::general));
+    DOCTEST_CHECK(!attention::best_kernels(at::kCPU, at::kBFloat16, 32));
+    DOCTEST_CHECK(
+        testing::identical(attend(Backend::automatic, at::kBFloat16), attend(Backend::fused, at::kBFloat16)));
+    DOCTEST_CHECK(testing::identical(attend(Backend::automatic, at::kFloat), on_cpu));
+}
+
 DOCTEST_TEST_CASE(
     "cuda_attention: only those gradients are computed that are asked for, and they are the same") {
     const CudaCase c{.pattern = "bigbird", .blocks = 9, .heads = 1, .padded = 70};

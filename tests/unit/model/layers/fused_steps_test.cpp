@@ -115,12 +115,14 @@ DOCTEST_TEST_CASE("fused_steps: bias and gelu, with gradients, as near fp64 as L
 }
 
 DOCTEST_TEST_CASE(
-    "fused_steps: they take over where fused was chosen, in 16 bits, on a device with kernels") {
+    "fused_steps: they take over in 16 bits on a device with kernels, unless another backend was chosen") {
     const at::Tensor parameter = at::zeros({4}), half = parameter.to(at::kHalf);
     DOCTEST_CHECK(!model::fused_type(half, Backend::fused, 64));
     const attention::cuda::EmulatedKernels emulation(testing::emulated_kernels());
     DOCTEST_CHECK((model::fused_type(half, Backend::fused, 64) == at::kHalf));
-    DOCTEST_CHECK(!model::fused_type(half, Backend::automatic, 64));
+    DOCTEST_CHECK((model::fused_type(half, Backend::automatic, 64) == at::kHalf));
+    DOCTEST_CHECK(!model::fused_type(parameter, Backend::automatic, 64));
+    DOCTEST_CHECK(!model::fused_type(half, Backend::blocked, 64));
     DOCTEST_CHECK(!model::fused_type(half, Backend::fused, 60));
     DOCTEST_CHECK(!model::fused_type(half, Backend::fused, 2048));
     DOCTEST_CHECK(!model::fused_type(parameter, Backend::fused, 64));
