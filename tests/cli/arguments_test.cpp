@@ -24,10 +24,6 @@ ProgramResult predict(const std::string& output, std::vector<std::string> more) 
     return run_program(more);
 }
 
-bool contains(const std::string& text, const std::string& part) {
-    return text.find(part) != std::string::npos;
-}
-
 }  // namespace
 
 DOCTEST_TEST_CASE("arguments: numbers are decimal, finite and of a size that can be computed with") {

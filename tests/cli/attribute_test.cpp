@@ -24,10 +24,6 @@ ProgramResult attribute(const std::vector<std::string>& more, const std::string&
     return run_program(words, input);
 }
 
-bool contains(const std::string& text, const std::string& part) {
-    return text.find(part) != std::string::npos;
-}
-
 struct Base {
     char letter;
     double contribution;

@@ -9,11 +9,7 @@
 #include <filesystem>
 #include <sstream>
 
-using bigbird::testing::read_file;
-using bigbird::testing::run_program;
-using bigbird::testing::TempDir;
-using bigbird::testing::test_data;
-using bigbird::testing::write_file;
+using namespace bigbird::testing;
 namespace fs = std::filesystem;
 
 namespace {
@@ -22,10 +18,6 @@ const std::string reference = test_data("genome/22.fa.gz").string();
 
 std::vector<std::string> promoters(const fs::path& tss, const fs::path& output) {
     return {"build-promoters", "--tss", tss.string(), "--reference", reference, "--output", output.string()};
-}
-
-bool contains(const std::string& text, const std::string& part) {
-    return text.find(part) != std::string::npos;
 }
 
 std::vector<std::string> chromatin(const fs::path& peaks, const fs::path& output) {

@@ -17,10 +17,6 @@ using namespace bigbird::testing;
 
 namespace {
 
-bool contains(const std::string& text, const std::string& part) {
-    return text.find(part) != std::string::npos;
-}
-
 class Fixture {
 public:
     Fixture() {

@@ -5,16 +5,7 @@
 
 #include <filesystem>
 
-using bigbird::testing::run_program;
-using bigbird::testing::TempDir;
-
-namespace {
-
-bool contains(const std::string& text, const std::string& part) {
-    return text.find(part) != std::string::npos;
-}
-
-}  // namespace
+using namespace bigbird::testing;
 
 DOCTEST_TEST_CASE("help: goes to standard output and names the exit codes") {
     const auto result = run_program({"--help"});

@@ -15,17 +15,9 @@
 #include <vector>
 
 using namespace bigbird;
-using bigbird::testing::has_shell;
-using bigbird::testing::read_file;
-using bigbird::testing::run_program;
-using bigbird::testing::run_shell;
-using bigbird::testing::TempDir;
+using namespace bigbird::testing;
 
 namespace {
-
-bool contains(const std::string& text, const std::string& part) {
-    return text.find(part) != std::string::npos;
-}
 
 /// All commands as the program has them once it has parsed something; nothing of them runs.
 class Tree {

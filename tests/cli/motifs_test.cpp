@@ -47,10 +47,6 @@ private:
     TempDir folder_;
 };
 
-bool contains(const std::string& text, const std::string& part) {
-    return text.find(part) != std::string::npos;
-}
-
 }  // namespace
 
 DOCTEST_TEST_CASE("motifs scan: hits of both strands as a BED, the same by either spelling of the command") {

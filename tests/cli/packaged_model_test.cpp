@@ -4,40 +4,20 @@
 #include "cli/shell.hpp"
 #include "support/temp_dir.hpp"
 #include "support/testing.hpp"
+#include "unit/task_models/table_rows.hpp"
 
 #include <algorithm>
 #include <cmath>
-#include <fstream>
-#include <sstream>
 #include <vector>
 
 using namespace bigbird::testing;
 
 namespace {
 
-using Table = std::vector<std::vector<std::string>>;
-
 constexpr std::size_t first_score = 8, labels = 109, regions = 9;
 
-/// The header and the rows of a table of scores, without its lines of provenance.
-Table read_table(const std::filesystem::path& path) {
-    Table table;
-    std::ifstream in(path);
-    for (std::string line; std::getline(in, line);) {
-        if (line.starts_with("##")) {
-            continue;
-        }
-        std::istringstream fields(line);
-        table.emplace_back();
-        for (std::string field; std::getline(fields, field, '\t');) {
-            table.back().push_back(field);
-        }
-    }
-    return table;
-}
-
-Table expected_scores() {
-    return read_table(test_data("models/chromatin-grch37.scores.tsv"));
+TableRows expected_scores() {
+    return read_rows(test_data("models/chromatin-grch37.scores.tsv"), "##");
 }
 
 ProgramResult score(const std::string& output, const std::string& strand) {
@@ -47,7 +27,7 @@ ProgramResult score(const std::string& output, const std::string& strand) {
                         "cpu", "--output", output});
 }
 
-double largest_difference(const Table& scores, const Table& expected) {
+double largest_difference(const TableRows& scores, const TableRows& expected) {
     double largest = 0;
     for (std::size_t row = 1; row < expected.size(); ++row) {
         for (std::size_t i = first_score; i < expected[row].size(); ++i) {
@@ -66,7 +46,7 @@ DOCTEST_TEST_CASE("chromatin-grch37: scores a BED file as stored") {
     const ProgramResult result = score(output, "average");
     DOCTEST_REQUIRE_MESSAGE(result.code == 0, result.err);
 
-    const Table scores = read_table(output), expected = expected_scores();
+    const TableRows scores = read_rows(output, "##"), expected = expected_scores();
     DOCTEST_REQUIRE(expected.size() == 1 + regions);
     DOCTEST_REQUIRE(expected.front().size() == first_score + labels);
     DOCTEST_REQUIRE(scores.size() == expected.size());
@@ -78,12 +58,13 @@ DOCTEST_TEST_CASE("chromatin-grch37: the strands count") {
     const TempDir folder;
     const std::string output = (folder / "scores.tsv").string();
     DOCTEST_REQUIRE(score(output, "none").code == 0);
-    DOCTEST_CHECK(largest_difference(read_table(output), expected_scores()) > 1e-3);
+    DOCTEST_CHECK(largest_difference(read_rows(output, "##"), expected_scores()) > 1e-3);
 }
 
 DOCTEST_TEST_CASE("chromatin-grch37: effects of variants that bcftools consensus applied, and their ranks") {
     const TempDir folder;
-    const Table expected = read_table(test_data("variants/effects.tsv"));  // scripts/checks/check_variants.py
+    const TableRows expected =
+        read_rows(test_data("variants/effects.tsv"), "##");  // scripts/checks/check_variants.py
     DOCTEST_REQUIRE(expected.size() == 34);
     std::string vcf = "##fileformat=VCFv4.2\n#CHROM\tPOS\tID\tREF\tALT\tQUAL\tFILTER\tINFO\n", before;
     for (std::size_t i = 1; i < expected.size(); ++i) {
@@ -111,10 +92,10 @@ DOCTEST_TEST_CASE("chromatin-grch37: effects of variants that bcftools consensus
         words.insert(words.end(), more.begin(), more.end());
         const ProgramResult result = run_program(words);
         DOCTEST_REQUIRE_MESSAGE(result.code == 0, result.err);
-        return read_table(output);
+        return read_rows(output, "##");
     };
-    const Table centre = effects("centre.tsv", {"--write", "log-odds,quantile,p"});
-    const Table l2 = effects("l2.tsv", {"--write", "log-odds", "--scorer", "l2", "--bins", "5"});
+    const TableRows centre = effects("centre.tsv", {"--write", "log-odds,quantile,p"});
+    const TableRows l2 = effects("l2.tsv", {"--write", "log-odds", "--scorer", "l2", "--bins", "5"});
     for (std::size_t i = 1; i < expected.size(); ++i) {
         const std::size_t row = (i + 2) / 3, label = (i - 1) % 3;
         DOCTEST_CAPTURE(i);

@@ -14,17 +14,10 @@
 #include <sstream>
 
 using namespace bigbird;
-using bigbird::testing::ProgramResult;
-using bigbird::testing::run_program;
-using bigbird::testing::TempDir;
-using bigbird::testing::test_data;
+using namespace bigbird::testing;
 namespace fs = std::filesystem;
 
 namespace {
-
-bool contains(const std::string& text, const std::string& part) {
-    return text.find(part) != std::string::npos;
-}
 
 /// Four documents of real sentences.
 std::string documents_in(const TempDir& folder) {

@@ -58,10 +58,6 @@ std::int64_t lines_without_comments(const std::string& text) {
     return lines;
 }
 
-bool contains(const std::string& text, const std::string& part) {
-    return text.find(part) != std::string::npos;
-}
-
 }  // namespace
 
 DOCTEST_TEST_CASE("scoring: predict-chromatin reads standard input and writes standard output") {

@@ -14,10 +14,6 @@ using namespace bigbird::testing;
 
 namespace {
 
-bool contains(const std::string& text, const std::string& part) {
-    return text.find(part) != std::string::npos;
-}
-
 /// Rows of a table without their first columns, no header.
 std::string behind_columns(const std::string& table, int columns) {
     std::istringstream lines(table);

@@ -15,10 +15,6 @@ using namespace bigbird::testing;
 
 namespace {
 
-bool contains(const std::string& text, const std::string& part) {
-    return text.find(part) != std::string::npos;
-}
-
 std::string peaks(const std::string& name) {
     return test_data("chromatin/" + name + ".chr22.narrowPeak.gz");
 }

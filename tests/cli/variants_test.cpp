@@ -36,10 +36,6 @@ private:
     TempDir folder_;
 };
 
-bool contains(const std::string& text, const std::string& part) {
-    return text.find(part) != std::string::npos;
-}
-
 /// The lines of a VCF after the header.
 std::string records_of(const std::string& vcf) {
     return vcf.substr(vcf.find('\n', vcf.find("#CHROM")) + 1);
