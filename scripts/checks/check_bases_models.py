@@ -119,8 +119,7 @@ def check_bins(checks, folder, what):
                 logits = model(letters.flip(1, 2)).flip(1) if strand == "only" else model(letters)
             logits = calibrated(folder, logits[0, margin:bins - margin].double())
             gap, largest = off_by(logits, scores), logits.abs().max().item()
-            checks.say(f"{what}, {'reverse complement' if strand == 'only' else 'as it is'}", gap <= 1e-5,
-                       f"{logits.numel()} logits up to {largest:.1f}, off by {gap:.1e}")
+            checks.say(f"{what}, {'reverse complement' if strand == 'only' else 'as it is'}", gap <= 1e-5, f"{logits.numel()} logits up to {largest:.1f}, off by {gap:.1e}")
 
 
 def check_sequences(checks, folder, what):
@@ -200,10 +199,8 @@ def main():
         forms = {"norms behind, gates, no rotation": dict(norm="post", feed_forward="gated", positions="none", motif_filters=0, both_strands=False),
                  "sparse attention": dict(encoder=sparse, motif_filters=5, stages=[dict(channels=24, width=9, pool=4), dict(channels=32, width=5, pool=50)]),
                  "a stage that keeps places": dict(stages=[dict(channels=128, width=3, pool=200), dict(channels=128, width=5, pool=1)])}
-        cases = {}
-        for name in options.presets.split(","):
-            layers, hidden, heads, positions, *others = PRESETS[name]
-            cases[f"preset {name}"] = bins_network(layers, hidden, heads, options.positions or positions, *others)
+        shapes = {name: (*PRESETS[name][:3], options.positions or PRESETS[name][3], *PRESETS[name][4:]) for name in options.presets.split(",")}
+        cases = {f"preset {name}": bins_network(*shape) for name, shape in shapes.items()}
         cases |= {name: bins_network(*PRESETS["tiny"], **changes) for name, changes in forms.items()}
         kmers = dict(lengths=[5, 6], both_strands=True, places=0)
         records = {"sequence model": dict(members=1, member=sequence_member()),

@@ -99,11 +99,8 @@ void write_letter_models(const Fixture& fixture) {
     bins.both_strands = true;
     bins.motif_filters = 4;
     sequences::Config records;
-    records.filters = 16;
     records.hidden = 16;
-    records.layers = 1;
     records.heads = 2;
-    records.longest = 200;
     task_models::TaskInfo info;
     info.task = examples::Task::sequences;
     info.target = examples::TargetKind::classes;
@@ -297,27 +294,21 @@ DOCTEST_TEST_CASE("attribute: the CPU's contributions, of bin, sequence and toke
     write_letter_models(fixture);
     write_file(fixture / "site.bed", "c\t355\t425\tsite\n");  // of two windows of the bin model
     write_file(fixture / "records.fa", ">r\n" + random_dna(90, 7) + "\n");
-    const auto contributions_apart = [&](const char* model, task_models::AttributionMethod method) {
-        return apart_by_device(fixture, [&](const std::string& device, const fs::path& output) {
-            task_models::AttributeSpec spec;
-            set_common(spec, device, spec.dtype, output);
-            spec.models = {fixture / model};
-            spec.method = method;
-            if (std::string(model) == "sequences") {
-                spec.sequences = fixture / "records.fa";
-            } else {
-                spec.regions = fixture / "site.bed";
-                spec.references = {fixture / "genome.fa"};
-            }
-            attribute(spec);
-        });
-    };
-    for (const char* model : {"bins", "sequences", "chromatin-model"}) {
+    for (const std::string model : {"bins", "sequences", "chromatin-model"}) {
         for (const auto method : {integrated_gradients, input_x_gradient, saliency, deeplift}) {
-            if (method == deeplift && std::string(model) == "chromatin-model") continue;
+            if (method == deeplift && model == "chromatin-model") continue;
             DOCTEST_CAPTURE(model);
             DOCTEST_CAPTURE(static_cast<int>(method));
-            DOCTEST_CHECK(contributions_apart(model, method) < fp32_tolerance);
+            DOCTEST_CHECK(apart_by_device(fixture, [&](const std::string& device, const fs::path& output) {
+                              task_models::AttributeSpec spec;
+                              set_common(spec, device, spec.dtype, output);
+                              spec.models = {fixture / model};
+                              spec.method = method;
+                              (model == "sequences" ? spec.sequences : spec.regions) =
+                                  fixture / (model == "sequences" ? "records.fa" : "site.bed");
+                              if (model != "sequences") spec.references = {fixture / "genome.fa"};
+                              attribute(spec);
+                          }) < fp32_tolerance);
         }
     }
 }
