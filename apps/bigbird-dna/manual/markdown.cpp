@@ -46,11 +46,12 @@ std::string option_row(const OptionText& option) {
            cell(escaped(option.description)) + " |\n";
 }
 
-std::string option_table(const std::string& title, const std::vector<OptionText>& options) {
-    std::string text = "| " + title + " | value | default | description |\n|---|---|---|---|\n";
+/// Rows of a command's table, below one with the name of their group.
+std::string option_rows(const std::string& group, const std::vector<OptionText>& options) {
+    std::string text = "| **" + group + "** | | | |\n";
     for (const OptionText& option : options)
         text += option_row(option);
-    return text + "\n";
+    return text;
 }
 
 std::string example_text(const CommandText& command) {
@@ -66,10 +67,12 @@ std::string example_text(const CommandText& command) {
 
 std::string command_text(const CommandText& command) {
     std::string text = "### " + command.name + "\n\n" + escaped(command.description) + "\n\n```\n" +
-                       command.usage + "\n```\n\n";
-    if (!command.arguments.empty()) text += option_table("argument", command.arguments);
+                       command.usage +
+                       "\n```\n\n| option | value | default | description |\n|---|---|---|---|\n";
+    if (!command.arguments.empty()) text += option_rows("Arguments", command.arguments);
     for (const OptionGroup& group : command.groups)
-        text += option_table(group.name, group.options);
+        text += option_rows(group.name, group.options);
+    text += "\n";
     if (!command.notes.empty()) text += escaped(command.notes) + "\n\n";
     return text + example_text(command);
 }
