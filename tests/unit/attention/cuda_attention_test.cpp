@@ -52,7 +52,7 @@ DOCTEST_TEST_CASE("cuda_attention: LibTorch's side of the kernels, emulated") {
 }
 
 DOCTEST_TEST_CASE("cuda_attention: automatic takes the best kernels there are, for 16-bit numbers only") {
-    const CudaCase c{.pattern = "bigbird", .blocks = 7};
+    const CudaCase c{.pattern = "bigbird", .blocks = 13};
     const attention::LayerLayout layout = layout_of(c);
     const testing::AttentionInputs inputs = inputs_of(c, at::kBFloat16);
     const auto attend = [&](attention::Backend backend, at::ScalarType type) {
