@@ -6,7 +6,7 @@ Folders of bin and sequence models in Python beside the program: AutoModel.from_
 unexpected weights, and its logits must be those behind `predict`'s scores, to 1e-5, on each strand.
   MODEL ...   bin models that the program wrote; also `motifs marginalize` beside tangermeme's marginalize and space, on three backgrounds
   (none)      models with random weights: every preset named, forms that no preset has, sequence models with places, members and k-mers
-base and large take minutes and 10 GB or more; windows of --positions 1024, instead of 4,096, take 2 minutes and 7 GB. Prints a line per check. Exit code 0 where all is well. Needs torch, transformers and safetensors, for MODEL tangermeme.
+base takes 2 minutes and 20 GB, large with --positions 1024 instead of 4,096 2 minutes and 7 GB. Prints a line per check. Exit code 0 where all is well. Needs torch, transformers and safetensors, for MODEL tangermeme.
 """
 import argparse
 import json
