@@ -173,9 +173,13 @@ DOCTEST_TEST_CASE("motifs export, motifs marginalize: of the bundled model; a fo
     DOCTEST_CHECK(exported.code == 0);
     DOCTEST_CHECK(contains(read_file(fixture / "f.meme"), "MOTIF filter_5 A549|CEBPB|None,"));
     fixture.write("b.bed", "c\t6000\t7000\n");
-    const auto effects =
-        run_program({"motifs", "marginalize", "--model", model, "--motifs", fixture / "m.meme",
-                     "--backgrounds", fixture / "b.bed", "--reference", fixture / "wide.fa"});
+    const auto marginalize = [&](const char* device) {
+        return run_program({"motifs", "marginalize", "--model", model, "--motifs", fixture / "m.meme",
+                            "--backgrounds", fixture / "b.bed", "--reference", fixture / "wide.fa",
+                            "--device", device});
+    };
+    DOCTEST_CHECK(contains(marginalize("gpu").err, "--device must be auto, cpu, cuda or cuda:N, not 'gpu'"));
+    const auto effects = marginalize("cpu");
     DOCTEST_CAPTURE(effects.err);
     DOCTEST_CHECK(effects.code == 0);
     DOCTEST_CHECK(effects.out.starts_with("#motif\tname\tlabel\teffect\tse\tbackgrounds\none\tfirst\tA549|"));

@@ -56,6 +56,7 @@ void setup_motifs_export(Program& program, Runner<ExportMotifsSpec> run) {
     add_reference_option(command, spec->references, false)
         ->description("FASTA of sequence to search for sites; default: 1,048,576 random bases");
     add_outputs(command, *spec, "Motifs with their numbers of sites");
+    add_device_option(command, spec->device);
     add_examples(command, export_examples);
 }
 
@@ -89,6 +90,7 @@ void setup_motifs_marginalize(Program& program, Runner<MarginalizeSpec> run) {
     add_outputs(command, *spec,
                 "Table: motif, name, label, effect (mean over backgrounds), se (standard error), "
                 "backgrounds; with --spacing also interaction: the effect of both minus that of each");
+    add_device_option(command, spec->device);
     add_examples(command, marginalize_examples);
 }
 
