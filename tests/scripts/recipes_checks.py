@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """recipes_checks.py BUILD runs README.md's first command, and the blocks of docs/recipes.md and docs/explain.md one after the other, in folders that have the
-pages' names for files of test_data; then those of docs/sequences.md, tracks.md and motifs.md, with inputs made from test_data and shorter training. Blocks that
+pages' names for files of test_data; then those of docs/sequences.md, tracks.md, pretraining.md and motifs.md, with inputs made from test_data and shorter training. Blocks that
 begin with "takes long" are left out, and so are those that need a package, a program or another block's file that is not there."""
 import math
 import os
@@ -30,10 +30,18 @@ gzip -dc test_data/tracks/yeast.bedpe.gz | awk -v OFS='\t' 'BEGIN { split("XII X
     if (k > 3 || $5 < k * 67500 || $6 > (k + 1) * 67500) next; $1 = part[k + 1]; for (i = 2; i <= 6; ++i) if (i != 4) $i -= k * 67500 }
     { sub("chr", "", $1); $4 = $1; print }' | gzip >atac.bedpe.gz
 printf 'I\t0\t1000\n' | tee blacklist.bed >>tracks.bed"""
+PRETRAINING = r"""gzip -dc genome.fa.gz >genome.fa; printf '22\t20500000\t22000000\n' >held_out.bed; rm peaks.bed
+for name in A549.CTCF K562.MAX; do printf '%s\tTF\tpeaks/%s.narrowPeak.gz\n' $name $name; done | sed '1i name\tgroup\tpath' >peaks.tsv
+bigbird-dna build-chromatin --peaks peaks.tsv --reference genome.fa --window 1000 --include 22:19000001-20200000 --validation 22:20000001-20100000 \
+    --output examples
+bigbird-dna build-promoters --tss test_data/promoter/tss.hg19.bed --reference genome.fa --window=-1000:500 --validation 22:20000001-20500000 \
+    --output promoters"""
 # How a page's inputs are made, and what in its blocks is replaced.
 SHORTENED = {
     "sequences.md": (SEQUENCES, {" train ": " train --members 1 --epochs 2 ", "my-sequences --output my-run": "my-sequences --output my-run --members 1 --epochs 2"}),
     "tracks.md": (TRACKS, {" train ": " train --steps 20 ", "--output run\n": "--output run --steps 20\n", " regions.bed": " tracks.bed"}),
+    "pretraining.md": (PRETRAINING, {"--steps 500": "--steps 2", "--output mlm.json": "--output mlm.json --max-sequences 8", "--pooling mean": "--pooling mean --steps 2",
+                                     "tensorboard --logdir": "ls", "--corpus other": "--corpus corpus --steps 2 --batch-size 2 --sequence-length 512"}),
     "motifs.md": ("cp test_data/motifs/queries.meme known.meme",
                   {"$MODEL": "model", "$GENOME": "genome.fa.gz", "sheet.png": "sheet.svg"}),
 }
@@ -54,7 +62,7 @@ def lay_out(folder):
 
 def missing(language, text):
     if language == "bash":
-        words = [word for word in ("tabix", "bcftools") if re.search(rf"^{word} ", text, re.MULTILINE)]
+        words = [word for word in ("tabix", "bcftools", "torchrun", "srun") if re.search(rf"^{word} ", text, re.MULTILINE)]
         return next((word for word in words if not shutil.which(word)), None)
     if language == "r":
         return None if shutil.which("Rscript") else "Rscript"
@@ -111,7 +119,7 @@ def main():
             lay_out(Path(name))
             if page == PAGES[0]:
                 check_readme(name, environment)
-            subprocess.run(["bash", "-euc", inputs], cwd=name, check=True)
+            subprocess.run(["bash", "-euc", inputs], cwd=name, env=environment, check=True)
             count, done = run_page(page, name, environment, replaced)
         print(f"{page}: {done} of {count} blocks were run")
         total += count
