@@ -41,7 +41,7 @@ SHORTENED = {
     "sequences.md": (SEQUENCES, {" train ": " train --members 1 --epochs 2 ", "my-sequences --output my-run": "my-sequences --output my-run --members 1 --epochs 2"}),
     "tracks.md": (TRACKS, {" train ": " train --steps 20 ", "--output run\n": "--output run --steps 20\n", " regions.bed": " tracks.bed"}),
     "pretraining.md": (PRETRAINING, {"--steps 500": "--steps 2", "--output mlm.json": "--output mlm.json --max-sequences 8", "--pooling mean": "--pooling mean --steps 2",
-                                     "tensorboard --logdir": "ls", "--corpus other": "--corpus corpus --steps 2 --batch-size 2 --sequence-length 512"}),
+                                     "tensorboard --logdir": "ls", "--corpus other": "--corpus corpus --steps 2"}),
     "motifs.md": ("cp test_data/motifs/queries.meme known.meme",
                   {"$MODEL": "model", "$GENOME": "genome.fa.gz", "sheet.png": "sheet.svg"}),
 }

@@ -19,6 +19,7 @@ using pretraining::PretrainSpec;
 namespace {
 
 constexpr const char* by_config = "by --config";
+constexpr const char* by_config_or_model = "by --config; with --model, as it was trained";
 
 void add_corpora_options(CLI::App& command, pretraining::CorporaSpec& corpora) {
     CLI::Option* corpus =
@@ -61,7 +62,7 @@ void add_network_options(CLI::App& command, PretrainSpec& spec) {
                     "Tokens per sequence, including [CLS] and [SEP]")
         ->check(CLI::PositiveNumber)
         ->type_name("N")
-        ->default_str(by_config)
+        ->default_str(by_config_or_model)
         ->group(group);
     command.add_option("--dropout", spec.dropout, "Share of hidden values dropped in training")
         ->check(CLI::Range(0.0, 0.99))
@@ -191,7 +192,7 @@ void setup_pretrain(Program& program, Runner<PretrainSpec> run) {
         ->group("Optimization");
     option_of(command, "--batch-size")
         ->description("Sequences per step, over all micro-batches")
-        ->default_str(by_config);
+        ->default_str(by_config_or_model);
     add_choice_option(command, "--optimizer", spec->optimizer.kind, training::optimizer_choices,
                       "muon: Muon for the matrices within layers (orthogonal updates of AdamW's size), AdamW "
                       "for the rest")

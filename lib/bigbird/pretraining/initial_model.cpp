@@ -60,8 +60,26 @@ model::BigBirdConfig configuration_from(const model::BigBirdConfig& model, model
     return given;
 }
 
+Json pretraining_option(const model::BigBirdConfig& config, const std::string& name) {
+    const Json* level = &config.extra;
+    for (const std::string& key : {std::string("pretraining"), std::string("options"), name}) {
+        if (!level->is_object() || !level->contains(key)) {
+            return nullptr;
+        }
+        level = &(*level)[key];
+    }
+    return *level;
+}
+
 PretrainSpec with_model_folder(PretrainSpec spec) {
     spec.model = training::find_model(spec.model);
+    const model::BigBirdConfig config = model::read_config(spec.model);
+    const auto default_to_own = [&](const char* option, auto& number) {
+        const Json own = pretraining_option(config, option);
+        if (number == 0 && own.is_number_integer()) own.get_to(number);
+    };
+    default_to_own("--batch-size", spec.batch_size);
+    default_to_own("--sequence-length", spec.examples.sequence_length);
     if (spec.corpora.corpus.empty() && !spec.corpora.input.names_tokenizer()) {
         spec.corpora.input.tokenizer = spec.model;
     }

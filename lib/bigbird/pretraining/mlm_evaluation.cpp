@@ -10,6 +10,7 @@
 #include "bigbird/model/model_directory.hpp"
 #include "bigbird/model/weights.hpp"
 #include "bigbird/pretraining/corpora.hpp"
+#include "bigbird/pretraining/initial_model.hpp"
 #include "bigbird/training/find_model.hpp"
 
 #include <algorithm>
@@ -19,18 +20,6 @@
 namespace bigbird::pretraining {
 
 namespace {
-
-/// An option of the model's pretraining as config.json records it, or null.
-Json pretraining_option(const model::BigBirdConfig& config, const std::string& name) {
-    const Json* level = &config.extra;
-    for (const std::string& key : {std::string("pretraining"), std::string("options"), name}) {
-        if (!level->is_object() || !level->contains(key)) {
-            return nullptr;
-        }
-        level = &(*level)[key];
-    }
-    return *level;
-}
 
 corpus::ExampleSpec examples_of(const model::BigBirdConfig& config, const MlmEvaluationSpec& spec) {
     corpus::ExampleSpec examples{.masking = spec.masking, .seed = spec.seed};

@@ -94,6 +94,18 @@ DOCTEST_TEST_CASE("initial_model: another shape is refused by the key that diffe
                   "learnt 256 positions; none are left out");
 }
 
+DOCTEST_TEST_CASE("initial_model: batch size and sequence length default to those of the model's own run") {
+    const TempDir folder;
+    model::BigBirdConfig config = rotary_config();
+    config.extra = {{"pretraining", {{"options", {{"--batch-size", 3}, {"--sequence-length", 128}}}}}};
+    PretrainSpec spec;
+    spec.model = model_in(folder, config);
+    DOCTEST_CHECK(with_model_folder(spec).batch_size == 3);
+    DOCTEST_CHECK(with_model_folder(spec).examples.sequence_length == 128);
+    spec.batch_size = 7;
+    DOCTEST_CHECK(with_model_folder(spec).batch_size == 7);
+}
+
 DOCTEST_TEST_CASE("initial_model: a run begins with the model's weights, and records their checksum") {
     const TempDir folder;
     const std::filesystem::path model = model_in(folder, rotary_config());
