@@ -30,7 +30,7 @@ void report_finetuned(const task_models::FinetuneSpec& spec, const training::Loo
 
 int run(const task_models::FinetuneSpec& spec) {
     if (launches_processes(spec.processes)) return launch_processes(spec.processes);
-    report_finetuned(spec, task_models::finetune(spec, place_of_this_process(spec.processes)));
+    report_finetuned(spec, task_models::finetune(spec, rank_of_this_process(spec.processes)));
     return 0;
 }
 

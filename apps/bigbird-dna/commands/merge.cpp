@@ -40,7 +40,7 @@ std::vector<fs::path> without_records(std::vector<fs::path> paths) {
         return path.string().ends_with(".part.json") || path.extension() == ".tbi" ||
                path.extension() == ".csi";
     });
-    if (paths.empty()) throw ConfigError("no part is given, but records of parts alone");
+    if (paths.empty()) throw ConfigError("no part is given, only records of parts");
     return paths;
 }
 

@@ -23,13 +23,13 @@ void print_plan(const Json& plan) {
 int run(const pretraining::PretrainSpec& spec) {
     if (launches_processes(spec.processes)) return launch_processes(spec.processes);
     pretraining::Pretraining pretraining(spec);
-    const training::RankSpec place = place_of_this_process(spec.processes);
-    if (place.is_first() && spec.model.empty())
+    const training::RankSpec rank = rank_of_this_process(spec.processes);
+    if (rank.is_first() && spec.model.empty())
         log_info("network and training defaults: --config {}", spec.config);
     if (!spec.dry_run) {
-        log_info("{}: the pretrained model", pretraining.train(place).model.string());
-    } else if (place.is_first()) {
-        print_plan(pretraining.plan(place));
+        log_info("{}: the pretrained model", pretraining.train(rank).model.string());
+    } else if (rank.is_first()) {
+        print_plan(pretraining.plan(rank));
     }
     return 0;
 }

@@ -12,7 +12,7 @@ namespace bigbird::cli {
 
 int run(const task_models::FinetuneTokensSpec& spec) {
     if (launches_processes(spec.processes)) return launch_processes(spec.processes);
-    report_finetuned(spec, task_models::finetune_tokens(spec, place_of_this_process(spec.processes)));
+    report_finetuned(spec, task_models::finetune_tokens(spec, rank_of_this_process(spec.processes)));
     return 0;
 }
 

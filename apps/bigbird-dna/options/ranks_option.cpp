@@ -10,17 +10,17 @@ bool launches_processes(int processes) {
     return processes > 1 && training::ranks_from_environment().size == 1;
 }
 
-training::RankSpec place_of_this_process(int processes) {
-    training::RankSpec place = training::ranks_from_environment();
-    if (processes > 1 && processes != place.size) {
+training::RankSpec rank_of_this_process(int processes) {
+    training::RankSpec rank = training::ranks_from_environment();
+    if (processes > 1 && processes != rank.size) {
         throw ConfigError("--processes " + std::to_string(processes) +
                           " contradicts the environment, in which this is one of " +
-                          std::to_string(place.size) + " processes; leave out --processes");
+                          std::to_string(rank.size) + " processes; leave out --processes");
     }
-    if (!place.is_first()) {
-        set_up_log(Verbosity::quiet, "process " + std::to_string(place.rank) + ": ");
+    if (!rank.is_first()) {
+        set_up_log(Verbosity::quiet, "process " + std::to_string(rank.rank) + ": ");
     }
-    return place;
+    return rank;
 }
 
 }  // namespace bigbird::cli

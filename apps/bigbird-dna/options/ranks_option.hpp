@@ -11,6 +11,6 @@ bool launches_processes(int processes);
 
 /// This process's rank. Silences the log of all ranks except the first. Throws ConfigError if --processes
 /// contradicts the environment.
-training::RankSpec place_of_this_process(int processes);
+training::RankSpec rank_of_this_process(int processes);
 
 }  // namespace bigbird::cli

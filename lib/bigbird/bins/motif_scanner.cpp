@@ -5,7 +5,7 @@ namespace bigbird::bins {
 
 namespace {
 
-constexpr std::int64_t letters = 4, codes_per_place = 5;
+constexpr std::int64_t letters = 4, codes_per_position = 5;
 
 std::size_t index(std::int64_t i) {
     return static_cast<std::size_t>(i);
@@ -14,10 +14,10 @@ std::size_t index(std::int64_t i) {
 }  // namespace
 
 MotifScanner::MotifScanner(std::span<const float> odds, std::int64_t width)
-    : width_(width), odds_(index(width * codes_per_place)) {
+    : width_(width), odds_(index(width * codes_per_position)) {
     for (std::int64_t i = 0; i < width; ++i) {
-        Both* const here = &odds_[index(i * codes_per_place)];
-        Both* const there = &odds_[index((width - 1 - i) * codes_per_place)];
+        Both* const here = &odds_[index(i * codes_per_position)];
+        Both* const there = &odds_[index((width - 1 - i) * codes_per_position)];
         float sum = 0;
         for (std::int64_t letter = 0; letter < letters; ++letter) {
             const float value = odds[index(i * letters + letter)];
@@ -34,11 +34,11 @@ Site MotifScanner::best(std::span<const std::uint8_t> codes) const {
     const std::int64_t last = std::ssize(codes) - width_;
     for (std::int64_t begin = 0; begin <= last; ++begin) {
         const std::uint8_t* const code = &codes[index(begin)];
-        const Both* place = odds_.data();
+        const Both* position = odds_.data();
         Both sum;
-        for (std::int64_t i = 0; i < width_; ++i, place += codes_per_place) {
-            sum.forward += place[code[i]].forward;
-            sum.reverse += place[code[i]].reverse;
+        for (std::int64_t i = 0; i < width_; ++i, position += codes_per_position) {
+            sum.forward += position[code[i]].forward;
+            sum.reverse += position[code[i]].reverse;
         }
         if (sum.forward > site.score) site = {sum.forward, begin, false};
         if (sum.reverse > site.score) site = {sum.reverse, begin, true};

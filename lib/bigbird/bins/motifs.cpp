@@ -110,10 +110,10 @@ private:
 
     /// The score that about one in 33 of these sites reaches.
     static float usual_best(std::vector<Site> sites) {
-        const auto place =
+        const auto nth =
             sites.begin() + static_cast<std::ptrdiff_t>(static_cast<double>(sites.size()) * (1 - common));
-        std::ranges::nth_element(sites, place, {}, &Site::score);
-        return place->score;
+        std::ranges::nth_element(sites, nth, {}, &Site::score);
+        return nth->score;
     }
 
     /// False if too few of the label's bins have the motif.
@@ -125,9 +125,9 @@ private:
             const MotifScanner scanner(motif.odds, search_.width);
             const float least = usual_best(sites_in(others, scanner));
             std::vector<Letters> counts(index(search_.width));
-            for (Letters& place : counts)
+            for (Letters& column : counts)
                 for (std::size_t letter = 0; letter < letters; ++letter)
-                    place[letter] = pseudocount * background_[letter];
+                    column[letter] = pseudocount * background_[letter];
             motif.sites = 0;
             const std::vector<Site> sites = sites_in(with, scanner);
             for (std::size_t i = 0; i < with.size(); ++i) {
@@ -153,11 +153,11 @@ private:
 
     void set_odds(Motif& motif, const std::vector<Letters>& counts) const {
         for (std::size_t i = 0; i < counts.size(); ++i) {
-            const Letters& place = counts[i];
-            const double sum = place[0] + place[1] + place[2] + place[3];
+            const Letters& column = counts[i];
+            const double sum = column[0] + column[1] + column[2] + column[3];
             for (std::size_t letter = 0; letter < letters; ++letter)
                 motif.odds[i * letters + letter] =
-                    static_cast<float>(std::log2(place[letter] / sum / background_[letter]));
+                    static_cast<float>(std::log2(column[letter] / sum / background_[letter]));
         }
     }
 

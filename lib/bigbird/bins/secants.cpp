@@ -87,12 +87,12 @@ at::Tensor largest(const at::Tensor& x, std::int64_t dim) {
     if (!takes_secants()) return x.amax(dim);
     const Halves given(x, [&](const at::Tensor& all) { return all.amax(dim); });
     const at::Tensor rise = (given.of_input - given.of_reference).unsqueeze(dim);
-    const at::Tensor place =
+    const at::Tensor index =
         at::where(rise.ge(0), given.input.argmax(dim, true), given.reference.argmax(dim, true));
-    const at::Tensor step = (given.input - given.reference).gather(dim, place);
+    const at::Tensor step = (given.input - given.reference).gather(dim, index);
     const at::Tensor slope = at::where(step.eq(0), at::ones_like(step), rise / step);
     return at::cat(
-        {given.of_input + (slope * zero_of(x).gather(dim, place)).squeeze(dim), given.of_reference});
+        {given.of_input + (slope * zero_of(x).gather(dim, index)).squeeze(dim), given.of_reference});
 }
 
 Quadrature::Quadrature(int size) {

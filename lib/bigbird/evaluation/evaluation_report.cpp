@@ -359,10 +359,10 @@ std::vector<std::string> to_lines(const EvaluationReport& report) {
     }
     for (std::size_t i = 1; i < report.files.size(); ++i) {
         const FileEvaluation& file = report.files[i];
-        const std::size_t place = first.at_threshold ? 0 : 2 * file.evaluation.labels.size();
+        const std::size_t index = first.at_threshold ? 0 : 2 * file.evaluation.labels.size();
         lines.push_back(fmt::format("{} - {}: {} {}", file.name, report.files.front().name,
                                     first.at_threshold ? "AUROC" : "AUROC mean",
-                                    brief(file.differences[place])));
+                                    brief(file.differences[index])));
     }
     for (const GroupFigures& group : first.groups) {
         if (report.published.empty()) break;

@@ -67,7 +67,7 @@ void require_below(const at::Tensor& tensor, const std::string& key, std::int64_
 constexpr const char* global_mask = "global_attention_mask";
 
 void require_mask(const at::Tensor& mask, const std::string& key) {
-    require(((mask == 0) | (mask == 1)).all().item<bool>(), "tensor '" + key + "' must hold 0 and 1 alone");
+    require(((mask == 0) | (mask == 1)).all().item<bool>(), "tensor '" + key + "' must hold only 0 and 1");
 }
 
 void warn_of_unused(const TensorMap& inputs, const BigBirdConfig& config, const InputForm& form) {
@@ -296,7 +296,7 @@ TensorMap forward_tensors(const fs::path& directory, const TensorMap& inputs, co
     }
     const LoadedEncoder loaded = load_with_heads(directory, architecture, device);
     if (!loaded.has_predictions && architecture != "BigBirdModel" && architecture != "LongformerModel") {
-        log_warning("{}: heads of {} are not computed, the encoder alone is", directory.string(),
+        log_warning("{}: heads of {} are not computed, only the encoder is", directory.string(),
                     architecture.empty() ? "an architecture without name" : architecture);
     }
     const auto heads = [&](const HeadInput& input, TensorMap& out) {

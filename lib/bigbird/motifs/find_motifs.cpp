@@ -34,56 +34,56 @@ float norm(const Profile& profile) {
 }
 
 /// `width` bases of a region, on one of its strands. They may extend beyond the region.
-struct Place {
+struct Seqlet {
     std::size_t region = 0;
     std::int64_t begin = 0;
     bool reverse = false;
 };
 
-/// Calls take(place) for each offset and strand around a position.
+/// Calls take(aligned) for each offset and strand around a position.
 template <typename Take>
-void each_alignment(const Place& place, const Take& take) {
+void each_alignment(const Seqlet& seqlet, const Take& take) {
     for (const bool reverse : {false, true})
         for (std::int64_t moved = -farthest; moved <= farthest; ++moved)
-            take(Place{place.region, place.begin + moved, reverse});
+            take(Seqlet{seqlet.region, seqlet.begin + moved, reverse});
 }
 
 /// The profile of a stretch: each base's contribution, or with `as_counts` 1, in the row of its letter.
-Profile profile_of(const Contributions& region, const Place& place, bool as_counts = false) {
+Profile profile_of(const Contributions& region, const Seqlet& seqlet, bool as_counts = false) {
     Profile profile{};
     for (std::int64_t i = 0; i < width; ++i) {
         const auto base =
-            static_cast<std::size_t>(place.begin + i);  // wraps around to a large number before the region
+            static_cast<std::size_t>(seqlet.begin + i);  // wraps around to a large number before the region
         const std::size_t code = base < region.dna.size() ? letters.find(region.dna[base]) : letters.npos;
         if (code == letters.npos || !std::isfinite(region.values[base])) continue;
         profile[static_cast<std::size_t>(4 * i) + code] = as_counts ? 1 : region.values[base];
     }
-    if (place.reverse) std::ranges::reverse(profile);
+    if (seqlet.reverse) std::ranges::reverse(profile);
     return profile;
 }
 
-/// Returns the profile shifted by place.begin columns, and reversed if place.reverse.
-Profile moved(const Profile& profile, const Place& place) {
+/// Returns the profile shifted by seqlet.begin columns, and reversed if seqlet.reverse.
+Profile moved(const Profile& profile, const Seqlet& seqlet) {
     Profile other{};
     for (std::size_t i = 0; i < other.size(); ++i) {
-        const std::size_t from = i + static_cast<std::size_t>(4 * place.begin);
+        const std::size_t from = i + static_cast<std::size_t>(4 * seqlet.begin);
         if (from < profile.size()) other[i] = profile[from];
     }
-    if (place.reverse) std::ranges::reverse(other);
+    if (seqlet.reverse) std::ranges::reverse(other);
     return other;
 }
 
 struct Cluster {
     Profile sum{};  ///< sum of members' profiles, each of norm 1
     float sum_norm = 0;
-    std::vector<Place> members{};
+    std::vector<Seqlet> members{};
 
-    void add(const Profile& profile, const Place& place) {
+    void add(const Profile& profile, const Seqlet& seqlet) {
         const float scale = 1 / std::max(norm(profile), 1e-30F);
         for (std::size_t i = 0; i < sum.size(); ++i)
             sum[i] += profile[i] * scale;
         sum_norm = norm(sum);
-        members.push_back(place);
+        members.push_back(seqlet);
     }
     float cosine(const Profile& profile, float profile_norm) const {
         return product(profile, sum) / std::max(profile_norm * sum_norm, 1e-30F);
@@ -128,10 +128,10 @@ std::int64_t centre_of(const std::vector<double>& sizes, std::int64_t begin) {
 }
 
 /// The seqlets, the strongest first.
-std::vector<Place> find_seqlets(std::span<const Contributions> regions) {
+std::vector<Seqlet> find_seqlets(std::span<const Contributions> regions) {
     const Sizes sizes = sizes_of(regions);
     const double threshold = threshold_of(sizes);
-    std::vector<std::pair<double, Place>> all;  // sums that are high
+    std::vector<std::pair<double, Seqlet>> all;  // sums that are high
     for (std::size_t region = 0; region < sizes.size(); ++region) {
         for (auto first = sizes[region].begin(); sizes[region].end() - first >= core; ++first) {
             const double sum = std::accumulate(first, first + core, 0.0);
@@ -140,34 +140,34 @@ std::vector<Place> find_seqlets(std::span<const Contributions> regions) {
     }
     std::ranges::stable_sort(all, std::greater(), [](const auto& each) { return each.first; });
     std::vector<std::vector<std::int64_t>> taken(sizes.size());
-    std::vector<Place> kept;
-    for (const auto& [sum, place] : all) {
-        auto& others = taken[place.region];
-        const auto is_near = [begin = place.begin](std::int64_t at) { return std::abs(at - begin) < core; };
+    std::vector<Seqlet> kept;
+    for (const auto& [sum, seqlet] : all) {
+        auto& others = taken[seqlet.region];
+        const auto is_near = [begin = seqlet.begin](std::int64_t at) { return std::abs(at - begin) < core; };
         if (std::ranges::any_of(others, is_near)) continue;
-        others.push_back(place.begin);
-        kept.push_back({place.region, centre_of(sizes[place.region], place.begin) - width / 2});
+        others.push_back(seqlet.begin);
+        kept.push_back({seqlet.region, centre_of(sizes[seqlet.region], seqlet.begin) - width / 2});
         if (kept.size() == most_seqlets) break;
     }
     return kept;
 }
 
 /// Assigns each seqlet to its nearest cluster. With `grow`, a seqlet without a near cluster starts a new one.
-void assign(std::span<const Contributions> regions, std::span<const Place> seqlets,
+void assign(std::span<const Contributions> regions, std::span<const Seqlet> seqlets,
             const std::vector<Cluster>& by, std::vector<Cluster>& to, bool grow) {
-    for (const Place& seqlet : seqlets) {
+    for (const Seqlet& seqlet : seqlets) {
         std::size_t best = by.size();
         float most = joins;
-        Place where = seqlet;
-        each_alignment(seqlet, [&](const Place& place) {
-            const Profile profile = profile_of(regions[place.region], place);
+        Seqlet where = seqlet;
+        each_alignment(seqlet, [&](const Seqlet& aligned) {
+            const Profile profile = profile_of(regions[aligned.region], aligned);
             const float own = norm(profile);
             for (std::size_t i = 0; i < by.size(); ++i) {
                 const float likeness = by[i].cosine(profile, own);
                 if (likeness < most) continue;
                 most = likeness;
                 best = i;
-                where = place;
+                where = aligned;
             }
         });
         if (best == to.size() && grow) to.emplace_back();
@@ -182,8 +182,8 @@ std::vector<Cluster> merged(std::vector<Cluster> clusters) {
     for (Cluster& cluster : clusters) {
         if (cluster.members.size() < fewest_sites) break;
         float most = 0;
-        each_alignment({}, [&](const Place& place) {
-            const Profile profile = moved(cluster.sum, place);
+        each_alignment({}, [&](const Seqlet& aligned) {
+            const Profile profile = moved(cluster.sum, aligned);
             for (const Cluster& other : kept)
                 most = std::max(most, other.cosine(profile, cluster.sum_norm));
         });
@@ -195,8 +195,8 @@ std::vector<Cluster> merged(std::vector<Cluster> clusters) {
 /// The letters of a cluster's seqlets where they contribute.
 Motif motif_of(std::span<const Contributions> regions, const Cluster& cluster) {
     Profile counts{};
-    for (const Place& place : cluster.members)
-        std::ranges::transform(counts, profile_of(regions[place.region], place, true), counts.begin(),
+    for (const Seqlet& seqlet : cluster.members)
+        std::ranges::transform(counts, profile_of(regions[seqlet.region], seqlet, true), counts.begin(),
                                std::plus());
     std::array<float, width> heights{};
     for (std::size_t i = 0; i < cluster.sum.size(); ++i)
@@ -220,7 +220,7 @@ Motif motif_of(std::span<const Contributions> regions, const Cluster& cluster) {
 }  // namespace
 
 FoundMotifs find_motifs(std::span<const Contributions> regions) {
-    const std::vector<Place> seqlets = find_seqlets(regions);
+    const std::vector<Seqlet> seqlets = find_seqlets(regions);
     std::vector<Cluster> clusters;
     assign(regions, seqlets, clusters, clusters, true);
     for (int round = 0; round < rounds; ++round) {

@@ -43,9 +43,9 @@ ssize_t write_file(void* cookie, const char* data, std::size_t size) {
 }
 
 int seek_file(void* cookie, off64_t* offset, int whence) {
-    const off64_t place = ::lseek64(static_cast<const File*>(cookie)->handle, *offset, whence);
-    if (place < 0) return -1;
-    *offset = place;
+    const off64_t position = ::lseek64(static_cast<const File*>(cookie)->handle, *offset, whence);
+    if (position < 0) return -1;
+    *offset = position;
     return 0;
 }
 

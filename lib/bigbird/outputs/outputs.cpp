@@ -48,7 +48,7 @@ void check_part(const OutputSpec& spec) {
         require_readable(path);
         std::error_code error;
         if (!fs::is_regular_file(path, error)) {
-            throw ConfigError("--shard needs --" + role + " as a file: a pipe can be read once alone");
+            throw ConfigError("--shard needs --" + role + " as a file: a pipe can be read only once");
         }
     }
 }

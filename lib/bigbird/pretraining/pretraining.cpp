@@ -56,24 +56,24 @@ Pretraining::Pretraining(PretrainSpec spec)
     run_.loop.fixed_options = corpora_.fixed_options();
 }
 
-void Pretraining::set_up(const training::RankSpec& place) {
+void Pretraining::set_up(const training::RankSpec& rank) {
     MlmTaskSpec& task = run_.task;
-    model::set_compute_threads(place.share_of(threads_));
-    task.device = model::open_device(training::device_of(place, spec_.device));
+    model::set_compute_threads(rank.share_of(threads_));
+    task.device = model::open_device(training::device_of(rank, spec_.device));
     task.attention = model::usable_attention(spec_.attention, task.device);
     task.compute = training::parse_compute_type(spec_.dtype, task.device);
     if (task.recompute && task.device.is_cpu()) training::keep_little_memory();
     task.micro_batch_tokens = micro_batch_tokens(spec_.micro_batch_size, run_);
 }
 
-Json Pretraining::plan(const training::RankSpec& place) {
-    set_up(place);
+Json Pretraining::plan(const training::RankSpec& rank) {
+    set_up(rank);
     return plan_pretraining(run_, corpora_.tokenizer(), corpora_.on_demand({}, threads_));
 }
 
-training::LoopResult Pretraining::train(const training::RankSpec& place) {
-    set_up(place);
-    run_.task.ranks = std::make_shared<training::Ranks>(place, run_.task.device);
+training::LoopResult Pretraining::train(const training::RankSpec& rank) {
+    set_up(rank);
+    run_.task.ranks = std::make_shared<training::Ranks>(rank, run_.task.device);
     return pretrain(run_, corpora_.tokenizer(), corpora_.on_demand(run_.task.ranks, threads_), spec_.output);
 }
 

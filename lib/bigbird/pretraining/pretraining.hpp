@@ -18,13 +18,13 @@ public:
     explicit Pretraining(PretrainSpec spec);
 
     /// plan_pretraining() on this process's device.
-    Json plan(const training::RankSpec& place);
+    Json plan(const training::RankSpec& rank);
     /// pretrain() into spec.output, as one of the processes that train together.
-    training::LoopResult train(const training::RankSpec& place);
+    training::LoopResult train(const training::RankSpec& rank);
 
 private:
-    /// Opens the device of this rank; `place` counts threads over all processes that share processors.
-    void set_up(const training::RankSpec& place);
+    /// Opens the device of this rank; `rank` counts threads over all processes that share processors.
+    void set_up(const training::RankSpec& rank);
 
     PretrainSpec spec_;
     PretrainRun run_;

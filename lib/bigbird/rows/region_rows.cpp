@@ -199,8 +199,8 @@ void RegionReader::report() const {
     }
     if (state_->longer > 0) {
         log_warning(
-            "{}: {} of {} rows are longer than the model's window of {} bases, which lies about their {} "
-            "alone; {} scores all of a row",
+            "{}: {} of {} rows are longer than the model's window of {} bases, around their {} "
+            "only; {} scores all of a row",
             state_->path().string(), state_->longer, state_->rows, state_->options.bounds.size(),
             state_->options.use_strand ? "TSS" : "middle", state_->options.use_strand ? "--scan" : "--tile");
     }

@@ -184,7 +184,7 @@ DOCTEST_TEST_CASE("forward_tensors: what is wrong with an input is said") {
     DOCTEST_CHECK(refusal({{"input_ids", ids}, {"attention_mask", at::ones({2, 9}, at::kLong)}}) ==
                   "tensor 'attention_mask' differs in shape from input_ids");
     DOCTEST_CHECK(refusal({{"input_ids", ids}, {"attention_mask", at::full({2, 10}, 2, at::kLong)}}) ==
-                  "tensor 'attention_mask' must hold 0 and 1 alone");
+                  "tensor 'attention_mask' must hold only 0 and 1");
     DOCTEST_CHECK(refusal({{"input_ids", ids * 50}}) ==
                   "tensor 'input_ids' holds 350, the model has 300 pieces");
     DOCTEST_CHECK(refusal({{"input_ids", ids - 8}}) ==
@@ -216,7 +216,7 @@ DOCTEST_TEST_CASE("forward_tensors: a Longformer's global tokens are a mask's, a
         return message_of<InputError>([&] { forward_tensors(folder, inputs, {}, at::kCPU); });
     };
     DOCTEST_CHECK(refused(at::full_like(inputs["input_ids"], 2)) ==
-                  "tensor 'global_attention_mask' must hold 0 and 1 alone");
+                  "tensor 'global_attention_mask' must hold only 0 and 1");
     DOCTEST_CHECK(refused(at::zeros({2, 3}, at::kLong)) ==
                   "tensor 'global_attention_mask' differs in shape from input_ids");
     TensorMap longer{{"input_ids", at::full({1, 149}, 7, at::kLong)}};

@@ -324,16 +324,16 @@ std::int32_t place_of(ElementMask mask, std::vector<ElementMask>& masks) {
     if (attended == 0) return not_attended;
     if (attended == static_cast<std::ptrdiff_t>(mask.size())) return -1;
     const auto found = std::ranges::find(masks, mask);
-    const auto place = static_cast<std::int32_t>(found - masks.begin());
+    const auto index = static_cast<std::int32_t>(found - masks.begin());
     if (found == masks.end()) masks.push_back(std::move(mask));
-    return place;
+    return index;
 }
 
-void append(BlockLayout& layout, int column, std::int32_t place) {
-    if (place == not_attended) return;
+void append(BlockLayout& layout, int column, std::int32_t index) {
+    if (index == not_attended) return;
     layout.columns.push_back(column);
     layout.multiplicity.push_back(1);
-    layout.mask.push_back(place);
+    layout.mask.push_back(index);
 }
 
 void end_row(BlockLayout& layout) {

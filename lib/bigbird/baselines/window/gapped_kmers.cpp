@@ -20,11 +20,11 @@ constexpr int longest_word = 12;
 std::vector<std::vector<int>> choices(int word, int chosen) {
     std::vector<std::vector<int>> all;
     for (unsigned bits = 0; bits < (1U << static_cast<unsigned>(word)); ++bits) {
-        std::vector<int> places;
-        for (int place = 0; place < word; ++place) {
-            if ((bits >> static_cast<unsigned>(place) & 1U) != 0) places.push_back(place);
+        std::vector<int> positions;
+        for (int position = 0; position < word; ++position) {
+            if ((bits >> static_cast<unsigned>(position) & 1U) != 0) positions.push_back(position);
         }
-        if (std::ssize(places) == chosen) all.push_back(std::move(places));
+        if (std::ssize(positions) == chosen) all.push_back(std::move(positions));
     }
     return all;
 }
@@ -60,8 +60,8 @@ GappedKmers::GappedKmers(int word, int informative) : word_(word), informative_(
     feature_.assign(gapped, -1);
     for (std::size_t mask = 0; mask < masks_.size(); ++mask) {
         std::vector<int> mirrored;
-        for (const int place : masks_[mask])
-            mirrored.insert(mirrored.begin(), word - 1 - place);
+        for (const int position : masks_[mask])
+            mirrored.insert(mirrored.begin(), word - 1 - position);
         const std::size_t other = number_of.at(mirrored);
         for (std::size_t letters = 0; letters < kmers; ++letters) {
             const std::size_t here = mask * kmers + letters;
@@ -85,8 +85,8 @@ std::int64_t GappedKmers::count(std::span<const std::int32_t> bases, std::span<f
         const std::int32_t* letters = bases.data() + end - static_cast<std::size_t>(word_);
         for (std::size_t mask = 0; mask < masks_.size(); ++mask) {
             std::size_t code = 0;
-            for (const int place : masks_[mask])
-                code = code << 2U | static_cast<std::size_t>(letters[place]);
+            for (const int position : masks_[mask])
+                code = code << 2U | static_cast<std::size_t>(letters[position]);
             out[static_cast<std::size_t>(feature_[mask * kmers + code])] += 1;
         }
     }

@@ -31,7 +31,7 @@ public:
 
 private:
     int word_, informative_;
-    std::vector<std::vector<int>> masks_;  ///< informative places of a word, ascending
+    std::vector<std::vector<int>> masks_;  ///< informative positions of a word, ascending
     std::vector<std::int32_t> feature_;    ///< feature of mask * 4^informative + letters
     std::vector<bool> palindrome_;         ///< a feature that is its own reverse complement
     std::size_t size_ = 0;

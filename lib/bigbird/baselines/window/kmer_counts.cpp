@@ -38,7 +38,7 @@ void for_words(std::span<const std::int32_t> bases, int length, const Use& use) 
 
 }  // namespace
 
-KmerCounts::KmerCounts(const KmerWords& words) : places_(words.places) {
+KmerCounts::KmerCounts(const KmerWords& words) : positions_(words.positions) {
     for (const int length : words.lengths) {
         if (length < 1 || length > longest_word) {
             throw ConfigError("k-mers have 1 to " + std::to_string(longest_word) + " bases, not " +
@@ -54,8 +54,8 @@ KmerCounts::KmerCounts(const KmerWords& words) : places_(words.places) {
                 other < word ? counted.feature[other] : static_cast<std::int32_t>(size_++);
         }
     }
-    first_place_ = size_;
-    size_ += std::max<std::int64_t>(0, places_) * dinucleotides;
+    first_position_ = size_;
+    size_ += std::max<std::int64_t>(0, positions_) * dinucleotides;
     if (size_ == 0) throw ConfigError("there are no k-mers to count");
 }
 
@@ -77,12 +77,12 @@ std::vector<Feature> KmerCounts::count(std::span<const std::int32_t> bases) cons
     std::vector<Feature> features;
     for (const Words& words : words_)
         add_counts(words, bases, features);
-    const auto placed = std::min<std::int64_t>(places_ + 1, std::ssize(bases));
-    if (places_ > 0) {
+    const auto placed = std::min<std::int64_t>(positions_ + 1, std::ssize(bases));
+    if (positions_ > 0) {
         for_words(bases.first(static_cast<std::size_t>(placed)), 2,
-                  [&](std::int64_t place, std::size_t word) {
+                  [&](std::int64_t position, std::size_t word) {
                       const std::int64_t index =
-                          first_place_ + place * dinucleotides + static_cast<std::int64_t>(word);
+                          first_position_ + position * dinucleotides + static_cast<std::int64_t>(word);
                       features.push_back({static_cast<std::int32_t>(index), 1});
                   });
     }

@@ -14,7 +14,7 @@ struct KmerWords {
     /// A k-mer and its reverse complement are one feature.
     bool both_strands = true;
     /// Number of positions, from the start of the sequence, whose dinucleotides are separate features.
-    std::int64_t places = 0;
+    std::int64_t positions = 0;
     bool operator==(const KmerWords&) const = default;
 };
 
@@ -45,7 +45,7 @@ private:
                     std::vector<Feature>& features) const;
 
     std::vector<Words> words_;
-    std::int64_t places_, first_place_ = 0, size_ = 0;
+    std::int64_t positions_, first_position_ = 0, size_ = 0;
 };
 
 }  // namespace bigbird::baselines

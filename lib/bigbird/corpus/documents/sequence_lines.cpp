@@ -33,10 +33,10 @@ unsigned char not_letter(char c) {
 }
 
 bool all_letters(std::string_view text) {
-    unsigned char strange = 0;
+    unsigned char others = 0;
     for (const char c : text)
-        strange |= not_letter(c);
-    return strange == 0;
+        others |= not_letter(c);
+    return others == 0;
 }
 
 struct Line {

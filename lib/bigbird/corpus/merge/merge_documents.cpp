@@ -55,22 +55,22 @@ public:
 private:
     static constexpr int number_column = 3;
 
-    static std::size_t place_of_number(std::string_view line) {
-        std::size_t place = 0;
-        for (int i = 0; i < number_column && place != std::string_view::npos; ++i) {
-            place = line.find('\t', place);
-            if (place != std::string_view::npos) ++place;
+    static std::size_t position_of_number(std::string_view line) {
+        std::size_t position = 0;
+        for (int i = 0; i < number_column && position != std::string_view::npos; ++i) {
+            position = line.find('\t', position);
+            if (position != std::string_view::npos) ++position;
         }
-        return std::min(place, line.size());
+        return std::min(position, line.size());
     }
     static std::string_view number_of(std::string_view line) {
-        const std::size_t place = place_of_number(line);
-        return line.substr(place, line.find('\t', place) - place);
+        const std::size_t position = position_of_number(line);
+        return line.substr(position, line.find('\t', position) - position);
     }
     std::string renumbered(std::int64_t number) const {
-        const std::size_t place = place_of_number(line_);
-        return line_.substr(0, place) + std::to_string(number) +
-               line_.substr(place + number_of(line_).size());
+        const std::size_t position = position_of_number(line_);
+        return line_.substr(0, position) + std::to_string(number) +
+               line_.substr(position + number_of(line_).size());
     }
 
     genome::TextInput input_;

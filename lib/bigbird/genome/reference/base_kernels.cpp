@@ -36,7 +36,7 @@ struct Normaliser {
     D d;
     V spelling_v = hn::LoadDup128(d, spelling), base_v = hn::LoadDup128(d, base),
       codes_v = hn::LoadDup128(d, codes), columns_v = hn::LoadDup128(d, columns);
-    V strange = hn::Zero(d);  // all bits where a byte was no nucleotide code
+    V others = hn::Zero(d);  // all bits where a byte was no nucleotide code
 
     HWY_INLINE void one(const std::uint8_t* in, std::uint8_t* out) {
         const V letters = hn::LoadU(d, in);
@@ -45,7 +45,7 @@ struct Normaliser {
         const auto known = hn::Eq(upper, hn::TableLookupBytes(spelling_v, low));
         hn::StoreU(hn::IfThenElse(known, hn::TableLookupBytes(base_v, low), hn::Set(d, 'N')), d, out);
         const V code = hn::And(hn::TableLookupBytes(codes_v, low), hn::TableLookupBytes(columns_v, high));
-        strange = hn::Or(strange, hn::VecFromMask(d, hn::Eq(code, hn::Zero(d))));
+        others = hn::Or(others, hn::VecFromMask(d, hn::Eq(code, hn::Zero(d))));
     }
 
     /// size >= Lanes(d); the last vector overlaps the one before.
@@ -57,7 +57,7 @@ struct Normaliser {
         one(in + size - lanes, out + size - lanes);
     }
 
-    bool all_codes() const { return hn::AllTrue(d, hn::Eq(strange, hn::Zero(d))); }
+    bool all_codes() const { return hn::AllTrue(d, hn::Eq(others, hn::Zero(d))); }
 };
 
 template <class D>

@@ -22,7 +22,7 @@ public:
     const std::filesystem::path& path() const override { return path_; }
     std::vector<FastaContig> contigs() const override { return contigs_; }
     std::string fetch(std::size_t, std::int64_t, std::int64_t) const override {
-        BIGBIRD_EXPECTS(false, "lengths alone were asked for, not sequence");
+        BIGBIRD_EXPECTS(false, "only lengths were asked for, not sequence");
     }
 
 private:

@@ -43,7 +43,7 @@ struct ContigNames::State {
         const bool mitochondrion = shared_name(asked) == "MT";
         if (!said[mitochondrion ? 1 : 0].exchange(true)) {
             log_info("contig '{}' is called '{}' in the reference{}", asked, found,
-                     mitochondrion ? "" : "; others that differ by 'chr' alone are matched likewise");
+                     mitochondrion ? "" : "; others that differ only by 'chr' are matched likewise");
         }
     }
 };

@@ -40,7 +40,7 @@ void write_folder(const TaskNetwork& network, const std::string& title, const st
 /// Bin models whose ids are bases, without [CLS] and [SEP].
 class BaseBins : public BinNetwork {
 public:
-    BaseBins(bins::BinsNetwork network, const Computing& computing)
+    BaseBins(bins::BinsNetwork network, const ComputeOptions& computing)
         : network_(std::move(network)), computing_(computing) {
         network_->set_attention_backend(computing.attention);
     }
@@ -135,7 +135,7 @@ private:
     };
 
     bins::BinsNetwork network_;
-    Computing computing_;
+    ComputeOptions computing_;
 };
 
 /// A baseline, which reads a window at once.
@@ -235,7 +235,7 @@ KmerSpec kmer_spec_from(const Json& json, const fs::path& where) {
 
 /// The network that `info` describes, with arbitrary weights.
 std::shared_ptr<TaskNetwork> described_network(const TaskInfo& info, std::int64_t labels,
-                                               const at::Device& device, const Computing& computing,
+                                               const at::Device& device, const ComputeOptions& computing,
                                                const fs::path& where) {
     if (reads_records(info)) {
         return std::make_shared<SequenceNetwork>(shape_from_json(info.network, where), labels, device);
@@ -257,7 +257,7 @@ std::shared_ptr<TaskNetwork> described_network(const TaskInfo& info, std::int64_
 
 }  // namespace
 
-std::shared_ptr<BinNetwork> base_bins(bins::BinsNetwork network, const Computing& computing) {
+std::shared_ptr<BinNetwork> base_bins(bins::BinsNetwork network, const ComputeOptions& computing) {
     return std::make_shared<BaseBins>(std::move(network), computing);
 }
 
@@ -301,7 +301,7 @@ std::shared_ptr<TaskNetwork> linear_network(const TaskInfo& info, const at::Tens
 
 std::shared_ptr<TaskNetwork> load_bases_network(const fs::path& directory, const TaskInfo& info,
                                                 std::int64_t labels, const at::Device& device,
-                                                const Computing& computing) {
+                                                const ComputeOptions& computing) {
     std::shared_ptr<TaskNetwork> network =
         described_network(info, labels, device, computing, directory / "config.json");
     model::fill_parameters(*network->module(), model::read_weights(directory), {},

@@ -16,7 +16,7 @@ namespace bigbird::task_models {
 inline constexpr const char* bins_architecture = "bigbird-bins";
 
 /// The network is on its device already.
-std::shared_ptr<BinNetwork> base_bins(bins::BinsNetwork network, const Computing& computing);
+std::shared_ptr<BinNetwork> base_bins(bins::BinsNetwork network, const ComputeOptions& computing);
 
 /// A convolutional baseline for the windows of `info`, with parameters drawn from `seed`. Throws ConfigError
 /// if the window is too short for it.
@@ -43,6 +43,6 @@ std::shared_ptr<TaskNetwork> linear_network(const TaskInfo& info, const at::Tens
 /// description and weights contradict each other.
 std::shared_ptr<TaskNetwork> load_bases_network(const std::filesystem::path& directory, const TaskInfo& info,
                                                 std::int64_t labels, const at::Device& device,
-                                                const Computing& computing);
+                                                const ComputeOptions& computing);
 
 }  // namespace bigbird::task_models

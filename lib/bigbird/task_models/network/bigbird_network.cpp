@@ -39,7 +39,7 @@ template <typename Network>
 class BigBirdNetwork : public Network {
 public:
     BigBirdNetwork(model::SequenceClassifier network, tokenizer::DnaTokenizer tokenizer,
-                   const Computing& computing, const char* bias)
+                   const ComputeOptions& computing, const char* bias)
         : network_(std::move(network)),
           tokenizer_(std::move(tokenizer)),
           computing_(computing),
@@ -95,7 +95,7 @@ protected:
 
     model::SequenceClassifier network_;
     tokenizer::DnaTokenizer tokenizer_;
-    Computing computing_;
+    ComputeOptions computing_;
     at::Tensor bias_;
     std::int64_t max_tokens_;
 };
@@ -149,7 +149,7 @@ private:
 class BinHead : public BigBirdNetwork<BinNetwork> {
 public:
     BinHead(model::SequenceClassifier network, tokenizer::DnaTokenizer tokenizer, const bins::Grid& grid,
-            const Computing& computing)
+            const ComputeOptions& computing)
         : BigBirdNetwork(std::move(network), std::move(tokenizer), computing, "classifier.out_proj.bias"),
           grid_(grid) {
         grid_.validate();
@@ -212,7 +212,7 @@ private:
 class TokenHead : public BigBirdNetwork<TaskNetwork> {
 public:
     TokenHead(model::SequenceClassifier network, tokenizer::DnaTokenizer tokenizer,
-              const Computing& computing)
+              const ComputeOptions& computing)
         : BigBirdNetwork(std::move(network), std::move(tokenizer), computing, "classifier.bias") {}
     Segments segments() const override { return Segments::tokens; }
     std::vector<TokenSpan> spans(const EncodedWindow& window) const override {
@@ -305,12 +305,13 @@ std::shared_ptr<TaskNetwork> bigbird_windows(model::SequenceClassifier network,
 }
 
 std::shared_ptr<BinNetwork> bigbird_bins(model::SequenceClassifier network, tokenizer::DnaTokenizer tokenizer,
-                                         const bins::Grid& grid, const Computing& computing) {
+                                         const bins::Grid& grid, const ComputeOptions& computing) {
     return std::make_shared<BinHead>(std::move(network), std::move(tokenizer), grid, computing);
 }
 
 std::shared_ptr<TaskNetwork> bigbird_tokens(model::SequenceClassifier network,
-                                            tokenizer::DnaTokenizer tokenizer, const Computing& computing) {
+                                            tokenizer::DnaTokenizer tokenizer,
+                                            const ComputeOptions& computing) {
     return std::make_shared<TokenHead>(std::move(network), std::move(tokenizer), computing);
 }
 

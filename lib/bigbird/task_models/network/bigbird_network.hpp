@@ -53,7 +53,7 @@ std::int64_t fitting_bins(std::span<const std::string> samples, const tokenizer:
 struct BigBirdReading {
     Pooling pooling = Pooling::cls;
     rows::WindowBounds window{-4000, 4000};  ///< gives the anchor's position
-    Computing computing = {};
+    ComputeOptions computing = {};
 };
 /// A window network that can also be evaluated on given token vectors.
 class TokenWindows : public TaskNetwork {
@@ -72,9 +72,10 @@ std::shared_ptr<TaskNetwork> bigbird_windows(model::SequenceClassifier network,
 /// Uses the head "bins". A bin's features are the mean of the last layer over the bin's bases; each base has
 /// the hidden state of its token. Throws ConfigError if the grid is not valid.
 std::shared_ptr<BinNetwork> bigbird_bins(model::SequenceClassifier network, tokenizer::DnaTokenizer tokenizer,
-                                         const bins::Grid& grid, const Computing& computing);
+                                         const bins::Grid& grid, const ComputeOptions& computing);
 /// Uses the head "tokens" (BigBirdForTokenClassification). Each base has the logits of its token.
 std::shared_ptr<TaskNetwork> bigbird_tokens(model::SequenceClassifier network,
-                                            tokenizer::DnaTokenizer tokenizer, const Computing& computing);
+                                            tokenizer::DnaTokenizer tokenizer,
+                                            const ComputeOptions& computing);
 
 }  // namespace bigbird::task_models

@@ -11,7 +11,7 @@
 namespace bigbird::task_models {
 
 /// How an encoder computes; its parameters and what follows it are float32.
-struct Computing {
+struct ComputeOptions {
     training::ComputeType type = training::ComputeType::fp32;
     bool is_default = false;  ///< nobody chose the type
     attention::Backend attention = attention::Backend::automatic;
@@ -19,10 +19,11 @@ struct Computing {
 
 /// The type for a network of bases. Unless one was chosen, it is fp32 for scores, whose differences between
 /// alleles bf16 would drown, and for narrow networks, which are faster so.
-training::ComputeType type_for_bases(const Computing& computing, std::int64_t hidden_size);
+training::ComputeType type_for_bases(const ComputeOptions& computing, std::int64_t hidden_size);
 
 /// From the values of --dtype (training::parse_compute_type) and --attention (model::usable_attention).
-Computing parse_computing(const std::string& type, const std::string& attention, const at::Device& device);
+ComputeOptions parse_compute_options(const std::string& type, const std::string& attention,
+                                     const at::Device& device);
 
 /// Padded tokens per forward pass: the requested number, or with 0 the number that fits. Half of it if
 /// gradients are kept on a GPU.
@@ -31,7 +32,7 @@ std::int64_t batch_tokens_on(const at::Device& device, std::int64_t asked, bool 
 /// Where and how a verb computes.
 struct Job {
     at::Device device = at::kCPU;
-    Computing computing{};
+    ComputeOptions computing{};
     std::int64_t batch_tokens = 0;
     int threads = 1;  ///< threads for work outside LibTorch
 };

@@ -95,7 +95,7 @@ TaskInfo read_bases_info(const fs::path& directory) {
 }
 
 std::shared_ptr<TaskNetwork> load_bigbird(const fs::path& directory, const TaskInfo& info,
-                                          const at::Device& device, const Computing& computing) {
+                                          const at::Device& device, const ComputeOptions& computing) {
     tokenizer::DnaTokenizer tokenizer = model::read_tokenizer(directory, model::read_config(directory));
     model::SequenceClassifier network = model::load_classifier(directory, device);
     network->eval();
@@ -116,7 +116,7 @@ void require_numbers(const Standardisation& given, std::size_t labels, const fs:
 }
 
 ModelFolder open_folder(const fs::path& directory, TaskInfo info, const at::Device& device,
-                        const Computing& computing) {
+                        const ComputeOptions& computing) {
     const bool is_bigbird = info.architecture == "bigbird";
     const LinkFunction link = info.link();
     const std::int64_t outputs =
@@ -222,7 +222,7 @@ TaskInfo read_task_info(const fs::path& directory) {
 }
 
 ModelFolder open_model(const fs::path& path, examples::Task task, const at::Device& device,
-                       const Computing& computing) {
+                       const ComputeOptions& computing) {
     const fs::path directory = training::find_model(path);
     TaskInfo info = read_task_info(directory);
     if (info.task != task) {
@@ -232,7 +232,8 @@ ModelFolder open_model(const fs::path& path, examples::Task task, const at::Devi
     return open_folder(directory, std::move(info), device, computing);
 }
 
-ModelFolder open_bases_model(const fs::path& path, const at::Device& device, const Computing& computing) {
+ModelFolder open_bases_model(const fs::path& path, const at::Device& device,
+                             const ComputeOptions& computing) {
     const fs::path directory = training::find_model(path);
     return open_folder(directory, read_bases_info(directory), device, computing);
 }

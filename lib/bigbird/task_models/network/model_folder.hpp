@@ -80,10 +80,10 @@ struct ModelFolder {
 /// `task`, or labels.tsv, weights, calibration and tokenizer that contradict each other. `computing` is for
 /// BigBird and bigbird-bins.
 ModelFolder open_model(const std::filesystem::path& path, examples::Task task, const at::Device& device,
-                       const Computing& computing = {});
+                       const ComputeOptions& computing = {});
 /// Opens a model of finetune-tokens.
 ModelFolder open_bases_model(const std::filesystem::path& path, const at::Device& device,
-                             const Computing& computing = {});
+                             const ComputeOptions& computing = {});
 
 /// Returns a warning if a contig of the model's training genome has another length here: most likely another
 /// build (GRCh38 instead of GRCh37). Returns nullopt if all lengths agree, or if no contig is shared.

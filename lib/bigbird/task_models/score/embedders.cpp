@@ -132,7 +132,7 @@ void require_fit(const EmbedSpec& spec, const bins::Grid& grid) {
         if (given) throw ConfigError(option + " is not of models of bins: " + why);
     };
     refuse(spec.pooling != EmbedPooling::mean, "--pooling", "a row gets the mean over its bins");
-    refuse(spec.layer != -1, "--layer", "the last layer alone is read");
+    refuse(spec.layer != -1, "--layer", "only the last layer is read");
     refuse(spec.use_strand, "--strand", "windows lie on a grid of the reference");
     grid.validate();
 }

@@ -96,7 +96,7 @@ void require_letters(const ModelFolder& model, const fs::path& path) {
 }  // namespace
 
 std::vector<ModelFolder> open_letter_models(std::span<const fs::path> paths, const at::Device& device,
-                                            const Computing& computing) {
+                                            const ComputeOptions& computing) {
     std::vector<ModelFolder> models;
     for (const fs::path& path : paths) {
         const TaskInfo info = read_task_info(training::find_model(path));

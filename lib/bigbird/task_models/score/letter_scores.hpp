@@ -25,7 +25,7 @@ struct RowScore {
 /// of their parameters. Throws InputError. Throws ConfigError for other kinds of model, with the command to
 /// use.
 std::vector<ModelFolder> open_letter_models(std::span<const std::filesystem::path> paths,
-                                            const at::Device& device, const Computing& computing);
+                                            const at::Device& device, const ComputeOptions& computing);
 
 /// The score of a region as a function of the letters of `where`, at most a window's core. It is the mean
 /// over models and strands of the logits of the bins that `where` overlaps, weighted by the number of

@@ -42,9 +42,9 @@ Survey survey(rows::RowSource& source, const RowScorer& scorer, bool by_lines) {
     std::optional<rows::RegionRow> before;
     while (std::optional<rows::RegionRow> row = source.next()) {
         if (found.rows % 4096 == 0) stop_if_asked();
-        const std::int64_t place = found.rows % stride;
-        if (place == 0) found.tried.emplace_back();
-        if (place < rows_a_run) found.tried.back().push_back(*row);
+        const std::int64_t index = found.rows % stride;
+        if (index == 0) found.tried.emplace_back();
+        if (index < rows_a_run) found.tried.back().push_back(*row);
         ++found.rows;
         found.rows_out += by_lines && !row->last_of_line ? 0 : 1;
         found.windows += scorer.new_windows(before ? &*before : nullptr, *row);

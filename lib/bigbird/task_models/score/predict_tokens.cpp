@@ -135,11 +135,12 @@ void add_reading(const bins::Grid& grid, const std::vector<TokenSpan>& spans, co
     const auto* const values = probabilities.const_data_ptr<float>();
     for (std::size_t token = 0; token < spans.size(); ++token) {
         for (std::int64_t base = spans[token].begin; base < spans[token].end; ++base) {
-            const std::int64_t place = (reverse ? grid.window_bases() - 1 - base : base) - grid.margin_bins;
-            if (place < 0 || place >= grid.core_bins()) continue;
-            ++times[static_cast<std::size_t>(place)];
+            const std::int64_t position =
+                (reverse ? grid.window_bases() - 1 - base : base) - grid.margin_bins;
+            if (position < 0 || position >= grid.core_bins()) continue;
+            ++times[static_cast<std::size_t>(position)];
             for (std::int64_t label = 0; label < labels; ++label) {
-                sums[static_cast<std::size_t>(place * labels + label)] +=
+                sums[static_cast<std::size_t>(position * labels + label)] +=
                     static_cast<double>(values[static_cast<std::int64_t>(token) * labels + label]);
             }
         }

@@ -47,8 +47,7 @@ public:
         row.head.status = rows::status_of(row.sequence);
     }
     void report() const override {
-        if (rows_.empty())
-            log_warning("--examples holds no row of this split: the output has a header alone");
+        if (rows_.empty()) log_warning("--examples holds no row of this split: the output has only a header");
     }
     std::int64_t total() const override { return static_cast<std::int64_t>(rows_.size()); }
 

@@ -109,22 +109,22 @@ Predictor::Predictor(std::vector<ModelFolder> models, Strands strands, std::int6
 
 Predictor::Encoded Predictor::encode(std::span<const std::string> sequences, int threads) const {
     std::vector<std::vector<EncodedWindow>> windows(sequences.size());
-    parallel_for(static_cast<std::int64_t>(sequences.size()), threads, [&](std::int64_t place) {
-        const std::string& forward = sequences[static_cast<std::size_t>(place)];
+    parallel_for(static_cast<std::int64_t>(sequences.size()), threads, [&](std::int64_t index) {
+        const std::string& forward = sequences[static_cast<std::size_t>(index)];
         for (const Reading& reading : readings_) {
-            windows[static_cast<std::size_t>(place)].push_back(
+            windows[static_cast<std::size_t>(index)].push_back(
                 models_[reading.model].network->encode(forward, reading.reverse));
         }
     });
     Encoded encoded;
     encoded.windows = sequences.size();
     encoded.readings.resize(readings_.size());
-    for (std::size_t place = 0; place < windows.size(); ++place) {
+    for (std::size_t index = 0; index < windows.size(); ++index) {
         bool truncated = false;
-        for (std::size_t r = 0; r < readings_.size() && !windows[place][r].all_n(); ++r) {
-            truncated = truncated || windows[place][r].truncated;
-            encoded.readings[r].push_back(std::move(windows[place][r]));
-            if (r == 0) encoded.kept.push_back(place);
+        for (std::size_t r = 0; r < readings_.size() && !windows[index][r].all_n(); ++r) {
+            truncated = truncated || windows[index][r].truncated;
+            encoded.readings[r].push_back(std::move(windows[index][r]));
+            if (r == 0) encoded.kept.push_back(index);
         }
         encoded.truncated.push_back(truncated);
     }
@@ -155,8 +155,8 @@ std::vector<double> Predictor::score(const Encoded& encoded, const std::function
     std::vector<double> scores(encoded.windows * this->labels().size(),
                                std::numeric_limits<double>::quiet_NaN());
     const auto* from = mean.data_ptr<double>();
-    for (const std::size_t place : encoded.kept) {
-        std::copy_n(from, labels, scores.begin() + static_cast<std::ptrdiff_t>(place) * labels);
+    for (const std::size_t index : encoded.kept) {
+        std::copy_n(from, labels, scores.begin() + static_cast<std::ptrdiff_t>(index) * labels);
         from += labels;
     }
     return scores;

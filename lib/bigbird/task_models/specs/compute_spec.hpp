@@ -12,7 +12,7 @@ namespace bigbird::task_models {
 struct ComputeSpec {
     std::int64_t batch_tokens = 0;                        ///< padded tokens per batch; 0: fits the device
     std::string device = "auto";                          ///< model::open_device
-    std::string dtype = "auto", attention = "automatic";  ///< parse_computing
+    std::string dtype = "auto", attention = "automatic";  ///< parse_compute_options
     int threads = 0;                                      ///< 0: all that are available to this process
 };
 

@@ -10,7 +10,7 @@
 
 namespace bigbird::task_models {
 
-training::LoopResult carry_out(const FinetuneSpec& spec, const training::RankSpec& place, int threads,
+training::LoopResult carry_out(const FinetuneSpec& spec, const training::RankSpec& rank, int threads,
                                RunPlan plan) {
     training::LoopSpec& loop = plan.loop;
     plan.info.training = plan.card.options = loop.fixed_options;
@@ -23,14 +23,15 @@ training::LoopResult carry_out(const FinetuneSpec& spec, const training::RankSpe
     if (plan.solve) {
         return training::solve_run(loop, spec.output, [&] { return plan.solve(threads); });
     }
-    const at::Device device = model::open_device(training::device_of(place, spec.device));
-    loop.ranks = std::make_shared<training::Ranks>(place, device);
-    const Job job{device, parse_computing(spec.dtype, spec.attention, device), spec.batch_tokens, threads};
+    const at::Device device = model::open_device(training::device_of(rank, spec.device));
+    loop.ranks = std::make_shared<training::Ranks>(rank, device);
+    const Job job{device, parse_compute_options(spec.dtype, spec.attention, device), spec.batch_tokens,
+                  threads};
     loop.compute = job.computing.type;
     const std::shared_ptr<TaskNetwork> network = plan.network(job);
     TrainTask task(network, plan.data(network, threads), plan.info, spec, plan.averaging, threads,
                    loop.ranks);
-    if (place.is_first()) task.data().say(*network, loop.learning_rate.total_steps, spec.batch_size);
+    if (rank.is_first()) task.data().say(*network, loop.learning_rate.total_steps, spec.batch_size);
     return training::run_training(task, loop, spec.output);
 }
 
@@ -50,20 +51,20 @@ RunPlan plan_of(const FinetuneSpec& spec, int threads, bool speaks) {
 
 }  // namespace
 
-training::LoopResult finetune(const FinetuneSpec& spec, const training::RankSpec& place) {
+training::LoopResult finetune(const FinetuneSpec& spec, const training::RankSpec& rank) {
     spec.validate();
-    if (place.size > 1 && (spec.is_linear() || spec.is_sequence())) {
+    if (rank.size > 1 && (spec.is_linear() || spec.is_sequence())) {
         throw ConfigError("--processes: " + spec.architecture + " is " +
                           (spec.is_linear() ? "solved" : "trained") + " by one process");
     }
-    const int threads = place.share_of(resolve_threads(spec.threads));
-    return carry_out(spec, place, threads, plan_of(spec, threads, place.is_first()));
+    const int threads = rank.share_of(resolve_threads(spec.threads));
+    return carry_out(spec, rank, threads, plan_of(spec, threads, rank.is_first()));
 }
 
-training::LoopResult finetune_tokens(const FinetuneTokensSpec& spec, const training::RankSpec& place) {
+training::LoopResult finetune_tokens(const FinetuneTokensSpec& spec, const training::RankSpec& rank) {
     spec.validate();
-    const int threads = place.share_of(resolve_threads(spec.threads));
-    return carry_out(spec, place, threads, plan_bases(spec, threads, place.is_first()));
+    const int threads = rank.share_of(resolve_threads(spec.threads));
+    return carry_out(spec, rank, threads, plan_bases(spec, threads, rank.is_first()));
 }
 
 }  // namespace bigbird::task_models

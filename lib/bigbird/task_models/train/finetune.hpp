@@ -15,11 +15,11 @@ inline constexpr const char* motif_file = "motifs.meme";
 
 /// Fine-tunes a pretrained model, or trains a baseline or a bin model, on the examples of train. With
 /// validation, the model with the best validation figure becomes RUN/model, else that of the last step.
-/// `place`: this process's rank. Throws InputError, ConfigError, DeviceError, WriteError, Stopped (after a
+/// `rank`: this process's rank. Throws InputError, ConfigError, DeviceError, WriteError, Stopped (after a
 /// checkpoint).
-training::LoopResult finetune(const FinetuneSpec& spec, const training::RankSpec& place = {});
+training::LoopResult finetune(const FinetuneSpec& spec, const training::RankSpec& rank = {});
 /// Like finetune(), for a pretrained model that learns to label bases.
-training::LoopResult finetune_tokens(const FinetuneTokensSpec& spec, const training::RankSpec& place = {});
+training::LoopResult finetune_tokens(const FinetuneTokensSpec& spec, const training::RankSpec& rank = {});
 
 /// Returns the message at the end of a run whose last evaluation was the best; nullopt for other runs, and
 /// after only one evaluation.

@@ -63,7 +63,7 @@ RunPlan plan_bases(const FinetuneTokensSpec& spec, int threads, bool speaks);
 RunPlan plan_sequences(const FinetuneSpec& spec, bool speaks);
 
 /// Trains or solves a plan into the run folder of `spec`. Throws what finetune() throws.
-training::LoopResult carry_out(const FinetuneSpec& spec, const training::RankSpec& place, int threads,
+training::LoopResult carry_out(const FinetuneSpec& spec, const training::RankSpec& rank, int threads,
                                RunPlan plan);
 
 /// The training loop of a run at this learning rate. With validation, sets the metric that selects the best

@@ -213,7 +213,7 @@ TrainReport TokenizerTrainer::finish(const Companions& companions) {
         std::string().swap(sentence);
     }
     if (corpus.bases() == 0) {
-        throw InputError(std::string("the corpus holds ") + (corpus.seen() == 0 ? "no sentence" : "N alone") +
+        throw InputError(std::string("the corpus holds ") + (corpus.seen() == 0 ? "no sentence" : "only N") +
                          ", so there is nothing to train a tokenizer on");
     }
     if (corpus.sentences() < corpus.seen()) {

@@ -5,12 +5,11 @@
 
 namespace bigbird::training {
 
-std::string device_of(const RankSpec& place, const std::string& device) {
-    if (place.size == 1 || (device != "auto" && device != "cuda") ||
-        (device == "auto" && !model::has_gpu())) {
+std::string device_of(const RankSpec& rank, const std::string& device) {
+    if (rank.size == 1 || (device != "auto" && device != "cuda") || (device == "auto" && !model::has_gpu())) {
         return device;
     }
-    return "cuda:" + std::to_string(place.local_rank);
+    return "cuda:" + std::to_string(rank.local_rank);
 }
 
 }  // namespace bigbird::training

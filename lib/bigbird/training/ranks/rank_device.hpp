@@ -9,6 +9,6 @@ namespace bigbird::training {
 
 /// The value of --device for this rank (model::open_device): if a machine has several ranks, "auto" and
 /// "cuda" give each its own GPU.
-std::string device_of(const RankSpec& place, const std::string& device);
+std::string device_of(const RankSpec& rank, const std::string& device);
 
 }  // namespace bigbird::training

@@ -9,12 +9,12 @@ using namespace bigbird;
 using namespace bigbird::task_models;
 
 DOCTEST_TEST_CASE("job: type and attention from their words") {
-    const Computing computing = parse_computing("bf16", "blocked", at::kCPU);
+    const ComputeOptions computing = parse_compute_options("bf16", "blocked", at::kCPU);
     DOCTEST_CHECK(computing.type == training::ComputeType::bf16);
     DOCTEST_CHECK(computing.attention == attention::Backend::blocked);
-    DOCTEST_CHECK(parse_computing("auto", "automatic", at::kCPU).type == training::ComputeType::fp32);
-    DOCTEST_CHECK_THROWS_AS(parse_computing("fp16", "blocked", at::kCPU), ConfigError);
-    DOCTEST_CHECK_THROWS_AS(parse_computing("fp32", "fast", at::kCPU), ConfigError);
+    DOCTEST_CHECK(parse_compute_options("auto", "automatic", at::kCPU).type == training::ComputeType::fp32);
+    DOCTEST_CHECK_THROWS_AS(parse_compute_options("fp16", "blocked", at::kCPU), ConfigError);
+    DOCTEST_CHECK_THROWS_AS(parse_compute_options("fp32", "fast", at::kCPU), ConfigError);
 }
 
 DOCTEST_TEST_CASE("job: batches are as large as asked for, else as the device's memory allows") {

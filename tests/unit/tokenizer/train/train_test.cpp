@@ -145,7 +145,7 @@ DOCTEST_TEST_CASE("train: errors say what to do and leave no file behind") {
     DOCTEST_CHECK(message({.vocab_size = 512}, {}) ==
                   "the corpus holds no sentence, so there is nothing to train a tokenizer on");
     DOCTEST_CHECK(message({.vocab_size = 512}, {"NNNN", "nnn"}) ==
-                  "the corpus holds N alone, so there is nothing to train a tokenizer on");
+                  "the corpus holds only N, so there is nothing to train a tokenizer on");
     DOCTEST_CHECK(message({.vocab_size = 9}, {"ACGT"}) ==
                   "--vocab-size must be at least 10, 5 special pieces and A C G T N");
     DOCTEST_CHECK(

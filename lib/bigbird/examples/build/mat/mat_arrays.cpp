@@ -60,7 +60,7 @@ public:
 private:
     bool checked(double value) const {
         if (value != 0 && value != 1) {
-            throw InputError("holds the value " + std::to_string(value) + " where 0 and 1 alone make sense",
+            throw InputError("holds the value " + std::to_string(value) + " where only 0 and 1 make sense",
                              path_);
         }
         return value == 1;

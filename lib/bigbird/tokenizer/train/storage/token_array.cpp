@@ -18,11 +18,11 @@ namespace {
 
 constexpr std::string_view alphabet = "ACGTN";
 constexpr std::size_t page = std::size_t{1} << 21;
-constexpr std::uint8_t strange = 0xFF;
+constexpr std::uint8_t not_a_symbol = 0xFF;
 
 constexpr std::array<std::uint8_t, 256> make_symbols() {
     std::array<std::uint8_t, 256> symbols{};
-    symbols.fill(strange);
+    symbols.fill(not_a_symbol);
     for (std::size_t i = 0; i < alphabet.size(); ++i)
         symbols[static_cast<unsigned char>(alphabet[i])] = static_cast<std::uint8_t>(i);
     return symbols;
@@ -33,7 +33,7 @@ constexpr std::array<std::uint8_t, 256> symbols = make_symbols();
 
 Symbol symbol_of_letter(char letter) {
     const std::uint8_t symbol = symbols[static_cast<unsigned char>(letter)];
-    BIGBIRD_EXPECTS(symbol != strange, "not one of A C G T N: " + std::string(1, letter));
+    BIGBIRD_EXPECTS(symbol != not_a_symbol, "not one of A C G T N: " + std::string(1, letter));
     return symbol;
 }
 
