@@ -76,6 +76,12 @@ void add_network_options(CLI::App& command, PretrainSpec& spec) {
         ->type_name("RATE")
         ->group(group);
     command
+        .add_option("--repeat-weight", spec.repeat_weight,
+                    "Loss weight of soft-masked (lower-case) sequence of --reference: repeats")
+        ->check(CLI::Range(0.0, 100.0))
+        ->type_name("WEIGHT")
+        ->group(group);
+    command
         .add_option("--mask-share", spec.examples.masking.mask,
                     "Share of the tokens to predict that becomes [MASK]")
         ->check(CLI::Range(0.0, 1.0))

@@ -83,8 +83,10 @@ int run(const TokenizeOptions& options) {
     const auto tokenizer = options.input.open();
     corpus::TokenShardWriter writer(options.output.output, tokenizer, options.output.overwrite(),
                                     options.shard_tokens);
-    const auto genome = options.references.empty() ? nullptr : genome::open_references(options.references);
-    corpus::DocumentReader documents(options.documents, genome.get());
+    const auto genome = options.references.empty()
+                            ? nullptr
+                            : genome::open_references(options.references, genome::LetterCase::kept);
+    corpus::DocumentReader documents(options.documents, genome.get(), genome::LetterCase::kept);
     corpus::InputChecksums inputs(options.documents, options.references);
     Progress progress("tokenize", "MB", documents.total_bytes() / megabyte);
     const auto show = [&](const corpus::TokenCounts& counts) {

@@ -37,7 +37,7 @@ struct PreTrainingOutput {
 
 struct PreTrainingLoss {
     at::Tensor nats;                     // (): sum of -ln p over the chosen positions, float32
-    at::Tensor token_nats;               // (chosen) float32, without gradient
+    at::Tensor token_nats;               // (chosen) float32, without gradient and weight
     at::Tensor token_correct;            // (chosen) bool: whether the network finds the token
     at::Tensor seq_relationship_logits;  // (batch, 2)
 };
@@ -59,7 +59,9 @@ public:
     at::Tensor pool(const at::Tensor& hidden);
     /// The heads and the loss of the masked tokens, without holding all (chosen, vocab) logits at once.
     /// `labels`: (chosen) int64.
-    PreTrainingLoss loss(const at::Tensor& hidden, const at::Tensor& positions, const at::Tensor& labels);
+    /// `weights`: (chosen) float32, of each position in nats; undefined: 1.
+    PreTrainingLoss loss(const at::Tensor& hidden, const at::Tensor& positions, const at::Tensor& labels,
+                         const at::Tensor& weights = {});
     const BigBirdConfig& config() const;
     void set_attention_backend(attention::Backend backend);
     /// Stores only each layer's input and recomputes the layer in the backward pass. This needs less memory

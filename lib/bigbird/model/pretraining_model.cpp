@@ -39,10 +39,10 @@ at::Tensor PreTrainingModelImpl::pool(const at::Tensor& hidden) {
 }
 
 PreTrainingLoss PreTrainingModelImpl::loss(const at::Tensor& hidden, const at::Tensor& positions,
-                                           const at::Tensor& labels) {
+                                           const at::Tensor& labels, const at::Tensor& weights) {
     const at::Tensor chosen = parts_->cls->transform(hidden.flatten(0, 1).index_select(0, positions));
     const LinearCrossEntropy entropy =
-        linear_cross_entropy(chosen, parts_->bert->word_embeddings(), parts_->cls->bias(), labels, 0,
+        linear_cross_entropy(chosen, parts_->bert->word_embeddings(), parts_->cls->bias(), labels, weights, 0,
                              parts_->bert->fused().has_value());
     return {entropy.nats, entropy.row_nats, entropy.row_correct,
             parts_->cls->seq_relationship(parts_->bert->pool(hidden))};

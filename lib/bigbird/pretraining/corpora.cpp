@@ -30,7 +30,7 @@ tokenizer::DnaTokenizer tokenizer_of(const CorporaSpec& spec) {
 corpus::TokenCorpus read_documents(const std::filesystem::path& documents,
                                    const genome::ReferenceGenome* genome,
                                    const tokenizer::DnaTokenizer& tokenizer, int threads) {
-    corpus::DocumentReader reader(documents, genome);
+    corpus::DocumentReader reader(documents, genome, genome::LetterCase::kept);
     corpus::TokenCorpus corpus = corpus::TokenCorpus::from_file(reader, tokenizer, threads);
     if (corpus.documents() == 0) {
         throw InputError("holds no sequence", documents);
@@ -87,7 +87,7 @@ Json Corpora::fixed_options() const {
 
 const genome::ReferenceGenome* Corpora::genome() {
     if (!genome_ && !spec_.references.empty()) {
-        genome_ = genome::open_references(spec_.references);
+        genome_ = genome::open_references(spec_.references, genome::LetterCase::kept);
     }
     return genome_.get();
 }
@@ -98,7 +98,7 @@ corpus::TokenCorpus Corpora::read(const std::filesystem::path& documents, traini
         return read_documents(documents, genome(), tokenizer_, threads);
     }
     return share_corpus(ranks, tokenizer_, threads, [&](corpus::TokenShardWriter& writer) {
-        corpus::DocumentReader reader(documents, genome());
+        corpus::DocumentReader reader(documents, genome(), genome::LetterCase::kept);
         corpus::tokenize_documents(reader, tokenizer_, threads, writer, [](const corpus::TokenCounts&) {});
     });
 }

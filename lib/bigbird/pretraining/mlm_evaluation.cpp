@@ -60,6 +60,13 @@ Json figures(const MlmScores& scores, std::uint64_t seed) {
               {"perplexity_interval", {std::exp(low_loss), std::exp(high_loss)}},
               {"masked_accuracy", scores.accuracy()},
               {"masked_accuracy_interval", {low_hits, high_hits}}};
+    const RepeatScores repeats = scores.repeats();
+    if (repeats.share_of_bases > 0) {
+        json["repeats"] = {{"share_of_bases", repeats.share_of_bases},
+                           {"share_of_loss", repeats.share_of_loss},
+                           {"bits_per_character", repeats.bits_per_character},
+                           {"bits_per_character_elsewhere", repeats.bits_elsewhere}};
+    }
     if (scores.nsp_sequences() > 0) {
         json["nsp_sequences"] = scores.nsp_sequences();
         json["nsp_loss"] = scores.nsp_loss();
@@ -108,7 +115,7 @@ Json evaluate_mlm(const MlmEvaluationSpec& spec, genome::TextOutput* token_score
     model::set_compute_threads(threads);
     const ScoringSpec scoring = scoring_of(spec, token_scores != nullptr);
     std::unique_ptr<genome::ReferenceGenome> genome;
-    if (!spec.references.empty()) genome = genome::open_references(spec.references);
+    if (!spec.references.empty()) genome = genome::open_references(spec.references, genome::LetterCase::kept);
     const CorpusOf held_out = reader_of(spec.held_out, genome.get(), threads);
     spec.validate();
     return evaluate_mlm({model, held_out, reader_of(spec.baseline, genome.get(), threads)}, spec, scoring,
@@ -178,6 +185,15 @@ std::vector<std::string> mlm_table(const Json& report) {
             fmt::format(", next-sentence accuracy {:.2f} %", 100 * report.at("nsp_accuracy").get<double>());
     }
     lines.push_back(std::move(rest));
+    if (report.contains("repeats")) {
+        const Json& repeats = report.at("repeats");
+        const auto of = [&](const char* key) { return repeats.at(key).get<double>(); };
+        lines.push_back(fmt::format(
+            "repeats (lower case): {:.1f} % of the bases, {:.1f} % of the loss; {:.4f} bits per base, {:.4f} "
+            "elsewhere",
+            100 * of("share_of_bases"), 100 * of("share_of_loss"), of("bits_per_character"),
+            of("bits_per_character_elsewhere")));
+    }
     return lines;
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "bigbird/pretraining/mlm_task.hpp"
 
+#include "bigbird/core/error.hpp"
 #include "bigbird/model/model_directory.hpp"
 #include "bigbird/pretraining/masked/mlm_scoring.hpp"
 
@@ -26,10 +27,12 @@ GlobalBatch batch_of(const corpus::ExampleSource& source, const tokenizer::DnaTo
     std::vector<corpus::Example> examples;
     const std::int32_t mask = tokenizer.special_ids().mask;
     std::int64_t hidden = 0, bases = 0;
+    double weight = 0;
     for (std::int64_t i = begin; i < end; ++i) {
         examples.push_back(source.get((step - 1) * spec.batch_size + i));
         const corpus::Example& example = examples.back();
         for (std::size_t m = 0; m < example.masked_positions.size(); ++m) {
+            weight += example.masked_repeats[m] != 0 ? spec.repeat_weight : 1;
             if (example.ids[static_cast<std::size_t>(example.masked_positions[m])] != mask) continue;
             ++hidden;
             bases += tokenizer.piece_length(example.masked_labels[m]);
@@ -37,23 +40,24 @@ GlobalBatch batch_of(const corpus::ExampleSource& source, const tokenizer::DnaTo
     }
     GlobalBatch batch = make_global_batch(examples, config, spec.micro_batch_tokens, spec.device, begin);
     batch.hidden = hidden;
+    batch.weight = weight;
     batch.hidden_bases = bases;
     return batch;
 }
 
 /// The divisors of all ranks' losses.
 struct Normaliser {
-    double masked = 1, hidden = 1, hidden_bases = 1, sequences = 1;
+    double weight = 1, hidden = 1, hidden_bases = 1, sequences = 1;  ///< weight: of the masked tokens
 
     static Normaliser of(const GlobalBatch& batch, training::Ranks& ranks) {
         at::Tensor counts =
-            at::tensor({batch.masked, batch.hidden, batch.hidden_bases, batch.sequences}, at::kLong);
+            at::tensor({batch.weight, static_cast<double>(batch.hidden),
+                        static_cast<double>(batch.hidden_bases), static_cast<double>(batch.sequences)},
+                       at::kDouble);
         ranks.sum(counts);
-        const auto* values = counts.const_data_ptr<std::int64_t>();
-        const auto at_least_1 = [](std::int64_t value) {
-            return static_cast<double>(std::max<std::int64_t>(1, value));
-        };
-        return {at_least_1(values[0]), at_least_1(values[1]), at_least_1(values[2]), at_least_1(values[3])};
+        const auto* values = counts.const_data_ptr<double>();
+        const auto or_1 = [](double value) { return value > 0 ? value : 1; };
+        return {or_1(values[0]), or_1(values[1]), or_1(values[2]), or_1(values[3])};
     }
 };
 
@@ -65,19 +69,22 @@ struct Sums {
         : mlm_loss(at::zeros({}, device)),
           mlm_accuracy(at::zeros({}, device)),
           hidden_nats(at::zeros({}, device)),
+          repeat_nats(at::zeros({}, device)),
           nsp_loss(at::zeros({}, device)),
           nsp_accuracy(at::zeros({}, device)) {}
-    at::Tensor mlm_loss, mlm_accuracy, hidden_nats, nsp_loss, nsp_accuracy;
+    at::Tensor mlm_loss, mlm_accuracy, hidden_nats, repeat_nats, nsp_loss, nsp_accuracy;
 };
 
 /// The micro-batch's share of the global loss.
 at::Tensor loss_of(const model::PreTrainingLoss& out, const MlmBatch& part, std::int32_t mask,
                    const Normaliser& by, Sums& sums) {
-    at::Tensor loss = out.nats / by.masked;
+    at::Tensor loss = out.nats / by.weight;
     sums.mlm_loss += loss.detach();
     const at::Tensor hidden = part.input.input_ids.flatten(0, 1).index_select(0, part.positions).eq(mask);
     sums.mlm_accuracy += out.token_correct.logical_and(hidden).sum() / by.hidden;
     sums.hidden_nats += out.token_nats.mul(hidden).sum();
+    if (part.repeats.defined())
+        sums.repeat_nats += out.token_nats.mul(hidden.logical_and(part.repeats)).sum();
     if (part.next_sentence.defined()) {
         const at::Tensor pair = out.seq_relationship_logits.to(at::kFloat);  // (batch, 2)
         const at::Tensor nsp =
@@ -108,6 +115,13 @@ std::vector<at::Tensor> used_parameters(const model::PreTrainingModel& network, 
     return parameters;
 }
 
+/// The weight of each masked token; undefined: all have 1.
+at::Tensor weights_of(const MlmBatch& part, double repeat_weight) {
+    if (repeat_weight == 1 || !part.repeats.defined()) return {};
+    return at::ones({part.repeats.size(0)}, part.repeats.options().dtype(at::kFloat))
+        .masked_fill_(part.repeats, repeat_weight);
+}
+
 std::shared_ptr<training::Ranks> given_or_alone(std::shared_ptr<training::Ranks> ranks) {
     return ranks ? std::move(ranks) : std::make_shared<training::Ranks>();
 }
@@ -128,6 +142,11 @@ MlmTask::MlmTask(model::PreTrainingModel network, tokenizer::DnaTokenizer tokeni
       batches_([this](std::int64_t step) {
           return batch_of(source_, tokenizer_, config_, spec_, *ranks_, step);
       }) {
+    if (spec.repeat_weight != 1 && !source_.corpus().is_marked()) {
+        throw ConfigError(
+            "--repeat-weight needs repeats in lower case: draw documents from a soft-masked --reference, or "
+            "give --documents of build-documents --format bed, or token shards of those");
+    }
     network_->set_recompute(spec.recompute);
     network_->set_packed_projections(spec.packed_projections);
     network_->set_attention_backend(spec.attention);
@@ -149,7 +168,9 @@ training::StepStats MlmTask::accumulate(std::int64_t step) {
             const training::Autocast autocast(spec_.compute, spec_.device);
             const model::DropoutKey key{.seed = spec_.seed, .step = step, .samples = part.samples};
             const at::Tensor hidden = network_->encode(part.input, false, key).hidden;
-            loss = loss_of(network_->loss(hidden, part.positions, part.labels), part, mask, by, sums);
+            loss = loss_of(
+                network_->loss(hidden, part.positions, part.labels, weights_of(part, spec_.repeat_weight)),
+                part, mask, by, sums);
         }
         if (i + 1 < batch.parts.size()) {
             loss.backward();
@@ -167,6 +188,9 @@ training::StepStats MlmTask::accumulate(std::int64_t step) {
         .padded_tokens = batch.padded_tokens,
         .operations = 3 * batch.operations,
         .wait_seconds = waited.count()};
+    if (source_.corpus().is_marked())
+        stats.metrics.emplace_back("repeat_bits_per_character",
+                                   sums.repeat_nats / (by.hidden_bases * std::numbers::ln2));
     if (source_.spec().nsp) {
         stats.metrics.emplace_back("nsp_loss", sums.nsp_loss);
         stats.metrics.emplace_back("nsp_accuracy", sums.nsp_accuracy);

@@ -30,8 +30,8 @@ struct MlmTaskSpec : MlmSpec {
 /// Step s takes the examples [(s - 1) * batch_size, s * batch_size) of the source, of which each rank
 /// computes its share. So no sample is seen twice, and only the step is saved. A Performer that redraws its
 /// features also saves the draw, since a resumed run may have to evaluate before its next step. The loss is
-/// the mean over the masked tokens of the global batch plus, with NSP, the mean over its sequences, for any
-/// number of ranks and micro-batches.
+/// the mean over the masked tokens of the global batch, weighted by repeat_weight, plus, with NSP, the mean
+/// over its sequences, for any number of ranks and micro-batches.
 class MlmTask : public training::TrainingTask {
 public:
     /// The network is on the device already. `held_out`'s examples are masked by its own spec.
@@ -39,7 +39,9 @@ public:
             std::optional<corpus::ExampleSource> held_out, const MlmTaskSpec& spec);
 
     torch::nn::Module& module() override { return *network_; }
-    /// Metrics: mlm_loss, mlm_accuracy, bits_per_character and, with NSP, nsp_loss, nsp_accuracy. Accuracy
+    /// Metrics: mlm_loss, mlm_accuracy, bits_per_character, of a marked corpus repeat_bits_per_character, the
+    /// part of it that is of repeats, and, with
+    /// NSP, nsp_loss, nsp_accuracy. Accuracy
     /// and bits count only the tokens that the network sees as [MASK], as evaluate() does.
     training::StepStats accumulate(std::int64_t step) override;
     /// eval_loss, eval_mlm_loss, eval_mlm_accuracy, eval_bits_per_character and, with NSP, eval_nsp_loss,

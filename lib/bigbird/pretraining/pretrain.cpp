@@ -53,6 +53,7 @@ Json fixed_options(const PretrainRun& spec, const tokenizer::DnaTokenizer& token
     options["--mask-share"] = masking.mask;
     options["--random-share"] = masking.random;
     options["--mask-spans"] = masking.span_mean;
+    if (spec.task.repeat_weight != 1) options["--repeat-weight"] = spec.task.repeat_weight;
     options["--nsp"] = spec.examples.nsp ? "on" : "off";
     options["--dtype"] = spec.task.compute == training::ComputeType::bf16 ? "bf16" : "fp32";
     options["--seed"] = spec.task.seed;

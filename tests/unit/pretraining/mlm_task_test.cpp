@@ -3,6 +3,7 @@
 
 #include "unit/pretraining/small_corpus.hpp"
 
+#include "bigbird/core/error.hpp"
 #include "bigbird/core/system/processor.hpp"
 #include "bigbird/training/optimizer.hpp"
 
@@ -10,6 +11,7 @@
 
 #include <cmath>
 #include <numbers>
+#include <sstream>
 
 using namespace bigbird;
 using namespace bigbird::training;
@@ -189,6 +191,56 @@ DOCTEST_TEST_CASE("mlm_task: a step's gradients follow from its number alone") {
         DOCTEST_INFO(item.key());
         DOCTEST_CHECK(at::equal(item.value().grad(), alone.by_name.at(item.key())));
     }
+}
+
+DOCTEST_TEST_CASE("mlm_task: soft-masked tokens count by --repeat-weight, in any micro-batches") {
+    std::vector<corpus::Document> documents(2);
+    std::istringstream lines(read_file(test_data("tokenizer/sentences.txt")));
+    for (std::string line; std::getline(lines, line);) {
+        for (std::size_t i = 0; i < line.size() / 3; ++i)
+            line[i] += 'a' - 'A';
+        documents[0].sentences.push_back(line);
+    }
+    documents[1] = documents[0];
+    auto next = documents.begin();
+    const auto stream = [&] { return next != documents.end() ? std::optional(*next++) : std::nullopt; };
+    const corpus::TokenCorpus marked = corpus::TokenCorpus::from_documents(stream, small_tokenizer(), 1);
+    const corpus::ExampleSource source(marked, small_tokenizer(), {.sequence_length = 128, .nsp = false});
+    model::PreTrainingModel network = small_network();
+    network->eval();
+    double nats = 0, repeat_nats = 0, tokens = 0, repeats = 0;
+    for (std::int64_t i = 0; i < 4; ++i) {
+        const at::NoGradGuard no_gradients;
+        const std::vector<corpus::Example> one{source.get(i)};
+        const GlobalBatch batch = make_global_batch(one, small_config(), 1, at::kCPU);
+        const at::Tensor log_p =
+            at::log_softmax(network->forward(batch.parts[0].input).prediction_logits[0], -1);
+        for (std::size_t m = 0; m < one[0].masked_positions.size(); ++m) {
+            const double nat = -log_p[one[0].masked_positions[m]][one[0].masked_labels[m]].item<double>();
+            (one[0].masked_repeats[m] != 0 ? repeat_nats : nats) += nat;
+            (one[0].masked_repeats[m] != 0 ? repeats : tokens) += 1;
+        }
+    }
+    DOCTEST_REQUIRE(repeats > 10);
+    DOCTEST_REQUIRE(tokens > repeats);
+    for (const double weight : {1.0, 0.25, 0.0}) {
+        for (const std::int64_t at_once : {1, 100'000}) {
+            model::BigBirdConfig config = small_config();
+            config.hidden_dropout_prob = 0;
+            config.initializer_range = 0.1;
+            model::PreTrainingModel trained(config);
+            model::initialise(*trained, config, 3);
+            MlmTask task(trained, small_tokenizer(), source, std::nullopt,
+                         {{.batch_size = 4, .repeat_weight = weight}, at_once});
+            DOCTEST_CHECK(
+                task.accumulate(1).loss.item<double>() ==
+                doctest::Approx((nats + weight * repeat_nats) / (tokens + weight * repeats)).epsilon(1e-5));
+        }
+    }
+    DOCTEST_CHECK_THROWS_WITH_AS(MlmTask(small_network(), small_tokenizer(), small_source(), std::nullopt,
+                                         {{.batch_size = 2, .repeat_weight = 0.5}}),
+                                 doctest::Contains("--repeat-weight needs repeats in lower case"),
+                                 ConfigError);
 }
 
 DOCTEST_TEST_CASE("mlm_task: without NSP only masked tokens count") {

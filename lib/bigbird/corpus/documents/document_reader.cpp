@@ -56,6 +56,7 @@ struct DocumentReader::State {
 
     genome::TextInput input;
     const genome::ReferenceGenome* genome;
+    genome::LetterCase letter_case;
     Form form = Form::unknown;
     std::string line;
     std::optional<Row> ahead;  // the first row of the next document
@@ -89,7 +90,7 @@ struct DocumentReader::State {
                 continue;
             }
             expect_sequence_line(line, input.path(), input.line_number());
-            genome::normalise(line);
+            genome::normalise(line, letter_case);
             document.sentences.push_back(line);
             if (document.sentences.size() == most_sentences) return document;
         } while (next_line());
@@ -161,8 +162,9 @@ struct DocumentReader::State {
     }
 };
 
-DocumentReader::DocumentReader(const std::filesystem::path& path, const genome::ReferenceGenome* genome)
-    : state_(new State{genome::TextInput(path), genome, State::Form::unknown, {}, {}}) {}
+DocumentReader::DocumentReader(const std::filesystem::path& path, const genome::ReferenceGenome* genome,
+                               genome::LetterCase letter_case)
+    : state_(new State{genome::TextInput(path), genome, letter_case, State::Form::unknown, {}, {}}) {}
 
 DocumentReader::~DocumentReader() = default;
 

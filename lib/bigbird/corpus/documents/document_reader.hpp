@@ -14,7 +14,7 @@
 namespace bigbird::corpus {
 
 struct Document {
-    std::vector<std::string> sentences;  ///< normalized sequence
+    std::vector<std::string> sentences;  ///< normalized sequence, in upper case unless case is kept
 };
 
 /// Reads documents in the formats of build-documents. "-" is standard input; gzip and bgzip are recognized by
@@ -26,9 +26,11 @@ struct Document {
 /// Not thread-safe.
 class DocumentReader {
 public:
-    /// Coordinates need `genome`, which must outlive the reader. Throws InputError: no such file.
+    /// Coordinates need `genome`, which must outlive the reader and has the case of its letters; text has
+    /// `letter_case`. Throws InputError: no such file.
     explicit DocumentReader(const std::filesystem::path& path,
-                            const genome::ReferenceGenome* genome = nullptr);
+                            const genome::ReferenceGenome* genome = nullptr,
+                            genome::LetterCase letter_case = genome::LetterCase::upper);
     ~DocumentReader();
     /// Returns nullopt at the end; never returns a document without a sentence. Throws InputError with file
     /// and line: text in neither form, coordinates without a genome, a contig that the genome lacks, an

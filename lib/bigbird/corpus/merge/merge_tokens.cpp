@@ -18,7 +18,8 @@ namespace {
 /// The manifest's entries that all parts share.
 Json run_of(const Json& manifest, std::int64_t shard_tokens) {
     Json run;
-    for (const char* key : {"format_version", "made_by", "vocabulary_sha256", "inputs"})
+    run["format_version"] = shard_format::version;  // a part without repeats has no marks
+    for (const char* key : {"made_by", "vocabulary_sha256", "inputs"})
         run[key] = manifest.at(key);
     run["shard_tokens"] = shard_tokens;
     return run;
@@ -39,7 +40,7 @@ public:
         for (const std::int64_t end = documents[document_++]; sentence_ < end; ++sentence_) {
             const IndexRange tokens{token_, sentences[static_cast<std::size_t>(sentence_)]};
             ids_.clear();
-            shards_.append_ids(tokens, ids_);
+            shards_.append_marked(tokens, ids_);
             writer.add_sentence(ids_, sentence_ == 0 ? shards_.counts().bases : 0);
             token_ = tokens.end;
         }

@@ -286,7 +286,7 @@ Example ExampleSource::get(std::int64_t index) const {
     if (spec_.nsp) {
         example.next_sentence = slot < windows() ? 0 : 1;
         const std::int64_t cut = draw_cut(whole, rng);
-        corpus_.append_ids(whole.begin, cut, example.ids);
+        corpus_.append_marked(whole.begin, cut, example.ids);
         example.ids.push_back(special_.sep);
         example.types.assign(example.ids.size(), 0);
         second.begin = cut;
@@ -295,17 +295,24 @@ Example ExampleSource::get(std::int64_t index) const {
                 !std::binary_search(corpus_.sentence_ends().begin(), corpus_.sentence_ends().end(), cut);
             second = draw_elsewhere(whole.stretch, second.size(), inside, rng);
         }
-        corpus_.append_ids(second.begin, second.end, example.ids);
+        corpus_.append_marked(second.begin, second.end, example.ids);
     } else {
-        corpus_.append_ids(whole.begin, whole.end, example.ids);
+        corpus_.append_marked(whole.begin, whole.end, example.ids);
     }
     example.ids.push_back(special_.sep);
     example.types.resize(example.ids.size(), spec_.nsp ? 1 : 0);
+    const std::int32_t vocabulary = tokenizer_.vocab_size();
+    std::vector<bool> is_repeat;
+    for (std::int32_t& id : example.ids) {
+        is_repeat.push_back(id >= vocabulary);
+        id %= vocabulary;
+    }
     mask(example, rng);
     const std::int64_t behind = std::ssize(example.ids) - 1 - second.size();  // the first token of the second
     for (const std::int32_t position : example.masked_positions) {
         example.masked_tokens.push_back(position < behind ? whole.begin + position - 1
                                                           : second.begin + position - behind);
+        example.masked_repeats.push_back(is_repeat[static_cast<std::size_t>(position)] ? 1 : 0);
     }
     return example;
 }

@@ -59,6 +59,7 @@ struct Example {
     std::vector<std::int32_t> masked_positions;  ///< (masked), ascending
     std::vector<std::int32_t> masked_labels;     ///< (masked), the original ids there
     std::vector<std::int64_t> masked_tokens;     ///< (masked), which tokens of the corpus they are
+    std::vector<std::uint8_t> masked_repeats;  ///< (masked), 1 for a token of a repeat (soft-masked), else 0
     std::int32_t next_sentence = -1;  ///< 0: B follows A; 1: B comes from another document; -1 without NSP
 };
 

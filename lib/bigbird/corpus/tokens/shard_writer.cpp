@@ -8,6 +8,7 @@
 #include "bigbird/core/version.hpp"
 #include "bigbird/corpus/tokens/token_shards.hpp"
 
+#include <algorithm>
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
@@ -107,6 +108,7 @@ struct TokenShardWriter::State {
             shard->append<std::int32_t>(ids);
         }
         counts.tokens += static_cast<std::int64_t>(ids.size());
+        is_marked = is_marked || std::ranges::max(ids) >= tokenizer.vocab_size();
     }
 
     void end_shard() {
@@ -130,7 +132,7 @@ struct TokenShardWriter::State {
     PendingOutput output;
     tokenizer::DnaTokenizer tokenizer;
     std::int64_t shard_tokens;
-    bool narrow;
+    bool narrow, is_marked = false;
     std::array<std::uint8_t, 32> vocabulary;
     TokenCounts counts;
     std::size_t shards = 0;
@@ -183,7 +185,7 @@ PendingOutput& TokenShardWriter::finish(const Json& inputs, int threads) {
 
     Json manifest;
     manifest["format"] = format::name;
-    manifest["format_version"] = format::version;
+    manifest["format_version"] = state.is_marked ? format::marked_version : static_cast<int>(format::version);
     manifest["made_by"] = "bigbird-dna " + std::string(version());
     manifest["documents"] = state.counts.documents;
     manifest["sentences"] = state.counts.sentences;

@@ -24,7 +24,8 @@ public:
                      Overwrite overwrite, std::int64_t shard_tokens = default_shard_tokens);
     ~TokenShardWriter();
 
-    /// Adds a sentence to the current document; one without a token is left out. Throws WriteError.
+    /// Adds a sentence, as encode_marked() gives it, to the current document; one without a token is left
+    /// out. Throws WriteError.
     void add_sentence(std::span<const std::int32_t> ids, std::int64_t bases);
     /// Ends the current document; one without a sentence is left out.
     void end_document();

@@ -4,16 +4,13 @@
 #include "bigbird/core/check.hpp"
 #include "bigbird/corpus/tokens/tokenize.hpp"
 
-#include <limits>
+#include <algorithm>
 
 namespace bigbird::corpus {
 
-namespace {
-constexpr std::int32_t largest_narrow_vocabulary = std::numeric_limits<std::uint16_t>::max() + 1;
-}  // namespace
-
 struct TokenCorpus::State {
-    bool narrow = true;
+    std::int32_t vocabulary = 0;
+    bool narrow = true, is_marked = false;
     std::vector<std::uint16_t> narrow_ids;
     std::vector<std::uint32_t> wide_ids;
     std::vector<std::int64_t> sentence_ends, document_ends;
@@ -31,6 +28,7 @@ struct TokenCorpus::State {
         } else {
             wide_ids.insert(wide_ids.end(), ids.begin(), ids.end());
         }
+        is_marked = is_marked || std::ranges::max(ids) >= vocabulary;
         sentence_ends.push_back(tokens());
         bases += length;
     }
@@ -47,7 +45,8 @@ struct TokenCorpus::State {
 template <typename Fill>
 TokenCorpus TokenCorpus::from(const tokenizer::DnaTokenizer& tokenizer, int threads, const Fill& fill) {
     const auto state = std::make_shared<State>();
-    state->narrow = tokenizer.vocab_size() <= largest_narrow_vocabulary;
+    state->vocabulary = tokenizer.vocab_size();
+    state->narrow = state->vocabulary <= shard_format::largest_narrow_vocabulary;
     BatchTokenizer documents(tokenizer, threads,
                              {.sentence = [&](std::span<const std::int32_t> ids,
                                               std::int64_t bases) { state->add_sentence(ids, bases); },
@@ -81,6 +80,8 @@ TokenCorpus TokenCorpus::from_genome(const genome::ReferenceGenome& genome, cons
 TokenCorpus TokenCorpus::from_shards(TokenShards shards) {
     shards.require_rising_ends();
     auto state = std::make_shared<State>();
+    state->vocabulary = shards.tokenizer().vocab_size();
+    state->is_marked = shards.is_marked();
     state->shards = std::move(shards);
     return TokenCorpus(std::move(state));
 }
@@ -101,10 +102,22 @@ std::span<const std::int64_t> TokenCorpus::document_ends() const {
     return state_->shards ? state_->shards->document_ends() : state_->document_ends;
 }
 
+bool TokenCorpus::is_marked() const {
+    return state_->is_marked;
+}
+
 void TokenCorpus::append_ids(std::int64_t begin, std::int64_t end, std::vector<std::int32_t>& out) const {
+    const auto before = std::ssize(out);
+    append_marked(begin, end, out);
+    if (!is_marked()) return;
+    for (auto id = out.begin() + before; id != out.end(); ++id)
+        *id %= state_->vocabulary;
+}
+
+void TokenCorpus::append_marked(std::int64_t begin, std::int64_t end, std::vector<std::int32_t>& out) const {
     BIGBIRD_EXPECTS(begin >= 0 && begin <= end && end <= tokens(), "tokens outside the corpus");
     if (state_->shards) {
-        state_->shards->append_ids({begin, end}, out);
+        state_->shards->append_marked({begin, end}, out);
     } else if (state_->narrow) {
         out.insert(out.end(), state_->narrow_ids.begin() + begin, state_->narrow_ids.begin() + end);
     } else {

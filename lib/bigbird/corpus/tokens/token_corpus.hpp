@@ -47,8 +47,12 @@ public:
         return sentence == 0 ? 0 : sentence_ends()[static_cast<std::size_t>(sentence - 1)];
     }
 
-    /// Appends the ids of the tokens [begin, end) to `out`. Throws InputError if shards are damaged.
+    /// Whether tokens of repeats are marked (encode_marked()).
+    bool is_marked() const;
+    /// Appends the ids of the tokens [begin, end) to `out`, without or with their marks. Throws InputError if
+    /// shards are damaged.
     void append_ids(std::int64_t begin, std::int64_t end, std::vector<std::int32_t>& out) const;
+    void append_marked(std::int64_t begin, std::int64_t end, std::vector<std::int32_t>& out) const;
 
 private:
     struct State;

@@ -113,9 +113,10 @@ Json read_manifest(const fs::path& directory) {
     if (!manifest.is_object() || manifest.value("format", Json()) != format::name)
         throw InputError("describes no token shards; make them with tokenize", path);
     const Json found = manifest.value("format_version", Json());
-    if (found != format::version) {
+    if (found != format::version && found != format::marked_version) {
         throw InputError("is of version " + found.dump() + ", this program reads " +
-                             std::to_string(format::version) + "; run tokenize again with this program",
+                             std::to_string(format::marked_version) +
+                             "; run tokenize again with this program",
                          path);
     }
     return manifest;
@@ -252,7 +253,11 @@ std::span<const std::int64_t> TokenShards::document_ends() const {
     return state_->document_ends();
 }
 
-void TokenShards::append_ids(const IndexRange& tokens, std::vector<std::int32_t>& out) const {
+bool TokenShards::is_marked() const {
+    return state_->manifest.at("format_version") == format::marked_version;
+}
+
+void TokenShards::append_marked(const IndexRange& tokens, std::vector<std::int32_t>& out) const {
     if (tokens.begin < 0 || tokens.begin > tokens.end || tokens.end > counts().tokens) {
         throw InputError(
             "is damaged: a sentence's end does not lie between its neighbours'; see info --verify, and copy "
@@ -277,7 +282,8 @@ void TokenShards::append_ids(const IndexRange& tokens, std::vector<std::int32_t>
     std::uint32_t largest = 0;
     std::for_each(out.begin() + before, out.end(),
                   [&](std::int32_t id) { largest = std::max(largest, static_cast<std::uint32_t>(id)); });
-    if (largest >= static_cast<std::uint32_t>(state_->tokenizer.vocab_size())) {
+    const std::int32_t ids = state_->tokenizer.vocab_size() * (is_marked() ? 2 : 1);
+    if (largest >= static_cast<std::uint32_t>(ids)) {
         throw InputError(
             "is damaged: a token's id lies outside the vocabulary; see info --verify, and copy the "
             "folder again or run tokenize again",

@@ -26,10 +26,12 @@ static_assert(std::endian::native == std::endian::little, "shards are mapped as 
 
 inline constexpr const char* name = "bigbird-dna tokens";
 inline constexpr std::uint32_t version = 1;
+inline constexpr int marked_version = 2;  ///< of a manifest whose corpus has marked tokens
 inline constexpr const char* manifest_file = "manifest.json";
 inline constexpr const char* sentences_file = "sentences.bin";
 inline constexpr const char* documents_file = "documents.bin";
-inline constexpr std::int32_t largest_narrow_vocabulary = std::numeric_limits<std::uint16_t>::max() + 1;
+inline constexpr std::int32_t largest_narrow_vocabulary =  // whose marked ids have 16 bits
+    (std::numeric_limits<std::uint16_t>::max() + 1) / 2;
 
 /// tokens-00000.bin
 std::string shard_file(std::size_t number);
@@ -115,9 +117,12 @@ public:
     /// ascending ends give sentence and token numbers within the corpus.
     void require_rising_ends() const;
 
-    /// Appends the ids of `tokens` to `out`; all are tokens of tokenizer(). Throws InputError if the shard
+    /// Whether tokens of repeats are marked (encode_marked()).
+    bool is_marked() const;
+
+    /// Appends the ids of `tokens` to `out`, as encode_marked() gives them. Throws InputError if the shard
     /// contains other ids, or if `tokens` is outside the corpus, which happens if the ends are not ascending.
-    void append_ids(const IndexRange& tokens, std::vector<std::int32_t>& out) const;
+    void append_marked(const IndexRange& tokens, std::vector<std::int32_t>& out) const;
 
     /// Reads everything and compares it with the manifest's checksums. Throws InputError naming the first
     /// file that differs, or if ends are not ascending.

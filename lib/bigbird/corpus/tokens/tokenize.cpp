@@ -6,11 +6,14 @@
 #include "bigbird/core/interrupt.hpp"
 #include "bigbird/core/parallel.hpp"
 #include "bigbird/corpus/documents/document_builder.hpp"
+#include "bigbird/genome/reference/sequence.hpp"
 
+#include <algorithm>
 #include <exception>
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -18,7 +21,26 @@ namespace bigbird::corpus {
 
 namespace {
 constexpr std::int64_t bases_at_once = 8'000'000;
+
+bool is_lower(char letter) {
+    return letter >= 'a';
+}
 }  // namespace
+
+std::vector<std::int32_t> encode_marked(const tokenizer::DnaTokenizer& tokenizer,
+                                        const std::string& sentence) {
+    if (std::ranges::none_of(sentence, is_lower)) return tokenizer.encode(sentence);
+    std::string upper = sentence;
+    genome::normalise(upper);
+    tokenizer::Encoding encoding = tokenizer.encode_with_spans(upper);
+    for (std::size_t i = 0; i < encoding.ids.size(); ++i) {
+        const auto [begin, end] = encoding.spans[i];
+        const std::string_view letters = std::string_view(sentence).substr(begin, end - begin);
+        if (2 * std::ranges::count_if(letters, is_lower) >= std::ssize(letters))
+            encoding.ids[i] += tokenizer.vocab_size();
+    }
+    return std::move(encoding.ids);
+}
 
 BatchTokenizer::BatchTokenizer(const tokenizer::DnaTokenizer& tokenizer, int threads, TokenSink sink)
     : tokenizer_(tokenizer), threads_(threads), sink_(std::move(sink)) {}
@@ -36,7 +58,7 @@ void BatchTokenizer::finish() {
     parallel_for(static_cast<std::int64_t>(batch_.size()), threads_, [&](std::int64_t i) {
         const auto at = static_cast<std::size_t>(i);
         for (const std::string& sentence : batch_[at].sentences)
-            ids[at].push_back(tokenizer_.encode(sentence));
+            ids[at].push_back(encode_marked(tokenizer_, sentence));
     });
     for (std::size_t d = 0; d < batch_.size(); ++d) {
         for (std::size_t s = 0; s < ids[d].size(); ++s)
@@ -97,7 +119,7 @@ EncodedBatch encode(const std::vector<Document>& batch, const tokenizer::DnaToke
     EncodedBatch encoded;
     for (const Document& document : batch) {
         for (const std::string& sentence : document.sentences) {
-            const std::vector<std::int32_t> ids = tokenizer.encode(sentence);
+            const std::vector<std::int32_t> ids = encode_marked(tokenizer, sentence);
             encoded.ids.insert(encoded.ids.end(), ids.begin(), ids.end());
             encoded.sentences.push_back(
                 {encoded.ids.size(), static_cast<std::int64_t>(sentence.size()), false});

@@ -24,7 +24,13 @@ namespace bigbird::corpus {
 
 // Turns documents into token ids, in the documents' order.
 
-/// Receives tokenized sentences, in order, on the thread that calls the tokenizer.
+/// The ids of a sentence. If case was kept, a token of which at least half of the letters are lower case, so
+/// soft-masked, is marked: its id is vocab_size() higher.
+std::vector<std::int32_t> encode_marked(const tokenizer::DnaTokenizer& tokenizer,
+                                        const std::string& sentence);
+
+/// Receives tokenized sentences, as encode_marked() gives them, in order, on the thread that calls the
+/// tokenizer.
 struct TokenSink {
     std::function<void(std::span<const std::int32_t> ids, std::int64_t bases)> sentence;
     std::function<void()> document_end;

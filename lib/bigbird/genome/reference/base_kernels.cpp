@@ -34,6 +34,7 @@ template <class D>
 struct Normaliser {
     using V = hn::Vec<D>;
     D d;
+    std::uint8_t case_bit;  // 0x20 keeps the case of A C G T, 0 makes them upper case
     V spelling_v = hn::LoadDup128(d, spelling), base_v = hn::LoadDup128(d, base),
       codes_v = hn::LoadDup128(d, codes), columns_v = hn::LoadDup128(d, columns);
     V others = hn::Zero(d);  // all bits where a byte was no nucleotide code
@@ -43,7 +44,8 @@ struct Normaliser {
         const V low = hn::And(letters, hn::Set(d, 15)), high = hn::ShiftRight<4>(letters);
         const V upper = hn::And(letters, hn::Set(d, 0xDF));
         const auto known = hn::Eq(upper, hn::TableLookupBytes(spelling_v, low));
-        hn::StoreU(hn::IfThenElse(known, hn::TableLookupBytes(base_v, low), hn::Set(d, 'N')), d, out);
+        const V cased = hn::Or(hn::TableLookupBytes(base_v, low), hn::And(letters, hn::Set(d, case_bit)));
+        hn::StoreU(hn::IfThenElse(known, cased, hn::Set(d, 'N')), d, out);
         const V code = hn::And(hn::TableLookupBytes(codes_v, low), hn::TableLookupBytes(columns_v, high));
         others = hn::Or(others, hn::VecFromMask(d, hn::Eq(code, hn::Zero(d))));
     }
@@ -62,8 +64,8 @@ struct Normaliser {
 
 template <class D>
 bool normalise_by_vectors(D d, const std::uint8_t* text, std::size_t line_bases, std::size_t line_bytes,
-                          std::size_t lines, std::uint8_t* out) {
-    Normaliser<D> normaliser{d};
+                          std::size_t lines, std::uint8_t* out, std::uint8_t case_bit) {
+    Normaliser<D> normaliser{d, case_bit};
     for (std::size_t line = 0; line < lines; ++line) {
         normaliser.run(text + line * line_bytes, line_bases, out + line * line_bases);
     }
@@ -71,23 +73,24 @@ bool normalise_by_vectors(D d, const std::uint8_t* text, std::size_t line_bases,
 }
 
 bool normalise(const std::uint8_t* text, std::size_t line_bases, std::size_t line_bytes, std::size_t lines,
-               std::uint8_t* out) {
+               std::uint8_t* out, std::uint8_t case_bit) {
     const hn::CappedTag<std::uint8_t, 32> wide;  // lines of 60 letters are usual
     const hn::CappedTag<std::uint8_t, 16> narrow;
     const bool has_vectors = hn::Lanes(narrow) == 16;
     if (has_vectors && line_bases >= hn::Lanes(wide)) {
-        return normalise_by_vectors(wide, text, line_bases, line_bytes, lines, out);
+        return normalise_by_vectors(wide, text, line_bases, line_bytes, lines, out, case_bit);
     }
     if (has_vectors && line_bases >= hn::Lanes(narrow)) {
-        return normalise_by_vectors(narrow, text, line_bases, line_bytes, lines, out);
+        return normalise_by_vectors(narrow, text, line_bases, line_bytes, lines, out, case_bit);
     }
     bool all_codes = true;
     for (std::size_t line = 0; line < lines; ++line) {
         for (std::size_t i = 0; i < line_bases; ++i) {
             const std::uint8_t letter = text[line * line_bytes + i];
             all_codes = all_codes && is_code(letter);
+            const auto base_of = static_cast<std::uint8_t>(normalised_base(static_cast<char>(letter)));
             out[line * line_bases + i] =
-                static_cast<std::uint8_t>(normalised_base(static_cast<char>(letter)));
+                base_of == 'N' ? base_of : static_cast<std::uint8_t>(base_of | (letter & case_bit));
         }
     }
     return all_codes;
@@ -149,15 +152,17 @@ void complement(const std::uint8_t* text, std::size_t size, std::uint8_t* out) {
     std::size_t left = size;
     for (; left >= lanes && lanes == 16; left -= lanes) {
         const auto letters = hn::TableLookupBytes(hn::LoadU(d, text + left - lanes), backwards);
-        const auto low = hn::And(letters, hn::Set(d, 15));
+        const auto low = hn::And(letters, hn::Set(d, 15)), upper = hn::And(letters, hn::Set(d, 0xDF));
         const auto other = hn::TableLookupBytes(partner_v, low);
-        const auto known = hn::And(hn::VecFromMask(d, hn::Eq(letters, hn::TableLookupBytes(spelling_v, low))),
+        const auto known = hn::And(hn::VecFromMask(d, hn::Eq(upper, hn::TableLookupBytes(spelling_v, low))),
                                    hn::VecFromMask(d, hn::Ne(other, hn::Zero(d))));
-        hn::StoreU(hn::IfThenElse(hn::MaskFromVec(known), other, hn::Set(d, 'N')), d, out + (size - left));
+        const auto cased = hn::Or(other, hn::And(letters, hn::Set(d, 0x20)));
+        hn::StoreU(hn::IfThenElse(hn::MaskFromVec(known), cased, hn::Set(d, 'N')), d, out + (size - left));
     }
     for (; left > 0; --left) {
         const std::uint8_t letter = text[left - 1], other = partner[letter & 15U];
-        out[size - left] = letter == spelling[letter & 15U] && other != 0 ? other : 'N';
+        const bool known = (letter & 0xDFU) == spelling[letter & 15U] && other != 0;
+        out[size - left] = known ? static_cast<std::uint8_t>(other | (letter & 0x20U)) : 'N';
     }
 }
 
@@ -184,8 +189,9 @@ std::uint8_t* bytes(char* text) {
 }  // namespace
 
 bool normalise_lines(const char* text, std::size_t line_bases, std::size_t line_bytes, std::size_t lines,
-                     char* out) {
-    return HWY_DYNAMIC_DISPATCH(normalise)(bytes(text), line_bases, line_bytes, lines, bytes(out));
+                     char* out, LetterCase letter_case) {
+    return HWY_DYNAMIC_DISPATCH(normalise)(bytes(text), line_bases, line_bytes, lines, bytes(out),
+                                           letter_case == LetterCase::kept ? 0x20 : 0);
 }
 
 std::size_t count_regular_lines(const char* text, std::size_t line_bases, std::size_t line_bytes,

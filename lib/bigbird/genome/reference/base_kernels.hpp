@@ -3,19 +3,23 @@
 // are the rules of core/nucleotide.hpp, letter by letter.
 #pragma once
 
+#include "bigbird/genome/reference/sequence.hpp"
+
 #include <cstddef>
 
 namespace bigbird::genome::detail {
 
 /// Copies and normalizes `lines` runs of `line_bases` letters to adjacent positions in `out` (see
 /// normalised_base()). The runs begin `line_bytes` apart in `text`. `out` equals `text` or does not overlap
-/// it. Returns whether all letters were nucleotide codes (IUPAC, and X), in either case.
+/// it. With LetterCase::kept, A C G T keep their case. Returns whether all letters were nucleotide codes
+/// (IUPAC, and X), in either case.
 bool normalise_lines(const char* text, std::size_t line_bases, std::size_t line_bytes, std::size_t lines,
-                     char* out);
+                     char* out, LetterCase letter_case = LetterCase::upper);
 
 /// normalise_lines() for a single line.
-inline bool normalise_letters(const char* text, std::size_t size, char* out) {
-    return normalise_lines(text, size, size, 1, out);
+inline bool normalise_letters(const char* text, std::size_t size, char* out,
+                              LetterCase letter_case = LetterCase::upper) {
+    return normalise_lines(text, size, size, 1, out, letter_case);
 }
 
 /// How many of the first `lines` lines of `text` are regular FASTA lines: `line_bases` visible ASCII letters,
@@ -23,7 +27,8 @@ inline bool normalise_letters(const char* text, std::size_t size, char* out) {
 std::size_t count_regular_lines(const char* text, std::size_t line_bases, std::size_t line_bytes,
                                 std::size_t lines);
 
-/// Writes `text` in reverse, with A C G T complemented and all else as N. `out` must not overlap `text`.
+/// Writes `text` in reverse, with A C G T complemented in their case and all else as N. `out` must not
+/// overlap `text`.
 void complement_backwards(const char* text, std::size_t size, char* out);
 
 /// Whether a letter means one nucleotide or several: A C G T U R Y S W K M B D H V N, and X.

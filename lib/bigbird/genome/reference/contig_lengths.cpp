@@ -59,7 +59,7 @@ std::unique_ptr<FastaFile> open_lengths(const std::filesystem::path& path) {
     while (input.next(line)) {
         if (!indexed && contigs.empty() && line.starts_with('>')) {
             log_info("{} has no fresh .fai and is read through for its contigs' lengths", path.string());
-            return open_fasta(path);
+            return open_fasta(path, LetterCase::upper);
         }
         if (!line.empty() && line.front() != '#') {
             contigs.push_back(parse(line, input.path(), input.line_number()));

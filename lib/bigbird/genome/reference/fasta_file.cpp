@@ -25,9 +25,9 @@ public:
         std::string bases;
     };
 
-    HeldFasta(std::filesystem::path path, std::vector<Held> contigs)
+    HeldFasta(std::filesystem::path path, std::vector<Held> contigs, LetterCase letter_case)
         : path_(std::move(path)), contigs_(std::move(contigs)) {
-        OtherLetters others(path_);
+        OtherLetters others(path_, letter_case);
         for (Held& held : contigs_) {
             const std::string_view name = held.head.contig.name;
             others.check_and_normalise(name, held.bases);
@@ -55,7 +55,7 @@ private:
     std::vector<Held> contigs_;
 };
 
-std::unique_ptr<FastaFile> read_into_memory(const std::filesystem::path& path) {
+std::unique_ptr<FastaFile> read_into_memory(const std::filesystem::path& path, LetterCase letter_case) {
     ByteStream stream(path);
     FastaScanner scanner(path, true);
     std::string buffer(std::size_t{1} << 20, '\0');
@@ -80,18 +80,19 @@ std::unique_ptr<FastaFile> read_into_memory(const std::filesystem::path& path) {
     for (std::size_t i = 0; i < entries.size(); ++i) {
         contigs.push_back({{{std::move(entries[i].name), 0}, entries[i].line}, std::move(bases[i])});
     }
-    return std::make_unique<HeldFasta>(path, std::move(contigs));
+    return std::make_unique<HeldFasta>(path, std::move(contigs), letter_case);
 }
 
 /// A file that is read by position, through an index.
 class IndexedFasta : public FastaFile {
 public:
-    IndexedFasta(std::filesystem::path path, std::unique_ptr<RandomBytes> text)
+    IndexedFasta(std::filesystem::path path, std::unique_ptr<RandomBytes> text, LetterCase letter_case)
         : path_(std::move(path)),
           text_(std::move(text)),
           entries_(read_index()),
           held_(entries_.size()),
-          others_(path_) {
+          letter_case_(letter_case),
+          others_(path_, letter_case) {
         if (entries_.empty()) {
             refuse_empty(path_);
         }
@@ -161,12 +162,12 @@ private:
         const std::size_t head = std::min(column == 0 ? 0 : width - column, bases);
         const std::size_t lines = (bases - head) / width, tail = (bases - head) % width;
         const char* from = text.data();
-        bool all_codes = normalise_letters(from, head, out);
+        bool all_codes = normalise_letters(from, head, out, letter_case_);
         from += head > 0 && head < bases ? head + (bytes - width) : 0;
-        all_codes = normalise_lines(from, width, bytes, lines, out + head) && all_codes;
+        all_codes = normalise_lines(from, width, bytes, lines, out + head, letter_case_) && all_codes;
         if (tail > 0) {
             from += lines * bytes;
-            all_codes = normalise_letters(from, tail, out + (bases - tail)) && all_codes;
+            all_codes = normalise_letters(from, tail, out + (bases - tail), letter_case_) && all_codes;
         }
         if (!all_codes) {
             others_.look(entry.name, begin, text);
@@ -188,34 +189,36 @@ private:
     std::unique_ptr<RandomBytes> text_;
     std::vector<FastaEntry> entries_;
     std::vector<std::string> held_;
+    LetterCase letter_case_;
     mutable OtherLetters others_;
 };
 
 }  // namespace
 
-std::unique_ptr<FastaFile> open_fasta(const std::filesystem::path& path) {
+std::unique_ptr<FastaFile> open_fasta(const std::filesystem::path& path, LetterCase letter_case) {
     require_readable(path);
     if (!std::filesystem::is_regular_file(path)) {
-        return read_into_memory(path);
+        return read_into_memory(path, letter_case);
     }
     switch (compression_of(path)) {
         case Compression::none:
-            return std::make_unique<IndexedFasta>(path, open_plain(path));
+            return std::make_unique<IndexedFasta>(path, open_plain(path), letter_case);
         case Compression::bgzip:
-            return std::make_unique<IndexedFasta>(path, open_bgzip(path));
+            return std::make_unique<IndexedFasta>(path, open_bgzip(path), letter_case);
         case Compression::gzip:
             break;
     }
-    return read_into_memory(path);
+    return read_into_memory(path, letter_case);
 }
 
-std::unique_ptr<FastaFile> fasta_in_memory(std::vector<std::pair<std::string, std::string>> contigs) {
+std::unique_ptr<FastaFile> fasta_in_memory(std::vector<std::pair<std::string, std::string>> contigs,
+                                           LetterCase letter_case) {
     std::vector<HeldFasta::Held> held;
     held.reserve(contigs.size());
     for (std::pair<std::string, std::string>& contig : contigs) {
         held.push_back({{{std::move(contig.first), 0}, 0}, std::move(contig.second)});
     }
-    return std::make_unique<HeldFasta>("memory", std::move(held));
+    return std::make_unique<HeldFasta>("memory", std::move(held), letter_case);
 }
 
 }  // namespace bigbird::genome::detail

@@ -3,6 +3,7 @@
 
 #include "bigbird/genome/reference/fasta_index.hpp"
 #include "bigbird/genome/reference/interval.hpp"
+#include "bigbird/genome/reference/sequence.hpp"
 
 #include <cstdint>
 #include <filesystem>
@@ -31,12 +32,13 @@ public:
 };
 
 /// Opens a file by its content; throws as open_references does.
-std::unique_ptr<FastaFile> open_fasta(const std::filesystem::path& path);
+std::unique_ptr<FastaFile> open_fasta(const std::filesystem::path& path, LetterCase letter_case);
 
 /// Only names and lengths, by open_contig_lengths' rules; fetch() must not be called.
 std::unique_ptr<FastaFile> open_lengths(const std::filesystem::path& path);
 
 /// The sequences are normalized.
-std::unique_ptr<FastaFile> fasta_in_memory(std::vector<std::pair<std::string, std::string>> contigs);
+std::unique_ptr<FastaFile> fasta_in_memory(std::vector<std::pair<std::string, std::string>> contigs,
+                                           LetterCase letter_case);
 
 }  // namespace bigbird::genome::detail

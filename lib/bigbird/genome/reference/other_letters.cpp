@@ -53,7 +53,7 @@ void OtherLetters::look(std::string_view contig, std::int64_t begin, std::string
 void OtherLetters::check_and_normalise(std::string_view contig, std::string& bases) {
     const std::string& before = bases;
     std::string normalised(before.size(), 'N');
-    if (!normalise_letters(before.data(), before.size(), normalised.data())) {
+    if (!normalise_letters(before.data(), before.size(), normalised.data(), letter_case_)) {
         look(contig, 0, before);
     }
     bases = std::move(normalised);

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "bigbird/genome/reference/sequence.hpp"
+
 #include <atomic>
 #include <cstdint>
 #include <filesystem>
@@ -13,7 +15,8 @@ namespace bigbird::genome::detail {
 /// with one warning per file; any other character is an error. Thread-safe.
 class OtherLetters {
 public:
-    explicit OtherLetters(std::filesystem::path path) : path_(std::move(path)) {}
+    explicit OtherLetters(std::filesystem::path path, LetterCase letter_case = LetterCase::upper)
+        : path_(std::move(path)), letter_case_(letter_case) {}
 
     /// Checks `text`, in which the vector code found other characters: bases of a contig from 0-based `begin`
     /// on, with line ends. Throws InputError at a byte that is neither letter nor gap.
@@ -23,6 +26,7 @@ public:
 
 private:
     std::filesystem::path path_;
+    LetterCase letter_case_;
     std::atomic<bool> said_{false};
 };
 

@@ -35,9 +35,8 @@ std::pair<std::string, std::filesystem::path> split_name(const std::filesystem::
     return {text.substr(0, sign), text.substr(sign + 1)};
 }
 
-using Opener = std::unique_ptr<detail::FastaFile> (*)(const std::filesystem::path&);
-
-std::vector<NamedFasta> open_all(std::span<const std::filesystem::path> references, Opener open) {
+template <typename Open>
+std::vector<NamedFasta> open_all(std::span<const std::filesystem::path> references, const Open& open) {
     BIGBIRD_EXPECTS(!references.empty(), "a reference is made of at least one file");
     std::vector<NamedFasta> files;
     for (const std::filesystem::path& reference : references) {
@@ -134,8 +133,11 @@ private:
 
 }  // namespace
 
-std::unique_ptr<ReferenceGenome> open_references(std::span<const std::filesystem::path> fastas) {
-    return std::make_unique<JoinedGenome>(open_all(fastas, detail::open_fasta));
+std::unique_ptr<ReferenceGenome> open_references(std::span<const std::filesystem::path> fastas,
+                                                 LetterCase letter_case) {
+    return std::make_unique<JoinedGenome>(open_all(fastas, [letter_case](const std::filesystem::path& fasta) {
+        return detail::open_fasta(fasta, letter_case);
+    }));
 }
 
 std::unique_ptr<ReferenceGenome> open_contig_lengths(std::span<const std::filesystem::path> references) {
@@ -143,7 +145,10 @@ std::unique_ptr<ReferenceGenome> open_contig_lengths(std::span<const std::filesy
 }
 
 std::unique_ptr<ReferenceGenome> open_records(const std::filesystem::path& fasta) {
-    return std::make_unique<JoinedGenome>(open_all({&fasta, 1}, detail::open_fasta), Repeated::number);
+    const auto open = [](const std::filesystem::path& path) {
+        return detail::open_fasta(path, LetterCase::upper);
+    };
+    return std::make_unique<JoinedGenome>(open_all({&fasta, 1}, open), Repeated::number);
 }
 
 std::filesystem::path fasta_of(const std::filesystem::path& reference) {
@@ -154,9 +159,10 @@ std::unique_ptr<ReferenceGenome> open_reference(const std::filesystem::path& fas
     return open_references({&fasta, 1});
 }
 
-std::unique_ptr<ReferenceGenome> in_memory_genome(std::vector<std::pair<std::string, std::string>> contigs) {
+std::unique_ptr<ReferenceGenome> in_memory_genome(std::vector<std::pair<std::string, std::string>> contigs,
+                                                  LetterCase letter_case) {
     std::vector<NamedFasta> files;
-    files.push_back({"", detail::fasta_in_memory(std::move(contigs))});
+    files.push_back({"", detail::fasta_in_memory(std::move(contigs), letter_case)});
     return std::make_unique<JoinedGenome>(std::move(files));
 }
 

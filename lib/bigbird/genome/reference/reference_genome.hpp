@@ -2,6 +2,7 @@
 #pragma once
 
 #include "bigbird/genome/reference/interval.hpp"
+#include "bigbird/genome/reference/sequence.hpp"
 
 #include <cstddef>
 #include <filesystem>
@@ -24,8 +25,8 @@ public:
     virtual std::span<const Contig> contigs() const = 0;
     /// The contig's index by its name or an alias (ContigNames).
     virtual std::optional<std::size_t> find(std::string_view contig) const = 0;
-    /// Normalized sequence (A C G T N) of exactly where.size() letters, N outside the contig. Throws
-    /// InputError where the contig is unknown or the file cannot be read.
+    /// Normalized sequence (A C G T N, in the case that it was opened with) of exactly where.size() letters,
+    /// N outside the contig. Throws InputError where the contig is unknown or the file cannot be read.
     virtual std::string fetch(const Interval& where) const = 0;
 };
 
@@ -34,7 +35,8 @@ public:
 /// NAME#contig, as in pan-genomes (PanSN), so that files with the same contig names can be combined. Throws
 /// InputError: missing or empty file, no header, truncated, a contig name that occurs twice. fetch() throws
 /// it if a file changed since it was opened.
-std::unique_ptr<ReferenceGenome> open_references(std::span<const std::filesystem::path> fastas);
+std::unique_ptr<ReferenceGenome> open_references(std::span<const std::filesystem::path> fastas,
+                                                 LetterCase letter_case = LetterCase::upper);
 std::unique_ptr<ReferenceGenome> open_reference(const std::filesystem::path& fasta);
 
 /// The records of one FASTA in order, for callers that read each of them. Names may repeat: the second record
@@ -51,6 +53,7 @@ std::filesystem::path fasta_of(const std::filesystem::path& reference);
 std::unique_ptr<ReferenceGenome> open_contig_lengths(std::span<const std::filesystem::path> references);
 
 /// For tests and generated sequence. The sequences are normalized.
-std::unique_ptr<ReferenceGenome> in_memory_genome(std::vector<std::pair<std::string, std::string>> contigs);
+std::unique_ptr<ReferenceGenome> in_memory_genome(std::vector<std::pair<std::string, std::string>> contigs,
+                                                  LetterCase letter_case = LetterCase::upper);
 
 }  // namespace bigbird::genome

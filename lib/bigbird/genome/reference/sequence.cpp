@@ -7,8 +7,8 @@
 
 namespace bigbird::genome {
 
-void normalise(std::string& dna) {
-    detail::normalise_letters(dna.data(), dna.size(), dna.data());
+void normalise(std::string& dna, LetterCase letter_case) {
+    detail::normalise_letters(dna.data(), dna.size(), dna.data(), letter_case);
 }
 
 std::string reverse_complement(std::string_view dna) {

@@ -7,6 +7,8 @@
 
 #include <ATen/ATen.h>
 
+#include <algorithm>
+
 namespace bigbird::pretraining {
 
 namespace {
@@ -25,7 +27,7 @@ MlmBatch make_part(std::span<const corpus::Example> examples, std::vector<std::s
     MlmBatch part;
     part.input = model::make_input(rows, config, device);
     const std::int64_t length = part.input.input_ids.size(1);
-    std::vector<std::int64_t> positions, labels, next_sentence;
+    std::vector<std::int64_t> positions, labels, repeats, next_sentence;
     std::int64_t row = 0;
     for (const std::size_t member : members) {
         const corpus::Example& example = examples[member];
@@ -33,6 +35,7 @@ MlmBatch make_part(std::span<const corpus::Example> examples, std::vector<std::s
             positions.push_back(row * length + position);
         }
         labels.insert(labels.end(), example.masked_labels.begin(), example.masked_labels.end());
+        repeats.insert(repeats.end(), example.masked_repeats.begin(), example.masked_repeats.end());
         if (example.next_sentence >= 0) {
             next_sentence.push_back(example.next_sentence);
         }
@@ -40,6 +43,8 @@ MlmBatch make_part(std::span<const corpus::Example> examples, std::vector<std::s
     }
     part.positions = on_device(positions, device);
     part.labels = on_device(labels, device);
+    if (std::ranges::find(repeats, 1) != repeats.end())
+        part.repeats = on_device(repeats, device).to(at::kBool);
     if (next_sentence.size() == members.size()) {
         part.next_sentence = on_device(next_sentence, device);
     }

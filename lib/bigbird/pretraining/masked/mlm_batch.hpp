@@ -16,6 +16,7 @@ struct MlmBatch {
     model::EncoderInput input;
     at::Tensor positions;               // (masked) int64 into batch * length
     at::Tensor labels;                  // (masked) int64, the original ids
+    at::Tensor repeats;                 // (masked) bool: of a repeat; undefined where no token is marked
     at::Tensor next_sentence;           // (batch) int64, or undefined without NSP
     std::vector<std::size_t> examples;  ///< (batch) indices of the rows' examples in the given ones
     std::vector<std::int64_t>
@@ -26,8 +27,9 @@ struct MlmBatch {
 struct GlobalBatch {
     std::vector<MlmBatch> parts;
     std::int64_t sequences = 0, tokens = 0, padded_tokens = 0, masked = 0;  ///< tokens: without padding
+    double weight = 0;              ///< of the masked tokens in the loss; set by the caller, like:
     std::int64_t hidden = 0;        ///< masked tokens that the network sees as [MASK]
-    std::int64_t hidden_bases = 0;  ///< bases of those tokens; set by the caller, which has the tokenizer
+    std::int64_t hidden_bases = 0;  ///< bases of those tokens
     double operations = 0;          ///< operations of a forward pass (cost.hpp)
 };
 

@@ -86,6 +86,10 @@ void score_part(model::PreTrainingModel& network, const MlmBatch& part, const Ch
             score.correct += token.correct ? 1 : 0;
             score.bases += tokenizer.piece_length(example.masked_labels[i]);
             ++score.chosen;
+            if (example.masked_repeats[i] != 0) {
+                score.repeat_nats += token.nats;
+                score.repeat_bases += tokenizer.piece_length(example.masked_labels[i]);
+            }
             if (tokens != nullptr && whole_stretch(score)) tokens->push_back(token);
         }
         if (next_nats.defined()) {
@@ -108,6 +112,18 @@ std::int64_t MlmScores::bases() const {
 double MlmScores::bits_per_character() const {
     const double nats = sum_of(sequences, whole_stretch, [](const SequenceScore& s) { return s.nats; });
     return ratio(nats / std::numbers::ln2, static_cast<double>(bases()));
+}
+
+RepeatScores MlmScores::repeats() const {
+    const auto sum = [&](auto value) { return static_cast<double>(sum_of(sequences, whole_stretch, value)); };
+    const double nats = sum([](const SequenceScore&s) { return s.nats; }),
+                 inside = sum([](const SequenceScore&s) { return s.repeat_nats; }),
+                 bases_inside = sum([](const SequenceScore&s) { return s.repeat_bases; });
+    const double bases_outside = static_cast<double>(bases()) - bases_inside;
+    return {.share_of_bases = ratio(bases_inside, static_cast<double>(bases())),
+            .share_of_loss = ratio(inside, nats),
+            .bits_per_character = ratio(inside / std::numbers::ln2, bases_inside),
+            .bits_elsewhere = ratio((nats - inside) / std::numbers::ln2, bases_outside)};
 }
 
 double MlmScores::mlm_loss() const {
@@ -174,7 +190,7 @@ namespace {
 
 /// Gives every rank all scores, by a sum: each rank has zeros for the other ranks' sequences.
 void gather(std::vector<SequenceScore>& scores, training::Ranks& ranks) {
-    constexpr std::int64_t fields = 7;
+    constexpr std::int64_t fields = 9;
     at::Tensor table = at::zeros({static_cast<std::int64_t>(scores.size()), fields}, at::kDouble);
     double* row = table.mutable_data_ptr<double>();
     for (const SequenceScore& score : scores) {
@@ -184,7 +200,9 @@ void gather(std::vector<SequenceScore>& scores, training::Ranks& ranks) {
                                                 static_cast<double>(score.bases),
                                                 score.next_sentence + 1.0,
                                                 score.next_sentence_correct ? 1.0 : 0.0,
-                                                score.next_sentence_nats};
+                                                score.next_sentence_nats,
+                                                score.repeat_nats,
+                                                static_cast<double>(score.repeat_bases)};
         row = std::copy(values.begin(), values.end(), row);
     }
     ranks.sum(table);
@@ -194,6 +212,8 @@ void gather(std::vector<SequenceScore>& scores, training::Ranks& ranks) {
                  .chosen = std::llround(value[1]),
                  .correct = std::llround(value[2]),
                  .bases = std::llround(value[3]),
+                 .repeat_nats = value[7],
+                 .repeat_bases = std::llround(value[8]),
                  .next_sentence = static_cast<int>(std::lround(value[4])) - 1,
                  .next_sentence_correct = value[5] > 0.5,
                  .next_sentence_nats = value[6]};

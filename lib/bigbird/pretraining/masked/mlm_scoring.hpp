@@ -18,9 +18,16 @@ namespace bigbird::pretraining {
 struct SequenceScore {
     double nats = 0;                                  ///< sum of -ln p over the chosen tokens
     std::int64_t chosen = 0, correct = 0, bases = 0;  ///< bases: spelled by the chosen tokens
-    int next_sentence = -1;                           ///< as in corpus::Example
+    double repeat_nats = 0;                           ///< nats and bases of the chosen tokens of repeats
+    std::int64_t repeat_bases = 0;
+    int next_sentence = -1;  ///< as in corpus::Example
     bool next_sentence_correct = false;
     double next_sentence_nats = 0;
+};
+
+/// Masked tokens of repeats, which are soft-masked, beside all others.
+struct RepeatScores {
+    double share_of_bases = 0, share_of_loss = 0, bits_per_character = 0, bits_elsewhere = 0;
 };
 
 /// Figures of masked tokens use only sequences that are one stretch of a document (next_sentence 0, or no
@@ -33,6 +40,7 @@ struct MlmScores {
     std::int64_t bases() const;
     /// Sum of -log2 p over the chosen tokens, divided by the number of bases in them.
     double bits_per_character() const;
+    RepeatScores repeats() const;
     /// -ln p per chosen token, on average; its exponential is the perplexity.
     double mlm_loss() const;
     double accuracy() const;

@@ -38,6 +38,7 @@ struct MlmSpec {
     std::uint64_t seed = 0;       ///< seed of dropout masks and, in PretrainSpec, of everything random
     std::int64_t evaluation_sequences = 256;  ///< sequences of the held-out epoch; 0: all
     bool recompute = false;                   ///< activation checkpointing
+    double repeat_weight = 1;                 ///< of soft-masked tokens in the loss; others have 1
 };
 
 /// Options of a pretraining run. `seed` is for drawn documents, examples, random attention, initial weights

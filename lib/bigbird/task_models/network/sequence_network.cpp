@@ -66,7 +66,7 @@ Json to_json(const SequenceShape& shape) {
     if (shape.kmers) {
         json["kmers"] = {{"lengths", shape.kmers->lengths},
                          {"both_strands", shape.kmers->both_strands},
-                         {"places", shape.kmers->places}};
+                         {"places", shape.kmers->positions}};
         json["kmer_share"] = shape.kmer_share;
     }
     return json;
@@ -83,7 +83,7 @@ SequenceShape shape_from_json(const Json& json, const fs::path& where) {
             const Json& kmers = json.at("kmers");
             shape.kmers = baselines::KmerWords{.lengths = kmers.at("lengths").get<std::vector<int>>(),
                                                .both_strands = kmers.at("both_strands").get<bool>(),
-                                               .places = whole_number(kmers, "places")};
+                                               .positions = whole_number(kmers, "places")};
             shape.kmer_share = json.at("kmer_share").get<double>();
         }
         return shape;

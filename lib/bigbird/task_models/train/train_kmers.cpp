@@ -23,7 +23,7 @@ namespace {
 using examples::Split;
 using examples::TargetKind;
 
-constexpr std::int64_t most_places = 1024, most_ridge_places = 128, chunk = 2048;
+constexpr std::int64_t most_positions = 1024, most_ridge_positions = 128, chunk = 2048;
 constexpr std::int64_t batch_tokens = 1 << 20;
 constexpr double logistic_penalties[] = {300, 100, 30, 10, 3}, ridge_penalties[] = {1e-2, 1e-1, 1, 10, 100};
 constexpr double usual_logistic = 30, usual_ridge = 1;
@@ -146,7 +146,8 @@ baselines::KmerWords words_for(const examples::ExampleSet& examples, RecordStran
     if (ridge && !words.both_strands) words.lengths = {5};
     if (word > 0) words.lengths = {word};
     if (!words.both_strands)
-        words.places = std::min(examples.bounds().size() - 1, ridge ? most_ridge_places : most_places);
+        words.positions =
+            std::min(examples.bounds().size() - 1, ridge ? most_ridge_positions : most_positions);
     return words;
 }
 

@@ -48,7 +48,7 @@ DOCTEST_TEST_CASE("baselines/kmer_counts: words of both strands are one feature,
 }
 
 DOCTEST_TEST_CASE("baselines/kmer_counts: a strand's own words, and dinucleotides at their places") {
-    const KmerWords given{.lengths = {2}, .both_strands = false, .places = 3};
+    const KmerWords given{.lengths = {2}, .both_strands = false, .positions = 3};
     DOCTEST_CHECK(KmerCounts(given).size() == 16 + 48);
     // AC at 0, CN none, NG none, GT behind the places.
     const std::vector<Feature> features = counted(given, "ACNGT");
@@ -67,7 +67,7 @@ DOCTEST_TEST_CASE("baselines/kmer_counts: logistic regression on them agrees wit
     for (const Json& expected : read_json(test_data("sequences/logistic.json"))) {
         const KmerCounts counts({.lengths = {3, 4},
                                  .both_strands = expected.at("both_strands").get<bool>(),
-                                 .places = expected.at("places").get<std::int64_t>()});
+                                 .positions = expected.at("places").get<std::int64_t>()});
         DOCTEST_REQUIRE(counts.size() == expected.at("features").get<std::int64_t>());
         const auto sequences = expected.at("sequences").get<std::vector<std::string>>();
         const auto labels = expected.at("labels").get<std::vector<int>>();

@@ -111,7 +111,8 @@ fs::path write_documents(const TempDir& folder) {
     for (int document = 0; document < 23; ++document) {
         if (document > 0) out << '\n';
         for (int sentence = 0; sentence <= document % 4; ++sentence)
-            out << "ACGTTGCANACG" << std::string(static_cast<std::size_t>(document * 3 + sentence), 'T')
+            out << "ACGTTGCANACG" << std::string(static_cast<std::size_t>(document * 3 + sentence),
+                                                 document % 3 == 0 ? 't' : 'T')
                 << "\n";
     }
     return folder / "documents.txt";
@@ -119,7 +120,7 @@ fs::path write_documents(const TempDir& folder) {
 
 void tokenize(const fs::path& documents, const fs::path& output, std::optional<Shard> shard) {
     const auto tokenizer = small_tokenizer();
-    DocumentReader reader(documents);
+    DocumentReader reader(documents, nullptr, genome::LetterCase::kept);
     TokenShardWriter writer(output, tokenizer, Overwrite::refuse, shard_tokens);
     auto segments = tokenize_documents(
         reader, tokenizer, 2, writer, [](const TokenCounts&) {}, shard);

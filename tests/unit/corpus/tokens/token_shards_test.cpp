@@ -9,6 +9,7 @@
 #include "bigbird/core/formats/checksum.hpp"
 #include "bigbird/corpus/documents/document_builder.hpp"
 #include "bigbird/corpus/documents/document_writer.hpp"
+#include "bigbird/corpus/tokens/example_stream.hpp"
 #include "bigbird/corpus/tokens/shard_writer.hpp"
 #include "bigbird/corpus/tokens/token_corpus.hpp"
 #include "bigbird/corpus/tokens/tokenize.hpp"
@@ -54,7 +55,7 @@ IndexRange range_of(std::span<const std::int64_t> ends, std::int64_t i) {
 
 std::string spell(const TokenShards& shards, const IndexRange& tokens) {
     std::vector<std::int32_t> ids;
-    shards.append_ids(tokens, ids);
+    shards.append_marked(tokens, ids);
     return shards.tokenizer().decode(ids);
 }
 
@@ -104,7 +105,7 @@ DOCTEST_TEST_CASE("token_shards: what was written, however it was cut into shard
         DOCTEST_CHECK(corpus.bases() == 43);
         std::vector<std::int32_t> mine, theirs;
         corpus.append_ids(1, corpus.tokens() - 1, mine);
-        shards.append_ids({1, corpus.tokens() - 1}, theirs);
+        shards.append_marked({1, corpus.tokens() - 1}, theirs);
         DOCTEST_CHECK(mine == theirs);
     }
 }
@@ -196,7 +197,7 @@ DOCTEST_TEST_CASE("token_shards: an id outside the vocabulary never leaves the r
     edit(directory / "tokens-00000.bin", [](std::string& bytes) { bytes[129] = '\xFF'; });
     const TokenShards shards(directory);
     std::vector<std::int32_t> ids;
-    DOCTEST_CHECK_THROWS_AS(shards.append_ids({0, 2}, ids), InputError);
+    DOCTEST_CHECK_THROWS_AS(shards.append_marked({0, 2}, ids), InputError);
 }
 
 DOCTEST_TEST_CASE("token_shards: a folder tells whether it is a corpus of tokens") {
@@ -327,7 +328,7 @@ DOCTEST_TEST_CASE("shard_writer: a tokenizer of Hugging Face's goes along as it 
     DOCTEST_CHECK(fs::exists(temp.path() / "corpus" / "tokenizer.json"));
     const TokenShards shards(temp.path() / "corpus", tokenizer);
     std::vector<std::int32_t> read;
-    shards.append_ids({0, shards.counts().tokens}, read);
+    shards.append_marked({0, shards.counts().tokens}, read);
     DOCTEST_CHECK(read == ids);
     const auto other = small_tokenizer();
     DOCTEST_CHECK_THROWS_AS(TokenShards(temp.path() / "corpus", other), InputError);
@@ -431,7 +432,7 @@ DOCTEST_TEST_CASE("tokenize: text and coordinates give the same shards on any nu
     const TokenShards shards(temp.path() / "text1");
     const TokenCorpus expected = TokenCorpus::from_genome(*genome, spec, tokenizer, 1);
     std::vector<std::int32_t> mine, theirs;
-    shards.append_ids({0, shards.counts().tokens}, mine);
+    shards.append_marked({0, shards.counts().tokens}, mine);
     expected.append_ids(0, expected.tokens(), theirs);
     DOCTEST_CHECK(mine == theirs);
     DOCTEST_CHECK(shards.counts().bases == expected.bases());
@@ -439,6 +440,71 @@ DOCTEST_TEST_CASE("tokenize: text and coordinates give the same shards on any nu
                              expected.sentence_ends().begin(), expected.sentence_ends().end()));
     DOCTEST_CHECK(std::equal(shards.document_ends().begin(), shards.document_ends().end(),
                              expected.document_ends().begin(), expected.document_ends().end()));
+}
+
+DOCTEST_TEST_CASE("tokenize: soft-masked tokens are marked, in memory, in shards and in examples") {
+    const auto tokenizer = small_tokenizer();
+    const std::string dna = read_file(test_data("tokenizer/sentences.txt")).substr(0, 700);
+    std::string masked = dna;
+    for (const auto& [begin, end] : {std::pair(100, 240), std::pair(400, 401), std::pair(600, 700)})
+        for (int i = begin; i < end; ++i)
+            masked[static_cast<std::size_t>(i)] += 'a' - 'A';
+    const TempDir temp;
+    write_file(temp / "masked.fa", ">1\n" + masked + "\n");
+    write_file(temp / "documents.bed", "1\t0\t350\t0\t0\t+\n1\t350\t700\t0\t1\t+\n");
+    write_file(temp / "reverse.bed", "1\t0\t700\t0\t0\t-\n");
+    const std::vector<fs::path> fasta{temp / "masked.fa"};
+    const auto cased = genome::open_references(fasta, genome::LetterCase::kept);
+    DOCTEST_CHECK(cased->fetch({"1", 95, 105}) == masked.substr(95, 10));
+    DOCTEST_CHECK(genome::open_references(fasta)->fetch({"1", 0, 700}) == dna);
+
+    const auto read = [&](const char* documents, const genome::ReferenceGenome& genome) {
+        DocumentReader reader(temp / documents, &genome);
+        return TokenCorpus::from_file(reader, tokenizer, 2);
+    };
+    const TokenCorpus marked = read("documents.bed", *cased),
+                      plain = read("documents.bed", *genome::open_references(fasta));
+    std::vector<std::int32_t> ids, same, with_marks;
+    plain.append_ids(0, plain.tokens(), ids);
+    marked.append_ids(0, marked.tokens(), same);
+    marked.append_marked(0, marked.tokens(), with_marks);
+    DOCTEST_CHECK(ids == same);
+    DOCTEST_CHECK(marked.is_marked());
+    DOCTEST_CHECK_FALSE(plain.is_marked());
+    std::size_t at = 0, marks = 0;
+    for (std::size_t i = 0; i < ids.size(); ++i) {
+        const auto length = static_cast<std::size_t>(tokenizer.piece_length(ids[i]));
+        const std::string letters = masked.substr(at, length);
+        const auto lower = std::ranges::count_if(letters, [](char c) { return c >= 'a'; });
+        DOCTEST_CHECK((with_marks[i] >= tokenizer.vocab_size()) ==
+                      (2 * lower >= static_cast<std::ptrdiff_t>(length)));
+        marks += with_marks[i] >= tokenizer.vocab_size() ? 1 : 0;
+        at += length;
+    }
+    DOCTEST_CHECK(marks > 10);
+    DOCTEST_CHECK(read("reverse.bed", *cased).is_marked());
+
+    TokenShardWriter writer(temp / "shards", tokenizer, Overwrite::refuse, 100);
+    DocumentReader reader(temp / "documents.bed", cased.get());
+    tokenize_documents(reader, tokenizer, 2, writer, [](const TokenCounts&) {});
+    writer.commit(Json::array(), 1);
+    const TokenCorpus stored = TokenCorpus::from_shards(TokenShards(temp / "shards", tokenizer));
+    DOCTEST_CHECK(read_json(temp / "shards/manifest.json")["format_version"] == marked_version);
+    std::vector<std::int32_t> again;
+    stored.append_marked(0, stored.tokens(), again);
+    DOCTEST_CHECK(again == with_marks);
+    DOCTEST_CHECK(stored.is_marked());
+
+    const ExampleSource source(stored, tokenizer, {.sequence_length = 64, .nsp = false, .seed = 1});
+    for (std::int64_t i = 0; i < source.epoch_size(); ++i) {
+        const Example example = source.get(i);
+        DOCTEST_REQUIRE(example.masked_repeats.size() == example.masked_tokens.size());
+        for (std::size_t m = 0; m < example.masked_tokens.size(); ++m) {
+            const std::int32_t id = with_marks[static_cast<std::size_t>(example.masked_tokens[m])];
+            DOCTEST_CHECK(example.masked_labels[m] == id % tokenizer.vocab_size());
+            DOCTEST_CHECK((example.masked_repeats[m] != 0) == (id >= tokenizer.vocab_size()));
+        }
+    }
 }
 
 DOCTEST_TEST_CASE("tokenize: a bad line ends it on any number of threads") {

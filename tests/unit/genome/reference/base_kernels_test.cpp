@@ -22,13 +22,14 @@ namespace {
 constexpr std::string_view nucleotide_codes = "ACGTURYSWKMBDHVNXacgturyswkmbdhvnx";
 
 std::string slow_normalise(const std::string& text, std::size_t line_bases, std::size_t line_bytes,
-                           std::size_t lines, bool& all_codes) {
+                           std::size_t lines, bool& all_codes, bool keeps_case = false) {
     std::string out;
     all_codes = true;
     for (std::size_t line = 0; line < lines; ++line) {
         for (std::size_t i = 0; i < line_bases; ++i) {
             const char letter = text[line * line_bytes + i];
-            out += normalised_base(letter);
+            const char base = normalised_base(letter);
+            out += keeps_case && base != 'N' && letter >= 'a' ? static_cast<char>(base + 'a' - 'A') : base;
             all_codes = all_codes && nucleotide_codes.find(letter) != std::string_view::npos;
         }
     }
@@ -38,8 +39,8 @@ std::string slow_normalise(const std::string& text, std::size_t line_bases, std:
 std::string slow_complement(const std::string& text) {
     std::string out;
     for (auto letter = text.rbegin(); letter != text.rend(); ++letter) {
-        const std::size_t at = std::string_view("ACGT").find(*letter);
-        out += at == std::string_view::npos ? 'N' : "TGCA"[at];
+        const std::size_t at = std::string_view("ACGTacgt").find(*letter);
+        out += at == std::string_view::npos ? 'N' : "TGCAtgca"[at];
     }
     return out;
 }
@@ -74,6 +75,9 @@ DOCTEST_TEST_CASE("base_kernels: all bytes are normalised as the rule has it") {
                     text[at] = static_cast<char>(byte);
                     bool expected_codes = true;
                     const std::string expected = slow_normalise(text, size, size, 1, expected_codes);
+                    std::string cased(size, '!');
+                    normalise_letters(text.data(), size, cased.data(), genome::LetterCase::kept);
+                    DOCTEST_REQUIRE(cased == slow_normalise(text, size, size, 1, expected_codes, true));
                     const bool codes = normalise_letters(text.data(), size, text.data());
                     DOCTEST_REQUIRE(text == expected);
                     DOCTEST_REQUIRE(codes == expected_codes);
