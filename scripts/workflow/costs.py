@@ -14,7 +14,7 @@ RATES = {"promoter": 100, "chromatin": 1500, "tracks": 1800, "variants": 20, "em
 # Memory of a prediction: measured were 170 to 430 MB with one thread. A model's weights are read and packed.
 PROGRAM_MB, THREAD_MB, WEIGHTS_TIMES = 600, 300, 3
 # Memory of training. `pretrain --dry-run` says 0.3 GB for tiny, 0.7 for small and 5.1 for base, one sequence of 4,096 tokens at a time; large is a guess.
-PRETRAINING_MB = {"tiny": 2000, "tiny-modern": 2000, "small": 3000, "genomics": 8000, "base": 8000, "base-etc": 8000, "large": 20000}
+PRETRAINING_MB = {"tiny": 2000, "tiny-modern": 2000, "modern": 4000, "small": 3000, "genomics": 8000, "base": 8000, "base-etc": 8000, "large": 20000}
 BCF_BYTES = 40  # of a row, compressed; a BCF is not read
 
 
