@@ -30,26 +30,20 @@ void setup_attribute(Program& program, Runner<AttributeSpec> run) {
         "base's own contribution. Token models divide a token's contribution among its bases and give no "
         "contributions for other letters (NA).",
         spec, std::move(run));
-    command
-        .add_option("-m,--model", spec->models,
-                    "Bin, sequence or token model; given several times, the mean of the models' scores")
-        ->required()
-        ->type_name("DIR");
+    add_value(command, "-m,--model", "DIR", spec->models,
+              "Bin, sequence or token model; given several times, the mean of the models' scores")
+        ->required();
     add_reference_option(command, spec->references, false);
-    command
-        .add_option("--regions", spec->regions, "BED whose bases are attributed, or '-' for standard input")
-        ->type_name("BED");
-    command
-        .add_option("--sequences", spec->sequences,
-                    "FASTA or table whose records are attributed, or '-' for standard input")
-        ->type_name("FILE");
+    add_value(command, "--regions", "BED", spec->regions,
+              "BED whose bases are attributed, or '-' for standard input");
+    add_value(command, "--sequences", "FILE", spec->sequences,
+              "FASTA or table whose records are attributed, or '-' for standard input");
     add_labels_option(command, spec->labels);
     add_choice_option(command, "--method", spec->method, task_models::attribution_method_choices,
                       "Attribution method");
     add_choice_option(command, "--baseline", spec->baseline, task_models::attribution_baseline_choices,
                       "Baseline of integrated-gradients and deeplift: all zeros, or dinucleotide shuffles");
-    command.add_option("--shuffles", spec->shuffles, "Shuffles per region or sequence, averaged")
-        ->type_name("N");
+    add_value(command, "--shuffles", "N", spec->shuffles, "Shuffles per region or sequence, averaged");
     command.add_flag("--mean-centered", spec->mean_centered, "Subtract each base's mean over A, C, G and T");
     add_choice_option(command, "--reverse-complement", spec->strands, task_models::strand_choices,
                       "Chromatin models: average the scores of both strands, or score only the given one "

@@ -44,33 +44,24 @@ std::pair<examples::Split, std::filesystem::path> parse_mat(const std::string& t
 
 void add_import_options(CLI::App& command, BuildChromatinOptions& options, CLI::Option* peaks) {
     const char* group = "Import";
-    command
-        .add_option("--table", options.table,
-                    "Instead of --peaks: labeled bins, with a header '#chrom start end LABEL ...' and 0 or 1")
+    add_value(command, "--table", "TSV", options.table,
+              "Instead of --peaks: labeled bins, with a header '#chrom start end LABEL ...' and 0 or 1")
         ->excludes(peaks)
-        ->type_name("TSV")
         ->group(group);
     CLI::Option* mat =
-        command
-            .add_option(
-                "--mat", options.mats,
-                "Instead of --peaks: DeepSEA's files, train=train.mat validation=valid.mat test=test.mat")
+        add_value(command, "--mat", "SPLIT=FILE", options.mats,
+                  "Instead of --peaks: DeepSEA's files, train=train.mat validation=valid.mat test=test.mat")
             ->excludes(peaks)
-            ->type_name("SPLIT=FILE")
             ->group(group);
-    command
-        .add_option("--coordinates", options.coordinates,
-                    "Coordinates of --mat's bins (allTFs.pos.bed): cut windows of --window from --reference, "
-                    "instead of using the 1,000 bases in the files")
+    add_value(command, "--coordinates", "BED", options.coordinates,
+              "Coordinates of --mat's bins (allTFs.pos.bed): cut windows of --window from --reference, "
+              "instead of using the 1,000 bases in the files")
         ->needs(mat)
-        ->type_name("BED")
         ->group(group);
-    command
-        .add_option("--label-table", options.label_table,
-                    "Label groups and names for --table and --mat (labels.tsv: index, group, name); default: "
-                    "the table's header, or DeepSEA's 919 labels")
+    add_value(command, "--label-table", "TSV", options.label_table,
+              "Label groups and names for --table and --mat (labels.tsv: index, group, name); default: "
+              "the table's header, or DeepSEA's 919 labels")
         ->excludes(peaks)
-        ->type_name("TSV")
         ->group(group);
 }
 
@@ -110,42 +101,32 @@ void setup_build_chromatin(Program& program, Runner<BuildChromatinOptions> run) 
                                     "Make labeled bins of the genome from peaks, one label per peak file",
                                     options, std::move(run));
     CLI::Option* peaks =
-        command
-            .add_option("--peaks", of_bins.peaks,
-                        "Peaks: a sheet with the columns name, group and path, or BED or narrowPeak files")
-            ->type_name("SHEET|BED");
+        add_value(command, "--peaks", "SHEET|BED", of_bins.peaks,
+                  "Peaks: a sheet with the columns name, group and path, or BED or narrowPeak files");
     add_import_options(command, *options, peaks);
     add_reference_option(command, of_bins.references, false);
-    command.add_option("--window", of_bins.window, "Size of the sequence window around each bin, in bases")
-        ->check(CLI::Range(std::int64_t{1}, rows::longest_window))
-        ->type_name("BP");
-    command
-        .add_option("--bin", of_bins.bin,
-                    "Bin size; a bin has a label if the label's peaks cover more than half of it")
-        ->check(CLI::PositiveNumber)
-        ->needs(peaks)
-        ->type_name("BP");
-    command.add_option("--bins", options->bins, "Bins to keep as rows: all, or only those with a label")
-        ->check(CLI::IsMember({"any", "all"}))
-        ->needs(peaks)
-        ->type_name("all|any");
-    command
-        .add_option("--bins-of-group", of_bins.group,
-                    "Only bins with a label of this group; implies --bins any")
-        ->needs(peaks)
-        ->type_name("GROUP");
-    command
-        .add_option("--negatives", of_bins.negatives,
-                    "Number of randomly drawn bins without a label, per bin with one; implies --bins any")
-        ->check(CLI::NonNegativeNumber)
-        ->needs(peaks)
-        ->type_name("RATIO");
+    add_value(command, "--window", "BP", of_bins.window,
+              "Size of the sequence window around each bin, in bases",
+              CLI::Range(std::int64_t{1}, rows::longest_window));
+    add_value(command, "--bin", "BP", of_bins.bin,
+              "Bin size; a bin has a label if the label's peaks cover more than half of it",
+              CLI::PositiveNumber)
+        ->needs(peaks);
+    add_value(command, "--bins", "all|any", options->bins,
+              "Bins to keep as rows: all, or only those with a label", CLI::IsMember({"any", "all"}))
+        ->needs(peaks);
+    add_value(command, "--bins-of-group", "GROUP", of_bins.group,
+              "Only bins with a label of this group; implies --bins any")
+        ->needs(peaks);
+    add_value(command, "--negatives", "RATIO", of_bins.negatives,
+              "Number of randomly drawn bins without a label, per bin with one; implies --bins any",
+              CLI::NonNegativeNumber)
+        ->needs(peaks);
     add_seed_option(command, of_bins.seed);
     for (CLI::Option* option : add_bin_region_options(command, of_bins.include, of_bins.exclude))
         option->needs(peaks);
-    command.add_option("--max-n-fraction", of_bins.max_n_fraction, "Maximum share of N in a window")
-        ->check(CLI::Range(0.0, 1.0))
-        ->type_name("SHARE");
+    add_value(command, "--max-n-fraction", "SHARE", of_bins.max_n_fraction, "Maximum share of N in a window",
+              CLI::Range(0.0, 1.0));
     add_hold_out_options(command, of_bins.validation, of_bins.test,
                          "a bin that overlaps them counts as inside");
     command.add_flag(

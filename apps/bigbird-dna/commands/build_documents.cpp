@@ -66,16 +66,12 @@ void setup_build_documents(Program& program, Runner<BuildDocumentsOptions> run) 
     add_seed_option(command, options->seed);
     add_output_options(command, options->output,
                        "Documents to write, bgzip-compressed if the name ends in .gz; - is standard output");
-    command
-        .add_option("--format", options->format,
-                    "text: a sentence per line, a blank line between documents; bed: coordinates only")
-        ->check(CLI::IsMember({"text", "bed"}))
-        ->type_name("text|bed")
+    add_value(command, "--format", "text|bed", options->format,
+              "text: a sentence per line, a blank line between documents; bed: coordinates only",
+              CLI::IsMember({"text", "bed"}))
         ->group("Output");
-    command
-        .add_option("--manifest", options->manifest,
-                    "Also write parameters, counts and checksums of the inputs, as JSON")
-        ->type_name("JSON")
+    add_value(command, "--manifest", "JSON", options->manifest,
+              "Also write parameters, counts and checksums of the inputs, as JSON")
         ->group("Output");
     CLI::Option* const dry_run =
         command.add_flag("--dry-run", options->dry_run,

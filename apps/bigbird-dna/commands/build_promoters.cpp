@@ -45,28 +45,20 @@ void setup_build_promoters(Program& program, Runner<BuildPromotersOptions> run) 
     CLI::App& command =
         program.add("build-promoters", "Promoters",
                     "Make labeled promoter examples from transcription start sites", options, std::move(run));
-    command.add_option("--tss", options->tss, "Transcription start sites with strand, such as EPDnew's BED")
-        ->required()
-        ->type_name("BED");
+    add_value(command, "--tss", "BED", options->tss,
+              "Transcription start sites with strand, such as EPDnew's BED")
+        ->required();
     add_reference_option(command, options->references);
-    command
-        .add_option("--chain", options->chain,
-                    "Chain file to lift the TSSs over, such as hg38ToHg19.over.chain.gz")
-        ->type_name("FILE");
-    command
-        .add_option(
-            "--window", options->window,
-            "Window from A up to (not including) B, relative to the TSS; mirrored on the minus strand")
-        ->type_name("A:B");
-    command
-        .add_option("--negatives", options->negatives,
-                    "random-bases, permuted: cut a promoter into 20 parts and randomize or permute 12 of "
-                    "them; genomic: other windows of the genome")
-        ->check(CLI::IsMember({"random-bases", "permuted", "genomic"}))
-        ->type_name("random-bases|permuted|genomic");
-    command.add_option("--max-n-fraction", options->max_n_fraction, "Maximum share of N in a window")
-        ->check(CLI::Range(0.0, 1.0))
-        ->type_name("SHARE");
+    add_value(command, "--chain", "FILE", options->chain,
+              "Chain file to lift the TSSs over, such as hg38ToHg19.over.chain.gz");
+    add_value(command, "--window", "A:B", options->window,
+              "Window from A up to (not including) B, relative to the TSS; mirrored on the minus strand");
+    add_value(command, "--negatives", "random-bases|permuted|genomic", options->negatives,
+              "random-bases, permuted: cut a promoter into 20 parts and randomize or permute 12 of "
+              "them; genomic: other windows of the genome",
+              CLI::IsMember({"random-bases", "permuted", "genomic"}));
+    add_value(command, "--max-n-fraction", "SHARE", options->max_n_fraction, "Maximum share of N in a window",
+              CLI::Range(0.0, 1.0));
     add_hold_out_options(command, options->hold_outs, "a window counts as inside if its TSS does");
     add_seed_option(command, options->seed);
     command.add_flag(

@@ -35,19 +35,15 @@ void setup_build_sequences(Program& program, Runner<BuildSequencesOptions> run) 
         program.add("build-sequences", "Sequences",
                     "Make examples from sequences with classes, labels or numbers", options, std::move(run));
     CLI::Option* const table = add_sequence_inputs(command, sequences).front();
-    command.add_option("--validation", sequences.validation, "Table of the validation rows")
-        ->needs(table)
-        ->type_name("TABLE");
-    command.add_option("--test", sequences.test, "Table of the test rows")->needs(table)->type_name("TABLE");
+    add_value(command, "--validation", "TABLE", sequences.validation, "Table of the validation rows")
+        ->needs(table);
+    add_value(command, "--test", "TABLE", sequences.test, "Table of the test rows")->needs(table);
     add_sequence_columns(command, sequences);
-    command
-        .add_option("--id-column", sequences.id_column, "Column of ids; rows without one are numbered from 1")
-        ->type_name("NAME")
+    add_value(command, "--id-column", "NAME", sequences.id_column,
+              "Column of ids; rows without one are numbered from 1")
         ->group("Columns");
-    command
-        .add_option("--group-column", sequences.group_column,
-                    "Column of groups; a group stays in one split, and confidence intervals resample groups")
-        ->type_name("NAME")
+    add_value(command, "--group-column", "NAME", sequences.group_column,
+              "Column of groups; a group stays in one split, and confidence intervals resample groups")
         ->group("Columns");
     add_seed_option(command, sequences.seed);
     add_output_options(command, options->output, "Example folder to write");

@@ -51,14 +51,12 @@ void setup_build_tracks(Program& program, Runner<BuildTracksOptions> run) {
                                     "Make bins of the genome with their coverage, one number per "
                                     "track.\nfinetune, predict and evaluate use them like bins with labels.",
                                     options, std::move(run));
-    command
-        .add_option("--signal", tracks.signals,
-                    "A sheet with the columns name and path (and scale, soft_clip, clip, group), or bigWig, "
-                    "bedGraph or fragments (BED, BEDPE)")
-        ->required()
-        ->type_name("SHEET|FILE");
+    add_value(command, "--signal", "SHEET|FILE", tracks.signals,
+              "A sheet with the columns name and path (and scale, soft_clip, clip, group), or bigWig, "
+              "bedGraph or fragments (BED, BEDPE)")
+        ->required();
     add_reference_option(command, tracks.references);
-    command.add_option("--bin", tracks.bin, "Bin size")->check(CLI::PositiveNumber)->type_name("BP");
+    add_value(command, "--bin", "BP", tracks.bin, "Bin size", CLI::PositiveNumber);
     add_choice_option(command, "--aggregate", tracks.aggregate, examples::aggregates,
                       "A bin's value: mean or sum over its bases; auto: sum for fragment ends, else mean");
     add_choice_option(command, "--count", tracks.reading.counted, examples::counted_choices,
@@ -70,12 +68,10 @@ void setup_build_tracks(Program& program, Runner<BuildTracksOptions> run) {
             "shifted")
         ->default_str("0,0")
         ->type_name("BP,BP");
-    command
-        .add_option("--window", tracks.window,
-                    "Size of the window around each bin that linear models read, in bases")
-        ->check(CLI::Range(std::int64_t{1}, rows::longest_window))
-        ->default_str("nine bins")
-        ->type_name("BP");
+    add_value(command, "--window", "BP", tracks.window,
+              "Size of the window around each bin that linear models read, in bases",
+              CLI::Range(std::int64_t{1}, rows::longest_window))
+        ->default_str("nine bins");
     add_bin_region_options(command, tracks.include, tracks.exclude);
     add_hold_out_options(command, tracks.validation, tracks.test,
                          "a bin that overlaps them counts as inside; default: chosen automatically");

@@ -33,10 +33,8 @@ void setup_decode(Program& program, Runner<DecodeOptions> run) {
                                                    "Decode token ids, one sequence per line, into sequences",
                                                    options, std::move(run));
     add_tokenizer_option(command, options->tokenizer);
-    command
-        .add_option("--input", options->input,
-                    "Token ids separated by blanks, one sequence per line, plain or gzip")
-        ->type_name("FILE|-");
+    add_value(command, "--input", "FILE|-", options->input,
+              "Token ids separated by blanks, one sequence per line, plain or gzip");
     add_stream_output_options(command, options->output,
                               "Decoded sequences, one per input line; special tokens are omitted");
     add_threads_option(command, options->threads);

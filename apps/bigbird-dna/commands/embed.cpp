@@ -29,24 +29,19 @@ void setup_embed(Program& program, Runner<EmbedSpec> run) {
     add_model_option(command, spec->model);
     CLI::Option* reference = add_reference_option(command, spec->references, false);
     CLI::Option* regions =
-        command.add_option("--regions", spec->regions, "BED rows to embed, or '-' for standard input")
-            ->needs(reference)
-            ->type_name("BED");
+        add_value(command, "--regions", "BED", spec->regions, "BED rows to embed, or '-' for standard input")
+            ->needs(reference);
     reference->needs(regions);
-    command
-        .add_option("--sequences", spec->sequences,
-                    "Instead of --regions: a FASTA whose records are embedded")
-        ->excludes(regions)
-        ->type_name("FASTA");
+    add_value(command, "--sequences", "FASTA", spec->sequences,
+              "Instead of --regions: a FASTA whose records are embedded")
+        ->excludes(regions);
     add_choice_option(command, "--pooling", spec->pooling, task_models::embed_pooling_choices,
                       "Vector to write: mean over a row's tokens, that of [CLS], or one per token");
-    command.add_option("--layer", spec->layer, "Layer to write; 0: the embeddings")
-        ->check(CLI::Range(std::int64_t{-1}, std::int64_t{1000}))
-        ->type_name("N")
+    add_value(command, "--layer", "N", spec->layer, "Layer to write; 0: the embeddings",
+              CLI::Range(std::int64_t{-1}, std::int64_t{1000}))
         ->default_str("the last");
-    command.add_option("--window", spec->window, "Number of bases to read around a row's middle")
-        ->check(CLI::Range(std::int64_t{0}, rows::longest_window))
-        ->type_name("BP")
+    add_value(command, "--window", "BP", spec->window, "Number of bases to read around a row's middle",
+              CLI::Range(std::int64_t{0}, rows::longest_window))
         ->default_str("the row's own");
     command.add_flag("--strand", spec->use_strand, "Reverse-complement rows on the minus strand");
     command.add_flag(

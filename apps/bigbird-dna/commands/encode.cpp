@@ -35,9 +35,8 @@ void setup_encode(Program& program, Runner<EncodeOptions> run) {
         "encode", "Corpus and tokenizer", "Encode sequences, one per line, as token ids separated by blanks",
         options, std::move(run));
     add_tokenizer_option(command, options->tokenizer);
-    command
-        .add_option("--input", options->input, "Sequences, one per line, upper or lower case, plain or gzip")
-        ->type_name("FILE|-");
+    add_value(command, "--input", "FILE|-", options->input,
+              "Sequences, one per line, upper or lower case, plain or gzip");
     add_stream_output_options(command, options->output,
                               "Token ids, one line per input line, without [CLS] and [SEP]");
     command.add_flag("--offsets", options->offsets,

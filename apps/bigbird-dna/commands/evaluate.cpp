@@ -43,9 +43,7 @@ void add_input_options(CLI::App& command, evaluation::EvaluationRequest& request
             "with the first")
         ->required()
         ->type_name("[NAME=]FILE");
-    command.add_option("--examples", request.examples, "Example folder with the labels")
-        ->required()
-        ->type_name("DIR");
+    add_value(command, "--examples", "DIR", request.examples, "Example folder with the labels")->required();
     const auto set_split = [&request](const std::string& text) {
         request.split = examples::parse_split(text);
     };
@@ -59,21 +57,17 @@ void add_input_options(CLI::App& command, evaluation::EvaluationRequest& request
 }
 
 void add_report_options(CLI::App& command, EvaluateOptions& options) {
-    command
-        .add_option("-o,--output", options.outputs,
-                    "Report: .tsv, .csv, .html (a web page), else JSON, by the name's ending; - for standard "
-                    "output. Several outputs can be given")
+    add_value(command, "-o,--output", "PATH", options.outputs,
+              "Report: .tsv, .csv, .html (a web page), else JSON, by the name's ending; - for standard "
+              "output. Several outputs can be given")
         ->required()
-        ->type_name("PATH")
         ->group("Output");
     command.add_flag("-f,--force", options.force, "Replace an existing output")->group("Output");
 }
 
 void add_model_card_option(CLI::App& command, EvaluateOptions& options) {
-    command
-        .add_option("--model-card", options.model_card,
-                    "Write the results of the first --scores into this model folder's README.md")
-        ->type_name("DIR")
+    add_value(command, "--model-card", "DIR", options.model_card,
+              "Write the results of the first --scores into this model folder's README.md")
         ->group("Output");
 }
 
@@ -121,37 +115,25 @@ void add_promoter_options(CLI::App& command, EvaluateOptions& options) {
             "validation rows; auto: f1 if validation rows are scored, else 0.5")
         ->default_str("auto")
         ->type_name("SCORE|auto|f1|mcc");
-    const char* group = "Scan";
-    CLI::Option* tss = command
-                           .add_option("--tss", options.scan.tss,
-                                       "Known TSSs; calls of --scan within 500 bases of one count as correct")
-                           ->type_name("BED")
-                           ->group(group);
+    const HelpGroup in_group(command, "Scan");
+    CLI::Option* tss = add_value(command, "--tss", "BED", options.scan.tss,
+                                 "Known TSSs; calls of --scan within 500 bases of one count as correct");
     CLI::Option* scan =
-        command
-            .add_option("--scan", options.scan.scores,
-                        "Scores of predict-promoter --scan, for false calls per megabase of real sequence")
-            ->needs(tss)
-            ->type_name("FILE")
-            ->group(group);
-    command
-        .add_option("--distance", options.scan.distance,
-                    "Bases from a TSS within which a call is right, and within which calls are one")
-        ->check(CLI::NonNegativeNumber)
-        ->needs(scan)
-        ->type_name("BP")
-        ->group(group);
+        add_value(command, "--scan", "FILE", options.scan.scores,
+                  "Scores of predict-promoter --scan, for false calls per megabase of real sequence")
+            ->needs(tss);
+    add_value(command, "--distance", "BP", options.scan.distance,
+              "Bases from a TSS within which a call is right, and within which calls are one",
+              CLI::NonNegativeNumber)
+        ->needs(scan);
     tss->needs(scan);
 }
 
 void add_chromatin_options(CLI::App& command, EvaluateOptions& options) {
     add_interval_options(command, options.request.options);
     add_model_card_option(command, options);
-    command
-        .add_option("--min-positives", options.request.options.min_positives,
-                    "Leave labels with fewer positive rows out of means and medians")
-        ->check(CLI::PositiveNumber)
-        ->type_name("N");
+    add_value(command, "--min-positives", "N", options.request.options.min_positives,
+              "Leave labels with fewer positive rows out of means and medians", CLI::PositiveNumber);
     command.add_flag("--published", options.request.published,
                      "Show the figures that DeepSEA published for its 919 labels");
 }

@@ -11,20 +11,12 @@ using pretraining::MlmEvaluationSpec;
 namespace {
 
 void add_masking_options(CLI::App& command, MlmEvaluationSpec& spec) {
-    const char* group = "Masking";
-    command
-        .add_option("--sequence-length", spec.sequence_length,
-                    "Tokens per sequence, including [CLS] and [SEP]")
-        ->check(CLI::PositiveNumber)
-        ->type_name("N")
-        ->default_str("as pretrained")
-        ->group(group);
-    command
-        .add_option("--masking-rate", spec.masking.rate,
-                    "Share of tokens to predict; tokens with N are never chosen")
-        ->check(CLI::Range(0.01, 0.9))
-        ->type_name("RATE")
-        ->group(group);
+    const HelpGroup in_group(command, "Masking");
+    add_value(command, "--sequence-length", "N", spec.sequence_length,
+              "Tokens per sequence, including [CLS] and [SEP]", CLI::PositiveNumber)
+        ->default_str("as pretrained");
+    add_value(command, "--masking-rate", "RATE", spec.masking.rate,
+              "Share of tokens to predict; tokens with N are never chosen", CLI::Range(0.01, 0.9));
     const auto corrupt = [&spec](const std::string& text) {
         spec.masking.mask = text == "mask" ? 1 : 0.8;
         spec.masking.random = text == "mask" ? 0 : 0.1;
@@ -35,48 +27,36 @@ void add_masking_options(CLI::App& command, MlmEvaluationSpec& spec) {
                                           "pretraining, 80 % by [MASK], 10 % by another token, 10 % not")
         ->check(CLI::IsMember({"mask", "80/10/10"}))
         ->default_str("mask")
-        ->type_name("mask|80/10/10")
-        ->group(group);
+        ->type_name("mask|80/10/10");
     add_choice_option(command, "--nsp", spec.nsp, pretraining::pair_choices,
-                      "Also score next-sentence prediction; model: if the model was pretrained with it")
-        ->group(group);
-    command.add_option("--max-sequences", spec.max_sequences, "Score this many sequences, drawn by --seed")
-        ->check(CLI::NonNegativeNumber)
-        ->type_name("N")
-        ->default_str("all")
-        ->group(group);
+                      "Also score next-sentence prediction; model: if the model was pretrained with it");
+    add_value(command, "--max-sequences", "N", spec.max_sequences,
+              "Score this many sequences, drawn by --seed", CLI::NonNegativeNumber)
+        ->default_str("all");
 }
 
 void add_baseline_options(CLI::App& command, MlmEvaluationSpec& spec) {
-    const char* group = "Baselines";
-    CLI::Option* documents = command
-                                 .add_option("--baseline-documents", spec.baseline.documents,
-                                             "Training documents for baselines: Markov chains over bases and "
-                                             "n-gram models over tokens, scored like the model")
-                                 ->type_name("FILE")
-                                 ->group(group);
-    command
-        .add_option("--baseline-corpus", spec.baseline.corpus, "Like --baseline-documents, from token shards")
-        ->excludes(documents)
-        ->type_name("DIR")
-        ->group(group);
+    const HelpGroup in_group(command, "Baselines");
+    CLI::Option* documents = add_value(command, "--baseline-documents", "FILE", spec.baseline.documents,
+                                       "Training documents for baselines: Markov chains over bases and "
+                                       "n-gram models over tokens, scored like the model");
+    add_value(command, "--baseline-corpus", "DIR", spec.baseline.corpus,
+              "Like --baseline-documents, from token shards")
+        ->excludes(documents);
     command.add_option("--baseline-orders", spec.baselines.orders, "Orders of the Markov chains, 0 to 12")
         ->delimiter(',')
         ->check(CLI::Range(0, 12))
-        ->type_name("K,K…")
-        ->group(group);
+        ->type_name("K,K…");
     command.add_option("--baseline-ngrams", spec.baselines.ngrams, "Tokens of the n-grams, 1 to 6")
         ->delimiter(',')
         ->check(CLI::Range(1, 6))
-        ->type_name("N,N…")
-        ->group(group);
+        ->type_name("N,N…");
     command
         .add_option("--baseline-two-sided", spec.baselines.two_sided,
                     "Bases on either side by which two-sided models tell a base, 0 to 6")
         ->delimiter(',')
         ->check(CLI::Range(0, 6))
-        ->type_name("K,K…")
-        ->group(group);
+        ->type_name("K,K…");
 }
 
 constexpr Examples examples{
@@ -97,34 +77,26 @@ void setup_evaluate_mlm(Program& program, Runner<EvaluateMlmOptions> run) {
         "accuracy.\nBits per base = sum of -log2 p over the masked tokens / number of bases in these tokens.",
         options, std::move(run));
     MlmEvaluationSpec& spec = options->spec;
-    command.add_option("-m,--model", spec.model, "Run of pretrain, checkpoint, or model folder")
-        ->required()
-        ->type_name("DIR");
-    CLI::Option* documents =
-        command.add_option("--documents", spec.held_out.documents, "Held-out documents, text or coordinates")
-            ->type_name("FILE");
-    command
-        .add_option("--corpus", spec.held_out.corpus,
-                    "Instead of --documents: held-out token shards of tokenize")
-        ->excludes(documents)
-        ->type_name("DIR");
+    add_value(command, "-m,--model", "DIR", spec.model, "Run of pretrain, checkpoint, or model folder")
+        ->required();
+    CLI::Option* documents = add_value(command, "--documents", "FILE", spec.held_out.documents,
+                                       "Held-out documents, text or coordinates");
+    add_value(command, "--corpus", "DIR", spec.held_out.corpus,
+              "Instead of --documents: held-out token shards of tokenize")
+        ->excludes(documents);
     add_reference_option(command, spec.references, false)
         ->description("Genome of the documents' coordinates");
     add_output_options(command, options->output, "Results, as JSON; - is standard output");
-    command
-        .add_option(
-            "--token-scores", options->token_scores,
-            "Also write a table of all masked tokens: document, sentence, position, token, bits, found")
-        ->type_name("FILE")
+    add_value(command, "--token-scores", "FILE", options->token_scores,
+              "Also write a table of all masked tokens: document, sentence, position, token, bits, found")
         ->group("Output");
     add_masking_options(command, spec);
     add_baseline_options(command, spec);
     add_seed_option(command, spec.seed);
     add_device_option(command, spec.device);
     add_threads_option(command, spec.threads);
-    command.add_option("--batch-tokens", spec.batch_tokens, "Tokens computed at once, padding included")
-        ->check(CLI::PositiveNumber)
-        ->type_name("N")
+    add_value(command, "--batch-tokens", "N", spec.batch_tokens, "Tokens computed at once, padding included",
+              CLI::PositiveNumber)
         ->group("Resources");
     add_choice_option(command, "--dtype", spec.dtype, {"auto", "fp32", "bf16"},
                       "Number format. bf16: mixed precision; auto: bf16 on a GPU, fp32 on a CPU")

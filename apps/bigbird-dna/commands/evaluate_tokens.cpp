@@ -38,21 +38,18 @@ void setup_evaluate_tokens(Program& program, Runner<EvaluateTokensOptions> run) 
     CLI::App& command = program.add(
         "evaluate-tokens", "Bases",
         "Evaluate scores of bases: AUROC, AUPRC, and F1 of the most probable label", options, std::move(run));
-    command.add_option("--scores", request.scores, "Score table of predict-tokens, - for standard input")
-        ->required()
-        ->type_name("FILE");
-    command.add_option("--labels", request.labels, "BED with a label in column 4 for the bases of each row")
-        ->required()
-        ->type_name("BED");
+    add_value(command, "--scores", "FILE", request.scores,
+              "Score table of predict-tokens, - for standard input")
+        ->required();
+    add_value(command, "--labels", "BED", request.labels,
+              "BED with a label in column 4 for the bases of each row")
+        ->required();
     add_reference_option(command, request.references);
-    command.add_option("--none-label", request.none_label, "Label of bases outside all rows")
-        ->type_name("NAME");
-    command
-        .add_option("-o,--output", options->outputs,
-                    "Report: .tsv, .csv, else JSON, by the name's ending; - for standard output. Several "
-                    "outputs can be given")
+    add_value(command, "--none-label", "NAME", request.none_label, "Label of bases outside all rows");
+    add_value(command, "-o,--output", "PATH", options->outputs,
+              "Report: .tsv, .csv, else JSON, by the name's ending; - for standard output. Several "
+              "outputs can be given")
         ->required()
-        ->type_name("PATH")
         ->group("Output");
     command.add_flag("-f,--force", options->force, "Replace an existing output")->group("Output");
     add_interval_options(command, request.options);

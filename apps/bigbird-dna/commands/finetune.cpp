@@ -43,7 +43,7 @@ void add_network_options(CLI::App& command, FinetuneSpec& spec) {
 }
 
 void add_balance_options(CLI::App& command, FinetuneSpec& spec) {
-    const char* group = "Balance";
+    const HelpGroup in_group(command, "Balance");
     const auto set_weight = [&spec](const std::string& text) {
         spec.positive_weight = text == "balanced" ? std::nullopt : std::optional(std::stod(text));
     };
@@ -56,74 +56,51 @@ void add_balance_options(CLI::App& command, FinetuneSpec& spec) {
             return fits ? std::string() : "'" + text + "' is neither a number above 0 nor balanced";
         })
         ->default_str(fmt::format("{}", spec.positive_weight.value()))
-        ->type_name("WEIGHT|balanced")
-        ->group(group);
+        ->type_name("WEIGHT|balanced");
     if (spec.task == examples::Task::sequences) return;
     add_choice_option(command, "--sampling", spec.sampling, task_models::samplings,
                       "uniform: each window once per epoch; balanced: windows with and without a label "
-                      "equally often")
-        ->group(group);
+                      "equally often");
     add_choice_option(command, "--strand-augmentation", spec.both_strands, strand_augmentations,
-                      "reverse-complement: draw each window's strand at random in every epoch")
-        ->group(group);
+                      "reverse-complement: draw each window's strand at random in every epoch");
 }
 
 void add_linear_options(CLI::App& command, FinetuneSpec& spec) {
-    const char* group = "Linear baselines";
+    const HelpGroup in_group(command, "Linear baselines");
     const bool records = spec.task == examples::Task::sequences;
-    command.add_option("--kmer-length", spec.linear.word, "Bases per k-mer")
-        ->default_str(records ? "5 and 6" : "5; gkm-svm: 8")
-        ->check(CLI::Range(0, records ? 8 : 12))
-        ->type_name("N")
-        ->group(group);
+    add_value(command, "--kmer-length", "N", spec.linear.word, "Bases per k-mer",
+              CLI::Range(0, records ? 8 : 12))
+        ->default_str(records ? "5 and 6" : "5; gkm-svm: 8");
     if (!records)
-        command
-            .add_option("--informative-positions", spec.linear.informative,
-                        "gkm-svm: informative positions per k-mer")
-            ->default_str("5")
-            ->check(CLI::Range(0, 12))
-            ->type_name("N")
-            ->group(group);
-    command
-        .add_option("--penalty", spec.linear.penalty,
-                    records ? "kmer-ridge: ridge penalty per sequence; kmer-logistic: inverse of C"
-                            : "kmer-ridge: ridge penalty per window")
+        add_value(command, "--informative-positions", "N", spec.linear.informative,
+                  "gkm-svm: informative positions per k-mer", CLI::Range(0, 12))
+            ->default_str("5");
+    add_value(command, "--penalty", "X", spec.linear.penalty,
+              records ? "kmer-ridge: ridge penalty per sequence; kmer-logistic: inverse of C"
+                      : "kmer-ridge: ridge penalty per window",
+              CLI::NonNegativeNumber)
         ->default_str(records ? "chosen on validation rows; without any: 1 (kmer-logistic: 30)"
-                              : "chosen on validation rows; without any: 0.01")
-        ->check(CLI::NonNegativeNumber)
-        ->type_name("X")
-        ->group(group);
+                              : "chosen on validation rows; without any: 0.01");
     if (records) return;
-    command.add_option("--cost", spec.linear.cost, "gkm-svm: the SVM's cost C of errors")
-        ->check(CLI::PositiveNumber)
-        ->type_name("C")
-        ->group(group);
-    command
-        .add_option("--most-windows", spec.linear.most_windows,
-                    "gkm-svm: maximum number of training windows; each needs up to 0.5 MB of memory")
-        ->check(CLI::PositiveNumber)
-        ->type_name("N")
-        ->group(group);
+    add_value(command, "--cost", "C", spec.linear.cost, "gkm-svm: the SVM's cost C of errors",
+              CLI::PositiveNumber);
+    add_value(command, "--most-windows", "N", spec.linear.most_windows,
+              "gkm-svm: maximum number of training windows; each needs up to 0.5 MB of memory",
+              CLI::PositiveNumber);
 }
 
 /// `baselines`: the values of --architecture for the task's baselines.
 void add_finetune_options(CLI::App& command, FinetuneSpec& spec, const char* baselines) {
     const bool records = spec.task == examples::Task::sequences;
-    command
-        .add_option("--examples", spec.examples,
-                    records ? "Example folder, from build-sequences"
-                            : "Example folder, from build-promoters or build-chromatin")
-        ->required()
-        ->type_name("DIR");
-    command
-        .add_option("-m,--model", spec.pretrained,
-                    "Pretrained model to start from: a run of pretrain, a checkpoint, or a model folder "
-                    "(Hugging Face big_bird or longformer with a tokenizer.model or tokenizer.json)")
-        ->type_name("DIR");
-    command
-        .add_option("--architecture", spec.architecture,
-                    std::string("bigbird (fine-tune --model), or without --model: ") + baselines)
-        ->type_name("NAME");
+    add_value(command, "--examples", "DIR", spec.examples,
+              records ? "Example folder, from build-sequences"
+                      : "Example folder, from build-promoters or build-chromatin")
+        ->required();
+    add_value(command, "-m,--model", "DIR", spec.pretrained,
+              "Pretrained model to start from: a run of pretrain, a checkpoint, or a model folder "
+              "(Hugging Face big_bird or longformer with a tokenizer.model or tokenizer.json)");
+    add_value(command, "--architecture", "NAME", spec.architecture,
+              std::string("bigbird (fine-tune --model), or without --model: ") + baselines);
     const auto set_window = [&spec](const std::string& text) {
         if (!text.empty()) spec.window = rows::parse_window_bounds(text);
     };
@@ -156,34 +133,25 @@ void add_sequence_options(CLI::App& command, FinetuneSpec& spec) {
         command, "--kmers", sequence.with_kmers, kmer_parts,
         "mean: average the networks with a regression on k-mers; its weight is chosen on the validation rows")
         ->group(group);
-    command
-        .add_option("--config", sequence.config, "JSON file of network sizes that differ from the defaults")
-        ->type_name("FILE")
+    add_value(command, "--config", "FILE", sequence.config,
+              "JSON file of network sizes that differ from the defaults")
         ->group(group);
-    command
-        .add_option("--motifs", sequence.motifs,
-                    "Maximum number of first-layer filters initialized with motifs from the training rows (0 "
-                    "means random initialization)")
-        ->check(CLI::Range(std::int64_t{0}, std::int64_t{1} << 20))
-        ->type_name("N")
+    add_value(command, "--motifs", "N", sequence.motifs,
+              "Maximum number of first-layer filters initialized with motifs from the training rows (0 "
+              "means random initialization)",
+              CLI::Range(std::int64_t{0}, std::int64_t{1} << 20))
         ->group(group);
-    command
-        .add_option("--shift", sequence.shift,
-                    "Shift training sequences at random by at most this many bases; not with --strand given")
-        ->check(CLI::NonNegativeNumber)
-        ->type_name("BP")
+    add_value(command, "--shift", "BP", sequence.shift,
+              "Shift training sequences at random by at most this many bases; not with --strand given",
+              CLI::NonNegativeNumber)
         ->group(group);
-    command
-        .add_option("--average-weights", sequence.averaging,
-                    "Decay per step of the weight average that is saved as the model (0 means no averaging)")
-        ->check(CLI::Range(0.0, 0.999999))
-        ->type_name("DECAY")
+    add_value(command, "--average-weights", "DECAY", sequence.averaging,
+              "Decay per step of the weight average that is saved as the model (0 means no averaging)",
+              CLI::Range(0.0, 0.999999))
         ->group(group);
-    command
-        .add_option("--label-smoothing", sequence.smoothing,
-                    "Share of each row's target probability that is spread evenly over the classes")
-        ->check(CLI::Range(0.0, 0.99))
-        ->type_name("PART")
+    add_value(command, "--label-smoothing", "PART", sequence.smoothing,
+              "Share of each row's target probability that is spread evenly over the classes",
+              CLI::Range(0.0, 0.99))
         ->group(group);
 }
 
@@ -286,49 +254,30 @@ void choose_architecture(CLI::App& command, FinetuneSpec& spec) {
 
 /// Options only for bin models.
 void add_bins_options(CLI::App& command, FinetuneSpec& spec) {
-    const char* group = "Bin models (bigbird-bins, --head bins)";
+    const HelpGroup in_group(command, "Bin models (bigbird-bins, --head bins)");
     task_models::BinsSpec& bins = spec.bins;
-    command
-        .add_option(
-            "--config", bins.config,
-            "Size of a bigbird-bins network: tiny, small, base or large, or a JSON file that describes it")
-        ->type_name("PRESET|FILE")
-        ->group(group);
-    command.add_option("--window-bins", bins.window_bins, "Bins that the network reads at once")
-        ->default_str("as in --config, or as many as --model can read")
-        ->check(CLI::NonNegativeNumber)
-        ->type_name("N")
-        ->group(group);
-    command
-        .add_option("--margin-bins", bins.margin_bins,
-                    "Bins at each end of a window that are only context in prediction")
-        ->default_str("an eighth of the window")
-        ->check(CLI::Range(std::int64_t{-1}, std::int64_t{1} << 24))
-        ->type_name("N")
-        ->group(group);
-    command.add_option("--shift", bins.shift, "Shift training windows at random by at most this many bases")
-        ->check(CLI::NonNegativeNumber)
-        ->type_name("BP")
-        ->group(group);
-    command
-        .add_option("--average-weights", bins.averaging,
-                    "Decay per step of the weight average that is saved as the model (0 means no averaging)")
-        ->check(CLI::Range(0.0, 0.999999))
-        ->type_name("DECAY")
-        ->group(group);
+    add_value(command, "--config", "PRESET|FILE", bins.config,
+              "Size of a bigbird-bins network: tiny, small, base or large, or a JSON file that describes it");
+    add_value(command, "--window-bins", "N", bins.window_bins, "Bins that the network reads at once",
+              CLI::NonNegativeNumber)
+        ->default_str("as in --config, or as many as --model can read");
+    add_value(command, "--margin-bins", "N", bins.margin_bins,
+              "Bins at each end of a window that are only context in prediction",
+              CLI::Range(std::int64_t{-1}, std::int64_t{1} << 24))
+        ->default_str("an eighth of the window");
+    add_value(command, "--shift", "BP", bins.shift,
+              "Shift training windows at random by at most this many bases", CLI::NonNegativeNumber);
+    add_value(command, "--average-weights", "DECAY", bins.averaging,
+              "Decay per step of the weight average that is saved as the model (0 means no averaging)",
+              CLI::Range(0.0, 0.999999));
     add_choice_option(command, "--loss", bins.loss, task_models::coverage_losses,
                       "For coverage. poisson: the coverage of each bin; poisson-multinomial: the profile "
-                      "within a window, and its total; log-squared: squared error of ln(1 + coverage)")
-        ->group(group);
+                      "within a window, and its total; log-squared: squared error of ln(1 + coverage)");
     bins.motifs = task_models::bin_model_spec().bins.motifs;
-    command
-        .add_option(
-            "--motifs", bins.motifs,
-            "bigbird-bins: maximum number of first-layer filters initialized with motifs from the training "
-            "bins; each label's best motif also feeds its score directly (0 means random initialization)")
-        ->check(CLI::Range(std::int64_t{0}, std::int64_t{1} << 24))
-        ->type_name("N")
-        ->group(group);
+    add_value(command, "--motifs", "N", bins.motifs,
+              "bigbird-bins: maximum number of first-layer filters initialized with motifs from the training "
+              "bins; each label's best motif also feeds its score directly (0 means random initialization)",
+              CLI::Range(std::int64_t{0}, std::int64_t{1} << 24));
 }
 
 /// What --help shows.

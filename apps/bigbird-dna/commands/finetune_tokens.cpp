@@ -31,49 +31,36 @@ constexpr Examples examples{
       "balanced --steps 50 --output tokens-small"}}};
 
 void add_label_options(CLI::App& command, FinetuneTokensSpec& spec) {
-    command
-        .add_option("--annotations,--labels", spec.labels,
-                    "BED with a label in column 4 for the bases of each row, such as exon, donor or "
-                    "acceptor; rows of different labels must not overlap")
-        ->required()
-        ->type_name("BED");
+    add_value(command, "--annotations,--labels", "BED", spec.labels,
+              "BED with a label in column 4 for the bases of each row, such as exon, donor or "
+              "acceptor; rows of different labels must not overlap")
+        ->required();
     add_reference_option(command, spec.references);
-    command.add_option("--none-label", spec.none_label, "Label of bases outside all rows")->type_name("NAME");
-    command
-        .add_option("--include", spec.include,
-                    "Contigs, regions (22:17000001-18000000) and BED files to train on; default: from the "
-                    "first to the last labeled base of each contig")
-        ->type_name("REGION");
-    command
-        .add_option("-m,--model", spec.pretrained,
-                    "Pretrained model to start from: a run of pretrain, a checkpoint, or a model folder "
-                    "(Hugging Face big_bird or longformer with a tokenizer.model or tokenizer.json)")
-        ->required()
-        ->type_name("DIR");
+    add_value(command, "--none-label", "NAME", spec.none_label, "Label of bases outside all rows");
+    add_value(command, "--include", "REGION", spec.include,
+              "Contigs, regions (22:17000001-18000000) and BED files to train on; default: from the "
+              "first to the last labeled base of each contig");
+    add_value(command, "-m,--model", "DIR", spec.pretrained,
+              "Pretrained model to start from: a run of pretrain, a checkpoint, or a model folder "
+              "(Hugging Face big_bird or longformer with a tokenizer.model or tokenizer.json)")
+        ->required();
 }
 
 void add_window_options(CLI::App& command, FinetuneTokensSpec& spec) {
-    const char* group = "Windows";
-    command.add_option("--window", spec.window, "Bases that the network reads at once")
-        ->default_str("as many as --model can read")
-        ->check(CLI::Range(std::int64_t{0}, rows::longest_window))
-        ->type_name("BP")
-        ->group(group);
-    command
-        .add_option("--margin", spec.margin,
-                    "Bases at each end of a window that prediction uses only as context")
-        ->default_str("an eighth of the window")
-        ->check(CLI::Range(std::int64_t{-1}, std::int64_t{1} << 24))
-        ->type_name("BP")
-        ->group(group);
+    const HelpGroup in_group(command, "Windows");
+    add_value(command, "--window", "BP", spec.window, "Bases that the network reads at once",
+              CLI::Range(std::int64_t{0}, rows::longest_window))
+        ->default_str("as many as --model can read");
+    add_value(command, "--margin", "BP", spec.margin,
+              "Bases at each end of a window that prediction uses only as context",
+              CLI::Range(std::int64_t{-1}, std::int64_t{1} << 24))
+        ->default_str("an eighth of the window");
     add_choice_option(
         command, "--label-weights", spec.label_weights, task_models::label_weight_choices,
         "Loss weight per base. balanced: inverse label frequency, at most 100; turns calibration off, "
-        "which would undo the weights")
-        ->group(group);
+        "which would undo the weights");
     add_choice_option(command, "--strand-augmentation", spec.both_strands, strand_augmentations,
-                      "reverse-complement: draw each window's strand at random")
-        ->group(group);
+                      "reverse-complement: draw each window's strand at random");
 }
 
 /// What --help shows.

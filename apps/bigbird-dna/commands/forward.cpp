@@ -39,13 +39,10 @@ void setup_forward(Program& program, Runner<ForwardOptions> run) {
         "written as prediction_logits. As in transformers, the length of the tensor, including padding,\n"
         "decides between full and sparse attention. No tokenizer is needed.");
     add_model_option(command, options->model);
-    command.add_option("--input", options->input, "Token ids in a safetensors file")
-        ->required()
-        ->type_name("FILE");
+    add_value(command, "--input", "FILE", options->input, "Token ids in a safetensors file")->required();
     add_output_options(command, options->output, "Hidden states and logits, a safetensors file");
-    command.add_option("--dtype", options->type, "Number format of computation and outputs")
-        ->check(CLI::IsMember({"fp64", "fp32", "bf16"}))
-        ->type_name("fp64|fp32|bf16");
+    add_value(command, "--dtype", "fp64|fp32|bf16", options->type, "Number format of computation and outputs",
+              CLI::IsMember({"fp64", "fp32", "bf16"}));
     add_attention_option(command, options->attention);
     add_device_option(command, options->device);
     add_threads_option(command, options->threads);

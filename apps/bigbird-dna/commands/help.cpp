@@ -60,12 +60,11 @@ void setup_help(Program& program, Runner<HelpOptions> run) {
     for (const CLI::App* each : options->tree->get_subcommands([](const CLI::App*) { return true; }))
         names.push_back(each->get_name());
     CLI::Option* about =
-        command.add_option("command", options->command, "Command to explain; default: the program")
-            ->check([names](const std::string& word) {
-                const bool is_known = std::ranges::find(names, word) != names.end();
-                return is_known ? std::string() : "there is no command '" + word + "'";
-            })
-            ->type_name("COMMAND");
+        add_value(command, "command", "COMMAND", options->command, "Command to explain; default: the program",
+                  [names](const std::string& word) {
+                      const bool is_known = std::ranges::find(names, word) != names.end();
+                      return is_known ? std::string() : "there is no command '" + word + "'";
+                  });
     CLI::Option* markdown =
         command.add_flag("--markdown", options->markdown, "Print the reference of all commands, in Markdown")
             ->excludes(about);

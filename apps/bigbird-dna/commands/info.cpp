@@ -94,12 +94,9 @@ void setup_info(Program& program, Runner<InfoOptions> run) {
                                     "Describe a model directory, token shards, a tokenizer or a safetensors "
                                     "file, or what this program can use on this machine",
                                     options, std::move(run));
-    command
-        .add_option(
-            "path", options->path,
-            "Model directory or run folder, folder of token shards, .model or .safetensors file; with "
-            "--labels an example folder, a labels.tsv, or the word deepsea")
-        ->type_name("PATH");
+    add_value(command, "path", "PATH", options->path,
+              "Model directory or run folder, folder of token shards, .model or .safetensors file; with "
+              "--labels an example folder, a labels.tsv, or the word deepsea");
     command.add_flag("--json", options->json, "Print JSON");
     command.add_flag("--labels", options->labels,
                      "Print the labels that a --labels option can select; with PATH deepsea: DeepSEA's 919");

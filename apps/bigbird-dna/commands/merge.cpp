@@ -72,18 +72,13 @@ void setup_merge(Program& program, Runner<MergeOptions> run) {
                                                   "Join the parts that commands with --shard wrote. The "
                                                   "result is identical to the output of a single run.",
                                                   options, std::move(run));
-    command
-        .add_option("PART", options->parts,
-                    "All parts of one job, in any order: the files or folders that --output named, each with "
-                    "its .part.json beside it")
-        ->required()
-        ->type_name("FILE");
+    add_value(command, "PART", "FILE", options->parts,
+              "All parts of one job, in any order: the files or folders that --output named, each with "
+              "its .part.json beside it")
+        ->required();
     add_output_options(command, options->output, "Merged output, in the parts' format");
-    command
-        .add_option(
-            "--manifest", options->manifest,
-            "Parts of build-documents: also write parameters, counts and checksums, like its --manifest")
-        ->type_name("JSON")
+    add_value(command, "--manifest", "JSON", options->manifest,
+              "Parts of build-documents: also write parameters, counts and checksums, like its --manifest")
         ->group("Output");
     add_threads_option(command, options->threads);
     add_examples(command, examples);

@@ -70,21 +70,16 @@ void setup_motifs_scan(Program& program, Runner<MotifsScanOptions> run) {
         "bits over the background in the motif file, or else over equal letter frequencies. The p-value is "
         "for a single site; the q-value is over all sites of the motif.",
         options, std::move(run));
-    command.add_option("--motifs", options->spec.motifs, "Motifs in MEME's minimal format or JASPAR's")
-        ->required()
-        ->type_name("FILE");
+    add_value(command, "--motifs", "FILE", options->spec.motifs,
+              "Motifs in MEME's minimal format or JASPAR's")
+        ->required();
     add_reference_option(command, options->spec.references);
-    command
-        .add_option("--regions", options->spec.regions,
-                    "BED of regions to search; default: all sequences of the reference")
-        ->type_name("BED");
-    command
-        .add_option("--weights", options->weights,
-                    "Track, such as attributions; its mean over each hit becomes a column")
-        ->type_name("BIGWIG");
-    command.add_option("--p-value", options->spec.p_value, "Maximum p-value of a hit")
-        ->check(CLI::Range(0.0, 1.0))
-        ->type_name("P");
+    add_value(command, "--regions", "BED", options->spec.regions,
+              "BED of regions to search; default: all sequences of the reference");
+    add_value(command, "--weights", "BIGWIG", options->weights,
+              "Track, such as attributions; its mean over each hit becomes a column");
+    add_value(command, "--p-value", "P", options->spec.p_value, "Maximum p-value of a hit",
+              CLI::Range(0.0, 1.0));
     add_stream_output_options(command, options->output,
                               "Hits: chrom, start, end, name, score, strand, p, q, motif, and weight with "
                               "--weights; compressed if the name ends in .gz");
@@ -100,16 +95,14 @@ void setup_motifs_compare(Program& program, Runner<MotifsCompareOptions> run) {
         "method. The columns of all known motifs are the background, so reliable p-values need 50 known "
         "motifs or more.",
         options, std::move(run));
-    command.add_option("MOTIFS", options->queries, "Motifs to look up, in MEME's minimal format or JASPAR's")
-        ->required()
-        ->type_name("FILE");
-    command.add_option("KNOWN", options->targets, "Known motifs, in MEME's minimal format or JASPAR's")
-        ->required()
-        ->type_name("FILE");
-    command
-        .add_option("--nearest", options->nearest, "Known motifs to write per motif, the most similar first")
-        ->check(CLI::PositiveNumber)
-        ->type_name("N");
+    add_value(command, "MOTIFS", "FILE", options->queries,
+              "Motifs to look up, in MEME's minimal format or JASPAR's")
+        ->required();
+    add_value(command, "KNOWN", "FILE", options->targets,
+              "Known motifs, in MEME's minimal format or JASPAR's")
+        ->required();
+    add_value(command, "--nearest", "N", options->nearest,
+              "Known motifs to write per motif, the most similar first", CLI::PositiveNumber);
     add_stream_output_options(command, options->output,
                               "Table: motif, name, known, known_name, p, e (p times the number of known "
                               "motifs), offset, overlap, strand");
@@ -125,11 +118,9 @@ void setup_motifs_find(Program& program, Runner<MotifsFindOptions> run) {
         "contributions by their similarity on either strand, like a simpler TF-MoDISco (which reads the same "
         "HDF5 files).",
         options, std::move(run));
-    command
-        .add_option("--attributions", options->attributions,
-                    "Effects or attributions (.h5) of predict-mutagenesis or attribute")
-        ->required()
-        ->type_name("FILE");
+    add_value(command, "--attributions", "FILE", options->attributions,
+              "Effects or attributions (.h5) of predict-mutagenesis or attribute")
+        ->required();
     add_output_options(
         command, options->output,
         "Motifs and their numbers of sites, in JASPAR's format if the name ends in .jaspar, else in MEME's");

@@ -31,9 +31,8 @@ constexpr Examples marginalize_examples{
 /// Adds --output and --force, which are stored directly in a spec.
 template <typename Spec>
 void add_outputs(CLI::App& command, Spec& spec, const std::string& what) {
-    command.add_option("-o,--output", spec.output, what)
+    add_value(command, "-o,--output", "PATH", spec.output, what)
         ->required(spec.output.empty())
-        ->type_name("PATH")
         ->group("Output");
     command
         .add_flag_callback(
@@ -70,15 +69,12 @@ void setup_motifs_marginalize(Program& program, Runner<MarginalizeSpec> run) {
         "differences of numbers.",
         spec, std::move(run));
     add_model_option(command, spec->model);
-    command.add_option("--motifs", spec->motifs, "Motifs in MEME's minimal format or JASPAR's")
-        ->required()
-        ->type_name("FILE");
-    command
-        .add_option("--backgrounds", spec->backgrounds,
-                    "BED rows that get the motif in their middles, or 'shuffled': 100 dinucleotide-shuffled "
-                    "stretches of the reference")
-        ->required()
-        ->type_name("BED|shuffled");
+    add_value(command, "--motifs", "FILE", spec->motifs, "Motifs in MEME's minimal format or JASPAR's")
+        ->required();
+    add_value(command, "--backgrounds", "BED|shuffled", spec->backgrounds,
+              "BED rows that get the motif in their middles, or 'shuffled': 100 dinucleotide-shuffled "
+              "stretches of the reference")
+        ->required();
     add_reference_option(command, spec->references);
     command
         .add_option(

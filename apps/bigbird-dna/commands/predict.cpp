@@ -17,17 +17,12 @@ using task_models::PredictSpec;
 /// Options for models with many labels, whose regions have no TSS.
 void add_chromatin_options(CLI::App& command, PredictSpec& spec) {
     add_labels_option(command, spec.labels);
-    command
-        .add_option(
-            "--track-labels", spec.track_labels,
-            "Labels for .bedgraph and .bw outputs, selected like --labels; default: those of --labels")
-        ->type_name("SELECTION")
+    add_value(command, "--track-labels", "SELECTION", spec.track_labels,
+              "Labels for .bedgraph and .bw outputs, selected like --labels; default: those of --labels")
         ->group("Output");
-    command
-        .add_option("--tile", spec.tile,
-                    "Cut regions into tiles of this many bases, such as the 200 of training")
-        ->check(CLI::NonNegativeNumber)
-        ->type_name("BP")
+    add_value(command, "--tile", "BP", spec.tile,
+              "Cut regions into tiles of this many bases, such as the 200 of training",
+              CLI::NonNegativeNumber)
         ->default_str("none: regions are scored whole")
         ->group("Tiles");
     add_choice_option(command, "--anchor", spec.anchor, task_models::anchor_choices,
@@ -36,12 +31,10 @@ void add_chromatin_options(CLI::App& command, PredictSpec& spec) {
 }
 
 void add_promoter_options(CLI::App& command, PredictSpec& spec) {
-    command
-        .add_option("--scan", spec.tile,
-                    "Scan regions for promoters: score a window every BP bases, on the region's strand or, "
-                    "without one, on both")
-        ->check(CLI::NonNegativeNumber)
-        ->type_name("BP")
+    add_value(command, "--scan", "BP", spec.tile,
+              "Scan regions for promoters: score a window every BP bases, on the region's strand or, "
+              "without one, on both",
+              CLI::NonNegativeNumber)
         ->default_str("none: a region is a TSS")
         ->group("Tiles");
 }
@@ -115,10 +108,9 @@ constexpr PredictCommand commands[] = {
 CLI::Option* add_region_options(CLI::App& command, PredictSpec& spec, const std::string& window) {
     if (spec.task == examples::Task::sequences) return nullptr;
     CLI::Option* reference = add_reference_option(command, spec.references, false);
-    CLI::Option* regions =
-        command.add_option("--regions", spec.regions, "BED to score, or '-' for standard input; " + window)
-            ->needs(reference)
-            ->type_name("BED");
+    CLI::Option* regions = add_value(command, "--regions", "BED", spec.regions,
+                                     "BED to score, or '-' for standard input; " + window)
+                               ->needs(reference);
     reference->needs(regions);
     return regions;
 }
@@ -127,31 +119,25 @@ void add_row_options(CLI::App& command, PredictSpec& spec, const std::string& wi
     const bool of_records = spec.task == examples::Task::sequences;
     CLI::Option* const regions = add_region_options(command, spec, window);
     CLI::Option* const sequences =
-        command
-            .add_option("--sequences", spec.sequences,
-                        of_records ? "Sequences to score: FASTA, CSV or TSV, or '-' for standard input"
-                                   : "Instead of --regions: sequences to score, FASTA, CSV or TSV, or '-'")
-            ->type_name("FASTA|TABLE");
-    command
-        .add_option("--sequence-column", spec.sequence_column,
-                    "Column of sequences; a column number, from 1, for tables without a header")
-        ->needs(sequences)
-        ->type_name("NAME");
-    command.add_option("--id-column", spec.id_column, "Column of ids; rows without one are numbered from 1")
-        ->needs(sequences)
-        ->type_name("NAME");
+        add_value(command, "--sequences", "FASTA|TABLE", spec.sequences,
+                  of_records ? "Sequences to score: FASTA, CSV or TSV, or '-' for standard input"
+                             : "Instead of --regions: sequences to score, FASTA, CSV or TSV, or '-'");
+    add_value(command, "--sequence-column", "NAME", spec.sequence_column,
+              "Column of sequences; a column number, from 1, for tables without a header")
+        ->needs(sequences);
+    add_value(command, "--id-column", "NAME", spec.id_column,
+              "Column of ids; rows without one are numbered from 1")
+        ->needs(sequences);
     add_choice_option(command, "--longer", spec.longer, task_models::longer_choices,
                       "Sequences longer than the model reads: score only their middle (cut), or stop with an "
                       "error (refuse)");
     CLI::Option* examples =
-        command
-            .add_option(
-                "--examples", spec.examples,
-                of_records
-                    ? "Instead of --sequences: rows of an example folder"
-                    : "Instead of --regions: the windows of an example folder, including synthetic negatives")
-            ->excludes(sequences)
-            ->type_name("DIR");
+        add_value(
+            command, "--examples", "DIR", spec.examples,
+            of_records
+                ? "Instead of --sequences: rows of an example folder"
+                : "Instead of --regions: the windows of an example folder, including synthetic negatives")
+            ->excludes(sequences);
     if (regions != nullptr) {
         examples->excludes(regions);
         sequences->excludes(regions);
@@ -176,11 +162,9 @@ void add_reference_row_options(CLI::App& command, PredictSpec& spec) {
 }
 
 void add_predict_options(CLI::App& command, PredictSpec& spec, const std::string& window) {
-    command
-        .add_option("-m,--model", spec.models,
-                    "Model folder or run of fine-tuning; given several times, the mean of the models' scores")
-        ->required()
-        ->type_name("DIR");
+    add_value(command, "-m,--model", "DIR", spec.models,
+              "Model folder or run of fine-tuning; given several times, the mean of the models' scores")
+        ->required();
     add_row_options(command, spec, window);
     add_choice_option(command, "--reverse-complement", spec.strands, task_models::strand_choices,
                       "Average the scores of both strands, or score only the given one (none) or its reverse "

@@ -31,34 +31,25 @@ void setup_predict_mutagenesis(Program& program, Runner<MutagenesisSpec> run) {
         "stretches. Bin models recompute only what a substitution changes; other models need a forward pass "
         "per substitution.",
         spec, std::move(run));
-    command
-        .add_option("-m,--model", spec->models,
-                    "Bin, chromatin, promoter or sequence model; given several times, the mean of the "
-                    "models' scores")
-        ->required()
-        ->type_name("DIR");
+    add_value(command, "-m,--model", "DIR", spec->models,
+              "Bin, chromatin, promoter or sequence model; given several times, the mean of the "
+              "models' scores")
+        ->required();
     add_reference_option(command, spec->references, false);
-    command.add_option("--regions", spec->regions, "BED whose bases are changed, or '-' for standard input")
-        ->type_name("BED");
-    command
-        .add_option("--sequences", spec->sequences,
-                    "FASTA or table whose records are changed, or '-' for standard input")
-        ->type_name("FILE");
+    add_value(command, "--regions", "BED", spec->regions,
+              "BED whose bases are changed, or '-' for standard input");
+    add_value(command, "--sequences", "FILE", spec->sequences,
+              "FASTA or table whose records are changed, or '-' for standard input");
     add_labels_option(command, spec->labels);
     add_choice_option(
         command, "--score", spec->score, task_models::mutagenesis_score_choices,
         "Bin models: effects on the mean of the bins that a region overlaps, or on the bin of each base");
-    auto* const deleted =
-        command
-            .add_option("--delete", spec->deleted,
-                        "Delete each stretch of this many bases instead of substituting bases")
-            ->check(CLI::Range(std::int64_t{1}, std::int64_t{1000}))
-            ->type_name("BP");
-    command
-        .add_option("--shuffle", spec->shuffled,
-                    "Shuffle each stretch of this many bases, keeping dinucleotides")
-        ->check(CLI::Range(std::int64_t{2}, std::int64_t{1000}))
-        ->type_name("BP")
+    auto* const deleted = add_value(command, "--delete", "BP", spec->deleted,
+                                    "Delete each stretch of this many bases instead of substituting bases",
+                                    CLI::Range(std::int64_t{1}, std::int64_t{1000}));
+    add_value(command, "--shuffle", "BP", spec->shuffled,
+              "Shuffle each stretch of this many bases, keeping dinucleotides",
+              CLI::Range(std::int64_t{2}, std::int64_t{1000}))
         ->excludes(deleted);
     add_choice_option(command, "--write", spec->quantity, task_models::effect_choices,
                       "Effects as differences of log odds (for coverage: of logarithms) or of scores");

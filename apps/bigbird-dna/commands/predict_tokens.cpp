@@ -33,9 +33,8 @@ void setup_predict_tokens(Program& program, Runner<PredictTokensSpec> run) {
                                        spec, std::move(run));
     add_model_option(command, spec->model);
     add_reference_option(command, spec->references);
-    command.add_option("--regions", spec->regions, "BED to score, or '-' for standard input")
-        ->required()
-        ->type_name("BED");
+    add_value(command, "--regions", "BED", spec->regions, "BED to score, or '-' for standard input")
+        ->required();
     add_choice_option(
         command, "--reverse-complement", spec->strands, task_models::strand_choices,
         "Score the given strand (none), the mean of both strands, or only the reverse complement");
@@ -44,11 +43,8 @@ void setup_predict_tokens(Program& program, Runner<PredictTokensSpec> run) {
         "Mark rows that are not on the reference and continue, instead of stopping with an error");
     command.add_flag("--each-base", spec->each_base, "Write a row per base")->group("Output");
     add_labels_option(command, spec->labels);
-    command
-        .add_option(
-            "--track-labels", spec->track_labels,
-            "Labels for .bedgraph and .bw outputs, selected like --labels; default: those of --labels")
-        ->type_name("SELECTION")
+    add_value(command, "--track-labels", "SELECTION", spec->track_labels,
+              "Labels for .bedgraph and .bw outputs, selected like --labels; default: those of --labels")
         ->group("Output");
     add_min_score_option(command, spec->outputs.min_score);
     add_score_outputs(command, spec->outputs);

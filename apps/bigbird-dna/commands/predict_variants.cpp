@@ -32,27 +32,20 @@ constexpr Examples background_examples{
 
 /// Adds the options that affect effects.
 void add_variant_options(CLI::App& command, VariantSpec& spec, const std::string& variants) {
-    command
-        .add_option(
-            "-m,--model", spec.models,
-            "Chromatin or promoter model (several: the mean of their scores), or one pretrained model")
-        ->required()
-        ->type_name("DIR");
+    add_value(command, "-m,--model", "DIR", spec.models,
+              "Chromatin or promoter model (several: the mean of their scores), or one pretrained model")
+        ->required();
     add_reference_option(command, spec.references);
-    command.add_option("--variants", spec.variants, variants)->required()->type_name("VCF");
-    command
-        .add_option("--tss", spec.tss,
-                    "Promoter models: score a variant in the window of the nearest of these TSSs")
-        ->type_name("BED");
-    command.add_option("--window", spec.window, "Bases around a variant that a token model reads")
-        ->check(CLI::Range(std::int64_t{1}, rows::longest_window))
-        ->type_name("BP");
+    add_value(command, "--variants", "VCF", spec.variants, variants)->required();
+    add_value(command, "--tss", "BED", spec.tss,
+              "Promoter models: score a variant in the window of the nearest of these TSSs");
+    add_value(command, "--window", "BP", spec.window, "Bases around a variant that a token model reads",
+              CLI::Range(std::int64_t{1}, rows::longest_window));
     add_choice_option(
         command, "--scorer", spec.scorer, task_models::bin_scorer_choices,
         "Bin models: the effect on the variant's bin, or the largest, mean, norm or sum over --bins");
-    command.add_option("--bins", spec.bins, "Number of bins for --scorer, centered on the variant's bin")
-        ->check(CLI::Range(std::int64_t{1}, std::int64_t{10'001}))
-        ->type_name("N");
+    add_value(command, "--bins", "N", spec.bins, "Number of bins for --scorer, centered on the variant's bin",
+              CLI::Range(std::int64_t{1}, std::int64_t{10'001}));
     add_choice_option(
         command, "--reverse-complement", spec.strands, task_models::variant_strand_choices,
         "Score the given strand (none), the mean of both strands, or only the reverse complement; "
@@ -73,21 +66,16 @@ void setup_build_background(Program& program, Runner<BackgroundSpec> run) {
         "background.h5.",
         spec, std::move(run));
     add_variant_options(command, *spec, "VCF (plain, gzip, bgzip) or BCF, such as common variants");
-    command.add_option("-o,--output", spec->output, "Background, HDF5")
-        ->required()
-        ->type_name("FILE")
-        ->group("Output");
+    add_value(command, "-o,--output", "FILE", spec->output, "Background, HDF5")->required()->group("Output");
     command
         .add_flag_callback(
             "-f,--force", [spec] { spec->outputs.overwrite = Overwrite::allow; },
             "Replace an existing output")
         ->group("Output");
-    command
-        .add_option("--count", spec->count,
-                    "Maximum number of variants to score, drawn at random, and of alleles to place at random "
-                    "positions")
-        ->check(CLI::Range(std::int64_t{1}, std::int64_t{1'000'000}))
-        ->type_name("N");
+    add_value(command, "--count", "N", spec->count,
+              "Maximum number of variants to score, drawn at random, and of alleles to place at random "
+              "positions",
+              CLI::Range(std::int64_t{1}, std::int64_t{1'000'000}));
     add_seed_option(command, spec->seed);
     add_compute_options(command, *spec);
     add_examples(command, background_examples);
@@ -104,21 +92,15 @@ void setup_predict_variants(Program& program, Runner<VariantSpec> run) {
                                  spec, std::move(run));
     add_variant_options(command, *spec, "VCF (plain, gzip, bgzip) or BCF, or '-' for standard input");
     add_labels_option(command, spec->labels);
-    command
-        .add_option("--write", spec->quantities,
-                    "Columns per label: ref, alt, difference (alt - ref), log-odds (for coverage: of "
-                    "logarithms), quantile and p (with a background); default: all")
-        ->type_name("LIST");
-    command
-        .add_option("--background", spec->background,
-                    "Background of build-background to rank effects against; default: background.h5 in the "
-                    "model's folder, if any")
-        ->type_name("H5");
-    command
-        .add_option("--top", spec->top,
-                    "Labels per allele in VCF and BCF without --labels: those with the largest effects")
-        ->check(CLI::Range(std::int64_t{1}, std::int64_t{1'000'000}))
-        ->type_name("N")
+    add_value(command, "--write", "LIST", spec->quantities,
+              "Columns per label: ref, alt, difference (alt - ref), log-odds (for coverage: of "
+              "logarithms), quantile and p (with a background); default: all");
+    add_value(command, "--background", "H5", spec->background,
+              "Background of build-background to rank effects against; default: background.h5 in the "
+              "model's folder, if any");
+    add_value(command, "--top", "N", spec->top,
+              "Labels per allele in VCF and BCF without --labels: those with the largest effects",
+              CLI::Range(std::int64_t{1}, std::int64_t{1'000'000}))
         ->group("Output");
     command.add_flag("--strict", spec->strict,
                      "Stop with an error at the first row that cannot be scored (wrong REF, symbolic allele "

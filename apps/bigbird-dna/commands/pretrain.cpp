@@ -23,14 +23,11 @@ constexpr const char* by_config_or_model = "by --config; with --model, as it was
 
 void add_corpora_options(CLI::App& command, pretraining::CorporaSpec& corpora) {
     CLI::Option* corpus =
-        command.add_option("--corpus", corpora.corpus, "Token shards of tokenize: the fastest input")
-            ->type_name("DIR");
-    command
-        .add_option("--documents", corpora.documents,
-                    "Instead of --corpus: documents of build-documents, text or coordinates; without either, "
-                    "documents are drawn from --reference")
-        ->excludes(corpus)
-        ->type_name("FILE");
+        add_value(command, "--corpus", "DIR", corpora.corpus, "Token shards of tokenize: the fastest input");
+    add_value(command, "--documents", "FILE", corpora.documents,
+              "Instead of --corpus: documents of build-documents, text or coordinates; without either, "
+              "documents are drawn from --reference")
+        ->excludes(corpus);
     add_reference_option(command, corpora.references, false)
         ->description("Genome of the documents' coordinates, or that documents are drawn from");
     add_input_options(command, corpora.input);
@@ -40,99 +37,52 @@ void add_corpora_options(CLI::App& command, pretraining::CorporaSpec& corpora) {
 }
 
 void add_network_options(CLI::App& command, PretrainSpec& spec) {
-    const char* group = "Network";
-    command
-        .add_option(
-            "-m,--model", spec.model,
-            "Start from the weights of this model (a run, a checkpoint or a model folder), for longer "
-            "contexts or another genome. Its tokenizer and configuration are used; --config may change only "
-            "dropout, the attention pattern, max_position_embeddings, rope_theta and rope_scaling")
-        ->type_name("DIR")
-        ->group(group);
-    command
-        .add_option(
-            "--config", spec.config,
-            "Network and its training defaults: tiny, tiny-modern, modern, small, base, large, genomics, "
-            "base-etc or a config.json (docs/pretraining.md)")
-        ->type_name("NAME|FILE")
-        ->default_str("tiny-modern on a CPU, modern on a GPU; with --model the model's")
-        ->group(group);
-    command
-        .add_option("--sequence-length", spec.examples.sequence_length,
-                    "Tokens per sequence, including [CLS] and [SEP]")
-        ->check(CLI::PositiveNumber)
-        ->type_name("N")
-        ->default_str(by_config_or_model)
-        ->group(group);
-    command.add_option("--dropout", spec.dropout, "Share of hidden values dropped in training")
-        ->check(CLI::Range(0.0, 0.99))
-        ->type_name("RATE")
-        ->default_str(by_config)
-        ->group(group);
-    command
-        .add_option("--masking-rate", spec.examples.masking.rate,
-                    "Share of tokens to predict (0.15 in the paper's text, 0.1 in its figure 7)")
-        ->check(CLI::Range(0.01, 0.9))
-        ->type_name("RATE")
-        ->group(group);
-    command
-        .add_option("--repeat-weight", spec.repeat_weight,
-                    "Loss weight of soft-masked (lower-case) sequence of --reference: repeats")
-        ->check(CLI::Range(0.0, 100.0))
-        ->type_name("WEIGHT")
-        ->group(group);
-    command
-        .add_option("--mask-share", spec.examples.masking.mask,
-                    "Share of the tokens to predict that becomes [MASK]")
-        ->check(CLI::Range(0.0, 1.0))
-        ->type_name("SHARE")
-        ->group(group);
-    command
-        .add_option("--random-share", spec.examples.masking.random,
-                    "Share of the tokens to predict that becomes another token; the rest stays")
-        ->check(CLI::Range(0.0, 1.0))
-        ->type_name("SHARE")
-        ->group(group);
-    command
-        .add_option("--mask-spans", spec.examples.masking.span_mean,
-                    "Choose whole spans of about this many tokens, 1 to 10")
-        ->check(CLI::Range(0.0, 10.0))
-        ->type_name("MEAN")
-        ->default_str("single tokens")
-        ->group(group);
-    add_choice_option(command, "--nsp", spec.examples.nsp, on_or_off, "Also train next-sentence prediction")
-        ->group(group);
+    const HelpGroup in_group(command, "Network");
+    add_value(
+        command, "-m,--model", "DIR", spec.model,
+        "Start from the weights of this model (a run, a checkpoint or a model folder), for longer "
+        "contexts or another genome. Its tokenizer and configuration are used; --config may change only "
+        "dropout, the attention pattern, max_position_embeddings, rope_theta and rope_scaling");
+    add_value(command, "--config", "NAME|FILE", spec.config,
+              "Network and its training defaults: tiny, tiny-modern, modern, small, base, large, genomics, "
+              "base-etc or a config.json (docs/pretraining.md)")
+        ->default_str("tiny-modern on a CPU, modern on a GPU; with --model the model's");
+    add_value(command, "--sequence-length", "N", spec.examples.sequence_length,
+              "Tokens per sequence, including [CLS] and [SEP]", CLI::PositiveNumber)
+        ->default_str(by_config_or_model);
+    add_value(command, "--dropout", "RATE", spec.dropout, "Share of hidden values dropped in training",
+              CLI::Range(0.0, 0.99))
+        ->default_str(by_config);
+    add_value(command, "--masking-rate", "RATE", spec.examples.masking.rate,
+              "Share of tokens to predict (0.15 in the paper's text, 0.1 in its figure 7)",
+              CLI::Range(0.01, 0.9));
+    add_value(command, "--repeat-weight", "WEIGHT", spec.repeat_weight,
+              "Loss weight of soft-masked (lower-case) sequence of --reference: repeats",
+              CLI::Range(0.0, 100.0));
+    add_value(command, "--mask-share", "SHARE", spec.examples.masking.mask,
+              "Share of the tokens to predict that becomes [MASK]", CLI::Range(0.0, 1.0));
+    add_value(command, "--random-share", "SHARE", spec.examples.masking.random,
+              "Share of the tokens to predict that becomes another token; the rest stays",
+              CLI::Range(0.0, 1.0));
+    add_value(command, "--mask-spans", "MEAN", spec.examples.masking.span_mean,
+              "Choose whole spans of about this many tokens, 1 to 10", CLI::Range(0.0, 10.0))
+        ->default_str("single tokens");
+    add_choice_option(command, "--nsp", spec.examples.nsp, on_or_off, "Also train next-sentence prediction");
 }
 
 void add_evaluation_options(CLI::App& command, PretrainSpec& spec) {
-    const char* group = "Evaluation";
-    command
-        .add_option("--hold-out", spec.corpora.hold_out,
-                    "If documents are drawn from --reference: contigs, regions (22:21000001-22000000) or BED "
-                    "files to leave out of training, and to score during it")
-        ->type_name("REGION")
-        ->group(group);
-    command
-        .add_option("--evaluate-corpus", spec.corpora.evaluate_corpus,
-                    "Held-out token shards to score, like --evaluate-documents")
-        ->type_name("DIR")
-        ->group(group);
-    command
-        .add_option(
-            "--evaluate-documents", spec.corpora.evaluate_documents,
-            "Held-out documents to score during training; the results go to metrics.jsonl (eval_loss …)")
-        ->type_name("FILE")
-        ->group(group);
-    command.add_option("--evaluate-every", spec.evaluate_every, "Steps between evaluations")
-        ->check(CLI::PositiveNumber)
-        ->type_name("N")
-        ->group(group);
-    command
-        .add_option("--evaluate-sequences", spec.evaluation_sequences,
-                    "Number of sequences to score, the same ones every time (0 means all)")
-        ->check(CLI::NonNegativeNumber)
-        ->type_name("N")
-        ->group(group);
+    const HelpGroup in_group(command, "Evaluation");
+    add_value(command, "--hold-out", "REGION", spec.corpora.hold_out,
+              "If documents are drawn from --reference: contigs, regions (22:21000001-22000000) or BED "
+              "files to leave out of training, and to score during it");
+    add_value(command, "--evaluate-corpus", "DIR", spec.corpora.evaluate_corpus,
+              "Held-out token shards to score, like --evaluate-documents");
+    add_value(command, "--evaluate-documents", "FILE", spec.corpora.evaluate_documents,
+              "Held-out documents to score during training; the results go to metrics.jsonl (eval_loss …)");
+    add_value(command, "--evaluate-every", "N", spec.evaluate_every, "Steps between evaluations",
+              CLI::PositiveNumber);
+    add_value(command, "--evaluate-sequences", "N", spec.evaluation_sequences,
+              "Number of sequences to score, the same ones every time (0 means all)", CLI::NonNegativeNumber);
 }
 
 bool computes_on_gpu(const std::string& device) {
@@ -189,11 +139,8 @@ void setup_pretrain(Program& program, Runner<PretrainSpec> run) {
                              "Number of training steps", "Steps of the linear warm-up");
     option_of(command, "--steps")->default_str(by_config);
     option_of(command, "--warmup-steps")->default_str("a tenth of all, at most 10000");
-    command
-        .add_option("--epochs", spec->epochs,
-                    "Epochs over the corpus, if --steps is not given [10 without --config]")
-        ->check(CLI::PositiveNumber)
-        ->type_name("N")
+    add_value(command, "--epochs", "N", spec->epochs,
+              "Epochs over the corpus, if --steps is not given [10 without --config]", CLI::PositiveNumber)
         ->default_str("")
         ->group("Optimization");
     option_of(command, "--batch-size")
@@ -214,11 +161,8 @@ void setup_pretrain(Program& program, Runner<PretrainSpec> run) {
     add_device_option(command, spec->device);
     add_threads_option(command, spec->threads);
     option_of(command, "--threads")->description("Number of threads; changes results only by rounding");
-    command
-        .add_option("--micro-batch-size", spec->micro_batch_size,
-                    "Sequences computed at once; fewer need less memory")
-        ->check(CLI::NonNegativeNumber)
-        ->type_name("N")
+    add_value(command, "--micro-batch-size", "N", spec->micro_batch_size,
+              "Sequences computed at once; fewer need less memory", CLI::NonNegativeNumber)
         ->default_str("what suits the device")
         ->group("Resources");
     add_choice_option(command, "--dtype", spec->dtype, {"auto", "fp32", "bf16"},
@@ -229,12 +173,10 @@ void setup_pretrain(Program& program, Runner<PretrainSpec> run) {
         command, "--recompute", spec->recompute, on_or_off,
         "on: keep only each layer's input for the backward pass; less memory, a third more time")
         ->group("Resources");
-    command
-        .add_option("--processes", spec->processes,
-                    "Number of processes on this machine, one per GPU or sharing the CPU's threads; for "
-                    "several machines use torchrun or srun")
-        ->check(CLI::PositiveNumber)
-        ->type_name("N")
+    add_value(command, "--processes", "N", spec->processes,
+              "Number of processes on this machine, one per GPU or sharing the CPU's threads; for "
+              "several machines use torchrun or srun",
+              CLI::PositiveNumber)
         ->group("Resources");
     command.add_flag("--dry-run", spec->dry_run,
                      "Only print parameters, operations, memory, tokens and the expected time");

@@ -44,24 +44,17 @@ void setup_show_attention(Program& program, Runner<ShowAttentionOptions> run) {
     command.footer(
         "Rows are query blocks, columns are key blocks. #: global, o: window, *: random, .: not attended,\n"
         "a digit: attended that many times. A summary goes to standard error.");
-    command.add_option("--config", options->config, "A model's config.json; default: a base model")
-        ->type_name("FILE");
+    add_value(command, "--config", "FILE", options->config, "A model's config.json; default: a base model");
     add_choice_option(command, "--pattern", options->pattern,
                       {"bigbird", "bigbird-first", "bigbird-etc", "full", "window", "random", "random+window",
                        "sliding", "dilated", "global+sliding"},
                       "Attention pattern, instead of the configuration's");
     add_stream_output_options(command, options->output,
                               "Drawing to write: SVG or PNG if the name ends in .svg or .png, else text");
-    command
-        .add_option("--length", options->length, "Sequence length in tokens, rounded up to complete blocks")
-        ->check(CLI::PositiveNumber)
-        ->type_name("N");
-    command.add_option("--layer", options->layer, "Layer, from 0")
-        ->check(CLI::NonNegativeNumber)
-        ->type_name("N");
-    command.add_option("--head", options->head, "Head, from 0")
-        ->check(CLI::NonNegativeNumber)
-        ->type_name("N");
+    add_value(command, "--length", "N", options->length,
+              "Sequence length in tokens, rounded up to complete blocks", CLI::PositiveNumber);
+    add_value(command, "--layer", "N", options->layer, "Layer, from 0", CLI::NonNegativeNumber);
+    add_value(command, "--head", "N", options->head, "Head, from 0", CLI::NonNegativeNumber);
     add_examples(command, examples);
     show_first(command, {"--config", "--pattern", "--length", "--layer", "--output"});
 }

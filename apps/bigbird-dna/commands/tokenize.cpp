@@ -52,21 +52,15 @@ void setup_tokenize(Program& program, Runner<TokenizeOptions> run) {
         "tokenize", "Corpus and tokenizer",
         "Encode documents once into memory-mapped token shards, for pretrain --corpus", options,
         std::move(run));
-    command
-        .add_option(
-            "--documents", options->documents,
-            "Documents of build-documents, text or (with --reference) coordinates; - is standard input")
-        ->required()
-        ->type_name("FILE");
+    add_value(command, "--documents", "FILE", options->documents,
+              "Documents of build-documents, text or (with --reference) coordinates; - is standard input")
+        ->required();
     add_reference_option(command, options->references, false)
         ->description("The genome of --documents' coordinates: FASTA, plain, bgzip or gzip");
     add_input_options(command, options->input);
     add_output_options(command, options->output, "Folder of shards (lib/bigbird/corpus/tokens/FORMAT.md)");
-    command
-        .add_option("--shard-tokens", options->shard_tokens,
-                    "Tokens per shard; a shard ends with a complete document")
-        ->check(CLI::PositiveNumber)
-        ->type_name("N")
+    add_value(command, "--shard-tokens", "N", options->shard_tokens,
+              "Tokens per shard; a shard ends with a complete document", CLI::PositiveNumber)
         ->group("Output");
     add_shard_option(command, options->shard, "documents");
     add_threads_option(command, options->threads);

@@ -26,16 +26,12 @@ void tie(const std::vector<CLI::Option*>& options, CLI::Option* input) {
 
 void add_peak_options(CLI::App& command, TrainSpec& spec) {
     CLI::Option* peaks =
-        command
-            .add_option("--peaks", spec.examples.peaks,
-                        "Peaks: a sheet with the columns name, group and path, or BED or narrowPeak files")
-            ->type_name("SHEET|BED");
-    CLI::Option* signal = command
-                              .add_option("--signal", spec.tracks.signals,
-                                          "Coverage instead of --peaks: a sheet with the columns name and "
-                                          "path, or bigWig, bedGraph or fragment files (see build-tracks)")
-                              ->excludes(peaks)
-                              ->type_name("SHEET|FILE");
+        add_value(command, "--peaks", "SHEET|BED", spec.examples.peaks,
+                  "Peaks: a sheet with the columns name, group and path, or BED or narrowPeak files");
+    CLI::Option* signal = add_value(command, "--signal", "SHEET|FILE", spec.tracks.signals,
+                                    "Coverage instead of --peaks: a sheet with the columns name and "
+                                    "path, or bigWig, bedGraph or fragment files (see build-tracks)")
+                              ->excludes(peaks);
     add_reference_option(command, spec.examples.references, false);
     peaks->needs(option_of(command, "--reference"));
     signal->needs(option_of(command, "--reference"));
@@ -43,15 +39,11 @@ void add_peak_options(CLI::App& command, TrainSpec& spec) {
     command.add_flag(
         "--skip-invalid", spec.examples.skip_invalid,
         "Skip all rows that do not match the reference (by default, more than 20 % of them is an error)");
-    tie({command.add_option("--bin", spec.tracks.bin, "Bin size for --signal")
-             ->check(CLI::PositiveNumber)
-             ->type_name("BP")},
+    tie({add_value(command, "--bin", "BP", spec.tracks.bin, "Bin size for --signal", CLI::PositiveNumber)},
         signal);
-    tie({command
-             .add_option("--min-positives", spec.min_positives,
-                         "Leave labels with fewer positive test bins out of means and medians")
-             ->check(CLI::PositiveNumber)
-             ->type_name("N")},
+    tie({add_value(command, "--min-positives", "N", spec.min_positives,
+                   "Leave labels with fewer positive test bins out of means and medians",
+                   CLI::PositiveNumber)},
         peaks);
 }
 
@@ -68,32 +60,23 @@ void add_sequence_options(CLI::App& command, TrainSpec& spec) {
 
 void add_training_options(CLI::App& command, TrainSpec& spec) {
     task_models::FinetuneSpec& model = spec.model;
-    command
-        .add_option("--config", model.bins.config,
-                    "Size of the bin model: tiny, small, base or large, or a JSON file of network sizes")
-        ->type_name("PRESET|FILE");
-    command.add_option("--epochs", model.epochs, "Maximum number of epochs")
+    add_value(command, "--config", "PRESET|FILE", model.bins.config,
+              "Size of the bin model: tiny, small, base or large, or a JSON file of network sizes");
+    add_value(command, "--epochs", "N", model.epochs, "Maximum number of epochs", CLI::PositiveNumber)
         ->default_str(
             "10, at least 300 steps; coverage: 30, at least 1000; sequences: 6 to 15, for 250,000 rows in "
-            "total")
-        ->check(CLI::PositiveNumber)
-        ->type_name("N");
-    command
-        .add_option("--steps", model.learning_rate.total_steps,
-                    "Training steps, instead of --epochs; no early stopping")
-        ->check(CLI::NonNegativeNumber)
-        ->default_str("from --epochs")
-        ->type_name("N");
+            "total");
+    add_value(command, "--steps", "N", model.learning_rate.total_steps,
+              "Training steps, instead of --epochs; no early stopping", CLI::NonNegativeNumber)
+        ->default_str("from --epochs");
     add_seed_option(command, model.seed);
     add_device_option(command, model.device);
     add_threads_option(command, model.threads);
 }
 
 void add_folder_options(CLI::App& command, TrainSpec& spec) {
-    command
-        .add_option("-o,--output", spec.output,
-                    "Output folder: model/, report.html, README.md, evaluation.json, and intermediate files")
-        ->type_name("DIR");
+    add_value(command, "-o,--output", "DIR", spec.output,
+              "Output folder: model/, report.html, README.md, evaluation.json, and intermediate files");
     command.add_flag("-f,--force", spec.force, "Discard the output of an earlier train in --output");
     add_max_hours_option(command, spec.model.run.max_hours);
     command.add_flag("--dry-run", spec.dry_run,

@@ -53,24 +53,17 @@ void setup_train_tokenizer(Program& program, Runner<TrainTokenizerOptions> run) 
     CLI::App& command = program.add<TrainTokenizerOptions>(
         "train-tokenizer", "Corpus and tokenizer",
         "Train a DNA byte-pair encoding on documents or on a genome", options, std::move(run));
-    command
-        .add_option(
-            "--documents", options->documents,
-            "Documents of build-documents, text or (with --reference) coordinates; - is standard input")
-        ->type_name("FILE");
+    add_value(command, "--documents", "FILE", options->documents,
+              "Documents of build-documents, text or (with --reference) coordinates; - is standard input");
     add_reference_option(command, options->references, false)
         ->description(
             "Genome of --documents' coordinates; without --documents, the sequence to train on, read once");
-    command
-        .add_option("--vocab-size", options->spec.vocab_size,
-                    "Number of tokens, including the 5 special ones and A C G T N")
-        ->type_name("N");
-    command.add_option("--max-piece-length", options->spec.max_piece_length, "Bases of the longest piece")
-        ->type_name("N");
-    command
-        .add_option("--max-sentences", options->spec.max_sentences,
-                    "Train on a seeded sample of so many sentences")
-        ->type_name("N")
+    add_value(command, "--vocab-size", "N", options->spec.vocab_size,
+              "Number of tokens, including the 5 special ones and A C G T N");
+    add_value(command, "--max-piece-length", "N", options->spec.max_piece_length,
+              "Bases of the longest piece");
+    add_value(command, "--max-sentences", "N", options->spec.max_sentences,
+              "Train on a seeded sample of so many sentences")
         ->default_str("all");
     command
         .add_option("--engine", options->spec.engine,
@@ -96,14 +89,12 @@ void setup_train_tokenizer(Program& program, Runner<TrainTokenizerOptions> run) 
     add_seed_option(command, options->spec.seed);
     add_output_options(command, options->output,
                        "SentencePiece model; also writes the tokens as text beside it (.vocab)");
-    command.add_option("--report", options->report, "Also write sizes and the bases per token, as JSON")
-        ->type_name("JSON")
+    add_value(command, "--report", "JSON", options->report,
+              "Also write sizes and the bases per token, as JSON")
         ->group("Output");
-    command
-        .add_option("--hugging-face", options->hugging_face,
-                    "Also write a folder (tokenizer.json, tokenizer_config.json) for transformers' "
-                    "AutoTokenizer, which gives the same ids")
-        ->type_name("DIR")
+    add_value(command, "--hugging-face", "DIR", options->hugging_face,
+              "Also write a folder (tokenizer.json, tokenizer_config.json) for transformers' "
+              "AutoTokenizer, which gives the same ids")
         ->group("Output");
     add_threads_option(command, options->threads);
     add_examples(command, examples);

@@ -23,31 +23,21 @@ void add_range_option(CLI::App& command, const std::string& name, corpus::Range&
 }  // namespace
 
 void add_document_options(CLI::App& command, corpus::DrawingSpec& drawing) {
-    const char* group = "Documents";
+    const HelpGroup in_group(command, "Documents");
     corpus::DocumentSpec& documents = drawing.build.documents;
-    command
-        .add_option("--passes", documents.passes,
-                    "Number of times that each contig is cut into sentences, each time from a new start")
-        ->type_name("N")
-        ->group(group);
+    add_value(command, "--passes", "N", documents.passes,
+              "Number of times that each contig is cut into sentences, each time from a new start");
     add_range_option(command, "--sentences", documents.sentences,
                      "Sentences per document, a range with both ends included");
     add_range_option(command, "--sentence-length", documents.sentence_length,
                      "Bases per sentence, a range with both ends included");
     add_range_option(command, "--start-offset", documents.start_offset,
                      "Offset at which a pass starts on a contig, a range with both ends included");
-    command
-        .add_option("--include", drawing.include,
-                    "Keep only sentences completely inside these: contigs, regions (22:21000001-22000000) or "
-                    "BED files")
-        ->type_name("REGION")
-        ->group(group);
-    command
-        .add_option(
-            "--exclude", drawing.exclude,
-            "Drop sentences that overlap these: contigs, regions or BED files (gaps, held-out sequence)")
-        ->type_name("REGION")
-        ->group(group);
+    add_value(command, "--include", "REGION", drawing.include,
+              "Keep only sentences completely inside these: contigs, regions (22:21000001-22000000) or "
+              "BED files");
+    add_value(command, "--exclude", "REGION", drawing.exclude,
+              "Drop sentences that overlap these: contigs, regions or BED files (gaps, held-out sequence)");
     const auto set_strands = [&drawing](const std::string& text) {
         drawing.build.add_reverse_complement = text == "add";
     };
@@ -56,13 +46,9 @@ void add_document_options(CLI::App& command, corpus::DrawingSpec& drawing) {
                                           "add: repeat each document from the other strand")
         ->check(CLI::IsMember({"none", "add"}))
         ->default_str("none")
-        ->type_name("none|add")
-        ->group(group);
-    command
-        .add_option("--max-n-fraction", drawing.build.max_n_fraction,
-                    "Drop sentences with a larger share of N and split there; 1 keeps all, as in the paper")
-        ->type_name("SHARE")
-        ->group(group);
+        ->type_name("none|add");
+    add_value(command, "--max-n-fraction", "SHARE", drawing.build.max_n_fraction,
+              "Drop sentences with a larger share of N and split there; 1 keeps all, as in the paper");
 }
 
 }  // namespace bigbird::cli

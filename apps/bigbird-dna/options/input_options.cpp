@@ -12,12 +12,9 @@ void add_input_options(CLI::App& command, tokenizer::InputSpec& input) {
     add_choice_option(command, "--input", input.input, tokenizer::inputs,
                       "What the network reads: tokens of --tokenizer, single bases, or k-mers that do not "
                       "overlap; bases and k-mers need no tokenizer");
-    command
-        .add_option(
-            "--kmer-length", input.kmer_length,
-            "For --input kmers: bases per k-mer, 1 to " + std::to_string(tokenizer::KmerEncoder::longest) +
-                ". Bases left over at the end of a run of A C G T, and each N, become single-letter tokens")
-        ->type_name("K")
+    add_value(command, "--kmer-length", "K", input.kmer_length,
+              "For --input kmers: bases per k-mer, 1 to " + std::to_string(tokenizer::KmerEncoder::longest) +
+                  ". Bases left over at the end of a run of A C G T, and each N, become single-letter tokens")
         ->default_str(std::to_string(tokenizer::InputSpec::default_kmer_length));
 }
 

@@ -15,7 +15,7 @@ CLI::Option* option_of(CLI::App& command, const std::string& name) {
 }
 
 void add_output_options(CLI::App& command, OutputOptions& options, const std::string& what) {
-    command.add_option("-o,--output", options.output, what)->required()->type_name("PATH")->group("Output");
+    add_value(command, "-o,--output", "PATH", options.output, what)->required()->group("Output");
     command
         .add_flag("-f,--force", options.force,
                   "Replace an existing output; a folder only if bigbird-dna wrote it")
@@ -24,17 +24,15 @@ void add_output_options(CLI::App& command, OutputOptions& options, const std::st
 
 void add_stream_output_options(CLI::App& command, OutputOptions& options, const std::string& what) {
     options.output = "-";
-    command.add_option("-o,--output", options.output, what)->type_name("PATH|-")->group("Output");
+    add_value(command, "-o,--output", "PATH|-", options.output, what)->group("Output");
     command.add_flag("-f,--force", options.force, "Replace an existing output")->group("Output");
 }
 
 CLI::Option* add_tokenizer_option(CLI::App& command, std::filesystem::path& tokenizer, bool required) {
-    return command
-        .add_option("--tokenizer", tokenizer,
-                    "Tokenizer: a .model of train-tokenizer, a Hugging Face tokenizer.json (such as "
-                    "GENA-LM's), or a model folder")
-        ->required(required)
-        ->type_name("MODEL");
+    return add_value(command, "--tokenizer", "MODEL", tokenizer,
+                     "Tokenizer: a .model of train-tokenizer, a Hugging Face tokenizer.json (such as "
+                     "GENA-LM's), or a model folder")
+        ->required(required);
 }
 
 bool parse_range(const std::string& text, std::int64_t& low, std::int64_t& high) {
@@ -51,21 +49,17 @@ bool parse_range(const std::string& text, std::int64_t& low, std::int64_t& high)
 
 CLI::Option* add_reference_option(CLI::App& command, std::vector<std::filesystem::path>& references,
                                   bool required) {
-    return command
-        .add_option(
-            "-r,--reference", references,
-            "Reference genome: FASTA, plain, bgzip or gzip; several make one genome, NAME=FASTA calls its "
-            "contigs NAME#contig")
-        ->required(required)
-        ->type_name("FASTA");
+    return add_value(
+               command, "-r,--reference", "FASTA", references,
+               "Reference genome: FASTA, plain, bgzip or gzip; several make one genome, NAME=FASTA calls its "
+               "contigs NAME#contig")
+        ->required(required);
 }
 
 CLI::Option* add_model_option(CLI::App& command, std::filesystem::path& model) {
-    return command
-        .add_option("-m,--model", model,
-                    "Model directory: config.json and model.safetensors, ours or Hugging Face's")
-        ->required()
-        ->type_name("DIR");
+    return add_value(command, "-m,--model", "DIR", model,
+                     "Model directory: config.json and model.safetensors, ours or Hugging Face's")
+        ->required();
 }
 
 namespace {
@@ -92,17 +86,15 @@ void add_threads_option(CLI::App& command, int& threads) {
 }
 
 void add_seed_option(CLI::App& command, std::uint64_t& seed) {
-    command.add_option("--seed", seed, "Random seed; equal inputs and seeds give identical output")
-        ->check(CLI::Validator(check_seed, "", "seed"))
-        ->type_name("N");
+    add_value(command, "--seed", "N", seed, "Random seed; equal inputs and seeds give identical output",
+              CLI::Validator(check_seed, "", "seed"));
 }
 
 std::vector<CLI::Option*> add_bin_region_options(CLI::App& command, std::vector<std::string>& include,
                                                  std::vector<std::string>& exclude) {
     const auto add = [&](const char* name, std::vector<std::string>& values, const std::string& what) {
-        return command
-            .add_option(name, values, what + ": contigs, regions (22:21000001-22000000) or BED files")
-            ->type_name("REGION");
+        return add_value(command, name, "REGION", values,
+                         what + ": contigs, regions (22:21000001-22000000) or BED files");
     };
     return {add("--include", include, "Keep only bins completely inside these"),
             add("--exclude", exclude, "Leave out bins that overlap these")};
@@ -111,13 +103,11 @@ std::vector<CLI::Option*> add_bin_region_options(CLI::App& command, std::vector<
 void add_hold_out_options(CLI::App& command, std::vector<std::string>& validation,
                           std::vector<std::string>& test, const std::string& by) {
     const auto add = [&](const char* name, std::vector<std::string>& values, const std::string& what) {
-        command
-            .add_option(name, values,
-                        what +
-                            ": contigs, regions (22:21000001-22000000), BED files, or FILE:FOLD for the rows "
-                            "with that name; " +
-                            by)
-            ->type_name("REGION")
+        add_value(command, name, "REGION", values,
+                  what +
+                      ": contigs, regions (22:21000001-22000000), BED files, or FILE:FOLD for the rows "
+                      "with that name; " +
+                      by)
             ->group("Hold-out");
     };
     add("--validation", validation, "Held out for validation during training");
@@ -125,9 +115,8 @@ void add_hold_out_options(CLI::App& command, std::vector<std::string>& validatio
 }
 
 void add_batch_tokens_option(CLI::App& command, std::int64_t& batch_tokens) {
-    command.add_option("--batch-tokens", batch_tokens, "Tokens computed at once, padding included")
-        ->check(CLI::NonNegativeNumber)
-        ->type_name("N")
+    add_value(command, "--batch-tokens", "N", batch_tokens, "Tokens computed at once, padding included",
+              CLI::NonNegativeNumber)
         ->default_str("what fits the device")
         ->group("Resources");
 }
@@ -144,9 +133,8 @@ void add_shard_option(CLI::App& command, std::optional<Shard>& shard, const std:
 
 CLI::Option* add_choice_option(CLI::App& command, const std::string& name, std::string& value,
                                const std::vector<std::string>& words, const std::string& what) {
-    return command.add_option(name, value, what)
-        ->check(CLI::IsMember(words).description(""))
-        ->type_name(CLI::detail::join(words, "|"));
+    return add_value(command, name, CLI::detail::join(words, "|"), value, what,
+                     CLI::IsMember(words).description(""));
 }
 
 CLI::Option* add_attention_option(CLI::App& command, std::string& attention) {
@@ -157,34 +145,30 @@ CLI::Option* add_attention_option(CLI::App& command, std::string& attention) {
 }
 
 void add_computing_options(CLI::App& command, std::string& type, std::string& attention) {
-    const char* group = "Resources";
+    const HelpGroup in_group(command, "Resources");
     add_choice_option(
         command, "--dtype", type, {"auto", "fp32", "bf16"},
-        "Number format of the encoder; auto: fp32 on a CPU and for scores of bin models, else bf16")
-        ->group(group);
-    add_attention_option(command, attention)->group(group);
+        "Number format of the encoder; auto: fp32 on a CPU and for scores of bin models, else bf16");
+    add_attention_option(command, attention);
 }
 
 void add_device_option(CLI::App& command, std::string& device) {
-    command.add_option("--device", device, "Device for networks; auto: a GPU if available")
-        ->type_name("auto|cpu|cuda|cuda:N")
+    add_value(command, "--device", "auto|cpu|cuda|cuda:N", device,
+              "Device for networks; auto: a GPU if available")
         ->group("Resources");
 }
 
 void add_resamples_option(CLI::App& command, evaluation::EvaluationOptions& options) {
-    command.add_option("--resamples", options.resamples, "Bootstrap samples for 95 % intervals; 0: none")
-        ->check(CLI::NonNegativeNumber)
-        ->type_name("N")
+    add_value(command, "--resamples", "N", options.resamples, "Bootstrap samples for 95 % intervals; 0: none",
+              CLI::NonNegativeNumber)
         ->group("Intervals");
 }
 
 void add_interval_options(CLI::App& command, evaluation::EvaluationOptions& options) {
     add_resamples_option(command, options);
-    command
-        .add_option("--block-size", options.block_size,
-                    "Bases of genome that are resampled as one, since neighbouring rows are not independent")
-        ->check(CLI::PositiveNumber)
-        ->type_name("BP")
+    add_value(command, "--block-size", "BP", options.block_size,
+              "Bases of genome that are resampled as one, since neighbouring rows are not independent",
+              CLI::PositiveNumber)
         ->group("Intervals");
 }
 

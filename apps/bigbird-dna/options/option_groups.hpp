@@ -24,6 +24,34 @@ namespace bigbird::cli {
 /// program if memory is short.
 CLI::Option* option_of(CLI::App& command, const std::string& name);
 
+/// While it lives, new options of the command belong to this group of its help.
+class HelpGroup {
+public:
+    HelpGroup(CLI::App& command, const std::string& group)
+        : defaults_(*command.option_defaults()), before_(defaults_.get_group()) {
+        defaults_.group(group);
+    }
+    ~HelpGroup() { defaults_.group(before_); }
+    HelpGroup(const HelpGroup&) = delete;
+    HelpGroup& operator=(const HelpGroup&) = delete;
+
+private:
+    CLI::OptionDefaults& defaults_;
+    std::string before_;
+};
+
+/// Adds an option with a value, which the help calls `type`. With `check`, other values are refused.
+template <typename Value>
+CLI::Option* add_value(CLI::App& command, const std::string& name, const std::string& type, Value& value,
+                       const std::string& what) {
+    return command.add_option(name, value, what)->type_name(type);
+}
+template <typename Value, typename Check>
+CLI::Option* add_value(CLI::App& command, const std::string& name, const std::string& type, Value& value,
+                       const std::string& what, const Check& check) {
+    return add_value(command, name, type, value, what)->check(check);
+}
+
 struct OutputOptions {
     std::filesystem::path output;
     bool force = false;

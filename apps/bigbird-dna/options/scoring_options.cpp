@@ -9,12 +9,10 @@ void add_score_outputs(CLI::App& command, outputs::OutputSpec& outputs, const st
     formats += ", .npy, .h5";
     if (outputs.variants) formats += ", .vcf, .vcf.gz, .bcf (the input's records with effects in INFO)";
     if (outputs.tracks) formats += ", .bedgraph, .bw ({label} in the name: a file per label)";
-    command
-        .add_option("-o,--output", outputs.paths,
-                    what + "; the file name's ending sets the format: " + formats +
-                        "; - for a table on standard output. Several outputs can be given")
+    add_value(command, "-o,--output", "FILE", outputs.paths,
+              what + "; the file name's ending sets the format: " + formats +
+                  "; - for a table on standard output. Several outputs can be given")
         ->required()
-        ->type_name("FILE")
         ->group("Output");
     add_choice_option(
         command, "--precision", outputs.precision, outputs::precision_choices,
@@ -27,14 +25,12 @@ void add_score_outputs(CLI::App& command, outputs::OutputSpec& outputs, const st
 }
 
 void add_letter_outputs(CLI::App& command, outputs::OutputSpec& outputs, const std::string& what) {
-    command
-        .add_option("-o,--output", outputs.paths,
-                    what +
-                        "; the file name's ending sets the format: .tsv, .csv (each also .gz), .npy, .h5 or "
-                        ".npz (as TF-MoDISco reads them), .bedgraph, .bw ({label} in the name: a file per "
-                        "label); - for a table on standard output. Several outputs can be given")
+    add_value(command, "-o,--output", "FILE", outputs.paths,
+              what +
+                  "; the file name's ending sets the format: .tsv, .csv (each also .gz), .npy, .h5 or "
+                  ".npz (as TF-MoDISco reads them), .bedgraph, .bw ({label} in the name: a file per "
+                  "label); - for a table on standard output. Several outputs can be given")
         ->required()
-        ->type_name("FILE")
         ->group("Output");
     command
         .add_flag_callback(
@@ -43,18 +39,16 @@ void add_letter_outputs(CLI::App& command, outputs::OutputSpec& outputs, const s
 }
 
 void add_min_score_option(CLI::App& command, std::optional<double>& min_score) {
-    command.add_option("--min-score", min_score, "Omit scores below this value from .long.tsv outputs")
-        ->type_name("SCORE")
+    add_value(command, "--min-score", "SCORE", min_score,
+              "Omit scores below this value from .long.tsv outputs")
         ->group("Output");
 }
 
 void add_labels_option(CLI::App& command, std::string& labels) {
-    command
-        .add_option("--labels", labels,
-                    "Labels to write: indices (such as 0-24), groups, names or patterns (*CTCF*), separated "
-                    "by commas; "
-                    "default: all")
-        ->type_name("SELECTION");
+    add_value(command, "--labels", "SELECTION", labels,
+              "Labels to write: indices (such as 0-24), groups, names or patterns (*CTCF*), separated "
+              "by commas; "
+              "default: all");
 }
 
 void add_compute_options(CLI::App& command, task_models::ComputeSpec& compute) {

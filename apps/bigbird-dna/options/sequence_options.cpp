@@ -6,50 +6,35 @@
 namespace bigbird::cli {
 
 std::vector<CLI::Option*> add_sequence_inputs(CLI::App& command, examples::SequencesOptions& options) {
-    CLI::Option* table =
-        command.add_option("--table", options.table, "CSV or TSV with a sequence and its labels per line")
-            ->type_name("TABLE");
-    CLI::Option* fasta = command
-                             .add_option("--fasta", options.fasta,
-                                         "Instead of --table: one file per class, named after the class "
-                                         "(FASTA, or one sequence per line); or one file with --targets")
-                             ->excludes(table)
-                             ->type_name("FASTA");
-    CLI::Option* targets =
-        command
-            .add_option("--targets", options.targets, "Labels of --fasta, as a table with a column of ids")
-            ->needs(fasta)
-            ->type_name("TABLE");
+    CLI::Option* table = add_value(command, "--table", "TABLE", options.table,
+                                   "CSV or TSV with a sequence and its labels per line");
+    CLI::Option* fasta = add_value(command, "--fasta", "FASTA", options.fasta,
+                                   "Instead of --table: one file per class, named after the class "
+                                   "(FASTA, or one sequence per line); or one file with --targets")
+                             ->excludes(table);
+    CLI::Option* targets = add_value(command, "--targets", "TABLE", options.targets,
+                                     "Labels of --fasta, as a table with a column of ids")
+                               ->needs(fasta);
     return {table, fasta, targets};
 }
 
 std::vector<CLI::Option*> add_sequence_columns(CLI::App& command, examples::SequencesOptions& options) {
-    const char* group = "Columns";
+    const HelpGroup in_group(command, "Columns");
     CLI::Option* sequence =
-        command
-            .add_option("--sequence-column", options.sequence_column,
-                        "Column of sequences; a column number, from 1, for tables without a header")
-            ->type_name("NAME")
-            ->group(group);
+        add_value(command, "--sequence-column", "NAME", options.sequence_column,
+                  "Column of sequences; a column number, from 1, for tables without a header");
     CLI::Option* label =
-        command.add_option("--label-column", options.label_column, "Column of classes or numbers")
-            ->type_name("NAME")
-            ->group(group);
-    CLI::Option* labels =
-        command.add_option("--labels", options.labels, "Several label columns, of 0 and 1 or of numbers")
-            ->excludes(label)
-            ->type_name("NAME,NAME,...")
-            ->group(group);
+        add_value(command, "--label-column", "NAME", options.label_column, "Column of classes or numbers");
+    CLI::Option* labels = add_value(command, "--labels", "NAME,NAME,...", options.labels,
+                                    "Several label columns, of 0 and 1 or of numbers")
+                              ->excludes(label);
     CLI::Option* target =
         add_choice_option(command, "--target", options.target, examples::target_option_choices,
-                          "Kind of the label columns; auto: labels with --labels, else classes")
-            ->group(group);
+                          "Kind of the label columns; auto: labels with --labels, else classes");
     CLI::Option* split_by =
-        command
-            .add_option("--split-by", options.split_by,
-                        "Draw validation and test from one table; similarity: sequences that share many "
-                        "k-mers get the same split")
-            ->type_name("column:NAME|fraction:SHARES|similarity:SHARES");
+        add_value(command, "--split-by", "column:NAME|fraction:SHARES|similarity:SHARES", options.split_by,
+                  "Draw validation and test from one table; similarity: sequences that share many "
+                  "k-mers get the same split");
     return {sequence, label, labels, target, split_by};
 }
 
@@ -58,11 +43,8 @@ std::vector<CLI::Option*> add_sequence_model_options(CLI::App& command, task_mod
     return {add_choice_option(command, "--strand", model.strand, task_models::record_strands,
                               "both: labels do not depend on the strand. given: strand and positions matter "
                               "(promoters, splice sites). auto: whichever k-mers predict better"),
-            command
-                .add_option("--members", model.members,
-                            "Number of networks with different seeds, averaged in one model")
-                ->check(CLI::Range(1, 64))
-                ->type_name("N")
+            add_value(command, "--members", "N", model.members,
+                      "Number of networks with different seeds, averaged in one model", CLI::Range(1, 64))
                 ->group(group)};
 }
 
