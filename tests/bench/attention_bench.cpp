@@ -36,9 +36,8 @@ PatternSpec spec_of(const Shape& shape) {
 
 LayerLayout layout_of(const Shape& shape) {
     std::vector<BlockLayout> layouts;
-    for (int head = 0; head < heads; ++head) {
+    for (int head = 0; head < heads; ++head)
         layouts.push_back(make_layout(spec_of(shape), shape.blocks, 0, head));
-    }
     return stack_layouts(std::move(layouts), shape.block, at::kCPU);
 }
 
@@ -75,9 +74,8 @@ void measure(const Shape& shape, at::ScalarType type) {
             const at::NoGradGuard no_gradient;
             forward = nanoseconds(attend);
         }
-        for (at::Tensor* x : {&q, &k, &v}) {
+        for (at::Tensor* x : {&q, &k, &v})
             x->requires_grad_();
-        }
         const double both = nanoseconds([&] { attend().backward(slope); });
         std::printf("%s\t%s\t%s\t%d\t%d\t%d", candidate.name(layout.full).c_str(),
                     type == at::kBFloat16 ? "bf16" : "fp32", shape.pattern.c_str(), shape.block, shape.blocks,

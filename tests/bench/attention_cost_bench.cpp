@@ -52,17 +52,15 @@ at::Tensor loop(const Inputs& x) {
     const at::Tensor keys = at::constant_pad_nd(x.k, {0, 0, each_side, each_side}),
                      values = at::constant_pad_nd(x.v, {0, 0, each_side, each_side});
     std::vector<at::Tensor> scores;
-    for (std::int64_t shift = 0; shift <= 2 * each_side; ++shift) {
+    for (std::int64_t shift = 0; shift <= 2 * each_side; ++shift)
         scores.push_back((x.q * keys.narrow(2, shift, length)).sum(-1));
-    }
     const at::Tensor places = at::arange(length).unsqueeze(1) + at::arange(2 * each_side + 1).unsqueeze(0);
     const at::Tensor outside = places.lt(each_side).logical_or(places.ge(length + each_side));
     const at::Tensor weights =
         at::softmax((at::stack(scores, -1) / std::sqrt(double{head_dim})).masked_fill(outside, -1e9), -1);
     at::Tensor sum = at::zeros_like(x.v);
-    for (std::int64_t shift = 0; shift <= 2 * each_side; ++shift) {
+    for (std::int64_t shift = 0; shift <= 2 * each_side; ++shift)
         sum = sum + weights.narrow(3, shift, 1) * values.narrow(2, shift, length);
-    }
     return sum;
 }
 
@@ -89,9 +87,8 @@ Pass blocks(const std::string& name, std::int64_t length) {
     const std::int64_t front = name == "bigbird-etc" ? std::int64_t{spec.global_blocks} * spec.block_size : 0,
                        count = (front + length + spec.block_size - 1) / spec.block_size;
     std::vector<BlockLayout> of_heads;
-    for (int head = 0; head < heads; ++head) {
+    for (int head = 0; head < heads; ++head)
         of_heads.push_back(make_layout(spec, static_cast<int>(count), 0, head));
-    }
     const auto layout =
         std::make_shared<LayerLayout>(stack_layouts(std::move(of_heads), spec.block_size, at::kCPU));
     return [layout, front, count, spec](const Inputs& x) {
@@ -190,9 +187,8 @@ int main(int argc, char** argv) {
     std::from_chars(number.data(), number.data() + number.size(), length);
     if (!names.contains(way) || length < 64 || length % 64 != 0) {
         std::fputs("attention_cost_bench WAY LENGTH; LENGTH is a multiple of 64, WAY one of", stderr);
-        for (const auto& item : names) {
+        for (const auto& item : names)
             std::fprintf(stderr, " %s", item.first.c_str());
-        }
         std::fputs("\n", stderr);
         return 2;
     }

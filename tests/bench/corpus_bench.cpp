@@ -65,9 +65,8 @@ void inflate(benchmark::State& state) {
     for (auto _ : state) {
         genome::detail::ByteStream stream(fasta);
         bytes = 0;
-        while (const std::size_t got = stream.read(buffer.data(), buffer.size(), 0)) {
+        while (const std::size_t got = stream.read(buffer.data(), buffer.size(), 0))
             bytes += static_cast<std::int64_t>(got);
-        }
     }
     count(state, bytes);
 }

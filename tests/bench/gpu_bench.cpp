@@ -47,23 +47,20 @@ void synchronise(const at::Device& device) {
 double seconds_of(const at::Device& device, int passes, const auto& pass) {
     synchronise(device);
     const auto begin = std::chrono::steady_clock::now();
-    for (int i = 0; i < passes; ++i) {
+    for (int i = 0; i < passes; ++i)
         pass();
-    }
     synchronise(device);
     return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count() / passes;
 }
 
 /// Median seconds of a pass over 7 repeats of at least 30 ms.
 double median_seconds(const at::Device& device, const auto& pass) {
-    for (int i = 0; i < 3; ++i) {
+    for (int i = 0; i < 3; ++i)
         pass();
-    }
     const int passes = std::clamp(static_cast<int>(0.03 / seconds_of(device, 1, pass)), 1, 1000);
     std::vector<double> times;
-    for (int i = 0; i < 7; ++i) {
+    for (int i = 0; i < 7; ++i)
         times.push_back(seconds_of(device, passes, pass));
-    }
     std::nth_element(times.begin(), times.begin() + 3, times.end());
     return times[3];
 }
@@ -75,9 +72,8 @@ attention::PatternSpec pattern_spec() {
 /// Pairs of query and key blocks that a head of layer 0 attends, on average.
 double attended_pairs(std::int64_t blocks) {
     std::size_t pairs = 0;
-    for (int head = 0; head < heads; ++head) {
+    for (int head = 0; head < heads; ++head)
         pairs += attention::make_layout(pattern_spec(), static_cast<int>(blocks), 0, head).columns.size();
-    }
     return static_cast<double>(pairs) / static_cast<double>(heads);
 }
 
@@ -107,9 +103,8 @@ void time_attention(const at::Device& device, std::int64_t length, const std::st
     attention::LayoutCache layouts(pattern_spec(), static_cast<int>(heads));
     const auto layout = layouts.get(static_cast<int>(blocks), 0, device);
     std::vector<Inputs> sets;
-    for (int i = 0; i < 4; ++i) {
+    for (int i = 0; i < 4; ++i)
         sets.push_back(make_inputs(device, batch, length, true));
-    }
     std::size_t next = 0;
     const auto forward = [&] {
         const at::NoGradGuard no_gradient;
@@ -198,9 +193,7 @@ std::map<std::string, Share> shares_of(const at::Device& device, const auto& pas
     namespace profiler = torch::autograd::profiler;
     using Activity = torch::profiler::impl::ActivityType;
     std::set<Activity> activities{Activity::CPU};
-    if (device.is_cuda()) {
-        activities.insert(Activity::CUDA);
-    }
+    if (device.is_cuda()) activities.insert(Activity::CUDA);
     const profiler::ProfilerConfig config(torch::profiler::impl::ProfilerState::KINETO);
     profiler::prepareProfiler(config, activities);
     profiler::enableProfiler(config, activities);
@@ -221,10 +214,9 @@ std::map<std::string, Share> shares_of(const at::Device& device, const auto& pas
 /// As JSON has it, without what all of our kernels' names share.
 std::string short_name(std::string name) {
     constexpr std::size_t most = 110;
-    for (const char* const part : {"void ", "bigbird::attention::cuda::", "at::native::", "at::"}) {
+    for (const char* const part : {"void ", "bigbird::attention::cuda::", "at::native::", "at::"})
         for (std::size_t at = name.find(part); at != std::string::npos; at = name.find(part))
             name.erase(at, std::string(part).size());
-    }
     std::ranges::replace_if(
         name, [](char letter) { return letter == '"' || letter == '\\' || letter < ' '; }, '_');
     return name.substr(0, most);
@@ -235,9 +227,8 @@ void print_shares(const std::string& backend, const std::map<std::string, Share>
     std::vector<std::pair<std::string, Share>> sorted(shares.begin(), shares.end());
     std::ranges::sort(sorted, {}, [](const auto& item) { return -item.second.milliseconds; });
     double sum = 0;
-    for (const auto& [name, share] : sorted) {
+    for (const auto& [name, share] : sorted)
         sum += share.milliseconds;
-    }
     sorted.resize(std::min(sorted.size(), most));
     for (const auto& [name, share] : sorted) {
         std::printf(
@@ -259,7 +250,8 @@ void time_training(const at::Device& device, const std::string& preset, std::int
         training.operations() / seconds * 1e-12, training.operations() / seconds / 989e12,
         static_cast<double>(training::peak_memory(device)) * 1e-9);
     try {
-        print_shares(backend, shares_of(device, [&] { training.step(); }));
+        print_shares(backend, shares_of(
+                                  device, [&] { training.step(); }));
     } catch (const std::exception& error) {  // the profiler's library may be missing
         std::fprintf(stderr, "gpu_bench: no times of kernels: %s\n", error.what());
     }
@@ -323,17 +315,14 @@ void print_lists(std::int64_t length) {
 std::vector<std::string> parts_of(const std::string& list) {
     std::vector<std::string> parts;
     std::istringstream stream(list);
-    for (std::string part; std::getline(stream, part, ',');) {
+    for (std::string part; std::getline(stream, part, ',');)
         parts.push_back(part);
-    }
     return parts;
 }
 
 int run(std::vector<std::string> arguments) {
     const bool on_cpu = !arguments.empty() && arguments[0] == "--try-on-cpu";
-    if (on_cpu) {
-        arguments.erase(arguments.begin());
-    }
+    if (on_cpu) arguments.erase(arguments.begin());
     const std::string mode = arguments.empty() ? "" : arguments[0];
     const auto is = [&](const char* name, std::size_t count) {
         return mode == name && arguments.size() == count;

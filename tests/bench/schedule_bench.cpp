@@ -31,9 +31,8 @@ struct Balance {
 };
 Balance balance_of(const std::vector<double>& teams, int of_block) {
     std::vector<double> blocks(teams.size() / at(of_block));
-    for (std::size_t team = 0; team < teams.size(); ++team) {
+    for (std::size_t team = 0; team < teams.size(); ++team)
         blocks[team / at(of_block)] += teams[team];
-    }
     return {most_over_mean(blocks), most_over_mean(teams)};
 }
 
@@ -60,11 +59,9 @@ std::vector<double> in_turn(const WorkList& work, int samples, int blocks, int o
 std::vector<double> longest_first(const WorkList& work, int samples, int blocks, int of_block) {
     const cuda::TeamLists lists = cuda::share_units(work, samples, blocks, of_block);
     std::vector<double> teams(at(lists.teams()));
-    for (std::size_t team = 0; team < teams.size(); ++team) {
-        for (int i = lists.first[team]; i < lists.first[team + 1]; ++i) {
+    for (std::size_t team = 0; team < teams.size(); ++team)
+        for (int i = lists.first[team]; i < lists.first[team + 1]; ++i)
             teams[team] += cost_of(work, lists.units[at(i)]);
-        }
-    }
     return teams;
 }
 
@@ -80,9 +77,8 @@ void report(const char* pass, const WorkList& work, int samples, int blocks, int
 int main(int argc, char** argv) {
     const int blocks = argc > 1 ? std::stoi(argv[1]) : 132;
     std::vector<BlockLayout> heads;
-    for (int head = 0; head < 12; ++head) {
+    for (int head = 0; head < 12; ++head)
         heads.push_back(make_layout(named_pattern("bigbird"), 64, 0, head));
-    }
     const cuda::Schedule schedule = cuda::make_schedule(heads, 64);
     std::puts("pass\tbatch\tin_turn_sm\tin_turn_team\tlongest_first_sm\tlongest_first_team");
     for (const int samples : {1, 2, 4, 8, 16, 64}) {

@@ -46,12 +46,10 @@ void append_mutated(const std::string& window, double rate, Rng& rng, std::strin
         out.append(window, place, end - place);
         if (end < window.size()) {
             const std::int64_t fate = rng.between(0, 17);
-            if (fate != 0) {  // 0: the base is lost
+            if (fate != 0)  // 0: the base is lost
                 out += "ACGT"[rng.between(0, 3)];
-            }
-            if (fate == 1) {  // one is gained
+            if (fate == 1)  // one is gained
                 out += window[end];
-            }
         }
         place = end + 1;
     }
@@ -63,16 +61,12 @@ public:
     bool write(const std::string& dna, std::int64_t room) {
         for (std::size_t i = 0; i < dna.size() && written_ < room; ++i, ++written_) {
             line_ += dna[i];
-            if (line_.size() == line_length) {
-                end_line();
-            }
+            if (line_.size() == line_length) end_line();
         }
         return written_ < room;
     }
     void begin_contig(int number) {
-        if (!line_.empty()) {
-            end_line();
-        }
+        if (!line_.empty()) end_line();
         std::printf(">%d\n", number);
         written_ = 0;
         write(std::string(static_cast<std::size_t>(gap_length), 'N'), gap_length);

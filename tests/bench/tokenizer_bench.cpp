@@ -53,9 +53,8 @@ Cost cost_of(const std::function<void()>& work) {
 TrainingCorpus read_corpus(const char* file) {
     TrainingCorpus corpus(0);
     std::ifstream lines(file);
-    for (std::string line; std::getline(lines, line);) {
+    for (std::string line; std::getline(lines, line);)
         corpus.add(line);
-    }
     corpus.add_missing_letters();
     return corpus;
 }
@@ -117,25 +116,21 @@ int main(int argc, char** argv) {
     TrainSpec spec;
     spec.vocab_size = argc > 2 ? std::atoi(argv[2]) : spec.vocab_size;
     spec.max_piece_length = argc > 3 ? std::atoi(argv[3]) : spec.max_piece_length;
-    if (std::getenv("BIGBIRD_BENCH_TRAINING") != nullptr) {
-        compare_training(argv[1], spec);
-    }
+    if (std::getenv("BIGBIRD_BENCH_TRAINING") != nullptr) compare_training(argv[1], spec);
     TrainingCorpus corpus = read_corpus(argv[1]);
     const Windows windows = cut_windows(corpus);
     const std::string model = train(spec, corpus);
     const ExactEncoder encoder(bpe_rules_of(parse_sentencepiece_model(model, "model"), "model"));
     sentencepiece::SentencePieceProcessor processor;
-    if (!processor.LoadFromSerializedProto({model.data(), model.size()}).ok()) {
-        return 1;
-    }
-    benchmark::RegisterBenchmark("encode/exact", [&](benchmark::State& state) {
-        for (auto _ : state) {
-            for (const std::string& text : windows.texts) {
-                benchmark::DoNotOptimize(encoder.encode(text));
-            }
-        }
-        windows.add_to(state);
-    });
+    if (!processor.LoadFromSerializedProto({model.data(), model.size()}).ok()) return 1;
+    benchmark::RegisterBenchmark(
+        "encode/exact",
+        [&](benchmark::State& state) {
+            for (auto _ : state)
+                for (const std::string& text : windows.texts)
+                    benchmark::DoNotOptimize(encoder.encode(text));
+            windows.add_to(state);
+        });
     benchmark::RegisterBenchmark("encode/SentencePiece", [&](benchmark::State& state) {
         std::vector<int> ids;
         for (auto _ : state) {
@@ -148,9 +143,8 @@ int main(int argc, char** argv) {
     benchmark::RunSpecifiedBenchmarks();
     const auto seconds = [&](const auto& encode) {
         const std::clock_t start = std::clock();
-        for (const std::string& text : windows.texts) {
+        for (const std::string& text : windows.texts)
             encode(text);
-        }
         return static_cast<double>(std::clock() - start) / CLOCKS_PER_SEC;
     };
     std::vector<int> ids;

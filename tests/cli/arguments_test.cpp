@@ -47,9 +47,8 @@ DOCTEST_TEST_CASE("arguments: numbers are decimal, finite and of a size that can
     };
     refused(with(build, "--passes", "9223372036854775807"), "is too large");
     refused(with(build, "--threads", "100000"), "--threads: Value 100000 not in range 0 to 1024");
-    for (const char* seed : {"-1", "18446744073709551616", "1e3", "010x"}) {
+    for (const char* seed : {"-1", "18446744073709551616", "1e3", "010x"})
         refused(with(build, "--seed", seed), "is not a whole number from 0 to 2^64 - 1");
-    }
     for (const char* number : {"nan", "-NaN", "+nan"}) {
         refused(with({"pretrain", "--reference", genome}, "--learning-rate", number), "is not a number");
         refused(with({"finetune-chromatin", "--examples", "none"}, "--positive-weight", number),
@@ -64,9 +63,8 @@ DOCTEST_TEST_CASE("arguments: --force replaces no folder of others, and no name 
     const auto encode = [&](const std::string& output) {
         return run_program({"encode", "--tokenizer", tokenizer, "--output", output, "--force"}, "ACGT\n");
     };
-    for (const char* name : {"project", "project/", "project/.", "project/sources/.."}) {
+    for (const char* name : {"project", "project/", "project/.", "project/sources/.."})
         DOCTEST_CHECK(encode(folder / name).code == 2);
-    }
     const std::string documents = folder / "documents.txt";
     write_file(documents, "ACGTACGT\n\nACGTACGT\n");
     const ProgramResult tokens = run_program({"tokenize", "--tokenizer", tokenizer, "--documents", documents,

@@ -17,9 +17,8 @@ const std::string genome = test_data("genome/multi.fa"), small_model = test_data
 std::ptrdiff_t filled_lines(const std::string& text) {
     std::istringstream lines(text);
     std::ptrdiff_t count = 0;
-    for (std::string line; std::getline(lines, line);) {
+    for (std::string line; std::getline(lines, line);)
         count += line.empty() ? 0 : 1;
-    }
     return count;
 }
 
@@ -209,9 +208,8 @@ DOCTEST_TEST_CASE(
     DOCTEST_CHECK(first.err.find(" documents, ") != std::string::npos);
     DOCTEST_CHECK(
         tokenize("b", {"--documents", folder / "a.bed", "--reference", genome, "--threads", "3"}).code == 0);
-    for (const char* file : {"tokens-00000.bin", "sentences.bin", "documents.bin", "tokenizer.model"}) {
+    for (const char* file : {"tokens-00000.bin", "sentences.bin", "documents.bin", "tokenizer.model"})
         DOCTEST_CHECK(read_file(folder / "a" / file) == read_file(folder / "b" / file));
-    }
     const auto manifest = nlohmann::json::parse(read_file(folder / "b" / "manifest.json"));
     DOCTEST_CHECK(manifest["inputs"].size() == 2);
     DOCTEST_CHECK(read_file(folder / "b" / "manifest.json").find(std::string(folder.path())) ==
@@ -240,9 +238,8 @@ DOCTEST_TEST_CASE(
     const auto empty = tokenize("c", {"--documents", folder / "empty.txt"});
     DOCTEST_CHECK(empty.code == 3);
     DOCTEST_CHECK(empty.err == error("the documents hold no sequence to tokenise"));
-    for (const auto& entry : std::filesystem::directory_iterator(folder.path())) {
+    for (const auto& entry : std::filesystem::directory_iterator(folder.path()))
         DOCTEST_CHECK_FALSE(entry.path().filename().string().starts_with("."));
-    }
     DOCTEST_CHECK_FALSE(std::filesystem::exists(folder / "c"));
     const auto no_shards = run_program({"info", genome, "--verify"});
     DOCTEST_CHECK(no_shards.code == 3);

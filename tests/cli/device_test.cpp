@@ -39,9 +39,8 @@ nlohmann::json parts_by_name() {
     DOCTEST_CHECK(result.code == 0);
     const nlohmann::json rows = nlohmann::json::parse(result.out)["program"];
     nlohmann::json parts;
-    for (const nlohmann::json& part : rows) {
+    for (const nlohmann::json& part : rows)
         parts[part["part"].get<std::string>()] = part;
-    }
     return parts;
 }
 

@@ -45,10 +45,9 @@ Odds predicted(const std::string& model, const std::string& strands, std::size_t
     words.insert(words.end(), input.begin(), input.end());
     const TableRows rows = table_of(words);
     Odds odds;
-    for (const auto& row : rows) {
+    for (const auto& row : rows)
         for (std::size_t i = first; i < row.size() && &row != &rows[0]; ++i)
             odds[row[0]][rows[0][i]] = std::log(std::stod(row[i])) - std::log1p(-std::stod(row[i]));
-    }
     return odds;
 }
 

@@ -66,9 +66,8 @@ DOCTEST_TEST_CASE("finetune: two processes train as one, stop together and go on
     const std::vector<double> one = fixture.losses("one"), both = fixture.losses("two");
     DOCTEST_REQUIRE(one.size() == 8);  // an evaluation a step
     DOCTEST_REQUIRE(both.size() == one.size());
-    for (std::size_t i = 0; i < one.size(); ++i) {
+    for (std::size_t i = 0; i < one.size(); ++i)
         DOCTEST_CHECK(both[i] == doctest::Approx(one[i]).epsilon(2e-5));
-    }
     DOCTEST_CHECK(fixture.finetune("half", with({"--processes", "2", "--max-hours", "1e-9"})).code == 75);
     DOCTEST_CHECK(fixture.finetune("half", words).code == 0);
     DOCTEST_CHECK(fixture.losses("half").back() == doctest::Approx(one.back()).epsilon(2e-5));

@@ -110,17 +110,15 @@ DOCTEST_TEST_CASE("info: --program says what this program can use, as text and a
     DOCTEST_CHECK(text.out.starts_with("part "));
     for (const char* part :
          {"program", "processor", "features", "attention, fp32", "attention, bf16", "cores", "memory",
-          "NVIDIA driver", "LibTorch", "Gloo", "own CUDA kernels", "NCCL", "--device auto"}) {
+          "NVIDIA driver", "LibTorch", "Gloo", "own CUDA kernels", "NCCL", "--device auto"})
         DOCTEST_CHECK_MESSAGE(text.out.find("\n" + std::string(part) + "  ") != std::string::npos, part);
-    }
     const ProgramResult json = run_program({"info", "--program", "--json"});
     DOCTEST_CHECK(json.code == 0);
     const auto rows = nlohmann::json::parse(json.out)["program"];
     const auto lines = std::count(text.out.begin(), text.out.end(), '\n');
     DOCTEST_CHECK(rows.size() + 1 == static_cast<std::size_t>(lines));
-    for (const auto& row : rows) {
+    for (const auto& row : rows)
         DOCTEST_CHECK((row["part"].is_string() && row["usable"].is_boolean() && row["details"].is_string()));
-    }
 }
 
 DOCTEST_TEST_CASE("info: --program without LibTorch says why, and all else") {

@@ -24,9 +24,8 @@ public:
     Scene() {
         std::istringstream lines(read_file(test_data("tokenizer/sentences.txt")));
         std::string text, line;
-        for (int number = 0; number < 20 && std::getline(lines, line); ++number) {
+        for (int number = 0; number < 20 && std::getline(lines, line); ++number)
             text += line + "\n" + (number % 5 == 4 ? "\n" : "");
-        }
         write_file(documents, text);
     }
 

@@ -24,9 +24,8 @@ std::string documents_in(const TempDir& folder) {
     std::istringstream lines(testing::read_file(test_data("tokenizer/sentences.txt")));
     std::string text;
     int number = 0;
-    for (std::string line; std::getline(lines, line) && number < 20; ++number) {
+    for (std::string line; std::getline(lines, line) && number < 20; ++number)
         text += line + "\n" + (number % 5 == 4 ? "\n" : "");
-    }
     testing::write_file(folder / "documents.txt", text);
     return (folder / "documents.txt").string();
 }
@@ -37,9 +36,7 @@ std::vector<double> losses_of(const fs::path& run) {
     std::vector<double> all;
     for (std::string line; std::getline(in, line);) {
         const Json json = Json::parse(line);
-        if (json.contains("loss")) {
-            all.push_back(json["loss"].get<double>());
-        }
+        if (json.contains("loss")) all.push_back(json["loss"].get<double>());
     }
     return all;
 }
@@ -79,9 +76,7 @@ std::vector<std::string> pretrain(const std::string& documents, const fs::path& 
                                        run.string()};
     for (std::size_t i = 0; i < more.size(); ++i) {  // an option may be given once
         const auto given = std::find(arguments.begin(), arguments.end(), more[i]);
-        if (more[i].starts_with("--") && given != arguments.end()) {
-            arguments.erase(given, given + 2);
-        }
+        if (more[i].starts_with("--") && given != arguments.end()) arguments.erase(given, given + 2);
     }
     arguments.insert(arguments.end(), more.begin(), more.end());
     return arguments;
@@ -182,9 +177,8 @@ DOCTEST_TEST_CASE("pretrain: two processes train as one, stop together and go on
     DOCTEST_REQUIRE(two.code == 0);
     const std::vector<double> one = losses("one"), both = losses("two");
     DOCTEST_REQUIRE(both.size() == 3);
-    for (std::size_t i = 0; i < 3; ++i) {
+    for (std::size_t i = 0; i < 3; ++i)
         DOCTEST_CHECK(both[i] == doctest::Approx(one[i]).epsilon(2e-5));
-    }
     const ProgramResult stopped =
         run_program(pretrain(documents, folder / "half", {"--processes", "2", "--max-hours", "1e-9"}));
     DOCTEST_CHECK(stopped.code == 75);
@@ -460,9 +454,8 @@ DOCTEST_TEST_CASE("pretrain: --dry-run says what to expect and leaves nothing be
     const ProgramResult result = run_program(pretrain(documents_in(folder), folder / "run", {"--dry-run"}));
     DOCTEST_CHECK(result.code == 0);
     for (const char* word :
-         {"parameters", "operations a token", "memory, counted", "the corpus", "time, projected"}) {
+         {"parameters", "operations a token", "memory, counted", "the corpus", "time, projected"})
         DOCTEST_CHECK(contains(result.out, word));
-    }
     DOCTEST_CHECK_FALSE(fs::exists(folder / "run"));
 }
 

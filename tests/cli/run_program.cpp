@@ -104,9 +104,8 @@ ProgramResult run_program(const std::vector<std::string>& arguments, const std::
     std::vector<std::string> words{"bigbird-dna"};
     words.insert(words.end(), arguments.begin(), arguments.end());
     std::vector<char*> argv;
-    for (std::string& word : words) {
+    for (std::string& word : words)
         argv.push_back(word.data());
-    }
     argv.push_back(nullptr);
 
     posix_spawn_file_actions_t actions;
@@ -122,9 +121,7 @@ ProgramResult run_program(const std::vector<std::string>& arguments, const std::
         return ::posix_spawn(&child, program.c_str(), &actions, nullptr, argv.data(), environ);
     }();
     ::posix_spawn_file_actions_destroy(&actions);
-    if (failure != 0) {
-        throw std::runtime_error(program + " cannot be started: " + std::strerror(failure));
-    }
+    if (failure != 0) throw std::runtime_error(program + " cannot be started: " + std::strerror(failure));
     ProgramResult result;
     disturb(child, err, disturbance, result);
     int status = 0;

@@ -36,9 +36,8 @@ public:
                                        "cpu",
                                        "--threads",
                                        "1"};
-        if (std::find(more.begin(), more.end(), "--output") == more.end()) {
+        if (std::find(more.begin(), more.end(), "--output") == more.end())
             words.insert(words.end(), {"--output", folder_ / "scores.tsv"});
-        }
         words.insert(words.end(), more.begin(), more.end());
         return run_program(words, input);
     }

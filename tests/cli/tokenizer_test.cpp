@@ -23,9 +23,8 @@ std::string random_lines(int lines, int bases) {
     bigbird::Rng rng(5);
     std::string text;
     for (int line = 0; line < lines; ++line) {
-        for (int base = 0; base < bases; ++base) {
+        for (int base = 0; base < bases; ++base)
             text += "ACGT"[rng.between(0, 3)];
-        }
         text += '\n';
     }
     return text;
@@ -33,9 +32,8 @@ std::string random_lines(int lines, int bases) {
 
 std::size_t files_in(const TempDir& folder) {
     std::size_t count = 0;
-    for ([[maybe_unused]] const auto& entry : std::filesystem::directory_iterator(folder.path())) {
+    for ([[maybe_unused]] const auto& entry : std::filesystem::directory_iterator(folder.path()))
         ++count;
-    }
     return count;
 }
 

@@ -117,10 +117,9 @@ bool has(cuda::KernelSet set) {
 }
 
 void check_cases(cuda::KernelSet set, Part part) {
-    for (const at::ScalarType type : {at::kBFloat16, at::kHalf}) {
+    for (const at::ScalarType type : {at::kBFloat16, at::kHalf})
         for (std::size_t i = 0; has(set) && i < cases.size(); ++i)
             check_case(cases[i], type, set, part);
-    }
 }
 
 void check_small(cuda::KernelSet set, Part part) {
@@ -169,10 +168,9 @@ DOCTEST_TEST_CASE("gpu attention: hopper dk and dv") {
     check_kernel(cuda::KernelSet::hopper, Part::of_keys);
 }
 DOCTEST_TEST_CASE("gpu attention: the slow twins alone, small enough for compute-sanitizer") {
-    for (const cuda::KernelSet set : kernel_sets()) {
+    for (const cuda::KernelSet set : kernel_sets())
         for (const Part part : {Part::forward, Part::of_queries, Part::of_keys})
             check_small(set, part);
-    }
 }
 
 DOCTEST_TEST_CASE("gpu attention: the same bytes every time") {

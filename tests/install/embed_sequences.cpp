@@ -12,9 +12,7 @@
 using namespace bigbird;
 
 int main(int argc, char** argv) try {
-    if (argc < 3) {
-        throw ConfigError("usage: embed_sequences MODEL SEQUENCE...");
-    }
+    if (argc < 3) throw ConfigError("usage: embed_sequences MODEL SEQUENCE...");
     const at::NoGradGuard no_gradient;
     const at::Device device = model::open_device("auto");
     model::PreTrainingModel network = model::load_pretraining_model(argv[1], device);
@@ -29,9 +27,8 @@ int main(int argc, char** argv) try {
             model::make_input(std::vector{std::move(sequence)}, network->config(), device);
         const at::Tensor hidden = network->encode(input).hidden;  // (1, padded length, hidden)
         const at::Tensor mean = hidden[0].slice(0, 1, tokens - 1).mean(0).cpu();
-        for (std::int64_t j = 0; j < mean.size(0); ++j) {
+        for (std::int64_t j = 0; j < mean.size(0); ++j)
             std::printf("%s%.6g", j == 0 ? "" : "\t", mean[j].item<double>());
-        }
         std::printf("\n");
     }
     return 0;

@@ -39,9 +39,8 @@ void check_case(const std::filesystem::path& folder, const std::filesystem::path
     DOCTEST_CAPTURE(file.string());
     const TensorMap stored = read_safetensors(file);
     TensorMap inputs;
-    for (const auto& [key, tensor] : stored) {
+    for (const auto& [key, tensor] : stored)
         if (is_input(key)) inputs.emplace(key, tensor);
-    }
     const TensorMap found = forward_tensors(folder, inputs, {type, {}}, at::kCPU);
     const at::Tensor mask = inputs.at("attention_mask").to(at::kBool), real = mask.view({-1, mask.size(-1)});
     std::size_t compared = 0;
@@ -84,9 +83,8 @@ DOCTEST_TEST_CASE("transformers: outputs have transformers' names, and no others
         TensorMap inputs{{"input_ids", at::full({2, 20}, 9, at::kLong)}};
         if (name == "multiple_choice") inputs["input_ids"] = inputs["input_ids"].unsqueeze(1);
         std::string text;
-        for (const auto& [key, tensor] : forward_tensors(folder, inputs, {}, at::kCPU)) {
+        for (const auto& [key, tensor] : forward_tensors(folder, inputs, {}, at::kCPU))
             if (!key.starts_with("hidden_states.")) text += key + ' ' + std::to_string(tensor.dim()) + ' ';
-        }
         return text;
     };
     DOCTEST_CHECK(names("masked_lm") == "logits 3 prediction_logits 3 ");

@@ -42,9 +42,8 @@ Case read_case(const std::string& name) {
 
 TensorMap inputs_of(const Case& given) {
     TensorMap inputs;
-    for (const char* key : {"input_ids", "attention_mask", "token_type_ids", "global_attention_mask"}) {
+    for (const char* key : {"input_ids", "attention_mask", "token_type_ids", "global_attention_mask"})
         if (given.expected.contains(key)) inputs[key] = given.expected.at(key);
-    }
     return inputs;
 }
 
@@ -67,9 +66,8 @@ void check_outputs(const Case& given, const TensorMap& found, double tolerance, 
         DOCTEST_REQUIRE(found.contains(key));
         const double error = difference(found.at(key), wanted);
         DOCTEST_CHECK(error < tolerance);
-        if (single && key.starts_with("hidden_states.")) {
+        if (single && key.starts_with("hidden_states."))
             DOCTEST_CHECK(error <= 2 * given.expected.at("fp32_error." + key).item<double>() + 1e-7);
-        }
         ++compared;
     }
     const bool twice = found.contains("logits") && found.contains("prediction_logits");  // of one head
@@ -108,9 +106,8 @@ EncoderInput padded_input(const Case& given, const BigBirdConfig& config) {
     };
     EncoderInput input{padded("input_ids", config.pad_token_id), padded("token_type_ids", 0),
                        padded("attention_mask", 0).to(at::kBool)};
-    if (given.expected.contains("global_attention_mask")) {
+    if (given.expected.contains("global_attention_mask"))
         input.global_attention_mask = padded("global_attention_mask", 0).to(at::kBool);
-    }
     return input;
 }
 
@@ -181,11 +178,10 @@ DOCTEST_TEST_CASE("longformer: written again, the same names, shapes and bytes")
     for (const char* model : {"masked-lm", "classifier"}) {
         const std::filesystem::path theirs = test_data(std::string("longformer/") + model);
         const testing::TempDir folder;
-        if (std::string(model) == "classifier") {
+        if (std::string(model) == "classifier")
             write_model(load_classifier(theirs, at::kCPU), nullptr, folder.path());
-        } else {
+        else
             write_model(load_pretraining_model(theirs, at::kCPU), nullptr, folder.path());
-        }
         const TensorMap given = read_safetensors(theirs / "model.safetensors"),
                         written = read_safetensors(folder / "model.safetensors");
         for (const auto& [key, tensor] : given) {
@@ -200,8 +196,7 @@ DOCTEST_TEST_CASE("longformer: written again, the same names, shapes and bytes")
         }
         const Json before = read_json(theirs / "config.json"), after = read_json(folder / "config.json");
         for (const char* key : {"model_type", "architectures", "attention_window", "pad_token_id",
-                                "hidden_act", "layer_norm_eps", "max_position_embeddings", "vocab_size"}) {
+                                "hidden_act", "layer_norm_eps", "max_position_embeddings", "vocab_size"})
             DOCTEST_CHECK(after.at(key) == before.at(key));
-        }
     }
 }

@@ -41,9 +41,8 @@ void check_hidden_states(const EncoderOutput& output, const TensorMap& expected,
         const std::string key = "hidden_states." + std::to_string(layer);
         const double error = difference(chosen, expected.at(key));
         DOCTEST_CHECK(error < tolerance);
-        if (chosen.scalar_type() == at::kFloat) {
+        if (chosen.scalar_type() == at::kFloat)
             DOCTEST_CHECK(error <= 2 * expected.at("fp32_error." + key).item<double>() + 1e-7);
-        }
     }
     DOCTEST_CHECK(!expected.contains("hidden_states." + std::to_string(output.hidden_states.size())));
 }

@@ -23,9 +23,8 @@ constexpr Model models[] = {{"model/pretraining", "model/pretraining/cases/spars
 TensorMap inputs_of(const Model& model) {
     TensorMap inputs;
     const TensorMap all = model::read_safetensors(test_data(model.inputs));
-    for (const char* key : {"input_ids", "attention_mask", "token_type_ids"}) {
+    for (const char* key : {"input_ids", "attention_mask", "token_type_ids"})
         inputs[key] = all.at(key);
-    }
     return inputs;
 }
 
@@ -36,9 +35,8 @@ double apart(const Model& model, const ForwardSpec& spec) {
     const TensorMap outputs = forward_tensors(test_data(model.directory), inputs, spec, pretended_device());
     DOCTEST_REQUIRE(outputs.size() == expected.size());
     double largest = 0;
-    for (const auto& [key, tensor] : expected) {
+    for (const auto& [key, tensor] : expected)
         largest = std::max(largest, difference(outputs.at(key), tensor));
-    }
     return largest;
 }
 

@@ -21,11 +21,8 @@ int launches = 0;
 int astray = 0;  // pointers to the host's memory that kernels were given
 
 void expect_on_device(std::initializer_list<const void*> addresses) {
-    for (const void* address : addresses) {
-        if (address != nullptr && !on_pretended_device(address)) {
-            ++astray;
-        }
-    }
+    for (const void* address : addresses)
+        if (address != nullptr && !on_pretended_device(address)) ++astray;
 }
 
 void expect_all_on_device(const cuda::UnitList& list) {

@@ -32,9 +32,8 @@ std::vector<Json> lines_of(const std::filesystem::path& run) {
     for (std::string line; std::getline(in, line);) {
         lines.push_back(Json::parse(line));
         for (const char* key : {"seconds", "tokens_per_second", "eval_seconds", "data_wait_share",
-                                "flops_per_second", "mfu", "memory_bytes"}) {
+                                "flops_per_second", "mfu", "memory_bytes"})
             lines.back().erase(key);
-        }
     }
     return lines;
 }
@@ -147,9 +146,8 @@ DOCTEST_TEST_CASE("pretrain: a run stopped after every step equals one in a sing
         DOCTEST_CHECK(stops == 3);
         DOCTEST_CHECK(pieces == whole);
         for (const char* file :
-             {"model/model.safetensors", "checkpoints/step-00000004/training_state/optimizer.safetensors"}) {
+             {"model/model.safetensors", "checkpoints/step-00000004/training_state/optimizer.safetensors"})
             DOCTEST_CHECK(read_file(folder / "whole" / file) == read_file(folder / "pieces" / file));
-        }
     }
     at::set_num_threads(threads);
 }
@@ -163,9 +161,8 @@ DOCTEST_TEST_CASE("pretrain: a run begun on one device goes on on the other") {
     spec.loop.run.max_hours = 0;
     const std::vector<Json> lines = run(spec, pretended_device(), folder / "both");
     DOCTEST_REQUIRE(lines.size() == 4);
-    for (std::size_t i = 0; i < lines.size(); ++i) {
+    for (std::size_t i = 0; i < lines.size(); ++i)
         DOCTEST_CHECK(apart(expected[i], lines[i]) < tolerance_of(ComputeType::fp32));
-    }
 }
 
 DOCTEST_TEST_CASE("pretrain: the host waits once a step, for the losses of the step before, and never else") {

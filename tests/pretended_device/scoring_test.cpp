@@ -152,9 +152,8 @@ void write_metrics(const task_models::FinetuneSpec& spec, const fs::path& output
     std::string table;
     for (std::string line; std::getline(in, line);) {
         const Json json = Json::parse(line);
-        for (const char* key : {"step", "loss", "gradient_norm", "eval_loss"}) {
+        for (const char* key : {"step", "loss", "gradient_norm", "eval_loss"})
             table += json.value(key, Json()).dump() + "\t";
-        }
         table += (spec.dtype == "bf16" ? Json() : json.value("eval_auroc", Json())).dump() + "\n";
     }
     write_file(output, table);
@@ -318,16 +317,18 @@ DOCTEST_TEST_CASE("embed: the CPU's vectors, of every pooling") {
     for (const auto pooling : {task_models::EmbedPooling::mean, task_models::EmbedPooling::cls,
                                task_models::EmbedPooling::token}) {
         for (const std::string dtype : {"fp32", "bf16"}) {
-            DOCTEST_CHECK(apart_by_device(fixture, [&](const std::string& device, const fs::path& output) {
-                              task_models::EmbedSpec spec;
-                              set_common(spec, device, dtype, output);
-                              spec.model = fixture / "pretrained";
-                              spec.regions = fixture / "rows.bed";
-                              spec.references = {fixture / "genome.fa"};
-                              spec.window = 400;
-                              spec.pooling = pooling;
-                              embed(spec);
-                          }) < (dtype == "fp32" ? fp32_tolerance : 4 * bf16_tolerance));
+            DOCTEST_CHECK(apart_by_device(
+                              fixture,
+                              [&](const std::string& device, const fs::path& output) {
+                                  task_models::EmbedSpec spec;
+                                  set_common(spec, device, dtype, output);
+                                  spec.model = fixture / "pretrained";
+                                  spec.regions = fixture / "rows.bed";
+                                  spec.references = {fixture / "genome.fa"};
+                                  spec.window = 400;
+                                  spec.pooling = pooling;
+                                  embed(spec);
+                              }) < (dtype == "fp32" ? fp32_tolerance : 4 * bf16_tolerance));
         }
     }
 }

@@ -15,9 +15,8 @@ inline evaluation::Confusion confusion(std::span<const float> scores, std::span<
                                        double threshold) {
     DOCTEST_REQUIRE(scores.size() == labels.size());
     evaluation::Confusion counts;
-    for (std::size_t i = 0; i < scores.size(); ++i) {
+    for (std::size_t i = 0; i < scores.size(); ++i)
         counts.count(labels[i] != 0, static_cast<double>(scores[i]) >= threshold);
-    }
     return counts;
 }
 

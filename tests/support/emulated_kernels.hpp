@@ -21,8 +21,9 @@ struct EmulatedLauncher {
 
     template <typename Kernel>
     void launch(int blocks, int shared_bytes, const typename Kernel::Parameters& parameters) {
-        run_grid(blocks, Kernel::threads, static_cast<std::size_t>(shared_bytes), seed,
-                 [&](const SimtIsa& isa) { Kernel::run(isa, parameters); });
+        run_grid(
+            blocks, Kernel::threads, static_cast<std::size_t>(shared_bytes), seed,
+            [&](const SimtIsa& isa) { Kernel::run(isa, parameters); });
     }
     TileMap tile_map(const attention::cuda::TensorView& view, const attention::cuda::Arguments& a) const {
         return attention::cuda::tile_map_shape(view, a);
@@ -48,13 +49,9 @@ void emulate_backward(EmulatedLauncher& launcher, const attention::cuda::Argumen
     bool by_groups = false;
     if constexpr (HeadDim == 64) {
         by_groups = a.kernels == attention::cuda::KernelSet::hopper;
-        if (by_groups) {
-            attention::cuda::launch_group_gradient_units<Scalar>(launcher, a);
-        }
+        if (by_groups) attention::cuda::launch_group_gradient_units<Scalar>(launcher, a);
     }
-    if (!by_groups) {
-        attention::cuda::launch_gradient_units<HeadDim, Scalar>(launcher, a);
-    }
+    if (!by_groups) attention::cuda::launch_gradient_units<HeadDim, Scalar>(launcher, a);
     attention::cuda::launch_gradient_sums<HeadDim, Scalar>(launcher, a);
 }
 

@@ -11,17 +11,14 @@ namespace bigbird::testing {
 class Environment {
 public:
     Environment(std::string name, const std::string& value) : name_(std::move(name)) {
-        if (const char* before = std::getenv(name_.c_str()); before != nullptr) {
-            before_ = before;
-        }
+        if (const char* before = std::getenv(name_.c_str()); before != nullptr) before_ = before;
         ::setenv(name_.c_str(), value.c_str(), 1);
     }
     ~Environment() {
-        if (before_) {
+        if (before_)
             ::setenv(name_.c_str(), before_->c_str(), 1);
-        } else {
+        else
             ::unsetenv(name_.c_str());
-        }
     }
     Environment(const Environment&) = delete;
     Environment& operator=(const Environment&) = delete;

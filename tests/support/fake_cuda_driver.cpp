@@ -24,9 +24,8 @@ std::vector<int> gpus() {
     std::istringstream words(setting("FAKE_CUDA_GPUS", ""));
     std::vector<int> capabilities;
     int major = 0, minor = 0;
-    for (char point = 0; words >> major >> point >> minor;) {
+    for (char point = 0; words >> major >> point >> minor;)
         capabilities.push_back(10 * major + minor);
-    }
     return capabilities;
 }
 
@@ -40,12 +39,9 @@ int cuDriverGetVersion(int* version) {
 }
 int cuInit(unsigned) {
     const std::string fault = setting("FAKE_CUDA_FAULT", "");
-    if (fault == "abort") {
-        std::abort();
-    }
-    while (fault == "hang") {
+    if (fault == "abort") std::abort();
+    while (fault == "hang")
         ::pause();
-    }
     return std::stoi(setting("FAKE_CUDA_START_ERROR", "0"));
 }
 int cuGetErrorString(int, const char** text) {

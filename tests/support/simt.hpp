@@ -143,19 +143,17 @@ public:
     }
     template <typename Scalar>
     std::uint16_t narrow(float value) const {
-        if constexpr (std::is_same_v<Scalar, attention::cuda::Bf16>) {
+        if constexpr (std::is_same_v<Scalar, attention::cuda::Bf16>)
             return c10::BFloat16(value).x;
-        } else {
+        else
             return c10::Half(value).x;
-        }
     }
     template <typename Scalar>
     float widen(std::uint16_t bits) const {
-        if constexpr (std::is_same_v<Scalar, attention::cuda::Bf16>) {
+        if constexpr (std::is_same_v<Scalar, attention::cuda::Bf16>)
             return c10::BFloat16(bits, c10::BFloat16::from_bits());
-        } else {
+        else
             return c10::Half(bits, c10::Half::from_bits());
-        }
     }
     template <typename Scalar>
     float dot8(const std::uint16_t* a, const std::uint16_t* b) const {

@@ -150,11 +150,10 @@ public:
         expect(thread, address(to) % 16 == 0 && address(from) % 16 == 0, "a copy is misaligned");
         const Copy copy{to, from, is_there};
         fiber(thread).waited = false;
-        if (rng_.between(0, 1) == 0) {
+        if (rng_.between(0, 1) == 0)
             copy.execute();
-        } else {
+        else
             fiber(thread).copies.push_back(copy);
-        }
     }
     void wait_copies(int thread) {
         for (const Copy& copy : fiber(thread).copies)
@@ -179,11 +178,10 @@ private:
         const void* from;
         bool is_there;
         void execute() const {
-            if (is_there) {
+            if (is_there)
                 std::memcpy(to, from, 16);
-            } else {
+            else
                 std::memset(to, 0, 16);
-            }
         }
     };
 
@@ -204,9 +202,8 @@ private:
     void meet(int thread, int size, State state, const Execute& execute) {
         fiber(thread).state = state;
         const int first = thread / size * size;
-        for (int i = first; i < first + size; ++i) {
+        for (int i = first; i < first + size; ++i)
             if (fiber(i).state != state) return leave(thread);
-        }
         execute(first);
         for (int i = first; i < first + size; ++i)
             fiber(i).state = State::ready;
@@ -249,10 +246,9 @@ private:
     bool step() {
         if (pipeline_.take_ended()) wake();
         std::vector<int> ready;
-        for (int i = 0; i < threads(); ++i) {
+        for (int i = 0; i < threads(); ++i)
             if (fiber(i).state == State::ready && (ready.empty() || ready.back() != i / lanes))
                 ready.push_back(i / lanes);
-        }
         const bool all_done =
             std::ranges::all_of(fibers_, [](const auto& f) { return f->state == State::done; });
         if (pipeline_.has_coming() && !all_done && (ready.empty() || rng_.between(0, 7) == 0)) {
@@ -279,9 +275,8 @@ private:
 
     /// Those whose turn may have come; they look again.
     void wake() {
-        for (const auto& f : fibers_) {
+        for (const auto& f : fibers_)
             if (f->state == State::awaits_turn) f->state = State::ready;
-        }
     }
 
     bool open_barrier() {
@@ -308,9 +303,8 @@ private:
     /// What threads wait for that will not come.
     std::string awaited_turns() {
         std::set<SimtPipeline::Offset> barriers;
-        for (const auto& f : fibers_) {
+        for (const auto& f : fibers_)
             if (f->state == State::awaits_turn) barriers.insert(f->awaited.first);
-        }
         std::string text;
         for (const SimtPipeline::Offset barrier : barriers)
             text += "; " + pipeline_.describe(barrier);

@@ -93,10 +93,9 @@ public:
         if (behind == places_.begin()) return "a product reads what no copy has brought";
         Place& place = std::prev(behind)->second;
         if (place.is_coming) return "a product reads a tile that is still coming";
-        for (int warp = 0; warp < warpgroup_warps; ++warp) {
+        for (int warp = 0; warp < warpgroup_warps; ++warp)
             if (known_[at_of(group, warp)].back() < place.came)
                 return "a product reads a tile whose barrier was not waited for";
-        }
         place.readers[group] = 0;
         return "";
     }
@@ -104,12 +103,10 @@ public:
     void end_reads(int group) {
         for (int warp = 0; warp < warpgroup_warps; ++warp)
             ++known_[at_of(group, warp)][at_of(group, warp)];
-        for (auto& [offset, place] : places_) {
+        for (auto& [offset, place] : places_)
             if (const auto reader = place.readers.find(group);
-                reader != place.readers.end() && reader->second == 0) {
+                reader != place.readers.end() && reader->second == 0)
                 reader->second = known_[at_of(group, 0)][at_of(group, 0)];  // the same count for all four
-            }
-        }
     }
     /// Whether a turn has ended since the last call.
     bool take_ended() { return std::exchange(turn_ended_, false); }

@@ -11,9 +11,7 @@ namespace bigbird::testing {
 
 TempDir::TempDir() {
     std::string name = (std::filesystem::temp_directory_path() / "bigbird-test-XXXXXX").string();
-    if (::mkdtemp(name.data()) == nullptr) {
-        throw std::runtime_error("no temporary folder can be made");
-    }
+    if (::mkdtemp(name.data()) == nullptr) throw std::runtime_error("no temporary folder can be made");
     path_ = name;
 }
 
@@ -24,18 +22,14 @@ TempDir::~TempDir() {
 
 std::string read_file(const std::filesystem::path& path) {
     std::ifstream in(path, std::ios::binary);
-    if (!in) {
-        throw std::runtime_error("cannot read " + path.string());
-    }
+    if (!in) throw std::runtime_error("cannot read " + path.string());
     return {std::istreambuf_iterator<char>(in), std::istreambuf_iterator<char>()};
 }
 
 void write_file(const std::filesystem::path& path, const std::string& content) {
     std::ofstream out(path, std::ios::binary);
     out << content;
-    if (!out.flush()) {
-        throw std::runtime_error("cannot write " + path.string());
-    }
+    if (!out.flush()) throw std::runtime_error("cannot write " + path.string());
 }
 
 }  // namespace bigbird::testing

@@ -13,18 +13,15 @@ inline at::Tensor random_tensor(at::IntArrayRef shape, std::uint64_t seed,
                                 at::ScalarType type = at::kDouble) {
     at::Tensor values = at::empty(shape, at::kDouble);
     Rng rng(seed);
-    for (std::int64_t i = 0; i < values.numel(); ++i) {
+    for (std::int64_t i = 0; i < values.numel(); ++i)
         values.mutable_data_ptr<double>()[i] = rng.normal();
-    }
     return values.to(type);
 }
 
 /// The largest absolute difference; infinite where shapes differ or a value is not finite.
 inline double difference(const at::Tensor& a, const at::Tensor& b) {
-    if (a.sizes() != b.sizes() || !at::isfinite(a).all().item<bool>() ||
-        !at::isfinite(b).all().item<bool>()) {
+    if (a.sizes() != b.sizes() || !at::isfinite(a).all().item<bool>() || !at::isfinite(b).all().item<bool>())
         return std::numeric_limits<double>::infinity();
-    }
     return a.numel() == 0 ? 0.0 : (a.to(at::kDouble) - b.to(at::kDouble)).abs().max().item<double>();
 }
 

@@ -36,9 +36,8 @@ std::optional<std::filesystem::path> if_given(const std::filesystem::path& path)
 /// "train=FILE", "validation=FILE" or "test=FILE".
 std::pair<examples::Split, std::filesystem::path> parse_mat(const std::string& text) {
     const std::size_t equals = text.find('=');
-    if (equals == std::string::npos) {
+    if (equals == std::string::npos)
         throw ConfigError("--mat takes SPLIT=FILE, such as train=train.mat, not '" + text + "'");
-    }
     return {examples::parse_split(text.substr(0, equals)), text.substr(equals + 1)};
 }
 
@@ -68,9 +67,8 @@ void add_import_options(CLI::App& command, BuildChromatinOptions& options, CLI::
 void run_import(const BuildChromatinOptions& options, const std::filesystem::path& folder) {
     examples::ImportOptions spec;
     spec.table = options.table;
-    for (const std::string& text : options.mats) {
+    for (const std::string& text : options.mats)
         spec.mats.push_back(parse_mat(text));
-    }
     spec.coordinates = if_given(options.coordinates);
     spec.label_table = if_given(options.label_table);
     spec.references = options.of_bins.references;

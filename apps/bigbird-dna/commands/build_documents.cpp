@@ -41,9 +41,8 @@ constexpr std::int64_t megabase = 1'000'000;
 
 std::int64_t megabases(const genome::ReferenceGenome& genome) {
     std::int64_t bases = 0;
-    for (const genome::Contig& contig : genome.contigs()) {
+    for (const genome::Contig& contig : genome.contigs())
         bases += contig.length;
-    }
     return bases / megabase;
 }
 
@@ -125,21 +124,14 @@ void put_in_place(const BuildDocumentsOptions& options, corpus::DocumentWriter& 
 
 int run(const BuildDocumentsOptions& options) {
     options.documents.build.validate();
-    if (options.dry_run) {
-        return forecast(options);
-    }
-    if (options.output.output.empty()) {
-        throw ConfigError("--output is needed, or --dry-run");
-    }
-    if (options.shard && options.output.output == "-") {
+    if (options.dry_run) return forecast(options);
+    if (options.output.output.empty()) throw ConfigError("--output is needed, or --dry-run");
+    if (options.shard && options.output.output == "-")
         throw ConfigError("--shard writes a file; --output - cannot be merged");
-    }
     const int threads = resolve_threads(options.threads);
     const auto form =
         options.format == "bed" ? corpus::DocumentForm::coordinates : corpus::DocumentForm::text;
-    if (!options.manifest.empty()) {
-        prepare_output(options.manifest, options.output.overwrite());
-    }
+    if (!options.manifest.empty()) prepare_output(options.manifest, options.output.overwrite());
     const auto genome = genome::open_references(options.references);
     corpus::BuildSpec spec = options.documents.on(*genome, options.seed);
     spec.shard = options.shard;
@@ -149,9 +141,8 @@ int run(const BuildDocumentsOptions& options) {
     const auto text = form == corpus::DocumentForm::text ? corpus::BuildText::yes : corpus::BuildText::no;
     std::vector<PartSegment> segments;
     const auto write = [&](corpus::PlacedDocument&& document) {
-        if (segments.empty() || segments.back().number != document.segment) {
+        if (segments.empty() || segments.back().number != document.segment)
             segments.push_back({document.segment, 0});
-        }
         ++segments.back().records;
         writer.write(document);
     };

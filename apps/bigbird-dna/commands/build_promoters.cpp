@@ -74,9 +74,7 @@ void setup_build_promoters(Program& program, Runner<BuildPromotersOptions> run) 
 int run(const BuildPromotersOptions& options) {
     examples::PromoterOptions promoters;
     promoters.tss = options.tss;
-    if (!options.chain.empty()) {
-        promoters.chain = options.chain;
-    }
+    if (!options.chain.empty()) promoters.chain = options.chain;
     promoters.references = options.references;
     promoters.bounds = rows::parse_window_bounds(options.window);
     promoters.negatives = examples::parse_negative_kind(options.negatives);

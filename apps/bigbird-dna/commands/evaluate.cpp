@@ -93,9 +93,8 @@ std::string model_sha256(const std::filesystem::path& scores) {
 /// Call it before evaluating: throws if the figures cannot be added to the card.
 void check_model_card(const EvaluateOptions& options) {
     if (options.model_card.empty()) return;
-    if (options.request.split == examples::Split::train) {
+    if (options.request.split == examples::Split::train)
         throw ConfigError("--model-card: a card has no place for the rows of train");
-    }
     require_readable(options.model_card / model::card_file);
     const std::filesystem::path& scores = options.request.scores.front().path;
     if (options.request.task != examples::Task::sequences)  // tables of sequences have other columns
@@ -223,13 +222,11 @@ namespace {
 /// Logs the report and writes it to all outputs, or to none.
 template <typename Report>
 void write_reports(const Report& report, const EvaluateOptions& options, Overwrite overwrite) {
-    for (const std::string& line : evaluation::to_lines(report)) {
+    for (const std::string& line : evaluation::to_lines(report))
         log_info("{}", line);
-    }
     std::vector<std::unique_ptr<genome::TextOutput>> reports;
-    for (const std::filesystem::path& output : options.outputs) {
+    for (const std::filesystem::path& output : options.outputs)
         reports.push_back(evaluation::write_report(report, output, overwrite));
-    }
     genome::commit_together(reports);
 }
 
@@ -243,9 +240,8 @@ bool has_numbers(const evaluation::EvaluationRequest& request) {
 
 int run(const EvaluateOptions& options) {
     const Overwrite overwrite = options.force ? Overwrite::allow : Overwrite::refuse;
-    for (const std::filesystem::path& output : options.outputs) {
+    for (const std::filesystem::path& output : options.outputs)
         if (output != "-") prepare_output(output, overwrite);
-    }
     check_model_card(options);
     evaluation::EvaluationRequest request = options.request;
     request.options.threads = resolve_threads(request.options.threads);

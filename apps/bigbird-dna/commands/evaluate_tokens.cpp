@@ -61,9 +61,8 @@ void setup_evaluate_tokens(Program& program, Runner<EvaluateTokensOptions> run) 
 
 int run(const EvaluateTokensOptions& options) {
     const Overwrite overwrite = options.force ? Overwrite::allow : Overwrite::refuse;
-    for (const std::filesystem::path& output : options.outputs) {
+    for (const std::filesystem::path& output : options.outputs)
         if (output != "-") prepare_output(output, overwrite);
-    }
     evaluation::BaseEvaluationRequest request = options.request;
     request.options.threads = resolve_threads(request.options.threads);
     const evaluation::BaseEvaluation evaluation = evaluation::evaluate_bases(request);

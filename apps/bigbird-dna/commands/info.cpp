@@ -22,9 +22,7 @@ namespace {
 
 Json describe_corpus(const InfoOptions& options) {
     const corpus::TokenShards shards(options.path);
-    if (options.verify) {
-        shards.verify(resolve_threads(0));
-    }
+    if (options.verify) shards.verify(resolve_threads(0));
     return corpus::describe(shards, options.verify);
 }
 
@@ -111,12 +109,9 @@ void setup_info(Program& program, Runner<InfoOptions> run) {
 }
 
 int run(const InfoOptions& options) {
-    if (options.program != options.path.empty()) {
+    if (options.program != options.path.empty())
         throw ConfigError("info takes a PATH or --program; see 'bigbird-dna info --help'");
-    }
-    if (options.program) {
-        return run_info_program(options);
-    }
+    if (options.program) return run_info_program(options);
     const std::string text = options.labels ? labels_text(options.path) : description_text(options);
     std::fwrite(text.data(), 1, text.size(), stdout);
     return 0;

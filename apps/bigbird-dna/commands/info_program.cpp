@@ -81,9 +81,8 @@ ProgramPart instructions_part() {
 /// The fastest kernel first, which --attention fused uses.
 ProgramPart kernels_part(const char* type, bool bf16) {
     std::string names;
-    for (const attention::FusedKernel* kernel : attention::fused_kernels(bf16)) {
+    for (const attention::FusedKernel* kernel : attention::fused_kernels(bf16))
         names += (names.empty() ? "" : ", else ") + kernel->name();
-    }
     const std::string part = std::string("attention, ") + type;
     return names.empty()
                ? ProgramPart{part, false,
@@ -114,11 +113,9 @@ ProgramPart environment_part() {
     for (const char* name :
          {"BIGBIRD_CPU", "ATEN_CPU_CAPABILITY", "ONEDNN_MAX_CPU_ISA", "OMP_NUM_THREADS", "MKL_NUM_THREADS",
           "CUDA_VISIBLE_DEVICES", "CUDA_LAUNCH_BLOCKING", "PYTORCH_CUDA_ALLOC_CONF", "NCCL_SOCKET_IFNAME",
-          "GLOO_SOCKET_IFNAME", "LD_LIBRARY_PATH", "LD_PRELOAD"}) {
-        if (const char* value = std::getenv(name); value != nullptr) {
+          "GLOO_SOCKET_IFNAME", "LD_LIBRARY_PATH", "LD_PRELOAD"})
+        if (const char* value = std::getenv(name); value != nullptr)
             text += fmt::format("{}{}={}", text.empty() ? "" : " ", name, value);
-        }
-    }
     return {"environment", true, text.empty() ? "nothing set that changes what is used" : text};
 }
 
@@ -141,9 +138,8 @@ Parts machine_parts() {
 
 ProgramPart driver_part(const model::DriverFacts& driver) {
     const std::string number = first_line("/sys/module/nvidia/version");
-    if (!driver.load_error.empty()) {
+    if (!driver.load_error.empty())
         return {"NVIDIA driver", false, driver.is_missing ? "libcuda.so.1 is not found" : driver.load_error};
-    }
     const std::string text =
         (number.empty() ? "" : number + ", ") + "serves CUDA " + model::cuda_version_text(driver.version);
     return driver.start_error == 0
@@ -165,21 +161,16 @@ ProgramPart gpu_part(const model::Gpu& gpu, std::size_t index) {
 int print_driver_parts() {
     const model::DriverFacts driver = model::ask_cuda_driver();
     std::fputs(part_line(driver_part(driver)).c_str(), stdout);
-    for (std::size_t i = 0; i < driver.gpus.size(); ++i) {
+    for (std::size_t i = 0; i < driver.gpus.size(); ++i)
         std::fputs(part_line(gpu_part(driver.gpus[i], i)).c_str(), stdout);
-    }
-    if (driver.gpus.empty()) {
-        std::fputs(part_line({"GPUs", false, "none is shown"}).c_str(), stdout);
-    }
+    if (driver.gpus.empty()) std::fputs(part_line({"GPUs", false, "none is shown"}).c_str(), stdout);
     return 0;
 }
 
 /// The rows that a child printed and, if it failed, a row that names the failure.
 Parts parts_of_child(const ChildResult& result, const std::string& part, const std::string& who) {
     Parts parts = parts_of_lines(result.out);
-    if (!result.succeeded()) {
-        parts.push_back({part, false, who + ": " + result.failure()});
-    }
+    if (!result.succeeded()) parts.push_back({part, false, who + ": " + result.failure()});
     return parts;
 }
 
@@ -214,22 +205,19 @@ Parts parts_of_lines(const std::string& lines) {
     std::istringstream in(lines);
     for (std::string line; std::getline(in, line);) {
         const Json json = Json::parse(line, nullptr, /*allow_exceptions=*/false);
-        if (json.is_object() && json.contains("part")) {
+        if (json.is_object() && json.contains("part"))
             parts.push_back({json["part"], json["usable"], json["details"]});
-        }
     }
     return parts;
 }
 
 std::string parts_text(const Parts& parts) {
     std::size_t width = 0;
-    for (const ProgramPart& part : parts) {
+    for (const ProgramPart& part : parts)
         width = std::max(width, part.part.size());
-    }
     std::string text = fmt::format("{:{}}  usable  details\n", "part", width);
-    for (const ProgramPart& part : parts) {
+    for (const ProgramPart& part : parts)
         text += fmt::format("{:{}}  {:6}  {}\n", part.part, width, part.usable ? "yes" : "no", part.details);
-    }
     return text;
 }
 
@@ -242,9 +230,8 @@ int run_info_program(const InfoOptions& options) {
         return 0;
     }
     Json list = Json::array();
-    for (const ProgramPart& part : parts) {
+    for (const ProgramPart& part : parts)
         list.push_back(Json::parse(part_line(part)));
-    }
     std::fputs((Json{{"program", list}}.dump(2) + "\n").c_str(), stdout);
     return 0;
 }

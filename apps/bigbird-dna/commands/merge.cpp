@@ -47,18 +47,16 @@ std::vector<fs::path> without_records(std::vector<fs::path> paths) {
 void merge(const MergeOptions& options, const std::vector<fs::path>& paths, int threads) {
     const Overwrite overwrite = options.output.overwrite();
     const std::string kind = read_part_record(paths.front()).kind;
-    if (kind != "documents" && !options.manifest.empty()) {
+    if (kind != "documents" && !options.manifest.empty())
         throw ConfigError("--manifest is of documents; the parts hold a " + kind);
-    }
     if (kind == "tokens") {
         const std::vector<Part> parts = corpus::open_token_parts(paths, threads);
         return corpus::merge_tokens(parts, options.output.output, overwrite, threads);
     }
     const std::vector<Part> parts = open_parts(paths, threads);
     if (kind != "documents") return outputs::merge_scores(parts, options.output.output, overwrite, threads);
-    if (options.manifest.empty()) {
+    if (options.manifest.empty())
         return corpus::merge_documents(parts, options.output.output, overwrite, threads);
-    }
     PendingOutput manifest(options.manifest, overwrite);
     manifest.write([&](std::ostream& out) { out << corpus::merged_manifest(parts).dump(2) << '\n'; });
     corpus::merge_documents(parts, options.output.output, overwrite, threads, std::array{&manifest});

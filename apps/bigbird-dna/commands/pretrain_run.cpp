@@ -13,9 +13,8 @@ namespace bigbird::cli {
 namespace {
 
 void print_plan(const Json& plan) {
-    for (const std::string& line : pretraining::plan_lines(plan)) {
+    for (const std::string& line : pretraining::plan_lines(plan))
         std::puts(line.c_str());
-    }
 }
 
 }  // namespace
@@ -26,11 +25,10 @@ int run(const pretraining::PretrainSpec& spec) {
     const training::RankSpec rank = rank_of_this_process(spec.processes);
     if (rank.is_first() && spec.model.empty())
         log_info("network and training defaults: --config {}", spec.config);
-    if (!spec.dry_run) {
+    if (!spec.dry_run)
         log_info("{}: the pretrained model", pretraining.train(rank).model.string());
-    } else if (rank.is_first()) {
+    else if (rank.is_first())
         print_plan(pretraining.plan(rank));
-    }
     return 0;
 }
 

@@ -84,13 +84,12 @@ int run(const ShowAttentionOptions& options) {
         config = model::config_from_json(read_json(options.config), options.config);
         check_layer(config, options);
     }
-    if (!options.pattern.empty()) {
+    if (!options.pattern.empty())
         config.pattern = attention::named_pattern(options.pattern);
-    } else if (config.performer) {
+    else if (config.performer)
         throw InputError("attention_type performer has no blocks to draw; give --pattern", options.config);
-    } else if (config.longformer) {
+    else if (config.longformer)
         config.pattern = drawn_window(config, options);
-    }
     const attention::PatternSpec& spec = config.pattern;
     constexpr std::int64_t longest = 4096;  // blocks; a larger picture is of no use
     const std::int64_t blocks = (options.length + spec.block_size - 1) / spec.block_size;
@@ -109,8 +108,8 @@ int run(const ShowAttentionOptions& options) {
     if (options.output.output == "-") {
         std::fwrite(drawing.data(), 1, drawing.size(), stdout);
     } else {
-        write_atomically(options.output.output, options.output.overwrite(),
-                         [&](std::ostream& out) { out << drawing; });
+        write_atomically(
+            options.output.output, options.output.overwrite(), [&](std::ostream& out) { out << drawing; });
     }
     const attention::LayoutCost cost = attention::cost_of(spec, layout);
     const std::int64_t head_dim = config.hidden_size / config.num_attention_heads;

@@ -71,9 +71,8 @@ void setup_tokenize(Program& program, Runner<TokenizeOptions> run) {
 int run(const TokenizeOptions& options) {
     const int threads = resolve_threads(options.threads);
     require_readable(options.documents);
-    if (options.shard && options.documents == "-") {
+    if (options.shard && options.documents == "-")
         throw ConfigError("--shard needs --documents as a file: a part is told by its checksum");
-    }
     const auto tokenizer = options.input.open();
     corpus::TokenShardWriter writer(options.output.output, tokenizer, options.output.overwrite(),
                                     options.shard_tokens);

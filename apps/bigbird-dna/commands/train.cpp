@@ -136,10 +136,9 @@ void setup_train(Program& program, Runner<TrainSpec> run) {
         const bool sequences = !spec->sequences.table.empty() || !spec->sequences.fasta.empty();
         if (!sequences && spec->examples.peaks.empty() && spec->tracks.signals.empty())
             throw CLI::RequiredError("--peaks, --signal, --table or --fasta");
-        for (const char* of_genome : {"--reference", "--include", "--exclude", "--skip-invalid"}) {
+        for (const char* of_genome : {"--reference", "--include", "--exclude", "--skip-invalid"})
             if (sequences && option_of(command, of_genome)->count() > 0)
                 throw CLI::ExcludesError(of_genome, "--table and --fasta");
-        }
         if (spec->output.empty() && !spec->dry_run) throw CLI::RequiredError("--output");
         if (sequences) choose_sequences(command, *spec);
         if (!spec->tracks.signals.empty()) {

@@ -103,18 +103,14 @@ void setup_train_tokenizer(Program& program, Runner<TrainTokenizerOptions> run) 
 }
 
 int run(const TrainTokenizerOptions& options) {
-    if (options.documents.empty() && options.references.empty()) {
+    if (options.documents.empty() && options.references.empty())
         throw ConfigError("nothing to train on: give --documents or --reference");
-    }
     tokenizer::TrainSpec spec = options.spec;
     spec.threads = resolve_threads(options.threads);
-    if (!options.report.empty()) {
-        prepare_output(options.report, options.output.overwrite());
-    }
+    if (!options.report.empty()) prepare_output(options.report, options.output.overwrite());
     std::optional<PendingOutput> hugging_face;
-    if (!options.hugging_face.empty()) {
+    if (!options.hugging_face.empty())
         hugging_face.emplace(options.hugging_face, options.output.overwrite(), PendingOutput::Kind::folder);
-    }
     tokenizer::TokenizerTrainer trainer(spec, options.output.output, options.output.overwrite());
     const auto genome = options.references.empty() ? nullptr : genome::open_references(options.references);
     if (options.documents.empty()) {

@@ -10,9 +10,8 @@ namespace {
 void add_range_option(CLI::App& command, const std::string& name, corpus::Range& range,
                       const std::string& what) {
     const auto set = [name, &range](const std::string& text) {
-        if (!parse_range(text, range.low, range.high)) {
+        if (!parse_range(text, range.low, range.high))
             throw CLI::ValidationError(name, "'" + text + "' is not LOW:HIGH, two whole numbers");
-        }
     };
     command.add_option_function<std::string>(name, set, what)
         ->default_str(std::to_string(range.low) + ":" + std::to_string(range.high))

@@ -17,9 +17,7 @@ training::RankSpec rank_of_this_process(int processes) {
                           " contradicts the environment, in which this is one of " +
                           std::to_string(rank.size) + " processes; leave out --processes");
     }
-    if (!rank.is_first()) {
-        set_up_log(Verbosity::quiet, "process " + std::to_string(rank.rank) + ": ");
-    }
+    if (!rank.is_first()) set_up_log(Verbosity::quiet, "process " + std::to_string(rank.rank) + ": ");
     return rank;
 }
 

@@ -49,9 +49,8 @@ HelpFormatter::HelpFormatter(HelpNotes notes) : notes_(std::move(notes)) {
 std::string HelpFormatter::make_help(const CLI::App* app, std::string name, CLI::AppFormatMode mode) const {
     const bool folds = mode == CLI::AppFormatMode::Normal && !notes_.common.empty();
     std::string text = folds ? make_brief_help(*app, name) : CLI::Formatter::make_help(app, name, mode);
-    for (std::size_t at = text.find("\n\n\n"); at != std::string::npos; at = text.find("\n\n\n")) {
+    for (std::size_t at = text.find("\n\n\n"); at != std::string::npos; at = text.find("\n\n\n"))
         text.erase(at, 1);
-    }
     return text;
 }
 
@@ -88,9 +87,8 @@ std::string HelpFormatter::make_footer(const CLI::App* app) const {
     text += std::string("\n") + examples_title + "\n";
     for (const Example& example : notes_.examples) {
         text += std::string("  # ") + example.what + "\n";
-        for (const std::string& line : shell_lines(example.line, line_width - 2)) {
+        for (const std::string& line : shell_lines(example.line, line_width - 2))
             text += "  " + line + "\n";
-        }
     }
     return text;
 }

@@ -35,16 +35,16 @@ constexpr int signal_base = 128;
 std::vector<std::string> own_arguments() {
     std::ifstream in("/proc/self/cmdline", std::ios::binary);
     std::vector<std::string> arguments;
-    for (std::string argument; std::getline(in, argument, '\0');) {
+    for (std::string argument; std::getline(in, argument, '\0');)
         arguments.push_back(argument);
-    }
     return arguments;
 }
 
 /// Exit codes after which the first rank may still be writing its checkpoint.
 bool is_clean_stop(int code) {
     return code == static_cast<int>(ExitCode::stopped_early) ||
-           std::ranges::any_of(stop_signals, [&](int signal) { return code == signal_base + signal; });
+           std::ranges::any_of(
+               stop_signals, [&](int signal) { return code == signal_base + signal; });
 }
 
 struct Child {
@@ -56,16 +56,13 @@ struct Child {
 [[noreturn]] void become(int rank, pid_t parent, std::vector<std::string> arguments) {
     ::setpgid(0, 0);  // the terminal's Ctrl-C goes to the launcher, which passes it on once
     ::prctl(PR_SET_PDEATHSIG, SIGKILL);
-    if (::getppid() != parent) {
-        ::_exit(signal_base + SIGKILL);
-    }
+    if (::getppid() != parent) ::_exit(signal_base + SIGKILL);
     ::setenv("RANK", std::to_string(rank).c_str(), 1);
     ::setenv("LOCAL_RANK", std::to_string(rank).c_str(), 1);
     std::vector<char*> words;
     words.reserve(arguments.size() + 1);
-    for (std::string& argument : arguments) {
+    for (std::string& argument : arguments)
         words.push_back(argument.data());
-    }
     words.push_back(nullptr);
     ::execv("/proc/self/exe", words.data());
     ::_exit(static_cast<int>(ExitCode::bug));
@@ -82,9 +79,7 @@ public:
         hold_signals();  // also for the new processes, until they have loaded their libraries
         for (int rank = 0; rank < count; ++rank) {
             const pid_t process = ::fork();
-            if (process == 0) {
-                become(rank, parent, arguments);
-            }
+            if (process == 0) become(rank, parent, arguments);
             if (process < 0) {
                 send(SIGKILL);
                 throw ConfigError(std::string("the processes cannot be started: ") + std::strerror(errno));
@@ -103,12 +98,8 @@ public:
                 passed_on = stop_signal();
                 send(passed_on);
             }
-            if (broken_ && deadline == Clock::time_point::max()) {
-                deadline = Clock::now() + grace;
-            }
-            if (Clock::now() > deadline) {
-                send(SIGKILL);
-            }
+            if (broken_ && deadline == Clock::time_point::max()) deadline = Clock::now() + grace;
+            if (Clock::now() > deadline) send(SIGKILL);
             std::this_thread::sleep_for(look_every);
         }
         return own_failure_ != 0 ? own_failure_ : first_failure_;
@@ -117,27 +108,21 @@ public:
 private:
     std::size_t left() const {
         std::size_t count = 0;
-        for (const Child& child : children_) {
+        for (const Child& child : children_)
             count += child.ended ? 0U : 1U;
-        }
         return count;
     }
 
     void send(int signal) const {
-        for (const Child& child : children_) {
-            if (!child.ended) {
-                ::kill(child.process, signal);
-            }
-        }
+        for (const Child& child : children_)
+            if (!child.ended) ::kill(child.process, signal);
     }
 
     void collect() {
         for (std::size_t rank = 0; rank < children_.size(); ++rank) {
             Child& child = children_[rank];
             int status = 0;
-            if (child.ended || ::waitpid(child.process, &status, WNOHANG) != child.process) {
-                continue;
-            }
+            if (child.ended || ::waitpid(child.process, &status, WNOHANG) != child.process) continue;
             child.ended = true;
             child.code = WIFSIGNALED(status) ? signal_base + WTERMSIG(status) : WEXITSTATUS(status);
             if (WIFSIGNALED(status) && first_failure_ == 0) {
@@ -148,9 +133,8 @@ private:
             first_failure_ = first_failure_ == 0 ? child.code : first_failure_;
             broken_ = broken_ || (child.code != 0 && !is_clean_stop(child.code));
             // Processes that failed because they lost another process exit with the device's code.
-            if (own_failure_ == 0 && child.code != static_cast<int>(ExitCode::device)) {
+            if (own_failure_ == 0 && child.code != static_cast<int>(ExitCode::device))
                 own_failure_ = child.code;
-            }
         }
     }
 

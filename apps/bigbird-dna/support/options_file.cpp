@@ -58,9 +58,8 @@ void require_one_document(const std::string& text, const std::filesystem::path& 
 
 YAML::Node read(const std::filesystem::path& file) {
     const std::string text = read_whole_file(file);
-    if (text.find('\0') != std::string::npos) {
+    if (text.find('\0') != std::string::npos)
         throw InputError("is no text: it holds a byte of zero, as UTF-16 does; save it as UTF-8", file);
-    }
     try {
         require_one_document(text, file);
         return YAML::Load(text);
@@ -74,25 +73,20 @@ std::vector<std::string> words_of(const std::string& name, const YAML::Node& val
                                   const std::filesystem::path& file) {
     std::vector<std::string> words;
     const auto add = [&](const YAML::Node& scalar) {
-        if (!scalar.IsScalar()) {
+        if (!scalar.IsScalar())
             throw InputError("the value of '" + name + "' is neither a value nor a list of values", file,
                              scalar.Mark().line + 1);
-        }
         words.push_back(name);
         words.push_back(scalar.Scalar());
     };
-    if (value.IsNull()) {
-        return words;
-    }
-    if (value.IsSequence()) {
-        for (const YAML::Node& item : value) {
+    if (value.IsNull()) return words;
+    if (value.IsSequence())
+        for (const YAML::Node& item : value)
             add(item);
-        }
-    } else if (value.IsScalar() && value.Tag() != "!" && truth_of(value.Scalar())) {
+    else if (value.IsScalar() && value.Tag() != "!" && truth_of(value.Scalar()))
         words.push_back(name + "=" + value.Scalar());
-    } else {
+    else
         add(value);
-    }
     return words;
 }
 
@@ -137,23 +131,16 @@ std::vector<std::string> with_options_of_file(const std::vector<std::string>& ar
         any = true;
         file = equals == std::string::npos ? arguments[++i] : arguments[i].substr(equals + 1);
     }
-    if (!any) {
-        return given;
-    }
+    if (!any) return given;
     const YAML::Node root = read(file);
     protect_input(file, options_file_option);
-    if (!root.IsMap()) {
-        throw InputError("is no map from options to values", file);
-    }
+    if (!root.IsMap()) throw InputError("is no map from options to values", file);
     std::set<std::string> on_command_line;
-    for (const std::string& argument : given) {
+    for (const std::string& argument : given)
         on_command_line.insert(name_of(argument));
-    }
     for (const auto& entry : root) {
         std::string name = entry.first.Scalar();
-        if (!name.starts_with("--")) {
-            name.insert(0, "--");
-        }
+        if (!name.starts_with("--")) name.insert(0, "--");
         if (!on_command_line.contains(name)) {
             const std::vector<std::string> words = words_of(name, entry.second, file);
             given.insert(given.end(), words.begin(), words.end());

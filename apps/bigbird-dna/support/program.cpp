@@ -91,9 +91,8 @@ std::string footer() {
 /// Removes validators' descriptions from the help; the options' own texts say more.
 void clear_validator_texts(CLI::Option& option) {
     try {
-        for (int i = 0;; ++i) {
+        for (int i = 0;; ++i)
             option.get_validator(i)->description("");
-        }
     } catch (const CLI::OptionNotFound&) {  // after the last option
     }
 }
@@ -133,9 +132,8 @@ void check_numbers(CLI::Option& option) {
                                       "SCORE|auto|f1|mcc",
                                       "WEIGHT|balanced"};
     const bool is_number = std::ranges::find(number_types, option.get_type_name()) != number_types.end();
-    if (is_number && option.get_name() != "--seed") {
+    if (is_number && option.get_name() != "--seed")
         option.transform(CLI::Validator(write_number, "", "number"));
-    }
 }
 
 /// YAML reads on and off as true and false; converts them back for options with these words.
@@ -190,9 +188,7 @@ std::string what_is_wrong_with(const std::string& named) {
 /// which it prints the largest double.
 std::string readable(const std::string& message) {
     const std::size_t twice = message.find(": At Most 1 required but received");
-    if (twice != std::string::npos) {
-        return message.substr(0, twice) + " may be given once";
-    }
+    if (twice != std::string::npos) return message.substr(0, twice) + " may be given once";
     const std::size_t range = message.find(" not in range ");
     if (range == std::string::npos || message.find(" to 17976931") == std::string::npos) return message;
     return message.substr(0, range) + what_is_wrong_with(message.substr(0, range));
@@ -283,14 +279,12 @@ int Program::parse_and_run(int argc, char** argv) {
     try {
         parse(words);
     } catch (const CLI::ParseError& error) {
-        if (error.get_exit_code() == 0) {  // --help, --version
+        if (error.get_exit_code() == 0)  // --help, --version
             return app_.exit(error);
-        }
-        if (argc == 1) {
+        if (argc == 1)
             std::fputs(short_road, stderr);
-        } else {
+        else
             log_error("{}", usage_error(error, argc, argv));
-        }
         return exit_code(ExitCode::usage);
     }
     set_up_log(quiet_ ? Verbosity::quiet : verbose_ ? Verbosity::verbose : Verbosity::normal);
@@ -357,9 +351,8 @@ void Program::finish_options(CLI::App& command) {
         ->excludes(quiet)
         ->group("Messages");
     hide_retired_options(command);
-    if (command.get_help_all_ptr() == nullptr) {  // --help shows all already
+    if (command.get_help_all_ptr() == nullptr)  // --help shows all already
         command.set_help_all_flag("--help-all", "Print every option and exit")->group("");
-    }
     for (CLI::Option* option : command.get_options([](const CLI::Option*) { return true; })) {
         BIGBIRD_EXPECTS(!option->get_description().empty(),
                         "an option without a description: " + command.get_name() + " " + option->get_name());
@@ -374,11 +367,9 @@ namespace {
 /// messages for standard error would be written into that file. So opens /dev/null in the wrong direction
 /// instead: reading and writing it fails.
 void open_standard_streams() {
-    for (const int stream : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) {
-        if (::fcntl(stream, F_GETFD) < 0 && errno == EBADF) {
+    for (const int stream : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO})
+        if (::fcntl(stream, F_GETFD) < 0 && errno == EBADF)
             ::open("/dev/null", stream == STDIN_FILENO ? O_WRONLY : O_RDONLY);  // takes the lowest number
-        }
-    }
 }
 
 /// Libraries call exit() if memory runs out (HDF5) or if a file can no longer be read (htslib). Our own code

@@ -29,8 +29,9 @@ public:
     template <typename Options>
     CLI::App& add(const std::string& name, const std::string& group, const std::string& description,
                   std::shared_ptr<Options> options, Runner<Options> run) {
-        return add_command(name, group, description,
-                           [options = std::move(options), run = std::move(run)] { return run(*options); });
+        return add_command(
+            name, group, description,
+            [options = std::move(options), run = std::move(run)] { return run(*options); });
     }
 
     /// Adds a command NAME that forwards to one of the commands NAME-TASK, which are added separately.

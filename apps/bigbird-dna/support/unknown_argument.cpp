@@ -16,9 +16,8 @@ constexpr std::size_t most_typing_errors = 2;
 /// Letters to insert, remove or replace.
 std::size_t edit_distance(const std::string& a, const std::string& b) {
     std::vector<std::size_t> row(b.size() + 1);
-    for (std::size_t j = 0; j <= b.size(); ++j) {
+    for (std::size_t j = 0; j <= b.size(); ++j)
         row[j] = j;
-    }
     for (std::size_t i = 1; i <= a.size(); ++i) {
         std::size_t diagonal = row[0];
         row[0] = i;
@@ -67,10 +66,9 @@ std::string suggestion(const std::vector<std::string>& known, const std::string&
 std::vector<std::string> options_of(const CLI::App& command) {
     std::vector<std::string> names;
     for (const CLI::Option* option :
-         command.get_options([](const CLI::Option* each) { return !each->get_group().empty(); })) {
+         command.get_options([](const CLI::Option* each) { return !each->get_group().empty(); }))
         for (const std::string& name : option->get_lnames())
             names.push_back("--" + name);
-    }
     return names;
 }
 
@@ -80,9 +78,8 @@ std::optional<std::string> unknown_argument(const CLI::App& command) {
     const std::vector<std::string> left = command.remaining();
     const auto option = std::find_if(left.begin(), left.end(),
                                      [](const std::string& word) { return word.starts_with("--"); });
-    if (option == left.end()) {
+    if (option == left.end())
         return left.empty() ? std::nullopt : std::optional("'" + left.front() + "' was not expected here");
-    }
     const std::string word = option->substr(0, option->find('='));
     return "there is no option " + word + suggestion(options_of(command), word);
 }

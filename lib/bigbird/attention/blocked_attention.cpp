@@ -102,10 +102,9 @@ void add_rows(const at::Tensor& target, const at::Tensor& rows, const at::Tensor
     const auto* const from = source.const_data_ptr<Number>();
     const auto* const row = rows.const_data_ptr<std::int64_t>();
     at::parallel_for(0, groups, 1, [&](std::int64_t begin, std::int64_t end) {
-        for (std::int64_t i = begin * of_group; i < end * of_group; ++i) {
+        for (std::int64_t i = begin * of_group; i < end * of_group; ++i)
             std::transform(from + i * size, from + (i + 1) * size, to + row[i] * size, to + row[i] * size,
                            std::plus<>());
-        }
     });
 }
 
@@ -114,13 +113,12 @@ void add_rows(const at::Tensor& target, const at::Tensor& rows, const at::Tensor
 void scatter_add(const at::Tensor& blocks, const Attended& where, const at::Tensor& gathered) {
     const at::Tensor target = blocks.view({-1, blocks.size(2) * blocks.size(3)});
     const at::Tensor source = gathered.reshape({-1, target.size(1)}).to(target.scalar_type()).contiguous();
-    if (!target.device().is_cpu()) {
+    if (!target.device().is_cpu())
         target.index_put_({where.columns}, source, true);
-    } else if (target.scalar_type() == at::kDouble) {
+    else if (target.scalar_type() == at::kDouble)
         add_rows<double>(target, where.columns, source, blocks.size(0));
-    } else {
+    else
         add_rows<float>(target, where.columns, source, blocks.size(0));
-    }
 }
 
 /// Selects query blocks `rows`: (groups, blocks, block, head_dim) -> (groups * rows, block, head_dim).

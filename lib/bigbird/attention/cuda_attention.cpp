@@ -203,7 +203,8 @@ cuda::Arguments arguments_of(const at::Tensor& q, const at::Tensor& k, const at:
 /// Runs a pass of the library.
 void run(int (*pass)(const cuda::Arguments&, void*), const cuda::Arguments& arguments,
          const at::Device& device) {
-    run_kernels(device, "the attention kernels", [&](void* stream) { return pass(arguments, stream); });
+    run_kernels(
+        device, "the attention kernels", [&](void* stream) { return pass(arguments, stream); });
 }
 
 class CudaAttention : public torch::autograd::Function<CudaAttention> {

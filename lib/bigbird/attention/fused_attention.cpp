@@ -116,13 +116,12 @@ void backward_by_blocks(const FusedKernel& kernel, const FusedProblem& problem) 
     for_tasks(2 * problem.groups() * problem.blocks, scratch_bytes,
               [&](std::int64_t task, std::byte* scratch) {
                   const std::int64_t group = task / 2 / problem.blocks, block = task / 2 % problem.blocks;
-                  if (task % 2 == 0) {
+                  if (task % 2 == 0)
                       kernel.backward_row(problem, group, block, of_group(group), scratch);
-                  } else {
+                  else
                       kernel.backward_column(problem, group, block,
                                              rows[static_cast<std::size_t>(group % problem.heads)],
                                              of_group(group), scratch);
-                  }
               });
 }
 
@@ -166,11 +165,10 @@ public:
         problem.dk = describe(dk);
         problem.dv = describe(dv);
         const std::int64_t groups = problem.groups(), threads = at::get_num_threads();
-        if (groups % threads == 0 || groups >= 4 * threads) {
+        if (groups % threads == 0 || groups >= 4 * threads)
             backward_by_groups(*holder->kernel, problem);
-        } else {
+        else
             backward_by_blocks(*holder->kernel, problem);
-        }
         return {dq, dk, dv, at::Tensor(), at::Tensor(), at::Tensor()};
     }
 };

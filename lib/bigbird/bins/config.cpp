@@ -47,9 +47,8 @@ Json encoder_json(const model::BigBirdConfig& encoder) {
          {"architectures", "vocab_size", "type_vocab_size", "max_position_embeddings",
           "attention_probs_dropout_prob", "classifier_dropout", "initializer_range", "use_bias",
           "rescale_embeddings", "is_decoder", "tie_word_embeddings", "torch_dtype", "pad_token_id",
-          "bos_token_id", "eos_token_id", "cls_token_id", "sep_token_id", "mask_token_id", "bigbird_dna"}) {
+          "bos_token_id", "eos_token_id", "cls_token_id", "sep_token_id", "mask_token_id", "bigbird_dna"})
         json.erase(key);
-    }
     return json;
 }
 

@@ -89,11 +89,10 @@ EncoderLayerImpl::EncoderLayerImpl(const BinsConfig& config, int layer,
     const bool attends = config.mixing == Mixing::attention;
     mixing_norm_ =
         register_module(attends ? "attention_norm" : "convolution_norm", model::LayerNorm(hidden, epsilon));
-    if (attends) {
+    if (attends)
         register_attention(hidden);
-    } else {
+    else
         register_convolution(hidden);
-    }
     feed_forward_norm_ = register_module("feed_forward_norm", model::LayerNorm(hidden, epsilon));
     expand_ = register_module("feed_forward_in", model::Linear(hidden, inner));
     if (config.feed_forward == model::FeedForward::gated)

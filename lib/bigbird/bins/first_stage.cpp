@@ -147,14 +147,13 @@ std::array<at::Tensor, 3> backward_on_cpu(const Operands& given, const at::Tenso
         for (std::int64_t i = begin; i < end; ++i) {
             const std::int64_t part = i / groups, group = i % groups;
             const std::int64_t channel = part * given.channels() + group * lanes;
-            for (std::int64_t window = part; window < given.windows(); window += parts) {
+            for (std::int64_t window = part; window < given.windows(); window += parts)
                 first_kernel().backward(
                     given.shape, given.words_at(window), given.weights(group),
                     {from + window * dy.stride(0) + group * lanes,
                      group < given.site_groups ? from_sites + window * d_sites.stride(0) + group * lanes
                                                : nullptr,
                      to + i * table.stride(1), to_bias + channel, to_sharpness + channel});
-            }
         }
     });
     return {table.sum(0).view(given.table.sizes()), bias.sum(0), sharpness.sum(0)};
@@ -271,7 +270,8 @@ StemOutput first_stage_reference(const at::Tensor& bases, const FirstStage& stag
                                  : convolution(x, stage.weight, stage.bias);
     // (batch, length, strands x channels): the two strands of a base become adjacent positions.
     const at::Tensor places = found.reshape({x.size(0), strands * x.size(1), stage.weight.size(0)});
-    const at::Tensor active = elementwise(places, [](const at::Tensor& y) { return at::gelu(y, "tanh"); });
+    const at::Tensor active = elementwise(
+        places, [](const at::Tensor& y) { return at::gelu(y, "tanh"); });
     return {jointly(active,
                     [&](const at::Tensor& y) {
                         return softmax_pool_reference(y, stage.sharpness, strands * stage.pool);

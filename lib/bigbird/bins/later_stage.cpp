@@ -144,9 +144,11 @@ at::Tensor later_stage(const at::Tensor& x, const LaterStage& stage) {
 }
 
 at::Tensor later_stage_reference(const at::Tensor& x, const LaterStage& stage) {
-    const at::Tensor normed = jointly(x, [&](const at::Tensor& all) {
-        return at::layer_norm(all, {all.size(2)}, stage.norm, stage.norm_bias, stage.epsilon);
-    });
+    const at::Tensor normed = jointly(
+        x,
+        [&](const at::Tensor& all) {
+            return at::layer_norm(all, {all.size(2)}, stage.norm, stage.norm_bias, stage.epsilon);
+        });
     const at::Tensor active =
         elementwise(normed, [](const at::Tensor& all) { return at::gelu(all, "tanh"); });
     const at::Tensor y = convolution(active, stage.weight, stage.bias);

@@ -71,13 +71,11 @@ private:
         auto with = bins_.with[index(label)].begin();
         const auto end = bins_.with[index(label)].end();
         std::vector<std::int64_t> others;
-        for (std::int64_t bin = 0; bin < bins_.background; ++bin) {
-            if (with != end && *with == bin) {
+        for (std::int64_t bin = 0; bin < bins_.background; ++bin)
+            if (with != end && *with == bin)
                 ++with;
-            } else {
+            else
                 others.push_back(bin);
-            }
-        }
         const std::size_t step = std::max(sample_step, (others.size() + most_others - 1) / most_others);
         for (std::size_t i = 0; i * step < others.size(); ++i)
             others[i] = others[i * step];

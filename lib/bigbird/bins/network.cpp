@@ -148,18 +148,16 @@ void initialise(torch::nn::Module& network, const BinsConfig& config, std::uint6
             parameter.fill_(name.ends_with("norm.weight") ? 1.0
                             : name.ends_with("sharpness") ? first_sharpness
                                                           : 0.0);
-            if (rotary && (name.ends_with("query.bias") || name.ends_with("key.bias"))) {
+            if (rotary && (name.ends_with("query.bias") || name.ends_with("key.bias")))
                 attend_near_positions(parameter, config.encoder.num_attention_heads);
-            }
             continue;
         }
         const double bound = bound_of(name, parameter);
         at::Tensor values = at::empty(parameter.sizes(), at::kFloat);
         Rng rng = stream.split(name);
         for (float& value :
-             std::span(values.mutable_data_ptr<float>(), static_cast<std::size_t>(values.numel()))) {
+             std::span(values.mutable_data_ptr<float>(), static_cast<std::size_t>(values.numel())))
             value = static_cast<float>(bound * (2 * rng.uniform() - 1));
-        }
         parameter.copy_(values);
     }
 }

@@ -20,10 +20,12 @@ std::int64_t chunks_of(std::int64_t outputs) {
 /// Calls body(number, first output, outputs) for each chunk.
 template <typename Body>
 void for_chunks(std::int64_t outputs, const Body& body) {
-    at::parallel_for(0, chunks_of(outputs), 1, [&](std::int64_t begin, std::int64_t end) {
-        for (std::int64_t i = begin; i < end; ++i)
-            body(i, i * chunk, std::min(chunk, outputs - i * chunk));
-    });
+    at::parallel_for(
+        0, chunks_of(outputs), 1,
+        [&](std::int64_t begin, std::int64_t end) {
+            for (std::int64_t i = begin; i < end; ++i)
+                body(i, i * chunk, std::min(chunk, outputs - i * chunk));
+        });
 }
 
 at::Tensor forward_on_cpu(const at::Tensor& x, const at::Tensor& sharpness, std::int64_t pool) {

@@ -32,9 +32,7 @@ constexpr char answer[] =
     "bigbird-dna: stopping as soon as what is done is safe; the same signal again ends at once\n";
 
 extern "C" void on_signal(int signal) {
-    if (ends_at_once.load()) {
-        ::_exit(signal_base + signal);
-    }
+    if (ends_at_once.load()) ::_exit(signal_base + signal);
     received.store(signal);
     const bool asks = signal == SIGTERM || signal == SIGINT;
     const int error = errno;
@@ -58,9 +56,8 @@ void use_signal_stack() {
 void mask_signals(int how) noexcept {
     sigset_t signals;
     ::sigemptyset(&signals);
-    for (const int signal : stop_signals) {
+    for (const int signal : stop_signals)
         ::sigaddset(&signals, signal);
-    }
     ::pthread_sigmask(how, &signals, nullptr);
 }
 
@@ -77,11 +74,8 @@ void install_signal_handlers() {
     action.sa_handler = on_signal;
     action.sa_flags = SA_ONSTACK;
     ::sigemptyset(&action.sa_mask);
-    for (const int signal : stop_signals) {
-        if (!is_ignored(signal)) {
-            ::sigaction(signal, &action, nullptr);
-        }
-    }
+    for (const int signal : stop_signals)
+        if (!is_ignored(signal)) ::sigaction(signal, &action, nullptr);
     struct sigaction ignore {};
     ignore.sa_handler = SIG_IGN;
     ::sigaction(SIGPIPE, &ignore, nullptr);
@@ -164,9 +158,8 @@ StopDeadline::StopDeadline(std::chrono::milliseconds grace, std::function<void()
             ended.wait_for(lock, over, time, [] { return false; });
             return stop_signal() != 0 && depth == deadlines.load() && !over.stop_requested();
         };
-        while (!over.stop_requested()) {
+        while (!over.stop_requested())
             if (is_asked_after(look_every) && is_asked_after(grace)) end_process(keep);
-        }
     };
     try {
         watch_ = std::jthread(watch);

@@ -11,14 +11,11 @@
 namespace bigbird {
 
 int resolve_threads(int requested) {
-    if (requested > 0) {
-        return requested;
-    }
+    if (requested > 0) return requested;
     cpu_set_t available;
     CPU_ZERO(&available);
-    if (::sched_getaffinity(0, sizeof available, &available) == 0 && CPU_COUNT(&available) > 0) {
+    if (::sched_getaffinity(0, sizeof available, &available) == 0 && CPU_COUNT(&available) > 0)
         return CPU_COUNT(&available);
-    }
     return static_cast<int>(std::max(1U, std::thread::hardware_concurrency()));
 }
 
@@ -57,17 +54,14 @@ void parallel_for(std::int64_t count, int threads, const std::function<void(std:
         const std::int64_t helpers = std::min<std::int64_t>(threads, count) - 1;
         workers.reserve(static_cast<std::size_t>(std::max<std::int64_t>(helpers, 0)));
         try {
-            for (std::int64_t i = 0; i < helpers; ++i) {
+            for (std::int64_t i = 0; i < helpers; ++i)
                 workers.emplace_back(work);
-            }
         } catch (
             const std::system_error&) {  // no more threads available: continue with those already started
         }
         work();
     }
-    if (failure) {
-        std::rethrow_exception(failure);
-    }
+    if (failure) std::rethrow_exception(failure);
 }
 
 }  // namespace bigbird

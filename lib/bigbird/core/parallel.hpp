@@ -37,9 +37,8 @@ template <typename Input, typename Item>
 void ordered_stream(int threads, const std::function<std::optional<Input>()>& produce,
                     const std::function<Item(Input&&)>& make, const std::function<void(Item&&)>& consume) {
     if (threads <= 1) {
-        while (std::optional<Input> input = produce()) {
+        while (std::optional<Input> input = produce())
             consume(make(std::move(*input)));
-        }
         return;
     }
     std::mutex source;  // held while an input is awaited and produced
@@ -60,10 +59,9 @@ void ordered_stream(int threads, const std::function<std::optional<Input>()>& pr
         const std::scoped_lock one_at_a_time(source);
         {
             std::unique_lock lock(mutex);
-            changed.wait(lock, [&] { return failure || exhausted || made < consumed + window; });
-            if (failure || exhausted) {
-                return std::nullopt;
-            }
+            changed.wait(
+                lock, [&] { return failure || exhausted || made < consumed + window; });
+            if (failure || exhausted) return std::nullopt;
         }
         try {
             input = produce();
@@ -93,9 +91,8 @@ void ordered_stream(int threads, const std::function<std::optional<Input>()>& pr
         std::vector<std::jthread> workers;
         workers.reserve(static_cast<std::size_t>(threads));
         try {
-            for (int i = 0; i < threads; ++i) {
+            for (int i = 0; i < threads; ++i)
                 workers.emplace_back(work);
-            }
         } catch (
             const std::system_error&) {  // no more threads available: continue with those already started
             if (workers.empty()) fail();
@@ -106,9 +103,7 @@ void ordered_stream(int threads, const std::function<std::optional<Input>()>& pr
                 changed.wait(lock, [&] {
                     return failure || ready.contains(consumed) || (exhausted && consumed == made);
                 });
-                if (failure || !ready.contains(consumed)) {
-                    break;
-                }
+                if (failure || !ready.contains(consumed)) break;
                 auto node = ready.extract(consumed);
                 lock.unlock();
                 consume(std::move(node.mapped()));
@@ -120,9 +115,7 @@ void ordered_stream(int threads, const std::function<std::optional<Input>()>& pr
             fail();
         }
     }
-    if (failure) {
-        std::rethrow_exception(failure);
-    }
+    if (failure) std::rethrow_exception(failure);
 }
 
 /// Computes items 0 .. count - 1 by make(i), like ordered_stream().

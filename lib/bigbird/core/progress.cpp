@@ -32,15 +32,12 @@ Progress::Progress(std::string label, std::string unit, std::int64_t total,
       quiet_(log_verbosity() == Verbosity::quiet) {}
 
 Progress::~Progress() {
-    if (terminal_ && !quiet_ && !finished_ && started_at_ >= 0) {
+    if (terminal_ && !quiet_ && !finished_ && started_at_ >= 0)
         std::fputc('\n', stderr);  // leave the half-done line readable
-    }
 }
 
 void Progress::update(std::int64_t done, const std::string& note, double share) {
-    if (started_at_ < 0) {
-        started_at_ = done;  // excludes work done before a resume from the rate
-    }
+    if (started_at_ < 0) started_at_ = done;  // excludes work done before a resume from the rate
     done_ = done;
     note_ = note;
     share_ = share;
@@ -52,28 +49,21 @@ void Progress::update(std::int64_t done, const std::string& note, double share) 
 }
 
 void Progress::finish() {
-    if (!finished_ && !quiet_) {
-        show(true);
-    }
+    if (!finished_ && !quiet_) show(true);
     finished_ = true;
 }
 
 double Progress::end() {
-    if (terminal_ && !quiet_ && !finished_ && started_at_ >= 0) {
-        std::fputs("\r\033[K", stderr);
-    }
+    if (terminal_ && !quiet_ && !finished_ && started_at_ >= 0) std::fputs("\r\033[K", stderr);
     finished_ = true;
     return seconds_between(start_, now_());
 }
 
 std::string Progress::duration(double seconds) {
     const auto whole = std::llround(seconds);
-    if (seconds < 59.95) {  // what rounds to 60.0 is a minute
+    if (seconds < 59.95)  // what rounds to 60.0 is a minute
         return fmt::format("{:.1f} s", seconds);
-    }
-    if (whole < 3600) {
-        return fmt::format("{} min {:02} s", whole / 60, whole % 60);
-    }
+    if (whole < 3600) return fmt::format("{} min {:02} s", whole / 60, whole % 60);
     return fmt::format("{} h {:02} min", whole / 3600, whole % 3600 / 60);
 }
 
@@ -83,19 +73,14 @@ void Progress::show(bool last) {
         elapsed > 0 ? static_cast<double>(done_ - (started_at_ < 0 ? 0 : started_at_)) / elapsed : 0;
     std::string line = label_ + ": " + std::to_string(done_) +
                        (total_ > 0 && !last ? "/" + std::to_string(total_) : "") + " " + unit_;
-    if (rate > 0) {
-        line += fmt::format(", {:.{}f} {}/s", rate, rate < 10 ? 2 : 0, unit_);
-    }
-    if (last) {
+    if (rate > 0) line += fmt::format(", {:.{}f} {}/s", rate, rate < 10 ? 2 : 0, unit_);
+    if (last)
         line += ", " + duration(elapsed);
-    } else if (share_ > 0) {
+    else if (share_ > 0)
         line += ", " + duration(elapsed / share_ * (1 - share_)) + " left";
-    } else if (total_ > 0 && rate > 0) {
+    else if (total_ > 0 && rate > 0)
         line += ", " + duration(static_cast<double>(total_ - done_) / rate) + " left";
-    }
-    if (!note_.empty()) {
-        line += ", " + note_;
-    }
+    if (!note_.empty()) line += ", " + note_;
     if (terminal_) {
         std::fprintf(stderr, "\r\033[K%s%s", line.c_str(), last ? "\n" : "");
         std::fflush(stderr);

@@ -131,9 +131,8 @@ void refuse_protected(const fs::path& target) {
 
 void refuse_foreign_folder(const fs::path& target) {
     const fs::path name = target.filename();
-    if (name == "." || name == ".." || name.empty()) {
+    if (name == "." || name == ".." || name.empty())
         throw ConfigError(target.string() + ": is a folder that cannot be replaced; name a new one in it");
-    }
     if (is_folder(target) && !is_ours(target)) {
         throw ConfigError(target.string() +
                           ": is a folder with files that bigbird-dna did not write, which --force does not "

@@ -25,9 +25,8 @@ Rng::Rng(std::uint64_t seed) : key_(mix(seed + golden_gamma)) {}
 
 Rng Rng::split(std::string_view stream) const {
     std::uint64_t hash = 0xCBF29CE484222325ULL;  // FNV-1a
-    for (const char letter : stream) {
+    for (const char letter : stream)
         hash = (hash ^ static_cast<unsigned char>(letter)) * 0x100000001B3ULL;
-    }
     return split(hash ^ (std::uint64_t{stream.size()} << 56));
 }
 
@@ -44,14 +43,11 @@ std::uint64_t Rng::next() {
 std::int64_t Rng::between(std::int64_t low, std::int64_t high) {
     BIGBIRD_EXPECTS(low <= high, "between() needs low <= high");
     const std::uint64_t span = static_cast<std::uint64_t>(high) - static_cast<std::uint64_t>(low) + 1;
-    if (span == 0) {
-        return static_cast<std::int64_t>(next());
-    }
+    if (span == 0) return static_cast<std::int64_t>(next());
     const std::uint64_t rejected = (0 - span) % span;  // values below it would be too likely
     std::uint64_t value = next();
-    while (value < rejected) {
+    while (value < rejected)
         value = next();
-    }
     return static_cast<std::int64_t>(static_cast<std::uint64_t>(low) + value % span);
 }
 

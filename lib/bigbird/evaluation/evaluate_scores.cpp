@@ -48,9 +48,8 @@ public:
         for (std::size_t i = 0; i < scored.size(); ++i) {
             EvaluationOptions options = request_.options;
             std::string rule;
-            if (request_.task == examples::Task::promoter) {
+            if (request_.task == examples::Task::promoter)
                 std::tie(options.threshold, rule) = threshold_of(request_.scores[i]);
-            }
             thresholds.push_back(options.threshold);
             made_by[request_.scores[i].name] = provenance_json(scored[i].provenance);
             report.files.push_back(
@@ -61,9 +60,7 @@ public:
             }
         }
         if (request_.published) add_published(report);
-        if (request_.scan) {
-            report.scan = evaluate_scan(*request_.scan, thresholds.front().get<double>());
-        }
+        if (request_.scan) report.scan = evaluate_scan(*request_.scan, thresholds.front().get<double>());
         report.about = about(report, not_scored, missing, thresholds, made_by);
         return report;
     }
@@ -160,9 +157,8 @@ private:
             known += match ? 1U : 0U;
             report.published.push_back(match ? std::optional(rows::deepsea_published(*match)) : std::nullopt);
         }
-        if (known == 0) {
+        if (known == 0)
             throw ConfigError("--published: none of the labels has the name of one of DeepSEA's 919");
-        }
         log_info(
             "{} of {} labels are DeepSEA's; its figures are of all bins of chromosomes 8 and 9, with its own "
             "peaks",
@@ -212,9 +208,8 @@ private:
 
 Json provenance_json(const rows::Provenance& provenance) {
     Json json = Json::object();
-    for (const auto& [key, value] : provenance) {
+    for (const auto& [key, value] : provenance)
         json[key] = json.contains(key) ? json[key].get<std::string>() + "," + value : value;
-    }
     return json;
 }
 
@@ -231,9 +226,8 @@ std::vector<ScoreFile> parse_score_files(const std::vector<std::string>& texts) 
             file = {fs::path(text).filename().string(), text};
             file.name.resize(std::min(file.name.size(), file.name.find('.', 1)));
         }
-        if (!names.insert(file.name).second) {
+        if (!names.insert(file.name).second)
             throw ConfigError("--scores: two files are called '" + file.name + "'; name them, NAME=FILE");
-        }
         files.push_back(std::move(file));
     }
     return files;

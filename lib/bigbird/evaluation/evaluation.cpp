@@ -31,9 +31,8 @@ struct MeasuredLabel {
 
 Values column(const Resampled& resampled, std::size_t index) {
     Values values;
-    for (const Values& one : resampled) {
+    for (const Values& one : resampled)
         values.push_back(one[index]);
-    }
     return values;
 }
 
@@ -88,9 +87,8 @@ public:
         }
         if (examples_.task() == examples::Task::promoter) {
             ThresholdFigures at{options_.threshold, confusion_of(nullptr), {}, {}, {}, {}, {}};
-            for (Figure* one : {&at.f1, &at.precision, &at.recall, &at.mcc, &at.accuracy}) {
+            for (Figure* one : {&at.f1, &at.precision, &at.recall, &at.mcc, &at.accuracy})
                 *one = figure(next++);
-            }
             result.at_threshold = at;
         }
         result.reliability = reliability_of(result.labels);
@@ -134,25 +132,18 @@ private:
 
     void make_groups(const std::vector<LabelFigures>& labels) {
         const rows::LabelTable& table = examples_.label_table();
-        if (table.groups().size() > 1) {
-            groups_.push_back({"all", {}, 0});
-        }
+        if (table.groups().size() > 1) groups_.push_back({"all", {}, 0});
         const std::size_t first = groups_.size();
-        for (const std::string& name : table.groups()) {
+        for (const std::string& name : table.groups())
             groups_.push_back({name, {}, 0});
-        }
         for (std::size_t i = 0; i < labels.size(); ++i) {
             const auto own =
                 std::find(table.groups().begin(), table.groups().end(), table[labels[i].label].group);
             std::vector<Group*> of{&groups_[first + static_cast<std::size_t>(own - table.groups().begin())]};
-            if (first > 0) {
-                of.push_back(&groups_.front());
-            }
+            if (first > 0) of.push_back(&groups_.front());
             for (Group* group : of) {
                 ++group->labels;
-                if (labels[i].summarised) {
-                    group->members.push_back(i);
-                }
+                if (labels[i].summarised) group->members.push_back(i);
             }
         }
         std::erase_if(groups_, [](const Group& group) { return group.labels == 0; });
@@ -160,9 +151,8 @@ private:
 
     static std::optional<double> mean_base_rate(const Group& group, const std::vector<LabelFigures>& labels) {
         Values rates;
-        for (const std::size_t member : group.members) {
+        for (const std::size_t member : group.members)
             rates.emplace_back(labels[member].base_rate);
-        }
         return summarise(rates).mean;
     }
 
@@ -189,18 +179,16 @@ private:
         if (examples_.task() == examples::Task::promoter) {
             const Confusion counts = confusion_of(resample ? &draws_[*resample] : nullptr);
             for (const auto& value :
-                 {counts.f1(), counts.precision(), counts.recall(), counts.mcc(), counts.accuracy()}) {
+                 {counts.f1(), counts.precision(), counts.recall(), counts.mcc(), counts.accuracy()})
                 values.push_back(value);
-            }
         }
         return values;
     }
 
     std::optional<Reliability> reliability_of(const std::vector<LabelFigures>& labels) const {
         ReliabilityCounter counter;
-        for (std::size_t i = 0; i < labels.size(); ++i) {
+        for (std::size_t i = 0; i < labels.size(); ++i)
             if (labels[i].summarised) counter.add(scored_.labels[i].scores, scored_.labels[i].truths);
-        }
         return counter.reliability();
     }
 
@@ -227,11 +215,8 @@ private:
 Figure figure_of(const std::optional<double>& value, const std::vector<std::optional<double>>& resampled) {
     Figure figure{value, std::nullopt, std::nullopt};
     std::vector<double> defined;
-    for (const auto& one : resampled) {
-        if (one) {
-            defined.push_back(*one);
-        }
-    }
+    for (const auto& one : resampled)
+        if (one) defined.push_back(*one);
     if (value && !defined.empty() && 2 * defined.size() >= resampled.size()) {
         const ConfidenceInterval interval = bias_corrected_interval(*value, defined);
         figure.low = interval.low;
@@ -250,9 +235,7 @@ std::vector<std::uint32_t> draw_blocks(const Rng& stream, std::int64_t index, st
 
 void EvaluationOptions::validate() const {
     const auto require = [](bool fine, const char* what) {
-        if (!fine) {
-            throw ConfigError(what);
-        }
+        if (!fine) throw ConfigError(what);
     };
     require(min_positives >= 1, "--min-positives must be at least 1");
     require(resamples >= 0, "--resamples must not be negative");
@@ -266,9 +249,8 @@ std::vector<Figure> differences(const Evaluation& of, const Evaluation& from) {
     std::vector<Figure> figures;
     for (std::size_t i = 0; i < of.whole.size(); ++i) {
         Values resampled;
-        for (std::size_t r = 0; r < of.resampled.size(); ++r) {
+        for (std::size_t r = 0; r < of.resampled.size(); ++r)
             resampled.push_back(minus(of.resampled[r][i], from.resampled[r][i]));
-        }
         figures.push_back(figure_of(minus(of.whole[i], from.whole[i]), resampled));
     }
     return figures;

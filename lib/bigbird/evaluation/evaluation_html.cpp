@@ -47,13 +47,11 @@ std::vector<ReliabilityBin> merged(const std::vector<ReliabilityBin>& bins, std:
         to.positive_share += (bin.positive_share - to.positive_share) * share;
         to.rows += bin.rows;
     };
-    for (const ReliabilityBin& bin : bins) {
-        if (!result.empty() && result.back().rows < least) {
+    for (const ReliabilityBin& bin : bins)
+        if (!result.empty() && result.back().rows < least)
             add(result.back(), bin);
-        } else {
+        else
             result.push_back(bin);
-        }
-    }
     if (result.size() > 1 && result.back().rows < least) {
         add(result[result.size() - 2], result.back());
         result.pop_back();
@@ -303,10 +301,9 @@ std::string histogram(const EvaluationReport& report, const std::string& group) 
     const double most = heights.empty() ? 1 : *std::max_element(heights.begin(), heights.end());
     Plot plot(group + ": labels by AUROC", "AUROC", "share of labels", range_of(values),
               Range{0, most}.rounded());
-    for (std::size_t i = 0; i < shares.size(); ++i) {
+    for (std::size_t i = 0; i < shares.size(); ++i)
         for (const auto& [bin, share] : shares[i])
             plot.bar(bin * width, (bin + 1) * width, share, colours[i % colours.size()]);
-    }
     return plot.html();
 }
 
@@ -358,9 +355,8 @@ std::string labels_html(const EvaluationReport& report) {
         html += "<tr>" + cell(std::to_string(label.label)) + cell(report.labels[label.label].group, true) +
                 cell(report.labels[label.label].name, true) + cell(std::to_string(label.positives)) +
                 cell(number(label.base_rate));
-        for (const Figure* figure : {&label.roc_auc, &label.average_precision}) {
+        for (const Figure* figure : {&label.roc_auc, &label.average_precision})
             html += cell(number(figure->value)) + cell(number(figure->low)) + cell(number(figure->high));
-        }
         for (std::size_t i = 1; i < report.files.size(); ++i) {
             const LabelFigures& other = report.files[i].evaluation.labels[l];
             html += cell(number(other.roc_auc.value)) + cell(number(other.average_precision.value)) +
@@ -379,18 +375,19 @@ std::string labels_html(const EvaluationReport& report) {
 std::string chromatin_html(const EvaluationReport& report, const std::string& sections) {
     std::string html = groups_html(report) + sections + "<h2>Pictures</h2>" + legend_html(report.files) +
                        "<div class=pictures>";
-    for (const GroupFigures& group : report.files.front().evaluation.groups) {
+    for (const GroupFigures& group : report.files.front().evaluation.groups)
         html += histogram(report, group.group);
-    }
     for (std::size_t i = 1; i < report.files.size(); ++i) {
         const std::vector<LabelFigures>& others = report.files[i].evaluation.labels;
         html += scatter(report, report.files[i].name, [&](std::size_t l) { return others[l].roc_auc.value; });
     }
     if (!report.published.empty()) {
-        html += scatter(report, "DeepSEA, published", [&](std::size_t l) -> std::optional<double> {
-            const auto& known = report.published[report.files.front().evaluation.labels[l].label];
-            return known ? known->roc_auc : std::nullopt;
-        });
+        html += scatter(
+            report, "DeepSEA, published",
+            [&](std::size_t l) -> std::optional<double> {
+                const auto& known = report.published[report.files.front().evaluation.labels[l].label];
+                return known ? known->roc_auc : std::nullopt;
+            });
     }
     return html + reliability_picture(report) + "</div>\n" + precision_pictures(report) + labels_html(report);
 }

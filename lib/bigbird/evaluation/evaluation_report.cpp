@@ -49,9 +49,8 @@ Json promoter_json(const Evaluation& evaluation) {
     const ThresholdFigures& at = *evaluation.at_threshold;
     const LabelFigures& label = evaluation.labels.front();
     Json object{{"positives", label.positives}, {"base_rate", label.base_rate}, {"threshold", at.threshold}};
-    for (const auto& [name, figure] : figures_of(label, at)) {
+    for (const auto& [name, figure] : figures_of(label, at))
         put(object, name, *figure);
-    }
     object["true_positives"] = at.counts.true_positives;
     object["false_positives"] = at.counts.false_positives;
     object["true_negatives"] = at.counts.true_negatives;
@@ -63,9 +62,8 @@ Json groups_json(const Evaluation& evaluation) {
     Json groups = Json::array();
     for (const GroupFigures& group : evaluation.groups) {
         Json object{{"group", group.group}, {"labels", group.labels}, {"defined", group.defined}};
-        for (const auto& [name, figure] : figures_of(group)) {
+        for (const auto& [name, figure] : figures_of(group))
             put(object, name, *figure);
-        }
         object["base_rate_mean"] = number(group.mean_base_rate);
         groups.push_back(std::move(object));
     }
@@ -95,16 +93,14 @@ Json labels_json(const EvaluationReport& report, const Evaluation& evaluation, b
 Json differences_json(const FileEvaluation& file) {
     Json object = Json::object();
     if (file.evaluation.at_threshold) {
-        for (const auto& [name, figure] : differences_of(file)) {
+        for (const auto& [name, figure] : differences_of(file))
             put(object, name, *figure);
-        }
         return object;
     }
     for (std::size_t g = 0; g < file.evaluation.groups.size(); ++g) {
         Json& of_group = object[file.evaluation.groups[g].group] = Json::object();
-        for (const auto& [name, figure] : differences_of(file, g)) {
+        for (const auto& [name, figure] : differences_of(file, g))
             put(of_group, name, *figure);
-        }
     }
     return object;
 }
@@ -199,9 +195,8 @@ std::string chromatin_tsv(const EvaluationReport& report) {
     text +=
         "index\tgroup\tname\tpositives\tbase_rate\tauroc\tauroc_low\tauroc_high\tauprc\tauprc_low\tauprc_"
         "high";
-    for (std::size_t i = 1; i < report.files.size(); ++i) {
+    for (std::size_t i = 1; i < report.files.size(); ++i)
         text += "\tauroc:" + report.files[i].name + "\tauprc:" + report.files[i].name;
-    }
     text += report.published.empty() ? "\n" : "\tdeepsea_auroc\tdeepsea_auprc\n";
     const std::vector<LabelFigures>& labels = report.files.front().evaluation.labels;
     for (std::size_t l = 0; l < labels.size(); ++l) {
@@ -228,9 +223,8 @@ void add_file_lines(const EvaluationReport& report, const FileEvaluation& file,
     const Evaluation& evaluation = file.evaluation;
     const std::string which = report.files.size() > 1 ? file.name + ": " : "";
     if (evaluation.at_threshold) {
-        for (const auto& [name, figure] : figures_of(evaluation.labels.front(), *evaluation.at_threshold)) {
+        for (const auto& [name, figure] : figures_of(evaluation.labels.front(), *evaluation.at_threshold))
             lines.push_back(fmt::format("{}{:<10}{}", which, name, brief(*figure)));
-        }
         return;
     }
     for (const GroupFigures& group : evaluation.groups) {
@@ -240,10 +234,8 @@ void add_file_lines(const EvaluationReport& report, const FileEvaluation& file,
             brief(group.mean_average_precision), brief(group.median_average_precision),
             brief({group.mean_base_rate, {}, {}})));
     }
-    if (std::ranges::all_of(evaluation.groups,
-                            [](const GroupFigures& group) { return group.defined == 0; })) {
+    if (std::ranges::all_of(evaluation.groups, [](const GroupFigures& group) { return group.defined == 0; }))
         lines.push_back(which + "no label is 1 in some rows and 0 in others, so that there are no figures");
-    }
 }
 
 }  // namespace
@@ -269,25 +261,21 @@ NamedFigures figures_of(const LabelFigures& label, const ThresholdFigures& at) {
 NamedFigures differences_of(const FileEvaluation& file, std::size_t group) {
     NamedFigures figures = figures_of(file.evaluation.groups[group]);
     std::size_t next = 2 * file.evaluation.labels.size() + figures.size() * group;
-    for (auto& [name, figure] : figures) {
+    for (auto& [name, figure] : figures)
         figure = &file.differences[next++];
-    }
     return figures;
 }
 
 NamedFigures differences_of(const FileEvaluation& file) {
     const Evaluation& evaluation = file.evaluation;
     NamedFigures figures = figures_of(evaluation.labels.front(), *evaluation.at_threshold);
-    for (std::size_t f = 0; f < figures.size(); ++f) {
+    for (std::size_t f = 0; f < figures.size(); ++f)
         figures[f].second = &file.differences[f < 2 ? f : f + 4 * evaluation.groups.size()];
-    }
     return figures;
 }
 
 std::string brief(const Figure& figure) {
-    if (!figure.value) {
-        return "NA";
-    }
+    if (!figure.value) return "NA";
     return figure.low ? fmt::format("{:.3f} [{:.3f}, {:.3f}]", *figure.value, *figure.low, *figure.high)
                       : fmt::format("{:.3f}", *figure.value);
 }
@@ -322,9 +310,8 @@ Json to_json(const EvaluationReport& report) {
 
 std::string to_tsv(const EvaluationReport& report) {
     std::string text;
-    for (const auto& [key, value] : report.about.items()) {
+    for (const auto& [key, value] : report.about.items())
         text += "##" + key + "=" + (value.is_string() ? value.get<std::string>() : value.dump()) + "\n";
-    }
     for (const FileEvaluation& file : report.files) {
         if (file.evaluation.reliability) {
             text += "##reliability " + file.name + "=" +

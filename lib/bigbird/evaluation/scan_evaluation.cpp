@@ -33,9 +33,8 @@ Scan read_scan(const std::filesystem::path& path, double threshold) {
     }
     const bool ours = !reader.provenance().empty();
     if (ours && (rows::value_of(reader.provenance(), "tile").empty() ||
-                 rows::value_of(reader.provenance(), "pool") != "none")) {
+                 rows::value_of(reader.provenance(), "pool") != "none"))
         throw InputError("is no scan, tile by tile: predict-promoter --scan writes one", path);
-    }
     Scan scan;
     rows::ScoreRow row;
     std::vector<float> values;
@@ -52,21 +51,18 @@ Scan read_scan(const std::filesystem::path& path, double threshold) {
 /// Spans that are at most `distance` apart become one.
 std::vector<Interval> merged(std::span<const Interval> intervals, std::int64_t distance) {
     std::vector<Interval> calls;
-    for (const Interval& one : IntervalSet(intervals).intervals()) {
-        if (!calls.empty() && calls.back().contig == one.contig && one.begin - calls.back().end <= distance) {
+    for (const Interval& one : IntervalSet(intervals).intervals())
+        if (!calls.empty() && calls.back().contig == one.contig && one.begin - calls.back().end <= distance)
             calls.back().end = one.end;
-        } else {
+        else
             calls.push_back(one);
-        }
-    }
     return calls;
 }
 
 IntervalSet widened(std::span<const Interval> intervals, std::int64_t distance) {
     std::vector<Interval> wide;
-    for (const Interval& one : intervals) {
+    for (const Interval& one : intervals)
         wide.push_back({one.contig, std::max<std::int64_t>(0, one.begin - distance), one.end + distance});
-    }
     return IntervalSet(wide);
 }
 
@@ -74,9 +70,8 @@ IntervalSet widened(std::span<const Interval> intervals, std::int64_t distance) 
 std::vector<Interval> read_tss(const std::filesystem::path& path, const IntervalSet& scanned) {
     std::vector<genome::Contig> contigs;
     std::set<std::string> seen;
-    for (const Interval& one : scanned.intervals()) {
+    for (const Interval& one : scanned.intervals())
         if (seen.insert(one.contig).second) contigs.push_back({one.contig, 0});
-    }
     const genome::ContigNames names(contigs);
     std::vector<Interval> sites;
     bool any = false;
@@ -88,9 +83,8 @@ std::vector<Interval> read_tss(const std::filesystem::path& path, const Interval
         const Interval site{contigs[*contig].name, base, base + 1};
         if (scanned.contains(site)) sites.push_back(site);
     }
-    if (!any) {
+    if (!any)
         throw InputError("has no TSS on the contigs that were scanned; give TSSs of the same assembly", path);
-    }
     return sites;
 }
 

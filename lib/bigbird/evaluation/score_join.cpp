@@ -30,9 +30,8 @@ std::string key_of(const examples::ExampleRow& row) {
 }
 
 std::string readable(std::string key) {
-    for (char& letter : key) {
+    for (char& letter : key)
         letter = letter == '\t' ? ' ' : letter;
-    }
     return "'" + key + "'";
 }
 
@@ -54,9 +53,8 @@ public:
         for (std::size_t i = 0; i < rows_.size(); ++i) {
             const examples::ExampleRow row = examples.row(rows_[i]);
             positions_.emplace(key_of(row), i);
-            if (contigs_.empty() || contigs_.back().name != row.where.contig) {
+            if (contigs_.empty() || contigs_.back().name != row.where.contig)
                 contigs_.push_back({row.where.contig, 0});
-            }
         }
         match_columns();
     }
@@ -72,18 +70,16 @@ public:
         std::vector<std::size_t> kept;
         for (std::size_t i = 0; i < rows_.size(); ++i) {
             bool scored = true;
-            for (const auto& column : values_) {
+            for (const auto& column : values_)
                 scored = scored && !std::isnan(column[i]);
-            }
             if (scored) {
                 kept.push_back(i);
                 result.rows.push_back(rows_[i]);
             }
         }
         result.not_scored = static_cast<std::int64_t>(rows_.size() - kept.size()) - result.lacking;
-        if (kept.empty()) {
+        if (kept.empty())
             throw InputError("no row of split " + std::string(to_string(split_)) + " has scores", path_);
-        }
         for (std::size_t c = 0; c < columns_.size(); ++c) {
             LabelScores label;
             label.label = columns_[c].label;
@@ -105,15 +101,13 @@ private:
     void match_columns() {
         std::unordered_map<std::string, std::size_t> labels;
         const rows::LabelTable& table = examples_.label_table();
-        for (std::size_t i = 0; i < table.size(); ++i) {
+        for (std::size_t i = 0; i < table.size(); ++i)
             labels.emplace(table.column_name(i), i);
-        }
         std::map<std::size_t, std::size_t> by_label;
         for (std::size_t c = 0; c < reader_.columns().size(); ++c) {
             const auto found = labels.find(reader_.columns()[c]);
-            if (found != labels.end() && !by_label.emplace(found->second, c).second) {
+            if (found != labels.end() && !by_label.emplace(found->second, c).second)
                 throw InputError("has two columns '" + found->first + "'", path_);
-            }
         }
         if (by_label.empty()) {
             throw InputError(
@@ -147,9 +141,8 @@ private:
                                  reader_.line_number());
             }
             seen_[found->second] = true;
-            for (std::size_t c = 0; c < columns_.size(); ++c) {
+            for (std::size_t c = 0; c < columns_.size(); ++c)
                 values_[c][found->second] = values[columns_[c].column];
-            }
         }
     }
 
@@ -201,11 +194,8 @@ void assign_blocks(const examples::ExampleSet& examples, ScoredExamples& joined,
 void restrict_to(ScoredExamples& joined, const std::vector<Row>& rows, const std::set<std::size_t>& labels) {
     std::erase_if(joined.labels, [&](const LabelScores& one) { return !labels.contains(one.label); });
     std::vector<std::size_t> kept;
-    for (std::size_t i = 0; i < joined.rows.size(); ++i) {
-        if (std::binary_search(rows.begin(), rows.end(), joined.rows[i])) {
-            kept.push_back(i);
-        }
-    }
+    for (std::size_t i = 0; i < joined.rows.size(); ++i)
+        if (std::binary_search(rows.begin(), rows.end(), joined.rows[i])) kept.push_back(i);
     for (LabelScores& one : joined.labels) {
         for (std::size_t i = 0; i < kept.size(); ++i) {
             one.scores[i] = one.scores[kept[i]];
@@ -228,24 +218,20 @@ ScoredExamples join_scores(const examples::ExampleSet& examples, const std::file
 
 void keep_common(const examples::ExampleSet& examples, std::vector<ScoredExamples>& joined,
                  std::int64_t block_size) {
-    if (joined.size() < 2) {
-        return;
-    }
+    if (joined.size() < 2) return;
     std::vector<Row> rows = joined.front().rows;
     std::set<std::size_t> labels;
     std::size_t most_rows = 0, most_labels = 0;
-    for (const LabelScores& one : joined.front().labels) {
+    for (const LabelScores& one : joined.front().labels)
         labels.insert(one.label);
-    }
     for (const ScoredExamples& some : joined) {
         std::vector<Row> both;
         std::set_intersection(rows.begin(), rows.end(), some.rows.begin(), some.rows.end(),
                               std::back_inserter(both));
         rows = std::move(both);
         std::set<std::size_t> theirs;
-        for (const LabelScores& one : some.labels) {
+        for (const LabelScores& one : some.labels)
             theirs.insert(one.label);
-        }
         std::erase_if(labels, [&](std::size_t label) { return !theirs.contains(label); });
         most_rows = std::max(most_rows, some.rows.size());
         most_labels = std::max(most_labels, theirs.size());

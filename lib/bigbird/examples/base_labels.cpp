@@ -14,9 +14,8 @@ namespace {
 
 void require_on_contig(const genome::BedRecord& record, genome::Fit fit,
                        const genome::ReferenceGenome& reference, const std::filesystem::path& bed) {
-    if (fit == genome::Fit::unknown_contig) {
+    if (fit == genome::Fit::unknown_contig)
         throw InputError("contig '" + record.where.contig + "' is not in the reference", bed, record.line);
-    }
     if (fit == genome::Fit::past_end) {
         const genome::Contig& contig = reference.contigs()[*reference.find(record.where.contig)];
         throw InputError("end " + std::to_string(record.where.end) + " lies past the end of contig '" +

@@ -32,9 +32,7 @@ void write_npy(const std::filesystem::path& path, const BitRows& rows) {
     out.write(reinterpret_cast<const char*>(rows.bytes().data()),
               static_cast<std::streamsize>(rows.bytes().size()));
     out.close();
-    if (!out) {
-        throw WriteError(path.filename().string() + ": writing failed: " + std::strerror(errno));
-    }
+    if (!out) throw WriteError(path.filename().string() + ": writing failed: " + std::strerror(errno));
 }
 
 BitRowsWriter::BitRowsWriter(std::filesystem::path path, std::size_t columns)
@@ -58,9 +56,7 @@ void BitRowsWriter::finish() {
 }
 
 void BitRowsWriter::require_good() const {
-    if (!out_) {
-        throw WriteError(path_.filename().string() + ": writing failed: " + std::strerror(errno));
-    }
+    if (!out_) throw WriteError(path_.filename().string() + ": writing failed: " + std::strerror(errno));
 }
 
 BitMatrix::BitMatrix(const std::filesystem::path& path, std::int64_t rows, std::size_t columns)

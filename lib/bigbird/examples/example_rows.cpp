@@ -41,9 +41,7 @@ private:
     std::uint32_t place_number(std::string_view name) {
         const auto next = static_cast<std::uint32_t>(rows_.places.size());
         const auto [found, is_new] = numbers_.emplace(std::string(name), next);
-        if (is_new) {
-            rows_.places.emplace_back(name);
-        }
+        if (is_new) rows_.places.emplace_back(name);
         return found->second;
     }
 
@@ -65,9 +63,8 @@ private:
                         std::to_string(expected) + " are");
         }
         const auto begin = parse_number<std::int64_t>(fields[1]), end = parse_number<std::int64_t>(fields[2]);
-        if (!begin || !end || *begin < 0 || *end < *begin || *end > genome::longest_contig) {
+        if (!begin || !end || *begin < 0 || *end < *begin || *end > genome::longest_contig)
             throw fault("has no usable coordinates");
-        }
         add(fields[0], *begin, *end, fields[3]);
         if (task_ == Task::promoter) {
             rows_.strand.push_back(fields[5] == "-" ? genome::Strand::reverse : genome::Strand::forward);

@@ -44,28 +44,22 @@ ExampleWriter::ExampleWriter(fs::path folder, Task task, const rows::WindowBound
 
 void ExampleWriter::require_good() const {
     bool good = rows_.good();
-    for (const std::ofstream& list : lists_) {
+    for (const std::ofstream& list : lists_)
         good = good && list.good();
-    }
-    if (!good) {
-        throw WriteError(std::string("the examples cannot be written: ") + std::strerror(errno));
-    }
+    if (!good) throw WriteError(std::string("the examples cannot be written: ") + std::strerror(errno));
 }
 
 void ExampleWriter::add(const ExampleRow& row, std::span<const std::uint8_t> labels, bool listed) {
     const std::string place =
         row.where.contig + '\t' + std::to_string(row.where.begin) + '\t' + std::to_string(row.where.end);
     rows_ << place << '\t' << to_string(row.split);
-    if (task_ == Task::promoter) {
+    if (task_ == Task::promoter)
         rows_ << '\t' << (labels[0] & 1U) << '\t' << symbol(row.strand) << '\t' << row.name;
-    }
     rows_ << '\n';
     const auto split = static_cast<std::size_t>(row.split);
     if (listed) {
         lists_[split] << place;
-        if (task_ == Task::promoter) {
-            lists_[split] << '\t' << row.name << "\t.\t" << symbol(row.strand);
-        }
+        if (task_ == Task::promoter) lists_[split] << '\t' << row.name << "\t.\t" << symbol(row.strand);
         lists_[split] << '\n';
     }
     if (split_rows_[split]++ == 0) {
@@ -88,16 +82,18 @@ bool ExampleWriter::tells_apart(Split split) const {
 }
 
 bool ExampleWriter::any_label() const {
-    return std::ranges::any_of(any_, [](const std::vector<std::uint8_t>& bits) {
-        return std::ranges::any_of(bits, [](std::uint8_t byte) { return byte != 0; });
-    });
+    return std::ranges::any_of(
+        any_,
+        [](const std::vector<std::uint8_t>& bits) {
+            return std::ranges::any_of(
+                bits, [](std::uint8_t byte) { return byte != 0; });
+        });
 }
 
 void ExampleWriter::finish(const rows::LabelTable& labels, const Json& details) {
     rows_.close();
-    for (std::ofstream& list : lists_) {
+    for (std::ofstream& list : lists_)
         list.close();
-    }
     require_good();
     std::vector<rows::Label> counted;
     for (std::size_t i = 0; i < labels.size(); ++i) {
@@ -122,9 +118,8 @@ Json start_of_manifest(Task task, const rows::WindowBounds& bounds,
                   {"window", to_string(bounds)},
                   {"rows", split_rows[0] + split_rows[1] + split_rows[2]},
                   {"labels", labels}};
-    for (const Split split : splits) {
+    for (const Split split : splits)
         manifest["splits"][std::string(to_string(split))] = split_rows[static_cast<std::size_t>(split)];
-    }
     return manifest;
 }
 

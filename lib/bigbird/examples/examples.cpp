@@ -34,11 +34,8 @@ std::string_view to_string(Split split) {
 }
 
 Split parse_split(std::string_view text) {
-    for (const Split split : {Split::train, Split::validation, Split::test}) {
-        if (text == to_string(split)) {
-            return split;
-        }
-    }
+    for (const Split split : {Split::train, Split::validation, Split::test})
+        if (text == to_string(split)) return split;
     throw ConfigError("'" + std::string(text) + "' is no split; write train, validation or test");
 }
 
@@ -54,12 +51,10 @@ Json read_manifest(const fs::path& directory) {
             directory);
     }
     Json manifest = read_json(path);
-    if (!manifest.is_object() || manifest.value("format", Json()) != format_name) {
+    if (!manifest.is_object() || manifest.value("format", Json()) != format_name)
         throw InputError("does not describe examples of bigbird-dna", path);
-    }
-    if (manifest.value("format_version", Json()) != format_version) {
+    if (manifest.value("format_version", Json()) != format_version)
         throw InputError("is of another version of the format; make the examples again", path);
-    }
     return manifest;
 }
 
@@ -92,9 +87,8 @@ rows::WindowBounds bounds_of(const std::string& text, const fs::path& manifest) 
 /// The value of `key`, which must be one of the words.
 template <typename Enum, std::size_t N>
 Enum word_in(const Json& manifest, const char* key, const Choices<Enum, N>& choices, const fs::path& path) {
-    if (!manifest.contains(key) || !manifest[key].is_string()) {
+    if (!manifest.contains(key) || !manifest[key].is_string())
         throw InputError(std::string("lacks '") + key + "'", path);
-    }
     const auto word = manifest[key].get<std::string>();
     for (const Choice<Enum>& choice : choices)
         if (choice.word == word) return choice.value;
@@ -123,9 +117,8 @@ std::vector<std::int64_t> records_of(const fs::path& path, const TwoBitReader& s
     }
     for (const std::string& contig : rows.places) {
         const auto record = store.find(contig);
-        if (!record) {
+        if (!record)
             throw InputError("lacks contig '" + contig + "' of sequences.bed; make the examples again", path);
-        }
         records.push_back(*record);
     }
     return records;
@@ -170,9 +163,8 @@ ExampleSet ExampleSet::load(const fs::path& directory) {
     const TargetKind target = task == Task::sequences || manifest.contains("target")
                                   ? word_in(manifest, "target", target_choices, manifest_path)
                                   : TargetKind::labels;
-    if (!manifest.contains("window") || !manifest["window"].is_string()) {
+    if (!manifest.contains("window") || !manifest["window"].is_string())
         throw InputError("lacks 'window'", manifest_path);
-    }
     const rows::WindowBounds bounds = bounds_of(manifest["window"].get<std::string>(), manifest_path);
     for (const char* name : {labels_name, rows_file(task)})
         refuse_named_pipe(directory / name);
@@ -181,11 +173,10 @@ ExampleSet ExampleSet::load(const fs::path& directory) {
     const auto size = static_cast<std::int64_t>(rows.begin.size());
     std::optional<BitMatrix> matrix;
     std::optional<NumberMatrix> numbers;
-    if (target == TargetKind::numbers) {
+    if (target == TargetKind::numbers)
         numbers.emplace(directory / numbers_name, size, labels.size());
-    } else {
+    else
         matrix.emplace(directory / matrix_name, size, labels.size());
-    }
     check_count(manifest, "labels", labels.size(), directory, labels_name);
     check_count(manifest, "rows", rows.begin.size(), directory, rows_file(task));
     TwoBitReader sequences(directory / store_name);
@@ -244,11 +235,8 @@ Split ExampleSet::split(std::int64_t row) const {
 
 std::vector<std::int64_t> ExampleSet::rows(Split split) const {
     std::vector<std::int64_t> found;
-    for (std::int64_t i = 0; i < size(); ++i) {
-        if (this->split(i) == split) {
-            found.push_back(i);
-        }
-    }
+    for (std::int64_t i = 0; i < size(); ++i)
+        if (this->split(i) == split) found.push_back(i);
     return found;
 }
 
@@ -271,16 +259,14 @@ std::vector<std::uint8_t> ExampleSet::labels(std::int64_t row) const {
 
 void ExampleSet::copy_labels(std::int64_t row, std::span<std::uint8_t> out) const {
     BIGBIRD_EXPECTS(out.size() == state_->labels.size(), "one place for each label is needed");
-    for (std::size_t i = 0; i < out.size(); ++i) {
+    for (std::size_t i = 0; i < out.size(); ++i)
         out[i] = label(row, i);
-    }
 }
 
 std::int64_t ExampleSet::positives(std::size_t label, Split split) const {
     std::int64_t count = 0;
-    for (std::int64_t i = 0; i < size(); ++i) {
+    for (std::int64_t i = 0; i < size(); ++i)
         count += this->split(i) == split ? this->label(i, label) : 0;
-    }
     return count;
 }
 

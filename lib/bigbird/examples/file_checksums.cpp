@@ -12,9 +12,8 @@ namespace fs = std::filesystem;
 Json file_checksums(const fs::path& folder) {
     Json checksums = Json::object();
     for (const char* name : {rows_name, records_name, labels_name, matrix_name, numbers_name, store_name,
-                             stretches_name, bins_matrix_name}) {
+                             stretches_name, bins_matrix_name})
         if (fs::exists(folder / name)) checksums[name] = sha256_of_file(folder / name, stop_if_asked);
-    }
     return checksums;
 }
 

@@ -20,21 +20,14 @@ using genome::IntervalSet;
 std::vector<Interval> intervals_of_bed(const genome::ReferenceGenome& reference, const std::string& path,
                                        const std::string& fold, const std::string& option) {
     const genome::PlacedBed bed = genome::read_bed_on(reference, path);
-    if (bed.records.empty()) {
+    if (bed.records.empty())
         throw InputError("holds no region of the reference to hold out for " + option, path);
-    }
-    if (bed.left_out.total() > 0) {
-        log_warning("{}: left out {}", path, bed.left_out.describe());
-    }
+    if (bed.left_out.total() > 0) log_warning("{}: left out {}", path, bed.left_out.describe());
     std::vector<Interval> intervals;
-    for (const genome::BedRecord& record : bed.records) {
-        if (fold.empty() || record.name == fold) {
-            intervals.push_back(record.where);
-        }
-    }
-    if (intervals.empty()) {
+    for (const genome::BedRecord& record : bed.records)
+        if (fold.empty() || record.name == fold) intervals.push_back(record.where);
+    if (intervals.empty())
         throw InputError("has no row named '" + fold + "', the fold to hold out for " + option, path);
-    }
     return intervals;
 }
 
@@ -84,9 +77,7 @@ HoldOuts::HoldOuts(const genome::ReferenceGenome& reference, std::span<const std
 }
 
 Split HoldOuts::split_of(const Interval& where) const {
-    if (test_.overlaps(where)) {
-        return Split::test;
-    }
+    if (test_.overlaps(where)) return Split::test;
     return validation_.overlaps(where) ? Split::validation : Split::train;
 }
 
@@ -101,27 +92,19 @@ Json HoldOuts::describe() const {
 
 std::vector<bool> without_shared_windows(std::span<const SplitWindow> windows) {
     std::vector<Interval> test, validation;
-    for (const SplitWindow& one : windows) {
-        if (one.split == Split::test) {
-            test.push_back(one.window);
-        }
-    }
+    for (const SplitWindow& one : windows)
+        if (one.split == Split::test) test.push_back(one.window);
     const IntervalSet of_test(test);
     std::vector<bool> kept(windows.size(), true);
     for (std::size_t i = 0; i < windows.size(); ++i) {
         if (windows[i].split == Split::validation) {
             kept[i] = !of_test.overlaps(windows[i].window);
-            if (kept[i]) {
-                validation.push_back(windows[i].window);
-            }
+            if (kept[i]) validation.push_back(windows[i].window);
         }
     }
     const IntervalSet held_out = of_test.united(IntervalSet(validation));
-    for (std::size_t i = 0; i < windows.size(); ++i) {
-        if (windows[i].split == Split::train) {
-            kept[i] = !held_out.overlaps(windows[i].window);
-        }
-    }
+    for (std::size_t i = 0; i < windows.size(); ++i)
+        if (windows[i].split == Split::train) kept[i] = !held_out.overlaps(windows[i].window);
     return kept;
 }
 

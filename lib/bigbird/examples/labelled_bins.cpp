@@ -23,14 +23,12 @@ namespace {
 constexpr std::size_t stretch_columns = 4;  // contig, start, end, split
 
 BinStretch stretch_of(const std::vector<std::string_view>& fields, std::int64_t bin) {
-    if (fields.size() != stretch_columns) {
+    if (fields.size() != stretch_columns)
         throw ConfigError("has " + std::to_string(fields.size()) + " columns where 4 are");
-    }
     const auto begin = parse_number<std::int64_t>(fields[1]), end = parse_number<std::int64_t>(fields[2]);
     if (!begin || !end || *begin < 0 || *begin % bin != 0 || *end <= *begin || *end % bin != 0 ||
-        *end > genome::longest_contig) {
+        *end > genome::longest_contig)
         throw ConfigError("has coordinates that are no whole bins of " + std::to_string(bin) + " bases");
-    }
     return {.contig = std::string(fields[0]),
             .split = parse_split(fields[3]),
             .first = *begin / bin,
@@ -57,9 +55,8 @@ std::vector<BinStretch> read_stretches(const fs::path& path, std::int64_t bin) {
 std::int64_t bin_size_in(const Json& manifest, const fs::path& where) {
     const Json parameters = manifest.is_object() ? manifest.value("parameters", Json()) : Json();
     const Json bin = parameters.is_object() ? parameters.value("bin", Json()) : Json();
-    if (!bin.is_number_integer() || bin.get<std::int64_t>() <= 0) {
+    if (!bin.is_number_integer() || bin.get<std::int64_t>() <= 0)
         throw InputError("does not say how many bases a bin has", where);
-    }
     return bin.get<std::int64_t>();
 }
 
@@ -88,9 +85,8 @@ void StretchWriter::close_stretch() {
 void StretchWriter::finish() {
     close_stretch();
     stretches_.close();
-    if (!stretches_) {
+    if (!stretches_)
         throw WriteError(path_.filename().string() + ": writing failed: " + std::strerror(errno));
-    }
 }
 
 LabelledBinsWriter::LabelledBinsWriter(const fs::path& folder, std::int64_t bin, std::size_t labels)

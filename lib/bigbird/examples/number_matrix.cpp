@@ -26,9 +26,7 @@ void write_npy(const std::filesystem::path& path, std::span<const float> values,
     out.write(reinterpret_cast<const char*>(values.data()),
               static_cast<std::streamsize>(values.size_bytes()));
     out.close();
-    if (!out) {
-        throw WriteError(path.filename().string() + ": writing failed: " + std::strerror(errno));
-    }
+    if (!out) throw WriteError(path.filename().string() + ": writing failed: " + std::strerror(errno));
 }
 
 NumberMatrix::NumberMatrix(const std::filesystem::path& path, std::int64_t rows, std::size_t columns)
@@ -41,9 +39,8 @@ NumberMatrix::NumberMatrix(const std::filesystem::path& path, std::int64_t rows,
     }
     const auto data = file_.bytes().subspan(npy_header(type, rows, columns).size());
     values_ = {reinterpret_cast<const float*>(data.data()), data.size() / sizeof(float)};
-    if (!std::ranges::all_of(values_, [](float value) { return std::isfinite(value); })) {
+    if (!std::ranges::all_of(values_, [](float value) { return std::isfinite(value); }))
         throw InputError("holds a number that is not finite; make the examples again", path);
-    }
 }
 
 }  // namespace bigbird::examples

@@ -39,11 +39,10 @@ std::string values_of(TargetKind target, const rows::LabelTable& labels, const S
     std::string line;
     for (std::size_t i = 0; i < labels.size(); ++i) {
         line += '\t';
-        if (target == TargetKind::numbers) {
+        if (target == TargetKind::numbers)
             rows::append_number(line, record.numbers[i]);
-        } else {
+        else
             line += std::ranges::count(record.labels, i) > 0 ? '1' : '0';
-        }
     }
     return line;
 }
@@ -51,12 +50,11 @@ std::string values_of(TargetKind target, const rows::LabelTable& labels, const S
 void write_records(std::ostream& out, TargetKind target, const rows::LabelTable& labels,
                    std::span<const SequenceExample> records) {
     out << "#id\tsplit\tlength\tn_fraction\tgroup";
-    if (target == TargetKind::classes) {
+    if (target == TargetKind::classes)
         out << "\tclass";
-    } else {
+    else
         for (std::size_t i = 0; i < labels.size(); ++i)
             out << '\t' << labels.column_name(i);
-    }
     out << '\n';
     for (const SequenceExample& record : records) {
         std::string share;

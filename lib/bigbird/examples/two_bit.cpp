@@ -28,11 +28,9 @@ constexpr std::array<std::uint8_t, 256> codes = make_codes();
 
 constexpr std::array<std::array<char, 4>, 256> make_quads() {
     std::array<std::array<char, 4>, 256> quads{};
-    for (std::size_t byte = 0; byte < 256; ++byte) {
-        for (std::size_t i = 0; i < 4; ++i) {
+    for (std::size_t byte = 0; byte < 256; ++byte)
+        for (std::size_t i = 0; i < 4; ++i)
             quads[byte][i] = letters[(byte >> (6 - 2 * i)) & 3U];
-        }
-    }
     return quads;
 }
 constexpr std::array<std::array<char, 4>, 256> quads = make_quads();
@@ -57,9 +55,8 @@ std::vector<Run> runs_of_n(std::string_view dna) {
 TwoBitWriter::TwoBitWriter(const std::filesystem::path& path, const std::vector<std::string>& names,
                            bool long_offsets)
     : path_(path), out_(path, std::ios::binary), long_offsets_(long_offsets) {
-    for (const std::string& name : names) {
+    for (const std::string& name : names)
         index_bytes_ += 1 + name.size() + (long_offsets_ ? 8 : 4);
-    }
     packed_.assign(header_bytes + index_bytes_, 0);
     out_.write(packed_.data(), static_cast<std::streamsize>(packed_.size()));
     require_good();
@@ -70,9 +67,7 @@ void TwoBitWriter::put(std::uint32_t value) {
 }
 
 void TwoBitWriter::require_good() const {
-    if (!out_) {
-        throw WriteError(path_.filename().string() + ": writing failed: " + std::strerror(errno));
-    }
+    if (!out_) throw WriteError(path_.filename().string() + ": writing failed: " + std::strerror(errno));
 }
 
 void TwoBitWriter::add(const std::string& name, std::string_view dna) {
@@ -85,12 +80,10 @@ void TwoBitWriter::add(const std::string& name, std::string_view dna) {
     const std::vector<Run> runs = runs_of_n(dna);
     put(static_cast<std::uint32_t>(dna.size()));
     put(static_cast<std::uint32_t>(runs.size()));
-    for (const Run& run : runs) {
+    for (const Run& run : runs)
         put(run.begin);
-    }
-    for (const Run& run : runs) {
+    for (const Run& run : runs)
         put(run.size);
-    }
     put(0);  // no masked blocks
     put(0);  // reserved
     packed_.assign((dna.size() + 3) / 4, 0);
@@ -104,10 +97,8 @@ void TwoBitWriter::add(const std::string& name, std::string_view dna) {
 }
 
 void TwoBitWriter::finish() {
-    if (!long_offsets_ && !index_.empty() &&
-        index_.back().offset > std::numeric_limits<std::uint32_t>::max()) {
+    if (!long_offsets_ && !index_.empty() && index_.back().offset > std::numeric_limits<std::uint32_t>::max())
         throw WriteError(path_.filename().string() + ": is too large for short offsets");
-    }
     out_.seekp(0);
     put(signature);
     put(long_offsets_ ? 1 : 0);
@@ -126,13 +117,9 @@ void TwoBitWriter::finish() {
 }
 
 TwoBitReader::TwoBitReader(const std::filesystem::path& path) : file_(path) {
-    if (number(0, 4) != signature) {
-        throw InputError("is no .2bit file of this machine's byte order", path);
-    }
+    if (number(0, 4) != signature) throw InputError("is no .2bit file of this machine's byte order", path);
     const std::uint64_t version = number(4, 4);
-    if (version > 1) {
-        throw InputError("is a .2bit file of unknown version " + std::to_string(version), path);
-    }
+    if (version > 1) throw InputError("is a .2bit file of unknown version " + std::to_string(version), path);
     const std::uint64_t count = number(8, 4);
     const std::size_t offset_bytes = version == 1 ? 8 : 4;
     std::uint64_t at = header_bytes;
@@ -147,9 +134,8 @@ TwoBitReader::TwoBitReader(const std::filesystem::path& path) : file_(path) {
 }
 
 std::uint64_t TwoBitReader::number(std::uint64_t offset, std::size_t bytes) const {
-    if (offset > file_.bytes().size() || file_.bytes().size() - offset < bytes) {
+    if (offset > file_.bytes().size() || file_.bytes().size() - offset < bytes)
         throw InputError("is cut short; make it again", file_.path());
-    }
     std::uint64_t value = 0;
     std::memcpy(&value, file_.bytes().data() + offset, bytes);  // little-endian
     return value;
@@ -164,9 +150,7 @@ TwoBitReader::Record TwoBitReader::record_at(std::string name, std::uint64_t off
     record.n_starts = offset + 8;
     const std::uint64_t masks_at = record.n_starts + 8 * record.n_blocks;
     record.packed = masks_at + 8 + 8 * number(masks_at, 4);
-    if (length > 0) {
-        static_cast<void>(number(record.packed + (length + 3) / 4 - 1, 1));
-    }
+    if (length > 0) static_cast<void>(number(record.packed + (length + 3) / 4 - 1, 1));
     return record;
 }
 
@@ -184,9 +168,8 @@ std::string TwoBitReader::fetch(std::int64_t index, std::int64_t begin, std::int
     for (std::int64_t i = first; i < last;) {
         const auto& quad = quads[static_cast<std::size_t>(packed[i / 4])];
         const std::int64_t stop = std::min(last, (i / 4 + 1) * 4);
-        for (; i < stop; ++i) {
+        for (; i < stop; ++i)
             dna[static_cast<std::size_t>(i - begin)] = quad[static_cast<std::size_t>(i % 4)];
-        }
     }
     const auto start_of = [&](std::uint64_t block) {
         return static_cast<std::int64_t>(number(record.n_starts + 4 * block, 4));
@@ -202,9 +185,8 @@ std::string TwoBitReader::fetch(std::int64_t index, std::int64_t begin, std::int
         const auto size =
             static_cast<std::int64_t>(number(record.n_starts + 4 * (record.n_blocks + block), 4));
         const std::int64_t to = std::min(start_of(block) + size, last);
-        for (std::int64_t i = from; i < to; ++i) {
+        for (std::int64_t i = from; i < to; ++i)
             dna[static_cast<std::size_t>(i - begin)] = 'N';
-        }
     }
     return dna;
 }

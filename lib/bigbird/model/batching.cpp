@@ -77,18 +77,16 @@ std::vector<std::vector<std::size_t>> group_by_blocks(std::span<const TokenSeque
                                                       int block_size, std::int64_t max_tokens,
                                                       GroupSizes sizes) {
     std::vector<std::int64_t> lengths;
-    for (const TokenSequence& sequence : sequences) {
+    for (const TokenSequence& sequence : sequences)
         lengths.push_back(std::ssize(sequence.ids));
-    }
     return group_by_blocks(lengths, block_size, max_tokens, sizes);
 }
 
 std::vector<std::vector<std::size_t>> group_by_blocks(std::span<const std::int64_t> lengths, int block_size,
                                                       std::int64_t max_tokens, GroupSizes sizes) {
     std::map<std::int64_t, std::vector<std::size_t>> by_blocks;
-    for (std::size_t i = 0; i < lengths.size(); ++i) {
+    for (std::size_t i = 0; i < lengths.size(); ++i)
         by_blocks[block_count(lengths[i], block_size)].push_back(i);
-    }
     std::vector<std::vector<std::size_t>> groups;
     for (const auto& [blocks, members] : by_blocks) {
         const std::size_t most = members_a_group(blocks * block_size, max_tokens, sizes);

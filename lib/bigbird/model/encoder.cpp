@@ -26,9 +26,7 @@ at::Tensor first_rows(const at::Tensor& weight, std::int64_t count) {
 /// Prepends the mask of the extra global tokens. The tokens are real; the padding of their last block is not.
 at::Tensor mask_with_front(const at::Tensor& mask, const BigBirdConfig& config) {
     const std::int64_t front = config.front_tokens();
-    if (front == 0) {
-        return mask;
-    }
+    if (front == 0) return mask;
     const at::Tensor real = at::arange(front, mask.options().dtype(at::kLong)) < config.extra_global_tokens;
     return at::cat({real.unsqueeze(0).expand({mask.size(0), -1}), mask}, 1);
 }
@@ -38,9 +36,8 @@ std::vector<std::vector<attention::PatternSpec>> windows_of(const BigBirdConfig&
     std::vector<std::vector<attention::PatternSpec>> windows;
     for (std::int64_t layer = 0; layer < config.num_hidden_layers; ++layer) {
         windows.emplace_back();
-        for (std::int64_t head = 0; head < config.num_attention_heads; ++head) {
+        for (std::int64_t head = 0; head < config.num_attention_heads; ++head)
             windows.back().push_back(config.longformer->window(layer, head, config.pattern.block_size));
-        }
     }
     return windows;
 }
@@ -147,9 +144,7 @@ at::Tensor EmbeddingsImpl::forward(const EncoderInput& input, const DropoutKey& 
             *norm_, drop, *fused);
     }
     at::Tensor x = words_of(input, word_embeddings);  // (batch, length, hidden)
-    if (word_scale_ != 1.0) {
-        x = x * word_scale_;
-    }
+    if (word_scale_ != 1.0) x = x * word_scale_;
     x = x + token_type_embeddings->forward(input.token_type_ids);
     if (position_embeddings) x = x + first_rows(position_embeddings->weight, x.size(1));
     if (front_ > 0) {
@@ -157,9 +152,7 @@ at::Tensor EmbeddingsImpl::forward(const EncoderInput& input, const DropoutKey& 
         const at::Tensor front = at::constant_pad_nd(globals, {0, 0, 0, front_ - globals.size(0)});
         x = at::cat({front.unsqueeze(0).expand({x.size(0), -1, -1}), x}, 1);
     }
-    if (fused) {
-        return fused_norm(x, {}, *norm_, drop, *fused);
-    }
+    if (fused) return fused_norm(x, {}, *norm_, drop, *fused);
     x = norm_->forward(dropout(x, drop.probability, key, drop.site));
     if (!convolution_.defined()) return x;
     if (front_ == 0) return convolved(x, input.attention_mask);
@@ -192,18 +185,15 @@ EncoderLayerImpl::EncoderLayerImpl(const BigBirdConfig& config, int layer, Atten
         attention_output->register_module("LayerNorm", LayerNorm(hidden, config.layer_norm_eps));
     const auto intermediate = group(*this, "intermediate");
     intermediate_ = intermediate->register_module("dense", Linear(hidden, config.intermediate_size));
-    if (config.form.feed_forward == FeedForward::gated) {
+    if (config.form.feed_forward == FeedForward::gated)
         gate_ = intermediate->register_module("gate", Linear(hidden, config.intermediate_size));
-    }
     const auto output = group(*this, "output");
     output_ = output->register_module("dense", Linear(config.intermediate_size, hidden));
     output_norm_ = output->register_module("LayerNorm", LayerNorm(hidden, config.layer_norm_eps));
 }
 
 std::array<at::Tensor, 3> EncoderLayerImpl::project(const at::Tensor& x, const PassContext& pass) const {
-    if (pass.packed) {
-        return packed_linear(x, {query_.get(), key_.get(), value_.get()});
-    }
+    if (pass.packed) return packed_linear(x, {query_.get(), key_.get(), value_.get()});
     return {query_->forward(x), key_->forward(x), value_->forward(x)};
 }
 
@@ -262,9 +252,8 @@ at::Tensor EncoderLayerImpl::attend_windows(const std::array<at::Tensor, 3>& of_
 
 at::Tensor EncoderLayerImpl::expand(const at::Tensor& x, const PassContext& pass) const {
     const bool by_tanh = activation_ == "gelu_new" || activation_ == "gelu_pytorch_tanh";
-    if (pass.fused && by_tanh && intermediate_->bias.numel() % 8 == 0) {
+    if (pass.fused && by_tanh && intermediate_->bias.numel() % 8 == 0)
         return fused_bias_gelu(at::linear(x, intermediate_->weight), intermediate_->bias, *pass.fused);
-    }
     const at::Tensor expanded = intermediate_->forward_and_activate(x, activation_);
     return gate_ ? expanded * gate_->forward(x) : expanded;
 }
@@ -314,12 +303,10 @@ BigBirdModelImpl::BigBirdModelImpl(const BigBirdConfig& config) : config_(config
     const AttentionPlan plan = attention_plan(config_);
     const auto encoder = group(*this, "encoder");
     const auto list = group(*encoder, "layer");
-    for (int layer = 0; layer < config_.num_hidden_layers; ++layer) {
+    for (int layer = 0; layer < config_.num_hidden_layers; ++layer)
         layers_.push_back(list->register_module(std::to_string(layer), EncoderLayer(config_, layer, plan)));
-    }
-    if (config_.form.norm == Norm::pre) {
+    if (config_.form.norm == Norm::pre)
         norm_ = encoder->register_module("LayerNorm", LayerNorm(config_.hidden_size, config_.layer_norm_eps));
-    }
     pooler_ = register_module("pooler", Linear(config_.hidden_size, config_.hidden_size));
 }
 
@@ -345,16 +332,12 @@ EncoderOutput BigBirdModelImpl::forward(const EncoderInput& input, bool all_hidd
     EncoderOutput out;
     at::Tensor x = embeddings_->forward(input, key, pass.fused);
     for (const EncoderLayer& layer : layers_) {
-        if (all_hidden_states) {
-            out.hidden_states.push_back(of_sequence(x));
-        }
+        if (all_hidden_states) out.hidden_states.push_back(of_sequence(x));
         x = recompute_ ? recomputed([layer, pass](const at::Tensor& y) { return layer->forward(y, pass); }, x)
                        : layer->forward(x, pass);
     }
     if (norm_) x = norm_->forward(x);
-    if (all_hidden_states) {
-        out.hidden_states.push_back(of_sequence(x));
-    }
+    if (all_hidden_states) out.hidden_states.push_back(of_sequence(x));
     out.hidden = of_sequence(x);
     return out;
 }

@@ -24,9 +24,7 @@ at::ScalarType scalar_type(const std::string& name) {
 }
 
 void require(bool condition, const std::string& message) {
-    if (!condition) {
-        throw InputError(message);
-    }
+    if (!condition) throw InputError(message);
 }
 
 /// Further requirements of an architecture on its input.
@@ -76,17 +74,14 @@ void warn_of_unused(const TensorMap& inputs, const BigBirdConfig& config, const 
         const bool is_used = key == "input_ids" || key == "attention_mask" || key == "token_type_ids" ||
                              (key == "question_lengths" && form.separator) ||
                              (key == global_mask && config.longformer);
-        if (!is_used) {
-            log_warning("tensor '{}' of the input is not used", key);
-        }
+        if (!is_used) log_warning("tensor '{}' of the input is not used", key);
     }
 }
 
 /// 1 for each token of its row's question. (batch, length)
 at::Tensor question_of(const TensorMap& inputs, const at::Tensor& ids, std::int64_t separator) {
-    if (!inputs.contains("question_lengths")) {
+    if (!inputs.contains("question_lengths"))
         return question_mask(question_lengths(ids, separator), ids.size(1));
-    }
     const at::Tensor lengths = whole_numbers(inputs, "question_lengths", false);
     require(lengths.size(0) == ids.size(0) && lengths.size(1) == 1,
             "tensor 'question_lengths' must have the shape (batch, 1)");
@@ -108,10 +103,9 @@ Prepared prepare(const TensorMap& inputs, const BigBirdConfig& config, const Inp
     at::Tensor types =
         whole_numbers(inputs, "token_type_ids", ids, two_types ? 1 - question : at::zeros_like(ids));
     const std::int64_t choices = form.choices ? ids.size(1) : 1;
-    if (form.choices) {
+    if (form.choices)
         for (at::Tensor* tensor : {&ids, &mask, &types})
             *tensor = tensor->flatten(0, 1);
-    }
     require_below(ids, "input_ids", config.vocab_size, "pieces");
     require_below(types, "token_type_ids", config.type_vocab_size, "token types");
     require_mask(mask, "attention_mask");
@@ -186,14 +180,12 @@ TensorMap run(Model model, const Heads& heads, const InputForm& form, const Tens
                                         : at::Tensor(),
                         .length = prepared.length},
               out);
-        for (const auto& [key, tensor] : out) {
+        for (const auto& [key, tensor] : out)
             parts[key].push_back(tensor.to(at::kCPU, type));
-        }
     }
     TensorMap whole;
-    for (const auto& [key, tensors] : parts) {
+    for (const auto& [key, tensors] : parts)
         whole[key] = at::cat(tensors, 0);
-    }
     if (form.choices) whole["logits"] = whole["logits"].view({-1, prepared.choices});
     return whole;
 }
@@ -264,9 +256,8 @@ TensorMap forward_question_answering(const fs::path& directory, const TensorMap&
 TensorMap forward_multiple_choice(const fs::path& directory, const TensorMap& inputs, const ForwardSpec& spec,
                                   const at::Device& device) {
     const LoadedEncoder loaded = load_encoder(directory, device);
-    if (!loaded.has_pooler) {
+    if (!loaded.has_pooler)
         throw InputError("tensor 'bert.pooler.weight' is missing", directory / "model.safetensors");
-    }
     PreTrainingModel model = loaded.model;
     torch::nn::Module own;
     Linear head = own.register_module("classifier", Linear(model->config().hidden_size, 1));
@@ -285,15 +276,12 @@ TensorMap forward_tensors(const fs::path& directory, const TensorMap& inputs, co
     const std::string architecture = read_architecture(directory);
     if (architecture == "BigBirdForSequenceClassification" ||
         architecture == "LongformerForSequenceClassification" ||
-        architecture == "BigBirdForTokenClassification") {
+        architecture == "BigBirdForTokenClassification")
         return forward_classifier(directory, inputs, spec, device);
-    }
-    if (architecture == "BigBirdForQuestionAnswering") {
+    if (architecture == "BigBirdForQuestionAnswering")
         return forward_question_answering(directory, inputs, spec, device);
-    }
-    if (architecture == "BigBirdForMultipleChoice") {
+    if (architecture == "BigBirdForMultipleChoice")
         return forward_multiple_choice(directory, inputs, spec, device);
-    }
     const LoadedEncoder loaded = load_with_heads(directory, architecture, device);
     if (!loaded.has_predictions && architecture != "BigBirdModel" && architecture != "LongformerModel") {
         log_warning("{}: heads of {} are not computed, only the encoder is", directory.string(),

@@ -36,12 +36,10 @@ ClassificationHeadImpl::ClassificationHeadImpl(const BigBirdConfig& config)
     : kind_(config.classifier_head),
       activation_(config.longformer ? "" : config.hidden_act),
       dropout_(config.classifier_dropout.value_or(config.hidden_dropout_prob)) {
-    if (kind_ == "classification") {
+    if (kind_ == "classification")
         dense_ = register_module("dense", Linear(config.hidden_size, config.hidden_size));
-    }
-    if (kind_ == "bins") {
+    if (kind_ == "bins")
         norm_ = register_module("LayerNorm", LayerNorm(config.hidden_size, config.layer_norm_eps));
-    }
     if (kind_ == "tokens") {
         out_proj_ = Linear(config.hidden_size, config.num_labels);
         register_parameter("weight", out_proj_->weight);

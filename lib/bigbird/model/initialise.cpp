@@ -17,9 +17,8 @@ at::Tensor normal_matrix(at::IntArrayRef shape, double deviation, const Rng& str
     at::parallel_for(0, shape[0], 64, [&](std::int64_t begin, std::int64_t end) {
         for (std::int64_t row = begin; row < end; ++row) {
             Rng rng = stream.split(static_cast<std::uint64_t>(row));
-            for (std::int64_t column = 0; column < columns; ++column) {
+            for (std::int64_t column = 0; column < columns; ++column)
                 data[row * columns + column] = static_cast<float>(deviation * rng.normal());
-            }
         }
     });
     return values;
@@ -50,9 +49,7 @@ void initialise(torch::nn::Module& module, const BigBirdConfig& config, std::uin
     for (auto& item : module.named_parameters()) {
         const std::string& name = item.key();
         at::Tensor& parameter = item.value();
-        if (!name.starts_with(prefix)) {
-            continue;
-        }
+        if (!name.starts_with(prefix)) continue;
         if (parameter.dim() == 3) {
             parameter.copy_(nearly_identity(parameter.sizes(), stream.split(name)));
             continue;
@@ -64,9 +61,8 @@ void initialise(torch::nn::Module& module, const BigBirdConfig& config, std::uin
         parameter.copy_(
             normal_matrix(parameter.sizes(), deviation_of(name, parameter, config), stream.split(name)));
         if (name.ends_with("word_embeddings.weight") ||
-            (config.longformer && name.ends_with("position_embeddings.weight"))) {
+            (config.longformer && name.ends_with("position_embeddings.weight")))
             parameter.select(0, config.pad_token_id).zero_();
-        }
     }
 }
 

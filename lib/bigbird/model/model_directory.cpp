@@ -20,18 +20,14 @@ void write(const Model& model, const std::string& architecture, const tokenizer:
     config.extra.update(extra);
     write_config(config_to_json(config, architecture), directory);
     write_safetensors(named_for_file(parameters_of(*model)), directory / "model.safetensors");
-    if (tokenizer != nullptr) {
+    if (tokenizer != nullptr)
         tokenizer::write_tokenizer_files(*tokenizer, model->config().positions(), directory);
-    }
 }
 
 void require_directory(const fs::path& directory) {
-    if (!is_there(directory)) {
-        throw InputError("no such model folder", directory);
-    }
-    if (!fs::is_directory(directory)) {
+    if (!is_there(directory)) throw InputError("no such model folder", directory);
+    if (!fs::is_directory(directory))
         throw InputError("is a file; a model is a folder with config.json and model.safetensors", directory);
-    }
 }
 
 /// BigBirdForMaskedLM is a BigBirdForPreTraining without it. LongformerForMaskedLM lacks the pooler, too.
@@ -85,9 +81,8 @@ tokenizer::DnaTokenizer read_tokenizer(const fs::path& directory, const BigBirdC
 
 void fill_from_pretrained(PreTrainingModelImpl& model, const fs::path& directory) {
     const fs::path file = directory / "model.safetensors";
-    if (!fill_parameters(model, read_weights(directory), may_lack_seq_relationship(model.config()), file)) {
+    if (!fill_parameters(model, read_weights(directory), may_lack_seq_relationship(model.config()), file))
         log_warning("{}: has no cls.seq_relationship; it is left as initialised", file.string());
-    }
 }
 
 PreTrainingModel load_pretraining_model(const fs::path& directory, const at::Device& device) {

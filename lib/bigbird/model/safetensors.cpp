@@ -44,9 +44,8 @@ std::string type_name(at::ScalarType type) {
 /// byte order.
 std::vector<std::string> data_order(const TensorMap& tensors) {
     std::vector<std::string> order;
-    for (const auto& item : tensors) {
+    for (const auto& item : tensors)
         order.push_back(item.first);
-    }
     std::ranges::stable_sort(order, std::greater<>(),
                              [&](const std::string& key) { return tensors.at(key).element_size(); });
     return order;
@@ -86,9 +85,7 @@ TensorMap read_safetensors(const std::filesystem::path& path) {
         in.seekg(static_cast<std::streamoff>(entry.begin));
         in.read(static_cast<char*>(tensor.mutable_data_ptr()),
                 static_cast<std::streamsize>(entry.end - entry.begin));
-        if (!in) {
-            throw InputError("tensor '" + key + "' cannot be read", path);
-        }
+        if (!in) throw InputError("tensor '" + key + "' cannot be read", path);
         tensors.emplace(key, std::move(tensor));
     }
     return tensors;

@@ -13,9 +13,8 @@ struct SequenceClassifierImpl::Parts {
 };
 
 SequenceClassifierImpl::SequenceClassifierImpl(const BigBirdConfig& config) {
-    if (config.num_labels < 1) {
+    if (config.num_labels < 1)
         throw ConfigError("model configuration: num_labels must be at least 1 for a classifier");
-    }
     parts_ = std::make_shared<Parts>(config);
     register_module("bert", parts_->bert);
     register_module("classifier", parts_->classifier);
@@ -52,9 +51,8 @@ std::vector<at::Tensor> SequenceClassifierImpl::trained_parameters() const {
     for (const auto& item : named_parameters()) {
         const bool of_pooler = item.key().starts_with("bert.pooler");
         const bool of_globals = item.key().find("_global.") != std::string::npos;
-        if ((!of_pooler || parts_->classifier->reads_pooler()) && (!of_globals || has_globals)) {
+        if ((!of_pooler || parts_->classifier->reads_pooler()) && (!of_globals || has_globals))
             trained.push_back(item.value());
-        }
     }
     return trained;
 }

@@ -34,9 +34,8 @@ std::string shape_text(const at::Tensor& tensor) {
 /// today's names for the two weights of a LayerNorm.
 std::string present_name(std::string name) {
     constexpr std::string_view wrapper = "module.", compiled = "_orig_mod.";
-    for (std::size_t at = name.find(compiled); at != std::string::npos; at = name.find(compiled)) {
+    for (std::size_t at = name.find(compiled); at != std::string::npos; at = name.find(compiled))
         name.erase(at, compiled.size());
-    }
     while (name.starts_with(wrapper))
         name.erase(0, wrapper.size());
     constexpr std::string_view gamma = "LayerNorm.gamma", beta = "LayerNorm.beta";
@@ -46,22 +45,20 @@ std::string present_name(std::string name) {
 }
 
 bool is_longformer(const TensorMap& tensors) {
-    return std::ranges::any_of(tensors, [](const auto& item) { return is_longformer_name(item.first); });
+    return std::ranges::any_of(
+        tensors, [](const auto& item) { return is_longformer_name(item.first); });
 }
 
 template <typename Rename>
 TensorMap renamed(TensorMap tensors, const Rename& name) {
     TensorMap result;
-    for (auto& [key, tensor] : tensors) {
+    for (auto& [key, tensor] : tensors)
         result.emplace(name(key), std::move(tensor));
-    }
     return result;
 }
 
 void add_prefix_of_bare_model(TensorMap& tensors) {
-    if (!tensors.contains("embeddings.word_embeddings.weight")) {
-        return;
-    }
+    if (!tensors.contains("embeddings.word_embeddings.weight")) return;
     tensors = renamed(std::move(tensors), [](const std::string& key) { return "bert." + key; });
 }
 
@@ -70,17 +67,12 @@ void take_tied_decoder(TensorMap& tensors, const fs::path& where) {
     const std::string weight = "cls.predictions.decoder.weight", bias = "cls.predictions.decoder.bias";
     const auto tied = [&](const std::string& decoder, const std::string& source) {
         const auto found = tensors.find(decoder), origin = tensors.find(source);
-        if (found == tensors.end()) {
-            return;
-        }
-        if (origin != tensors.end() && !at::equal(found->second, origin->second)) {
+        if (found == tensors.end()) return;
+        if (origin != tensors.end() && !at::equal(found->second, origin->second))
             throw InputError("tensor '" + decoder + "' differs from '" + source +
                                  "': models without tied weights cannot be used",
                              where);
-        }
-        if (origin == tensors.end()) {
-            tensors.emplace(source, found->second);
-        }
+        if (origin == tensors.end()) tensors.emplace(source, found->second);
         tensors.erase(decoder);
     };
     tied(weight, "bert.embeddings.word_embeddings.weight");
@@ -100,9 +92,8 @@ std::string fill_one(const std::string& key, at::Tensor& parameter, const at::Te
         return "tensor '" + key + "' holds " + at::toString(tensor.scalar_type()) +
                " numbers, weights are expected";
     }
-    if (!std::isfinite(tensor.sum(at::kDouble).item<double>())) {
+    if (!std::isfinite(tensor.sum(at::kDouble).item<double>()))
         return "tensor '" + key + "' holds numbers that are not finite (NaN or infinite)";
-    }
     if (is_shorter_positions(key, parameter, tensor)) {
         log_warning("{}: has {} positions, config.json asks for {}: they are repeated for the others",
                     where.string(), tensor.size(0), parameter.size(0));
@@ -134,15 +125,10 @@ bool begins_with(const std::string& key, const std::string& prefix) {
 void refuse(const std::vector<std::string>& problems, const fs::path& where) {
     constexpr std::size_t named = 64;
     std::string text;
-    for (std::size_t i = 0; i < std::min(problems.size(), named); ++i) {
+    for (std::size_t i = 0; i < std::min(problems.size(), named); ++i)
         text += (text.empty() ? "" : "; ") + problems[i];
-    }
-    if (problems.size() > named) {
-        text += "; and " + std::to_string(problems.size() - named) + " more";
-    }
-    if (!text.empty()) {
-        throw InputError(text, where);
-    }
+    if (problems.size() > named) text += "; and " + std::to_string(problems.size() - named) + " more";
+    if (!text.empty()) throw InputError(text, where);
 }
 
 }  // namespace
@@ -162,15 +148,12 @@ std::set<std::string> weight_files(const fs::path& directory) {
         return {whole.filename().string()};
     }
     const Json json = read_json(index);
-    if (!json.contains("weight_map") || !json.at("weight_map").is_object()) {
+    if (!json.contains("weight_map") || !json.at("weight_map").is_object())
         throw InputError("has no weight_map", index);
-    }
     std::set<std::string> parts;
     for (const auto& [key, part] : json.at("weight_map").items()) {
         const std::string name = part.is_string() ? part.get<std::string>() : "";
-        if (!is_file_name(name)) {
-            throw InputError("names no file beside it for '" + key + "'", index);
-        }
+        if (!is_file_name(name)) throw InputError("names no file beside it for '" + key + "'", index);
         parts.insert(name);
     }
     return parts;
@@ -180,9 +163,8 @@ std::set<std::string> weight_files(const fs::path& directory) {
 
 TensorMap read_weights(const fs::path& directory) {
     TensorMap tensors;
-    for (const std::string& part : weight_files(directory)) {
+    for (const std::string& part : weight_files(directory))
         tensors.merge(read_safetensors(directory / part));
-    }
     const std::size_t count = tensors.size();
     tensors = renamed(std::move(tensors), present_name);
     if (tensors.size() < count) {
@@ -194,13 +176,10 @@ TensorMap read_weights(const fs::path& directory) {
 
 std::string weights_checksum(const fs::path& directory) {
     const std::set<std::string> files = weight_files(directory);
-    if (files.size() == 1) {
-        return sha256_of_file(directory / *files.begin());
-    }
+    if (files.size() == 1) return sha256_of_file(directory / *files.begin());
     std::string list;
-    for (const std::string& part : files) {
+    for (const std::string& part : files)
         list += sha256_of_file(directory / part) + ' ' + part + '\n';
-    }
     return sha256_of_text(list);
 }
 
@@ -209,26 +188,21 @@ bool fill_parameters(torch::nn::Module& module, TensorMap tensors, const LoadRul
     const at::NoGradGuard no_gradient;
     add_prefix_of_bare_model(tensors);
     take_tied_decoder(tensors, where);
-    for (const char* buffer : buffers) {
+    for (const char* buffer : buffers)
         tensors.erase(buffer);
-    }
     bool complete = true;
     std::vector<std::string> problems;
     auto parameters = module.named_parameters();
-    const bool longformer =
-        std::ranges::any_of(parameters.keys(), [](const auto& key) { return is_longformer_name(key); });
+    const bool longformer = std::ranges::any_of(
+        parameters.keys(), [](const auto& key) { return is_longformer_name(key); });
     const auto shown = [&](const std::string& key) { return longformer ? longformer_name(key) : key; };
     for (auto& item : parameters) {
         const std::string& key = item.key();
-        if (!key.starts_with(rules.only_prefix)) {
-            continue;
-        }
+        if (!key.starts_with(rules.only_prefix)) continue;
         const auto found = tensors.find(key);
         if (found != tensors.end()) {
             std::string problem = fill_one(shown(key), item.value(), found->second, where);
-            if (!problem.empty()) {
-                problems.push_back(std::move(problem));
-            }
+            if (!problem.empty()) problems.push_back(std::move(problem));
             tensors.erase(found);
         } else if (begins_with(key, rules.optional_prefix)) {
             complete = false;
@@ -238,13 +212,11 @@ bool fill_parameters(torch::nn::Module& module, TensorMap tensors, const LoadRul
     }
     if (rules.only_prefix.empty()) {
         std::set<std::string> heads;
-        for (const auto& item : tensors) {
-            if (is_of_another_head(item.first, parameters.keys())) {
+        for (const auto& item : tensors)
+            if (is_of_another_head(item.first, parameters.keys()))
                 heads.insert(item.first.substr(0, item.first.find('.')));
-            } else {
+            else
                 problems.push_back("tensor '" + shown(item.first) + "' has no place in this model");
-            }
-        }
         for (const std::string& head : heads)
             log_warning("{}: its head '{}' is of another task and is ignored", where.string(), head);
     }
@@ -263,9 +235,8 @@ void copy_parameters(torch::nn::Module& to, const torch::nn::Module& from) {
 
 TensorMap parameters_of(const torch::nn::Module& module) {
     TensorMap tensors;
-    for (const auto& item : module.named_parameters()) {
+    for (const auto& item : module.named_parameters())
         tensors.emplace(item.key(), item.value().detach());
-    }
     return tensors;
 }
 

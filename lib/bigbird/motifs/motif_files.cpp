@@ -240,9 +240,11 @@ MotifSet read_motifs(const fs::path& file) {
 }
 
 void write_motifs(const fs::path& file, const MotifSet& set, Overwrite overwrite) {
-    write_atomically(file, overwrite, [&](std::ostream& out) {
-        file.extension() == ".jaspar" ? write_jaspar(out, set) : write_meme(out, set);
-    });
+    write_atomically(
+        file, overwrite,
+        [&](std::ostream& out) {
+            file.extension() == ".jaspar" ? write_jaspar(out, set) : write_meme(out, set);
+        });
 }
 
 Motif reverse_complement(const Motif& motif) {

@@ -128,9 +128,8 @@ void write_chunk(const Scanned& scanned, const MotifSet& set, const Scanner& sca
 /// Warns how many motifs are too short to reach the p-value.
 void warn_of_short_motifs(const MotifSet& set, const Scanner& scanner, double p_value) {
     std::vector<std::string> names;
-    for (std::size_t i = 0; i < set.motifs.size(); ++i) {
+    for (std::size_t i = 0; i < set.motifs.size(); ++i)
         if (scanner.threshold(i) > scanner.matrices()[i].most()) names.push_back(set.motifs[i].id);
-    }
     if (names.empty()) return;
     log_warning(
         "{} of {} motifs can have no hits, among them '{}': their best sites have p-values above {:.2g}",

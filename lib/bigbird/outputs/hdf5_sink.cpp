@@ -30,13 +30,12 @@ struct HeldFields {
     explicit HeldFields(FieldKind of) : kind(of) {}
 
     void add(const rows::Field& field) {
-        if (kind == FieldKind::integer) {
+        if (kind == FieldKind::integer)
             integers.push_back(integer_of(field));
-        } else if (kind == FieldKind::real) {
+        else if (kind == FieldKind::real)
             reals.push_back(std::get<double>(field));
-        } else {
+        else
             texts.emplace_back(std::get<std::string_view>(field));
-        }
     }
     void clear() {
         integers.clear();
@@ -98,11 +97,10 @@ public:
         if (held_ == (file_ ? chunk_rows_ : chunks_of_small_file * chunk_rows_)) flush();
         for (std::size_t i = 0; i < head.size(); ++i)
             fields_[i].add(head[i]);
-        if (values.empty()) {
+        if (values.empty())
             values_.insert(values_.end(), columns_, std::numeric_limits<float>::quiet_NaN());
-        } else {
+        else
             values_.insert(values_.end(), values.begin(), values.end());
-        }
         ++held_;
     }
     std::int64_t records() const override { return written_ + held_; }

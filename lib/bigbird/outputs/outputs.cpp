@@ -41,15 +41,13 @@ std::string file_word(std::string name) {
 }
 
 void check_part(const OutputSpec& spec) {
-    for (const fs::path& path : spec.paths) {
+    for (const fs::path& path : spec.paths)
         if (path == "-") throw ConfigError("--shard writes a file; --output - cannot be merged");
-    }
     for (const auto& [role, path] : spec.inputs) {
         require_readable(path);
         std::error_code error;
-        if (!fs::is_regular_file(path, error)) {
+        if (!fs::is_regular_file(path, error))
             throw ConfigError("--shard needs --" + role + " as a file: a pipe can be read only once");
-        }
     }
 }
 
@@ -123,9 +121,8 @@ std::optional<Kind> kind_of(const fs::path& path, Kind stream) {
                                   {".bigwig", Kind::bigwig},
                                   {".vcf", Kind::variants, true},
                                   {".bcf", Kind::variants}};
-    for (const Ending& ending : endings) {
+    for (const Ending& ending : endings)
         if (name.ends_with(ending.text)) return packed && !ending.may_be_packed ? std::nullopt : ending.kind;
-    }
     return std::nullopt;
 }
 
@@ -146,27 +143,24 @@ void prepare_outputs(const OutputSpec& spec) {
                 ": the ending tells the format of scores: .tsv, .tsv.gz, .csv, .long.tsv, .npy, "
                 ".h5, .bedgraph or .bw, or '-' for a table on standard output");
         }
-        if (!seen.insert(path.lexically_normal()).second) {
+        if (!seen.insert(path.lexically_normal()).second)
             throw ConfigError(path.string() + ": is given twice as --output");
-        }
         if (*kind == Kind::long_table && !spec.min_score) {
             throw ConfigError(path.string() +
                               ": a .long.tsv needs --min-score, from which on a score is written");
         }
-        if (is_track(*kind) && !spec.tracks) {
+        if (is_track(*kind) && !spec.tracks)
             throw ConfigError(path.string() + ": a track needs scores of places; write .tsv, .npy or .h5");
-        }
         if (*kind == Kind::variants && !spec.variants) {
             throw ConfigError(path.string() +
                               ": only predict-variants writes VCF and BCF; write .tsv or .h5");
         }
         if (path == "-") continue;
-        if (*kind == Kind::npy) {
+        if (*kind == Kind::npy)
             for (const fs::path& part : npy_files(path))
                 prepare_output(part, spec.overwrite);
-        } else if (!names_labels(path) && *kind != Kind::variants) {
+        else if (!names_labels(path) && *kind != Kind::variants)
             prepare_output(path, spec.overwrite);
-        }
     }
 }
 

@@ -27,9 +27,8 @@ TableSchema schema_of(const Json& json) {
     TableSchema schema;
     for (const Json& column : json.at("head"))
         schema.head.push_back({column.at(0), static_cast<FieldKind>(column.at(1).get<int>())});
-    for (const Json& column : json.at("columns")) {
+    for (const Json& column : json.at("columns"))
         schema.columns.push_back({column.at(0), column.at(1), column.at(2), column.at(3), column.at(4)});
-    }
     schema.provenance = pairs_of(json.at("provenance"));
     schema.precision = json.at("precision") == "float16" ? Precision::float16 : Precision::float32;
     return schema;
@@ -61,9 +60,8 @@ ScoreRun score_run_from_json(const Json& json, const std::filesystem::path& wher
     try {
         ScoreRun run{.schema = schema_of(json), .inputs = pairs_of(json.at("inputs"))};
         if (std::ranges::any_of(run.schema.head,
-                                [](const HeadColumn& c) { return c.kind > FieldKind::real; })) {
+                                [](const HeadColumn& c) { return c.kind > FieldKind::real; }))
             throw InputError("is damaged: it names a column of an unknown kind", where);
-        }
         if (json.contains("min_score")) run.min_score = json.at("min_score").get<double>();
         if (json.contains("contigs")) {
             for (const Json& contig : json.at("contigs"))

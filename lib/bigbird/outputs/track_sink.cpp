@@ -151,9 +151,8 @@ public:
         open();
         std::vector<Segment> run;  // segments of one contig
         without_overlaps(segments_, overlap_, [&](const Segment& segment) {
-            if (run.size() == pieces_a_call || (!run.empty() && run.front().contig != segment.contig)) {
+            if (run.size() == pieces_a_call || (!run.empty() && run.front().contig != segment.contig))
                 append(run);
-            }
             run.push_back(segment);
         });
         if (!run.empty()) append(run);
@@ -245,9 +244,8 @@ void without_overlaps(std::vector<Segment>& segments, Overlap overlap,
 std::unique_ptr<Sink> track_sink(const fs::path& path, Overwrite overwrite, Kind kind,
                                  std::span<const genome::Contig> contigs, std::size_t column,
                                  Overlap overlap) {
-    if (kind == Kind::bedgraph) {
+    if (kind == Kind::bedgraph)
         return std::make_unique<BedGraphSink>(path, overwrite, contigs, column, overlap);
-    }
     for (const genome::Contig& contig : contigs) {
         if (contig.length > std::numeric_limits<std::uint32_t>::max()) {
             throw ConfigError(path.string() + ": contig " + contig.name +

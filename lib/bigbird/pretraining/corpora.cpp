@@ -32,71 +32,51 @@ corpus::TokenCorpus read_documents(const std::filesystem::path& documents,
                                    const tokenizer::DnaTokenizer& tokenizer, int threads) {
     corpus::DocumentReader reader(documents, genome, genome::LetterCase::kept);
     corpus::TokenCorpus corpus = corpus::TokenCorpus::from_file(reader, tokenizer, threads);
-    if (corpus.documents() == 0) {
-        throw InputError("holds no sequence", documents);
-    }
+    if (corpus.documents() == 0) throw InputError("holds no sequence", documents);
     return corpus;
 }
 
 Corpora::Corpora(CorporaSpec spec, std::uint64_t seed)
     : spec_(std::move(spec)), seed_(seed), tokenizer_(tokenizer_of(spec_)) {
     spec_.validate();
-    for (const std::filesystem::path& file : {spec_.documents, spec_.evaluate_documents}) {
-        if (!file.empty()) {
-            require_readable(file);
-        }
-    }
-    for (const std::filesystem::path& directory : {spec_.corpus, spec_.evaluate_corpus}) {
-        if (!directory.empty()) {
-            shards(directory);
-        }
-    }
+    for (const std::filesystem::path& file : {spec_.documents, spec_.evaluate_documents})
+        if (!file.empty()) require_readable(file);
+    for (const std::filesystem::path& directory : {spec_.corpus, spec_.evaluate_corpus})
+        if (!directory.empty()) shards(directory);
 }
 
 Json Corpora::fixed_options() const {
     Json fixed = Json::object();
-    if (!spec_.corpus.empty()) {
+    if (!spec_.corpus.empty())
         fixed["--corpus"] = checksum_of(spec_.corpus / "manifest.json");  // which holds all files' checksums
-    }
-    if (!spec_.documents.empty()) {
-        fixed["--documents"] = checksum_of(spec_.documents);
-    }
-    for (const std::filesystem::path& reference : spec_.references) {
+    if (!spec_.documents.empty()) fixed["--documents"] = checksum_of(spec_.documents);
+    for (const std::filesystem::path& reference : spec_.references)
         fixed["--reference"].push_back(checksum_of(genome::fasta_of(reference)));
-    }
     if (spec_.draws()) {
         const corpus::DrawingSpec& drawing = spec_.drawing;
         const Json parameters = drawing.build.parameters();
-        for (const auto& item : parameters.items()) {
-            if (item.key() != "seed") {  // the run's seed
+        for (const auto& item : parameters.items())
+            if (item.key() != "seed")  // the run's seed
                 fixed["--" + item.key()] = item.value();
-            }
-        }
-        for (const std::string& text : drawing.include) {
+        for (const std::string& text : drawing.include)
             fixed["--include"].push_back(corpus::region_provenance(text));
-        }
-        for (const std::string& text : drawing.exclude) {
+        for (const std::string& text : drawing.exclude)
             fixed["--exclude"].push_back(corpus::region_provenance(text));
-        }
-        for (const std::string& region : spec_.hold_out) {
+        for (const std::string& region : spec_.hold_out)
             fixed["--hold-out"].push_back(corpus::region_provenance(region));
-        }
     }
     return fixed;
 }
 
 const genome::ReferenceGenome* Corpora::genome() {
-    if (!genome_ && !spec_.references.empty()) {
+    if (!genome_ && !spec_.references.empty())
         genome_ = genome::open_references(spec_.references, genome::LetterCase::kept);
-    }
     return genome_.get();
 }
 
 corpus::TokenCorpus Corpora::read(const std::filesystem::path& documents, training::Ranks& ranks,
                                   int threads) {
-    if (ranks.size() == 1) {
-        return read_documents(documents, genome(), tokenizer_, threads);
-    }
+    if (ranks.size() == 1) return read_documents(documents, genome(), tokenizer_, threads);
     return share_corpus(ranks, tokenizer_, threads, [&](corpus::TokenShardWriter& writer) {
         corpus::DocumentReader reader(documents, genome(), genome::LetterCase::kept);
         corpus::tokenize_documents(reader, tokenizer_, threads, writer, [](const corpus::TokenCounts&) {});
@@ -122,9 +102,8 @@ corpus::BuildSpec Corpora::documents_to_draw(bool held_out) {
 }
 
 corpus::TokenCorpus Corpora::draw(bool held_out, training::Ranks& ranks, int threads) {
-    if (ranks.size() == 1) {
+    if (ranks.size() == 1)
         return corpus::TokenCorpus::from_genome(*genome(), documents_to_draw(held_out), tokenizer_, threads);
-    }
     return share_corpus(ranks, tokenizer_, threads, [&](corpus::TokenShardWriter& writer) {
         corpus::tokenize_genome(*genome(), documents_to_draw(held_out), tokenizer_, threads, writer);
     });
@@ -133,13 +112,12 @@ corpus::TokenCorpus Corpora::draw(bool held_out, training::Ranks& ranks, int thr
 PretrainCorpora Corpora::on_demand(const std::shared_ptr<training::Ranks>& ranks, int threads) {
     const auto together = ranks ? ranks : std::make_shared<training::Ranks>();
     PretrainCorpora corpora;
-    if (!spec_.corpus.empty()) {
+    if (!spec_.corpus.empty())
         corpora.train = [this] { return shards(spec_.corpus); };
-    } else if (!spec_.documents.empty()) {
+    else if (!spec_.documents.empty())
         corpora.train = [this, together, threads] { return read(spec_.documents, *together, threads); };
-    } else {
+    else
         corpora.train = [this, together, threads] { return draw(false, *together, threads); };
-    }
     if (!spec_.hold_out.empty()) {
         corpora.held_out = [this, together, threads] { return draw(true, *together, threads); };
     } else if (!spec_.evaluate_corpus.empty()) {

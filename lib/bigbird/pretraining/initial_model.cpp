@@ -51,9 +51,8 @@ model::BigBirdConfig configuration_from(const model::BigBirdConfig& model, model
             "positions, which cannot be repeated",
             given.max_position_embeddings, model.max_position_embeddings));
     }
-    if (given.longformer && !given.longformer->global_tokens) {
+    if (given.longformer && !given.longformer->global_tokens)
         given.longformer->global_tokens = model.longformer->global_tokens.value_or(1);
-    }
     given.pattern.random_seed = model.pattern.random_seed;
     given.pad_token_id = model.pad_token_id;
     given.extra = Json::object();
@@ -63,9 +62,7 @@ model::BigBirdConfig configuration_from(const model::BigBirdConfig& model, model
 Json pretraining_option(const model::BigBirdConfig& config, const std::string& name) {
     const Json* level = &config.extra;
     for (const std::string& key : {std::string("pretraining"), std::string("options"), name}) {
-        if (!level->is_object() || !level->contains(key)) {
-            return nullptr;
-        }
+        if (!level->is_object() || !level->contains(key)) return nullptr;
         level = &(*level)[key];
     }
     return *level;
@@ -80,9 +77,8 @@ PretrainSpec with_model_folder(PretrainSpec spec) {
     };
     default_to_own("--batch-size", spec.batch_size);
     default_to_own("--sequence-length", spec.examples.sequence_length);
-    if (spec.corpora.corpus.empty() && !spec.corpora.input.names_tokenizer()) {
+    if (spec.corpora.corpus.empty() && !spec.corpora.input.names_tokenizer())
         spec.corpora.input.tokenizer = spec.model;
-    }
     return spec;
 }
 
@@ -97,9 +93,8 @@ model::BigBirdConfig configuration_from_model(const PretrainSpec& spec) {
 void require_tokenizer_of(const std::filesystem::path& model, const tokenizer::DnaTokenizer& tokenizer) {
     const auto theirs = model::read_tokenizer(model, model::read_config(model));
     bool same = theirs.vocab_size() == tokenizer.vocab_size();
-    for (std::int32_t id = 0; same && id < theirs.vocab_size(); ++id) {
+    for (std::int32_t id = 0; same && id < theirs.vocab_size(); ++id)
         same = theirs.piece(id) == tokenizer.piece(id);
-    }
     if (!same) {
         throw ConfigError(
             "the tokenizer is not that of --model; leave --tokenizer out, or tokenize --corpus "

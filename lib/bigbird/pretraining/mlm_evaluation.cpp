@@ -38,9 +38,8 @@ corpus::ExampleSpec examples_of(const model::BigBirdConfig& config, const MlmEva
     }
     const Json nsp = pretraining_option(config, "--nsp");
     const bool has_types = config.type_vocab_size > 1;
-    if (spec.nsp == Pairs::on && !has_types) {
+    if (spec.nsp == Pairs::on && !has_types)
         throw ConfigError("--nsp on needs two token types; the model has type_vocab_size 1");
-    }
     const bool as_pretrained = has_types && !(nsp.is_string() && nsp == "off");
     examples.nsp = spec.nsp == Pairs::as_pretrained ? as_pretrained : spec.nsp == Pairs::on;
     return examples;
@@ -76,9 +75,7 @@ Json figures(const MlmScores& scores, std::uint64_t seed) {
 }
 
 std::string corruption(const corpus::MaskingSpec& masking) {
-    if (masking.mask == 1) {
-        return "every chosen token becomes [MASK]";
-    }
+    if (masking.mask == 1) return "every chosen token becomes [MASK]";
     return fmt::format("of the chosen tokens {:.0f} % become [MASK], {:.0f} % another token, the rest stay",
                        100 * masking.mask, 100 * masking.random);
 }
@@ -137,9 +134,7 @@ Json evaluate_mlm(const MlmEvaluationInputs& inputs, const MlmEvaluationSpec& sp
     }
     const corpus::ExampleSource source(held_out, tokenizer, examples);
     const MlmScores scores = score_mlm(network, source, tokenizer, scoring);
-    if (scores.chosen() == 0) {
-        throw InputError("the held-out documents hold no token without N to predict");
-    }
+    if (scores.chosen() == 0) throw InputError("the held-out documents hold no token without N to predict");
     if (token_scores != nullptr) write_token_scores(scores.tokens, held_out, tokenizer, *token_scores);
     Json report{
         {"program", "bigbird-dna"},
@@ -169,9 +164,8 @@ std::vector<std::string> mlm_table(const Json& report) {
                                     row.at("bits_per_character").get<double>(), interval[0].get<double>(),
                                     interval[1].get<double>(), note));
     };
-    for (const Json& row : report.value("baselines", Json::array())) {
+    for (const Json& row : report.value("baselines", Json::array()))
         add(row.at("name").get<std::string>(), row, "");
-    }
     add("this model", report,
         fmt::format(" of {} masked tokens", report.at("masked_tokens").get<std::int64_t>()));
     const Json &hits = report.at("masked_accuracy_interval"), &perplexity = report.at("perplexity_interval");

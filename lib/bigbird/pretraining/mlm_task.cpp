@@ -108,9 +108,8 @@ std::vector<at::Tensor> used_parameters(const model::PreTrainingModel& network, 
             item.key().starts_with("bert.pooler") || item.key().starts_with("cls.seq_relationship");
         const bool global_only = item.key().find("_global.") != std::string::npos;
         if ((nsp || !pairs_only) && (global || !global_only) &&
-            seen.insert(item.value().unsafeGetTensorImpl()).second) {
+            seen.insert(item.value().unsafeGetTensorImpl()).second)
             parameters.push_back(item.value());
-        }
     }
     return parameters;
 }
@@ -172,11 +171,10 @@ training::StepStats MlmTask::accumulate(std::int64_t step) {
                 network_->loss(hidden, part.positions, part.labels, weights_of(part, spec_.repeat_weight)),
                 part, mask, by, sums);
         }
-        if (i + 1 < batch.parts.size()) {
+        if (i + 1 < batch.parts.size())
             loss.backward();
-        } else {
+        else
             gradients_.backward(loss);
-        }
     }
     training::StepStats stats{
         .loss = sums.mlm_loss + sums.nsp_loss,
@@ -200,9 +198,7 @@ training::StepStats MlmTask::accumulate(std::int64_t step) {
 
 Json MlmTask::evaluate() {
     Json metrics = Json::object();
-    if (!held_out_) {
-        return metrics;
-    }
+    if (!held_out_) return metrics;
     const MlmScores scores = score_mlm(network_, *held_out_, tokenizer_,
                                        {.sequences = spec_.evaluation_sequences,
                                         .max_tokens = spec_.micro_batch_tokens,

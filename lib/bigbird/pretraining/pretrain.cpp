@@ -31,9 +31,8 @@ Json fixed_options(const PretrainRun& spec, const tokenizer::DnaTokenizer& token
     const training::LearningRateSpec& rate = spec.loop.learning_rate;
     const training::OptimizerSpec& optimizer = spec.loop.optimizer;
     Json options = spec.loop.fixed_options;
-    if (optimizer.kind != training::OptimizerKind::adamw) {
+    if (optimizer.kind != training::OptimizerKind::adamw)
         options["--optimizer"] = word_of(training::optimizer_choices, optimizer.kind);
-    }
     options["--tokenizer"] = {{"sha256", sha256_of_text(tokenizer.serialized())}};
     if (!spec.model.empty()) options["--model"] = {{"sha256", model::weights_checksum(spec.model)}};
     options["--steps"] = rate.total_steps;
@@ -44,9 +43,7 @@ Json fixed_options(const PretrainRun& spec, const tokenizer::DnaTokenizer& token
     options["--schedule"] = to_string(rate.decay);
     options["--weight-decay"] = optimizer.weight_decay;
     options["--clip-norm"] = optimizer.clip_norm;
-    if (!optimizer.has_usual_betas()) {
-        options["--betas"] = {optimizer.beta1, optimizer.beta2};
-    }
+    if (!optimizer.has_usual_betas()) options["--betas"] = {optimizer.beta1, optimizer.beta2};
     if (optimizer.epsilon != training::OptimizerSpec{}.epsilon) options["--epsilon"] = optimizer.epsilon;
     const corpus::MaskingSpec& masking = spec.examples.masking;
     options["--masking-rate"] = masking.rate;
@@ -83,9 +80,8 @@ void set_steps(PretrainRun& spec, const corpus::ExampleSource& source) {
 void describe(const model::PreTrainingModel& network, const corpus::ExampleSource& source,
               const PretrainRun& spec) {
     std::int64_t parameters = 0;
-    for (const at::Tensor& parameter : network->parameters()) {
+    for (const at::Tensor& parameter : network->parameters())
         parameters += parameter.numel();
-    }
     if (!spec.model.empty()) log_info("{}: the weights that this run starts from", spec.model.string());
     const corpus::TokenCorpus& corpus = source.corpus();
     const double tokens = static_cast<double>(corpus.tokens());
@@ -106,9 +102,8 @@ double memory_for_each(const PretrainRun& spec) {
 
 void warn_of_memory(const PretrainRun& spec) {
     const auto warning = memory_warning(spec, memory_for_each(spec));
-    if (warning && (!spec.task.ranks || spec.task.ranks->is_first())) {
+    if (warning && (!spec.task.ranks || spec.task.ranks->is_first()))
         log_warning("memory may run out: {}", *warning);
-    }
 }
 
 /// Adds provenance, and settings that are derived from the tokenizer.
@@ -164,10 +159,9 @@ std::string card_of(const PretrainRun& spec, const corpus::ExampleSource& source
                                     {"weights, model.safetensors, SHA-256",
                                      sha256_of_file(trained.folder / "model.safetensors")}})}};
     Json options = spec.loop.fixed_options;
-    for (auto& item : options.items()) {
+    for (auto& item : options.items())
         if (item.value().is_object() && item.value().contains("sha256"))
             item.value() = item.value()["sha256"];
-    }
     card.after = {
         {"Training", fmt::format("The weights are those of step {}.\n\n", trained.step) +
                          model::card_table("option", "value", model::card_options(options))},
@@ -234,9 +228,7 @@ std::int64_t padded_length(const PretrainRun& spec) {
 }
 
 std::int64_t micro_batch_tokens(std::int64_t sequences, const PretrainRun& spec) {
-    if (sequences > 0) {
-        return sequences * padded_length(spec);
-    }
+    if (sequences > 0) return sequences * padded_length(spec);
     return spec.task.device.is_cpu() ? 4'096 : 32'768;
 }
 

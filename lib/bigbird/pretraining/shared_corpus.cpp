@@ -43,9 +43,8 @@ void write_tokens(const fs::path& directory, const tokenizer::DnaTokenizer& toke
 fs::path nearest_tokens(const std::vector<Json>& ranks, int rank, const std::string& machine) {
     for (int other = rank; other >= 0; --other) {
         const Json& told = ranks[static_cast<std::size_t>(other)];
-        if (told.at("machine") == machine && !told.at("tokens").get<std::string>().empty()) {
+        if (told.at("machine") == machine && !told.at("tokens").get<std::string>().empty())
             return told.at("tokens").get<std::string>();
-        }
     }
     throw ConfigError("no process of " + machine +
                       " calls itself the first there (LOCAL_RANK, SLURM_LOCALID); tokenize the corpus once "

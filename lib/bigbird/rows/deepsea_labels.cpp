@@ -20,9 +20,7 @@ const Deepsea& deepsea() {
         std::vector<Label> labels;
         Deepsea result;
         for (const std::string_view line : split_fields(deepsea_labels_text(), '\n')) {
-            if (line.empty() || line.starts_with('#') || line.starts_with("index")) {
-                continue;
-            }
+            if (line.empty() || line.starts_with('#') || line.starts_with("index")) continue;
             const auto fields = split_fields(line, '\t');
             BIGBIRD_EXPECTS(fields.size() == 6, "six columns are needed");
             labels.push_back({std::string(fields[1]), std::string(fields[2]), -1});
@@ -48,15 +46,12 @@ std::vector<std::optional<std::size_t>> match_deepsea(const LabelTable& labels) 
     const LabelTable& known = deepsea_labels();
     std::vector<std::optional<std::size_t>> matches(labels.size());
     bool whole = labels.size() == known.size();
-    for (std::size_t i = 0; whole && i < known.size(); ++i) {
+    for (std::size_t i = 0; whole && i < known.size(); ++i)
         whole = labels[i].name == known[i].name;
-    }
     std::unordered_map<std::string, std::optional<std::size_t>> by_name;
     for (std::size_t i = 0; i < known.size(); ++i) {
         const auto [place, fresh] = by_name.emplace(known[i].name, i);
-        if (!fresh) {
-            place->second.reset();  // several have it
-        }
+        if (!fresh) place->second.reset();  // several have it
     }
     for (std::size_t i = 0; i < labels.size(); ++i) {
         const auto found = by_name.find(labels[i].name);
@@ -68,16 +63,13 @@ std::vector<std::optional<std::size_t>> match_deepsea(const LabelTable& labels) 
 LabelParts parts_of(std::string_view name) {
     constexpr std::string_view no_break_space = "\xC2\xA0";
     std::string text(name);
-    for (std::size_t at = text.find(no_break_space); at != std::string::npos;
-         at = text.find(no_break_space)) {
+    for (std::size_t at = text.find(no_break_space); at != std::string::npos; at = text.find(no_break_space))
         text.replace(at, no_break_space.size(), " ");
-    }
     const auto fields = split_fields(text, '|');
     const auto field = [&](std::size_t index) {
         std::string part = index < fields.size() ? std::string(fields[index]) : std::string();
-        while (part.ends_with(' ')) {
+        while (part.ends_with(' '))
             part.pop_back();
-        }
         return part;
     };
     return {field(0), field(1), field(2)};

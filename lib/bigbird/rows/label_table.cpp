@@ -155,19 +155,15 @@ private:
     template <typename Predicate>
     std::vector<std::size_t> where(const Predicate& predicate) const {
         std::vector<std::size_t> found;
-        for (std::size_t i = 0; i < table_.size(); ++i) {
-            if (predicate(i)) {
-                found.push_back(i);
-            }
-        }
+        for (std::size_t i = 0; i < table_.size(); ++i)
+            if (predicate(i)) found.push_back(i);
         return found;
     }
 
     static std::string listed(const std::vector<std::size_t>& indices) {
         std::string text;
-        for (const std::size_t index : indices) {
+        for (const std::size_t index : indices)
             text += (text.empty() ? "" : ", ") + std::to_string(index);
-        }
         return text;
     }
 
@@ -176,16 +172,10 @@ private:
         const auto first = parse_number<std::int64_t>(item_.substr(0, dash));
         const auto last =
             dash == std::string_view::npos ? first : parse_number<std::int64_t>(item_.substr(dash + 1));
-        if (!first || !last) {
-            return {};
-        }
+        if (!first || !last) return {};
         const auto size = static_cast<std::int64_t>(table_.size());
-        if (*last < *first) {
-            throw fault("runs backwards; write the smaller index first");
-        }
-        if (*first < 0 || *last >= size) {
-            throw fault("is outside the labels 0-" + std::to_string(size - 1));
-        }
+        if (*last < *first) throw fault("runs backwards; write the smaller index first");
+        if (*first < 0 || *last >= size) throw fault("is outside the labels 0-" + std::to_string(size - 1));
         return where([&](std::size_t i) {
             return static_cast<std::int64_t>(i) >= *first && static_cast<std::int64_t>(i) <= *last;
         });
@@ -227,35 +217,29 @@ LabelTable::LabelTable(std::vector<Label> labels) : labels_(std::move(labels)) {
                               ": a name and a group without tabs and line breaks are needed");
         }
         ++times[labels_[i].name];
-        if (std::find(groups_.begin(), groups_.end(), labels_[i].group) == groups_.end()) {
+        if (std::find(groups_.begin(), groups_.end(), labels_[i].group) == groups_.end())
             groups_.push_back(labels_[i].group);
-        }
     }
-    for (const Label& label : labels_) {
+    for (const Label& label : labels_)
         repeated_.push_back(times[label.name] > 1);
-    }
 }
 
 LabelTable LabelTable::read(const std::filesystem::path& path) {
     genome::TextInput input(path);
     std::string line;
     std::vector<Label> labels;
-    if (!input.next(line) || !line.starts_with("index\tgroup\tname")) {
+    if (!input.next(line) || !line.starts_with("index\tgroup\tname"))
         throw InputError("is no table of labels: its first line must be 'index<TAB>group<TAB>name'", path, 1);
-    }
     const std::vector<std::string_view> header = split_fields(line, '\t');
     const bool counted = header.size() > 3 && header[3] == "positives";
     while (input.next(line)) {
-        if (line.empty()) {
-            continue;
-        }
+        if (line.empty()) continue;
         const std::vector<std::string_view> fields = split_fields(line, '\t');
         const auto fault = [&](const std::string& what) {
             return InputError(what, path, input.line_number());
         };
-        if (fields.size() < 3 || fields[1].empty() || fields[2].empty()) {
+        if (fields.size() < 3 || fields[1].empty() || fields[2].empty())
             throw fault("a label needs an index, a group and a name, separated by tabs");
-        }
         if (parse_number<std::int64_t>(fields[0]) != static_cast<std::int64_t>(labels.size())) {
             throw fault("index '" + std::string(fields[0]) + "' where " + std::to_string(labels.size()) +
                         " comes; indices count from 0 without gaps");
@@ -263,16 +247,13 @@ LabelTable LabelTable::read(const std::filesystem::path& path) {
         Label label{std::string(fields[1]), std::string(fields[2]), -1};
         if (counted && fields.size() > 3 && fields[3] != ".") {
             const auto positives = parse_number<std::int64_t>(fields[3]);
-            if (!positives || *positives < 0) {
+            if (!positives || *positives < 0)
                 throw fault("positives '" + std::string(fields[3]) + "' are no count");
-            }
             label.positives = *positives;
         }
         labels.push_back(std::move(label));
     }
-    if (labels.empty()) {
-        throw InputError("holds no labels", path);
-    }
+    if (labels.empty()) throw InputError("holds no labels", path);
     return LabelTable(std::move(labels));
 }
 

@@ -99,9 +99,7 @@ struct RegionReader::State {
     RegionRow row_of(const genome::BedRecord& record) {
         const auto contig = reference.find(record.where.contig);
         const auto refuse = [&](RowStatus status, const std::string& what) {
-            if (!options.skip_invalid) {
-                throw InputError(what + what_to_do, path(), record.line);
-            }
+            if (!options.skip_invalid) throw InputError(what + what_to_do, path(), record.line);
             return invalid_row(head_of(record), status, record.line);
         };
         if (!contig) {
@@ -179,13 +177,9 @@ std::optional<RegionRow> RegionReader::next() {
 }
 
 void RegionReader::fill(RegionRow& row) const {
-    if (!is_scored(row.head.status)) {
-        return;
-    }
+    if (!is_scored(row.head.status)) return;
     row.sequence = state_->reference.fetch(row.window);
-    if (row.reverse) {
-        row.sequence = genome::reverse_complement(row.sequence);
-    }
+    if (row.reverse) row.sequence = genome::reverse_complement(row.sequence);
     const genome::Contig& contig = state_->reference.contigs()[*state_->reference.find(row.window.contig)];
     row.head.n_fraction = genome::n_fraction(row.sequence);
     const std::int64_t bin = state_->options.bin, end = (row.window.end + bin - 1) / bin * bin;
@@ -208,9 +202,8 @@ void RegionReader::report() const {
         log_warning("{}: {} of {} rows name no summit (narrowPeak's tenth column); their middle is taken",
                     state_->path().string(), state_->without_summit, state_->rows);
     }
-    if (state_->rows == 0) {
+    if (state_->rows == 0)
         log_warning("{}: holds no regions; the output holds none either", state_->path().string());
-    }
 }
 
 std::int64_t RegionReader::rows() const {
@@ -222,9 +215,8 @@ std::int64_t RegionReader::total() const {
     if (state_->path() == "-" || !std::filesystem::is_regular_file(state_->path(), error)) return 0;
     Lines lines(state_->path(), true);
     std::int64_t total = 0;
-    while (const auto line = lines.next()) {
+    while (const auto line = lines.next())
         total += *line ? tiles_of(**line, state_->options) : 1;
-    }
     return total;
 }
 

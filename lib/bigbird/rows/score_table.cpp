@@ -20,9 +20,7 @@ namespace {
 constexpr std::size_t head_columns = region_columns.size();
 
 std::optional<float> parse_score(std::string_view text) {
-    if (text == "NA" || text == "nan" || text.empty()) {
-        return std::numeric_limits<float>::quiet_NaN();
-    }
+    if (text == "NA" || text == "nan" || text.empty()) return std::numeric_limits<float>::quiet_NaN();
     const std::optional<float> value = parse_number<float>(text);
     return value && !std::isnan(*value) ? value : std::nullopt;
 }
@@ -30,24 +28,21 @@ std::optional<float> parse_score(std::string_view text) {
 }  // namespace
 
 std::string without_breaks(std::string text) {
-    for (char& letter : text) {
+    for (char& letter : text)
         letter = letter == '\t' || letter == '\n' || letter == '\r' ? ' ' : letter;
-    }
     return text;
 }
 
 std::string provenance_lines(const Provenance& provenance) {
     std::string text;
-    for (const auto& [key, value] : provenance) {
+    for (const auto& [key, value] : provenance)
         text += "##" + without_breaks(key) + "=" + without_breaks(value) + "\n";
-    }
     return text;
 }
 
 std::string value_of(const Provenance& provenance, std::string_view key) {
-    for (const auto& [name, value] : provenance) {
+    for (const auto& [name, value] : provenance)
         if (name == key) return value;
-    }
     return {};
 }
 
@@ -73,11 +68,10 @@ std::string csv_of(std::string_view table, const std::filesystem::path& path) {
     while (!table.empty()) {
         const std::string_view line = table.substr(0, table.find('\n'));
         table.remove_prefix(std::min(table.size(), line.size() + 1));
-        if (line.starts_with("##")) {
+        if (line.starts_with("##"))
             comments += (comments.empty() ? "" : "; ") + std::string(line.substr(2));
-        } else {
+        else
             csv += csv_line(line, csv.empty()) + '\n';
-        }
     }
     if (!comments.empty()) log_info("{}: {}", path.string(), comments);
     return csv;
@@ -105,9 +99,8 @@ ScoreReader::ScoreReader(const std::filesystem::path& path)
     while (state_->input.next(line)) {
         if (line.starts_with("##")) {
             const std::size_t equals = line.find('=');
-            if (equals != std::string::npos) {
+            if (equals != std::string::npos)
                 state_->provenance.emplace_back(line.substr(2, equals - 2), line.substr(equals + 1));
-            }
             continue;
         }
         state_->csv = !line.starts_with('#');
@@ -115,9 +108,7 @@ ScoreReader::ScoreReader(const std::filesystem::path& path)
         const std::vector<std::string_view>& fields = state_->fields;
         const bool table = state_->split() && fields.size() >= head_columns &&
                            std::ranges::equal(std::span(fields).first(head_columns), region_columns);
-        if (!table) {
-            break;
-        }
+        if (!table) break;
         state_->columns.assign(fields.begin() + head_columns, fields.end());
         return;
     }
@@ -143,9 +134,7 @@ std::int64_t ScoreReader::line_number() const {
 
 bool ScoreReader::next(ScoreRow& row, std::vector<float>& values) {
     do {
-        if (!state_->input.next(state_->line)) {
-            return false;
-        }
+        if (!state_->input.next(state_->line)) return false;
     } while (state_->line.empty());
     const auto fault = [&](const std::string& what) {
         return InputError(what, state_->input.path(), state_->input.line_number());
@@ -160,9 +149,8 @@ bool ScoreReader::next(ScoreRow& row, std::vector<float>& values) {
     const auto text = [&](std::size_t i) { return std::string(fields[i].empty() ? "." : fields[i]); };
     row = {text(0), text(1), text(2), text(3), text(4), text(5), text(6), 0};
     const auto n_fraction = parse_real(fields[7]);
-    if (!n_fraction && fields[7] != "NA" && !fields[7].empty()) {
+    if (!n_fraction && fields[7] != "NA" && !fields[7].empty())
         throw fault("n_fraction '" + std::string(fields[7]) + "' is neither a number nor NA");
-    }
     row.n_fraction = n_fraction.value_or(std::numeric_limits<double>::quiet_NaN());
     values.resize(state_->columns.size());
     for (std::size_t i = 0; i < values.size(); ++i) {

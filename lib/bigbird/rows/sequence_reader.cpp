@@ -27,13 +27,14 @@ char upper(char letter) {
 }
 
 bool holds_bases_only(std::string_view text) {
-    return !text.empty() && std::ranges::all_of(text, [](char letter) {
-        return normalised_base(letter) != 'N' || upper(letter) == 'N';
-    });
+    return !text.empty() &&
+           std::ranges::all_of(
+               text, [](char letter) { return normalised_base(letter) != 'N' || upper(letter) == 'N'; });
 }
 
 void append_letters(std::string& sequence, std::string_view text) {
-    std::ranges::copy_if(text, std::back_inserter(sequence), [](char c) { return !is_blank(c); });
+    std::ranges::copy_if(
+        text, std::back_inserter(sequence), [](char c) { return !is_blank(c); });
 }
 
 }  // namespace

@@ -29,9 +29,7 @@ std::vector<std::string_view> split_fields(std::string_view line, char separator
     while (true) {
         const std::size_t end = line.find(separator);
         fields.push_back(line.substr(0, end));
-        if (end == std::string_view::npos) {
-            return fields;
-        }
+        if (end == std::string_view::npos) return fields;
         line.remove_prefix(end + 1);
     }
 }
@@ -43,15 +41,13 @@ std::optional<std::vector<std::string_view>> split_csv(std::string& line) {
         const std::size_t begin = at;
         std::size_t end = begin;  // end of the field without its quotes
         bool quoted = false;
-        for (; at < line.size() && (quoted || line[at] != ','); ++at) {
-            if (line[at] != '"') {
+        for (; at < line.size() && (quoted || line[at] != ','); ++at)
+            if (line[at] != '"')
                 line[end++] = line[at];
-            } else if (quoted && at + 1 < line.size() && line[at + 1] == '"') {
+            else if (quoted && at + 1 < line.size() && line[at + 1] == '"')
                 line[end++] = line[at++];
-            } else {
+            else
                 quoted = !quoted;
-            }
-        }
         if (quoted) return std::nullopt;
         fields.push_back(std::string_view(line).substr(begin, end - begin));
     }

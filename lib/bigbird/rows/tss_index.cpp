@@ -15,9 +15,8 @@ TssIndex::TssIndex(const std::filesystem::path& tss, const genome::ReferenceGeno
     : bounds_(bounds), by_contig_(reference.contigs().size()) {
     std::int64_t kept = 0, left_out = 0;
     for (const genome::BedRecord& record : genome::read_bed(tss)) {
-        if (record.strand == genome::Strand::none) {
+        if (record.strand == genome::Strand::none)
             throw InputError("a TSS needs a strand, + or - in column 6", tss, record.line);
-        }
         const auto contig = reference.find(record.where.contig);
         const std::int64_t base = tss_of(record.where, record.strand);
         if (!contig || base >= reference.contigs()[*contig].length) {
@@ -30,9 +29,8 @@ TssIndex::TssIndex(const std::filesystem::path& tss, const genome::ReferenceGeno
     }
     if (left_out > 0) log_info("{}: {} TSSs do not lie on the reference", tss.string(), left_out);
     if (kept == 0) throw InputError("no TSS lies on the reference", tss);
-    for (std::vector<Site>& sites : by_contig_) {
+    for (std::vector<Site>& sites : by_contig_)
         std::ranges::stable_sort(sites, {}, &Site::tss);
-    }
 }
 
 const TssIndex::Site* TssIndex::nearest(std::size_t contig, std::int64_t begin, std::int64_t end) const {

@@ -28,8 +28,9 @@ std::string normalised(std::string dna) {
 
 /// N in the reference matches any base. N in `given`, which includes IUPAC's ambiguity codes, matches only N.
 bool agree(std::string_view reference, std::string_view given) {
-    return std::equal(reference.begin(), reference.end(), given.begin(), given.end(),
-                      [](char known, char base) { return known == base || known == 'N'; });
+    return std::equal(
+        reference.begin(), reference.end(), given.begin(), given.end(),
+        [](char known, char base) { return known == base || known == 'N'; });
 }
 
 /// Replaces `ref` at `position` by `alt`.
@@ -50,9 +51,8 @@ void normalise_edit(Edit& edit, const genome::ReferenceGenome& reference, const 
             continue;
         }
         if (edit.position == 0) break;
-        if (left.empty()) {
+        if (left.empty())
             left = reference.fetch({contig, std::max<std::int64_t>(0, edit.position - step), edit.position});
-        }
         const char before = left.back();
         left.pop_back();
         --edit.position;
@@ -215,11 +215,10 @@ void VariantRows::fill(VariantRow& row) const {
     row.ref_sequence = dna.substr(static_cast<std::size_t>(more_left), length);
     row.ref_sequence.replace(static_cast<std::size_t>(row.offset), ref.size(), ref);
     row.alt_sequence = dna.substr(0, at) + alt + dna.substr(at + ref.size());
-    if (from_left) {
+    if (from_left)
         row.alt_sequence.erase(0, row.alt_sequence.size() - length);
-    } else {
+    else
         row.alt_sequence.resize(length, 'N');
-    }
     if (state_->aligned && growth != 0) {
         row.right_sequence = state_->reference.fetch({contig.name, window.begin - more, position}) + alt +
                              state_->reference.fetch({contig.name, end, window.end});

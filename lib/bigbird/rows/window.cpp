@@ -14,9 +14,8 @@ WindowBounds parse_window_bounds(std::string_view text) {
         const auto end = parse_number<std::int64_t>(text.substr(colon + 1));
         constexpr std::int64_t far = 100'000'000;
         if (begin && end && *begin<*end&& * begin> - far && *end < far) {
-            if (*end - *begin > longest_window) {
+            if (*end - *begin > longest_window)
                 throw ConfigError("window '" + std::string(text) + "' has more than 2^24 bases");
-            }
             return {*begin, *end};
         }
     }
@@ -34,16 +33,12 @@ std::int64_t tss_of(const genome::Interval& where, genome::Strand strand) {
 
 genome::Interval window_about_tss(const std::string& contig, std::int64_t tss, genome::Strand strand,
                                   const WindowBounds& bounds) {
-    if (strand == genome::Strand::reverse) {
-        return {contig, tss - bounds.end + 1, tss - bounds.begin + 1};
-    }
+    if (strand == genome::Strand::reverse) return {contig, tss - bounds.end + 1, tss - bounds.begin + 1};
     return {contig, tss + bounds.begin, tss + bounds.end};
 }
 
 genome::Interval window_of(const genome::BedRecord& record, Anchor anchor, const WindowBounds& bounds) {
-    if (anchor == Anchor::itself) {
-        return record.where;
-    }
+    if (anchor == Anchor::itself) return record.where;
     if (anchor == Anchor::tss || (anchor == Anchor::automatic && record.where.size() == 1)) {
         return window_about_tss(record.where.contig, tss_of(record.where, record.strand), record.strand,
                                 bounds);

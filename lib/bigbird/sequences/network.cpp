@@ -59,10 +59,9 @@ NetworkImpl::NetworkImpl(const Config& config, std::int64_t labels) : config_(co
 at::Tensor NetworkImpl::at_places(const at::Tensor& x, const Extent& extent) const {
     at::Tensor index = at::empty({x.size(0), extent.positions}, at::kLong);
     auto* out = index.mutable_data_ptr<std::int64_t>();
-    for (const std::int64_t own : extent.own) {
+    for (const std::int64_t own : extent.own)
         for (std::int64_t position = 0; position < extent.positions; ++position)
             *out++ = std::clamp<std::int64_t>(position - own / 2 + config_.places / 2, 0, config_.places - 1);
-    }
     return x + places_.index_select(0, index.flatten().to(x.device())).view(x.sizes());
 }
 
@@ -70,9 +69,8 @@ at::Tensor NetworkImpl::encode(at::Tensor x, const Extent& extent, const model::
     if (places_.defined()) x = at_places(x, extent);
     const auto normed = [&](const at::Tensor& y) { return norm_->forward(y); };
     if (layers_.empty()) return bins::jointly(x, normed);
-    if (!rotary_.cosine.defined() || rotary_.cosine.size(0) < extent.positions) {
+    if (!rotary_.cosine.defined() || rotary_.cosine.size(0) < extent.positions)
         rotary_ = model::rotary_table(extent.positions, config_.hidden / config_.heads, x.device());
-    }
     bins::Pass pass{.mask = extent.mask, .rotary = rotary_, .key = key};
     if (!config_.attends_fully(extent.positions)) {
         pass.blocks = static_cast<int>(extent.positions / attention::PatternSpec().block_size);
@@ -94,8 +92,9 @@ at::Tensor NetworkImpl::forward(const at::Tensor& bases, std::span<const std::in
     const at::Tensor x = encode(stem.positions, extent, key).to(at::kFloat);
     const auto gelu = [](const at::Tensor& y) { return at::gelu(y, "tanh"); };
     const at::Tensor sites =  // (batch, filters)
-        bins::jointly(bins::elementwise(stem.sites.to(at::kFloat).squeeze(1), gelu),
-                      [&](const at::Tensor& y) { return site_norm_->forward(y); });
+        bins::jointly(
+            bins::elementwise(stem.sites.to(at::kFloat).squeeze(1), gelu),
+            [&](const at::Tensor& y) { return site_norm_->forward(y); });
     const auto dropped = [&](const at::Tensor& y, Place place) {
         return is_training() ? model::dropout(y, config_.head_dropout, key, {place}) : y;
     };

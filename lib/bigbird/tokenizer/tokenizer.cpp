@@ -99,12 +99,10 @@ struct DnaTokenizer::State {
         special_ids = {id_of("[PAD]"), id_of("[UNK]"), id_of("[CLS]"), id_of("[SEP]"), id_of("[MASK]")};
         for (std::int32_t id = 0; id < hugging_face->vocab_size(); ++id)
             add(hugging_face->text(id), hugging_face->text(id).size());
-        for (const char* name : special_names) {
+        for (const char* name : special_names)
             if (const std::int32_t id = id_of(name); id >= 0) pieces[static_cast<std::size_t>(id)] = name;
-        }
-        if (special_ids.unk >= 0) {  // networks need it, encoding does not
+        if (special_ids.unk >= 0)  // networks need it, encoding does not
             has_n[static_cast<std::size_t>(special_ids.unk)] = true;
-        }
     }
     State(const KmerEncoder& cut, std::string&& serialized) : bytes(std::move(serialized)), kmers(cut) {
         for (std::int32_t id = 0; id < cut.vocab_size(); ++id) {

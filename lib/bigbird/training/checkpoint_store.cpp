@@ -40,11 +40,8 @@ fs::path CheckpointStore::directory_of(std::int64_t step) const {
 
 std::vector<std::int64_t> CheckpointStore::steps() const {
     std::vector<std::int64_t> steps;
-    for (const fs::path& entry : entries_of(root_)) {
-        if (const auto step = step_of(entry)) {
-            steps.push_back(*step);
-        }
-    }
+    for (const fs::path& entry : entries_of(root_))
+        if (const auto step = step_of(entry)) steps.push_back(*step);
     std::sort(steps.begin(), steps.end());
     return steps;
 }
@@ -80,20 +77,16 @@ bool CheckpointStore::adopt(std::int64_t step, const fs::path& checkpoints) {
 
 Checkpoint CheckpointStore::open(const fs::path& directory) {
     std::error_code error;
-    if (!fs::is_directory(directory, error)) {
-        throw InputError("no such checkpoint folder", directory);
-    }
-    if (!fs::exists(directory / "training_state", error)) {
+    if (!fs::is_directory(directory, error)) throw InputError("no such checkpoint folder", directory);
+    if (!fs::exists(directory / "training_state", error))
         throw InputError("is no checkpoint: it has no training_state/", directory);
-    }
     check_sums(directory);
     Checkpoint checkpoint;
     checkpoint.directory = directory;
     checkpoint.state = read_state(directory);
     checkpoint.step = checkpoint.state["step"].get<std::int64_t>();
-    if (step_of(directory).value_or(checkpoint.step) != checkpoint.step) {
+    if (step_of(directory).value_or(checkpoint.step) != checkpoint.step)
         throw InputError("was renamed: it is of step " + std::to_string(checkpoint.step), directory);
-    }
     checkpoint.optimizer = model::read_safetensors(directory / optimizer_file);
     return checkpoint;
 }
@@ -109,18 +102,14 @@ std::optional<Checkpoint> CheckpointStore::latest() const {
             log_warning("checkpoint {} is not used: {}", directory_of(*step).string(), broken.what());
         }
     }
-    if (!all.empty()) {
+    if (!all.empty())
         throw InputError("none of the checkpoints is whole; --resume never --force starts afresh", root_);
-    }
     return std::nullopt;
 }
 
 void CheckpointStore::drop_after(std::int64_t step) {
-    for (const fs::path& entry : entries_of(root_)) {
-        if (step_of(entry).value_or(step) > step || is_leftover(entry)) {
-            remove_quietly(entry);
-        }
-    }
+    for (const fs::path& entry : entries_of(root_))
+        if (step_of(entry).value_or(step) > step || is_leftover(entry)) remove_quietly(entry);
 }
 
 void CheckpointStore::prune() {
@@ -128,9 +117,8 @@ void CheckpointStore::prune() {
     std::erase_if(all, [this](std::int64_t step) {
         return step == protected_ || (keep_every_ > 0 && step % keep_every_ == 0);
     });
-    for (std::size_t i = 0; i + static_cast<std::size_t>(keep_) < all.size(); ++i) {
+    for (std::size_t i = 0; i + static_cast<std::size_t>(keep_) < all.size(); ++i)
         remove_quietly(directory_of(all[i]));
-    }
 }
 
 }  // namespace bigbird::training

@@ -9,11 +9,8 @@ namespace bigbird::training {
 
 std::filesystem::path find_model(const std::filesystem::path& path) {
     std::error_code error;
-    for (const std::filesystem::path& folder : {path, path / "model"}) {
-        if (std::filesystem::exists(folder / "config.json", error)) {
-            return folder;
-        }
-    }
+    for (const std::filesystem::path& folder : {path, path / "model"})
+        if (std::filesystem::exists(folder / "config.json", error)) return folder;
     const CheckpointStore store(path, 1);
     const std::vector<std::int64_t> steps = store.steps();
     if (steps.empty()) {

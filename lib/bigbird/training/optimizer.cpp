@@ -18,12 +18,10 @@ namespace {
 
 const at::Tensor& require(const model::TensorMap& state, const std::string& name, const at::Tensor& like) {
     const auto found = state.find(name);
-    if (found == state.end()) {
+    if (found == state.end())
         throw InputError("the optimizer state lacks " + name + "; it belongs to another model");
-    }
-    if (found->second.sizes() != like.sizes() || found->second.scalar_type() != like.scalar_type()) {
+    if (found->second.sizes() != like.sizes() || found->second.scalar_type() != like.scalar_type())
         throw InputError("the optimizer state's " + name + " has another shape; it belongs to another model");
-    }
     return found->second;
 }
 
@@ -45,9 +43,7 @@ Optimizer::Optimizer(const torch::nn::Module& module, const OptimizerSpec& spec)
     std::set<const void*> seen;
     for (const auto& item : module.named_parameters()) {
         const at::Tensor& parameter = item.value();
-        if (!parameter.requires_grad() || !seen.insert(parameter.unsafeGetTensorImpl()).second) {
-            continue;
-        }
+        if (!parameter.requires_grad() || !seen.insert(parameter.unsafeGetTensorImpl()).second) continue;
         BIGBIRD_EXPECTS(parameter.scalar_type() == at::kFloat, item.key() + " is not float32");
         add(item.key(), parameter);
     }
@@ -70,28 +66,22 @@ void Optimizer::add(const std::string& name, const at::Tensor& parameter) {
 }
 
 void Optimizer::zero_gradients() {
-    for (Group& group : groups_) {
-        for (at::Tensor& parameter : group.parameters) {
+    for (Group& group : groups_)
+        for (at::Tensor& parameter : group.parameters)
             parameter.mutable_grad().reset();
-        }
-    }
 }
 
 Optimizer::Clipping Optimizer::clipping(const std::vector<std::vector<at::Tensor>>& gradients,
                                         const at::Tensor& loss) const {
     std::vector<at::Tensor> norms;
-    for (const std::vector<at::Tensor>& some : gradients) {
-        for (at::Tensor& norm : at::_foreach_norm(some)) {
+    for (const std::vector<at::Tensor>& some : gradients)
+        for (at::Tensor& norm : at::_foreach_norm(some))
             norms.push_back(std::move(norm));
-        }
-    }
     Clipping clipping{.norm = at::linalg_vector_norm(at::stack(norms))};
     const at::Tensor& norm = clipping.norm;
     const at::Tensor guard = loss.defined() ? norm + 0 * loss.detach().to(norm.options()) : norm;
     clipping.broken = guard.isfinite().logical_not().to(at::kFloat);
-    if (spec_.clip_norm > 0) {
-        clipping.divisor = (norm / spec_.clip_norm).clamp_min(1.0);
-    }
+    if (spec_.clip_norm > 0) clipping.divisor = (norm / spec_.clip_norm).clamp_min(1.0);
     return clipping;
 }
 
@@ -111,9 +101,8 @@ at::Tensor Optimizer::step(double learning_rate, const at::Tensor& loss) {
     std::vector<std::vector<at::Tensor>> gradients;
     for (const Group& group : groups_) {
         std::vector<at::Tensor>& mine = gradients.emplace_back();
-        for (const at::Tensor& parameter : group.parameters) {
+        for (const at::Tensor& parameter : group.parameters)
             mine.push_back(parameter.grad().defined() ? parameter.grad() : at::zeros_like(parameter));
-        }
     }
     const Clipping clipped = clipping(gradients, loss);
     step_.add_(1 - clipped.broken);
@@ -124,9 +113,8 @@ at::Tensor Optimizer::step(double learning_rate, const at::Tensor& loss) {
             continue;
         }
         const MuonStep step{learning_rate, group.weight_decay, clipped.divisor, clipped.broken.to(at::kBool)};
-        for (std::size_t i = 0; i < group.parameters.size(); ++i) {
+        for (std::size_t i = 0; i < group.parameters.size(); ++i)
             muon_update(group.parameters[i], group.moments1[i], gradients[g][i], step);
-        }
     }
     return clipped.norm;
 }
@@ -150,15 +138,12 @@ void Optimizer::restore(const model::TensorMap& state) {
                                      word_of(optimizer_choices, kind_of(state)),
                                      word_of(optimizer_choices, kind_of(mine))));
     }
-    for (const auto& [name, tensor] : mine) {
+    for (const auto& [name, tensor] : mine)
         require(state, name, tensor);
-    }
-    if (state.size() != mine.size()) {
+    if (state.size() != mine.size())
         throw InputError("the optimizer state has tensors that the model lacks; it belongs to another model");
-    }
-    for (const auto& [name, tensor] : mine) {
+    for (const auto& [name, tensor] : mine)
         tensor.copy_(state.at(name));
-    }
 }
 
 }  // namespace bigbird::training

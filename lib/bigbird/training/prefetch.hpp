@@ -32,9 +32,7 @@ public:
         }
         std::unique_lock lock(mutex_);
         changed_.wait(lock, [&] { return !ready_.empty() || failure_; });
-        if (ready_.empty()) {
-            std::rethrow_exception(failure_);
-        }
+        if (ready_.empty()) std::rethrow_exception(failure_);
         Item item = std::move(ready_.front());
         ready_.pop_front();
         next_wanted_ = index + 1;
@@ -57,9 +55,7 @@ private:
             ready_.clear();
         }
         changed_.notify_all();
-        if (worker_.joinable()) {
-            worker_.join();
-        }
+        if (worker_.joinable()) worker_.join();
         ready_.clear();
     }
 
@@ -68,9 +64,7 @@ private:
             {
                 std::unique_lock lock(mutex_);
                 changed_.wait(lock, [&] { return stopping_ || ready_.size() < depth_; });
-                if (stopping_) {
-                    return;
-                }
+                if (stopping_) return;
             }
             try {
                 Item item = make_(index);

@@ -37,18 +37,15 @@ std::string differing_entry(const Json& before, const Json& now) {
     for (const Json* entries : {&before, &now}) {
         for (const auto& item : entries->items()) {
             const std::string& key = item.key();
-            if (shown(before, key) != shown(now, key)) {
-                return key;
-            }
+            if (shown(before, key) != shown(now, key)) return key;
         }
     }
     return "";
 }
 
 std::string difference(const std::string& name, const Json& before, const Json& now) {
-    if (shown(before, name).find("sha256") != std::string::npos) {
+    if (shown(before, name).find("sha256") != std::string::npos)
         return name + " does not hold what it held when this run was started";
-    }
     const bool objects =
         before.contains(name) && now.contains(name) && before[name].is_object() && now[name].is_object();
     if (objects) {
@@ -98,13 +95,11 @@ void remove_leftovers(const fs::path& run_directory) {
     std::error_code error;
     for (const auto& entry : fs::directory_iterator(run_directory, error)) {
         const std::string name = entry.path().filename().string();
-        if (name.starts_with(".") && name.find(".tmp.") != std::string::npos) {
+        if (name.starts_with(".") && name.find(".tmp.") != std::string::npos)
             leftovers.push_back(entry.path());
-        }
     }
-    for (const fs::path& path : leftovers) {
+    for (const fs::path& path : leftovers)
         fs::remove_all(path, error);
-    }
 }
 
 /// Logs changed options that do not affect the result.
@@ -112,11 +107,9 @@ void report_changes(const fs::path& run_directory, const Json& now) {
     const fs::path file = run_directory / configuration_file;
     const Json last = is_there(file) ? read_json(file) : Json::object();
     const Json before = last.is_object() ? last.value("settings", Json::object()) : Json::object();
-    for (const auto& item : now.items()) {
-        if (before.contains(item.key()) && before[item.key()] != item.value()) {
+    for (const auto& item : now.items())
+        if (before.contains(item.key()) && before[item.key()] != item.value())
             log_info("{} is {} now, it was {}", item.key(), item.value().dump(), before[item.key()].dump());
-        }
-    }
 }
 
 /// Removes the run's own files from `step` on; 0 removes all.
@@ -137,13 +130,9 @@ bool is_inside(const fs::path& path, const fs::path& folder) {
 }
 
 Checkpoint open_path(const fs::path& path) {
-    if (!is_there(path / "checkpoints")) {
-        return CheckpointStore::open(path);
-    }
+    if (!is_there(path / "checkpoints")) return CheckpointStore::open(path);
     std::optional<Checkpoint> newest = CheckpointStore(path, 1).latest();
-    if (!newest) {
-        throw InputError("this run holds no checkpoint to resume from", path);
-    }
+    if (!newest) throw InputError("this run holds no checkpoint to resume from", path);
     return std::move(*newest);
 }
 
@@ -171,9 +160,7 @@ RunStart start_automatically(const fs::path& run_directory, const LoopSpec& spec
         return start;
     }
     start.checkpoint = CheckpointStore(run_directory, 1).latest();
-    if (start.checkpoint) {
-        require_same_options(options_of(*start.checkpoint), spec.fixed_options);
-    }
+    if (start.checkpoint) require_same_options(options_of(*start.checkpoint), spec.fixed_options);
     discard_after(run_directory, start.checkpoint ? start.checkpoint->step : 0);
     return start;
 }
@@ -196,15 +183,11 @@ void require_startable(const fs::path& run_directory, const LoopSpec& spec) {
 
 void require_same_options(const Json& before, const Json& now, const std::string& afresh) {
     std::set<std::string> names;
-    for (const Json* options : {&before, &now}) {
-        for (const auto& item : options->items()) {
+    for (const Json* options : {&before, &now})
+        for (const auto& item : options->items())
             names.insert(item.key());
-        }
-    }
     for (const std::string& name : names) {
-        if (shown(before, name) == shown(now, name)) {
-            continue;
-        }
+        if (shown(before, name) == shown(now, name)) continue;
         throw ConfigError(difference(name, before, now) +
                           "; use the same, give another --output, or start afresh with " + afresh);
     }
@@ -221,9 +204,7 @@ RunStart start_run(const fs::path& run_directory, const LoopSpec& spec) {
         start = start_from_path(run_directory, spec);
     }
     if (!start.finished) {
-        if (start.checkpoint) {
-            report_changes(run_directory, spec.free_options);
-        }
+        if (start.checkpoint) report_changes(run_directory, spec.free_options);
         const Json configuration{{"program", "bigbird-dna"},
                                  {"version", std::string(version())},
                                  {"options", spec.fixed_options},
@@ -242,9 +223,8 @@ LoopResult finished_result(const fs::path& run_directory, const LoopSpec& spec) 
 std::optional<LoopResult> finished_run(const fs::path& run_directory, const LoopSpec& spec) {
     require_startable(run_directory, spec);
     bool finished = spec.run.resume == "auto" && is_finished(run_directory);
-    if (spec.ranks) {  // maybe only the first rank can access the run folder
+    if (spec.ranks)  // maybe only the first rank can access the run folder
         finished = spec.ranks->broadcast(Json(finished)).get<bool>();
-    }
     return finished ? std::optional(finished_result(run_directory, spec)) : std::nullopt;
 }
 

@@ -63,9 +63,8 @@ struct StepTotals {
 StepTotals add_up(const StepStats& stats, bool late, Ranks& ranks) {
     StepTotals totals;
     std::vector<at::Tensor> scalars{stats.loss.detach().to(at::kFloat)};
-    for (const auto& metric : stats.metrics) {
+    for (const auto& metric : stats.metrics)
         scalars.push_back(metric.second.detach().to(scalars.front().options()));
-    }
     totals.scalars = at::stack(scalars);
     const int signal = stop_signal();
     std::array<double, StepTotals::counters> values{static_cast<double>(stats.tokens),
@@ -134,9 +133,7 @@ private:
     void stop_where_asked();
     void write_final_model();
     void append(const Json& line) {
-        if (log_) {
-            log_->append(line);
-        }
+        if (log_) log_->append(line);
     }
     bool late() const {
         return spec_.run.max_hours > 0 && seconds_since(start_) >= spec_.run.max_hours * 3600.0;
@@ -175,9 +172,8 @@ void Loop::restore(const Checkpoint& checkpoint) {
         throw InputError("is damaged: it does not say how far the run was",
                          checkpoint.directory / "training_state/state.json");
     }
-    if (fs::equivalent(checkpoint.directory.parent_path(), run_ / "checkpoints")) {
+    if (fs::equivalent(checkpoint.directory.parent_path(), run_ / "checkpoints"))
         checkpoint_at_ = position_.step;
-    }
     if (ranks_.is_first()) find_best(checkpoint.directory.parent_path());
     log_info("resuming after step {} of {}", position_.step, total());
 }
@@ -196,9 +192,7 @@ void Loop::find_best(const fs::path& checkpoints) {
 
 /// Sends the first rank's initial state to all ranks.
 void Loop::share_start() {
-    if (ranks_.size() == 1) {
-        return;
-    }
+    if (ranks_.size() == 1) return;
     const Json told = ranks_.broadcast(Json{{"step", position_.step},
                                             {"checkpoint_at", checkpoint_at_},
                                             {"progress", position_.to_json()},
@@ -210,12 +204,10 @@ void Loop::share_start() {
         task_.restore(told.at("task"));
     }
     const at::NoGradGuard no_gradients;
-    for (at::Tensor& tensor : task_.module().parameters()) {
+    for (at::Tensor& tensor : task_.module().parameters())
         ranks_.broadcast(tensor);
-    }
-    for (at::Tensor& tensor : task_.module().buffers()) {
+    for (at::Tensor& tensor : task_.module().buffers())
         ranks_.broadcast(tensor);
-    }
     for (const auto& item : optimizer_.state()) {
         at::Tensor tensor = item.second;
         ranks_.broadcast(tensor);
@@ -229,13 +221,9 @@ LoopResult Loop::run(const std::optional<Checkpoint>& checkpoint) {
         restore(*checkpoint);
     }
     share_start();
-    if (position_.best_step) {
-        store_.protect(*position_.best_step);
-    }
+    if (position_.best_step) store_.protect(*position_.best_step);
     train();
-    if (checkpoint_at_ != position_.step) {
-        write_checkpoint();
-    }
+    if (checkpoint_at_ != position_.step) write_checkpoint();
     write_final_model();
     return {.steps = position_.step,
             .skipped_steps = position_.skipped,
@@ -245,9 +233,7 @@ LoopResult Loop::run(const std::optional<Checkpoint>& checkpoint) {
 }
 
 void Loop::train() {
-    if (ranks_.is_first()) {
-        log_.emplace(run_, position_.step);
-    }
+    if (ranks_.is_first()) log_.emplace(run_, position_.step);
     Progress progress("training", "steps", total());
     progress.update(position_.step);
     while (position_.evaluation_due || (position_.step < total() && !position_.complete)) {
@@ -255,21 +241,15 @@ void Loop::train() {
         if (!was_due) make_step(position_.step + 1);
         const bool last = position_.step == total();
         position_.evaluation_due = spec_.evaluate_every > 0 && (due(spec_.evaluate_every) || last);
-        if (position_.evaluation_due || last || due(spec_.run.checkpoint_every)) {
-            read_step();
-        }
+        if (position_.evaluation_due || last || due(spec_.run.checkpoint_every)) read_step();
         const bool better = position_.evaluation_due && evaluate(position_.step);
         position_.complete = position_.complete || last;
-        if (better || was_due || due(spec_.run.checkpoint_every) || position_.complete) {
-            write_checkpoint();
-        }
+        if (better || was_due || due(spec_.run.checkpoint_every) || position_.complete) write_checkpoint();
         const double speed = recent_count_ / std::max(recent_seconds_, 1e-9);
         progress.update(position_.step, fmt::format("loss {:.4f}, {:.{}f} {}/s, {:.0f} % waiting for data",
                                                     position_.last_loss, speed, speed < 10 ? 1 : 0, unit_,
                                                     100 * wait_share_));
-        if (!position_.complete) {
-            stop_where_asked();
-        }
+        if (!position_.complete) stop_where_asked();
     }
     progress.finish();
 }
@@ -313,26 +293,19 @@ void Loop::make_step(std::int64_t step) {
     task_.made(step);
     position_.step = step;
     std::vector<std::string> names;
-    for (const auto& metric : stats.metrics) {
+    for (const auto& metric : stats.metrics)
         names.push_back(metric.first);
-    }
     PendingStep now{step,   start,
                     rate,   std::move(names),
                     totals, model::HostCopy(at::cat({totals.scalars, norm.reshape({1})}).to(at::kDouble))};
-    if (reads_late_) {
-        read_step();
-    }
+    if (reads_late_) read_step();
     pending_ = std::move(now);
-    if (!reads_late_) {
-        read_step();
-    }
+    if (!reads_late_) read_step();
 }
 
 /// Logs the step that was not read yet, if any. Waits until the device has computed it.
 void Loop::read_step() {
-    if (!pending_) {
-        return;
-    }
+    if (!pending_) return;
     PendingStep step = std::move(*pending_);
     pending_.reset();
     Json line = step_line(step, step.values.get());
@@ -349,21 +322,18 @@ Json Loop::step_line(const PendingStep& step, const at::Tensor& values) {
     const double* value = values.const_data_ptr<double>();
     const std::size_t at_norm = step.names.size() + 1;
     Json line{{"step", step.step}, {"loss", value[0]}};
-    for (std::size_t i = 0; i < step.names.size(); ++i) {
+    for (std::size_t i = 0; i < step.names.size(); ++i)
         line[step.names[i]] = value[i + 1];
-    }
     line["learning_rate"] = step.rate;
     line["gradient_norm"] = value[at_norm];
     if (totals.tokens > 0) line["tokens"] = static_cast<std::int64_t>(totals.tokens);
     line["sequences"] = static_cast<std::int64_t>(totals.sequences);
-    if (totals.padded_tokens > 0) {
+    if (totals.padded_tokens > 0)
         line["padding_share"] = rounded(1.0 - totals.tokens / totals.padded_tokens, 6);
-    }
-    if (!std::isfinite(value[0]) || !std::isfinite(value[at_norm])) {
+    if (!std::isfinite(value[0]) || !std::isfinite(value[at_norm]))
         line["skipped"] = true;
-    } else {
+    else
         position_.last_loss = value[0];
-    }
     return line;
 }
 
@@ -376,9 +346,7 @@ void Loop::add_speed(Json& line, const StepTotals& totals, double seconds) {
     line["seconds"] = rounded(seconds, 4);
     line["data_wait_share"] = rounded(waited, 4);
     if (totals.operations > 0) {
-        if (matrix_rate_ == 0) {
-            matrix_rate_ = matrix_product_rate(spec_.compute, device()) * ranks_.size();
-        }
+        if (matrix_rate_ == 0) matrix_rate_ = matrix_product_rate(spec_.compute, device()) * ranks_.size();
         line["flops_per_second"] = std::round(totals.operations / std::max(seconds, 1e-9));
         line["mfu"] = rounded(totals.operations / std::max(seconds, 1e-9) / matrix_rate_, 4);
     }
@@ -457,9 +425,7 @@ bool Loop::note_evaluation(const Json& metrics, std::int64_t step) {
 
 void Loop::write_checkpoint() {
     checkpoint_at_ = position_.step;
-    if (!ranks_.is_first()) {
-        return;
-    }
+    if (!ranks_.is_first()) return;
     const Json state{{"program", "bigbird-dna"},
                      {"version", std::string(version())},
                      {"options", spec_.fixed_options},
@@ -479,9 +445,7 @@ void Loop::stop_where_asked() {
         asked_ = stop_signal();
         too_late_ = late();
     }
-    if (asked_ == 0 && !too_late_) {
-        return;
-    }
+    if (asked_ == 0 && !too_late_) return;
     keep_last_step();
     set_stop_signal(asked_);  // a signal to one rank counts for all
     stop_if_asked();
@@ -491,18 +455,14 @@ void Loop::stop_where_asked() {
 }
 
 void Loop::write_final_model() {
-    if (!ranks_.is_first()) {
-        return;
-    }
+    if (!ranks_.is_first()) return;
     PendingOutput pending(run_ / model_folder, Overwrite::allow, PendingOutput::Kind::folder);
     const std::int64_t step = position_.best_step.value_or(position_.step);
     const fs::path best = store_.directory_of(step);
     if (position_.best_step && (step != position_.step || fs::exists(best))) {
-        for (const auto& entry : fs::directory_iterator(best)) {
-            if (entry.is_regular_file()) {
+        for (const auto& entry : fs::directory_iterator(best))
+            if (entry.is_regular_file())
                 fs::copy_file(entry.path(), pending.path() / entry.path().filename());
-            }
-        }
         if (step != position_.step) log_info("the model is that of step {}, the best", step);
     } else {
         task_.write_model(pending.path());
@@ -525,23 +485,17 @@ void TrainingTask::read_model(const fs::path& directory) {
             missing.emplace_back(name, target);
             return;
         }
-        if (found->second.sizes() != target.sizes()) {
+        if (found->second.sizes() != target.sizes())
             throw InputError(name + " has another shape than the model to be resumed", file);
-        }
         target.copy_(found->second);
         filled.insert(target.unsafeGetTensorImpl());
     };
-    for (const auto& item : module().named_parameters()) {
+    for (const auto& item : module().named_parameters())
         fill(item.key(), item.value());
-    }
-    for (const auto& item : module().named_buffers()) {
+    for (const auto& item : module().named_buffers())
         fill(item.key(), item.value());
-    }
-    for (const auto& [name, target] : missing) {  // a tied tensor may be in the file under its other name
-        if (!filled.contains(target.unsafeGetTensorImpl())) {
-            throw InputError("lacks " + name, file);
-        }
-    }
+    for (const auto& [name, target] : missing)  // a tied tensor may be in the file under its other name
+        if (!filled.contains(target.unsafeGetTensorImpl())) throw InputError("lacks " + name, file);
 }
 
 void write_card(const LoopSpec& spec, const TrainedModel& model) {

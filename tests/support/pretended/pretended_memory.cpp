@@ -28,9 +28,7 @@ class DeviceMemory final : public c10::DeviceAllocator {
 public:
     c10::DataPtr allocate(std::size_t bytes) override {
         const c10::Device device(c10::kPrivateUse1, 0);
-        if (bytes == 0) {
-            return {nullptr, device};
-        }
+        if (bytes == 0) return {nullptr, device};
         void* block = device_pages().allocate(bytes);
         return {block, block, [](void* freed) { device_pages().release(freed); }, device};
     }
@@ -131,17 +129,15 @@ void Pages::shut(const void* block) {
 void Pages::open_all() {
     const std::scoped_lock lock(mutex_);
     ++all_opened_;
-    for (const auto& [address, block] : blocks_) {
+    for (const auto& [address, block] : blocks_)
         protect(address, block);
-    }
 }
 
 void Pages::shut_all() {
     const std::scoped_lock lock(mutex_);
     --all_opened_;
-    for (const auto& [address, block] : blocks_) {
+    for (const auto& [address, block] : blocks_)
         protect(address, block);
-    }
 }
 
 void Pages::protect(std::uintptr_t address, const Block& block) const {
@@ -152,9 +148,7 @@ void Pages::protect(std::uintptr_t address, const Block& block) const {
 void* Pages::block_of(const void* address) const {
     const std::scoped_lock lock(mutex_);
     auto next = blocks_.upper_bound(number(address));
-    if (next == blocks_.begin()) {
-        return nullptr;
-    }
+    if (next == blocks_.begin()) return nullptr;
     --next;
     return number(address) < next->first + next->second.bytes ? reinterpret_cast<void*>(next->first)
                                                               : nullptr;
@@ -217,9 +211,7 @@ void wait_until(std::uint64_t time) {
     const std::scoped_lock lock(mutex);
     std::erase_if(pending, [&](const Pending& copy) {
         const bool done = copy.time <= time;
-        if (done) {
-            pinned_pages().open(copy.block);
-        }
+        if (done) pinned_pages().open(copy.block);
         return done;
     });
 }

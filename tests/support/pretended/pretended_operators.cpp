@@ -41,33 +41,25 @@ public:
     Opened(const Opened&) = delete;
     Opened& operator=(const Opened&) = delete;
     ~Opened() {
-        for (const auto& item : storages_) {
-            if (item.second.origin.data() != nullptr) {
-                device_pages().shut(item.second.origin.data());
-            }
-        }
+        for (const auto& item : storages_)
+            if (item.second.origin.data() != nullptr) device_pages().shut(item.second.origin.data());
     }
 
     /// A tensor of the CPU over the same memory.
     at::Tensor on_cpu(const at::Tensor& x) {
-        if (!on_device(x)) {
-            return x;
-        }
+        if (!on_device(x)) return x;
         at::Tensor view = at::detail::make_tensor<c10::TensorImpl>(
             at::Storage(storage_of(x)), c10::DispatchKeySet(c10::DispatchKey::CPU), x.dtype());
         view.unsafeGetTensorImpl()->set_sizes_and_strides(x.sizes(), x.strides(), x.storage_offset());
-        if (x.unsafeGetTensorImpl()->is_wrapped_number()) {
+        if (x.unsafeGetTensorImpl()->is_wrapped_number())
             view.unsafeGetTensorImpl()->set_wrapped_number(true);
-        }
         tensors_.push_back({x, view});
         return view;
     }
 
     /// An operator's result as a tensor of the device: the argument that it is, a view of one, or a new one.
     at::Tensor on_device_again(const at::Tensor& result) {
-        if (!result.defined() || !result.device().is_cpu()) {
-            return result;
-        }
+        if (!result.defined() || !result.device().is_cpu()) return result;
         for (const Both& argument : tensors_) {
             if (argument.view.is_same(result)) {
                 const Both found = argument;  // tensors_ may grow
@@ -75,11 +67,9 @@ public:
                 return found.origin;
             }
         }
-        for (const Both& argument : tensors_) {
-            if (argument.view.is_alias_of(result)) {
+        for (const Both& argument : tensors_)
+            if (argument.view.is_alias_of(result))
                 return argument.origin.as_strided(result.sizes(), result.strides(), result.storage_offset());
-            }
-        }
         return moved(result);
     }
 
@@ -97,9 +87,7 @@ private:
     }
     /// An argument may have been empty, for the operator to give it a size.
     void take_new_size(const Both& argument) {
-        if (argument.origin.sizes() == argument.view.sizes()) {
-            return;
-        }
+        if (argument.origin.sizes() == argument.view.sizes()) return;
         const at::Tensor resized = moved(argument.view);
         c10::TensorImpl* const target = argument.origin.unsafeGetTensorImpl();
         target->set_storage_keep_dtype(resized.storage());
@@ -110,9 +98,7 @@ private:
         const auto [item, is_new] = storages_.try_emplace(origin.unsafeGetStorageImpl());
         if (is_new) {
             void* const data = origin.mutable_data();
-            if (data != nullptr) {
-                device_pages().open(data);
-            }
+            if (data != nullptr) device_pages().open(data);
             item->second = {origin, at::Storage(c10::Storage::use_byte_size_t(), origin.nbytes(),
                                                 c10::DataPtr(data, c10::Device(c10::kCPU)),
                                                 c10::GetAllocator(c10::kCPU), true)};
@@ -131,15 +117,13 @@ void for_tensors(c10::IValue& value, Change&& change) {
         value = change(value.toTensor());
     } else if (value.isTensorList()) {
         c10::List<at::Tensor> list;
-        for (const at::Tensor& x : value.toTensorVector()) {
+        for (const at::Tensor& x : value.toTensorVector())
             list.push_back(change(x));
-        }
         value = std::move(list);
     } else if (value.isOptionalTensorList()) {
         c10::List<std::optional<at::Tensor>> list;
-        for (const std::optional<at::Tensor>& x : value.toOptionalTensorVector()) {
+        for (const std::optional<at::Tensor>& x : value.toOptionalTensorVector())
             list.push_back(x ? std::optional(change(*x)) : std::nullopt);
-        }
         value = std::move(list);
     }
 }
@@ -150,11 +134,13 @@ bool is_cpu_scalar(const at::Tensor& x) {
 
 /// As on CUDA: all on one device, but for numbers.
 void require_one_device(const c10::FunctionSchema& schema, c10::IValue value) {
-    for_tensors(value, [&](const at::Tensor& x) {
-        TORCH_CHECK(!x.defined() || on_device(x) || is_cpu_scalar(x), schema.name(),
-                    ": a tensor lies on the device ", x.device(), ", another one on pretended:0");
-        return x;
-    });
+    for_tensors(
+        value,
+        [&](const at::Tensor& x) {
+            TORCH_CHECK(!x.defined() || on_device(x) || is_cpu_scalar(x), schema.name(),
+                        ": a tensor lies on the device ", x.device(), ", another one on pretended:0");
+            return x;
+        });
 }
 
 /// Operators whose result's size is known when they are done.
@@ -167,16 +153,20 @@ bool has_unknown_size(const std::string& name) {
 
 bool makes_wait(const c10::FunctionSchema& schema) {
     return has_unknown_size(schema.name()) ||
-           std::ranges::any_of(schema.returns(), [](const c10::Argument& result) {
-               const auto kind = result.type()->kind();
-               return kind != c10::TypeKind::TensorType && kind != c10::TypeKind::ListType;
-           });
+           std::ranges::any_of(
+               schema.returns(),
+               [](const c10::Argument& result) {
+                   const auto kind = result.type()->kind();
+                   return kind != c10::TypeKind::TensorType && kind != c10::TypeKind::ListType;
+               });
 }
 
 bool writes_arguments_alone(const c10::FunctionSchema& schema) {
-    return std::ranges::all_of(schema.returns(), [](const c10::Argument& result) {
-        return result.alias_info() != nullptr && result.alias_info()->isWrite();
-    });
+    return std::ranges::all_of(
+        schema.returns(),
+        [](const c10::Argument& result) {
+            return result.alias_info() != nullptr && result.alias_info()->isWrite();
+        });
 }
 
 /// Where an operator is left out: what it returns are the arguments that it would have written.
@@ -189,13 +179,9 @@ bool leave_out(const c10::FunctionSchema& schema, Stack& stack, std::size_t begi
             return x;
         });
         const c10::AliasInfo* const alias = schema.arguments()[i - begin].alias_info();
-        if (alias != nullptr && alias->isWrite()) {
-            written.push_back(stack[i]);
-        }
+        if (alias != nullptr && alias->isWrite()) written.push_back(stack[i]);
     }
-    if (!large || !writes_arguments_alone(schema)) {
-        return false;
-    }
+    if (!large || !writes_arguments_alone(schema)) return false;
     stack.resize(begin);
     written.resize(schema.returns().size());
     stack.insert(stack.end(), written.begin(), written.end());
@@ -207,27 +193,19 @@ void by_cpu(const c10::OperatorHandle& op, Stack* stack) {
     const at::AutoDispatchBelowADInplaceOrView no_gradients;
     const c10::FunctionSchema& schema = op.schema();
     const std::size_t begin = stack->size() - schema.arguments().size();
-    for (std::size_t i = begin; i < stack->size(); ++i) {
+    for (std::size_t i = begin; i < stack->size(); ++i)
         require_one_device(schema, (*stack)[i]);
-    }
-    if (leave_out(schema, *stack, begin)) {
-        return;
-    }
-    if (makes_wait(schema)) {
-        count_wait(schema.name());
-    }
+    if (leave_out(schema, *stack, begin)) return;
+    if (makes_wait(schema)) count_wait(schema.name());
     Opened opened;
     for (std::size_t i = begin; i < stack->size(); ++i) {
         c10::IValue& value = (*stack)[i];
         for_tensors(value, [&](const at::Tensor& x) { return opened.on_cpu(x); });
-        if (value.isDevice() && value.toDevice().type() == c10::kPrivateUse1) {
-            value = c10::Device(c10::kCPU);
-        }
+        if (value.isDevice() && value.toDevice().type() == c10::kPrivateUse1) value = c10::Device(c10::kCPU);
     }
     op.redispatchBoxed(c10::DispatchKeySet(c10::DispatchKey::CPU), stack);
-    for (std::size_t i = stack->size() - schema.returns().size(); i < stack->size(); ++i) {
+    for (std::size_t i = stack->size() - schema.returns().size(); i < stack->size(); ++i)
         for_tensors((*stack)[i], [&](const at::Tensor& x) { return opened.on_device_again(x); });
-    }
 }
 
 at::Tensor empty(at::IntArrayRef size, std::optional<at::ScalarType> type, std::optional<at::Layout>,
@@ -247,16 +225,12 @@ at::Tensor empty_strided(at::IntArrayRef size, at::IntArrayRef stride, std::opti
 /// Between the devices: the host waits unless it asks not to and the memory on its side is page-locked. What
 /// comes to page-locked memory cannot be read before somebody has waited.
 at::Tensor copy_from(const at::Tensor& from, const at::Tensor& to, bool non_blocking) {
-    if (is_too_large(from) || is_too_large(to)) {
-        return to;
-    }
+    if (is_too_large(from) || is_too_large(to)) return to;
     {
         Opened opened;
         opened.on_cpu(to).copy_(opened.on_cpu(from));
     }
-    if (on_device(from) && on_device(to)) {
-        return to;
-    }
+    if (on_device(from) && on_device(to)) return to;
     const bool to_host = on_device(from);
     if (!non_blocking) {
         count_wait(to_host ? "copy to host" : "copy to device");
@@ -273,9 +247,8 @@ at::Tensor& bernoulli(at::Tensor& x, double probability, std::optional<at::Gener
     TORCH_CHECK(generator && x.is_contiguous(), "the pretended device draws with a generator alone");
     const auto threshold = static_cast<std::uint32_t>(std::llround((1.0 - probability) * 0x1p32));
     std::vector<float> drawn(static_cast<std::size_t>(x.numel()));
-    for (std::size_t i = 0; i < drawn.size(); ++i) {
+    for (std::size_t i = 0; i < drawn.size(); ++i)
         drawn[i] = bits_of_element(generator->current_seed(), i) >= threshold ? 1.0F : 0.0F;
-    }
     Opened opened;
     opened.on_cpu(x).copy_(at::from_blob(drawn.data(), x.sizes(), at::kFloat));
     return x;
@@ -327,7 +300,6 @@ TORCH_LIBRARY_IMPL(aten, PrivateUse1, m) {
     m.impl("convolution_overrideable", bigbird::testing::convolution);
     m.impl("convolution_backward_overrideable", bigbird::testing::convolution_backward);
     // What LibTorch would put together from other operators, but has kernels for on the CPU and on CUDA.
-    for (const char* name : {"native_layer_norm", "native_layer_norm_backward"}) {
+    for (const char* name : {"native_layer_norm", "native_layer_norm_backward"})
         m.impl(name, torch::CppFunction::makeFromBoxedFunction<&bigbird::testing::by_cpu>());
-    }
 }

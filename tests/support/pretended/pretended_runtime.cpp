@@ -30,9 +30,7 @@ public:
     void* getStreamNativeHandle(const c10::Stream) const override { return nullptr; }
     c10::DeviceIndex deviceCount() const noexcept override { return 1; }
     void record(void** event, const c10::Stream&, c10::DeviceIndex, c10::EventFlag) const override {
-        if (*event == nullptr) {
-            *event = new std::uint64_t;
-        }
+        if (*event == nullptr) *event = new std::uint64_t;
         *static_cast<std::uint64_t*>(*event) = time_now();
     }
     void block(void*, const c10::Stream&) const override {}

@@ -105,10 +105,9 @@ std::vector<double> attend(const at::Tensor& q, const at::Tensor& k, const at::T
             std::exp((q * k[key]).sum().item<double>() / std::sqrt(static_cast<double>(q.size(0)))));
         sum += weights.back();
     }
-    for (std::size_t i = 0; i < keys.size(); ++i) {
+    for (std::size_t i = 0; i < keys.size(); ++i)
         for (std::int64_t d = 0; d < v.size(1); ++d)
             context[static_cast<std::size_t>(d)] += weights[i] / sum * v[keys[i]][d].item<double>();
-    }
     return context;
 }
 
@@ -135,12 +134,10 @@ DOCTEST_TEST_CASE("reference_attention: equals a loop over keys in which duplica
                 const auto row = static_cast<std::size_t>(query / 2);
                 for (auto i = static_cast<std::size_t>(of_head.row_offsets[row]);
                      i < static_cast<std::size_t>(of_head.row_offsets[row + 1]); ++i) {
-                    for (int times = 0; times < of_head.multiplicity[i]; ++times) {
+                    for (int times = 0; times < of_head.multiplicity[i]; ++times)
                         for (std::int64_t key = of_head.columns[i] * 2;
-                             key < of_head.columns[i] * 2 + 2 && key < length - 1; ++key) {
+                             key < of_head.columns[i] * 2 + 2 && key < length - 1; ++key)
                             keys.push_back(key);
-                        }
-                    }
                 }
                 std::vector<double> expected(4, 0.0);  // a padded query gives 0
                 if (query < length - 1) expected = attend(q[0][head][query], k[0][head], v[0][head], keys);

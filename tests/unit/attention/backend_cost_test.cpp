@@ -80,16 +80,13 @@ DOCTEST_TEST_CASE("backend_cost: what is chosen is the fastest that was measured
     for (const auto& [shape, times] : measured()) {
         const LayerLayout layout = layout_of(shape);
         std::vector<double> mine;  // a processor may know fewer ways than were measured
-        for (const Candidate& candidate : candidates(shape.bf16)) {
+        for (const Candidate& candidate : candidates(shape.bf16))
             if (const auto found = times.find(candidate.name(layout.full)); found != times.end())
                 mine.push_back(found->second);
-        }
         std::ranges::sort(mine);
         const auto chosen =
             times.find(cheapest_candidate(layout, shape.head_dim, shape.bf16).name(layout.full));
-        if (chosen == times.end() || mine.size() < 2) {
-            continue;  // AMX, which was not measured there
-        }
+        if (chosen == times.end() || mine.size() < 2) continue;  // AMX, which was not measured there
         DOCTEST_CAPTURE(shape.pattern);
         DOCTEST_CAPTURE(shape.block);
         DOCTEST_CAPTURE(shape.blocks);

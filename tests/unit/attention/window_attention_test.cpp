@@ -98,10 +98,9 @@ at::Tensor some_padding() {
 
 at::Tensor mask_of(const std::vector<std::vector<std::int64_t>>& places) {
     at::Tensor mask = at::zeros({static_cast<std::int64_t>(places.size()), 48}, at::kBool);
-    for (std::size_t b = 0; b < places.size(); ++b) {
+    for (std::size_t b = 0; b < places.size(); ++b)
         for (const std::int64_t place : places[b])
             mask[static_cast<std::int64_t>(b)][place] = true;
-    }
     return mask;
 }
 

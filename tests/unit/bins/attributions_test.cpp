@@ -153,10 +153,12 @@ DOCTEST_TEST_CASE("secants: exact differences of functions, and slopes where inp
             ((x.grad().narrow(0, 0, 2) * steps).sum() - (output - y.narrow(0, 2, 2).sum())).item<double>());
     };
     DOCTEST_CHECK(gap_of([](const at::Tensor& a) {
-                      return elementwise(a, [](const at::Tensor& b) { return at::gelu(b, "tanh"); });
+                      return elementwise(
+                          a, [](const at::Tensor& b) { return at::gelu(b, "tanh"); });
                   }) < 1e-5);
     DOCTEST_CHECK(gap_of([](const at::Tensor& a) {
-                      return jointly(a, [](const at::Tensor& b) { return b.softmax(2) * b; });
+                      return jointly(
+                          a, [](const at::Tensor& b) { return b.softmax(2) * b; });
                   }) < 1e-4);
     DOCTEST_CHECK(gap_of([](const at::Tensor& a) { return largest(a, 2); }) < 1e-5);
     DOCTEST_CHECK_FALSE(takes_secants());

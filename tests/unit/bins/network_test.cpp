@@ -99,9 +99,8 @@ DOCTEST_TEST_CASE("bins network: names of weights, and what initialise draws") {
     auto parameters = one->named_parameters();
     for (const char* name : {"stem.0.convolution.weight", "stem.1.norm.bias", "stem.0.pool.sharpness",
                              "encoder.0.attention_norm.weight", "encoder.0.query.bias",
-                             "encoder.0.feed_forward_out.weight", "head.norm.weight", "head.output.weight"}) {
+                             "encoder.0.feed_forward_out.weight", "head.norm.weight", "head.output.weight"})
         DOCTEST_CHECK_MESSAGE(parameters.contains(name), name);
-    }
     DOCTEST_CHECK(at::equal(parameters["stem.0.pool.sharpness"], at::full({12}, 2.0)));
     DOCTEST_CHECK(parameters["head.norm.weight"].eq(1).all().item<bool>());
     DOCTEST_CHECK(parameters["encoder.0.query.weight"].abs().max().item<double>() <= 0.25);

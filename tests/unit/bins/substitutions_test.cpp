@@ -33,9 +33,8 @@ std::vector<Substitution> some_substitutions(const BinsConfig& config, const at:
     std::vector<Substitution> each;
     const std::int64_t bases = config.window_bases(), position = config.position_bases();
     for (const std::int64_t at : {std::int64_t{0}, position - 1, position, 3 * position + position / 2,
-                                  config.bin * 4 + 1, bases / 2, bases - position, bases - 1}) {
+                                  config.bin * 4 + 1, bases / 2, bases - position, bases - 1})
         each.push_back({at, static_cast<std::uint8_t>((window[at].item<int>() + 1) % 5)});
-    }
     return each;
 }
 

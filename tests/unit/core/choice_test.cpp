@@ -16,9 +16,8 @@ constexpr Choices<Pool, 3> pools{{{Pool::none, "none"}, {Pool::mean, "mean"}, {P
 }  // namespace
 
 DOCTEST_TEST_CASE("choice: every value has its word, every word its value") {
-    for (const Pool pool : {Pool::none, Pool::mean, Pool::max}) {
+    for (const Pool pool : {Pool::none, Pool::mean, Pool::max})
         DOCTEST_CHECK(parse_choice(pools, "--pool", word_of(pools, pool)) == pool);
-    }
     DOCTEST_CHECK(word_of(pools, Pool::max) == "max");
 }
 

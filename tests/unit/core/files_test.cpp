@@ -101,9 +101,8 @@ DOCTEST_TEST_CASE("files: no folder of others is replaced, and none by a file") 
         return testing::message_of<ConfigError>([&] { PendingOutput(target, Overwrite::allow, kind); });
     };
     for (const auto kind : {PendingOutput::Kind::file, PendingOutput::Kind::folder}) {
-        for (const char* name : {"project", "project/"}) {
+        for (const char* name : {"project", "project/"})
             DOCTEST_CHECK(message(folder / name, kind).find("did not write") != std::string::npos);
-        }
         for (const char* name : {"project/.", "project/..", ".", "..", "/"}) {
             DOCTEST_CAPTURE(name);
             DOCTEST_CHECK(message(name == std::string("/") ? fs::path(name) : folder / name, kind)
@@ -151,9 +150,8 @@ DOCTEST_TEST_CASE("files: whoever reads while a file is replaced sees the old on
     const testing::TempDir folder;
     const auto write = [&](char letter) {
         write_atomically(folder / "out", Overwrite::allow, [&](std::ostream& out) {
-            for (int i = 0; i < 100; ++i) {
+            for (int i = 0; i < 100; ++i)
                 out << std::string(1000, letter) << std::flush;
-            }
         });
     };
     write('a');
@@ -167,9 +165,8 @@ DOCTEST_TEST_CASE("files: whoever reads while a file is replaced sees the old on
                 ++reads;
             }
         });
-        for (int round = 0; round < 40; ++round) {
+        for (int round = 0; round < 40; ++round)
             write(round % 2 == 0 ? 'b' : 'a');
-        }
         done = true;
     }
     DOCTEST_CHECK(torn == 0);

@@ -104,9 +104,8 @@ DOCTEST_TEST_CASE("interrupt: the first signal lets the work end, a second one e
         return run_child(
             [=] {
                 install_signal_handlers();
-                for (int i = 0; i < signals; ++i) {
+                for (int i = 0; i < signals; ++i)
                     std::raise(signal);
-                }
                 return stop_signal() == signal ? 7 : 8;
             },
             20s);
@@ -150,9 +149,8 @@ DOCTEST_TEST_CASE("interrupt: all threads see a signal") {
             install_signal_handlers();
             int seen = 0;
             std::jthread worker([&] {
-                while (stop_signal() == 0) {
+                while (stop_signal() == 0)
                     std::this_thread::yield();
-                }
                 seen = stop_signal();
             });
             ::kill(::getpid(), SIGINT);
@@ -223,7 +221,8 @@ DOCTEST_TEST_CASE("interrupt: work that does not look at a signal is ended, what
         return run_child(
             [=] {
                 install_signal_handlers();
-                const StopDeadline of_all(5s, [] { ::_exit(9); });
+                const StopDeadline of_all(
+                    5s, [] { ::_exit(9); });
                 if (signal != 0) std::raise(signal);
                 {
                     const StopDeadline deadline(200ms, keep);

@@ -26,7 +26,8 @@ using namespace bigbird;
 DOCTEST_TEST_CASE("parallel: every index is visited once, on any number of threads") {
     for (const int threads : {1, 2, 7}) {
         std::vector<std::atomic<int>> visits(1000);
-        parallel_for(1000, threads, [&](std::int64_t i) { ++visits[static_cast<std::size_t>(i)]; });
+        parallel_for(
+            1000, threads, [&](std::int64_t i) { ++visits[static_cast<std::size_t>(i)]; });
         DOCTEST_CHECK(
             std::all_of(visits.begin(), visits.end(), [](const auto& count) { return count == 1; }));
     }
@@ -70,9 +71,8 @@ DOCTEST_TEST_CASE("parallel: a stream of unknown length keeps the order and pass
                 threads, [&] { return next < count ? std::optional(next++) : std::nullopt; },
                 [](int&& i) { return 2 * i; }, [&](int&& item) { seen.push_back(item); });
             DOCTEST_REQUIRE(seen.size() == static_cast<std::size_t>(count));
-            for (std::size_t i = 0; i < seen.size(); ++i) {
+            for (std::size_t i = 0; i < seen.size(); ++i)
                 DOCTEST_CHECK(seen[i] == 2 * static_cast<int>(i));
-            }
         }
         const auto failing_at = [&](int where) {
             int next = 0;
@@ -84,16 +84,14 @@ DOCTEST_TEST_CASE("parallel: a stream of unknown length keeps the order and pass
                 threads, [&] { return std::optional(maybe_fail(0, next++)); },
                 [&](int&& i) { return maybe_fail(1, i); }, [&](int&& i) { maybe_fail(2, i); });
         };
-        for (const int where : {0, 1, 2}) {
+        for (const int where : {0, 1, 2})
             DOCTEST_CHECK_THROWS_AS(failing_at(where), InputError);
-        }
     }
 }
 
 DOCTEST_TEST_CASE("parallel: no work, less work than threads, and work on one thread alone") {
-    for (const std::int64_t count : {0, -3}) {
+    for (const std::int64_t count : {0, -3})
         parallel_for(count, 4, [](std::int64_t) { DOCTEST_FAIL("there is nothing to do"); });
-    }
     std::atomic<int> visits{0};
     parallel_for(2, 50, [&](std::int64_t i) { visits += i == 0 ? 1 : 100; });
     DOCTEST_CHECK(visits == 101);
@@ -109,9 +107,8 @@ DOCTEST_TEST_CASE("parallel: as many threads as asked for are at work at once, n
         ++inside;
         // Waits for the others, which only come if they do not wait for this one.
         const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(60);
-        while (inside < threads && std::chrono::steady_clock::now() < deadline) {
+        while (inside < threads && std::chrono::steady_clock::now() < deadline)
             std::this_thread::yield();
-        }
     });
     DOCTEST_CHECK(inside == threads);
     inside = 0;
@@ -199,9 +196,8 @@ DOCTEST_TEST_CASE("parallel: the processors that this process may use, not those
             cpu_set_t here, one;
             if (::sched_getaffinity(0, sizeof here, &here) != 0) return 1;
             CPU_ZERO(&one);
-            for (std::size_t i = 0; i < CPU_SETSIZE && CPU_COUNT(&one) == 0; ++i) {
+            for (std::size_t i = 0; i < CPU_SETSIZE && CPU_COUNT(&one) == 0; ++i)
                 if (CPU_ISSET(i, &here)) CPU_SET(i, &one);
-            }
             const int all = resolve_threads(0);
             if (all != CPU_COUNT(&here) || ::sched_setaffinity(0, sizeof one, &one) != 0) return 2;
             return resolve_threads(0) == 1 && resolve_threads(5) == 5 ? 0 : 3;
@@ -227,7 +223,8 @@ DOCTEST_TEST_CASE(
     };
     const auto each = [] {
         std::atomic<int> sum = 0;
-        parallel_for(10, 4, [&](std::int64_t i) { sum += static_cast<int>(i); });
+        parallel_for(
+            10, 4, [&](std::int64_t i) { sum += static_cast<int>(i); });
         return sum == 45 ? 7 : 8;
     };
     const auto stream = [] {
@@ -247,7 +244,9 @@ DOCTEST_TEST_CASE(
     DOCTEST_CHECK(with_threads(3, each).code == 7);
     DOCTEST_CHECK(with_threads(1, stream).code == 9);
     DOCTEST_CHECK(with_threads(2, stream).code == 7);
-    DOCTEST_CHECK(with_threads(8, [] { return require_threads(4), 7; }).code == 7);
+    DOCTEST_CHECK(with_threads(
+                      8, [] { return require_threads(4), 7; })
+                      .code == 7);
     DOCTEST_CHECK(with_threads(2, [] {
                       try {
                           require_threads(4);

@@ -128,11 +128,14 @@ DOCTEST_TEST_CASE("progress: what a resumed run had done before does not count i
 }
 
 DOCTEST_TEST_CASE("progress: quiet is quiet") {
-    DOCTEST_CHECK(plain_lines(Verbosity::quiet, [] {
-                      Progress progress("training", "pieces", 500);
-                      progress.update(400);
-                      progress.finish();
-                  }).empty());
+    DOCTEST_CHECK(plain_lines(
+                      Verbosity::quiet,
+                      [] {
+                          Progress progress("training", "pieces", 500);
+                          progress.update(400);
+                          progress.finish();
+                      })
+                      .empty());
 }
 
 DOCTEST_TEST_CASE("progress: on a terminal the line renews itself, some times a second, and ends") {

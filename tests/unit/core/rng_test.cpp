@@ -33,13 +33,11 @@ DOCTEST_TEST_CASE("rng: values are part of the formats, so they never change") {
 DOCTEST_TEST_CASE("rng: bounded values are uniform, both ends included") {
     Rng rng(1);
     std::array<int, 6> counts{};
-    for (int i = 0; i < 60'000; ++i) {
+    for (int i = 0; i < 60'000; ++i)
         ++counts[static_cast<std::size_t>(rng.between(10, 15) - 10)];
-    }
     double chi_squared = 0;
-    for (const int count : counts) {
+    for (const int count : counts)
         chi_squared += (count - 10'000.0) * (count - 10'000.0) / 10'000.0;
-    }
     DOCTEST_CHECK(chi_squared < 20.5);  // 5 degrees of freedom, p = 0.001
     DOCTEST_CHECK(rng.between(4, 4) == 4);
 }
@@ -74,9 +72,8 @@ public:
     }
     PlainRng split(const std::string& name) const {
         std::uint64_t hash = 14695981039346656037ULL;
-        for (const char letter : name) {
+        for (const char letter : name)
             hash = (hash ^ static_cast<unsigned char>(letter)) * 1099511628211ULL;
-        }
         return split(hash ^ (static_cast<std::uint64_t>(name.size()) << 56));
     }
     std::uint64_t at(std::uint64_t index) const { return mix(key_ + gamma * (index + 1)); }
@@ -100,9 +97,8 @@ DOCTEST_TEST_CASE("rng: the n-th value is a fixed function of seed, names, numbe
             Rng stream = Rng(seed).split(name).split(9);
             const PlainRng plain = PlainRng(seed).split(std::string(name)).split(9);
             DOCTEST_CHECK(stream.key() == plain.key());
-            for (std::uint64_t n = 0; n < 20; ++n) {
+            for (std::uint64_t n = 0; n < 20; ++n)
                 DOCTEST_CHECK(stream.next() == plain.at(n));
-            }
         }
     }
 }
@@ -110,15 +106,13 @@ DOCTEST_TEST_CASE("rng: the n-th value is a fixed function of seed, names, numbe
 DOCTEST_TEST_CASE("rng: splitting draws nothing, and does not depend on what was drawn") {
     Rng fresh(5), used(5);
     const Rng before = used.split("a");
-    for (int i = 0; i < 7; ++i) {
+    for (int i = 0; i < 7; ++i)
         used.next();
-    }
     DOCTEST_CHECK(used.split("a").key() == before.key());
     Rng copy = used;
     DOCTEST_CHECK(copy.next() == used.next());
-    for (int i = 0; i < 8; ++i) {
+    for (int i = 0; i < 8; ++i)
         fresh.next();
-    }
     DOCTEST_CHECK(fresh.next() == used.next());
 }
 
@@ -136,9 +130,8 @@ DOCTEST_TEST_CASE("rng: bounds of any sign and width, by rejection without bias"
     // Of a span of 3 * 2^62, values below 2^62 of the 2^64 are drawn again; else they would come twice.
     constexpr std::int64_t quarter = std::int64_t{1} << 62;
     int lowest = 0;
-    for (int i = 0; i < 3000; ++i) {
+    for (int i = 0; i < 3000; ++i)
         lowest += rng.between(INT64_MIN, quarter - 1) < INT64_MIN + quarter;
-    }
     DOCTEST_CHECK(lowest > 880);  // 1000 expected, 1500 with bias; 26 is a standard deviation
     DOCTEST_CHECK(lowest < 1120);
 }
@@ -146,7 +139,6 @@ DOCTEST_TEST_CASE("rng: bounds of any sign and width, by rejection without bias"
 DOCTEST_TEST_CASE("rng: uniform() has 53 bits and is drawn from one value") {
     Rng rng(11);
     const PlainRng plain(11);
-    for (std::uint64_t n = 0; n < 100; ++n) {
+    for (std::uint64_t n = 0; n < 100; ++n)
         DOCTEST_CHECK(rng.uniform() == static_cast<double>(plain.at(n) / 2048) / 9007199254740992.0);
-    }
 }

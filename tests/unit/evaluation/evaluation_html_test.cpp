@@ -51,9 +51,8 @@ DOCTEST_TEST_CASE(
         count(page, "<td class=text>other \u2212 a&lt;b</td><td></td><td>0.000 [0.000, 0.000]</td>") == 3);
     DOCTEST_CHECK(count(page.substr(page.find("<table class='labels sortable'>")), "<tr>") == 5);
     DOCTEST_CHECK(count(page, "sortable'>") + count(page, "class=sortable>") == 2);
-    for (const char* foreign : {"http", "src=", "@import", "url("}) {
+    for (const char* foreign : {"http", "src=", "@import", "url("})
         DOCTEST_CHECK(page.find(foreign) == std::string::npos);
-    }
     DOCTEST_CHECK(count(page, "<svg ") == count(page, "</svg>"));
     DOCTEST_CHECK(page ==
                   page_of(folder, Task::chromatin, {{"a<b", folder / "s.tsv"}, {"other", folder / "s.tsv"}}));

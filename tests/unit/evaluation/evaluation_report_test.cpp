@@ -47,9 +47,8 @@ DOCTEST_TEST_CASE(
     DOCTEST_CHECK(json["groups"][0]["defined"] == 3);
     DOCTEST_CHECK(json["groups"][0]["auroc_mean"].is_number());
     double rows = 0;
-    for (const Json& bin : json["reliability"]["bins"]) {
+    for (const Json& bin : json["reliability"]["bins"])
         rows += bin["rows"].get<double>();
-    }
     DOCTEST_CHECK(rows == 3 * 270);  // of the labels that are summarised
     DOCTEST_CHECK(json["reliability"]["brier"].get<double>() > 0);
 }
@@ -61,11 +60,8 @@ DOCTEST_TEST_CASE("evaluation_report: TSV has a line a label and NA where undefi
     write_report(report, folder / "r.tsv", Overwrite::refuse)->commit();
     std::vector<std::string> table;
     const std::string text = testing::read_file(folder / "r.tsv");
-    for (const auto line : split_fields(text, '\n')) {
-        if (!line.starts_with("##") && !line.empty()) {
-            table.emplace_back(line);
-        }
-    }
+    for (const auto line : split_fields(text, '\n'))
+        if (!line.starts_with("##") && !line.empty()) table.emplace_back(line);
     DOCTEST_REQUIRE(table.size() == 5);
     DOCTEST_CHECK(table[0] ==
                   "index\tgroup\tname\tpositives\tbase_rate\tauroc\tauroc_low\tauroc_high\tauprc\tauprc_"
@@ -88,9 +84,8 @@ DOCTEST_TEST_CASE("evaluation_report: promoters name their kind of negatives") {
         json["promoter"]["true_positives"].get<int>() + json["promoter"]["false_negatives"].get<int>() == 40);
     DOCTEST_CHECK(to_tsv(report).find("\nfigure\tvalue\tlow\thigh\nauroc\t0.") != std::string::npos);
     bool said = false;
-    for (const std::string& line : to_lines(report)) {
+    for (const std::string& line : to_lines(report))
         said = said || line == "40 positives, negatives: permuted";
-    }
     DOCTEST_CHECK(said);
 }
 

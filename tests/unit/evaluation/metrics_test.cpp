@@ -16,9 +16,7 @@ namespace {
 
 void check_equal(const std::optional<double>& found, const Json& expected) {
     DOCTEST_REQUIRE(found.has_value() == !expected.is_null());
-    if (found) {
-        DOCTEST_CHECK(*found == doctest::Approx(expected.get<double>()).epsilon(1e-12));
-    }
+    if (found) DOCTEST_CHECK(*found == doctest::Approx(expected.get<double>()).epsilon(1e-12));
 }
 
 }  // namespace

@@ -30,9 +30,8 @@ struct Fixture {
     /// The table without its last n lines.
     std::string shortened(int n) const {
         std::string text = table;
-        for (int i = 0; i < n; ++i) {
+        for (int i = 0; i < n; ++i)
             text.erase(text.find_last_of('\n', text.size() - 2) + 1);
-        }
         return text;
     }
     std::string last_line() const { return table.substr(shortened(1).size()); }
@@ -51,9 +50,8 @@ DOCTEST_TEST_CASE("score_join: columns in any order, contigs by alias, rows of t
         DOCTEST_CHECK(joined.labels[l].truths == fixture.bins.truths[l]);
     }
     DOCTEST_CHECK(joined.block_count == 20);
-    for (std::size_t i = 0; i < joined.rows.size(); ++i) {
+    for (std::size_t i = 0; i < joined.rows.size(); ++i)
         DOCTEST_CHECK(joined.blocks[i] == static_cast<std::uint32_t>(fixture.bins.begins[i] / 10'000));
-    }
 }
 
 DOCTEST_TEST_CASE("score_join: rows in another order, and rows that are not asked for, change nothing") {

@@ -38,9 +38,8 @@ DOCTEST_TEST_CASE("bit_matrix: bits are written and read, whatever the number of
             DOCTEST_CHECK(bits.any(row) == any);
         }
         DOCTEST_CHECK(differing == 0);
-        for (const auto& [row, column] : ones) {
+        for (const auto& [row, column] : ones)
             DOCTEST_CHECK(matrix.get(static_cast<std::int64_t>(row), column));
-        }
     }
 }
 

@@ -81,9 +81,8 @@ struct ScoredPromoters {
         examples::ExampleWriter writer(examples, examples::Task::promoter, {-10, 10}, 1);
         const auto out = score_table(table, {"promoter"});
         std::vector<std::string> names;
-        for (int i = 0; i < 2 * promoters; ++i) {
+        for (int i = 0; i < 2 * promoters; ++i)
             names.push_back(std::to_string(i));
-        }
         examples::TwoBitWriter store(examples / "sequences.2bit", names, false);
         Rng rng(6);
         for (int i = 0; i < 2 * promoters; ++i) {

@@ -60,9 +60,8 @@ void write_bins(const fs::path& folder) {
     store.add("2", "TTTTTTTT");
     store.finish();
     std::vector<Label> table;
-    for (int i = 0; i < 9; ++i) {
+    for (int i = 0; i < 9; ++i)
         table.push_back({"TF", "L" + std::to_string(i), -1});
-    }
     writer.finish(LabelTable(table), Json::object());
 }
 
@@ -175,9 +174,8 @@ DOCTEST_TEST_CASE("examples: a file that was changed to other valid content is r
 }
 
 DOCTEST_TEST_CASE("examples: splits are known by name") {
-    for (const Split split : {Split::train, Split::validation, Split::test}) {
+    for (const Split split : {Split::train, Split::validation, Split::test})
         DOCTEST_CHECK(parse_split(to_string(split)) == split);
-    }
     DOCTEST_CHECK_THROWS_AS(parse_split("valid"), ConfigError);
 }
 

@@ -15,9 +15,7 @@ namespace {
 std::string random_sequence(Rng rng, std::int64_t length) {
     std::string dna;
     while (static_cast<std::int64_t>(dna.size()) < length) {
-        if (rng.between(0, 19) == 0) {
-            dna.append(static_cast<std::size_t>(rng.between(1, 9)), 'N');
-        }
+        if (rng.between(0, 19) == 0) dna.append(static_cast<std::size_t>(rng.between(1, 9)), 'N');
         dna += "ACGT"[rng.between(0, 3)];
     }
     dna.resize(static_cast<std::size_t>(length));
@@ -36,14 +34,12 @@ std::string expected_window(const std::string& dna, std::int64_t begin, std::int
 void write_store(const std::filesystem::path& path, const std::vector<std::string>& sequences,
                  bool long_offsets) {
     std::vector<std::string> names;
-    for (std::size_t i = 0; i < sequences.size(); ++i) {
+    for (std::size_t i = 0; i < sequences.size(); ++i)
         names.push_back("s" + std::to_string(i));
-    }
     names.push_back("never");
     TwoBitWriter writer(path, names, long_offsets);
-    for (std::size_t i = 0; i < sequences.size(); ++i) {
+    for (std::size_t i = 0; i < sequences.size(); ++i)
         writer.add(names[i], sequences[i]);
-    }
     writer.finish();
 }
 
@@ -53,9 +49,8 @@ DOCTEST_TEST_CASE("two_bit: any window of any sequence reads back, N beyond the 
     const testing::TempDir folder;
     const Rng rng(3);
     std::vector<std::string> sequences{"", "N", "ACGTN", std::string(30, 'N')};
-    for (std::uint64_t i = 0; i < 20; ++i) {
+    for (std::uint64_t i = 0; i < 20; ++i)
         sequences.push_back(random_sequence(rng.split(i), static_cast<std::int64_t>(97 * (i + 1))));
-    }
     for (const bool long_offsets : {false, true}) {
         const auto path = folder / (long_offsets ? "long.2bit" : "short.2bit");
         write_store(path, sequences, long_offsets);

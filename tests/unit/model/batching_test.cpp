@@ -33,9 +33,8 @@ DOCTEST_TEST_CASE("batching: unequal block counts are a programmer's mistake") {
 
 DOCTEST_TEST_CASE("batching: groups hold equal block counts, keep the order and respect the token budget") {
     std::vector<TokenSequence> sequences;
-    for (const std::size_t length : {5U, 9U, 8U, 12U, 6U, 1U, 10U, 7U}) {  // blocks of 4: 2 3 2 3 2 1 3 2
+    for (const std::size_t length : {5U, 9U, 8U, 12U, 6U, 1U, 10U, 7U})  // blocks of 4: 2 3 2 3 2 1 3 2
         sequences.push_back(random_sequence(length, length));
-    }
     using Groups = std::vector<std::vector<std::size_t>>;
     DOCTEST_CHECK(group_by_blocks(sequences, 4, 24) == Groups{{5}, {0, 2, 4}, {7}, {1, 3}, {6}});
     DOCTEST_CHECK(group_by_blocks(sequences, 4, 1) == Groups{{5}, {0}, {2}, {4}, {7}, {1}, {3}, {6}});

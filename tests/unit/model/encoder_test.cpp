@@ -34,9 +34,8 @@ DOCTEST_TEST_CASE("encoder: parameters have Hugging Face's names") {
     std::set<std::string> names;
     BigBirdConfig config = small_config();
     config.num_hidden_layers = 1;
-    for (const auto& item : BigBirdModel(config)->named_parameters()) {
+    for (const auto& item : BigBirdModel(config)->named_parameters())
         names.insert(item.key());
-    }
     std::set<std::string> expected{"embeddings.word_embeddings.weight",
                                    "embeddings.position_embeddings.weight",
                                    "embeddings.token_type_embeddings.weight"};
@@ -263,9 +262,8 @@ DOCTEST_TEST_CASE("encoder: the last block may reach behind the last position") 
     BigBirdModel model = encoder(config);
     const at::NoGradGuard no_gradient;
     auto from = longer->named_parameters();
-    for (auto& item : model->named_parameters()) {
+    for (auto& item : model->named_parameters())
         item.value().copy_(from[item.key()].narrow(0, 0, item.value().size(0)));
-    }
     DOCTEST_CHECK(difference(model->forward(one(126, config), false, {}).hidden.narrow(1, 0, 126),
                              longer->forward(one(126, config), false, {}).hidden.narrow(1, 0, 126)) < 1e-6);
     DOCTEST_CHECK(message_of<bigbird::InputError>([&] { model->forward(one(127, config), false, {}); }) ==

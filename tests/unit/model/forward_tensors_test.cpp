@@ -18,9 +18,8 @@ namespace {
 
 TensorMap inputs_of(const TensorMap& expected) {
     TensorMap inputs;
-    for (const char* key : {"input_ids", "attention_mask", "token_type_ids"}) {
+    for (const char* key : {"input_ids", "attention_mask", "token_type_ids"})
         inputs[key] = expected.at(key);
-    }
     return inputs;
 }
 
@@ -60,9 +59,8 @@ DOCTEST_TEST_CASE(
     const TempDir folder;
     const auto found = [&](const std::string& architecture, const std::string& cut, const auto& keeps) {
         TensorMap kept;
-        for (const auto& [key, tensor] : weights) {
+        for (const auto& [key, tensor] : weights)
             if (keeps(key)) kept.emplace(key.substr(cut.size()), tensor);
-        }
         bigbird::Json config = bigbird::read_json(test_data("model/pretraining/config.json"));
         config["architectures"] = {architecture};
         std::ofstream(folder.path() / "config.json") << config;
@@ -100,9 +98,8 @@ DOCTEST_TEST_CASE("forward_tensors: a head that the model lacks is an error that
     const TempDir folder;
     const auto missing = [&](const std::string& architecture, const auto& keeps) {
         TensorMap kept;
-        for (const auto& [key, tensor] : weights) {
+        for (const auto& [key, tensor] : weights)
             if (keeps(key)) kept.emplace(key, tensor);
-        }
         bigbird::Json config = bigbird::read_json(test_data("model/pretraining/config.json"));
         config["architectures"] = {architecture};
         std::ofstream(folder.path() / "config.json") << config;

@@ -15,9 +15,8 @@ namespace {
 
 std::set<std::string> names_of(const torch::nn::Module& module) {
     std::set<std::string> names;
-    for (const auto& item : module.named_parameters()) {
+    for (const auto& item : module.named_parameters())
         names.insert(item.key());
-    }
     return names;
 }
 

@@ -45,9 +45,8 @@ DOCTEST_TEST_CASE("initialise: the seed and the parameter's name alone decide") 
     at::set_num_threads(threads);
     initialise(*c, config, 6);
     const TensorMap first = parameters_of(*a), second = parameters_of(*b), third = parameters_of(*c);
-    for (const auto& [key, tensor] : first) {
+    for (const auto& [key, tensor] : first)
         DOCTEST_CHECK(identical(tensor, second.at(key)));
-    }
     const std::string query = "bert.encoder.layer.0.attention.self.query.weight",
                       value = "bert.encoder.layer.0.attention.self.value.weight";
     DOCTEST_CHECK(!identical(first.at(query), third.at(query)));

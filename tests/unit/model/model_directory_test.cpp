@@ -100,11 +100,8 @@ DOCTEST_TEST_CASE(
     PreTrainingModel model = load_pretraining_model(folder.path(), at::kCPU);
     DOCTEST_CHECK(parameters_of(*model).at("cls.seq_relationship.weight").abs().sum().item<double>() > 0);
     TensorMap bare;
-    for (const auto& [key, tensor] : weights) {
-        if (key.starts_with("bert.")) {
-            bare[key.substr(5)] = tensor;
-        }
-    }
+    for (const auto& [key, tensor] : weights)
+        if (key.starts_with("bert.")) bare[key.substr(5)] = tensor;
     write_safetensors(bare, folder / "model.safetensors");
     BigBirdConfig config = read_config(folder.path());
     config.num_labels = 1;

@@ -14,9 +14,8 @@ DOCTEST_TEST_CASE("safetensors: every type and shape comes back, bit for bit") {
     const TempDir folder;
     TensorMap tensors;
     for (const at::ScalarType type : {at::kDouble, at::kFloat, at::kHalf, at::kBFloat16, at::kLong, at::kInt,
-                                      at::kShort, at::kChar, at::kByte}) {
+                                      at::kShort, at::kChar, at::kByte})
         tensors[std::string("odd.") + at::toString(type)] = (random_tensor({3, 5}, 1) * 10).abs().to(type);
-    }
     tensors["mask"] = random_tensor({7}, 2) > 0;
     tensors["scalar"] = at::scalar_tensor(1.5);
     tensors["empty"] = at::empty({0, 4});
@@ -42,7 +41,6 @@ DOCTEST_TEST_CASE(
     DOCTEST_CHECK(bytes.find("\"a\"") < bytes.find("\"b\""));
     const SafetensorsHeader header = read_safetensors_header(folder / "1");
     DOCTEST_CHECK(header.metadata == std::map<std::string, std::string>{{"format", "pt"}});
-    for (const auto& item : header.tensors) {
+    for (const auto& item : header.tensors)
         DOCTEST_CHECK(item.second.begin % element_size(item.second.type) == 0);
-    }
 }

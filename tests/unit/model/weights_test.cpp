@@ -35,9 +35,8 @@ std::string refusal(const TensorMap& tensors, const LoadRules& rules = {}) {
 
 void check_same(const TensorMap& a, const TensorMap& b) {
     DOCTEST_REQUIRE(a.size() == b.size());
-    for (const auto& [key, tensor] : a) {
+    for (const auto& [key, tensor] : a)
         DOCTEST_CHECK(identical(tensor, b.at(key)));
-    }
 }
 
 const std::string words = "bert.embeddings.word_embeddings.weight",
@@ -60,9 +59,8 @@ DOCTEST_TEST_CASE("weights: files with and without the tied decoder fill the sam
 
 DOCTEST_TEST_CASE("weights: other floating types are converted") {
     TensorMap weights = random_weights(1);
-    for (auto& item : weights) {
+    for (auto& item : weights)
         item.second = item.second.to(at::kDouble);
-    }
     const TensorMap single = filled(weights);
     DOCTEST_CHECK((single.at(words).scalar_type() == at::kFloat));
     DOCTEST_CHECK(difference(single.at(words), weights.at(words)) == 0);
@@ -71,11 +69,8 @@ DOCTEST_TEST_CASE("weights: other floating types are converted") {
 DOCTEST_TEST_CASE("weights: a bare encoder's keys get their prefix") {
     const TensorMap weights = random_weights(1);
     TensorMap bare;
-    for (const auto& [key, tensor] : weights) {
-        if (key.starts_with("bert.")) {
-            bare[key.substr(5)] = tensor;
-        }
-    }
+    for (const auto& [key, tensor] : weights)
+        if (key.starts_with("bert.")) bare[key.substr(5)] = tensor;
     const TensorMap result = filled(bare, {.optional_prefix = {}, .only_prefix = "bert."});
     DOCTEST_CHECK(identical(result.at(words), weights.at(words)));
     DOCTEST_CHECK(refusal(bare).starts_with(

@@ -65,9 +65,8 @@ DOCTEST_TEST_CASE("outputs: all formats at once, tracks a label each") {
     const TempDir folder;
     OutputSpec spec;
     for (const char* name :
-         {"s.tsv", "s.tsv.gz", "s.long.tsv.gz", "s.npy", "s.h5", "{label}.bedGraph", "t.bw"}) {
+         {"s.tsv", "s.tsv.gz", "s.long.tsv.gz", "s.npy", "s.h5", "{label}.bedGraph", "t.bw"})
         spec.paths.push_back(folder / name);
-    }
     spec.min_score = 0.5;
     const std::vector<std::size_t> both{0, 1}, one{1};
     DOCTEST_CHECK(message_of<ConfigError>([&] {

@@ -68,9 +68,8 @@ DOCTEST_TEST_CASE("track_sink: overlapping segments equal a count base by base")
                 }
             }
         }
-        for (std::size_t i = 1; i < flat.size(); ++i) {
+        for (std::size_t i = 1; i < flat.size(); ++i)
             DOCTEST_REQUIRE((flat[i - 1].contig < flat[i].contig || flat[i - 1].end <= flat[i].begin));
-        }
     }
 }
 

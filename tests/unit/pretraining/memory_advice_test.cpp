@@ -53,9 +53,8 @@ DOCTEST_TEST_CASE("memory_advice: on a GPU the largest --micro-batch-size that f
     DOCTEST_CHECK_FALSE(load.on_cpu);
     DOCTEST_CHECK(load.sequences == 256);
     for (const double bytes : {2e9, 3e9, 5e9}) {
-        for (load.sequences = 1; memory_needed(spec.config, load).total() <= bytes;) {
+        for (load.sequences = 1; memory_needed(spec.config, load).total() <= bytes;)
             ++load.sequences;
-        }
         DOCTEST_CHECK(load.sequences > 2);
         DOCTEST_CHECK(
             contains(memory_warning(spec, bytes).value_or(""),

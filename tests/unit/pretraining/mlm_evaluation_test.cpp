@@ -20,9 +20,8 @@ std::filesystem::path write_documents(const TempDir& folder, const std::string& 
     std::istringstream lines(read_file(test_data("tokenizer/sentences.txt")));
     std::string text;
     int number = 0;
-    for (std::string line; std::getline(lines, line) && number < 40; ++number) {
+    for (std::string line; std::getline(lines, line) && number < 40; ++number)
         text += line + "\n" + (number % 10 == 9 ? "\n" : "");
-    }
     write_file(folder / name, text);
     return folder / name;
 }
@@ -37,9 +36,7 @@ CorpusOf corpus_of(const std::filesystem::path& documents, int threads = 1) {
 std::filesystem::path write_network(const TempDir& folder, const Json& options, int token_types = 2) {
     model::BigBirdConfig config = small_config();
     config.type_vocab_size = token_types;
-    if (!options.is_null()) {
-        config.extra["pretraining"] = {{"options", options}};
-    }
+    if (!options.is_null()) config.extra["pretraining"] = {{"options", options}};
     const model::PreTrainingModel network(config);  // all parameters 0
     const tokenizer::DnaTokenizer tokenizer = small_tokenizer();
     const std::filesystem::path model = folder / "model";

@@ -30,12 +30,10 @@ Gradients gradients_of_step(std::int64_t step, const MlmTaskSpec& spec, bool nsp
     MlmTask task(small_network(), small_tokenizer(), small_source(nsp), std::nullopt, spec);
     const StepStats stats = task.accumulate(step);
     Gradients result{.loss = stats.loss.item<double>()};
-    for (const auto& [name, value] : stats.metrics) {
+    for (const auto& [name, value] : stats.metrics)
         result.metrics[name] = value.item<double>();
-    }
-    for (const auto& item : task.module().named_parameters()) {
+    for (const auto& item : task.module().named_parameters())
         result.by_name[item.key()] = item.value().grad();
-    }
     return result;
 }
 
@@ -124,9 +122,8 @@ DOCTEST_TEST_CASE("mlm_task: recomputing the layers changes neither loss nor gra
             const double rounding = compute == ComputeType::bf16 ? 1e-2 : 1e-6;
             // A key's bias moves all of a query's scores alike, so that its own gradient is rounding alone.
             std::string measured_by = name;
-            if (const auto at = name.find("key.bias"); at != std::string::npos) {
+            if (const auto at = name.find("key.bias"); at != std::string::npos)
                 measured_by.replace(at, 3, "query");
-            }
             DOCTEST_CHECK(apart <= rounding * kept.by_name.at(measured_by).norm().item<double>());
         }
     }

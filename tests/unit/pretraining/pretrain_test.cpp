@@ -24,18 +24,16 @@ std::vector<Json> metrics_of(const std::filesystem::path& run) {
     for (std::string line; std::getline(in, line);) {
         lines.push_back(Json::parse(line));
         for (const char* key : {"seconds", "tokens_per_second", "eval_seconds", "data_wait_share",
-                                "flops_per_second", "mfu", "memory_bytes"}) {
+                                "flops_per_second", "mfu", "memory_bytes"})
             lines.back().erase(key);
-        }
     }
     return lines;
 }
 
 double mean_loss(const std::vector<Json>& lines, std::size_t first, std::size_t last) {
     double sum = 0;
-    for (std::size_t i = first; i < last; ++i) {
+    for (std::size_t i = first; i < last; ++i)
         sum += lines[i]["loss"].get<double>();
-    }
     return sum / static_cast<double>(last - first);
 }
 
@@ -64,9 +62,8 @@ Json check_pieces(PretrainRun spec) {
     DOCTEST_CHECK(stops == 6);
     for (const char* file :
          {"model/model.safetensors", "model/config.json", "model/tokenizer.model",
-          "checkpoints/step-00000007/training_state/optimizer.safetensors", "config.resolved.json"}) {
+          "checkpoints/step-00000007/training_state/optimizer.safetensors", "config.resolved.json"})
         DOCTEST_CHECK(read_file(folder / "whole" / file) == read_file(folder / "pieces" / file));
-    }
     DOCTEST_CHECK(metrics_of(folder / "whole") == metrics_of(folder / "pieces"));
     return read_json(folder / "whole/model/config.json");
 }

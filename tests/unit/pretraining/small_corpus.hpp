@@ -21,12 +21,8 @@ inline corpus::TokenCorpus small_corpus(std::size_t first = 0, std::size_t last 
     std::istringstream lines(read_file(test_data("tokenizer/sentences.txt")));
     std::size_t number = 0;
     for (std::string line; std::getline(lines, line); ++number) {
-        if (number < first || number >= last) {
-            continue;
-        }
-        if (documents.empty() || documents.back().sentences.size() == sentences) {
-            documents.emplace_back();
-        }
+        if (number < first || number >= last) continue;
+        if (documents.empty() || documents.back().sentences.size() == sentences) documents.emplace_back();
         documents.back().sentences.push_back(line);
     }
     std::size_t next = 0;
@@ -76,9 +72,7 @@ inline pretraining::PretrainRun small_pretraining(std::int64_t steps) {
 
 inline pretraining::PretrainCorpora small_corpora(bool held_out = false) {
     pretraining::PretrainCorpora corpora{.train = [] { return small_corpus(0, 110); }, .held_out = {}};
-    if (held_out) {
-        corpora.held_out = [] { return small_corpus(110); };
-    }
+    if (held_out) corpora.held_out = [] { return small_corpus(110); };
     return corpora;
 }
 

@@ -38,9 +38,8 @@ DOCTEST_TEST_CASE("deepsea_labels: the published medians of the groups, with the
         {"DHS", {0.9236, 125}}, {"TF", {0.9577, 689}}, {"HM", {0.8556, 104}}};
     for (const auto& [group, figures] : expected) {
         std::vector<std::optional<double>> values;
-        for (std::size_t i = 0; i < 919; ++i) {
+        for (std::size_t i = 0; i < 919; ++i)
             if (deepsea_labels()[i].group == group) values.push_back(deepsea_published(i).roc_auc);
-        }
         const Summary summary = summarise(values);
         DOCTEST_CHECK(summary.defined == figures.second);
         DOCTEST_CHECK(*summary.median == doctest::Approx(figures.first).epsilon(1e-4));

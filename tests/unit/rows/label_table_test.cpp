@@ -109,14 +109,12 @@ DOCTEST_TEST_CASE("label_table: a name goes before an index, and may hold commas
 
 DOCTEST_TEST_CASE("label_table: DeepSEA's names keep their order and tell repeated ones apart") {
     std::vector<Label> labels;
-    for (int i = 0; i < 919; ++i) {
+    for (int i = 0; i < 919; ++i)
         labels.push_back({i < 125 ? "DHS" : i < 815 ? "TF" : "HM", "cell" + std::to_string(i % 844), -1});
-    }
     const LabelTable table(labels);
     std::vector<std::string> columns;
-    for (std::size_t i = 0; i < table.size(); ++i) {
+    for (std::size_t i = 0; i < table.size(); ++i)
         columns.push_back(table.column_name(i));
-    }
     std::sort(columns.begin(), columns.end());
     DOCTEST_CHECK(std::adjacent_find(columns.begin(), columns.end()) == columns.end());
     DOCTEST_CHECK(table.select("TF").size() == 690);

@@ -38,9 +38,8 @@ DOCTEST_TEST_CASE("text_fields: lines of CSV are cut outside quotes, and fields 
 
 DOCTEST_TEST_CASE("text_fields: only finite numbers are numbers") {
     DOCTEST_CHECK(parse_real("1e-3") == 0.001);
-    for (const char* text : {"", "nan", "inf", "1,5", "1.5x"}) {
+    for (const char* text : {"", "nan", "inf", "1,5", "1.5x"})
         DOCTEST_CHECK(!parse_real(text));
-    }
 }
 
 DOCTEST_TEST_CASE("text_fields: numbers are written so that they read back as they were") {

@@ -59,9 +59,8 @@ DOCTEST_TEST_CASE("variant_rows: alternative windows are what bcftools consensus
     const auto genome = genome::open_reference(test_data("genome/22.fa.gz"));
     const std::vector<VariantRow> rows = read_rows(test_data("variants/1000g.chr22.vcf.gz"), *genome, 400);
     std::map<std::string, const VariantRow*> by_place;
-    for (const VariantRow& row : rows) {
+    for (const VariantRow& row : rows)
         by_place[std::to_string(row.position + 1) + row.ref + row.alt] = &row;
-    }
     genome::TextInput text(test_data("variants/windows.tsv"));
     std::string line;
     text.next(line);

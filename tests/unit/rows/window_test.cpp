@@ -18,9 +18,8 @@ DOCTEST_TEST_CASE("window: bounds are two offsets, the smaller first") {
                               "window '-1:16777216' has more than 2^24 bases");
     DOCTEST_CHECK(to_string(WindowBounds{-249, 51}) == "-249:51");
     for (const char* text :
-         {"", "8000", "3000:-5000", "5:5", "a:b", "-5000:3000:1", "-5000:", "-900000000:0"}) {
+         {"", "8000", "3000:-5000", "5:5", "a:b", "-5000:3000:1", "-5000:", "-900000000:0"})
         DOCTEST_CHECK_THROWS_AS(parse_window_bounds(text), ConfigError);
-    }
 }
 
 DOCTEST_TEST_CASE("window: the TSS base counts as 0 on both strands") {

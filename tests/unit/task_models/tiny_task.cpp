@@ -19,9 +19,8 @@ const std::string motif = "GATTACAGATTACAGATTACA";
 
 rows::LabelTable numbered_labels(std::int64_t count) {
     std::vector<rows::Label> labels;
-    for (std::int64_t i = 0; i < count; ++i) {
+    for (std::int64_t i = 0; i < count; ++i)
         labels.push_back({i % 2 == 0 ? "even" : "odd", "label" + std::to_string(i), -1});
-    }
     return rows::LabelTable(std::move(labels));
 }
 
@@ -35,9 +34,8 @@ void write_sequences(const fs::path& path, const std::string& contig, examples::
             names.push_back(std::to_string(row));
     }
     examples::TwoBitWriter store(path, names, false);
-    for (std::size_t i = 0; i < names.size(); ++i) {
+    for (std::size_t i = 0; i < names.size(); ++i)
         store.add(names[i], std::string_view(contig).substr(i * length, length));
-    }
     store.finish();
 }
 
@@ -46,9 +44,8 @@ void write_sequences(const fs::path& path, const std::string& contig, examples::
 std::string random_dna(std::int64_t length, std::uint64_t seed) {
     Rng rng(seed);
     std::string dna(static_cast<std::size_t>(length), 'A');
-    for (char& base : dna) {
+    for (char& base : dna)
         base = "ACGT"[rng.between(0, 3)];
-    }
     return dna;
 }
 

@@ -55,9 +55,8 @@ DOCTEST_TEST_CASE("checkpoint_store: the newest ones and the protected one are k
     CheckpointStore store(folder.path(), 2);
     write_step(store, 10);
     store.protect(10);
-    for (const std::int64_t step : {20, 30, 40}) {
+    for (const std::int64_t step : {20, 30, 40})
         write_step(store, step);
-    }
     DOCTEST_CHECK(store.steps() == list({10, 30, 40}));
     store.protect(40);
     write_step(store, 50);
@@ -69,9 +68,8 @@ DOCTEST_TEST_CASE("checkpoint_store: the newest ones and the protected one are k
 DOCTEST_TEST_CASE("checkpoint_store: a damaged checkpoint is passed over for the one before") {
     const testing::TempDir folder;
     CheckpointStore store(folder.path(), 5);
-    for (const std::int64_t step : {1, 2, 3, 4}) {
+    for (const std::int64_t step : {1, 2, 3, 4})
         write_step(store, step);
-    }
     testing::write_file(store.directory_of(4) / "model.safetensors", "weights 5");
     fs::remove(store.directory_of(3) / "training_state/optimizer.safetensors");
     testing::write_file(store.directory_of(2) / "training_state/sha256.txt", "");

@@ -41,11 +41,9 @@ struct SlowTwin {
 
     void update(const std::map<std::string, std::vector<double>>& gradients, double rate) {
         double squares = 0;
-        for (const auto& [name, gradient] : gradients) {
-            for (const double g : gradient) {
+        for (const auto& [name, gradient] : gradients)
+            for (const double g : gradient)
                 squares += g * g;
-            }
-        }
         const double norm = std::sqrt(squares);
         const double scale = spec.clip_norm > 0 && norm > spec.clip_norm ? spec.clip_norm / norm : 1.0;
         ++steps;
@@ -93,20 +91,17 @@ DOCTEST_TEST_CASE(
             const std::map<std::string, std::vector<double>> gradients{{"weight", doubles(net.weight.grad())},
                                                                        {"bias", doubles(net.bias.grad())}};
             double squares = 0;
-            for (const auto& [name, gradient] : gradients) {
-                for (const double g : gradient) {
+            for (const auto& [name, gradient] : gradients)
+                for (const double g : gradient)
                     squares += g * g;
-                }
-            }
             const double norm = optimizer.step(0.01 / step).item<double>();
             DOCTEST_CHECK(norm == doctest::Approx(std::sqrt(squares)).epsilon(1e-5));
             twin.update(gradients, 0.01 / step);
         }
         for (const auto& [name, tensor] : {std::pair{"weight", net.weight}, std::pair{"bias", net.bias}}) {
             const std::vector<double> ours = doubles(tensor);
-            for (std::size_t i = 0; i < ours.size(); ++i) {
+            for (std::size_t i = 0; i < ours.size(); ++i)
                 DOCTEST_CHECK(ours[i] == doctest::Approx(twin.value[name][i]).epsilon(2e-6));
-            }
         }
     }
 }
@@ -121,9 +116,7 @@ DOCTEST_TEST_CASE("optimizer: a gradient or a loss that is not finite changes no
         const at::Tensor before = net.weight.detach().clone();
         const at::Tensor moment = optimizer.state().at("moment1.weight").clone();
         set_gradients(net, 2);
-        if (!by_loss) {
-            net.bias.mutable_grad()[0] = std::numeric_limits<float>::infinity();
-        }
+        if (!by_loss) net.bias.mutable_grad()[0] = std::numeric_limits<float>::infinity();
         const at::Tensor norm = optimizer.step(0.1, at::scalar_tensor(by_loss ? nan : 1.0));
         DOCTEST_CHECK(std::isfinite(norm.item<double>()) == by_loss);
         DOCTEST_CHECK(at::equal(net.weight, before));
@@ -153,9 +146,8 @@ DOCTEST_TEST_CASE("optimizer: restored state goes on bit for bit; a foreign one 
         first.step(0.01);
     }
     model::TensorMap state;
-    for (const auto& [name, tensor] : first.state()) {
+    for (const auto& [name, tensor] : first.state())
         state.emplace(name, tensor.clone());
-    }
     {
         const at::NoGradGuard guard;
         b.weight.copy_(a.weight);

@@ -48,9 +48,7 @@ DOCTEST_TEST_CASE("run_lock: the lock dies with its process, however it ends") {
     if (child == 0) {
         const RunLock held(folder / "run");
         const char byte = 1;
-        if (::write(ready[1], &byte, 1) != 1) {
-            ::_exit(1);
-        }
+        if (::write(ready[1], &byte, 1) != 1) ::_exit(1);
         ::pause();
         ::_exit(0);
     }

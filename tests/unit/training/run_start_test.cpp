@@ -16,9 +16,7 @@ namespace {
 /// A run of eight steps that was stopped at step 6 (checkpoints 4 and 6), or is whole.
 void make_run(const fs::path& run, bool whole) {
     testing::ToyTask task;
-    if (!whole) {
-        task.on_step = [](std::int64_t step) { set_stop_signal(step == 6 ? SIGTERM : 0); };
-    }
+    if (!whole) task.on_step = [](std::int64_t step) { set_stop_signal(step == 6 ? SIGTERM : 0); };
     try {
         run_training(task, testing::toy_spec(8), run);
     } catch (const Stopped&) {

@@ -28,9 +28,7 @@ public:
     torch::nn::Module& module() override { return *layer_; }
     training::StepStats accumulate(std::int64_t step) override {
         ++steps_made;
-        if (on_step) {
-            on_step(step);
-        }
+        if (on_step) on_step(step);
         const at::Tensor x = numbers(100 + static_cast<std::uint64_t>(step), {16, 6});
         const at::Tensor wanted = numbers(2, {6, 4});
         const at::Tensor loss = (layer_->forward(x) - x.matmul(wanted).tanh()).square().mean();
@@ -46,13 +44,10 @@ public:
     }
     void write_model(const std::filesystem::path& directory) override {
         model::TensorMap tensors;
-        for (const auto& item : layer_->named_parameters()) {
+        for (const auto& item : layer_->named_parameters())
             tensors.emplace(item.key(), item.value().detach());
-        }
         model::write_safetensors(tensors, directory / "model.safetensors");
-        if (on_write) {
-            on_write();
-        }
+        if (on_write) on_write();
         std::ofstream(directory / "config.json") << "{}\n";
     }
     Json state() const override { return {{"evaluations", evaluations}}; }
@@ -72,9 +67,8 @@ private:
         Rng rng(seed);
         at::Tensor tensor = at::empty(sizes);
         float* values = tensor.mutable_data_ptr<float>();
-        for (std::int64_t i = 0; i < tensor.numel(); ++i) {
+        for (std::int64_t i = 0; i < tensor.numel(); ++i)
             values[i] = static_cast<float>(rng.normal());
-        }
         return tensor;
     }
     torch::nn::Linear layer_;

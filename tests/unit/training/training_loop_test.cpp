@@ -33,9 +33,8 @@ std::string curve(const fs::path& run) {
     while (std::getline(in, line)) {
         Json json = Json::parse(line);
         for (const char* key : {"seconds", "tokens_per_second", "eval_seconds", "data_wait_share",
-                                "flops_per_second", "mfu", "memory_bytes"}) {
+                                "flops_per_second", "mfu", "memory_bytes"})
             json.erase(key);
-        }
         text += json.dump() + "\n";
     }
     return text;
@@ -45,9 +44,8 @@ std::vector<Json> lines(const fs::path& run) {
     std::istringstream in(testing::read_file(run / "metrics.jsonl"));
     std::string line;
     std::vector<Json> all;
-    while (std::getline(in, line)) {
+    while (std::getline(in, line))
         all.push_back(Json::parse(line));
-    }
     return all;
 }
 
@@ -198,23 +196,17 @@ DOCTEST_TEST_CASE(
 
 DOCTEST_TEST_CASE("training_loop: helper, a run in a process of its own") {
     const char* run = std::getenv("BIGBIRD_TEST_RUN");
-    if (run == nullptr) {
-        return;
-    }
+    if (run == nullptr) return;
     const std::string what = std::getenv("BIGBIRD_TEST_WHAT");
     testing::ToyTask task;
     int written = 0;
     if (what == "step") {
         task.on_step = [](std::int64_t step) {
-            if (step == 11) {
-                ::kill(::getpid(), SIGKILL);
-            }
+            if (step == 11) ::kill(::getpid(), SIGKILL);
         };
     } else if (what == "write") {
         task.on_write = [&] {
-            if (++written == 3) {
-                ::kill(::getpid(), SIGKILL);
-            }
+            if (++written == 3) ::kill(::getpid(), SIGKILL);
         };
     }
     const auto outlast_signal = [] {
@@ -286,9 +278,8 @@ DOCTEST_TEST_CASE("training_loop: killed in the middle of a checkpoint, a run go
     DOCTEST_CHECK(rest.steps_made == 12);
     DOCTEST_CHECK(same_model(run, folder / "whole"));
     DOCTEST_CHECK(curve(run) == curve(folder / "whole"));
-    for (const auto& entry : fs::recursive_directory_iterator(run)) {
+    for (const auto& entry : fs::recursive_directory_iterator(run))
         DOCTEST_CHECK(entry.path().filename().string().find(".tmp.") == std::string::npos);
-    }
 }
 
 DOCTEST_TEST_CASE("training_loop: killed at random moments, a run ends as an undisturbed one") {
@@ -441,9 +432,7 @@ DOCTEST_TEST_CASE("training_loop: the best evaluation's model is the run's, and 
     task.scripted = {5, 4, 3, 3.5, 3.25, 3, 1};
     at::Tensor best;
     task.on_step = [&](std::int64_t step) {
-        if (step == 7) {
-            best = task.weight().clone();
-        }
+        if (step == 7) best = task.weight().clone();
     };
     const LoopResult result = run_training(task, spec, folder / "run");
     DOCTEST_CHECK(result.steps == 12);

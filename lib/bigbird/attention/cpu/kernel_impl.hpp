@@ -77,9 +77,8 @@ public:
         const BlockLayout& layout = p.layout(group);
         const std::int64_t end = layout.row_offsets[static_cast<std::size_t>(row) + 1];
         for (std::int64_t first = layout.row_offsets[static_cast<std::size_t>(row)]; first < end;
-             first += s.chunk) {
+             first += s.chunk)
             attend_chunk(p, s, packed, w, group, first, end - first < s.chunk ? end - first : s.chunk);
-        }
         finish_row(p, s, w, group, row);
     }
 

@@ -101,11 +101,10 @@ struct ForwardScratchOf {
         q = arena.take<Element>(s.tile);
         right = arena.take<Element>(s.tile);
         scores = arena.take<float>(s.padded_block * width);
-        if constexpr (sizeof(Element) == sizeof(float)) {
+        if constexpr (sizeof(Element) == sizeof(float))
             probabilities = reinterpret_cast<Element*>(scores);
-        } else {
+        else
             probabilities = arena.take<Element>(s.padded_block * width);
-        }
         out = arena.take<float>(s.tile);
         bias = arena.take<float>(width);
         maximum = arena.take<float>(s.padded_block);
@@ -176,11 +175,10 @@ void load_block(const FusedProblem& p, const SizesOf<Tiles>& s, const FusedTenso
             continue;
         }
         const std::int64_t from = begin + r * t.row_stride;
-        if (p.bf16) {
+        if (p.bf16)
             copy_row(to, static_cast<const std::uint16_t*>(t.data) + from, s);
-        } else {
+        else
             copy_row(to, static_cast<const float*>(t.data) + from, s);
-        }
     }
 }
 

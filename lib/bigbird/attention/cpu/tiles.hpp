@@ -14,10 +14,9 @@ namespace {
 /// dst (cols, rows) = src (rows, cols)^T in 32-bit words; both sizes multiples of 16.
 inline void transpose_words(std::uint32_t* dst, std::int64_t dst_stride, const std::uint32_t* src,
                             std::int64_t src_stride, std::int64_t rows, std::int64_t cols) {
-    for (std::int64_t i = 0; i < rows; i += 16) {
+    for (std::int64_t i = 0; i < rows; i += 16)
         for (std::int64_t j = 0; j < cols; j += 16)
             transpose_square(dst + j * dst_stride + i, dst_stride, src + i * src_stride + j, src_stride);
-    }
 }
 
 /// A matrix in memory; its rows are `stride` elements apart.
@@ -39,10 +38,9 @@ template <typename Step, int rows, int columns>
 inline void register_tile(Matrix<float> c, Matrix<const typename Step::A> a, Matrix<const typename Step::B> b,
                           std::int64_t k, bool add) {
     Vec::Float sum[static_cast<std::size_t>(rows)][static_cast<std::size_t>(columns)];
-    for (int i = 0; i < rows; ++i) {
+    for (int i = 0; i < rows; ++i)
         for (int j = 0; j < columns; ++j)
             sum[i][j] = add ? Vec::load(c.at(i, j * Vec::lanes)) : Vec::set(0);
-    }
     for (std::int64_t kk = 0; kk < k; ++kk) {
         typename Step::Vector right[static_cast<std::size_t>(columns)];
         for (int j = 0; j < columns; ++j)
@@ -53,10 +51,9 @@ inline void register_tile(Matrix<float> c, Matrix<const typename Step::A> a, Mat
                 sum[i][j] = Step::multiply_add(sum[i][j], left, right[j]);
         }
     }
-    for (int i = 0; i < rows; ++i) {
+    for (int i = 0; i < rows; ++i)
         for (int j = 0; j < columns; ++j)
             Vec::store(c.at(i, j * Vec::lanes), sum[i][j]);
-    }
 }
 
 /// C from register tiles of 4 rows and up to `widest` vectors.
@@ -70,15 +67,14 @@ inline void product_of_registers(Matrix<float> c, Matrix<const typename Step::A>
             const auto tile = [&]<int columns>() {
                 register_tile<Step, 4, columns>(c.from(i, j), a.from(i, 0), b.from(0, j), size.k, add);
             };
-            if (vectors >= widest) {
+            if (vectors >= widest)
                 tile.template operator()<widest>();
-            } else if (vectors == 3) {
+            else if (vectors == 3)
                 tile.template operator()<3>();
-            } else if (vectors == 2) {
+            else if (vectors == 2)
                 tile.template operator()<2>();
-            } else {
+            else
                 tile.template operator()<1>();
-            }
         }
         j += (vectors < widest ? vectors : widest) * Vec::lanes;
     }

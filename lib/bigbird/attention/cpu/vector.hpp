@@ -147,10 +147,9 @@ struct Vec {
 /// dst[j][i] = src[i][j] for a 16 x 16 square of 32-bit words.
 inline void transpose_square(std::uint32_t* dst, std::int64_t dst_stride, const std::uint32_t* src,
                              std::int64_t src_stride) {
-    for (int i = 0; i < 16; ++i) {
+    for (int i = 0; i < 16; ++i)
         for (int j = 0; j < 16; ++j)
             dst[j * dst_stride + i] = src[i * src_stride + j];
-    }
 }
 
 #endif

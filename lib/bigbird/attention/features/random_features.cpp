@@ -42,10 +42,9 @@ void make_orthogonal(Row row, Row unit) {
 void gram_schmidt(Row rows, std::size_t width) {
     for (std::size_t begin = 0; begin < rows.size(); begin += width) {
         const Row row = rows.subspan(begin, width);
-        for (int pass = 0; pass < 2; ++pass) {
+        for (int pass = 0; pass < 2; ++pass)
             for (std::size_t before = 0; before < begin; before += width)
                 make_orthogonal(row, rows.subspan(before, width));
-        }
         scale(row, 1 / length_of(row));
     }
 }

@@ -155,9 +155,8 @@ std::vector<std::int32_t> fixed_counts(const PatternSpec& spec, int blocks, int 
 
 void add_uniform(std::vector<std::int32_t>& counts, int wanted, Rng rng) {
     std::vector<std::size_t> candidates;
-    for (std::size_t block = 0; block < counts.size(); ++block) {
+    for (std::size_t block = 0; block < counts.size(); ++block)
         if (counts[block] == 0) candidates.push_back(block);
-    }
     const std::size_t taken = std::min(candidates.size(), static_cast<std::size_t>(wanted));
     for (std::size_t i = 0; i < taken; ++i) {
         const auto last = static_cast<std::int64_t>(candidates.size()) - 1;
@@ -286,9 +285,8 @@ BlockLayout make_layout(const PatternSpec& spec, int blocks, int layer, int head
         } else if (planned) {
             const auto width = static_cast<std::size_t>(spec.random_blocks);
             for (const std::int32_t pick :
-                 std::span(plan).subspan(static_cast<std::size_t>(row - 1) * width, width)) {
+                 std::span(plan).subspan(static_cast<std::size_t>(row - 1) * width, width))
                 ++counts[static_cast<std::size_t>(pick)];
-            }
         } else {
             add_uniform(counts, spec.random_blocks, stream.split(number(row)));
         }
@@ -303,10 +301,9 @@ ElementMask mask_of(const PatternSpec& spec, int row, int column) {
     const std::int64_t block = spec.block_size;
     ElementMask mask;
     mask.reserve(static_cast<std::size_t>(block * block));
-    for (std::int64_t i = row * block; i < (row + 1) * block; ++i) {
+    for (std::int64_t i = row * block; i < (row + 1) * block; ++i)
         for (std::int64_t j = column * block; j < (column + 1) * block; ++j)
             mask.push_back(token_attends(spec, i, j) ? 1 : 0);
-    }
     return mask;
 }
 
@@ -353,10 +350,9 @@ BlockLayout token_layout(const PatternSpec& spec, int blocks) {
     const int with_globals = (spec.global_tokens + spec.block_size - 1) / spec.block_size;
     BlockLayout layout;
     for (int row = 0; row < blocks; ++row) {
-        for (int column = 0; column < blocks; ++column) {
+        for (int column = 0; column < blocks; ++column)
             if (std::abs(row - column) <= reach || row < with_globals || column < with_globals)
                 append(layout, column, place_of(mask_of(spec, row, column), layout.masks));
-        }
         end_row(layout);
     }
     return layout;

@@ -150,10 +150,9 @@ public:
     void write(int x, int y, const std::string& text) {
         for (const char character : text) {
             const auto* const glyph = std::ranges::find(glyphs, character, &Glyph::character);
-            for (int i = 0; glyph != glyphs.end() && i < glyph_rows * glyph_columns; ++i) {
+            for (int i = 0; glyph != glyphs.end() && i < glyph_rows * glyph_columns; ++i)
                 if ((glyph->dots >> (glyph_rows * glyph_columns - 1 - i) & 1U) != 0)
                     fill(x + i % glyph_columns * dot, y + i / glyph_columns * dot, dot, dot, black);
-            }
             x += advance;
         }
     }

@@ -56,58 +56,53 @@ Baselines::Baselines(const BaselineSpec& spec, tokenizer::DnaTokenizer tokenizer
         markov_ = std::make_unique<baselines::MarkovModel>(
             *std::max_element(spec_.orders.begin(), spec_.orders.end()));
     }
-    for (const int n : spec_.ngrams) {
+    for (const int n : spec_.ngrams)
         ngrams_.emplace_back(tokenizer_, n);
-    }
-    if (!spec_.two_sided.empty()) {
+    if (!spec_.two_sided.empty())
         two_sided_ = std::make_unique<baselines::TwoSidedModel>(std::ranges::max(spec_.two_sided));
-    }
 }
 
 void Baselines::train(const corpus::TokenCorpus& corpus) {
-    for_each_document(corpus, [&](const std::vector<std::int32_t>& ids) {
-        if (markov_) {
-            markov_->add(tokenizer_.decode(ids));
-        }
-        for (baselines::TokenNgram& model : ngrams_) {
-            model.add(ids);
-        }
-        if (two_sided_) two_sided_->add(tokenizer_.decode(ids));
-    });
+    for_each_document(
+        corpus,
+        [&](const std::vector<std::int32_t>& ids) {
+            if (markov_) markov_->add(tokenizer_.decode(ids));
+            for (baselines::TokenNgram& model : ngrams_)
+                model.add(ids);
+            if (two_sided_) two_sided_->add(tokenizer_.decode(ids));
+        });
 }
 
 void Baselines::score(const corpus::TokenCorpus& corpus) {
-    for_each_document(corpus, [&](const std::vector<std::int32_t>& ids) {
-        std::size_t row = 0;
-        if (markov_) {
-            const std::vector<baselines::CodeLength> lengths = markov_->score_all(tokenizer_.decode(ids));
-            for (const int order : spec_.orders) {
-                scores_[row++].push_back(lengths[static_cast<std::size_t>(order)]);
+    for_each_document(
+        corpus,
+        [&](const std::vector<std::int32_t>& ids) {
+            std::size_t row = 0;
+            if (markov_) {
+                const std::vector<baselines::CodeLength> lengths = markov_->score_all(tokenizer_.decode(ids));
+                for (const int order : spec_.orders)
+                    scores_[row++].push_back(lengths[static_cast<std::size_t>(order)]);
             }
-        }
-        for (const baselines::TokenNgram& model : ngrams_) {
-            scores_[row++].push_back(model.score(ids));
-        }
-        if (two_sided_) {
-            const std::vector<baselines::CodeLength> lengths = two_sided_->score_all(tokenizer_.decode(ids));
-            for (const int reach : spec_.two_sided)
-                scores_[row++].push_back(lengths[static_cast<std::size_t>(reach)]);
-        }
-    });
+            for (const baselines::TokenNgram& model : ngrams_)
+                scores_[row++].push_back(model.score(ids));
+            if (two_sided_) {
+                const std::vector<baselines::CodeLength> lengths =
+                    two_sided_->score_all(tokenizer_.decode(ids));
+                for (const int reach : spec_.two_sided)
+                    scores_[row++].push_back(lengths[static_cast<std::size_t>(reach)]);
+            }
+        });
 }
 
 Json Baselines::to_json(std::uint64_t seed) const {
     Json json = Json::object(), table = Json::array();
-    if (scores_.empty()) {
-        return json;
-    }
+    if (scores_.empty()) return json;
     std::size_t row = 0;
     double bases = 0;
     const auto add = [&](const std::string& key, const std::string& name) {
         std::vector<Share> shares;
-        for (const baselines::CodeLength& length : scores_[row++]) {
+        for (const baselines::CodeLength& length : scores_[row++])
             shares.push_back({length.bits, static_cast<double>(length.bases)});
-        }
         const Share all = sum_of(shares);
         const auto [low, high] = bootstrap_interval(shares, seed);
         bases = all.of;
@@ -116,15 +111,12 @@ Json Baselines::to_json(std::uint64_t seed) const {
                              {"bits_per_character", all.value()},
                              {"bits_per_character_interval", {low, high}}});
     };
-    for (const int order : spec_.orders) {
+    for (const int order : spec_.orders)
         add("markov_order_" + std::to_string(order), "Markov, order " + std::to_string(order));
-    }
-    for (const int n : spec_.ngrams) {
+    for (const int n : spec_.ngrams)
         add("token_" + std::to_string(n) + "_gram", std::to_string(n) + "-gram of tokens");
-    }
-    for (const int reach : spec_.two_sided) {
+    for (const int reach : spec_.two_sided)
         add("two_sided_" + std::to_string(reach), std::to_string(reach) + " bases on either side");
-    }
     json["baseline_bases"] = static_cast<std::int64_t>(bases);
     json["baselines"] = std::move(table);
     return json;

@@ -48,8 +48,9 @@ std::int64_t walk(std::string_view dna, int order, Visit visit) {
 MarkovModel::MarkovModel(int order) : counts_(checked(order)) {}
 
 void MarkovModel::add(std::string_view dna) {
-    walk(dna, order(),
-         [this](std::uint32_t context, int length, int base) { counts_.add(context, length, base); });
+    walk(
+        dna, order(),
+        [this](std::uint32_t context, int length, int base) { counts_.add(context, length, base); });
 }
 
 CodeLength MarkovModel::score(std::string_view dna) const {

@@ -23,9 +23,8 @@ std::uint64_t extended(std::uint64_t hash, std::int32_t id) {
 
 std::uint64_t hash_of(std::span<const std::int32_t> ids) {
     std::uint64_t hash = 0;
-    for (const std::int32_t id : ids) {
+    for (const std::int32_t id : ids)
         hash = extended(hash, id);
-    }
     return hash;
 }
 
@@ -59,15 +58,16 @@ TokenNgram::TokenNgram(tokenizer::DnaTokenizer tokenizer, int n) : tokenizer_(st
 }
 
 void TokenNgram::add(std::span<const std::int32_t> ids) {
-    walk(ids, plain_, static_cast<std::size_t>(n_ - 1),
-         [&](std::span<const std::int32_t> context, std::int32_t id) {
-             for (std::size_t length = 0; length <= context.size(); ++length) {
-                 const std::uint64_t hash = hash_of(context.last(length));
-                 Context& seen = contexts_[length][hash];
-                 ++seen.total;
-                 seen.kinds += counts_[length][extended(hash, id)]++ == 0 ? 1U : 0U;
-             }
-         });
+    walk(
+        ids, plain_, static_cast<std::size_t>(n_ - 1),
+        [&](std::span<const std::int32_t> context, std::int32_t id) {
+            for (std::size_t length = 0; length <= context.size(); ++length) {
+                const std::uint64_t hash = hash_of(context.last(length));
+                Context& seen = contexts_[length][hash];
+                ++seen.total;
+                seen.kinds += counts_[length][extended(hash, id)]++ == 0 ? 1U : 0U;
+            }
+        });
 }
 
 // p(w|h) = (c(h w) + t(h) p(w|h')) / (c(h) + t(h)), where t(h) is the number of different tokens seen after
@@ -77,9 +77,7 @@ double TokenNgram::probability(std::span<const std::int32_t> context, std::int32
     for (std::size_t length = 0; length <= context.size(); ++length) {
         const std::uint64_t hash = hash_of(context.last(length));
         const auto seen = contexts_[length].find(hash);
-        if (seen == contexts_[length].end()) {
-            break;  // longer contexts were not seen either
-        }
+        if (seen == contexts_[length].end()) break;  // longer contexts were not seen either
         const auto count = counts_[length].find(extended(hash, id));
         const double together = count == counts_[length].end() ? 0.0 : count->second;
         p = (together + seen->second.kinds * p) / (seen->second.total + seen->second.kinds);

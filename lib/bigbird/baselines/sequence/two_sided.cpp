@@ -57,8 +57,9 @@ std::int64_t walk(std::string_view dna, int order, Visit visit) {
 TwoSidedModel::TwoSidedModel(int reach) : counts_(order_of(reach)) {}
 
 void TwoSidedModel::add(std::string_view dna) {
-    walk(dna, counts_.order(),
-         [this](const Context& context, int base) { counts_.add(context.bases, context.length, base); });
+    walk(
+        dna, counts_.order(),
+        [this](const Context& context, int base) { counts_.add(context.bases, context.length, base); });
 }
 
 std::vector<CodeLength> TwoSidedModel::score_all(std::string_view dna) const {

@@ -21,9 +21,8 @@ std::vector<std::vector<int>> choices(int word, int chosen) {
     std::vector<std::vector<int>> all;
     for (unsigned bits = 0; bits < (1U << static_cast<unsigned>(word)); ++bits) {
         std::vector<int> positions;
-        for (int position = 0; position < word; ++position) {
+        for (int position = 0; position < word; ++position)
             if ((bits >> static_cast<unsigned>(position) & 1U) != 0) positions.push_back(position);
-        }
         if (std::ssize(positions) == chosen) all.push_back(std::move(positions));
     }
     return all;
@@ -92,9 +91,8 @@ std::int64_t GappedKmers::count(std::span<const std::int32_t> bases, std::span<f
     }
     // A word counts once on each strand. Each of a pair of gapped k-mers then has this count, so the pair
     // adds twice its square; a gapped k-mer that is its own reverse complement has twice the count.
-    for (std::size_t feature = 0; feature < size_; ++feature) {
+    for (std::size_t feature = 0; feature < size_; ++feature)
         out[feature] *= palindrome_[feature] ? 2.0F : std::numbers::sqrt2_v<float>;
-    }
     return words;
 }
 

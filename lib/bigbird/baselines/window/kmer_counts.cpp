@@ -79,12 +79,13 @@ std::vector<Feature> KmerCounts::count(std::span<const std::int32_t> bases) cons
         add_counts(words, bases, features);
     const auto placed = std::min<std::int64_t>(positions_ + 1, std::ssize(bases));
     if (positions_ > 0) {
-        for_words(bases.first(static_cast<std::size_t>(placed)), 2,
-                  [&](std::int64_t position, std::size_t word) {
-                      const std::int64_t index =
-                          first_position_ + position * dinucleotides + static_cast<std::int64_t>(word);
-                      features.push_back({static_cast<std::int32_t>(index), 1});
-                  });
+        for_words(
+            bases.first(static_cast<std::size_t>(placed)), 2,
+            [&](std::int64_t position, std::size_t word) {
+                const std::int64_t index =
+                    first_position_ + position * dinucleotides + static_cast<std::int64_t>(word);
+                features.push_back({static_cast<std::int32_t>(index), 1});
+            });
     }
     return features;
 }

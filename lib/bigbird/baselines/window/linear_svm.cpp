@@ -25,9 +25,8 @@ LinearSvm::~LinearSvm() = default;
 void LinearSvm::add(std::span<const float> row) {
     BIGBIRD_EXPECTS(std::ssize(row) == features_, "a value for every feature");
     std::vector<Feature> present;
-    for (std::size_t i = 0; i < row.size(); ++i) {
+    for (std::size_t i = 0; i < row.size(); ++i)
         if (row[i] != 0) present.push_back({static_cast<std::int32_t>(i), row[i]});
-    }
     add(present);
 }
 

@@ -32,9 +32,8 @@ void initialise_uniformly(torch::nn::Module& module, std::uint64_t seed) {
         at::Tensor values = at::empty(item.value().sizes(), at::kFloat);
         Rng rng = stream.split(item.key());
         for (float& value :
-             std::span(values.mutable_data_ptr<float>(), static_cast<std::size_t>(values.numel()))) {
+             std::span(values.mutable_data_ptr<float>(), static_cast<std::size_t>(values.numel())))
             value = static_cast<float>(bound * (2 * rng.uniform() - 1));
-        }
         item.value().copy_(values);
     }
 }

@@ -28,10 +28,9 @@ void multiply(const Strided& a, const float* b, float* c, std::int64_t m, std::i
         for (std::int64_t row = 0; row < m; row += gemm_rows) {
             Vec sum[gemm_rows][2];
             float* const to = c + row * n + column;
-            for (int i = 0; i < gemm_rows; ++i) {
+            for (int i = 0; i < gemm_rows; ++i)
                 for (int v = 0; v < 2; ++v)
                     sum[i][v] = adds ? load(to + i * n + v * lanes) : Vec{};
-            }
             const float* const left = a.data + row * a.row;
             for (std::int64_t j = 0; j < k; ++j) {
                 const float* const right = b + j * n + column;
@@ -42,10 +41,9 @@ void multiply(const Strided& a, const float* b, float* c, std::int64_t m, std::i
                     sum[i][1] += factor * right1;
                 }
             }
-            for (int i = 0; i < gemm_rows; ++i) {
+            for (int i = 0; i < gemm_rows; ++i)
                 for (int v = 0; v < 2; ++v)
                     store(to + i * n + v * lanes, sum[i][v]);
-            }
         }
     }
 }

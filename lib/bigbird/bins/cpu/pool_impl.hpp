@@ -34,49 +34,52 @@ struct Softmax {
 /// at the end.
 template <typename Body>
 inline void for_vectors(const PoolShape& shape, const Body& body) {
-    for (std::int64_t o = 0; o < shape.outputs; ++o) {
+    for (std::int64_t o = 0; o < shape.outputs; ++o)
         for (std::int64_t c = 0; c < shape.channels; c += lanes)
             body(o, c, shape.channels - c < lanes ? shape.channels - c : lanes);
-    }
 }
 
 void forward_impl(const PoolShape& shape, const float* x, const float* sharpness, float* y) {
-    for_vectors(shape, [&](std::int64_t o, std::int64_t c, std::int64_t count) {
-        const Softmax softmax(shape, x + o * shape.pool * shape.channels + c, sharpness + c, count);
-        Vec sum{}, mean{};
-        for (std::int64_t j = 0; j < shape.pool; ++j) {
-            const Vec value = softmax.value(j), weight = softmax.weight(value);
-            sum += weight;
-            mean += weight * value;
-        }
-        store_some(y + o * shape.channels + c, count, mean / sum);
-    });
+    for_vectors(
+        shape,
+        [&](std::int64_t o, std::int64_t c, std::int64_t count) {
+            const Softmax softmax(shape, x + o * shape.pool * shape.channels + c, sharpness + c, count);
+            Vec sum{}, mean{};
+            for (std::int64_t j = 0; j < shape.pool; ++j) {
+                const Vec value = softmax.value(j), weight = softmax.weight(value);
+                sum += weight;
+                mean += weight * value;
+            }
+            store_some(y + o * shape.channels + c, count, mean / sum);
+        });
 }
 
 void backward_impl(const PoolShape& shape, const float* x, const float* sharpness, const float* dy, float* dx,
                    float* d_sharpness) {
-    for_vectors(shape, [&](std::int64_t o, std::int64_t c, std::int64_t count) {
-        const Softmax softmax(shape, x + o * shape.pool * shape.channels + c, sharpness + c, count);
-        float* const to = dx + o * shape.pool * shape.channels + c;
-        Vec sum{}, mean{};
-        for (std::int64_t j = 0; j < shape.pool; ++j) {
-            const Vec value = softmax.value(j), weight = softmax.weight(value);
-            sum += weight;
-            mean += weight * value;
-            store_some(to + j * shape.channels, count, weight);
-        }
-        mean /= sum;
-        const Vec slope = load_some(dy + o * shape.channels + c, count) / sum,
-                  sharp = load_some(sharpness + c, count);
-        Vec d_sharp = load_some(d_sharpness + c, count);
-        for (std::int64_t j = 0; j < shape.pool; ++j) {
-            const Vec value = softmax.value(j), above = value - mean,
-                      part = slope * load_some(to + j * shape.channels, count);
-            d_sharp += part * value * above;
-            store_some(to + j * shape.channels, count, part * (1.0F + sharp * above));
-        }
-        store_some(d_sharpness + c, count, d_sharp);
-    });
+    for_vectors(
+        shape,
+        [&](std::int64_t o, std::int64_t c, std::int64_t count) {
+            const Softmax softmax(shape, x + o * shape.pool * shape.channels + c, sharpness + c, count);
+            float* const to = dx + o * shape.pool * shape.channels + c;
+            Vec sum{}, mean{};
+            for (std::int64_t j = 0; j < shape.pool; ++j) {
+                const Vec value = softmax.value(j), weight = softmax.weight(value);
+                sum += weight;
+                mean += weight * value;
+                store_some(to + j * shape.channels, count, weight);
+            }
+            mean /= sum;
+            const Vec slope = load_some(dy + o * shape.channels + c, count) / sum,
+                      sharp = load_some(sharpness + c, count);
+            Vec d_sharp = load_some(d_sharpness + c, count);
+            for (std::int64_t j = 0; j < shape.pool; ++j) {
+                const Vec value = softmax.value(j), above = value - mean,
+                          part = slope * load_some(to + j * shape.channels, count);
+                d_sharp += part * value * above;
+                store_some(to + j * shape.channels, count, part * (1.0F + sharp * above));
+            }
+            store_some(d_sharpness + c, count, d_sharp);
+        });
 }
 
 }  // namespace

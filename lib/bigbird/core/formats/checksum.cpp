@@ -33,9 +33,8 @@ public:
         unsigned int size = 0;
         EVP_DigestFinal_ex(context_.get(), digest.data(), &size);
         std::string text;
-        for (unsigned int i = 0; i < size; ++i) {
+        for (unsigned int i = 0; i < size; ++i)
             text += fmt::format("{:02x}", digest[i]);
-        }
         return text;
     }
 
@@ -49,21 +48,15 @@ std::string sha256_of_file(const std::filesystem::path& path, const std::functio
     require_readable(path);
     refuse_named_pipe(path);
     std::ifstream in(path, std::ios::binary);
-    if (!in.is_open()) {
-        throw ReadError(std::string("cannot be opened: ") + std::strerror(errno), path);
-    }
+    if (!in.is_open()) throw ReadError(std::string("cannot be opened: ") + std::strerror(errno), path);
     Sha256 sum;
     std::vector<char> buffer(1 << 20);
     while (in) {
         in.read(buffer.data(), static_cast<std::streamsize>(buffer.size()));
         sum.add(buffer.data(), static_cast<std::size_t>(in.gcount()));
-        if (between) {
-            between();
-        }
+        if (between) between();
     }
-    if (in.bad()) {
-        throw ReadError("cannot be read: " + std::string(std::strerror(errno)), path);
-    }
+    if (in.bad()) throw ReadError("cannot be read: " + std::string(std::strerror(errno)), path);
     return sum.hex();
 }
 

@@ -28,7 +28,8 @@ Json read_json(const std::filesystem::path& path) {
 }
 
 void write_json(const std::filesystem::path& path, const Json& value, Overwrite overwrite) {
-    write_atomically(path, overwrite, [&](std::ostream& out) { out << value.dump(2) << '\n'; });
+    write_atomically(
+        path, overwrite, [&](std::ostream& out) { out << value.dump(2) << '\n'; });
 }
 
 }  // namespace bigbird

@@ -18,16 +18,13 @@ namespace bigbird {
 MappedFile::MappedFile(const std::filesystem::path& path) : path_(path) {
     require_readable(path);
     std::error_code error;
-    if (std::filesystem::is_fifo(path, error)) {  // opening it would wait for a writer
+    if (std::filesystem::is_fifo(path, error))  // opening it would wait for a writer
         throw InputError("is a pipe, a file is needed", path);
-    }
     const auto failed = [&] {
         return ReadError(std::string("cannot be read: ") + std::strerror(errno), path);
     };
     const int handle = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
-    if (handle < 0) {
-        throw failed();
-    }
+    if (handle < 0) throw failed();
     struct ::stat status {};
     void* address = nullptr;
     std::size_t size = 0;
@@ -39,9 +36,7 @@ MappedFile::MappedFile(const std::filesystem::path& path) : path_(path) {
     }
     const int reason = errno;
     ::close(handle);
-    if (!ok && reason == ENOMEM) {
-        throw DeviceError(path.string() + ": cannot be read: out of memory");
-    }
+    if (!ok && reason == ENOMEM) throw DeviceError(path.string() + ": cannot be read: out of memory");
     if (!ok) {
         errno = reason;
         throw failed();
@@ -50,9 +45,7 @@ MappedFile::MappedFile(const std::filesystem::path& path) : path_(path) {
 }
 
 MappedFile::~MappedFile() {
-    if (!bytes_.empty()) {
-        ::munmap(const_cast<std::byte*>(bytes_.data()), bytes_.size());
-    }
+    if (!bytes_.empty()) ::munmap(const_cast<std::byte*>(bytes_.data()), bytes_.size());
 }
 
 MappedFile::MappedFile(MappedFile&& other) noexcept

@@ -14,9 +14,8 @@ std::uint64_t tag(std::uint32_t field, WireType type) {
 }  // namespace
 
 void WireWriter::varint(std::uint64_t value) {
-    for (; value >= 0x80; value >>= 7) {
+    for (; value >= 0x80; value >>= 7)
         text_ += static_cast<char>(value | 0x80);
-    }
     text_ += static_cast<char>(value);
 }
 
@@ -26,9 +25,8 @@ void WireWriter::number(std::uint32_t field, std::uint64_t value) {
 }
 
 void WireWriter::fixed(std::uint64_t value, unsigned width) {
-    for (unsigned i = 0; i < width; ++i) {
+    for (unsigned i = 0; i < width; ++i)
         text_ += static_cast<char>(value >> (8 * i));
-    }
 }
 
 void WireWriter::float32(std::uint32_t field, float value) {
@@ -57,21 +55,16 @@ std::optional<std::uint64_t> WireReader::varint() {
         const auto byte = static_cast<unsigned char>(rest_.front());
         rest_.remove_prefix(1);
         value |= std::uint64_t{byte & 0x7FU} << shift;
-        if (byte < 0x80) {
-            return value;
-        }
+        if (byte < 0x80) return value;
     }
     return std::nullopt;
 }
 
 std::optional<std::uint64_t> WireReader::fixed(std::size_t width) {
-    if (rest_.size() < width) {
-        return std::nullopt;
-    }
+    if (rest_.size() < width) return std::nullopt;
     std::uint64_t value = 0;
-    for (std::size_t i = 0; i < width; ++i) {
+    for (std::size_t i = 0; i < width; ++i)
         value |= std::uint64_t{static_cast<unsigned char>(rest_[i])} << (8 * i);
-    }
     rest_.remove_prefix(width);
     return value;
 }
@@ -83,13 +76,9 @@ std::optional<WireField> WireReader::give_up() {
 }
 
 std::optional<WireField> WireReader::next() {
-    if (rest_.empty()) {
-        return std::nullopt;
-    }
+    if (rest_.empty()) return std::nullopt;
     const std::optional<std::uint64_t> head = varint();
-    if (!head || *head >> 35 != 0 || *head >> 3 == 0) {
-        return give_up();
-    }
+    if (!head || *head >> 35 != 0 || *head >> 3 == 0) return give_up();
     WireField field;
     field.field = static_cast<std::uint32_t>(*head >> 3);
     field.type = static_cast<WireType>(*head & 7);
@@ -113,9 +102,7 @@ std::optional<WireField> WireReader::next() {
             }
             return give_up();
     }
-    if (!value) {
-        return give_up();
-    }
+    if (!value) return give_up();
     field.number = *value;
     return field;
 }

@@ -56,9 +56,8 @@ void check(const PartRecord& record, const fs::path& output, const fs::path& pat
     for (const PartFile& file : record.files)
         if (!is_file_name(file.name)) throw InputError("names a file outside its folder", path);
     if (record.files.empty()) throw InputError("names no file", path);
-    if (record.files.front().name != output.filename()) {
+    if (record.files.front().name != output.filename())
         throw InputError("is of " + record.files.front().name + ": the part was renamed", path);
-    }
     constexpr std::int64_t most = std::int64_t{1} << 40;  // sums and products of a few fit in 64 bits
     std::int64_t left = most;
     const bool counts = std::ranges::all_of(record.segments, [&](const PartSegment& s) {
@@ -92,8 +91,9 @@ void add_file(PartRecord& record, const fs::path& file, const fs::path& lies) {
 }  // namespace
 
 std::int64_t records_of(const PartRecord& record) {
-    return std::accumulate(record.segments.begin(), record.segments.end(), std::int64_t{0},
-                           [](std::int64_t sum, const PartSegment& s) { return sum + s.records; });
+    return std::accumulate(
+        record.segments.begin(), record.segments.end(), std::int64_t{0},
+        [](std::int64_t sum, const PartSegment& s) { return sum + s.records; });
 }
 
 fs::path checked_file(const fs::path& file) {
@@ -134,12 +134,10 @@ PartRecord read_part_record(const fs::path& output) {
                          output);
     }
     const Json json = read_json(path);
-    if (!json.is_object() || json.value("format", Json()) != format) {
+    if (!json.is_object() || json.value("format", Json()) != format)
         throw InputError("is not what --shard writes beside a part", path);
-    }
-    if (json.value("format_version", Json()) != format_version) {
+    if (json.value("format_version", Json()) != format_version)
         throw InputError("is of another version; use the bigbird-dna that wrote it", path);
-    }
     try {
         PartRecord record = from_json(json);
         check(record, without_slash(output), path);

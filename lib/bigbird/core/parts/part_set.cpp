@@ -69,13 +69,11 @@ void check_numbers(const std::vector<Part>& parts) {
     std::string missing;
     std::int64_t lacking = 0;
     std::size_t next = 0;
-    for (std::int64_t number = 1; number <= count; ++number) {
-        if (next < parts.size() && parts[next].record.shard.number == number) {
+    for (std::int64_t number = 1; number <= count; ++number)
+        if (next < parts.size() && parts[next].record.shard.number == number)
             ++next;
-        } else if (++lacking <= most_named) {
+        else if (++lacking <= most_named)
             missing += (missing.empty() ? "" : ", ") + to_string(Shard{number, count});
-        }
-    }
     if (lacking > most_named) missing += " and " + std::to_string(lacking - most_named) + " more";
     if (lacking > 0) throw InputError("parts are missing: " + missing);
 }
@@ -114,9 +112,8 @@ void check_files(const Part& part) {
                                  " when it was written: truncated or changed",
                              path);
         }
-        if (sha256_of_file(path, stop_if_asked) != file.sha256) {
+        if (sha256_of_file(path, stop_if_asked) != file.sha256)
             throw InputError("is not what was written: its checksum differs", path);
-        }
     }
 }
 
@@ -124,9 +121,8 @@ void check_files(const Part& part) {
 
 std::vector<Part> open_parts(std::span<const fs::path> paths, int threads) {
     std::vector<Part> parts;
-    for (const fs::path& path : paths) {
+    for (const fs::path& path : paths)
         parts.push_back({path, read_part_record(path)});
-    }
     for (const Part& part : parts)
         check_run(parts.front(), part);
     std::ranges::stable_sort(parts, {}, [](const Part& part) { return part.record.shard.number; });
@@ -143,10 +139,9 @@ InputError miscounted(const fs::path& part, const std::string& records) {
 
 std::vector<Piece> order_of(std::span<const Part> parts) {
     std::vector<std::pair<std::int64_t, Piece>> all;
-    for (std::size_t part = 0; part < parts.size(); ++part) {
+    for (std::size_t part = 0; part < parts.size(); ++part)
         for (const PartSegment& segment : parts[part].record.segments)
             all.push_back({segment.number, {part, segment.records}});
-    }
     std::ranges::sort(all, {}, [](const auto& entry) { return entry.first; });
     std::vector<Piece> order;
     for (std::size_t i = 0; i < all.size(); ++i) {

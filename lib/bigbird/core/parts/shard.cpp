@@ -18,12 +18,10 @@ Shard parse_shard(std::string_view text) {
     if (!number) throw refuse();
     const auto count = parse_number<std::int64_t>(text.substr(slash + 1));
     if (!count) throw refuse();
-    if (*count < 1 || *count > most) {
+    if (*count < 1 || *count > most)
         throw ConfigError(given + ": the number of parts must lie between 1 and " + std::to_string(most));
-    }
-    if (*number < 1 || *number > *count) {
+    if (*number < 1 || *number > *count)
         throw ConfigError(given + ": there are parts 1 to " + std::to_string(*count));
-    }
     return {*number, *count};
 }
 

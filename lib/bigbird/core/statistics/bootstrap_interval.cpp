@@ -41,9 +41,7 @@ Share sum_of(std::span<const Share> shares) {
 
 std::pair<double, double> bootstrap_interval(std::span<const Share> shares, std::uint64_t seed,
                                              int resamples) {
-    if (shares.empty()) {
-        return {0, 0};
-    }
+    if (shares.empty()) return {0, 0};
     const Rng rng = Rng(seed).split("bootstrap");
     std::vector<double> values;
     for (int resample = 0; resample < resamples; ++resample) {
@@ -79,9 +77,8 @@ double quantile(std::span<double> values, double probability) {
 
 ConfidenceInterval bias_corrected_interval(double estimate, std::span<double> resampled) {
     double below = 0;
-    for (const double value : resampled) {
+    for (const double value : resampled)
         below += value < estimate ? 1.0 : value == estimate ? 0.5 : 0.0;
-    }
     const auto count = static_cast<double>(resampled.size());
     const double bias = normal_quantile(std::clamp(below / count, 0.5 / count, 1 - 0.5 / count));
     constexpr double z_of_95_percent = 1.959963984540054;

@@ -39,9 +39,8 @@ class Pipe {
 public:
     Pipe() {
         std::array<int, 2> ends{};
-        if (::pipe2(ends.data(), O_CLOEXEC) != 0) {
+        if (::pipe2(ends.data(), O_CLOEXEC) != 0)
             throw ConfigError(std::string("a pipe cannot be made: ") + std::strerror(errno));
-        }
         reading_ = ends[0];
         writing_ = ends[1];
     }
@@ -59,9 +58,7 @@ public:
 
 private:
     static void close_end(int& end) {
-        if (end >= 0) {
-            ::close(end);
-        }
+        if (end >= 0) ::close(end);
         end = -1;
     }
     int reading_ = -1, writing_ = -1;
@@ -84,9 +81,7 @@ public:
     bool ends(Clock::time_point deadline, int& code) {
         int status = 0;
         while (::waitpid(id_, &status, WNOHANG) == 0) {
-            if (Clock::now() >= deadline) {
-                return false;
-            }
+            if (Clock::now() >= deadline) return false;
             std::this_thread::sleep_for(milliseconds(1));
         }
         id_ = -1;
@@ -102,9 +97,7 @@ private:
 bool read_some(int from, std::string& text) {
     std::array<char, 4096> buffer{};
     const ssize_t count = ::read(from, buffer.data(), buffer.size());
-    if (count > 0) {
-        text.append(buffer.data(), static_cast<std::size_t>(count));
-    }
+    if (count > 0) text.append(buffer.data(), static_cast<std::size_t>(count));
     return count > 0 || (count < 0 && (errno == EINTR || errno == EAGAIN));
 }
 
@@ -112,19 +105,11 @@ bool read_some(int from, std::string& text) {
 bool read_all(Pipe& out, Pipe& err, ChildResult& result, Clock::time_point deadline) {
     while (out.reading() >= 0 || err.reading() >= 0) {
         stop_if_asked();
-        if (Clock::now() >= deadline) {
-            return false;
-        }
+        if (Clock::now() >= deadline) return false;
         std::array<pollfd, 2> ends{pollfd{out.reading(), POLLIN, 0}, pollfd{err.reading(), POLLIN, 0}};
-        if (::poll(ends.data(), ends.size(), poll_ms) <= 0) {
-            continue;
-        }
-        if (ends[0].revents != 0 && !read_some(out.reading(), result.out)) {
-            out.close_reading();
-        }
-        if (ends[1].revents != 0 && !read_some(err.reading(), result.err)) {
-            err.close_reading();
-        }
+        if (::poll(ends.data(), ends.size(), poll_ms) <= 0) continue;
+        if (ends[0].revents != 0 && !read_some(out.reading(), result.out)) out.close_reading();
+        if (ends[1].revents != 0 && !read_some(err.reading(), result.err)) err.close_reading();
     }
     return true;
 }
@@ -151,12 +136,8 @@ std::string signal_text(int signal) {
 }  // namespace
 
 std::string ChildResult::failure() const {
-    if (timed_out) {
-        return "no answer within the time limit";
-    }
-    if (code > signal_base) {
-        return signal_text(code - signal_base);
-    }
+    if (timed_out) return "no answer within the time limit";
+    if (code > signal_base) return signal_text(code - signal_base);
     return err.empty() ? "exit code " + std::to_string(code) : err.substr(0, err.find('\n'));
 }
 
@@ -165,12 +146,8 @@ ChildResult run_child(const std::function<int()>& body, milliseconds limit) {
     Pipe out, err;
     std::fflush(stdout);  // else the child writes its copy of the buffer, too
     const pid_t id = ::fork();
-    if (id == 0) {
-        be_child(body, out.writing(), err.writing());
-    }
-    if (id < 0) {
-        throw ConfigError(std::string("a process cannot be started: ") + std::strerror(errno));
-    }
+    if (id == 0) be_child(body, out.writing(), err.writing());
+    if (id < 0) throw ConfigError(std::string("a process cannot be started: ") + std::strerror(errno));
     Child child(id);
     out.close_writing();
     err.close_writing();
@@ -182,9 +159,8 @@ ChildResult run_child(const std::function<int()>& body, milliseconds limit) {
 ChildResult run_child(const std::string& program, const std::vector<std::string>& words, milliseconds limit) {
     std::vector<char*> arguments;
     arguments.reserve(words.size() + 1);
-    for (const std::string& word : words) {
+    for (const std::string& word : words)
         arguments.push_back(const_cast<char*>(word.c_str()));
-    }
     arguments.push_back(nullptr);
     return run_child(
         [&] {

@@ -40,9 +40,8 @@ const Names& names_of(InstructionSet set) {
 /// Whether the processor has bfloat16 matrix tiles and the system lets this process use them.
 bool has_matrix_tiles() {
     unsigned a = 0, b = 0, c = 0, d = 0;
-    if (__get_cpuid_count(7, 0, &a, &b, &c, &d) == 0 || (d & (1U << 22)) == 0 || (d & (1U << 24)) == 0) {
+    if (__get_cpuid_count(7, 0, &a, &b, &c, &d) == 0 || (d & (1U << 22)) == 0 || (d & (1U << 24)) == 0)
         return false;
-    }
     constexpr long request_permission = 0x1023, tile_data = 18;  // ARCH_REQ_XCOMP_PERM, XFEATURE_XTILEDATA
     return syscall(SYS_arch_prctl, request_permission, tile_data) == 0;
 }
@@ -51,16 +50,12 @@ InstructionSet ask_processor() {
     __builtin_cpu_init();
     const auto has = [](int supported) { return supported != 0; };
     if (!has(__builtin_cpu_supports("avx2")) || !has(__builtin_cpu_supports("fma")) ||
-        !has(__builtin_cpu_supports("bmi2"))) {
+        !has(__builtin_cpu_supports("bmi2")))
         return InstructionSet::base;
-    }
     if (!has(__builtin_cpu_supports("avx512f")) || !has(__builtin_cpu_supports("avx512bw")) ||
-        !has(__builtin_cpu_supports("avx512dq")) || !has(__builtin_cpu_supports("avx512vl"))) {
+        !has(__builtin_cpu_supports("avx512dq")) || !has(__builtin_cpu_supports("avx512vl")))
         return InstructionSet::avx2;
-    }
-    if (!has(__builtin_cpu_supports("avx512bf16"))) {
-        return InstructionSet::avx512;
-    }
+    if (!has(__builtin_cpu_supports("avx512bf16"))) return InstructionSet::avx512;
     return has_matrix_tiles() ? InstructionSet::amx : InstructionSet::avx512_bf16;
 }
 
@@ -75,9 +70,7 @@ InstructionSet ask_processor() {
 /// The set that the environment variable names; nullopt if it is unset or empty.
 std::optional<InstructionSet> wanted() {
     const char* const variable = std::getenv(processor_variable);
-    if (variable == nullptr || *variable == '\0') {
-        return std::nullopt;
-    }
+    if (variable == nullptr || *variable == '\0') return std::nullopt;
     const std::string_view word = variable;
     const auto* const found = std::ranges::find(all_instruction_sets, word, name_of);
     if (found == all_instruction_sets.end()) {
@@ -136,24 +129,19 @@ std::string processor_name() {
     std::ifstream file("/proc/cpuinfo");
     for (std::string line; std::getline(file, line);) {
         const std::size_t colon = line.find(": ");
-        if (line.starts_with("model name") && colon != std::string::npos) {
-            return line.substr(colon + 2);
-        }
+        if (line.starts_with("model name") && colon != std::string::npos) return line.substr(colon + 2);
     }
     return "unknown";
 }
 
 void limit_libraries() {
-    if (instruction_set() == processor_instruction_set()) {
-        return;
-    }
+    if (instruction_set() == processor_instruction_set()) return;
     const Names& limit = names_of(instruction_set());
     ::setenv("ATEN_CPU_CAPABILITY", limit.aten, 0);
     ::setenv("ONEDNN_MAX_CPU_ISA", limit.onednn, 0);
     ::setenv("MKL_ENABLE_INSTRUCTIONS", limit.mkl, 0);
-    if (const std::int64_t beyond = targets_beyond(instruction_set()); beyond != 0) {
+    if (const std::int64_t beyond = targets_beyond(instruction_set()); beyond != 0)
         hwy::DisableTargets(beyond);
-    }
 }
 
 }  // namespace bigbird

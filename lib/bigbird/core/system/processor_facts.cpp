@@ -17,11 +17,8 @@ std::string of_interest(const std::string& flags) {
     std::string features;
     std::istringstream words(flags);
     for (std::string word; words >> word;) {
-        for (const char* feature : told) {
-            if (word == feature) {
-                features += (features.empty() ? "" : " ") + word;
-            }
-        }
+        for (const char* feature : told)
+            if (word == feature) features += (features.empty() ? "" : " ") + word;
     }
     return features;
 }
@@ -32,9 +29,8 @@ std::string processor_features(const std::filesystem::path& cpuinfo) {
     std::ifstream in(cpuinfo);
     for (std::string line; std::getline(in, line);) {
         const std::size_t colon = line.find(": ");
-        if (line.starts_with("flags") && colon != std::string::npos) {
+        if (line.starts_with("flags") && colon != std::string::npos)
             return of_interest(line.substr(colon + 2));
-        }
     }
     return {};
 }

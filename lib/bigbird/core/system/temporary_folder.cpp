@@ -46,9 +46,8 @@ void remove_leftovers(const fs::path& parent, const std::string& prefix) {
         entries = entries_of(parent);
     } catch (const ReadError&) {  // a folder that others may write to and not look into
     }
-    for (const fs::path& entry : entries) {
+    for (const fs::path& entry : entries)
         if (entry.filename().string().starts_with(prefix) && is_left_over(entry)) remove_quietly(entry);
-    }
 }
 
 }  // namespace
@@ -60,9 +59,8 @@ TemporaryFolder::TemporaryFolder(const std::string& kind) {
     const std::string prefix = "bigbird-dna." + kind + ".";
     remove_leftovers(parent, prefix);
     std::string name = (parent / (prefix + "XXXXXX")).string();
-    if (::mkdtemp(name.data()) == nullptr) {
+    if (::mkdtemp(name.data()) == nullptr)
         throw ConfigError(name + ": cannot be made: " + std::strerror(errno) + "; name a folder in TMPDIR");
-    }
     path_ = name;
     lock_ = lock_folder(path_);
 }

@@ -180,11 +180,10 @@ std::string text_of(const ChunkBases& bases, const std::vector<Stretch>& sentenc
     std::string text;
     for (const Stretch& sentence : sentences) {
         const std::string_view dna = bases.of(sentence);
-        if (reverse) {
+        if (reverse)
             text += genome::reverse_complement(dna);
-        } else {
+        else
             text += dna;
-        }
         text += '\n';
     }
     return text;

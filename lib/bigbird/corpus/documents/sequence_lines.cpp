@@ -156,13 +156,15 @@ void expect_sequence_line(std::string_view text, const std::filesystem::path& fi
 
 LineCounts encode_lines(genome::TextInput& input, const tokenizer::DnaTokenizer& tokenizer, int threads,
                         genome::TextOutput& output) {
-    return convert(input, threads, output, "encoding", [&](Line& line, int threads_a_line) {
-        expect_sequence_line(line.text, input.path(), line.number);
-        const std::vector<std::int32_t> ids = tokenizer.encode(line.text, threads_a_line);
-        line.bases = static_cast<std::int64_t>(line.text.size());
-        line.tokens = static_cast<std::int64_t>(ids.size());
-        write_ids(ids, line.text);
-    });
+    return convert(
+        input, threads, output, "encoding",
+        [&](Line& line, int threads_a_line) {
+            expect_sequence_line(line.text, input.path(), line.number);
+            const std::vector<std::int32_t> ids = tokenizer.encode(line.text, threads_a_line);
+            line.bases = static_cast<std::int64_t>(line.text.size());
+            line.tokens = static_cast<std::int64_t>(ids.size());
+            write_ids(ids, line.text);
+        });
 }
 
 LineCounts encode_offsets(genome::TextInput& input, const tokenizer::DnaTokenizer& tokenizer, int threads,
@@ -190,13 +192,15 @@ LineCounts encode_offsets(genome::TextInput& input, const tokenizer::DnaTokenize
 
 LineCounts decode_lines(genome::TextInput& input, const tokenizer::DnaTokenizer& tokenizer, int threads,
                         genome::TextOutput& output) {
-    return convert(input, threads, output, "decoding", [&](Line& line, int) {
-        const std::vector<std::int32_t> ids = parse_ids(line, tokenizer.vocab_size(), input.path());
-        line.text = tokenizer.decode(ids);
-        line.tokens = static_cast<std::int64_t>(ids.size());
-        line.bases = static_cast<std::int64_t>(line.text.size());
-        line.text += '\n';
-    });
+    return convert(
+        input, threads, output, "decoding",
+        [&](Line& line, int) {
+            const std::vector<std::int32_t> ids = parse_ids(line, tokenizer.vocab_size(), input.path());
+            line.text = tokenizer.decode(ids);
+            line.tokens = static_cast<std::int64_t>(ids.size());
+            line.bases = static_cast<std::int64_t>(line.text.size());
+            line.text += '\n';
+        });
 }
 
 }  // namespace bigbird::corpus

@@ -133,9 +133,8 @@ ExampleSource::ExampleSource(TokenCorpus corpus, tokenizer::DnaTokenizer tokeniz
     tokenizer_.require_special_pieces();
     room_ = spec_.sequence_length - (spec_.nsp ? 3 : 2);
     pack(room_);
-    if (spec_.nsp && stretches() < 2) {
+    if (spec_.nsp && stretches() < 2)
         pack(1);  // too little for two full windows: padding is better than no pairs
-    }
     for (std::int64_t stretch = 0; stretch < stretches(); ++stretch) {
         const std::int64_t tokens = stretch_tokens(stretch).size();
         const bool can_be_cut = tokens >= (spec_.nsp ? 2 : 1);
@@ -243,10 +242,9 @@ ExampleSource::Run ExampleSource::draw_elsewhere(std::int64_t stretch, std::int6
 
 void ExampleSource::mask(Example& example, Rng& rng) const {
     std::vector<std::int32_t> candidates;
-    for (std::size_t i = 0; i < example.ids.size(); ++i) {
+    for (std::size_t i = 0; i < example.ids.size(); ++i)
         if (plain_[static_cast<std::size_t>(example.ids[i])])
             candidates.push_back(static_cast<std::int32_t>(i));
-    }
     const auto wanted =
         static_cast<std::size_t>(std::llround(spec_.masking.rate * static_cast<double>(candidates.size())));
     const std::size_t count =

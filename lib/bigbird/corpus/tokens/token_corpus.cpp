@@ -23,11 +23,10 @@ struct TokenCorpus::State {
 
     void add_sentence(std::span<const std::int32_t> ids, std::int64_t length) {
         if (ids.empty()) return;
-        if (narrow) {
+        if (narrow)
             narrow_ids.insert(narrow_ids.end(), ids.begin(), ids.end());
-        } else {
+        else
             wide_ids.insert(wide_ids.end(), ids.begin(), ids.end());
-        }
         is_marked = is_marked || std::ranges::max(ids) >= vocabulary;
         sentence_ends.push_back(tokens());
         bases += length;
@@ -58,10 +57,12 @@ TokenCorpus TokenCorpus::from(const tokenizer::DnaTokenizer& tokenizer, int thre
 
 TokenCorpus TokenCorpus::from_documents(const std::function<std::optional<Document>()>& next_document,
                                         const tokenizer::DnaTokenizer& tokenizer, int threads) {
-    return from(tokenizer, threads, [&](const auto& add) {
-        while (std::optional<Document> document = next_document())
-            add(std::move(*document));
-    });
+    return from(
+        tokenizer, threads,
+        [&](const auto& add) {
+            while (std::optional<Document> document = next_document())
+                add(std::move(*document));
+        });
 }
 
 TokenCorpus TokenCorpus::from_file(DocumentReader& documents, const tokenizer::DnaTokenizer& tokenizer,
@@ -71,10 +72,13 @@ TokenCorpus TokenCorpus::from_file(DocumentReader& documents, const tokenizer::D
 
 TokenCorpus TokenCorpus::from_genome(const genome::ReferenceGenome& genome, const BuildSpec& spec,
                                      const tokenizer::DnaTokenizer& tokenizer, int threads) {
-    return from(tokenizer, threads, [&](const auto& add) {
-        build_documents(genome, spec, BuildText::yes, threads,
-                        [&](PlacedDocument&& document) { add(document.document()); });
-    });
+    return from(
+        tokenizer, threads,
+        [&](const auto& add) {
+            build_documents(
+                genome, spec, BuildText::yes, threads,
+                [&](PlacedDocument&& document) { add(document.document()); });
+        });
 }
 
 TokenCorpus TokenCorpus::from_shards(TokenShards shards) {
@@ -116,13 +120,12 @@ void TokenCorpus::append_ids(std::int64_t begin, std::int64_t end, std::vector<s
 
 void TokenCorpus::append_marked(std::int64_t begin, std::int64_t end, std::vector<std::int32_t>& out) const {
     BIGBIRD_EXPECTS(begin >= 0 && begin <= end && end <= tokens(), "tokens outside the corpus");
-    if (state_->shards) {
+    if (state_->shards)
         state_->shards->append_marked({begin, end}, out);
-    } else if (state_->narrow) {
+    else if (state_->narrow)
         out.insert(out.end(), state_->narrow_ids.begin() + begin, state_->narrow_ids.begin() + end);
-    } else {
+    else
         out.insert(out.end(), state_->wide_ids.begin() + begin, state_->wide_ids.begin() + end);
-    }
 }
 
 }  // namespace bigbird::corpus

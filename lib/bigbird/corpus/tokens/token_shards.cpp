@@ -82,9 +82,8 @@ Header parse_header(std::span<const std::byte> file, const std::filesystem::path
     const bool sound = header.kind == Kind::tokens ? narrow_or_wide : header.element_bytes == 8;
     const auto size = static_cast<std::int64_t>(file.size() - sizeof header);
     if (!sound || header.count < 0 || header.first < 0 ||
-        header.count > std::numeric_limits<std::int64_t>::max() / 8) {
+        header.count > std::numeric_limits<std::int64_t>::max() / 8)
         throw InputError("has a damaged header; run tokenize again", path);
-    }
     const std::int64_t expected_size = header.count * header.element_bytes;
     if (size != expected_size) {
         throw InputError(
@@ -167,10 +166,8 @@ struct TokenShards::State {
             shards.push_back(map_shard(directory / format::shard_file(number), format::Kind::tokens, number,
                                        first, vocabulary));
             const MappedShard& shard = shards.back();
-            if (shard.header.count == 0 ||
-                shard.header.element_bytes != shards.front().header.element_bytes) {
+            if (shard.header.count == 0 || shard.header.element_bytes != shards.front().header.element_bytes)
                 throw InputError("has a damaged header; run tokenize again", shard.file.path());
-            }
             first += shard.header.count;
             shard_ends.push_back(first);
         }
@@ -272,11 +269,10 @@ void TokenShards::append_marked(const IndexRange& tokens, std::vector<std::int32
     for (std::int64_t begin = tokens.begin; begin < tokens.end; ++shard) {
         const MappedShard& here = state_->shards[shard];
         const std::int64_t end = std::min(tokens.end, ends[shard]), first = here.header.first;
-        if (here.header.element_bytes == 2) {
+        if (here.header.element_bytes == 2)
             append<std::uint16_t>(here.elements(), begin - first, end - first, out);
-        } else {
+        else
             append<std::int32_t>(here.elements(), begin - first, end - first, out);
-        }
         begin = end;
     }
     std::uint32_t largest = 0;
@@ -310,10 +306,9 @@ void TokenShards::verify(int threads) const {
         stop_if_asked();
         const format::FileSum& file = files[static_cast<std::size_t>(i)];
         const fs::path path = state_->directory / file.name;
-        if (sha256_of_file(path) != file.sha256) {
+        if (sha256_of_file(path) != file.sha256)
             throw InputError(
                 "is damaged: its checksum is not the manifest's; copy it again or run tokenize again", path);
-        }
     });
 }
 

@@ -90,9 +90,8 @@ public:
     DocumentShare(DocumentReader& documents, const std::optional<Shard>& shard)
         : documents_(documents), shard_(shard.value_or(Shard{})) {}
     std::optional<Document> next() {
-        while (std::optional<Document> document = documents_.next()) {
+        while (std::optional<Document> document = documents_.next())
             if (number_++ % shard_.count == shard_.number - 1) return document;
-        }
         return std::nullopt;
     }
 

@@ -74,9 +74,8 @@ private:
 std::int64_t whole_number(const std::string& text, const fs::path& file, std::int64_t line) {
     std::int64_t value = 0;
     const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-    if (error != std::errc() || end != text.data() + text.size()) {
+    if (error != std::errc() || end != text.data() + text.size())
         throw InputError("'" + text + "' is no coordinate", file, line);
-    }
     return value;
 }
 
@@ -84,9 +83,8 @@ genome::Interval place_of(const rows::ScoreRow& row, const genome::ReferenceGeno
                           const fs::path& file, std::int64_t line) {
     genome::Interval where{row.contig, whole_number(row.begin, file, line),
                            whole_number(row.end, file, line)};
-    if (where.end < where.begin || genome::place(where, reference) != genome::Fit::inside) {
+    if (where.end < where.begin || genome::place(where, reference) != genome::Fit::inside)
         throw InputError(genome::to_string(where) + " does not lie on the reference", file, line);
-    }
     return where;
 }
 
@@ -108,9 +106,8 @@ std::vector<std::size_t> columns_of(const examples::BaseLabels& labels,
         const std::string what = "'" + name + "' is none of the labels that " + request.scores.string() +
                                  " has scores of: " + list_of(columns);
         if (found == columns.end() && label == 0) throw ConfigError("--none-label " + what);
-        if (found == columns.end()) {
+        if (found == columns.end())
             throw InputError("label " + what, request.labels, labels.first_line(label));
-        }
         places.push_back(static_cast<std::size_t>(found - columns.begin()));
     }
     return places;
@@ -198,9 +195,8 @@ public:
         for (std::size_t column = 0; column < columns.size(); ++column) {
             labels_.emplace_back(runs, calls, column, columns.size(), blocks);
             const Confusion counts = labels_.back().confusion({});
-            if (columns[column] != none && counts.true_positives + counts.false_negatives > 0) {
+            if (columns[column] != none && counts.true_positives + counts.false_negatives > 0)
                 summarised_.push_back(column);
-            }
         }
     }
     const LabelFiguresOf& label(std::size_t column) const { return labels_[column]; }

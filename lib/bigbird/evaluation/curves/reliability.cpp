@@ -9,9 +9,8 @@ namespace {
 
 std::size_t tenth_of(double score) {
     std::size_t tenth = 0;
-    while (tenth < 9 && score > static_cast<double>(tenth + 1) / 10) {
+    while (tenth < 9 && score > static_cast<double>(tenth + 1) / 10)
         ++tenth;
-    }
     return tenth;
 }
 
@@ -43,9 +42,7 @@ std::optional<Reliability> ReliabilityCounter::reliability() const {
         result.bins.push_back(bin);
         rows += count;
     }
-    if (rows == 0 || !are_probabilities_) {
-        return std::nullopt;
-    }
+    if (rows == 0 || !are_probabilities_) return std::nullopt;
     result.calibration_error /= rows;
     result.brier = squares_ / rows;
     return result;

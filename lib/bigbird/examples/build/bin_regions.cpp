@@ -26,11 +26,10 @@ void add_regions(Json& inputs, const char* role, const std::vector<std::string>&
     for (const std::string& text : regions) {
         std::error_code ignored;
         Json input{{"role", role}};
-        if (fs::exists(text, ignored)) {
+        if (fs::exists(text, ignored))
             input["sha256"] = checksum_of_input(text);
-        } else {
+        else
             input["region"] = text;
-        }
         inputs.push_back(input);
     }
 }

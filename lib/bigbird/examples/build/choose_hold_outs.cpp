@@ -49,11 +49,10 @@ std::vector<HeldOut> choose_hold_outs(std::span<const ContigBins> contigs, std::
     while (chosen.size() < sets) {
         std::vector<ContigBins> rest = left;
         HeldOut one = nearest_contigs(rest, all / share);
-        if (one.contigs.empty()) {
+        if (one.contigs.empty())
             one = {{largest.name}, all / share};
-        } else {
+        else
             left = std::move(rest);
-        }
         chosen.push_back(std::move(one));
     }
     return chosen;

@@ -44,9 +44,8 @@ Peaks read_peaks(const genome::ReferenceGenome& reference, const std::vector<fs:
     std::vector<Interval> intervals;
     for (const fs::path& path : paths) {
         const genome::PlacedBed bed = genome::read_bed_on(reference, path);
-        for (const genome::BedRecord& record : bed.records) {
+        for (const genome::BedRecord& record : bed.records)
             intervals.push_back(record.where);
-        }
         peaks.left_out += bed.left_out;
         peaks.fit += bed.fit;
         peaks.read += static_cast<std::int64_t>(bed.records.size()) + bed.left_out.total();
@@ -119,12 +118,9 @@ private:
             left_out += peaks.left_out;
         }
         log_info("read {} peaks of {} labels", read, files_.size());
-        if (left_out.total() > 0) {
+        if (left_out.total() > 0)
             log_warning("left out {} of {} peaks: {}", left_out.total(), read, left_out.describe());
-        }
-        if (read == 0) {
-            throw InputError("--peaks holds no peaks: every file is empty");
-        }
+        if (read == 0) throw InputError("--peaks holds no peaks: every file is empty");
         if (read == left_out.total()) {
             throw InputError("none of the " + std::to_string(read) +
                              " peaks lies on the reference; give peaks and reference of the same assembly");
@@ -134,8 +130,8 @@ private:
 
     const genome::ReferenceGenome& reference() const { return regions_.reference(); }
     bool has_peaks(const std::string& contig) const {
-        return std::ranges::any_of(peaks_,
-                                   [&](const Peaks& peaks) { return !peaks.set.spans(contig).empty(); });
+        return std::ranges::any_of(
+            peaks_, [&](const Peaks& peaks) { return !peaks.set.spans(contig).empty(); });
     }
 
     /// All bins of a contig with their labels. Each thread handles eight labels, which share a byte.
@@ -145,11 +141,10 @@ private:
         const auto bytes = static_cast<std::int64_t>(labels.row_bytes());
         parallel_for(bytes, options_.threads, [&](std::int64_t byte) {
             const auto first = static_cast<std::size_t>(byte) * 8;
-            for (std::size_t label = first; label < std::min(first + 8, files_.size()); ++label) {
+            for (std::size_t label = first; label < std::min(first + 8, files_.size()); ++label)
                 mark_covered_bins(
                     peaks_[label].set.spans(contig), options_.bin, count,
                     [&](std::int64_t bin) { labels.set(static_cast<std::size_t>(bin), label); });
-            }
         });
         return labels;
     }
@@ -158,20 +153,17 @@ private:
     std::vector<std::uint8_t> row_making_labels() const {
         BitRows mask(files_.size());
         mask.resize(1);
-        for (std::size_t label = 0; label < files_.size(); ++label) {
-            if (options_.group.empty() || files_[label].group == options_.group) {
-                mask.set(0, label);
-            }
-        }
-        if (!mask.any(0)) {
+        for (std::size_t label = 0; label < files_.size(); ++label)
+            if (options_.group.empty() || files_[label].group == options_.group) mask.set(0, label);
+        if (!mask.any(0))
             throw ConfigError("--bins-of-group '" + options_.group + "' is the group of no label");
-        }
         return {mask.row(0).begin(), mask.row(0).end()};
     }
 
     static bool shares_bits(std::span<const std::uint8_t> a, std::span<const std::uint8_t> b) {
-        return std::inner_product(a.begin(), a.end(), b.begin(), false, std::logical_or<>(),
-                                  [](std::uint8_t x, std::uint8_t y) { return (x & y) != 0; });
+        return std::inner_product(
+            a.begin(), a.end(), b.begin(), false, std::logical_or<>(),
+            [](std::uint8_t x, std::uint8_t y) { return (x & y) != 0; });
     }
 
     ContigRows choose_rows(const genome::Contig& contig, const BitRows& labels, const NCounter& n) {
@@ -184,9 +176,7 @@ private:
             const Interval where = regions_.place_of(contig.name, bin);
             const bool wanted = options_.bins == BinChoice::all || shares_bits(labels.row(i), mask);
             const bool negative = !wanted && options_.negatives > 0 && !labels.any(i);
-            if ((!wanted && !negative) || !regions_.admits(where)) {
-                continue;
-            }
+            if ((!wanted && !negative) || !regions_.admits(where)) continue;
             const Interval window = genome::window_around(where, options_.window);
             const std::int64_t n_bases = n.count(window.begin, window.end);
             if (n_bases > most_n || n_bases == options_.window) {
@@ -257,16 +247,13 @@ private:
             writer.add(row, labels.row(static_cast<std::size_t>(rows.bins[i])));
             ++written;
         }
-        if (written > 0) {
-            store.add(contig.name, sequence.text());
-        }
+        if (written > 0) store.add(contig.name, sequence.text());
     }
 
     rows::LabelTable label_table() const {
         std::vector<rows::Label> labels;
-        for (const LabelPeaks& file : files_) {
+        for (const LabelPeaks& file : files_)
             labels.push_back({file.group, file.name, -1});
-        }
         return rows::LabelTable(std::move(labels));
     }
 
@@ -286,9 +273,8 @@ private:
             log_info("left out {} bins whose window has more than {:g} of N", left_out_n_,
                      options_.max_n_fraction);
         }
-        if (left_out_shared_ > 0) {
+        if (left_out_shared_ > 0)
             log_info("left out {} bins whose window reaches into one that is held out", left_out_shared_);
-        }
         log_info("{} bins of {} bp: {} for training, {} for validation, {} for test", writer.rows(),
                  options_.bin, writer.rows(Split::train), writer.rows(Split::validation),
                  writer.rows(Split::test));
@@ -305,10 +291,9 @@ private:
                         {"max_n_fraction", options_.max_n_fraction},
                         {"held_out", regions_.held_out()}};
         Json inputs = regions_.inputs();
-        for (std::size_t i = 0; i < peaks_.size(); ++i) {
+        for (std::size_t i = 0; i < peaks_.size(); ++i)
             for (const Json& checksum : peaks_[i].checksums)
                 inputs.push_back({{"role", "peaks"}, {"label", i}, {"sha256", checksum}});
-        }
         return {{"parameters", parameters}, {"inputs", inputs}, {"contigs", describe_contigs(reference())}};
     }
 
@@ -323,25 +308,18 @@ private:
 }  // namespace
 
 BinChoice parse_bin_choice(std::string_view text) {
-    if (text == "any") {
-        return BinChoice::any;
-    }
-    if (text == "all") {
-        return BinChoice::all;
-    }
+    if (text == "any") return BinChoice::any;
+    if (text == "all") return BinChoice::all;
     throw ConfigError("--bins '" + std::string(text) + "' is unknown; write any or all");
 }
 
 void ChromatinOptions::validate() const {
-    if (bin < 1 || window < bin) {
+    if (bin < 1 || window < bin)
         throw ConfigError("--window must be at least as long as --bin, and --bin at least 1");
-    }
-    if (bins == BinChoice::all && (!group.empty() || negatives > 0)) {
+    if (bins == BinChoice::all && (!group.empty() || negatives > 0))
         throw ConfigError("--bins-of-group and --negatives need --bins any");
-    }
-    if (max_n_fraction < 0 || max_n_fraction > 1) {
+    if (max_n_fraction < 0 || max_n_fraction > 1)
         throw ConfigError("--max-n-fraction must lie between 0 and 1");
-    }
 }
 
 void build_chromatin(const ChromatinOptions& options, const fs::path& folder) {

@@ -9,9 +9,7 @@ void mark_covered_bins(std::span<const genome::Span> covered, std::int64_t size,
                        const std::function<void(std::int64_t)>& mark) {
     std::int64_t bin = -1, bases = 0;
     const auto close = [&] {
-        if (bin >= 0 && bin < count && 2 * bases > size) {
-            mark(bin);
-        }
+        if (bin >= 0 && bin < count && 2 * bases > size) mark(bin);
     };
     for (const genome::Span& span : covered) {
         for (std::int64_t next = span.begin / size; next * size < span.end; ++next) {
@@ -42,9 +40,7 @@ std::int64_t NCounter::before(std::int64_t position) const {
     const auto after =
         std::upper_bound(runs_.begin(), runs_.end(), position,
                          [](std::int64_t wanted, const genome::Span& run) { return wanted < run.begin; });
-    if (after == runs_.begin()) {
-        return 0;
-    }
+    if (after == runs_.begin()) return 0;
     const auto last = static_cast<std::size_t>(after - runs_.begin()) - 1;
     return sums_[last] + std::min(position, runs_[last].end) - runs_[last].begin;
 }

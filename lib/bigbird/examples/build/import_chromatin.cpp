@@ -164,8 +164,9 @@ std::vector<genome::Interval> places_of(Split split, std::int64_t rows, std::int
 }
 
 bool same_bases(std::string_view a, std::string_view b) {
-    return std::equal(a.begin(), a.end(), b.begin(), b.end(),
-                      [](char x, char y) { return x == y || x == 'N' || y == 'N'; });
+    return std::equal(
+        a.begin(), a.end(), b.begin(), b.end(),
+        [](char x, char y) { return x == y || x == 'N' || y == 'N'; });
 }
 
 std::vector<genome::Interval> read_coordinates(const fs::path& path,
@@ -259,9 +260,8 @@ void say(const ExampleWriter& writer, std::int64_t left_out_n, std::int64_t left
 void write_placed(const ImportOptions& options, const fs::path& folder, const Bins& bins,
                   const genome::ReferenceGenome& reference, const Json& held_out) {
     std::vector<SplitWindow> windows;
-    for (std::size_t i = 0; i < bins.places.size(); ++i) {
+    for (std::size_t i = 0; i < bins.places.size(); ++i)
         windows.push_back({genome::window_around(bins.places[i], options.window), bins.splits[i]});
-    }
     std::vector<bool> kept = without_shared_windows(windows);
     const std::int64_t left_out_shared = std::count(kept.begin(), kept.end(), false);
     std::vector<std::string> names;
@@ -271,9 +271,8 @@ void write_placed(const ImportOptions& options, const fs::path& folder, const Bi
         names.push_back(contig.name);
         bases += contig.length;
     }
-    for (std::size_t i = 0; i < kept.size(); ++i) {
+    for (std::size_t i = 0; i < kept.size(); ++i)
         if (kept[i]) rows_on[windows[i].window.contig].push_back(i);
-    }
     const bool long_offsets = bases / 4 > std::int64_t{std::numeric_limits<std::uint32_t>::max() / 2};
     TwoBitWriter store(folder / store_name, names, long_offsets);
     for (const genome::Contig& contig : reference.contigs()) {
@@ -301,10 +300,9 @@ void write_placed(const ImportOptions& options, const fs::path& folder, const Bi
     store.finish();
     const rows::WindowBounds bounds{-(options.window / 2), options.window - options.window / 2};
     ExampleWriter writer(folder, Task::chromatin, bounds, bins.labels.size());
-    for (std::size_t i = 0; i < kept.size(); ++i) {
+    for (std::size_t i = 0; i < kept.size(); ++i)
         if (kept[i])
             writer.add({bins.places[i], ".", genome::Strand::none, bins.splits[i]}, bins.bits.row(i));
-    }
     if (writer.rows() == 0) throw InputError("no bin is left: every window has too much N");
     writer.finish(bins.labels,
                   {{"parameters", {{"max_n_fraction", options.max_n_fraction}, {"held_out", held_out}}},
@@ -322,9 +320,8 @@ void write_unplaced(const ImportOptions& options, const fs::path& folder) {
     };
     for (const auto& [split, path] : options.mats) {
         mats.emplace_back(path, rows_a_slab);
-        if (mats.back().labels() != mats.front().labels() || mats.back().bases() != mats.front().bases()) {
+        if (mats.back().labels() != mats.front().labels() || mats.back().bases() != mats.front().bases())
             throw InputError("has other labels or sequences of another length than the file before it", path);
-        }
         for (std::int64_t row = 0; row < mats.back().rows(); ++row)
             names.push_back(name_of(split, row));
     }

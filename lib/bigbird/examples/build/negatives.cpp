@@ -52,14 +52,12 @@ std::string make_negative(std::string_view positive, NegativeKind kind, Rng rng)
     const auto start = [&](std::size_t piece) { return piece * positive.size() / negative_pieces; };
     const std::vector<std::size_t> chosen = choose_pieces(rng);
     std::string filling;
-    for (const std::size_t piece : chosen) {
+    for (const std::size_t piece : chosen)
         filling += positive.substr(start(piece), start(piece + 1) - start(piece));
-    }
     if (kind == NegativeKind::random_bases) {
         constexpr std::array bases{'A', 'C', 'G', 'T'};
-        for (char& letter : filling) {
+        for (char& letter : filling)
             letter = bases[static_cast<std::size_t>(rng.between(0, 3))];
-        }
     }
     std::vector<std::size_t> places = chosen;
     std::sort(places.begin(), places.end());
@@ -98,14 +96,11 @@ GenomicNegatives::Window GenomicNegatives::draw(genome::Strand strand, Rng rng) 
         const genome::Interval window = rows::window_about_tss(zone_[at].contig, base, strand, bounds_);
         genome::Interval checked = window;
         if (window.begin < 0 || genome::place(checked, reference_) != genome::Fit::inside ||
-            avoided_.overlaps(window)) {
+            avoided_.overlaps(window))
             continue;
-        }
         std::string sequence = reference_.fetch(window);
         const double n = genome::n_fraction(sequence);
-        if (n > max_n_fraction_ || n == 1.0) {
-            continue;
-        }
+        if (n > max_n_fraction_ || n == 1.0) continue;
         return {window.contig,
                 strand == genome::Strand::reverse ? genome::reverse_complement(sequence) : sequence, base};
     }

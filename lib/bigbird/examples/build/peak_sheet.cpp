@@ -18,11 +18,10 @@ std::vector<LabelPeaks> labels_of(const std::vector<SheetRow>& rows, const fs::p
         const auto same = std::ranges::find_if(labels, [&](const LabelPeaks& label) {
             return label.name == read.name && label.group == read.group;
         });
-        if (same == labels.end()) {
+        if (same == labels.end())
             labels.push_back(std::move(read));
-        } else {
+        else
             same->paths.insert(same->paths.end(), read.paths.begin(), read.paths.end());
-        }
     }
     return labels;
 }

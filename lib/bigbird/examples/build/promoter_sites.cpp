@@ -30,12 +30,10 @@ std::vector<Tss> read_tss(const fs::path& path) {
     std::vector<Tss> sites;
     genome::BedReader reader(path);
     while (const auto record = reader.next()) {
-        if (record->strand == Strand::none) {
+        if (record->strand == Strand::none)
             throw InputError("a TSS needs its strand, + or -, in column 6", path, record->line);
-        }
-        if (record->where.size() == 0) {
+        if (record->where.size() == 0)
             throw InputError("a TSS needs at least one base: end must lie behind start", path, record->line);
-        }
         const std::int64_t base = rows::tss_of(record->where, record->strand);
         sites.push_back(
             {{record->where.contig, base, base + 1}, record->name, record->score, record->strand});
@@ -109,9 +107,7 @@ PromoterSites read_promoter_sites(const fs::path& path, const std::optional<fs::
     PromoterSites result;
     SiteCounts& counts = result.counts;
     counts.read = static_cast<std::int64_t>(found.size());
-    if (chain) {
-        counts.unmapped = lift(found, *chain, reference, folder);
-    }
+    if (chain) counts.unmapped = lift(found, *chain, reference, folder);
     std::set<std::string> names, seen;
     for (const Tss& site : found)
         names.insert(site.where.contig);
@@ -137,15 +133,11 @@ PromoterSites read_promoter_sites(const fs::path& path, const std::optional<fs::
         result.sites.push_back({site.where.contig, site.name, site.where.begin, site.strand});
     }
     const auto total = static_cast<std::int64_t>(found.size());
-    if (counts.left_out.total() > 0) {
+    if (counts.left_out.total() > 0)
         log_warning("left out {} of {} TSSs: {}", counts.left_out.total(), total, counts.left_out.describe());
-    }
-    if (counts.repeated > 0) {
+    if (counts.repeated > 0)
         log_info("left out {} TSSs that repeat another's place, strand and name", counts.repeated);
-    }
-    if (counts.read == 0) {
-        throw InputError("holds no TSSs", path);
-    }
+    if (counts.read == 0) throw InputError("holds no TSSs", path);
     if (result.sites.empty()) {
         throw InputError(
             "none of its " + std::to_string(counts.read) +

@@ -56,14 +56,11 @@ public:
         const IntervalSet all_windows = windows([](const Promoter&) { return true; });
         leave_out_n();
         leave_out_shared();
-        if (promoters_.empty()) {
-            throw InputError("no promoter is left; see what was left out", options_.tss);
-        }
-        if (options_.negatives == NegativeKind::genomic) {
+        if (promoters_.empty()) throw InputError("no promoter is left; see what was left out", options_.tss);
+        if (options_.negatives == NegativeKind::genomic)
             draw_genomic(all_windows);
-        } else {
+        else
             make_synthetic();
-        }
         write();
     }
 
@@ -71,11 +68,8 @@ private:
     template <typename Predicate>
     IntervalSet windows(const Predicate& wanted) const {
         std::vector<Interval> chosen;
-        for (const Promoter& promoter : promoters_) {
-            if (wanted(promoter)) {
-                chosen.push_back(promoter.window);
-            }
-        }
+        for (const Promoter& promoter : promoters_)
+            if (wanted(promoter)) chosen.push_back(promoter.window);
         return IntervalSet(chosen);
     }
 
@@ -83,9 +77,8 @@ private:
         parallel_for(static_cast<std::int64_t>(promoters_.size()), options_.threads, [&](std::int64_t i) {
             Promoter& promoter = promoters_[static_cast<std::size_t>(i)];
             promoter.sequence = reference_->fetch(promoter.window);
-            if (promoter.site.strand == genome::Strand::reverse) {
+            if (promoter.site.strand == genome::Strand::reverse)
                 promoter.sequence = genome::reverse_complement(promoter.sequence);
-            }
         });
         stop_if_asked();
     }
@@ -103,16 +96,14 @@ private:
 
     void leave_out_shared() {
         std::vector<SplitWindow> split_windows;
-        for (const Promoter& promoter : promoters_) {
+        for (const Promoter& promoter : promoters_)
             split_windows.push_back({promoter.window, promoter.split});
-        }
         const std::vector<bool> kept = without_shared_windows(split_windows);
         std::size_t index = 0;
         const std::size_t left_out =
             std::erase_if(promoters_, [&](const Promoter&) { return !kept[index++]; });
-        if (left_out > 0) {
+        if (left_out > 0)
             log_info("left out {} promoters whose window reaches into one that is held out", left_out);
-        }
     }
 
     Rng stream(const Promoter& promoter) const {
@@ -124,22 +115,21 @@ private:
     }
 
     void make_synthetic() {
-        parallel_for(static_cast<std::int64_t>(promoters_.size()), options_.threads, [&](std::int64_t i) {
-            Promoter& promoter = promoters_[static_cast<std::size_t>(i)];
-            promoter.negative = make_negative(promoter.sequence, options_.negatives, stream(promoter));
-        });
+        parallel_for(
+            static_cast<std::int64_t>(promoters_.size()), options_.threads,
+            [&](std::int64_t i) {
+                Promoter& promoter = promoters_[static_cast<std::size_t>(i)];
+                promoter.negative = make_negative(promoter.sequence, options_.negatives, stream(promoter));
+            });
     }
 
     /// The regions in which a split's negatives may be: its own; for training, everything that is not held
     /// out.
     IntervalSet zone_of(Split split) const {
-        if (split != Split::train) {
-            return hold_outs_.regions(split);
-        }
+        if (split != Split::train) return hold_outs_.regions(split);
         std::vector<Interval> contigs;
-        for (const genome::Contig& contig : reference_->contigs()) {
+        for (const genome::Contig& contig : reference_->contigs())
             contigs.push_back({contig.name, 0, contig.length});
-        }
         return IntervalSet(contigs)
             .without(hold_outs_.regions(Split::validation))
             .without(hold_outs_.regions(Split::test));
@@ -149,11 +139,8 @@ private:
         IntervalSet avoided = all_windows;  // the negatives of held-out splits are added
         for (const Split split : {Split::test, Split::validation, Split::train}) {
             std::vector<Promoter*> members;
-            for (Promoter& promoter : promoters_) {
-                if (promoter.split == split) {
-                    members.push_back(&promoter);
-                }
-            }
+            for (Promoter& promoter : promoters_)
+                if (promoter.split == split) members.push_back(&promoter);
             const GenomicNegatives negatives(*reference_, options_.bounds, options_.max_n_fraction,
                                              zone_of(split), avoided);
             parallel_for(static_cast<std::int64_t>(members.size()), options_.threads, [&](std::int64_t i) {
@@ -175,9 +162,8 @@ private:
 
     void write() const {
         std::vector<std::string> names;
-        for (std::size_t i = 0; i < 2 * promoters_.size(); ++i) {
+        for (std::size_t i = 0; i < 2 * promoters_.size(); ++i)
             names.push_back(std::to_string(i));
-        }
         const std::uint64_t bytes =
             static_cast<std::uint64_t>(names.size()) * static_cast<std::uint64_t>(options_.bounds.size()) / 4;
         TwoBitWriter store(folder_ / store_name, names,
@@ -211,12 +197,10 @@ private:
                         {"seed", options_.seed},
                         {"held_out", hold_outs_.describe()}};
         Json inputs = Json::array({{{"role", "tss"}, {"sha256", checksum_of_input(options_.tss)}}});
-        if (options_.chain) {
+        if (options_.chain)
             inputs.push_back({{"role", "chain"}, {"sha256", checksum_of_input(*options_.chain)}});
-        }
-        for (const fs::path& reference : options_.references) {
+        for (const fs::path& reference : options_.references)
             inputs.push_back({{"role", "reference"}, {"sha256", checksum_of_input(reference)}});
-        }
         return {{"parameters", parameters}, {"inputs", inputs}, {"contigs", describe_contigs(*reference_)}};
     }
 
@@ -234,9 +218,8 @@ void PromoterOptions::validate() const {
         throw ConfigError("--window " + to_string(bounds) + " is too short: a negative is made of " +
                           std::to_string(negative_pieces) + " pieces");
     }
-    if (max_n_fraction < 0 || max_n_fraction > 1) {
+    if (max_n_fraction < 0 || max_n_fraction > 1)
         throw ConfigError("--max-n-fraction must lie between 0 and 1");
-    }
 }
 
 void build_promoters(const PromoterOptions& options, const fs::path& folder) {

@@ -69,9 +69,8 @@ private:
         if (!options_.group_column.empty()) {
             std::string group = std::move(values.back());
             values.pop_back();
-            if (group.find_first_of("\t\r\n") != std::string::npos) {
+            if (group.find_first_of("\t\r\n") != std::string::npos)
                 throw InputError("has a group with a tab", found_.files[source.file], source.line);
-            }
             if (!group.empty()) found_.records.back().group = std::move(group);
         }
         found_.values.push_back(std::move(values));
@@ -158,19 +157,19 @@ private:
         }
         std::size_t used = 0;
         for (const fs::path& path : options_.fasta) {
-            read_fasta(path, [&](const rows::SequenceRecord& record) {
-                const auto at = rows.find(record.id);
-                const std::string id = "has the id '" + record.id + "'";
-                if (at == rows.end()) {
-                    throw InputError(id + ", which is not in " + options_.targets.string(), path,
-                                     record.line);
-                }
-                if (std::exchange(at->second.used, true)) {
-                    throw InputError(id + " again; ids must differ", path, record.line);
-                }
-                ++used;
-                add_row(at->second.values, at->second.source);
-            });
+            read_fasta(
+                path,
+                [&](const rows::SequenceRecord& record) {
+                    const auto at = rows.find(record.id);
+                    const std::string id = "has the id '" + record.id + "'";
+                    if (at == rows.end())
+                        throw InputError(id + ", which is not in " + options_.targets.string(), path,
+                                         record.line);
+                    if (std::exchange(at->second.used, true))
+                        throw InputError(id + " again; ids must differ", path, record.line);
+                    ++used;
+                    add_row(at->second.values, at->second.source);
+                });
         }
         if (used < rows.size()) {
             log_warning("{}: {} of {} ids are not in --fasta", options_.targets.string(), rows.size() - used,

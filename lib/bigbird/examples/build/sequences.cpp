@@ -35,9 +35,8 @@ std::vector<std::string> in_order(const std::map<std::string, std::size_t>& name
     for (const auto& [name, first] : names)
         sorted.push_back(name);
     const auto value = [](const std::string& name) { return parse_number<std::int64_t>(name); };
-    if (std::ranges::all_of(sorted, [&](const std::string& name) { return value(name).has_value(); })) {
+    if (std::ranges::all_of(sorted, [&](const std::string& name) { return value(name).has_value(); }))
         std::ranges::stable_sort(sorted, {}, [&](const std::string& name) { return *value(name); });
-    }
     return sorted;
 }
 
@@ -91,9 +90,8 @@ private:
                                                    "': a class needs two; for numbers give --target number");
             }
         }
-        if (first.size() < 2) {
+        if (first.size() < 2)
             throw InputError("has one class only, '" + first.begin()->first + "'", read_.files.front());
-        }
         std::unordered_map<std::string, std::uint32_t> numbers;
         for (const std::string& name : in_order(first)) {
             numbers.emplace(name, static_cast<std::uint32_t>(labels_.size()));
@@ -316,27 +314,23 @@ TargetKind SequencesOptions::target_kind() const {
 void SequencesOptions::validate() const {
     const bool has_table = !table.empty();
     if (has_table == !fasta.empty()) throw ConfigError("--table or --fasta is needed, and not both");
-    if (!has_table && targets.empty() && fasta.size() < 2) {
+    if (!has_table && targets.empty() && fasta.size() < 2)
         throw ConfigError("--fasta takes a file per class, or --targets, a table of ids and labels");
-    }
     const bool classes_of_files = !has_table && targets.empty();
     if (classes_of_files && (target_kind() != TargetKind::classes || !group_column.empty())) {
         throw ConfigError(
             "--fasta with a file per class has no columns: leave out --labels, --target and "
             "--group-column, or give --targets");
     }
-    if (!has_table && !(validation.empty() && test.empty())) {
+    if (!has_table && !(validation.empty() && test.empty()))
         throw ConfigError("--validation and --test go with --table; give --split-by with --fasta");
-    }
     if (has_table && !targets.empty()) throw ConfigError("--targets goes with --fasta");
-    if (target_kind() == TargetKind::classes && !labels.empty()) {
+    if (target_kind() == TargetKind::classes && !labels.empty())
         throw ConfigError("--target classes takes one column: give --label-column instead of --labels");
-    }
     if (split_by.empty()) return;
     const SplitRule rule = parse_split_rule(split_by);
-    if (!validation.empty() || !test.empty()) {
+    if (!validation.empty() || !test.empty())
         throw ConfigError("--split-by is for one table: leave out --validation and --test");
-    }
     if (classes_of_files && !rule.column.empty())
         throw ConfigError("--split-by column:" + rule.column + " needs --table or --targets");
 }

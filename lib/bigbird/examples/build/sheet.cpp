@@ -35,9 +35,8 @@ std::optional<std::vector<SheetRow>> read_sheet(const fs::path& path) {
         SheetRow row{.line = input.line_number()};
         for (std::size_t i = 0; i < std::min(fields.size(), header.size()); ++i)
             row.values.emplace(header[i], fields[i]);
-        if (row.value("name", "").empty() || row.value("path", "").empty()) {
+        if (row.value("name", "").empty() || row.value("path", "").empty())
             throw InputError("needs a name and a path, separated by tabs as in the header", path, row.line);
-        }
         rows.push_back(std::move(row));
     }
     if (header.empty()) return std::nullopt;
@@ -49,12 +48,11 @@ std::vector<fs::path> paths_of(const SheetRow& row, const fs::path& sheet) {
     const std::string field = row.value("path", "");
     std::error_code ignored;
     std::vector<fs::path> paths;
-    if (fs::exists(sheet.parent_path() / field, ignored)) {
+    if (fs::exists(sheet.parent_path() / field, ignored))
         paths.push_back(sheet.parent_path() / field);
-    } else {
+    else
         for (const std::string_view path : rows::split_fields(field, ','))
             paths.push_back(sheet.parent_path() / path);
-    }
     try {
         for (const fs::path& path : paths)
             require_readable(path);

@@ -79,11 +79,10 @@ std::vector<Track> read_tracks(const std::vector<fs::path>& signals) {
         const auto same = std::ranges::find_if(tracks, [&](const Track& other) {
             return other.name == track.name && other.group == track.group;
         });
-        if (same == tracks.end()) {
+        if (same == tracks.end())
             tracks.push_back(std::move(track));
-        } else {
+        else
             same->paths.insert(same->paths.end(), track.paths.begin(), track.paths.end());
-        }
     };
     if (signals.size() == 1 && !is_bigwig(signals.front())) {
         if (const auto sheet = read_sheet(signals.front())) {
@@ -126,10 +125,9 @@ public:
         write_description();
         log_info("{} tracks of {} bins of {} bp: {} for training, {} for validation, {} for test",
                  tracks_.size(), rows_, options_.bin, split_rows_[0], split_rows_[1], split_rows_[2]);
-        for (const Split split : {Split::validation, Split::test}) {
+        for (const Split split : {Split::validation, Split::test})
             if (regions_.holds_out(split) && split_rows_[static_cast<std::size_t>(split)] == 0)
                 log_warning("--{} holds no bin: no row is held out by it", to_string(split));
-        }
     }
 
 private:

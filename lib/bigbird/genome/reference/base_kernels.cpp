@@ -53,9 +53,8 @@ struct Normaliser {
     /// size >= Lanes(d); the last vector overlaps the one before.
     HWY_INLINE void run(const std::uint8_t* in, std::size_t size, std::uint8_t* out) {
         const std::size_t lanes = hn::Lanes(d);
-        for (std::size_t i = 0; i + lanes < size; i += lanes) {
+        for (std::size_t i = 0; i + lanes < size; i += lanes)
             one(in + i, out + i);
-        }
         one(in + size - lanes, out + size - lanes);
     }
 
@@ -66,9 +65,8 @@ template <class D>
 bool normalise_by_vectors(D d, const std::uint8_t* text, std::size_t line_bases, std::size_t line_bytes,
                           std::size_t lines, std::uint8_t* out, std::uint8_t case_bit) {
     Normaliser<D> normaliser{d, case_bit};
-    for (std::size_t line = 0; line < lines; ++line) {
+    for (std::size_t line = 0; line < lines; ++line)
         normaliser.run(text + line * line_bytes, line_bases, out + line * line_bases);
-    }
     return normaliser.all_codes();
 }
 
@@ -77,12 +75,10 @@ bool normalise(const std::uint8_t* text, std::size_t line_bases, std::size_t lin
     const hn::CappedTag<std::uint8_t, 32> wide;  // lines of 60 letters are usual
     const hn::CappedTag<std::uint8_t, 16> narrow;
     const bool has_vectors = hn::Lanes(narrow) == 16;
-    if (has_vectors && line_bases >= hn::Lanes(wide)) {
+    if (has_vectors && line_bases >= hn::Lanes(wide))
         return normalise_by_vectors(wide, text, line_bases, line_bytes, lines, out, case_bit);
-    }
-    if (has_vectors && line_bases >= hn::Lanes(narrow)) {
+    if (has_vectors && line_bases >= hn::Lanes(narrow))
         return normalise_by_vectors(narrow, text, line_bases, line_bytes, lines, out, case_bit);
-    }
     bool all_codes = true;
     for (std::size_t line = 0; line < lines; ++line) {
         for (std::size_t i = 0; i < line_bases; ++i) {
@@ -102,12 +98,10 @@ std::size_t count_invisible(const std::uint8_t* text, std::size_t size) {
     const std::size_t lanes = hn::Lanes(d);
     const auto first = hn::Set(d, '!'), width = hn::Set(d, '~' - '!');
     std::size_t count = 0, i = 0;
-    for (; i + lanes <= size; i += lanes) {
+    for (; i + lanes <= size; i += lanes)
         count += hn::CountTrue(d, hn::Gt(hn::Sub(hn::LoadU(d, text + i), first), width));
-    }
-    for (; i < size; ++i) {
+    for (; i < size; ++i)
         count += static_cast<std::uint8_t>(text[i] - '!') > '~' - '!' ? 1 : 0;
-    }
     return count;
 }
 

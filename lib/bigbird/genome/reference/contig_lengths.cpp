@@ -61,13 +61,10 @@ std::unique_ptr<FastaFile> open_lengths(const std::filesystem::path& path) {
             log_info("{} has no fresh .fai and is read through for its contigs' lengths", path.string());
             return open_fasta(path, LetterCase::upper);
         }
-        if (!line.empty() && line.front() != '#') {
+        if (!line.empty() && line.front() != '#')
             contigs.push_back(parse(line, input.path(), input.line_number()));
-        }
     }
-    if (contigs.empty()) {
-        throw InputError("holds no contig", path);
-    }
+    if (contigs.empty()) throw InputError("holds no contig", path);
     return std::make_unique<LengthsAlone>(path, std::move(contigs));
 }
 

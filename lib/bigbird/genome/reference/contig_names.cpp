@@ -55,9 +55,7 @@ ContigNames::ContigNames(std::span<const Contig> contigs, bool says) : state_(st
         state_->names.push_back(contigs[i].name);
         state_->exact.emplace(contigs[i].name, i);
         const auto [alias, fresh] = state_->aliases.emplace(shared_name(contigs[i].name), i);
-        if (!fresh) {
-            alias->second = ambiguous;
-        }
+        if (!fresh) alias->second = ambiguous;
     }
 }
 
@@ -66,13 +64,9 @@ ContigNames::ContigNames(ContigNames&&) noexcept = default;
 ContigNames& ContigNames::operator=(ContigNames&&) noexcept = default;
 
 std::optional<std::size_t> ContigNames::find(std::string_view name) const {
-    if (const auto exact = state_->exact.find(name); exact != state_->exact.end()) {
-        return exact->second;
-    }
+    if (const auto exact = state_->exact.find(name); exact != state_->exact.end()) return exact->second;
     const auto alias = state_->aliases.find(shared_name(name));
-    if (alias == state_->aliases.end() || alias->second == ambiguous) {
-        return std::nullopt;
-    }
+    if (alias == state_->aliases.end() || alias->second == ambiguous) return std::nullopt;
     state_->say_once(name, state_->names[alias->second]);
     return alias->second;
 }
@@ -83,7 +77,8 @@ bool numbered_differently(std::span<const Contig> contigs, const std::set<std::s
         return number != "X" && number.find_first_not_of(letters) == std::string_view::npos;
     };
     const auto any_contig = [&](std::string_view letters) {
-        return std::ranges::any_of(contigs, [&](const Contig& c) { return spelt_by(c.name, letters); });
+        return std::ranges::any_of(
+            contigs, [&](const Contig& c) { return spelt_by(c.name, letters); });
     };
     const auto any_name = [&](std::string_view letters) {
         return std::ranges::any_of(names, [&](const std::string& name) { return spelt_by(name, letters); });

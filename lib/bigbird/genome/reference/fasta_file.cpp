@@ -39,9 +39,8 @@ public:
 
     std::vector<FastaContig> contigs() const override {
         std::vector<FastaContig> result;
-        for (const Held& held : contigs_) {
+        for (const Held& held : contigs_)
             result.push_back(held.head);
-        }
         return result;
     }
 
@@ -72,14 +71,11 @@ std::unique_ptr<FastaFile> read_into_memory(const std::filesystem::path& path, L
         lines += std::count(piece.begin(), piece.end(), '\n');
     }
     std::vector<FastaEntry> entries = scanner.finish();
-    if (entries.empty()) {
-        refuse_empty(path);
-    }
+    if (entries.empty()) refuse_empty(path);
     std::vector<std::string> bases = scanner.take_bases();
     std::vector<HeldFasta::Held> contigs;
-    for (std::size_t i = 0; i < entries.size(); ++i) {
+    for (std::size_t i = 0; i < entries.size(); ++i)
         contigs.push_back({{{std::move(entries[i].name), 0}, entries[i].line}, std::move(bases[i])});
-    }
     return std::make_unique<HeldFasta>(path, std::move(contigs), letter_case);
 }
 
@@ -93,30 +89,22 @@ public:
           held_(entries_.size()),
           letter_case_(letter_case),
           others_(path_, letter_case) {
-        if (entries_.empty()) {
-            refuse_empty(path_);
-        }
-        for (std::size_t i = 0; i < entries_.size(); ++i) {
-            if (!entries_[i].even) {
-                hold(i);
-            }
-        }
+        if (entries_.empty()) refuse_empty(path_);
+        for (std::size_t i = 0; i < entries_.size(); ++i)
+            if (!entries_[i].even) hold(i);
     }
 
     const std::filesystem::path& path() const override { return path_; }
 
     std::vector<FastaContig> contigs() const override {
         std::vector<FastaContig> result;
-        for (const FastaEntry& entry : entries_) {
+        for (const FastaEntry& entry : entries_)
             result.push_back({{entry.name, entry.length}, entry.line});
-        }
         return result;
     }
 
     std::string fetch(std::size_t contig, std::int64_t begin, std::int64_t end) const override {
-        if (begin >= end) {
-            return {};
-        }
+        if (begin >= end) return {};
         const FastaEntry& entry = entries_[contig];
         if (!entry.even) {
             return held_[contig].substr(static_cast<std::size_t>(begin),
@@ -144,9 +132,7 @@ private:
     std::vector<FastaEntry> read_index() const {
         std::filesystem::path index = path_;
         index += ".fai";
-        if (is_fresh_index(index, path_)) {
-            return read_fai(index, *text_);
-        }
+        if (is_fresh_index(index, path_)) return read_fai(index, *text_);
         FastaScanner scanner(path_);
         text_->scan([&](std::string_view piece) { scanner.feed(piece); });
         return scanner.finish();
@@ -169,9 +155,7 @@ private:
             from += lines * bytes;
             all_codes = normalise_letters(from, tail, out + (bases - tail), letter_case_) && all_codes;
         }
-        if (!all_codes) {
-            others_.look(entry.name, begin, text);
-        }
+        if (!all_codes) others_.look(entry.name, begin, text);
     }
 
     /// For uneven lines, positions cannot be computed, so the contig's bases are kept in memory.
@@ -197,9 +181,7 @@ private:
 
 std::unique_ptr<FastaFile> open_fasta(const std::filesystem::path& path, LetterCase letter_case) {
     require_readable(path);
-    if (!std::filesystem::is_regular_file(path)) {
-        return read_into_memory(path, letter_case);
-    }
+    if (!std::filesystem::is_regular_file(path)) return read_into_memory(path, letter_case);
     switch (compression_of(path)) {
         case Compression::none:
             return std::make_unique<IndexedFasta>(path, open_plain(path), letter_case);
@@ -215,9 +197,8 @@ std::unique_ptr<FastaFile> fasta_in_memory(std::vector<std::pair<std::string, st
                                            LetterCase letter_case) {
     std::vector<HeldFasta::Held> held;
     held.reserve(contigs.size());
-    for (std::pair<std::string, std::string>& contig : contigs) {
+    for (std::pair<std::string, std::string>& contig : contigs)
         held.push_back({{{std::move(contig.first), 0}, 0}, std::move(contig.second)});
-    }
     return std::make_unique<HeldFasta>("memory", std::move(held), letter_case);
 }
 

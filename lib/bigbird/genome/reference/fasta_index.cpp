@@ -20,9 +20,8 @@ constexpr std::string_view byte_order_mark = "\xEF\xBB\xBF";
 /// Whether all bytes are visible ASCII. Without branches, so that it becomes vector code.
 bool is_plain(std::string_view text) {
     unsigned char worst = 0;
-    for (const char letter : text) {
+    for (const char letter : text)
         worst |= static_cast<unsigned char>(static_cast<unsigned char>(letter - '!') > '~' - '!');
-    }
     return worst == 0;
 }
 
@@ -58,9 +57,7 @@ void FastaScanner::feed(std::string_view text) {
             return;
         }
         const auto length = static_cast<std::size_t>(static_cast<const char*>(found) - text.data());
-        if (length > 0) {
-            take(text.substr(0, length));
-        }
+        if (length > 0) take(text.substr(0, length));
         position_ += 1;
         end_line(1);
         text.remove_prefix(length + 1);
@@ -71,16 +68,13 @@ void FastaScanner::feed(std::string_view text) {
 /// their number of bytes.
 std::size_t FastaScanner::take_regular_lines(std::string_view text) {
     const FastaEntry* const entry = entries_.empty() ? nullptr : &entries_.back();
-    if (position_ != line_begin_ || entry == nullptr || entry->length == 0 || closed_) {
-        return 0;
-    }
+    if (position_ != line_begin_ || entry == nullptr || entry->length == 0 || closed_) return 0;
     const auto line_bases = static_cast<std::size_t>(entry->line_bases);
     const auto line_bytes = static_cast<std::size_t>(entry->line_bytes);
     const std::size_t lines =
         count_regular_lines(text.data(), line_bases, line_bytes, text.size() / line_bytes);
-    for (std::size_t line = 0; keep_ && line < lines; ++line) {
+    for (std::size_t line = 0; keep_ && line < lines; ++line)
         bases_.back().append(text.substr(line * line_bytes, line_bases));
-    }
     const std::size_t bytes = lines * line_bytes;
     entries_.back().length += static_cast<std::int64_t>(lines * line_bases);
     position_ += static_cast<std::int64_t>(bytes);
@@ -90,14 +84,11 @@ std::size_t FastaScanner::take_regular_lines(std::string_view text) {
 }
 
 void FastaScanner::take(std::string_view piece) {
-    if (position_ == line_begin_) {
-        in_header_ = piece.front() == '>';
-    }
-    if (in_header_) {
+    if (position_ == line_begin_) in_header_ = piece.front() == '>';
+    if (in_header_)
         header_.append(piece);
-    } else {
+    else
         take_sequence(piece);
-    }
     position_ += size_of(piece);
 }
 
@@ -107,9 +98,7 @@ void FastaScanner::take_sequence(std::string_view piece) {
     std::string_view letters = piece;
     letters.remove_suffix(carriage_return_ ? 1 : 0);
     keep_bases(letters);
-    if (!blank_before && is_plain(letters)) {
-        return;
-    }
+    if (!blank_before && is_plain(letters)) return;
     const auto odd = std::find_if(letters.begin(), letters.end(), [](char c) {
         return !is_blank(c) && !is_plain({&c, 1});
     });
@@ -117,15 +106,14 @@ void FastaScanner::take_sequence(std::string_view piece) {
         refuse("holds a byte that is no text (value " + std::to_string(static_cast<unsigned char>(*odd)) +
                "): a FASTA file is needed");
     }
-    if (!entries_.empty()) {
-        entries_.back().even = false;
-    }
+    if (!entries_.empty()) entries_.back().even = false;
 }
 
 void FastaScanner::keep_bases(std::string_view letters) {
     if (keep_ && !bases_.empty()) {
-        std::copy_if(letters.begin(), letters.end(), std::back_inserter(bases_.back()),
-                     [](char c) { return !is_blank(c); });
+        std::copy_if(
+            letters.begin(), letters.end(), std::back_inserter(bases_.back()),
+            [](char c) { return !is_blank(c); });
     }
 }
 
@@ -149,17 +137,11 @@ void FastaScanner::end_header() {
             "'\\r' '\\n'");
     }
     const std::string_view name = text.substr(0, text.find_first_of(" \t\r"));
-    if (name.empty()) {
-        refuse("a header without a name: '>' is followed by the contig's name");
-    }
-    if (!entries_.empty()) {
-        entries_.back().end = line_begin_;
-    }
+    if (name.empty()) refuse("a header without a name: '>' is followed by the contig's name");
+    if (!entries_.empty()) entries_.back().end = line_begin_;
     entries_.push_back({.name = std::string(name), .offset = position_, .line = line_});
     if (keep_) {
-        if (!bases_.empty()) {
-            bases_.back().shrink_to_fit();
-        }
+        if (!bases_.empty()) bases_.back().shrink_to_fit();
         bases_.emplace_back();
     }
     header_.clear();
@@ -168,9 +150,8 @@ void FastaScanner::end_header() {
 
 void FastaScanner::end_sequence_line(std::int64_t bases, std::int64_t bytes) {
     if (entries_.empty()) {
-        if (bases > 0) {
+        if (bases > 0)
             refuse("does not begin with a header: a FASTA file begins with '>' and the name of a contig");
-        }
         return;
     }
     FastaEntry& entry = entries_.back();
@@ -190,12 +171,8 @@ void FastaScanner::end_sequence_line(std::int64_t bases, std::int64_t bytes) {
 }
 
 std::vector<FastaEntry> FastaScanner::finish() {
-    if (position_ > line_begin_) {
-        end_line(0);
-    }
-    if (!entries_.empty()) {
-        entries_.back().end = position_;
-    }
+    if (position_ > line_begin_) end_line(0);
+    if (!entries_.empty()) entries_.back().end = position_;
     return std::move(entries_);
 }
 
@@ -209,15 +186,11 @@ std::optional<FastaEntry> parse_fai_line(std::string_view line) {
     std::size_t tab = line.find('\t');
     entry.name = line.substr(0, tab);
     for (std::int64_t* const field : {&entry.length, &entry.offset, &entry.line_bases, &entry.line_bytes}) {
-        if (tab == std::string_view::npos) {
-            return std::nullopt;
-        }
+        if (tab == std::string_view::npos) return std::nullopt;
         line.remove_prefix(tab + 1);
         tab = line.find('\t');
         *field = parse_number<std::int64_t>(line.substr(0, tab)).value_or(-1);
-        if (*field < 0) {
-            return std::nullopt;
-        }
+        if (*field < 0) return std::nullopt;
     }
     const bool sound = !entry.name.empty() && (entry.length == 0 || entry.line_bases > 0) &&
                        entry.line_bytes >= entry.line_bases;
@@ -226,9 +199,7 @@ std::optional<FastaEntry> parse_fai_line(std::string_view line) {
 
 /// The position after the last base; nullopt if no file is that long.
 std::optional<std::int64_t> end_of_bases(const FastaEntry& entry) {
-    if (entry.length == 0) {
-        return entry.offset;
-    }
+    if (entry.length == 0) return entry.offset;
     const std::int64_t last = entry.length - 1;
     std::int64_t end = 0;
     const bool overflows = __builtin_mul_overflow(last / entry.line_bases, entry.line_bytes, &end) ||
@@ -247,13 +218,9 @@ std::string read_text(const RandomBytes& text, std::int64_t begin, std::int64_t 
 /// only line ends.
 bool is_header_between(std::string_view between, std::string_view name) {
     const std::size_t start = between.find_first_not_of("\r\n");
-    if (start == std::string_view::npos) {
-        return name.empty();
-    }
+    if (start == std::string_view::npos) return name.empty();
     std::string_view header = between.substr(start);
-    if (!header.starts_with('>') || !header.substr(1).starts_with(name) || name.empty()) {
-        return false;
-    }
+    if (!header.starts_with('>') || !header.substr(1).starts_with(name) || name.empty()) return false;
     const std::size_t line_end = header.find('\n');
     const char after = header.size() > name.size() + 1 ? header[name.size() + 1] : '\n';
     return (is_blank(after) || after == '\n') &&
@@ -287,9 +254,7 @@ std::vector<FastaEntry> read_fai(const std::filesystem::path& index, const Rando
                 "contig '" + entry->name + "' does not stand where this index says: " + std::string(remedy),
                 index, lines.line_number());
         }
-        if (!entries.empty()) {
-            entries.back().end = entry->offset;
-        }
+        if (!entries.empty()) entries.back().end = entry->offset;
         before = *end;
         entries.push_back(std::move(*entry));
     }
@@ -299,9 +264,7 @@ std::vector<FastaEntry> read_fai(const std::filesystem::path& index, const Rando
         throw InputError("ends before its FASTA file does: " + std::string(remedy), index,
                          lines.line_number());
     }
-    if (!entries.empty()) {
-        entries.back().end = text.size();
-    }
+    if (!entries.empty()) entries.back().end = text.size();
     return entries;
 }
 

@@ -22,11 +22,8 @@ constexpr std::int64_t last_position = std::numeric_limits<std::int64_t>::max();
 /// Parses a position with or without thousands separators; nullopt for other text.
 std::optional<std::int64_t> parse_position(std::string_view text) {
     std::string digits;
-    for (const char letter : text) {
-        if (letter != ',') {
-            digits += letter;
-        }
-    }
+    for (const char letter : text)
+        if (letter != ',') digits += letter;
     const std::optional<std::int64_t> value = parse_number<std::int64_t>(digits);
     return value && *value >= 0 && text.front() != ',' ? value : std::nullopt;
 }
@@ -45,46 +42,34 @@ Interval parse_region(std::string_view text) {
     std::string_view positions;
     if (text.starts_with('{')) {  // samtools' way to quote a name
         const std::size_t close = text.find('}');
-        if (close == std::string_view::npos || (close + 1 < text.size() && text[close + 1] != ':')) {
+        if (close == std::string_view::npos || (close + 1 < text.size() && text[close + 1] != ':'))
             refuse(text, "'{' is not closed by '}' or '}:'");
-        }
         region.contig = text.substr(1, close - 1);
         positions = close + 2 <= text.size() ? text.substr(close + 2) : std::string_view();
-        if (close + 2 <= text.size() && !looks_like_positions(positions)) {
+        if (close + 2 <= text.size() && !looks_like_positions(positions))
             refuse(text, "no positions stand behind the colon");
-        }
     } else if (const std::size_t colon = text.rfind(':');
                colon != std::string_view::npos && looks_like_positions(text.substr(colon + 1))) {
         region.contig = text.substr(0, colon);
         positions = text.substr(colon + 1);
     }
-    if (region.contig.empty()) {
-        refuse(text, "the contig is missing");
-    }
-    if (positions.empty()) {
-        return region;
-    }
+    if (region.contig.empty()) refuse(text, "the contig is missing");
+    if (positions.empty()) return region;
     const std::size_t dash = positions.find('-');
     const std::string_view first = positions.substr(0, dash);
     const std::string_view second =
         dash == std::string_view::npos ? std::string_view() : positions.substr(dash + 1);
     if (!first.empty()) {
         const auto begin = parse_position(first);
-        if (!begin || *begin < 1) {
-            refuse(text, "the start is no position from 1 up");
-        }
+        if (!begin || *begin < 1) refuse(text, "the start is no position from 1 up");
         region.begin = *begin - 1;
     }
     if (!second.empty()) {
         const auto end = parse_position(second);
-        if (!end) {
-            refuse(text, "the end is no position");
-        }
+        if (!end) refuse(text, "the end is no position");
         region.end = *end;
     }
-    if (region.begin >= region.end) {
-        refuse(text, "the end lies before the start");
-    }
+    if (region.begin >= region.end) refuse(text, "the end lies before the start");
     return region;
 }
 

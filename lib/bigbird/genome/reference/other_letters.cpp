@@ -28,13 +28,9 @@ std::string show(char c) {
 void OtherLetters::look(std::string_view contig, std::int64_t begin, std::string_view text) {
     std::int64_t base = begin;
     for (const char c : text) {
-        if (c == '\n' || c == '\r') {
-            continue;
-        }
+        if (c == '\n' || c == '\r') continue;
         ++base;  // from 1
-        if (is_nucleotide_code(c) || is_gap(c)) {
-            continue;
-        }
+        if (is_nucleotide_code(c) || is_gap(c)) continue;
         const std::string where =
             "contig '" + std::string(contig) + "' holds " + show(c) + " at base " + std::to_string(base);
         if (!is_letter(c)) {
@@ -53,9 +49,8 @@ void OtherLetters::look(std::string_view contig, std::int64_t begin, std::string
 void OtherLetters::check_and_normalise(std::string_view contig, std::string& bases) {
     const std::string& before = bases;
     std::string normalised(before.size(), 'N');
-    if (!normalise_letters(before.data(), before.size(), normalised.data(), letter_case_)) {
+    if (!normalise_letters(before.data(), before.size(), normalised.data(), letter_case_))
         look(contig, 0, before);
-    }
     bases = std::move(normalised);
 }
 

@@ -29,9 +29,8 @@ std::pair<std::string, std::filesystem::path> split_name(const std::filesystem::
     const std::size_t sign = text.find('=');
     std::error_code ignored;
     if (sign == std::string::npos || sign == 0 || text.find('/') < sign ||
-        std::filesystem::exists(reference, ignored)) {
+        std::filesystem::exists(reference, ignored))
         return {"", reference};
-    }
     return {text.substr(0, sign), text.substr(sign + 1)};
 }
 
@@ -92,9 +91,7 @@ public:
     std::string fetch(const Interval& where) const override {
         BIGBIRD_EXPECTS(where.begin <= where.end, "an interval ends before it begins: " + to_string(where));
         const auto contig = find(where.contig);
-        if (!contig) {
-            throw InputError("contig '" + where.contig + "' is not in the reference");
-        }
+        if (!contig) throw InputError("contig '" + where.contig + "' is not in the reference");
         const std::int64_t length = contigs_[*contig].length;
         const std::int64_t begin = std::clamp<std::int64_t>(where.begin, 0, length);
         const std::int64_t end = std::clamp<std::int64_t>(where.end, 0, length);
@@ -135,9 +132,9 @@ private:
 
 std::unique_ptr<ReferenceGenome> open_references(std::span<const std::filesystem::path> fastas,
                                                  LetterCase letter_case) {
-    return std::make_unique<JoinedGenome>(open_all(fastas, [letter_case](const std::filesystem::path& fasta) {
-        return detail::open_fasta(fasta, letter_case);
-    }));
+    return std::make_unique<JoinedGenome>(open_all(
+        fastas, [letter_case](
+                    const std::filesystem::path& fasta) { return detail::open_fasta(fasta, letter_case); }));
 }
 
 std::unique_ptr<ReferenceGenome> open_contig_lengths(std::span<const std::filesystem::path> references) {

@@ -18,9 +18,7 @@ std::string reverse_complement(std::string_view dna) {
 }
 
 double n_fraction(std::string_view dna) {
-    if (dna.empty()) {
-        return 0;
-    }
+    if (dna.empty()) return 0;
     return static_cast<double>(std::count(dna.begin(), dna.end(), 'N')) / static_cast<double>(dna.size());
 }
 

@@ -29,9 +29,7 @@ Columns split(std::string_view line) {
     while (columns.count < most_columns) {
         const std::size_t tab = line.find('\t');
         columns.text[columns.count++] = line.substr(0, tab);
-        if (tab == std::string_view::npos) {
-            break;
-        }
+        if (tab == std::string_view::npos) break;
         line.remove_prefix(tab + 1);
     }
     return columns;
@@ -92,15 +90,11 @@ private:
     }
 
     void check(const Interval& where) const {
-        if (where.contig.empty()) {
-            refuse("the contig (first column) is empty");
-        }
-        if (where.begin < 0) {
+        if (where.contig.empty()) refuse("the contig (first column) is empty");
+        if (where.begin < 0)
             refuse("start " + std::to_string(where.begin) + " is negative: BED counts from 0");
-        }
-        if (where.end > longest_contig && where.begin <= where.end) {
+        if (where.end > longest_contig && where.begin <= where.end)
             refuse("end " + std::to_string(where.end) + " lies past the end of any contig");
-        }
         if (where.begin > where.end) {
             refuse("start " + std::to_string(where.begin) + " lies behind end " + std::to_string(where.end) +
                    ": BED has the smaller coordinate first on both strands");
@@ -118,9 +112,7 @@ private:
     }
 
     std::optional<std::int64_t> summit(const Interval& where) const {
-        if (columns_.count != narrow_peak_columns) {
-            return std::nullopt;
-        }
+        if (columns_.count != narrow_peak_columns) return std::nullopt;
         const auto offset = parse_number<std::int64_t>(columns_.text[narrow_peak_columns - 1]);
         return offset && *offset >= 0 && *offset < where.size() ? offset : std::nullopt;
     }
@@ -155,9 +147,8 @@ std::optional<BedRecord> BedReader::next() {
 std::vector<BedRecord> read_bed(const std::filesystem::path& path) {
     std::vector<BedRecord> records;
     BedReader reader(path);
-    while (auto record = reader.next()) {
+    while (auto record = reader.next())
         records.push_back(std::move(*record));
-    }
     return records;
 }
 

@@ -41,14 +41,10 @@ struct Words {
     explicit Words(std::string_view line) {
         while (true) {
             const std::size_t begin = line.find_first_not_of(" \t");
-            if (begin == std::string_view::npos || count > most) {
-                return;
-            }
+            if (begin == std::string_view::npos || count > most) return;
             line.remove_prefix(begin);
             const std::size_t length = std::min(line.find_first_of(" \t"), line.size());
-            if (count < most) {
-                text[count] = line.substr(0, length);
-            }
+            if (count < most) text[count] = line.substr(0, length);
             ++count;
             line.remove_prefix(length);
         }
@@ -78,22 +74,18 @@ private:
 
     std::int64_t number(std::string_view text) const {
         const std::int64_t value = parse_number<std::int64_t>(text).value_or(-1);
-        if (value < 0) {
-            refuse("'" + std::string(text) + "' is not a number");
-        }
+        if (value < 0) refuse("'" + std::string(text) + "' is not a number");
         return value;
     }
 
     /// chain score tName tSize tStrand tStart tEnd qName qSize qStrand qStart qEnd [id]
     Chain parse_header() const {
         const Words<13> words(line_);
-        if (words.count < 12 || words.count > 13 || words.text[0] != "chain") {
+        if (words.count < 12 || words.count > 13 || words.text[0] != "chain")
             refuse("a chain begins with 'chain' and eleven or twelve fields");
-        }
         const auto& field = words.text;
-        if (field[4] != "+" || (field[9] != "+" && field[9] != "-")) {
+        if (field[4] != "+" || (field[9] != "+" && field[9] != "-"))
             refuse("the target's strand is + and the query's + or -");
-        }
         Chain chain;
         chain.score = number(field[1]);
         chain.target = field[2];
@@ -106,9 +98,8 @@ private:
         chain.query_begin = number(field[10]);
         chain.query_end = number(field[11]);
         if (chain.target_begin > chain.target_end || chain.target_end > chain.target_size ||
-            chain.query_begin > chain.query_end || chain.query_end > chain.query_size) {
+            chain.query_begin > chain.query_end || chain.query_end > chain.query_size)
             refuse("the chain does not lie on its contigs");
-        }
         return chain;
     }
 
@@ -116,33 +107,21 @@ private:
     void read_blocks(Chain& chain) {
         Block at{chain.target_begin, chain.query_begin, 0};
         while (true) {
-            if (!input_.next(line_)) {
-                refuse("the file ends within a chain");
-            }
+            if (!input_.next(line_)) refuse("the file ends within a chain");
             const Words<3> words(line_);
-            if (words.count != 1 && words.count != 3) {
-                refuse("a block has one field or three");
-            }
+            if (words.count != 1 && words.count != 3) refuse("a block has one field or three");
             at.size = number(words.text[0]);
-            if (at.size > 0) {
-                chain.blocks.push_back(at);
-            }
+            if (at.size > 0) chain.blocks.push_back(at);
             advance(at, at.size, at.size, chain);
-            if (words.count == 1) {
-                break;
-            }
+            if (words.count == 1) break;
             advance(at, number(words.text[1]), number(words.text[2]), chain);
         }
-        if (at.target != chain.target_end || at.query != chain.query_end) {
-            refuse_blocks();
-        }
+        if (at.target != chain.target_end || at.query != chain.query_end) refuse_blocks();
     }
 
     /// Does not go beyond the chain's ends, so that sums cannot overflow.
     void advance(Block& at, std::int64_t target, std::int64_t query, const Chain& chain) const {
-        if (target > chain.target_end - at.target || query > chain.query_end - at.query) {
-            refuse_blocks();
-        }
+        if (target > chain.target_end - at.target || query > chain.query_end - at.query) refuse_blocks();
         at.target += target;
         at.query += query;
     }
@@ -154,9 +133,7 @@ private:
 };
 
 Strand turned(Strand strand, bool turn) {
-    if (!turn || strand == Strand::none) {
-        return strand;
-    }
+    if (!turn || strand == Strand::none) return strand;
     return strand == Strand::forward ? Strand::reverse : Strand::forward;
 }
 
@@ -173,9 +150,7 @@ std::optional<std::int64_t> query_of(const Chain& chain, std::int64_t position) 
     const auto block =
         std::upper_bound(chain.blocks.begin(), chain.blocks.end(), position,
                          [](std::int64_t at, const Block& b) { return at < b.target + b.size; });
-    if (block == chain.blocks.end() || block->target > position) {
-        return std::nullopt;
-    }
+    if (block == chain.blocks.end() || block->target > position) return std::nullopt;
     return block->query + (position - block->target);
 }
 
@@ -220,12 +195,10 @@ ChainMap::ChainMap(const std::filesystem::path& path) : state_(std::make_unique<
         }
         state_->chains[contig->second].push_back(std::move(*chain));
     }
-    if (state_->contigs.empty()) {
-        throw InputError("holds no chains: a UCSC chain file is needed", path);
-    }
+    if (state_->contigs.empty()) throw InputError("holds no chains: a UCSC chain file is needed", path);
     for (std::vector<Chain>& chains : state_->chains) {
-        std::stable_sort(chains.begin(), chains.end(),
-                         [](const Chain& a, const Chain& b) { return a.score > b.score; });
+        std::stable_sort(
+            chains.begin(), chains.end(), [](const Chain& a, const Chain& b) { return a.score > b.score; });
     }
     state_->names = ContigNames(state_->contigs);
 }
@@ -236,21 +209,15 @@ ChainMap& ChainMap::operator=(ChainMap&&) noexcept = default;
 
 std::optional<Lifted> ChainMap::lift(std::string_view contig, std::int64_t position, Strand strand) const {
     for (const Chain& chain : state_->of(contig)) {
-        if (!spans(chain, position)) {
-            continue;
-        }
-        if (const auto query = query_of(chain, position)) {
-            return on_query(chain, *query, *query + 1, strand);
-        }
+        if (!spans(chain, position)) continue;
+        if (const auto query = query_of(chain, position)) return on_query(chain, *query, *query + 1, strand);
     }
     return std::nullopt;
 }
 
 Unmapped ChainMap::why_unmapped(std::string_view contig, std::int64_t position) const {
     const std::vector<Chain>& chains = state_->of(contig);
-    if (chains.empty()) {
-        return Unmapped::no_chains;
-    }
+    if (chains.empty()) return Unmapped::no_chains;
     const bool spanned =
         std::any_of(chains.begin(), chains.end(), [&](const Chain& chain) { return spans(chain, position); });
     return spanned ? Unmapped::in_gap : Unmapped::outside_chains;

@@ -18,42 +18,36 @@ using Spans = std::vector<Span>;
 void merge(Spans& spans) {
     std::sort(spans.begin(), spans.end(), [](const Span& a, const Span& b) { return a.begin < b.begin; });
     Spans merged;
-    for (const Span& span : spans) {
-        if (!merged.empty() && span.begin <= merged.back().end) {
+    for (const Span& span : spans)
+        if (!merged.empty() && span.begin <= merged.back().end)
             merged.back().end = std::max(merged.back().end, span.end);
-        } else {
+        else
             merged.push_back(span);
-        }
-    }
     spans = std::move(merged);
 }
 
 /// The first span that ends after `position`.
 std::span<const Span>::iterator first_behind(std::span<const Span> spans, std::int64_t position) {
-    return std::upper_bound(spans.begin(), spans.end(), position,
-                            [](std::int64_t wanted, const Span& span) { return wanted < span.end; });
+    return std::upper_bound(
+        spans.begin(), spans.end(), position,
+        [](std::int64_t wanted, const Span& span) { return wanted < span.end; });
 }
 
 }  // namespace
 
 IntervalSet::IntervalSet(std::span<const Interval> intervals) {
-    for (const Interval& interval : intervals) {
-        if (interval.begin < interval.end) {
+    for (const Interval& interval : intervals)
+        if (interval.begin < interval.end)
             contigs_[interval.contig].push_back({interval.begin, interval.end});
-        }
-    }
-    for (auto& [contig, spans] : contigs_) {
+    for (auto& [contig, spans] : contigs_)
         merge(spans);
-    }
 }
 
 std::int64_t IntervalSet::bases() const {
     std::int64_t total = 0;
-    for (const auto& [contig, spans] : contigs_) {
-        for (const Span& span : spans) {
+    for (const auto& [contig, spans] : contigs_)
+        for (const Span& span : spans)
             total += span.end - span.begin;
-        }
-    }
     return total;
 }
 
@@ -64,11 +58,9 @@ std::span<const Span> IntervalSet::spans(std::string_view contig) const {
 
 std::vector<Interval> IntervalSet::intervals() const {
     std::vector<Interval> result;
-    for (const auto& [contig, spans] : contigs_) {
-        for (const Span& span : spans) {
+    for (const auto& [contig, spans] : contigs_)
+        for (const Span& span : spans)
             result.push_back({contig, span.begin, span.end});
-        }
-    }
     return result;
 }
 
@@ -107,38 +99,26 @@ IntervalSet IntervalSet::without(const IntervalSet& other) const {
             std::int64_t begin = span.begin;
             for (auto cut = first_behind(cuts, span.begin); cut != cuts.end() && cut->begin < span.end;
                  ++cut) {
-                if (begin < cut->begin) {
-                    left.push_back({begin, cut->begin});
-                }
+                if (begin < cut->begin) left.push_back({begin, cut->begin});
                 begin = cut->end;
             }
-            if (begin < span.end) {
-                left.push_back({begin, span.end});
-            }
+            if (begin < span.end) left.push_back({begin, span.end});
         }
-        if (!left.empty()) {
-            result.contigs_.emplace(contig, std::move(left));
-        }
+        if (!left.empty()) result.contigs_.emplace(contig, std::move(left));
     }
     return result;
 }
 
 std::string LeftOut::describe() const {
     std::string text;
-    if (unknown_contig > 0) {
-        text = std::to_string(unknown_contig) + " on contigs that the reference lacks";
-    }
-    if (past_end > 0) {
-        text += (text.empty() ? "" : ", ") + std::to_string(past_end) + " past a contig's end";
-    }
+    if (unknown_contig > 0) text = std::to_string(unknown_contig) + " on contigs that the reference lacks";
+    if (past_end > 0) text += (text.empty() ? "" : ", ") + std::to_string(past_end) + " past a contig's end";
     return text;
 }
 
 Fit place(Interval& where, const ReferenceGenome& reference) {
     const auto contig = reference.find(where.contig);
-    if (!contig) {
-        return Fit::unknown_contig;
-    }
+    if (!contig) return Fit::unknown_contig;
     where.contig = reference.contigs()[*contig].name;
     return where.begin >= 0 && where.end <= reference.contigs()[*contig].length ? Fit::inside : Fit::past_end;
 }
@@ -182,9 +162,7 @@ IntervalSet read_interval_set(const ReferenceGenome& reference, const std::files
         }
         const std::size_t contig = *reference.find(record->where.contig);
         record->where.end = std::min(record->where.end, reference.contigs()[contig].length);
-        if (record->where.begin < record->where.end) {
-            intervals.push_back(std::move(record->where));
-        }
+        if (record->where.begin < record->where.end) intervals.push_back(std::move(record->where));
     }
     if (left_out > 0) {
         log_warning("{}: {} intervals on contigs that the reference lacks were left out", path.string(),
@@ -197,9 +175,8 @@ Interval region_on(const ReferenceGenome& reference, const std::string& text, co
     const std::size_t colon = text.rfind(':');
     const bool is_contig = reference.find(text).has_value();
     Interval region{text, 0, longest_contig};
-    if (!is_contig || (colon != std::string::npos && reference.find(text.substr(0, colon)))) {
+    if (!is_contig || (colon != std::string::npos && reference.find(text.substr(0, colon))))
         region = parse_region(text);
-    }
     if (is_contig && region.contig != text) {
         throw ConfigError(option + " '" + text +
                           "' is the name of a contig and a region of another: write '{" + text + "}' or '{" +

@@ -143,9 +143,8 @@ void refuse_variant_header(const std::filesystem::path& path) {
         std::set<std::string_view> columns;
         for (std::string_view left = line.text; !left.empty();) {
             const std::string_view column = left.substr(0, left.find('\t'));
-            if (!columns.insert(column).second) {
+            if (!columns.insert(column).second)
                 throw fault_of(line, "names '" + std::string(column) + "' twice", bcf, path);
-            }
             left.remove_prefix(std::min(column.size() + 1, left.size()));
         }
         if (columns.size() == 1) throw fault_of(line, "needs tabs between its columns", bcf, path);
@@ -159,9 +158,8 @@ void check_variant_header(const std::filesystem::path& path) {
     if (!std::filesystem::is_regular_file(path, error)) return;
     const std::string header = read_header(path);
     check_places(lines_of(header), header.starts_with(bcf_magic), path);
-    if (header.starts_with(bcf_magic) && end_of_header(header) == std::string_view::npos) {
+    if (header.starts_with(bcf_magic) && end_of_header(header) == std::string_view::npos)
         throw InputError("its header says that it is longer than the file; copy it again", path);
-    }
 }
 
 }  // namespace bigbird::genome::detail

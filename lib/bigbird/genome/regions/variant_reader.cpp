@@ -84,12 +84,10 @@ VariantReader::VariantReader(std::filesystem::path path) : state_(new State) {
     const htsFormat* format = hts_get_format(state_->file.get());
     const bool is_readable = format->compression == no_compression || format->compression == gzip ||
                              format->compression == bgzf;  // htslib would end the program on other formats
-    if (!is_readable || (format->format != vcf && format->format != bcf)) {
+    if (!is_readable || (format->format != vcf && format->format != bcf))
         throw InputError("is no VCF or BCF: a first line '##fileformat=VCF…' is needed", state_->path);
-    }
-    if (state_->path != "-" && hts_check_EOF(state_->file.get()) == 0) {
+    if (state_->path != "-" && hts_check_EOF(state_->file.get()) == 0)
         throw InputError("is truncated: its last block is missing; copy it again", state_->path);
-    }
     errno = 0;
     state_->header->header = {bcf_hdr_read(state_->file.get()), bcf_hdr_destroy};
     if (!state_->header->header && errno == ENOMEM) throw std::bad_alloc();
@@ -143,13 +141,11 @@ std::optional<Variant> VariantReader::next() {
     variant.position = record->pos;
     variant.id = record->d.id;
     variant.ref = record->d.allele[0];
-    for (std::uint32_t allele = 1; allele < record->n_allele; ++allele) {
+    for (std::uint32_t allele = 1; allele < record->n_allele; ++allele)
         variant.alts.emplace_back(record->d.allele[allele]);
-    }
     const auto names = {variant.contig, variant.id, variant.ref};
-    if (!std::ranges::all_of(names, is_utf8) || !std::ranges::all_of(variant.alts, is_utf8)) {
+    if (!std::ranges::all_of(names, is_utf8) || !std::ranges::all_of(variant.alts, is_utf8))
         throw InputError("record " + std::to_string(state_->records) + " is " + not_utf8, state_->path, line);
-    }
     variant.record = state_->records;
     variant.line = line;
     if (state_->keeps_records) variant.whole = state_->record;

@@ -83,9 +83,7 @@ void set_info(const Variant& variant, VariantHeader& header, std::span<const Var
                 ? bcf_update_info_string(header.header.get(), record, field.name.c_str(), field.text.c_str())
                 : bcf_update_info_float(header.header.get(), record, field.name.c_str(), numbers.data(),
                                         static_cast<int>(numbers.size()));
-        if (result < 0) {
-            throw InputError(name_of(variant) + " takes no further INFO field");
-        }
+        if (result < 0) throw InputError(name_of(variant) + " takes no further INFO field");
     }
 }
 
@@ -138,9 +136,8 @@ VariantWriter::~VariantWriter() = default;
 void VariantWriter::write(const Variant& variant) {
     const std::scoped_lock locked(state_->header->lock);
     bcf1_t* const record = variant.whole.get();
-    if (static_cast<int>(record->n_sample) != bcf_hdr_nsamples(state_->header->header.get())) {
+    if (static_cast<int>(record->n_sample) != bcf_hdr_nsamples(state_->header->header.get()))
         throw InputError(name_of(variant) + " has no columns of the samples that the header names");
-    }
     if ((record->errcode & (BCF_ERR_CTG_UNDEF | BCF_ERR_TAG_UNDEF)) != 0) {
         if (state_->format == VariantFormat::bcf) {
             throw InputError(name_of(variant) +

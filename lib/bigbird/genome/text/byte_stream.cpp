@@ -61,15 +61,12 @@ Compression compression_of(const std::filesystem::path& path) {
     std::ifstream in(path, std::ios::binary);
     Magic magic{};
     in.read(reinterpret_cast<char*>(magic.data()), magic.size());
-    if (in.bad() || (in.fail() && !in.eof())) {
+    if (in.bad() || (in.fail() && !in.eof()))
         throw InputError(std::string("cannot be read: ") + std::strerror(errno), path);
-    }
     const std::string_view start(reinterpret_cast<const char*>(magic.data()),
                                  static_cast<std::size_t>(in.gcount()));
     refuse_foreign(start, path);
-    if (!start.starts_with("\x1F\x8B")) {
-        return Compression::none;
-    }
+    if (!start.starts_with("\x1F\x8B")) return Compression::none;
     // A gzip member with an extra field BC (SAM specification, 4.1).
     const bool extra = start.size() == magic.size() && (magic[3] & 4U) != 0;
     return extra && magic[12] == 'B' && magic[13] == 'C' ? Compression::bgzip : Compression::gzip;
@@ -81,9 +78,7 @@ ByteStream::ByteStream(std::filesystem::path path) : path_(std::move(path)) {
     const bool compressed =
         std::filesystem::is_regular_file(path_) && compression_of(path_) != Compression::none;
     file_.reset(bgzf_open(path_.c_str(), "r"));
-    if (!file_) {
-        throw InputError(std::string("cannot be opened: ") + std::strerror(errno), path_);
-    }
+    if (!file_) throw InputError(std::string("cannot be opened: ") + std::strerror(errno), path_);
     if (compressed && bgzf_compression(file_.get()) == 0) refuse(0);  // cut within its first bytes
 }
 
@@ -99,9 +94,7 @@ std::size_t ByteStream::read(char* out, std::size_t size, std::int64_t line) {
     }
     // A bgzip file ends with an empty block; without it entire blocks may be missing.
     const bool cut = count == 0 && bgzf_compression(&file) == bgzip_code && file.last_block_eof == 0;
-    if (failed || cut || file.errcode != 0) {
-        refuse(line);
-    }
+    if (failed || cut || file.errcode != 0) refuse(line);
     bytes_read_ = htell(file.fp);
     return count;
 }

@@ -32,9 +32,7 @@ class Descriptor {
 public:
     explicit Descriptor(const std::filesystem::path& path)
         : path_(path), handle_(::open(path.c_str(), O_RDONLY | O_CLOEXEC)) {
-        if (handle_ < 0) {
-            throw InputError(std::string("cannot be opened: ") + std::strerror(errno), path_);
-        }
+        if (handle_ < 0) throw InputError(std::string("cannot be opened: ") + std::strerror(errno), path_);
     }
     ~Descriptor() { ::close(handle_); }
     Descriptor(const Descriptor&) = delete;
@@ -44,9 +42,8 @@ public:
 
     struct ::stat status() const {
         struct ::stat status {};
-        if (::fstat(handle_, &status) != 0) {
+        if (::fstat(handle_, &status) != 0)
             throw InputError(std::string("cannot be read: ") + std::strerror(errno), path_);
-        }
         return status;
     }
 
@@ -56,15 +53,9 @@ public:
         while (done < count) {
             const ssize_t got =
                 ::pread(handle_, out + done, static_cast<std::size_t>(count - done), offset + done);
-            if (got < 0 && errno == EINTR) {
-                continue;
-            }
-            if (got < 0) {
-                throw InputError(std::string("cannot be read: ") + std::strerror(errno), path_);
-            }
-            if (got == 0) {
-                break;
-            }
+            if (got < 0 && errno == EINTR) continue;
+            if (got < 0) throw InputError(std::string("cannot be read: ") + std::strerror(errno), path_);
+            if (got == 0) break;
             done += got;
         }
         return done;
@@ -91,9 +82,8 @@ public:
     }
     void expect_at_path() const {
         struct ::stat now {};
-        if (::stat(path_.c_str(), &now) != 0) {
+        if (::stat(path_.c_str(), &now) != 0)
             throw InputError(std::string("cannot be read any more: ") + std::strerror(errno), path_);
-        }
         expect(now);
     }
 
@@ -116,9 +106,7 @@ public:
     void read(std::int64_t offset, std::int64_t count, char* out) const override {
         const std::int64_t got = file_.read(offset, count, out);
         unchanged_.expect(file_.status());
-        if (got != count) {
-            throw InputError("ended before its size: run this again", path_);
-        }
+        if (got != count) throw InputError("ended before its size: run this again", path_);
     }
 
     void scan(const std::function<void(std::string_view)>& consume) const override {
@@ -142,9 +130,8 @@ private:
 
 std::uint64_t little_endian(const unsigned char* bytes, int count) {
     std::uint64_t value = 0;
-    for (int i = count - 1; i >= 0; --i) {
+    for (int i = count - 1; i >= 0; --i)
         value = value << 8U | bytes[i];
-    }
     return value;
 }
 
@@ -167,23 +154,17 @@ public:
     /// Adds the blocks from the last one in `table` on, or all if `table` is empty.
     void complete(BlockTable& table) {
         Block at = table.blocks.empty() ? Block() : table.blocks.back();
-        if (!table.blocks.empty()) {
-            table.blocks.pop_back();
-        }
+        if (!table.blocks.empty()) table.blocks.pop_back();
         std::int64_t last_text = -1;
         while (at.compressed < file_size_) {
             const std::int64_t size = block_size(at.compressed);
             last_text = static_cast<std::int64_t>(little_endian(bytes(at.compressed + size - 4, 4), 4));
-            if (last_text > longest_block) {
-                truncated();
-            }
+            if (last_text > longest_block) truncated();
             table.blocks.push_back(at);
             at.compressed += size;
             at.text += last_text;
         }
-        if (last_text != 0 || at.compressed != file_size_) {
-            truncated();
-        }
+        if (last_text != 0 || at.compressed != file_size_) truncated();
         table.text_size = at.text;
     }
 
@@ -194,18 +175,14 @@ private:
 
     std::int64_t block_size(std::int64_t offset) {
         const unsigned char* head = bytes(offset, 12);
-        if (head[0] != 0x1F || head[1] != 0x8B || (head[3] & 4U) == 0) {
-            truncated();
-        }
+        if (head[0] != 0x1F || head[1] != 0x8B || (head[3] & 4U) == 0) truncated();
         const auto extra_size = static_cast<std::int64_t>(little_endian(head + 10, 2));
         const unsigned char* const extra = bytes(offset + 12, extra_size);
         for (std::int64_t i = 0; i + 4 <= extra_size;) {
             const auto length = static_cast<std::int64_t>(little_endian(extra + i + 2, 2));
             if (extra[i] == 'B' && extra[i + 1] == 'C' && length == 2 && i + 6 <= extra_size) {
                 const auto size = static_cast<std::int64_t>(little_endian(extra + i + 4, 2)) + 1;
-                if (size < 12 + extra_size + 8 || offset + size > file_size_) {
-                    truncated();
-                }
+                if (size < 12 + extra_size + 8 || offset + size > file_size_) truncated();
                 return size;
             }
             i += 4 + length;
@@ -218,9 +195,7 @@ private:
         if (offset < begin_ || offset + count > begin_ + filled_) {
             begin_ = offset;
             filled_ = file_.read(offset, static_cast<std::int64_t>(buffer_.size()), buffer_.data());
-            if (filled_ < count) {
-                truncated();
-            }
+            if (filled_ < count) truncated();
         }
         return reinterpret_cast<const unsigned char*>(buffer_.data()) + (offset - begin_);
     }
@@ -239,9 +214,8 @@ std::optional<std::vector<Block>> read_gzi(const std::filesystem::path& index, s
     std::vector<unsigned char> bytes(static_cast<std::size_t>(file.size()));
     file.read(0, static_cast<std::int64_t>(bytes.size()), reinterpret_cast<char*>(bytes.data()));
     if (bytes.size() < 8 || (bytes.size() - 8) % 16 != 0 ||
-        little_endian(bytes.data(), 8) != (bytes.size() - 8) / 16) {
+        little_endian(bytes.data(), 8) != (bytes.size() - 8) / 16)
         return std::nullopt;
-    }
     std::vector<Block> blocks(1);
     for (std::size_t i = 8; i < bytes.size(); i += 16) {
         const Block block{static_cast<std::int64_t>(little_endian(bytes.data() + i, 8)),
@@ -249,10 +223,8 @@ std::optional<std::vector<Block>> read_gzi(const std::filesystem::path& index, s
         const Block& before = blocks.back();
         const bool rises = block.compressed > before.compressed && block.text >= before.text;
         if (!rises || block.compressed >= compressed_size ||
-            block.compressed - before.compressed > longest_block ||
-            block.text - before.text > longest_block) {
+            block.compressed - before.compressed > longest_block || block.text - before.text > longest_block)
             return std::nullopt;
-        }
         blocks.push_back(block);
     }
     return blocks;
@@ -270,9 +242,7 @@ BlockTable read_blocks(const std::filesystem::path& path) {
         "does not fit " + path.string() +
         ": delete it, or make it anew with bgzip -r, and see whether that file is whole";
     auto blocks = read_gzi(index, static_cast<std::int64_t>(std::filesystem::file_size(path)));
-    if (!blocks) {
-        throw InputError(misfit, index);
-    }
+    if (!blocks) throw InputError(misfit, index);
     table.blocks = std::move(*blocks);
     try {
         BlockWalker(path).complete(table);  // adds the blocks after the last one of the index
@@ -293,9 +263,7 @@ public:
     std::int64_t piece() const override { return bgzip_piece; }
 
     void read(std::int64_t offset, std::int64_t count, char* out) const override {
-        if (count == 0) {
-            return;
-        }
+        if (count == 0) return;
         const auto after =
             std::upper_bound(table_.blocks.begin(), table_.blocks.end(), offset,
                              [](std::int64_t position, const Block& block) { return position < block.text; });
@@ -354,9 +322,7 @@ private:
             }
         }
         BgzfHandle handle(bgzf_open(path_.c_str(), "r"));
-        if (!handle) {
-            throw InputError(std::string("cannot be opened: ") + std::strerror(errno), path_);
-        }
+        if (!handle) throw InputError(std::string("cannot be opened: ") + std::strerror(errno), path_);
         bgzf_set_cache_size(handle.get(), cached_bytes);
         return handle;
     }
@@ -382,9 +348,7 @@ bool is_fresh_index(const std::filesystem::path& index, const std::filesystem::p
     std::error_code error;
     const bool is_file = std::filesystem::is_regular_file(index, error);  // opening a pipe would block
     const auto made = std::filesystem::last_write_time(index, error);
-    if (!is_file || error) {
-        return false;
-    }
+    if (!is_file || error) return false;
     if (made < std::filesystem::last_write_time(file)) {
         log_warning("{} is older than {} and was not used", index.string(), file.string());
         return false;

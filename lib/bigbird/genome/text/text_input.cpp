@@ -48,9 +48,7 @@ struct TextInput::State {
             begin = end;
         }
         line_number += any ? 1 : 0;
-        if (line.ends_with('\r')) {
-            line.pop_back();
-        }
+        if (line.ends_with('\r')) line.pop_back();
         if (line.find('\0') != std::string::npos) {
             throw InputError("is no text: it holds a byte of zero, as UTF-16 does; save it as UTF-8",
                              stream.path(), line_number);
@@ -59,9 +57,7 @@ struct TextInput::State {
             line.clear();  // so that it does not get into outputs
             throw InputError(std::string("is ") + not_utf8, stream.path(), line_number);
         }
-        if (line_number == 1 && line.starts_with(byte_order_mark)) {
-            line.erase(0, byte_order_mark.size());
-        }
+        if (line_number == 1 && line.starts_with(byte_order_mark)) line.erase(0, byte_order_mark.size());
         return any;
     }
 };

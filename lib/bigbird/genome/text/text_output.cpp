@@ -56,9 +56,7 @@ struct TextOutput::State {
     }
 
     void open(int threads) {
-        if (name == "-") {
-            return;
-        }
+        if (name == "-") return;
         const std::filesystem::path& path = pending ? pending->path() : name;
         if (is_compressed(name)) {
             detail::silence_htslib();
@@ -66,9 +64,7 @@ struct TextOutput::State {
         } else {
             file.reset(std::fopen(path.c_str(), "we"));
         }
-        if (!compressed && !file) {
-            throw_cannot_be_made(name, errno);
-        }
+        if (!compressed && !file) throw_cannot_be_made(name, errno);
         if (compressed && threads > 1 && bgzf_mt(compressed.get(), threads, 64) != 0) {
             throw std::system_error(EAGAIN, std::generic_category(),
                                     "threads that compress cannot be started");
@@ -80,25 +76,19 @@ struct TextOutput::State {
 
 TextOutput::TextOutput(const std::filesystem::path& path, Overwrite overwrite, int threads)
     : state_(new State{is_linked_to_standard_output(path) ? "-" : path, {}, {}, {}}) {
-    if (!is_stream(state_->name)) {
-        state_->pending.emplace(path, overwrite);
-    }
+    if (!is_stream(state_->name)) state_->pending.emplace(path, overwrite);
     state_->open(threads);
 }
 
 TextOutput::~TextOutput() = default;
 
 void TextOutput::write(std::string_view text) {
-    if (text.empty()) {
-        return;
-    }
+    if (text.empty()) return;
     const bool whole = state_->compressed
                            ? bgzf_write(state_->compressed.get(), text.data(), text.size()) ==
                                  static_cast<ssize_t>(text.size())
                            : std::fwrite(text.data(), 1, text.size(), state_->plain()) == text.size();
-    if (!whole) {
-        state_->fail(state_->compressed != nullptr);
-    }
+    if (!whole) state_->fail(state_->compressed != nullptr);
 }
 
 PendingOutput* TextOutput::finish() {
@@ -111,9 +101,7 @@ PendingOutput* TextOutput::finish() {
 }
 
 void TextOutput::commit() {
-    if (PendingOutput* const pending = finish()) {
-        pending->commit();
-    }
+    if (PendingOutput* const pending = finish()) pending->commit();
 }
 
 void throw_writing_failed(const std::filesystem::path& output, const std::string& reason) {
@@ -124,11 +112,8 @@ void throw_writing_failed(const std::filesystem::path& output, const std::string
 
 void commit_together(std::span<const std::unique_ptr<TextOutput>> outputs) {
     std::vector<PendingOutput*> pending;
-    for (const auto& output : outputs) {
-        if (PendingOutput* const file = output->finish()) {
-            pending.push_back(file);
-        }
-    }
+    for (const auto& output : outputs)
+        if (PendingOutput* const file = output->finish()) pending.push_back(file);
     bigbird::commit_together(pending);
 }
 

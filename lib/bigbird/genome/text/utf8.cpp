@@ -18,9 +18,8 @@ std::size_t code_point_bytes(std::string_view text) {
     const unsigned char lowest = first == 0xE0 ? 0xA0 : first == 0xF0 ? 0x90 : 0x80;
     const unsigned char highest = first == 0xED ? 0x9F : first == 0xF4 ? 0x8F : 0xBF;
     if (byte(1) < lowest || byte(1) > highest) return 0;
-    for (std::size_t i = 2; i < bytes; ++i) {
+    for (std::size_t i = 2; i < bytes; ++i)
         if (byte(i) < 0x80 || byte(i) > 0xBF) return 0;
-    }
     return bytes;
 }
 

@@ -13,9 +13,7 @@ bool computes_bf16(const at::Device& device) {
 }
 
 at::ScalarType arithmetic_type(at::ScalarType type, const at::Device& device) {
-    if (type != at::kBFloat16 || computes_bf16(device)) {
-        return type;
-    }
+    if (type != at::kBFloat16 || computes_bf16(device)) return type;
     static std::once_flag said;
     std::call_once(said, [] {
         log_warning("this processor has no bfloat16 instructions, so bf16 is computed in fp32");

@@ -24,9 +24,7 @@ namespace {
 
 /// The N of "cuda:N", 0 for "cuda", -1 for other words.
 int device_index(const std::string& choice) {
-    if (choice == "cuda") {
-        return 0;
-    }
+    if (choice == "cuda") return 0;
     const std::string number = choice.starts_with("cuda:") ? choice.substr(5) : "";
     const int index = parse_number<int>(number).value_or(-1);
     return index >= 0 && index < 1024 ? index : -1;
@@ -43,25 +41,17 @@ at::Device open_gpu(int index) {
 }  // namespace
 
 at::Device open_device(const std::string& choice) {
-    if (choice == "cpu") {
-        return at::kCPU;
-    }
-    if (c10::is_privateuse1_backend_registered() && choice == c10::get_privateuse1_backend()) {
+    if (choice == "cpu") return at::kCPU;
+    if (c10::is_privateuse1_backend_registered() && choice == c10::get_privateuse1_backend())
         return {at::kPrivateUse1, 0};
-    }
     const bool is_auto = choice == "auto";
     const int index = device_index(choice);
-    if (!is_auto && index < 0) {
+    if (!is_auto && index < 0)
         throw ConfigError("--device must be auto, cpu, cuda or cuda:N, not '" + choice + "'");
-    }
     const GpuFacts facts = gpu_facts();
     const GpuChoice gpu = choose_gpu(facts, is_auto ? std::nullopt : std::optional(index));
-    if (gpu.index >= 0) {
-        return open_gpu(gpu.index);
-    }
-    if (!is_auto) {
-        throw DeviceError("--device " + choice + " cannot be used: " + gpu.obstacle);
-    }
+    if (gpu.index >= 0) return open_gpu(gpu.index);
+    if (!is_auto) throw DeviceError("--device " + choice + " cannot be used: " + gpu.obstacle);
     const bool has_driver = !facts.driver.is_missing;
     const int threads = at::get_num_threads();
     log_info("computing on the CPU, {} thread{}{}", threads, threads == 1 ? "" : "s",

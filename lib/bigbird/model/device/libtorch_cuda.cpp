@@ -19,9 +19,8 @@ namespace {
 /// right.
 int cuda_of_libtorch(int driver) {
     int version = libtorch_cuda_file().empty() ? 0 : driver;
-    if (void* const symbol = ::dlsym(RTLD_DEFAULT, "cudaRuntimeGetVersion"); symbol != nullptr) {
+    if (void* const symbol = ::dlsym(RTLD_DEFAULT, "cudaRuntimeGetVersion"); symbol != nullptr)
         reinterpret_cast<int (*)(int*)>(symbol)(&version);
-    }
     return version;
 }
 
@@ -36,21 +35,16 @@ std::string open_error() {
         const std::string error = ::dlerror();
         return libtorch_cuda_file().empty() ? no_cuda_part : error;
     }
-    if (!at::globalContext().hasCUDA() || at::detail::getCUDAHooks().deviceCount() == 0) {
+    if (!at::globalContext().hasCUDA() || at::detail::getCUDAHooks().deviceCount() == 0)
         return "it sees no GPU, though the driver does";
-    }
     return {};
 }
 
 GpuFacts gather_facts() {
     GpuFacts facts;
     facts.driver = ask_cuda_driver();
-    if (facts.driver.load_error.empty()) {
-        facts.libtorch_cuda = cuda_of_libtorch(facts.driver.version);
-    }
-    if (!machine_obstacle(facts).empty()) {
-        return facts;
-    }
+    if (facts.driver.load_error.empty()) facts.libtorch_cuda = cuda_of_libtorch(facts.driver.version);
+    if (!machine_obstacle(facts).empty()) return facts;
     facts.load_error = open_error();
     return facts;
 }
@@ -60,9 +54,7 @@ GpuFacts gather_facts() {
 fs::path libtorch_folder() {
     void* const library = ::dlopen("libtorch_cpu.so", RTLD_LAZY | RTLD_NOLOAD);
     const link_map* map = nullptr;
-    if (library == nullptr || ::dlinfo(library, RTLD_DI_LINKMAP, &map) != 0 || map == nullptr) {
-        return {};
-    }
+    if (library == nullptr || ::dlinfo(library, RTLD_DI_LINKMAP, &map) != 0 || map == nullptr) return {};
     return fs::path(map->l_name).parent_path();
 }
 

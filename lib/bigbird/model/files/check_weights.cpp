@@ -57,23 +57,17 @@ Json check_weights(const fs::path& path) {
     std::vector<fs::path> files;
     std::error_code ignored;
     if (fs::is_directory(path, ignored)) {
-        for (const auto& item : fs::directory_iterator(path)) {
-            if (item.path().extension() == ".safetensors") {
-                files.push_back(item.path());
-            }
-        }
+        for (const auto& item : fs::directory_iterator(path))
+            if (item.path().extension() == ".safetensors") files.push_back(item.path());
         std::ranges::sort(files);
     } else {
         files.push_back(path);
     }
-    if (files.empty()) {
-        throw InputError("holds no .safetensors file to check", path);
-    }
+    if (files.empty()) throw InputError("holds no .safetensors file to check", path);
     std::int64_t numbers = 0;
     std::string findings;
-    for (const fs::path& file : files) {
+    for (const fs::path& file : files)
         check_file(file, numbers, findings);
-    }
     if (!findings.empty()) {
         throw InputError("holds numbers that are NaN or infinite, in " + findings +
                              ": the training that made it went wrong, or the file is damaged",

@@ -133,9 +133,8 @@ void read_attention_type(const Keys& keys, BigBirdConfig& config) {
     keys.require(type == "performer" || !keys.has("performer"), "performer",
                  "absent unless attention_type is performer");
     if (type == "performer") read_performer(keys, config.performer.emplace());
-    if (type == "longformer") {
+    if (type == "longformer")
         config.longformer = read_longformer(keys, config.num_hidden_layers, config.num_attention_heads);
-    }
 }
 
 std::string_view attention_type(const BigBirdConfig& config) {
@@ -164,9 +163,7 @@ void read_pattern(const Keys& keys, BigBirdConfig& config) {
     int version = attention::uniform_version;
     keys.integer("block_size", pattern.block_size);
     keys.integer("num_random_blocks", pattern.random_blocks);
-    if (etc) {
-        expect_etc(config);
-    }
+    if (etc) expect_etc(config);
     keys.integer("num_global_blocks", pattern.global_blocks);
     keys.integer("num_window_blocks", pattern.window_blocks);
     keys.integer("random_blocks_seed", pattern.random_seed);
@@ -183,9 +180,7 @@ void read_pattern(const Keys& keys, BigBirdConfig& config) {
     keys.text("attention_pattern", kind);
     keys.require(kind == "bigbird" || kind == "longformer", "attention_pattern", "bigbird or longformer");
     pattern.kind = kind == "bigbird" ? PatternKind::bigbird : PatternKind::longformer;
-    if (pattern.kind == PatternKind::longformer) {
-        pattern.random_source = RandomSource::uniform;
-    }
+    if (pattern.kind == PatternKind::longformer) pattern.random_source = RandomSource::uniform;
     keys.integer("attention_window_tokens", pattern.window_tokens);
     keys.integer("attention_dilation", pattern.dilation);
     keys.integer("num_global_tokens", pattern.global_tokens);
@@ -223,9 +218,8 @@ void read_labels(const Keys& keys, BigBirdConfig& config) {
     const bool of_sequences = architectures == Json::array({"BigBirdForSequenceClassification"}) ||
                               architectures == Json::array({"LongformerForSequenceClassification"});
     if (of_tokens || of_sequences) config.num_labels = 2;  // transformers' default if the key is missing
-    if (of_sequences && config.longformer && !config.longformer->global_tokens) {
+    if (of_sequences && config.longformer && !config.longformer->global_tokens)
         config.longformer->global_tokens = 1;
-    }
     if (of_tokens) config.classifier_head = "tokens";
     if (keys.has("id2label")) {
         keys.require(keys.at("id2label").is_object(), "id2label", "an object");
@@ -241,9 +235,7 @@ void read_labels(const Keys& keys, BigBirdConfig& config) {
 }
 
 void require(bool condition, const std::string& message) {
-    if (!condition) {
-        throw ConfigError("model configuration: " + message);
-    }
+    if (!condition) throw ConfigError("model configuration: " + message);
 }
 
 void require_probability(double value, const std::string& key) {
@@ -416,15 +408,12 @@ BigBirdConfig config_from_json(const Json& json, const std::filesystem::path& wh
     keys.flag("rescale_embeddings", config.rescale_embeddings);
     read_form(keys, where, config.form);
     read_attention_type(keys, config);
-    if (config.longformer) {
+    if (config.longformer)
         keys.integer("block_size", config.pattern.block_size);
-    } else {
+    else
         read_pattern(keys, config);
-    }
     read_labels(keys, config);
-    if (keys.has("bigbird_dna")) {
-        config.extra = keys.at("bigbird_dna");
-    }
+    if (keys.has("bigbird_dna")) config.extra = keys.at("bigbird_dna");
     try {
         config.validate();
     } catch (const ConfigError& error) {
@@ -470,17 +459,14 @@ Json config_to_json(const BigBirdConfig& config, const std::string& architecture
         {"mask_token_id", mask_id},
         {"attention_type", attention_type(config)},
         {"block_size", config.pattern.block_size}};
-    if (config.longformer) {
+    if (config.longformer)
         write_longformer(*config.longformer, json);
-    } else {
+    else
         write_blocks(config.pattern, json);
-    }
     if (is_own) write_form(config.form, json);
     if (config.performer) json["performer"] = performer_json(*config.performer);
     if (config.pattern.kind == PatternKind::longformer) write_windows(config.pattern, json);
-    if (config.extra_global_tokens > 0) {
-        json["num_extra_global_tokens"] = config.extra_global_tokens;
-    }
+    if (config.extra_global_tokens > 0) json["num_extra_global_tokens"] = config.extra_global_tokens;
     if (classifier) {
         json["num_labels"] = config.num_labels;
         json["problem_type"] = of_tokens ? "single_label_classification" : "multi_label_classification";

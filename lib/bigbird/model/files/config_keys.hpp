@@ -21,18 +21,15 @@ public:
     /// `prefix` precedes keys in messages.
     Keys(const Json& json, const std::filesystem::path& where, std::string prefix = {})
         : json_(json), where_(where), prefix_(std::move(prefix)) {
-        if (!json.is_object()) {
+        if (!json.is_object())
             throw InputError("is not a model's configuration: a JSON object is expected", where);
-        }
     }
     bool has(const char* key) const { return json_.contains(key) && !json_.at(key).is_null(); }
     const Json& at(const char* key) const { return json_.at(key); }
 
     template <typename Integer>
     void integer(const char* key, Integer& value) const {
-        if (!has(key)) {
-            return;
-        }
+        if (!has(key)) return;
         const Json& given = json_.at(key);
         require(is_whole_number<Integer>(given), key, "a whole number");
         value = given.get<Integer>();
@@ -65,11 +62,9 @@ public:
     Keys inside(const char* key, std::initializer_list<std::string_view> known) const {
         require(json_.at(key).is_object(), key, "an object");
         const std::string prefix = prefix_ + key + '.';
-        for (const auto& item : json_.at(key).items()) {
-            if (std::ranges::find(known, item.key()) == known.end()) {
+        for (const auto& item : json_.at(key).items())
+            if (std::ranges::find(known, item.key()) == known.end())
                 throw InputError("key '" + prefix + item.key() + "' is unknown", where_);
-            }
-        }
         return {json_.at(key), where_, prefix};
     }
 

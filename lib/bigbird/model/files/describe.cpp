@@ -20,9 +20,8 @@ namespace {
 
 std::string shape_text(const std::vector<std::int64_t>& shape) {
     std::string text;
-    for (const std::int64_t size : shape) {
+    for (const std::int64_t size : shape)
         text += (text.empty() ? "" : "x") + std::to_string(size);
-    }
     return text.empty() ? "scalar" : text;
 }
 
@@ -35,18 +34,16 @@ Json describe_weights(const fs::path& file) {
         ++types[item.second.type];
     }
     std::string type_text;
-    for (const auto& item : types) {
+    for (const auto& item : types)
         type_text += (type_text.empty() ? "" : ", ") + item.first;
-    }
     return {{"file", file.filename().string()}, {"tensors", header.tensors.size()},
             {"parameters", parameters},         {"type", type_text},
             {"bytes", fs::file_size(file)},     {"sha256", sha256_of_file(file)}};
 }
 
 std::string type_of(const tokenizer::DnaTokenizer& tokenizer) {
-    if (const std::optional<int> k = tokenizer::kmer_length(tokenizer)) {
+    if (const std::optional<int> k = tokenizer::kmer_length(tokenizer))
         return *k == 1 ? "single bases" : "k-mers of " + std::to_string(*k) + " letters that do not overlap";
-    }
     const bool own = tokenizer.file_name() == std::string("tokenizer.model");
     return std::string("byte-pair encoding of A C G T N (") +
            (own ? "SentencePiece model)" : "tokenizer.json)");
@@ -57,9 +54,7 @@ Json describe_tokenizer(const fs::path& file) {
     std::int64_t bases = 0;
     std::int32_t longest = 0, with_n = 0, ordinary = 0;
     for (std::int32_t id = 0; id < tokenizer.vocab_size(); ++id) {
-        if (tokenizer.piece_length(id) == 0) {
-            continue;
-        }
+        if (tokenizer.piece_length(id) == 0) continue;
         ++ordinary;
         bases += tokenizer.piece_length(id);
         longest = std::max(longest, tokenizer.piece_length(id));
@@ -109,9 +104,7 @@ Json describe_attention(const BigBirdConfig& config) {
     if (config.performer) return describe_performer(*config.performer);
     if (config.longformer) return describe_longformer(config);
     const attention::PatternSpec& pattern = config.pattern;
-    if (pattern.full) {
-        return {{"type", "full"}};
-    }
+    if (pattern.full) return {{"type", "full"}};
     if (pattern.kind == attention::PatternKind::longformer) {
         return {{"type", "longformer"},
                 {"block_size", pattern.block_size},
@@ -130,12 +123,9 @@ Json describe_attention(const BigBirdConfig& config) {
                  {"window_blocks", pattern.window_blocks},
                  {"random_blocks", pattern.random_blocks},
                  {"random_blocks_source", sources[static_cast<std::size_t>(pattern.random_source)]}};
-    if (pattern.random_source == attention::RandomSource::uniform) {
+    if (pattern.random_source == attention::RandomSource::uniform)
         json["random_blocks_seed"] = pattern.random_seed;
-    }
-    if (config.extra_global_tokens > 0) {
-        json["extra_global_tokens"] = config.extra_global_tokens;
-    }
+    if (config.extra_global_tokens > 0) json["extra_global_tokens"] = config.extra_global_tokens;
     json["full_up_to_tokens"] = std::max<std::int64_t>(
         0, std::int64_t{pattern.full_up_to_blocks()} * pattern.block_size - config.front_tokens());
     return json;
@@ -153,9 +143,8 @@ Json describe_baseline(const fs::path& directory, const Json& file) {
     Json json = {{"kind", "model"},
                  {"architecture", architecture_of(file)},
                  {"labels", file.value("num_labels", Json())}};
-    if (is_there(directory / "model.safetensors")) {
+    if (is_there(directory / "model.safetensors"))
         json["weights"] = describe_weights(directory / "model.safetensors");
-    }
     json["bigbird_dna"] = file.value("bigbird_dna", Json::object());
     return json;
 }
@@ -163,9 +152,8 @@ Json describe_baseline(const fs::path& directory, const Json& file) {
 Json describe_model(const fs::path& directory) {
     const Json file = read_json(directory / "config.json");
     const Json type = file.is_object() ? file.value("model_type", Json()) : Json();
-    if (type.is_string() && type.get<std::string>().starts_with("bigbird_dna_")) {
+    if (type.is_string() && type.get<std::string>().starts_with("bigbird_dna_"))
         return describe_baseline(directory, file);
-    }
     const BigBirdConfig config = config_from_json(file, directory / "config.json");
     Json json = {{"kind", "model"},
                  {"architecture", architecture_of(file)},
@@ -181,20 +169,14 @@ Json describe_model(const fs::path& directory) {
         json["head"] = config.classifier_head;
     }
     json["attention"] = describe_attention(config);
-    if (is_there(directory / "model.safetensors")) {
+    if (is_there(directory / "model.safetensors"))
         json["weights"] = describe_weights(directory / "model.safetensors");
-    }
-    for (const char* name : {"tokenizer.model", "tokenizer.json"}) {
-        if (!json.contains("tokenizer") && is_there(directory / name)) {
+    for (const char* name : {"tokenizer.model", "tokenizer.json"})
+        if (!json.contains("tokenizer") && is_there(directory / name))
             json["tokenizer"] = describe_tokenizer(directory / name);
-        }
-    }
-    if (fs::is_directory(directory / "training_state")) {
+    if (fs::is_directory(directory / "training_state"))
         json["training_state"] = "there: pretrain and finetune can go on from here";
-    }
-    if (!config.extra.empty()) {
-        json["bigbird_dna"] = config.extra;
-    }
+    if (!config.extra.empty()) json["bigbird_dna"] = config.extra;
     return json;
 }
 
@@ -203,17 +185,15 @@ Json describe_safetensors(const fs::path& file) {
     Json json = {{"kind", "safetensors"}};
     json.update(describe_weights(file));
     json["metadata"] = header.metadata;
-    for (const auto& [key, entry] : header.tensors) {
+    for (const auto& [key, entry] : header.tensors)
         json["contents"][key] = entry.type + " " + shape_text(entry.shape);
-    }
     return json;
 }
 
 std::size_t key_width(const Json& json) {
     std::size_t width = 0;
-    for (const auto& item : json.items()) {
+    for (const auto& item : json.items())
         width = std::max(width, item.value().is_object() ? 0 : item.key().size());
-    }
     return width;
 }
 
@@ -235,13 +215,9 @@ void append_text(const Json& json, const std::string& indent, std::string& text)
 
 Json describe(const fs::path& path) {
     std::error_code error;
-    if (fs::is_directory(path, error)) {
-        return describe_model(path);
-    }
+    if (fs::is_directory(path, error)) return describe_model(path);
     require_readable(path);
-    if (path.extension() == ".safetensors") {
-        return describe_safetensors(path);
-    }
+    if (path.extension() == ".safetensors") return describe_safetensors(path);
     if (path.extension() == ".model" || path.extension() == ".json") {
         Json json = {{"kind", "tokenizer"}};
         json.update(describe_tokenizer(path));

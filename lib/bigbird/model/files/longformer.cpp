@@ -54,16 +54,13 @@ std::vector<std::vector<int>> read_dilations(const Keys& keys, std::int64_t laye
     std::vector<std::vector<int>> dilations;
     if (given.size() != count(layers))
         return std::vector<std::vector<int>>(given.size());  // validate() refuses it
-    for (const Json& layer : given) {
+    for (const Json& layer : given)
         dilations.push_back(of_layer(layer));
-    }
     return dilations;
 }
 
 void require(bool condition, const std::string& message) {
-    if (!condition) {
-        throw ConfigError("model configuration: " + message);
-    }
+    if (!condition) throw ConfigError("model configuration: " + message);
 }
 
 void require_count(std::size_t found, std::int64_t wanted, const std::string& key, const std::string& of) {
@@ -75,9 +72,12 @@ void require_count(std::size_t found, std::int64_t wanted, const std::string& ke
 }  // namespace
 
 bool LongformerForm::is_dilated() const {
-    return std::ranges::any_of(dilations, [](const std::vector<int>& heads) {
-        return std::ranges::any_of(heads, [](int dilation) { return dilation > 1; });
-    });
+    return std::ranges::any_of(
+        dilations,
+        [](const std::vector<int>& heads) {
+            return std::ranges::any_of(
+                heads, [](int dilation) { return dilation > 1; });
+        });
 }
 
 attention::PatternSpec LongformerForm::window(std::int64_t layer, std::int64_t head, int block_size) const {
@@ -116,9 +116,7 @@ LongformerForm read_longformer(const Keys& keys, std::int64_t layers, std::int64
     LongformerForm form{.windows = read_windows(keys, layers),
                         .dilations = read_dilations(keys, layers, heads),
                         .global_tokens = std::nullopt};
-    if (keys.has("num_global_tokens")) {
-        keys.integer("num_global_tokens", form.global_tokens.emplace());
-    }
+    if (keys.has("num_global_tokens")) keys.integer("num_global_tokens", form.global_tokens.emplace());
     return form;
 }
 

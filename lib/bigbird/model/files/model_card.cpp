@@ -102,9 +102,8 @@ void replace_marked(std::string& card, const char* begin, const char* end, const
     const std::string first = fmt::format(fmt::runtime(begin), split),
                       last = fmt::format(fmt::runtime(end), split);
     const std::size_t from = card.find(first), to = card.find(last, from);
-    if (from == std::string::npos || to == std::string::npos) {
+    if (from == std::string::npos || to == std::string::npos)
         throw ConfigError("is no model card with a place for the rows of " + split);
-    }
     card.replace(from + first.size(), to - from - first.size(), text);
 }
 
@@ -181,9 +180,7 @@ std::string with_result(const std::string& card, const CardResult& result) {
 void add_to_card(const fs::path& model_folder, const CardResult& result) {
     const fs::path file = model_folder / card_file;
     std::error_code error;
-    if (!fs::exists(file, error)) {
-        throw InputError("there is no model card; finetune-* writes one", file);
-    }
+    if (!fs::exists(file, error)) throw InputError("there is no model card; finetune-* writes one", file);
     const std::string text = read_whole_file(file);
     std::string changed;
     try {

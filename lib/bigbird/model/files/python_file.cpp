@@ -32,10 +32,9 @@ constexpr std::array<DoorClass, 10> classes{
 void write_config(Json config, const std::filesystem::path& directory) {
     const std::string module(
         std::string_view(python_file).substr(0, std::string_view(python_file).rfind('.')));
-    for (const DoorClass& each : classes) {
+    for (const DoorClass& each : classes)
         if (config.value("model_type", "") == each.model_type)
             config["auto_map"][std::string(each.general)] = module + "." + std::string(each.own);
-    }
     write_json(directory / "config.json", config, Overwrite::allow);
     if (!config.contains("auto_map")) return;
     const bool tokens = config.at("model_type") == "bigbird_dna";

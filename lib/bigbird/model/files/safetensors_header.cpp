@@ -54,9 +54,7 @@ std::string read_header_text(const std::filesystem::path& path, std::uint64_t fi
     std::ifstream in(path, std::ios::binary);
     std::array<char, 8> raw{};
     in.read(raw.data(), raw.size());
-    if (!in) {
-        throw InputError("is not a safetensors file: it is shorter than 8 bytes", path);
-    }
+    if (!in) throw InputError("is not a safetensors file: it is shorter than 8 bytes", path);
     const auto length = std::bit_cast<std::uint64_t>(raw);
     if (length > longest_header) {
         throw InputError("is not a safetensors file: its first 8 bytes give no plausible header length",
@@ -69,15 +67,13 @@ std::string read_header_text(const std::filesystem::path& path, std::uint64_t fi
     }
     std::string text(static_cast<std::size_t>(length), '\0');
     in.read(text.data(), static_cast<std::streamsize>(text.size()));
-    if (!in) {
-        throw InputError("cannot be read to the end of its header", path);
-    }
+    if (!in) throw InputError("cannot be read to the end of its header", path);
     return text;
 }
 
 bool is_unsigned_list(const Json& json) {
-    return json.is_array() &&
-           std::ranges::all_of(json, [](const Json& item) { return item.is_number_unsigned(); });
+    return json.is_array() && std::ranges::all_of(
+                                  json, [](const Json& item) { return item.is_number_unsigned(); });
 }
 
 TensorEntry read_entry(const std::string& name, const Json& json, std::uint64_t data_start,
@@ -87,49 +83,38 @@ TensorEntry read_entry(const std::string& name, const Json& json, std::uint64_t 
     };
     if (!json.is_object() || !json.contains("dtype") || !json.at("dtype").is_string() ||
         !json.contains("shape") || !is_unsigned_list(json.at("shape")) || !json.contains("data_offsets") ||
-        !is_unsigned_list(json.at("data_offsets")) || json.at("data_offsets").size() != 2) {
+        !is_unsigned_list(json.at("data_offsets")) || json.at("data_offsets").size() != 2)
         refuse("needs a dtype, a shape and two data_offsets");
-    }
     TensorEntry entry;
     entry.type = json.at("dtype").get<std::string>();
     std::uint64_t bytes = element_size(entry.type);
-    if (bytes == 0) {
-        refuse("has the type " + entry.type + ", which cannot be read");
-    }
+    if (bytes == 0) refuse("has the type " + entry.type + ", which cannot be read");
     for (const Json& size : json.at("shape")) {
         const auto value = size.get<std::uint64_t>();
-        if (value > (std::uint64_t{1} << 48) || !multiply(bytes, value)) {
-            refuse("has an impossible shape");
-        }
+        if (value > (std::uint64_t{1} << 48) || !multiply(bytes, value)) refuse("has an impossible shape");
         entry.shape.push_back(static_cast<std::int64_t>(value));
     }
     const auto begin = json.at("data_offsets")[0].get<std::uint64_t>(),
                end = json.at("data_offsets")[1].get<std::uint64_t>();
-    if (begin > end || end - begin != bytes) {
-        refuse("has data_offsets that do not fit its shape and type");
-    }
+    if (begin > end || end - begin != bytes) refuse("has data_offsets that do not fit its shape and type");
     entry.begin = data_start + begin;
     entry.end = data_start + end;
-    if (entry.end < end) {
-        refuse("has impossible data_offsets");
-    }
+    if (entry.end < end) refuse("has impossible data_offsets");
     return entry;
 }
 
 void require_contiguous(const SafetensorsHeader& header, std::uint64_t data_start, std::uint64_t file_size,
                         const std::filesystem::path& path) {
     std::vector<const TensorEntry*> order;
-    for (const auto& item : header.tensors) {
+    for (const auto& item : header.tensors)
         order.push_back(&item.second);
-    }
     std::ranges::sort(order, [](const TensorEntry* a, const TensorEntry* b) {
         return std::pair(a->begin, a->end) < std::pair(b->begin, b->end);
     });
     std::uint64_t expected = data_start;
     for (const TensorEntry* entry : order) {
-        if (entry->begin != expected) {
+        if (entry->begin != expected)
             throw InputError("is damaged: its tensors overlap or leave a gap", path);
-        }
         expected = entry->end;
     }
     if (expected > file_size) {
@@ -160,9 +145,8 @@ SafetensorsHeader read_safetensors_header(const std::filesystem::path& path) {
     const std::uint64_t file_size = size_of(path);
     const std::string text = read_header_text(path, file_size);
     const Json json = nests_too_deeply(text) ? Json() : Json::parse(text, nullptr, false);
-    if (!json.is_object()) {
+    if (!json.is_object())
         throw InputError("is not a safetensors file: its header is not a JSON object", path);
-    }
     SafetensorsHeader header;
     const std::uint64_t data_start = 8 + text.size();
     for (const auto& [name, value] : json.items()) {
@@ -170,9 +154,8 @@ SafetensorsHeader read_safetensors_header(const std::filesystem::path& path) {
             header.tensors.emplace(name, read_entry(name, value, data_start, path));
             continue;
         }
-        for (const auto& [key, item] : value.items()) {
+        for (const auto& [key, item] : value.items())
             header.metadata[key] = item.is_string() ? item.get<std::string>() : item.dump();
-        }
     }
     require_contiguous(header, data_start, file_size, path);
     return header;

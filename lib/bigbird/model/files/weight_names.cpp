@@ -25,16 +25,14 @@ std::string replaced(std::string_view name, std::string_view from, std::string_v
 }  // namespace
 
 std::string longformer_name(std::string_view ours) {
-    for (const auto& [here, there] : beginnings) {
+    for (const auto& [here, there] : beginnings)
         if (ours.starts_with(here)) return replaced(ours, here, there);
-    }
     return std::string(ours);
 }
 
 std::string name_of_longformer(std::string_view theirs) {
-    for (const auto& [here, there] : beginnings) {
+    for (const auto& [here, there] : beginnings)
         if (theirs.starts_with(there)) return replaced(theirs, there, here);
-    }
     return std::string(theirs);
 }
 

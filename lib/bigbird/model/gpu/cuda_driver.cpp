@@ -32,9 +32,8 @@ Gpu describe_gpu(void* driver, int device) {
     Gpu gpu;
     std::array<char, 256> name{};
     if (DriverCall<char*, int, int>(driver, "cuDeviceGetName")(name.data(), static_cast<int>(name.size()) - 1,
-                                                               device) == success) {
+                                                               device) == success)
         gpu.name = name.data();
-    }
     const DriverCall<int*, int, int> attribute(driver, "cuDeviceGetAttribute");
     attribute(&gpu.major, capability_major, device);
     attribute(&gpu.minor, capability_minor, device);

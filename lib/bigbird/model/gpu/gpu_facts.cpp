@@ -52,9 +52,7 @@ std::string driver_obstacle(const DriverFacts& driver) {
 
 /// A driver supports every release with its major number.
 std::string version_obstacle(const GpuFacts& facts) {
-    if (facts.driver.version / thousand >= facts.libtorch_cuda / thousand) {
-        return {};
-    }
+    if (facts.driver.version / thousand >= facts.libtorch_cuda / thousand) return {};
     const std::string number = driver_for(facts.libtorch_cuda);
     return "the NVIDIA driver is too old: it serves CUDA " + cuda_version_text(facts.driver.version) +
            ", and this LibTorch needs " + cuda_version_text(facts.libtorch_cuda) +
@@ -70,9 +68,8 @@ std::string libraries_obstacle(const GpuFacts& facts) {
 
 /// Reports the driver's own errors before LibTorch's requirements.
 std::string before_libraries(const GpuFacts& facts) {
-    if (facts.driver.load_error.empty() && facts.libtorch_cuda == 0) {
+    if (facts.driver.load_error.empty() && facts.libtorch_cuda == 0)
         return "this LibTorch was built without CUDA: scripts/setup installs one with it";
-    }
     // A driver that is too old may fail to start for that very reason.
     const bool is_open = facts.driver.load_error.empty() && facts.driver.version > 0;
     const std::string old = is_open ? version_obstacle(facts) : "";
@@ -104,11 +101,8 @@ std::string machine_obstacle(const GpuFacts& facts) {
 }
 
 std::string gpu_obstacle(const GpuFacts& facts, int index) {
-    for (const std::string& obstacle : {before_libraries(facts), own_obstacle(facts, index)}) {
-        if (!obstacle.empty()) {
-            return obstacle;
-        }
-    }
+    for (const std::string& obstacle : {before_libraries(facts), own_obstacle(facts, index)})
+        if (!obstacle.empty()) return obstacle;
     return libraries_obstacle(facts);
 }
 
@@ -118,11 +112,8 @@ GpuChoice choose_gpu(const GpuFacts& facts, std::optional<int> asked_for) {
         return {obstacle.empty() ? *asked_for : -1, obstacle};
     }
     const auto count = static_cast<int>(facts.driver.gpus.size());
-    for (int index = 0; index < count; ++index) {
-        if (gpu_obstacle(facts, index).empty()) {
-            return {index, {}};
-        }
-    }
+    for (int index = 0; index < count; ++index)
+        if (gpu_obstacle(facts, index).empty()) return {index, {}};
     const std::string obstacle = machine_obstacle(facts);
     return {-1, obstacle.empty() ? gpu_obstacle(facts, 0) : obstacle};
 }
@@ -147,9 +138,8 @@ bool has_hopper_kernels(const Gpu& gpu) {
 std::optional<AttentionFallback> attention_fallback(const std::string& backend, const Gpu& gpu) {
     const bool wants_hopper = backend == "fused-hopper";
     if ((wants_hopper && has_hopper_kernels(gpu)) || (backend == "fused" && has_fused_kernels(gpu)) ||
-        (!wants_hopper && backend != "fused")) {
+        (!wants_hopper && backend != "fused"))
         return {};
-    }
     const std::string instead = has_fused_kernels(gpu) ? "fused" : "blocked";
     return AttentionFallback{instead, "--attention " + instead + " computes instead of " + backend +
                                           ", whose kernels need a GPU of compute capability " +

@@ -34,9 +34,7 @@ void drop_pairs(const Scalar* in, Scalar* out, std::int64_t first_pair, std::int
         const std::uint64_t bits = random_bits(key, static_cast<std::uint64_t>(pair));
         const std::int64_t i = 2 * pair;
         out[i] = one(static_cast<std::uint32_t>(bits), in[i]);
-        if (i + 1 < size) {
-            out[i + 1] = one(static_cast<std::uint32_t>(bits >> 32), in[i + 1]);
-        }
+        if (i + 1 < size) out[i + 1] = one(static_cast<std::uint32_t>(bits >> 32), in[i + 1]);
     }
 }
 
@@ -109,9 +107,7 @@ std::vector<std::int64_t> dropout_streams(std::int64_t rows, const DropoutKey& k
 }
 
 at::Tensor dropout(const at::Tensor& x, double probability, const DropoutKey& key, const DropoutSite& site) {
-    if (probability == 0 || x.numel() == 0) {
-        return x;
-    }
+    if (probability == 0 || x.numel() == 0) return x;
     return KeyedDropout::apply(x, dropout_streams(x.size(0), key, site), probability);
 }
 

@@ -54,9 +54,7 @@ struct DeviceDropout {
         }
     }
     cuda::Dropout describe(std::int64_t rows) const {
-        if (!streams.defined()) {
-            return {};
-        }
+        if (!streams.defined()) return {};
         return {streams.const_data_ptr<std::int64_t>(), static_cast<std::int32_t>(rows / streams.numel()),
                 static_cast<std::uint32_t>(probability * 0x1p32),
                 static_cast<float>(1.0 / (1.0 - probability))};
@@ -140,9 +138,9 @@ Norm describe(const at::Tensor& weight, const at::Tensor& bias, double epsilon, 
 }
 
 void norm_forward(const cuda::NormArguments& arguments, const at::Device& device) {
-    attention::run_kernels(device, "the kernels of layer norms", [&](void* stream) {
-        return cuda::kernel_library().norm_forward(arguments, stream);
-    });
+    attention::run_kernels(
+        device, "the kernels of layer norms",
+        [&](void* stream) { return cuda::kernel_library().norm_forward(arguments, stream); });
 }
 
 class FusedNorm : public torch::autograd::Function<FusedNorm> {
@@ -155,9 +153,7 @@ public:
         Norm norm = describe(weight, bias, epsilon, dropout, x.size(0));
         const std::int64_t rows = x.numel() / weight.numel();
         const at::Tensor y = at::empty_like(in);
-        if (differentiate) {
-            norm.keep_for_backward(in, rows);
-        }
+        if (differentiate) norm.keep_for_backward(in, rows);
         cuda::NormArguments a = norm.arguments(rows, type);
         a.x = in.const_data_ptr();
         a.residual = rest.defined() ? rest.const_data_ptr() : nullptr;
@@ -166,9 +162,7 @@ public:
         if (differentiate) {
             save(context, norm, {});
             context->saved_data["x"] = x.scalar_type();
-            if (residual) {
-                context->saved_data["residual"] = residual->scalar_type();
-            }
+            if (residual) context->saved_data["residual"] = residual->scalar_type();
             context->saved_data["parameters"] = weight.scalar_type();
         }
         return y;
@@ -200,9 +194,7 @@ public:
         Norm norm = describe(weight, bias, epsilon, dropout, ids.size(0));
         const at::Tensor y = at::empty({ids.size(0), ids.size(1), weight.numel()},
                                        weight.options().dtype(type).requires_grad(false));
-        if (differentiate) {
-            norm.keep_for_backward(y, ids.numel());
-        }
+        if (differentiate) norm.keep_for_backward(y, ids.numel());
         cuda::NormArguments a = norm.arguments(ids.numel(), type);
         a.gather = {ids.const_data_ptr<std::int64_t>(),
                     types.const_data_ptr<std::int64_t>(),
@@ -236,9 +228,7 @@ public:
         const at::Tensor &ids = saved[5], &types = saved[6];
         at::Tensor d_words =
             at::embedding_dense_backward(d_x, ids, number("words"), number("padding"), false);
-        if (const double scale = context->saved_data["scale"].toDouble(); scale != 1.0) {
-            d_words.mul_(scale);
-        }
+        if (const double scale = context->saved_data["scale"].toDouble(); scale != 1.0) d_words.mul_(scale);
         const std::int64_t count = std::min(number("positions"), ids.size(1));
         at::Tensor d_positions = at::zeros({number("positions"), d_x.size(2)}, d_x.options());
         d_positions.narrow(0, 0, count).copy_(d_x.narrow(1, 0, count).sum(0));
@@ -310,9 +300,8 @@ std::optional<at::ScalarType> fused_type(const at::Tensor& parameter, attention:
                                          std::int64_t columns) {
     const at::DeviceType device = parameter.device().type();
     const bool chosen = backend == attention::Backend::fused || backend == attention::Backend::fused_hopper;
-    if (!cuda::kernels_serve(parameter.is_cuda()) || columns % 8 != 0 || columns > cuda::largest_norm) {
+    if (!cuda::kernels_serve(parameter.is_cuda()) || columns % 8 != 0 || columns > cuda::largest_norm)
         return {};
-    }
     const at::ScalarType type = at::autocast::is_autocast_enabled(device)
                                     ? at::autocast::get_autocast_dtype(device)
                                     : parameter.scalar_type();

@@ -65,12 +65,8 @@ public:
 }  // namespace
 
 at::Tensor gelu_tanh(const at::Tensor& x) {
-    if (!has_kernel(x)) {
-        return at::gelu(x, "tanh");
-    }
-    if (at::GradMode::is_enabled() && x.requires_grad()) {
-        return GeluTanh::apply(x);
-    }
+    if (!has_kernel(x)) return at::gelu(x, "tanh");
+    if (at::GradMode::is_enabled() && x.requires_grad()) return GeluTanh::apply(x);
     at::Tensor y = x.is_contiguous() && !x.requires_grad() ? x : x.contiguous().clone();
     forward(y, y);
     return y;

@@ -32,16 +32,14 @@ float dot(const float* a, const float* b, std::int64_t size) {
     constexpr std::int64_t lanes = 32;
     std::array<float, lanes> sums{};
     std::int64_t i = 0;
-    for (; i + lanes <= size; i += lanes) {
+    for (; i + lanes <= size; i += lanes)
         for (std::int64_t lane = 0; lane < lanes; ++lane)
             sums[static_cast<std::size_t>(lane)] += a[i + lane] * b[i + lane];
-    }
     for (std::int64_t lane = 0; i + lane < size; ++lane)
         sums[static_cast<std::size_t>(lane)] += a[i + lane] * b[i + lane];
-    for (std::size_t half = lanes / 2; half > 0; half /= 2) {
+    for (std::size_t half = lanes / 2; half > 0; half /= 2)
         for (std::size_t lane = 0; lane < half; ++lane)
             sums[lane] += sums[lane + half];
-    }
     return sums[0];
 }
 
@@ -54,10 +52,9 @@ at::Tensor linear_by_rows(const at::Tensor& x, const at::Tensor& weight, const a
     constexpr std::int64_t work_of_a_thread = 1 << 15;
     const std::int64_t grain = work_of_a_thread / std::max<std::int64_t>(1, rows * width) + 1;
     at::parallel_for(0, out, grain, [&](std::int64_t begin, std::int64_t end) {
-        for (std::int64_t to = begin; to < end; ++to) {
+        for (std::int64_t to = begin; to < end; ++to)
             for (std::int64_t row = 0; row < rows; ++row)
                 sums[row * out + to] = dot(features + row * width, weights + to * width, width);
-        }
     });
     if (bias.defined()) y.add_(bias);
     return y.to(x.scalar_type());
@@ -74,9 +71,7 @@ at::Tensor linear(const at::Tensor& x, const at::Tensor& weight, const at::Tenso
 
 LinearImpl::LinearImpl(std::int64_t in, std::int64_t out, bool with_bias) {
     weight = register_parameter("weight", at::zeros({out, in}));
-    if (with_bias) {
-        bias = register_parameter("bias", at::zeros({out}));
-    }
+    if (with_bias) bias = register_parameter("bias", at::zeros({out}));
 }
 
 at::Tensor LinearImpl::forward(const at::Tensor& x) const {
@@ -89,9 +84,7 @@ at::Tensor LinearImpl::forward_and_activate(const at::Tensor& x, const std::stri
 }
 
 at::Tensor LinearImpl::forward_and_add(const at::Tensor& x, const at::Tensor& other) const {
-    if (has_onednn_linear(x) && !has_single_rows(x)) {
-        return onednn_linear_add(x, weight, bias, other);
-    }
+    if (has_onednn_linear(x) && !has_single_rows(x)) return onednn_linear_add(x, weight, bias, other);
     const at::Tensor y = forward(x);
     return at::GradMode::is_enabled() ? y + other : y.add_(other);
 }

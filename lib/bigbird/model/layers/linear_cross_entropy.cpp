@@ -37,9 +37,7 @@ void add_chunk(const at::Tensor& hidden, const at::Tensor& weight, const at::Ten
     sums.correct += loss.correct.sum();
     sums.row_nats.narrow(0, begin, rows).copy_(loss.nats);
     sums.row_correct.narrow(0, begin, rows).copy_(loss.correct);
-    if (!differentiate) {
-        return;
-    }
+    if (!differentiate) return;
     const at::Tensor& slope = logits;  // by now
     if (weight_of.defined()) slope.mul_(weight_of.unsqueeze(1));
     gradients.bias += slope.sum(0, false, gradients.bias.scalar_type());
@@ -60,16 +58,12 @@ public:
                   at::zeros({count}, options.dtype(at::kFloat)),
                   at::zeros({count}, options.dtype(at::kBool))};
         Gradients gradients;
-        if (differentiate) {
-            gradients = {at::empty_like(hidden), at::zeros_like(weight), at::zeros_like(bias)};
-        }
+        if (differentiate) gradients = {at::empty_like(hidden), at::zeros_like(weight), at::zeros_like(bias)};
         for (std::int64_t begin = 0; begin < hidden.size(0); begin += chunk_rows) {
             add_chunk(hidden, weight, bias, labels, weights, begin,
                       std::min(chunk_rows, hidden.size(0) - begin), fused, sums, gradients);
         }
-        if (differentiate) {
-            context->save_for_backward({gradients.hidden, gradients.weight, gradients.bias});
-        }
+        if (differentiate) context->save_for_backward({gradients.hidden, gradients.weight, gradients.bias});
         context->mark_non_differentiable({sums.correct, sums.row_nats, sums.row_correct});
         return {sums.nats, sums.correct, sums.row_nats, sums.row_correct};
     }

@@ -32,30 +32,26 @@ at::Tensor stacked(const std::array<at::Tensor, 3>& parts, at::ScalarType type) 
     const std::int64_t rows = shape[0];
     shape[0] *= count;
     at::Tensor all = at::empty(shape, parts[0].options().dtype(type).requires_grad(false));
-    for (std::int64_t i = 0; i < count; ++i) {
+    for (std::int64_t i = 0; i < count; ++i)
         all.narrow(0, i * rows, rows).copy_(parts[static_cast<std::size_t>(i)]);
-    }
     return all;
 }
 
 /// Each part's share of a gradient, in the parameters' type.
 variable_list shares(const at::Tensor& gradient, at::ScalarType type) {
     variable_list parts;
-    for (const at::Tensor& part : gradient.chunk(count, 0)) {
+    for (const at::Tensor& part : gradient.chunk(count, 0))
         parts.push_back(part.to(type));
-    }
     return parts;
 }
 
 /// Gradients of the parts as (rows, 3 out), in `type`.
 at::Tensor packed(const variable_list& gradients, at::ScalarType type) {
-    if (const at::Tensor all = side_by_side(gradients); all.defined() && all.scalar_type() == type) {
+    if (const at::Tensor all = side_by_side(gradients); all.defined() && all.scalar_type() == type)
         return all;
-    }
     variable_list parts;
-    for (const at::Tensor& gradient : gradients) {
+    for (const at::Tensor& gradient : gradients)
         parts.push_back(gradient.to(type));
-    }
     return at::cat(parts, -1).flatten(0, -2);
 }
 
@@ -98,11 +94,8 @@ PackedLinear::Bias bias_of(const LinearImpl& layer) {
 
 /// Whether all rows of a tensor (…, columns) are equally spaced, at the distance of its second last stride.
 bool has_even_rows(const at::Tensor& x) {
-    for (std::int64_t i = 0; i + 2 < x.dim(); ++i) {
-        if (x.size(i) != 1 && x.stride(i) != x.stride(i + 1) * x.size(i + 1)) {
-            return false;
-        }
-    }
+    for (std::int64_t i = 0; i + 2 < x.dim(); ++i)
+        if (x.size(i) != 1 && x.stride(i) != x.stride(i + 1) * x.size(i + 1)) return false;
     return x.dim() >= 2 && x.stride(-1) == 1;
 }
 
@@ -125,16 +118,13 @@ at::Tensor side_by_side(const std::vector<at::Tensor>& parts) {
     const at::Tensor& first = parts[0];
     const auto all = static_cast<std::int64_t>(parts.size());
     const std::int64_t columns = first.size(-1);
-    if (!has_even_rows(first) || first.stride(-2) != all * columns) {
-        return {};
-    }
+    if (!has_even_rows(first) || first.stride(-2) != all * columns) return {};
     for (std::int64_t i = 1; i < all; ++i) {
         const at::Tensor& part = parts[static_cast<std::size_t>(i)];
         if (!part.is_alias_of(first) || part.scalar_type() != first.scalar_type() ||
             part.sizes() != first.sizes() || part.strides() != first.strides() ||
-            part.storage_offset() != first.storage_offset() + i * columns) {
+            part.storage_offset() != first.storage_offset() + i * columns)
             return {};
-        }
     }
     return first.as_strided({first.numel() / columns, all * columns}, {all * columns, 1},
                             first.storage_offset());

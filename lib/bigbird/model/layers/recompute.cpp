@@ -32,9 +32,7 @@ public:
         at::autocast::increment_nesting();
     }
     ~AutocastAgain() {
-        if (at::autocast::decrement_nesting() == 0) {
-            at::autocast::clear_cache();
-        }
+        if (at::autocast::decrement_nesting() == 0) at::autocast::clear_cache();
         at::autocast::set_autocast_enabled(device_, enabled_);
         at::autocast::set_autocast_dtype(device_, type_);
     }
@@ -79,9 +77,7 @@ public:
 }  // namespace
 
 at::Tensor recomputed(const Layer& layer, const at::Tensor& x) {
-    if (!at::GradMode::is_enabled() || !x.requires_grad()) {
-        return layer(x);
-    }
+    if (!at::GradMode::is_enabled() || !x.requires_grad()) return layer(x);
     return Recomputed::apply(
         x, c10::intrusive_ptr<torch::CustomClassHolder>(c10::make_intrusive<Holder>(layer)));
 }

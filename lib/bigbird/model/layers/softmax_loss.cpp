@@ -77,9 +77,7 @@ SoftmaxLoss by_cpu_kernel(const at::Tensor& logits, const at::Tensor& labels, bo
 SoftmaxLoss softmax_loss_(const at::Tensor& logits, const at::Tensor& labels, bool differentiate,
                           bool fused) {
     BIGBIRD_EXPECTS(logits.is_contiguous() && labels.is_contiguous(), "rows lie one behind the other");
-    if (fused && has_cuda_kernel(logits)) {
-        return by_cuda_kernel(logits, labels, differentiate);
-    }
+    if (fused && has_cuda_kernel(logits)) return by_cuda_kernel(logits, labels, differentiate);
     return has_cpu_kernel(logits) ? by_cpu_kernel(logits, labels, differentiate)
                                   : softmax_loss_by_torch_(logits, labels, differentiate);
 }
@@ -92,9 +90,7 @@ SoftmaxLoss softmax_loss_by_torch_(const at::Tensor& logits, const at::Tensor& l
                            values.argmax(1).eq(labels).to(at::kInt)};
     if (differentiate) {
         values.sub_(total).exp_().scatter_add_(1, wanted, at::full_like(total, -1.0));
-        if (!values.is_same(logits)) {
-            logits.copy_(values);
-        }
+        if (!values.is_same(logits)) logits.copy_(values);
     }
     return loss;
 }

@@ -108,9 +108,8 @@ private:
     void add(hid_t group, const std::string& name, hid_t type, const std::vector<hsize_t>& shape) {
         if (!is_own_link(group, name)) throw foreign(name);
         const Id& dataset = datasets_.emplace_back(H5Dopen2(group, name.c_str(), H5P_DEFAULT), H5Dclose);
-        if (dataset < 0 || !is_own_storage(dataset, shape.size() > 1) || !is_of_type(dataset, type)) {
+        if (dataset < 0 || !is_own_storage(dataset, shape.size() > 1) || !is_of_type(dataset, type))
             throw foreign(name);
-        }
         const std::vector<hsize_t> found = shape_of(dataset);
         if (found.size() != shape.size() || found.back() != shape.back()) throw foreign(name);
         if (found != shape) throw miscounted(path_, "rows");
@@ -123,9 +122,8 @@ private:
         const Id space(H5Dget_space(datasets_[dataset]), H5Sclose),
             memory(H5Screate_simple(dataset == 0 ? 2 : 1, count, nullptr), H5Sclose);
         if (H5Sselect_hyperslab(space, H5S_SELECT_SET, start, nullptr, count, nullptr) < 0 ||
-            H5Dread(datasets_[dataset], type, memory, space, H5P_DEFAULT, to) < 0) {
+            H5Dread(datasets_[dataset], type, memory, space, H5P_DEFAULT, to) < 0)
             throw damaged();
-        }
     }
     template <typename Number>
     std::vector<Number> numbers(std::size_t dataset, hid_t type, std::size_t begin, std::size_t rows) const {

@@ -39,9 +39,8 @@ ScoreRun run_of(const Part& part, bool track) {
     std::vector<Column>& columns = run.schema.columns;
     const Json column = part.record.run.value("column", Json());
     if (track) std::erase_if(columns, [&](const Column& c) { return column != c.name; });
-    if (track && columns.size() != 1) {
+    if (track && columns.size() != 1)
         throw InputError("is damaged: it does not name the track's column", part_record_path(part.path));
-    }
     return run;
 }
 

@@ -36,9 +36,8 @@ std::vector<Segment> read_bedgraph(const fs::path& path, const std::vector<genom
         const auto begin = parse_number<std::uint32_t>(fields[1]),
                    end = parse_number<std::uint32_t>(fields[2]);
         const auto value = parse_number<float>(fields[3]);
-        if (!fits || contig == numbers.end() || !begin || !end || !value) {
+        if (!fits || contig == numbers.end() || !begin || !end || !value)
             throw InputError("is no line of a bedGraph of this run", path, input.line_number());
-        }
         segments.push_back({contig->second, *begin, *end, *value});
     }
     return segments;

@@ -16,11 +16,10 @@ void merge_variants(std::span<const Part> parts, const std::filesystem::path& ou
     std::shared_ptr<genome::VariantHeader> header;
     for (const Part& part : parts) {
         readers.emplace_back(part.path);
-        if (header) {
+        if (header)
             readers.back().share_header(header);
-        } else {
+        else
             header = readers.back().keep_records({});
-        }
     }
     genome::VariantWriter writer(output, overwrite, header, threads);
     for (const Piece& piece : order_of(parts)) {

@@ -55,9 +55,7 @@ double attended_keys(const model::BigBirdConfig& config, std::int64_t blocks) {
     if (config.performer) return 2 * static_cast<double>(config.performer->features);
     const attention::PatternSpec& pattern = config.pattern;
     const auto all = static_cast<double>(blocks);
-    if (pattern.is_full(static_cast<int>(blocks))) {
-        return all * pattern.block_size;
-    }
+    if (pattern.is_full(static_cast<int>(blocks))) return all * pattern.block_size;
     const double global = pattern.global_blocks;
     const double row =
         std::min<double>(all, pattern.global_blocks + pattern.window_blocks + pattern.random_blocks);

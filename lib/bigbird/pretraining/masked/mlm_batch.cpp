@@ -21,9 +21,8 @@ MlmBatch make_part(std::span<const corpus::Example> examples, std::vector<std::s
                    const std::vector<model::TokenSequence>& sequences, const model::BigBirdConfig& config,
                    const at::Device& device) {
     std::vector<model::TokenSequence> rows;
-    for (const std::size_t member : members) {
+    for (const std::size_t member : members)
         rows.push_back(sequences[member]);
-    }
     MlmBatch part;
     part.input = model::make_input(rows, config, device);
     const std::int64_t length = part.input.input_ids.size(1);
@@ -31,23 +30,18 @@ MlmBatch make_part(std::span<const corpus::Example> examples, std::vector<std::s
     std::int64_t row = 0;
     for (const std::size_t member : members) {
         const corpus::Example& example = examples[member];
-        for (const std::int32_t position : example.masked_positions) {
+        for (const std::int32_t position : example.masked_positions)
             positions.push_back(row * length + position);
-        }
         labels.insert(labels.end(), example.masked_labels.begin(), example.masked_labels.end());
         repeats.insert(repeats.end(), example.masked_repeats.begin(), example.masked_repeats.end());
-        if (example.next_sentence >= 0) {
-            next_sentence.push_back(example.next_sentence);
-        }
+        if (example.next_sentence >= 0) next_sentence.push_back(example.next_sentence);
         ++row;
     }
     part.positions = on_device(positions, device);
     part.labels = on_device(labels, device);
     if (std::ranges::find(repeats, 1) != repeats.end())
         part.repeats = on_device(repeats, device).to(at::kBool);
-    if (next_sentence.size() == members.size()) {
-        part.next_sentence = on_device(next_sentence, device);
-    }
+    if (next_sentence.size() == members.size()) part.next_sentence = on_device(next_sentence, device);
     part.examples = std::move(members);
     return part;
 }
@@ -69,9 +63,8 @@ GlobalBatch make_global_batch(std::span<const corpus::Example> examples, const m
          model::group_by_blocks(sequences, config.pattern.block_size, max_tokens)) {
         batch.parts.push_back(make_part(examples, std::move(members), sequences, config, device));
         MlmBatch& part = batch.parts.back();
-        for (const std::size_t example : part.examples) {
+        for (const std::size_t example : part.examples)
             part.samples.push_back(first_sample + static_cast<std::int64_t>(example));
-        }
         const std::int64_t padded = part.input.input_ids.numel();
         batch.padded_tokens += padded;
         batch.operations +=

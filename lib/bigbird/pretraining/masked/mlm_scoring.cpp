@@ -32,11 +32,8 @@ bool has_pair(const SequenceScore& score) {
 template <typename Value>
 auto sum_of(const std::vector<SequenceScore>& scores, bool (*wanted)(const SequenceScore&), Value value) {
     decltype(value(scores.front())) sum{};
-    for (const SequenceScore& score : scores) {
-        if (wanted(score)) {
-            sum += value(score);
-        }
-    }
+    for (const SequenceScore& score : scores)
+        if (wanted(score)) sum += value(score);
     return sum;
 }
 
@@ -65,9 +62,8 @@ void score_part(model::PreTrainingModel& network, const MlmBatch& part, const Ch
     const at::Tensor logits = out.prediction_logits.narrow(0, 0, part.labels.size(0));
     Outcomes of_tokens(logits.to(at::kFloat), part.labels);
     std::optional<Outcomes> of_pairs;
-    if (part.next_sentence.defined()) {
+    if (part.next_sentence.defined())
         of_pairs.emplace(out.seq_relationship_logits.to(at::kFloat), part.next_sentence);
-    }
     const at::Tensor nats = of_tokens.nats.get(), correct = of_tokens.correct.get();
     at::Tensor next_nats, next_correct;
     if (of_pairs) {
@@ -102,11 +98,13 @@ void score_part(model::PreTrainingModel& network, const MlmBatch& part, const Ch
 }  // namespace
 
 std::int64_t MlmScores::chosen() const {
-    return sum_of(sequences, whole_stretch, [](const SequenceScore& s) { return s.chosen; });
+    return sum_of(
+        sequences, whole_stretch, [](const SequenceScore& s) { return s.chosen; });
 }
 
 std::int64_t MlmScores::bases() const {
-    return sum_of(sequences, whole_stretch, [](const SequenceScore& s) { return s.bases; });
+    return sum_of(
+        sequences, whole_stretch, [](const SequenceScore& s) { return s.bases; });
 }
 
 double MlmScores::bits_per_character() const {
@@ -137,7 +135,8 @@ double MlmScores::accuracy() const {
 }
 
 std::int64_t MlmScores::nsp_sequences() const {
-    return sum_of(sequences, has_pair, [](const SequenceScore&) { return std::int64_t{1}; });
+    return sum_of(
+        sequences, has_pair, [](const SequenceScore&) { return std::int64_t{1}; });
 }
 
 double MlmScores::nsp_loss() const {
@@ -157,11 +156,8 @@ namespace {
 template <typename Of>
 std::vector<Share> shares(const std::vector<SequenceScore>& sequences, Of of) {
     std::vector<Share> shares;
-    for (const SequenceScore& score : sequences) {
-        if (whole_stretch(score)) {
-            shares.push_back(of(score));
-        }
-    }
+    for (const SequenceScore& score : sequences)
+        if (whole_stretch(score)) shares.push_back(of(score));
     return shares;
 }
 
@@ -238,9 +234,8 @@ MlmScores score_mlm(model::PreTrainingModel& network, const corpus::ExampleSourc
         const std::int64_t number = first + turn * step;
         const std::int64_t begin = std::min(total, number * chunk_size),
                            end = std::min(total, begin + chunk_size);
-        for (std::int64_t i = begin; i < end; ++i) {
+        for (std::int64_t i = begin; i < end; ++i)
             chunk.examples.push_back(source.get(i));
-        }
         chunk.batch = make_global_batch(chunk.examples, config, spec.max_tokens, spec.device);
         return chunk;
     });
@@ -248,15 +243,11 @@ MlmScores score_mlm(model::PreTrainingModel& network, const corpus::ExampleSourc
     network->eval();
     const at::NoGradGuard no_gradients;
     std::optional<Progress> progress;
-    if (spec.foreground) {
-        progress.emplace("scoring", "sequences", total);
-    }
+    if (spec.foreground) progress.emplace("scoring", "sequences", total);
     MlmScores scores;
     scores.sequences.resize(static_cast<std::size_t>(total));
     for (std::int64_t number = first; number < chunk_count; number += step) {
-        if (spec.foreground) {
-            stop_if_asked();
-        }
+        if (spec.foreground) stop_if_asked();
         const Chunk chunk = chunks.get(number / step);
         const training::Autocast autocast(spec.compute, spec.device);
         const std::span<SequenceScore> found =
@@ -264,16 +255,10 @@ MlmScores score_mlm(model::PreTrainingModel& network, const corpus::ExampleSourc
                 .subspan(static_cast<std::size_t>(number * chunk_size), chunk.examples.size());
         for (const MlmBatch& part : chunk.batch.parts)
             score_part(network, part, chunk, tokenizer, found, spec.tokens ? &scores.tokens : nullptr);
-        if (progress) {
-            progress->update(std::min(total, (number + 1) * chunk_size));
-        }
+        if (progress) progress->update(std::min(total, (number + 1) * chunk_size));
     }
-    if (step > 1) {
-        gather(scores.sequences, *spec.ranks);
-    }
-    if (progress) {
-        progress->finish();
-    }
+    if (step > 1) gather(scores.sequences, *spec.ranks);
+    if (progress) progress->finish();
     network->train(was_training);
     return scores;
 }

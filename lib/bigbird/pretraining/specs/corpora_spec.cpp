@@ -22,9 +22,7 @@ void CorporaSpec::validate() const {
     }
     const int held_out =
         (hold_out.empty() ? 0 : 1) + (evaluate_corpus.empty() ? 0 : 1) + (evaluate_documents.empty() ? 0 : 1);
-    if (held_out > 1) {
-        throw ConfigError("give one of --hold-out, --evaluate-corpus and --evaluate-documents");
-    }
+    if (held_out > 1) throw ConfigError("give one of --hold-out, --evaluate-corpus and --evaluate-documents");
 }
 
 }  // namespace bigbird::pretraining

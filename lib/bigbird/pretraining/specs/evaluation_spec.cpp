@@ -6,9 +6,8 @@
 namespace bigbird::pretraining {
 
 void MlmEvaluationSpec::validate() const {
-    if (held_out.empty()) {
+    if (held_out.empty())
         throw ConfigError("--documents FILE or --corpus DIR is needed: held-out sequence to score");
-    }
 }
 
 }  // namespace bigbird::pretraining

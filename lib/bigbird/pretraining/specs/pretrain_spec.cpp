@@ -21,9 +21,8 @@ Number given_or(Number given, Number otherwise) {
 }  // namespace
 
 PretrainDefaults pretrain_defaults(const std::string& configuration) {
-    if (configuration == "tiny") {
+    if (configuration == "tiny")
         return {.steps = 1'000, .batch_size = 8, .sequence_length = 512, .learning_rate = 1e-3};
-    }
     if (configuration == "tiny-modern" || configuration == "modern") {
         const bool tiny = configuration == "tiny-modern";
         return {.steps = tiny ? 1'000 : 2'000,
@@ -33,9 +32,8 @@ PretrainDefaults pretrain_defaults(const std::string& configuration) {
                 .dropout = 0,
                 .optimizer = {.kind = training::OptimizerKind::muon, .beta2 = 0.98, .epsilon = 1e-8}};
     }
-    if (configuration == "small") {
+    if (configuration == "small")
         return {.steps = 20'000, .batch_size = 32, .sequence_length = 1024, .learning_rate = 5e-4};
-    }
     return {};
 }
 
@@ -44,16 +42,12 @@ std::string default_config(bool on_gpu) {
 }
 
 model::BigBirdConfig read_configuration(const std::string& configuration) {
-    if (is_file_name(configuration)) {
-        return model::config_from_json(read_json(configuration), configuration);
-    }
+    if (is_file_name(configuration)) return model::config_from_json(read_json(configuration), configuration);
     return model::preset(configuration);
 }
 
 void require_vocabulary(const std::string& configuration, const tokenizer::DnaTokenizer& tokenizer) {
-    if (!is_file_name(configuration)) {
-        return;
-    }
+    if (!is_file_name(configuration)) return;
     const Json json = read_json(configuration);
     const Json given = json.is_object() ? json.value("vocab_size", Json()) : Json();
     if (!given.is_null() && given != tokenizer.vocab_size()) {

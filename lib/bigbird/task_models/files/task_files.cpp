@@ -36,9 +36,8 @@ evaluation::Calibration calibration_from(const Json& json) {
                                         .biases = json.at("biases").get<std::vector<double>>()};
     const bool finite =
         std::ranges::all_of(calibration.biases, [](double bias) { return std::isfinite(bias); });
-    if (!finite || !std::isfinite(calibration.temperature) || calibration.temperature <= 0) {
+    if (!finite || !std::isfinite(calibration.temperature) || calibration.temperature <= 0)
         throw ConfigError("temperature must be above 0, and every bias a number");
-    }
     return calibration;
 }
 
@@ -103,9 +102,7 @@ std::optional<evaluation::Calibration> read_calibration(const fs::path& director
     if (!is_there(file)) return std::nullopt;
     const Json json = read_json(file);
     try {
-        if (json.at("format") != format_version) {
-            throw InputError("was written by another bigbird-dna", file);
-        }
+        if (json.at("format") != format_version) throw InputError("was written by another bigbird-dna", file);
         require_method(json, link, file);
         evaluation::Calibration calibration = calibration_from(json);
         if (calibration.biases.size() != labels) {

@@ -73,9 +73,9 @@ public:
         at::Tensor codes = at::empty({std::ssize(windows), grid().window_bases()}, at::kByte);
         auto* out = codes.mutable_data_ptr<std::uint8_t>();
         for (const EncodedWindow& window : windows) {
-            out = std::ranges::transform(window.ids, out, [](std::int32_t id) {
-                      return static_cast<std::uint8_t>(id);
-                  }).out;
+            out = std::ranges::transform(
+                      window.ids, out, [](std::int32_t id) { return static_cast<std::uint8_t>(id); })
+                      .out;
         }
         const training::Autocast autocast(type(), device());
         return network_.ptr()->features(model::copy_to_device(codes, device()), key);
@@ -237,9 +237,8 @@ KmerSpec kmer_spec_from(const Json& json, const fs::path& where) {
 std::shared_ptr<TaskNetwork> described_network(const TaskInfo& info, std::int64_t labels,
                                                const at::Device& device, const ComputeOptions& computing,
                                                const fs::path& where) {
-    if (reads_records(info)) {
+    if (reads_records(info))
         return std::make_shared<SequenceNetwork>(shape_from_json(info.network, where), labels, device);
-    }
     if (info.architecture == bins_architecture) {
         bins::BinsNetwork network(bins::config_from_json(info.network, where), labels);
         network->to(device);

@@ -228,9 +228,8 @@ public:
 }  // namespace
 
 Pooling parse_pooling(const std::string& word) {
-    for (const Pooling pooling : {Pooling::cls, Pooling::mean, Pooling::centre}) {
+    for (const Pooling pooling : {Pooling::cls, Pooling::mean, Pooling::centre})
         if (word == to_string(pooling)) return pooling;
-    }
     throw ConfigError("--pooling is cls, mean or centre, not '" + word + "'");
 }
 
@@ -253,9 +252,8 @@ model::EncoderInput gather_input(std::span<const model::TokenSequence> sequences
                                  const at::Device& device) {
     std::vector<model::TokenSequence> chosen;
     chosen.reserve(indices.size());
-    for (const std::size_t index : indices) {
+    for (const std::size_t index : indices)
         chosen.push_back(sequences[index]);
-    }
     return model::make_input(chosen, config, device);
 }
 
@@ -298,9 +296,8 @@ std::int64_t fitting_bins(std::span<const std::string> samples, const tokenizer:
 std::shared_ptr<TaskNetwork> bigbird_windows(model::SequenceClassifier network,
                                              tokenizer::DnaTokenizer tokenizer,
                                              const BigBirdReading& reading) {
-    if (reading.pooling == Pooling::centre && network->config().type_vocab_size < 2) {
+    if (reading.pooling == Pooling::centre && network->config().type_vocab_size < 2)
         throw ConfigError("--pooling centre needs two token types; the model has type_vocab_size 1");
-    }
     return std::make_shared<WindowHead>(std::move(network), std::move(tokenizer), reading);
 }
 

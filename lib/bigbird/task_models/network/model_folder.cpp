@@ -28,9 +28,8 @@ std::vector<genome::Contig> longest(std::vector<genome::Contig> contigs) {
 }
 
 examples::Task parse_task(const std::string& text, const fs::path& where) {
-    for (const auto& choice : examples::task_choices) {
+    for (const auto& choice : examples::task_choices)
         if (text == choice.word) return choice.value;
-    }
     if (text == "tokens") throw InputError("is a model of tokens: use predict-tokens", where);
     throw InputError("is a model for the task '" + text + "', which this version does not know", where);
 }
@@ -74,9 +73,8 @@ TaskInfo bases_info_from(const Json& json, const fs::path& where) {
     const auto window = whole_number(json, "window"), margin = whole_number(json, "margin");
     TaskInfo info = bases_info(window, margin, examples::contigs_from(json.at("contigs")));
     info.training = json.value("training", Json::object());
-    if (margin < 0 || margin > rows::longest_window || info.base_grid().core_bins() < 1) {
+    if (margin < 0 || margin > rows::longest_window || info.base_grid().core_bins() < 1)
         throw InputError("has a window without bases", where);
-    }
     if (window > rows::longest_window) throw InputError("has a window of more than 2^24 bases", where);
     return info;
 }
@@ -84,9 +82,8 @@ TaskInfo bases_info_from(const Json& json, const fs::path& where) {
 TaskInfo read_bases_info(const fs::path& directory) {
     const fs::path where = directory / "config.json";
     const Json json = task_description(directory);
-    if (!json.is_object() || json.value("task", Json()) != "tokens") {
+    if (!json.is_object() || json.value("task", Json()) != "tokens")
         throw InputError("is no model of tokens: finetune-tokens makes one", where);
-    }
     try {
         return bases_info_from(json, where);
     } catch (const Json::exception&) {
@@ -188,11 +185,10 @@ Json to_json(const TaskInfo& info) {
         if (info.task == examples::Task::sequences || info.target != examples::TargetKind::labels)
             json["target"] = word_of(examples::target_choices, info.target);
         if (info.standardisation) json["standardisation"] = standardisation_json(*info.standardisation);
-        if (info.architecture == "bigbird") {
+        if (info.architecture == "bigbird")
             json["pooling"] = to_string(info.pooling);
-        } else {
+        else
             json["architecture"] = info.architecture;
-        }
         if (info.architecture != "bigbird" || !info.network.empty()) json["network"] = info.network;
         if (!info.negatives.empty()) json["negatives"] = info.negatives;
     }
@@ -208,9 +204,8 @@ bool is_task_model(const fs::path& directory) {
 TaskInfo read_task_info(const fs::path& directory) {
     const fs::path where = directory / "config.json";
     const Json json = task_description(directory);
-    if (!json.is_object()) {
+    if (!json.is_object())
         throw InputError("is no model for a task: finetune-promoter or finetune-chromatin makes one", where);
-    }
     const std::string damaged = "the task's description, bigbird_dna.task_model, is damaged: ";
     try {
         return info_from(json, where);

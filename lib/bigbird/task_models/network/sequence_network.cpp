@@ -40,11 +40,14 @@ Codes codes_of(std::span<const EncodedWindow> windows, std::span<const std::size
         const std::vector<std::int32_t>& ids = windows[index].ids;
         codes.lengths.push_back(std::ssize(ids));
         if (reverse) {
-            std::transform(ids.rbegin(), ids.rend(), row, [](std::int32_t id) {
-                return static_cast<std::uint8_t>(id < baselines::code_of_n ? 3 - id : id);
-            });
+            std::transform(
+                ids.rbegin(), ids.rend(), row,
+                [](std::int32_t id) {
+                    return static_cast<std::uint8_t>(id < baselines::code_of_n ? 3 - id : id);
+                });
         } else {
-            std::ranges::transform(ids, row, [](std::int32_t id) { return static_cast<std::uint8_t>(id); });
+            std::ranges::transform(
+                ids, row, [](std::int32_t id) { return static_cast<std::uint8_t>(id); });
         }
         row += padded;
     }
@@ -207,9 +210,7 @@ at::Tensor SequenceNetwork::logits(std::span<const EncodedWindow> windows, std::
                                    const model::DropoutKey& key) const {
     if (members_.empty()) return of_kmers(windows, group).unsqueeze(1);
     at::Tensor logits = of_members(windows, group, key);
-    if (counts_) {
-        logits = (1 - shape_.kmer_share) * logits + shape_.kmer_share * of_kmers(windows, group);
-    }
+    if (counts_) logits = (1 - shape_.kmer_share) * logits + shape_.kmer_share * of_kmers(windows, group);
     return logits.unsqueeze(1);
 }
 

@@ -15,9 +15,7 @@ std::size_t piece_at(const std::vector<std::int32_t>& pieces, const tokenizer::D
     std::int64_t spelt = 0;
     for (std::size_t i = 0; i < pieces.size(); ++i) {
         spelt += tokenizer.piece_length(pieces[i]);
-        if (spelt > base) {
-            return i;
-        }
+        if (spelt > base) return i;
     }
     return pieces.size() - 1;
 }
@@ -29,9 +27,7 @@ EncodedWindow encode_window(std::string_view dna, const tokenizer::DnaTokenizer&
     BIGBIRD_EXPECTS(max_tokens >= 3, "a window needs room for [CLS], one piece and [SEP]");
     EncodedWindow window;
     const std::size_t first = dna.find_first_not_of('N');
-    if (first == std::string_view::npos) {
-        return window;
-    }
+    if (first == std::string_view::npos) return window;
     const std::size_t last = dna.find_last_not_of('N');
     const std::vector<std::int32_t> pieces = tokenizer.encode(dna.substr(first, last - first + 1));
     const auto room = static_cast<std::size_t>(max_tokens - 2);
@@ -44,9 +40,8 @@ EncodedWindow encode_window(std::string_view dna, const tokenizer::DnaTokenizer&
         window.truncated = true;
     }
     window.first_base = static_cast<std::int64_t>(first);
-    for (std::size_t i = 0; i < begin; ++i) {
+    for (std::size_t i = 0; i < begin; ++i)
         window.first_base += tokenizer.piece_length(pieces[i]);
-    }
     window.ids.reserve(count + 2);
     window.ids.push_back(tokenizer.special_ids().cls);
     const auto from = pieces.begin() + static_cast<std::ptrdiff_t>(begin);

@@ -40,8 +40,8 @@ struct Block {
 std::vector<std::size_t> commonest_labels(const Block& block) {
     std::vector<std::size_t> order(block.positives.size());
     std::iota(order.begin(), order.end(), std::size_t{0});
-    std::ranges::stable_sort(order, std::greater{},
-                             [&](std::size_t label) { return block.positives[label]; });
+    std::ranges::stable_sort(
+        order, std::greater{}, [&](std::size_t label) { return block.positives[label]; });
     std::erase_if(order, [&](std::size_t label) { return block.positives[label] == 0; });
     if (order.size() > labels_a_region) order.resize(labels_a_region);
     return order;

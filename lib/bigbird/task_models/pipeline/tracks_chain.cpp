@@ -37,10 +37,9 @@ Json signal_checksum(const std::vector<fs::path>& signals) {
         text += input_checksum(path) + '\n';
         if (signals.size() > 1 || examples::is_bigwig(path)) continue;
         for (const examples::SheetRow& row :
-             examples::read_sheet(path).value_or(std::vector<examples::SheetRow>())) {
+             examples::read_sheet(path).value_or(std::vector<examples::SheetRow>()))
             for (const fs::path& file : examples::paths_of(row, path))
                 text += input_checksum(file) + '\n';
-        }
     }
     return "sha256:" + sha256_of_text(text);
 }

@@ -94,7 +94,8 @@ private:
 
     bool is_whole() const {
         return is_there(folder_ / model_folder / "config.json") &&
-               std::ranges::all_of(parts, [&](const char* part) { return is_there(folder_ / part); });
+               std::ranges::all_of(
+                   parts, [&](const char* part) { return is_there(folder_ / part); });
     }
 
     /// Records the options, or compares them with the recorded ones. Returns the summary if the folder is

@@ -66,10 +66,12 @@ public:
     /// Adds a region, at most as long as a window's core.
     void add_region(const rows::Row& row, const std::string& dna, const genome::Interval& where,
                     const SequenceOf& sequence_of) {
-        add(row, dna, [&] { return region_score(models_, spec_.strands, where, sequence_of); });
+        add(
+            row, dna, [&] { return region_score(models_, spec_.strands, where, sequence_of); });
     }
     void add_record(const rows::Row& row, const std::string& dna) {
-        add(row, dna, [&] { return record_score(models_, std::ssize(dna)); });
+        add(
+            row, dna, [&] { return record_score(models_, std::ssize(dna)); });
     }
     bool reads_tokens() const { return models_.front().network->reads_tokens(); }
     /// Adds a region or record that token models score.

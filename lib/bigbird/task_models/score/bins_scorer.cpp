@@ -52,9 +52,8 @@ at::Tensor probabilities_of(const BinNetwork& network, const ScoreCalibration& c
 void require_bins(std::span<const ModelFolder> models) {
     for (std::size_t i = 0; i < models.size(); ++i) {
         const std::string which = "--model number " + std::to_string(i + 1);
-        if (!models[i].bins()) {
+        if (!models[i].bins())
             throw ConfigError(which + " scores one window a row, another one bins: they cannot be averaged");
-        }
         const std::int64_t bin = models[i].bins()->grid().bin, first = models.front().bins()->grid().bin;
         if (bin != first) {
             throw ConfigError(which + " has bins of " + std::to_string(bin) + " bases, the first one of " +
@@ -165,8 +164,9 @@ private:
         std::vector<double> sums(units.where.size() * width, 0);
         const auto models = static_cast<double>(readers_.size());
         for (std::size_t i = 0; i < readers_.size(); ++i) {
-            readers_[i].add(units.where, static_cast<std::int64_t>(width), sums,
-                            [&](double part) { after((static_cast<double>(i) + part) / models); });
+            readers_[i].add(
+                units.where, static_cast<std::int64_t>(width), sums,
+                [&](double part) { after((static_cast<double>(i) + part) / models); });
         }
         for (std::size_t i = 0; i < sums.size(); ++i) {
             float& best = scores[units.row[i / width] * width + i % width];

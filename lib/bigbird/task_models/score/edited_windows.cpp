@@ -12,9 +12,8 @@ namespace bigbird::task_models {
 EditedWindows::EditedWindows(std::vector<ModelFolder> models, Strands strands) : models_(std::move(models)) {
     require_agreement(models_);
     for (const ModelFolder& model : models_) {
-        if (!model.bins() || model.bins()->grid() != models_.front().bins()->grid()) {
+        if (!model.bins() || model.bins()->grid() != models_.front().bins()->grid())
             throw ConfigError("models that are averaged must all be bin models with equal bins and windows");
-        }
         model.network->module()->eval();
     }
     if (strands != Strands::only) directions_.push_back(false);
@@ -24,10 +23,9 @@ EditedWindows::EditedWindows(std::vector<ModelFolder> models, Strands strands) :
 EditedWindow EditedWindows::open(const std::string& dna) const {
     const at::InferenceMode inference;
     EditedWindow window(grid());
-    for (const ModelFolder& model : models_) {
+    for (const ModelFolder& model : models_)
         for (const bool reverse : directions_)
             window.readings_.push_back({&model, reverse, model.bins()->edit(dna, reverse)});
-    }
     return window;
 }
 

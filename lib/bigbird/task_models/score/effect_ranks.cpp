@@ -25,10 +25,9 @@ std::vector<std::string> checksums_of(const rows::Provenance& run) {
 /// The entries of `run` that `other` lacks.
 std::string words_of(const rows::Provenance& run, const rows::Provenance& other) {
     std::string words;
-    for (const auto& entry : run) {
+    for (const auto& entry : run)
         if (std::ranges::find(other, entry) == other.end())
             words += (words.empty() ? "" : ", ") + entry.first + " " + entry.second;
-    }
     return words.empty() ? "defaults" : words;
 }
 

@@ -40,9 +40,8 @@ outputs::TableSchema schema_of(const EmbedSpec& spec, const std::string& layer, 
     outputs::TableSchema schema;
     schema.head = outputs::region_head();
     if (spec.pooling == EmbedPooling::token) {
-        for (const char* name : {"token", "token_start", "token_end"}) {
+        for (const char* name : {"token", "token_start", "token_end"})
             schema.head.push_back({name, outputs::FieldKind::integer});
-        }
         schema.head.push_back({"piece", outputs::FieldKind::text});
     }
     for (std::int64_t i = 0; i < hidden; ++i) {
@@ -143,10 +142,11 @@ EmbedReport embed(const EmbedSpec& spec) {
                                                       : token_embedder(spec, directory, job);
     std::unique_ptr<rows::RowSource> source = source_of(spec, *genome, reads_bases(directory));
     if (spec.outputs.shard) {
-        source = shard_rows(std::move(source), *spec.outputs.shard,
-                            [&embedder](const rows::RegionRow& before, const rows::RegionRow& row) {
-                                return embedder->together(before, row);
-                            });
+        source = shard_rows(
+            std::move(source), *spec.outputs.shard,
+            [&embedder](const rows::RegionRow& before, const rows::RegionRow& row) {
+                return embedder->together(before, row);
+            });
     }
     outputs::Outputs outputs(
         output_spec(spec),

@@ -91,14 +91,12 @@ public:
         const std::int64_t most = max_tokens(encoder_.config());
         parallel_for(std::ssize(rows), job_.threads, [&](std::int64_t i) {
             const auto index = static_cast<std::size_t>(i);
-            if (rows::is_scored(rows[index].head.status)) {
+            if (rows::is_scored(rows[index].head.status))
                 windows[index] = encode_window(rows[index].sequence, tokenizer_, most);
-            }
         });
         std::vector<model::TokenSequence> sequences;
-        for (const EncodedWindow& window : windows) {
+        for (const EncodedWindow& window : windows)
             if (!window.all_n()) sequences.push_back({window.ids, {}});
-        }
         const std::vector<at::Tensor> vectors =
             vectors_of(encoder_, sequences, spec_.pooling, layer_, job_.batch_tokens);
         std::vector<RowVectors> all(rows.size());
@@ -168,9 +166,8 @@ public:
         const at::Tensor vectors =
             at::tensor(sums, at::kDouble).to(at::kFloat).view({std::ssize(rows), 1, hidden_size()});
         std::vector<RowVectors> all(rows.size());
-        for (std::size_t i = 0; i < rows.size(); ++i) {
+        for (std::size_t i = 0; i < rows.size(); ++i)
             if (where[i].wanted) all[i].vectors = vectors[static_cast<std::int64_t>(i)];
-        }
         return all;
     }
 

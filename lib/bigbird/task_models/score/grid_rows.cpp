@@ -43,9 +43,8 @@ std::int64_t count_new_windows(const bins::Grid& grid, const genome::Interval* b
         return window_at(std::max(of.begin, of.end - 1));
     };
     std::int64_t first = window_at(where.begin);
-    if (before != nullptr && before->contig == where.contig && window_at(before->begin) <= first) {
+    if (before != nullptr && before->contig == where.contig && window_at(before->begin) <= first)
         first = std::max(first, last_of(*before) + 1);
-    }
     return std::max<std::int64_t>(0, last_of(where) - first + 1);
 }
 

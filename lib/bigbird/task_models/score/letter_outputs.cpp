@@ -105,18 +105,16 @@ void LetterOutputs::write(const rows::Row& row, std::string_view dna, std::span<
         }
         tracks_.write(rows::fields_of(head), letter == "N" ? std::span<const float>() : values);
     }
-    for (std::size_t i = 0; i < names_.size(); ++i) {
+    for (std::size_t i = 0; i < names_.size(); ++i)
         for (outputs::LetterArrays& array : arrays_[i])
             array.add(row.where, row.name, dna, scores.subspan(i * of_label, of_label));
-    }
 }
 
 void LetterOutputs::commit() {
     std::vector<PendingOutput*> pending;
-    for (auto& of_label : arrays_) {
+    for (auto& of_label : arrays_)
         for (outputs::LetterArrays& array : of_label)
             array.finish(pending);
-    }
     tables_.commit();
     tracks_.commit();
     commit_together(pending);

@@ -29,9 +29,8 @@ Common common_of(const Ids& a, const Ids& b) {
     while (common.before < shorter && a[common.before] == b[common.before])
         ++common.before;
     while (common.behind < shorter - common.before &&
-           a[a.size() - 1 - common.behind] == b[b.size() - 1 - common.behind]) {
+           a[a.size() - 1 - common.behind] == b[b.size() - 1 - common.behind])
         ++common.behind;
-    }
     return common;
 }
 
@@ -154,9 +153,8 @@ std::vector<std::optional<MaskedScore>> MaskedScorer::score(std::span<const Alle
         if (reverse) add(genome::reverse_complement(pair.ref), genome::reverse_complement(pair.alt));
     });
     std::vector<Query> queries;
-    for (std::vector<Query>& some : of_pairs) {
+    for (std::vector<Query>& some : of_pairs)
         std::move(some.begin(), some.end(), std::back_inserter(queries));
-    }
     const std::vector<double> sums = log_likelihoods(queries);
     std::vector<std::optional<MaskedScore>> scores(pairs.size());
     std::size_t next = 0;

@@ -44,11 +44,10 @@ public:
                 out[label] = effect_of(ref[label], alt[label], spec_.quantity, link);
         };
         const std::vector<Change> changes = all_changes(row.dna);
-        if (spec_.score == MutagenesisScore::own_bin) {
+        if (spec_.score == MutagenesisScore::own_bin)
             own_bins(row, changes, put);
-        } else {
+        else
             region(row, changes, put);
-        }
         return effects;
     }
     void stretches(const MutatedRow& row, const PutStretch& put) override {

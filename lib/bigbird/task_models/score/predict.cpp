@@ -36,11 +36,10 @@ outputs::OutputSpec output_spec(const PredictSpec& spec) {
     // The two strands of a promoter scan overlap.
     outputs.overlap = spec.task == examples::Task::promoter ? outputs::Overlap::max : outputs::Overlap::mean;
     outputs.tracks = !spec.by_records();
-    if (!spec.sequences.empty()) {
+    if (!spec.sequences.empty())
         outputs.inputs = {{"sequences", spec.sequences}};
-    } else if (spec.examples.empty()) {
+    else if (spec.examples.empty())
         outputs.inputs = {{"regions", spec.regions}};
-    }
     outputs.options = {{"anchor", std::string(word_of(anchor_choices, spec.anchor))},
                        {"dtype", spec.dtype},
                        {"attention", spec.attention}};
@@ -205,7 +204,8 @@ std::vector<ModelFolder> open_models(const PredictSpec& spec, const Job& job) {
 }
 
 bool any_bins(std::span<const ModelFolder> models) {
-    return std::ranges::any_of(models, [](const ModelFolder& model) { return model.bins() != nullptr; });
+    return std::ranges::any_of(
+        models, [](const ModelFolder& model) { return model.bins() != nullptr; });
 }
 
 std::unique_ptr<RowScorer> make_scorer(const PredictSpec& spec, std::vector<ModelFolder> models,
@@ -272,11 +272,10 @@ public:
                   : examples_       ? source_of_examples()
                                     : source_of_regions();
         if (spec.outputs.shard) take_part(*spec.outputs.shard);
-        if (examples_) {
+        if (examples_)
             contigs_ = contigs_of(*examples_);
-        } else if (reference_) {
+        else if (reference_)
             contigs_.assign(reference_->contigs().begin(), reference_->contigs().end());
-        }
     }
     const Job& job() const { return job_; }
     rows::RowSource& source() { return *source_; }
@@ -291,13 +290,11 @@ private:
     std::unique_ptr<rows::RowSource> source_of_records() const {
         RecordFit fit{.skip_invalid = spec_.skip_invalid};
         const std::span<const ModelFolder> models = scorer_->models();
-        if (const auto bins = models.front().bins()) {
+        if (const auto bins = models.front().bins())
             fit.shortest = bins->grid().bin;
-        } else if (spec_.task != examples::Task::sequences ||
-                   !std::ranges::all_of(models,
-                                        [](const auto& model) { return model.network->any_length(); })) {
+        else if (spec_.task != examples::Task::sequences ||
+                 !std::ranges::all_of(models, [](const auto& model) { return model.network->any_length(); }))
             fit.window = scorer_->info().window.size();
-        }
         if (!examples_) {
             return record_source(spec_.sequences, {.sequence = spec_.sequence_column, .id = spec_.id_column},
                                  fit);
@@ -373,9 +370,11 @@ PredictReport score_all(const PredictSpec& spec, PredictWork& work, RowWriter& w
     std::int64_t scored = 0;
     const auto score = [&](const Chunk& chunk) {
         const std::int64_t rows = std::ssize(chunk.rows);
-        std::vector<float> scores = scorer.score(*chunk.prepared, [&](double part) {
-            progress.update(scored + static_cast<std::int64_t>(part * static_cast<double>(rows)));
-        });
+        std::vector<float> scores = scorer.score(
+            *chunk.prepared,
+            [&](double part) {
+                progress.update(scored + static_cast<std::int64_t>(part * static_cast<double>(rows)));
+            });
         progress.update(scored += rows);
         return scores;
     };

@@ -35,10 +35,9 @@ rows::Provenance provenance_of(const MutagenesisSpec& spec, std::span<const Mode
 std::vector<float> by_label(std::span<const float> effects, std::size_t labels,
                             std::span<const std::size_t> chosen) {
     std::vector<float> turned;
-    for (const std::size_t label : chosen) {
+    for (const std::size_t label : chosen)
         for (std::size_t i = label; i < effects.size(); i += labels)
             turned.push_back(effects[i]);
-    }
     return turned;
 }
 
@@ -51,14 +50,16 @@ public:
           outputs_(spec.outputs, layout_of(spec, models), choice_.tracks, contigs, threads) {}
 
     void write(const MutatedRow& row, MutationEffects& all) {
-        all.stretches(row, [&](const genome::Interval& stretch, const std::vector<float>& effects) {
-            rows::Row head = row.head;
-            head.where = stretch;
-            std::vector<float> chosen;
-            for (const std::size_t label : effects.empty() ? std::vector<std::size_t>() : choice_.labels)
-                chosen.push_back(effects[label]);
-            outputs_.write(rows::fields_of(head), chosen);
-        });
+        all.stretches(
+            row,
+            [&](const genome::Interval& stretch, const std::vector<float>& effects) {
+                rows::Row head = row.head;
+                head.where = stretch;
+                std::vector<float> chosen;
+                for (const std::size_t label : effects.empty() ? std::vector<std::size_t>() : choice_.labels)
+                    chosen.push_back(effects[label]);
+                outputs_.write(rows::fields_of(head), chosen);
+            });
     }
     void commit() { outputs_.commit(); }
 

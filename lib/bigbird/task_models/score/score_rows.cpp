@@ -20,9 +20,8 @@ LabelChoice choose_labels(const rows::LabelTable& labels, const std::string& sel
     }
     for (const std::size_t label : tracks.empty() ? choice.labels : labels.select(tracks)) {
         const auto found = std::ranges::find(choice.labels, label);
-        if (found == choice.labels.end()) {
+        if (found == choice.labels.end())
             throw ConfigError("--track-labels chooses a label that --labels leaves out");
-        }
         choice.tracks.push_back(static_cast<std::size_t>(found - choice.labels.begin()));
     }
     return choice;

@@ -32,22 +32,20 @@ std::string escaped(std::string_view text) {
     std::string word;
     for (const char letter : text) {
         const auto code = static_cast<unsigned char>(letter);
-        if (code > ' ' && std::string_view("%;=,|").find(letter) == std::string_view::npos) {
+        if (code > ' ' && std::string_view("%;=,|").find(letter) == std::string_view::npos)
             word += letter;
-        } else {
+        else
             word += {'%', digits[code / 16], digits[code % 16]};
-        }
     }
     return word;
 }
 
 void append_value(std::string& entry, float value) {
     entry += '|';
-    if (std::isnan(value)) {
+    if (std::isnan(value))
         entry += '.';
-    } else {
+    else
         rows::append_number(entry, value);
-    }
 }
 
 std::vector<std::string> header_lines(const VariantSpec& spec, const rows::Provenance& provenance) {

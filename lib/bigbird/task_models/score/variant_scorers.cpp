@@ -56,10 +56,9 @@ public:
     }
     std::vector<float> values_of(const AlleleEffects& effects) const override {
         std::vector<float> values;
-        for (const AlleleEffect& effect : effects) {
+        for (const AlleleEffect& effect : effects)
             for (const Quantity quantity : quantities_)
                 values.push_back(value_of(effect, quantity));
-        }
         return values;
     }
     rows::Provenance provenance() const override {
@@ -128,9 +127,7 @@ public:
         for (std::size_t i = 0; i < rows.size(); ++i) {
             if (!rows::is_scored(rows[i].status)) continue;
             const auto [ref, alt] = places[i];
-            if (encoded.truncated[ref] || encoded.truncated[alt]) {
-                rows[i].status = rows::RowStatus::truncated;
-            }
+            if (encoded.truncated[ref] || encoded.truncated[alt]) rows[i].status = rows::RowStatus::truncated;
             const std::span<const double> all(scores);
             effects[i] = effects_of(all.subspan(ref * labels, labels), all.subspan(alt * labels, labels));
         }
@@ -166,9 +163,8 @@ public:
     }
     std::vector<AlleleEffects> score(std::span<rows::VariantRow> rows, int) override {
         std::map<std::string_view, std::vector<std::size_t>> windows;  // row indices by reference sequence
-        for (std::size_t i = 0; i < rows.size(); ++i) {
+        for (std::size_t i = 0; i < rows.size(); ++i)
             if (rows::is_scored(rows[i].status)) windows[rows[i].ref_sequence].push_back(i);
-        }
         std::vector<AlleleEffects> effects(rows.size());
         for (const auto& [dna, members] : windows)
             score(rows, members, std::string(dna), effects);
@@ -254,10 +250,9 @@ public:
     std::vector<std::string> labels() const override { return {"."}; }
     std::vector<float> values_of(const AlleleEffects& effects) const override {
         std::vector<float> values;
-        for (const AlleleEffect& effect : effects) {
+        for (const AlleleEffect& effect : effects)
             for (const Quantity quantity : written())
                 values.push_back(value_of(effect, quantity));
-        }
         return values;
     }
     std::vector<outputs::Column> columns() const override {

@@ -98,9 +98,8 @@ Predictor::Predictor(std::vector<ModelFolder> models, Strands strands, std::int6
             std::size_t r = 0;
             while (r < readings_.size() &&
                    (readings_[r].reverse != reverse || models_[readings_[r].model].network->encoding_key() !=
-                                                           models_[m].network->encoding_key())) {
+                                                           models_[m].network->encoding_key()))
                 ++r;
-            }
             if (r == readings_.size()) readings_.push_back({m, reverse});
             mine.push_back(r);
         }
@@ -111,10 +110,9 @@ Predictor::Encoded Predictor::encode(std::span<const std::string> sequences, int
     std::vector<std::vector<EncodedWindow>> windows(sequences.size());
     parallel_for(static_cast<std::int64_t>(sequences.size()), threads, [&](std::int64_t index) {
         const std::string& forward = sequences[static_cast<std::size_t>(index)];
-        for (const Reading& reading : readings_) {
+        for (const Reading& reading : readings_)
             windows[static_cast<std::size_t>(index)].push_back(
                 models_[reading.model].network->encode(forward, reading.reverse));
-        }
     });
     Encoded encoded;
     encoded.windows = sequences.size();
@@ -136,9 +134,8 @@ std::vector<double> Predictor::score(const Encoded& encoded, const std::function
     const auto kept = static_cast<std::int64_t>(encoded.kept.size());
     at::Tensor sum = at::zeros({kept, labels}, at::kDouble);
     std::int64_t passes = 0, done = 0;
-    for (const std::vector<std::size_t>& readings : readings_of_) {
+    for (const std::vector<std::size_t>& readings : readings_of_)
         passes += static_cast<std::int64_t>(readings.size());
-    }
     const auto tell = [&](std::int64_t windows) {
         done += windows;
         if (after_batch) after_batch(static_cast<double>(done) / static_cast<double>(passes * kept));
@@ -165,9 +162,9 @@ std::vector<double> Predictor::score(const Encoded& encoded, const std::function
 RowWindows::RowWindows(std::span<const ModelFolder> models, bool on_contigs)
     : about_tss(on_contigs && models.front().info.task == examples::Task::promoter),
       bounds(models.front().info.window) {
-    whole_records =
-        models.front().info.task == examples::Task::sequences &&
-        std::ranges::all_of(models, [](const ModelFolder& model) { return model.network->any_length(); });
+    whole_records = models.front().info.task == examples::Task::sequences &&
+                    std::ranges::all_of(
+                        models, [](const ModelFolder& model) { return model.network->any_length(); });
 }
 
 genome::Interval RowWindows::of(const genome::Interval& where, genome::Strand strand) const {

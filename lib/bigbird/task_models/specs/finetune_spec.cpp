@@ -58,15 +58,13 @@ void check_bins(const FinetuneSpec& spec) {
     const auto refuse = [&](bool given, const std::string& option, const std::string& why) {
         if (given) throw ConfigError(option + " is not of " + model + ": " + why);
     };
-    if (spec.task != examples::Task::chromatin) {
+    if (spec.task != examples::Task::chromatin)
         throw ConfigError(model + " scores bins: use finetune-chromatin");
-    }
     refuse(spec.pooling != "cls", "--pooling", "its head sees the mean over each bin's bases");
     refuse(spec.window.has_value(), "--window", "give --window-bins, its context in bins");
     refuse(spec.sampling != Sampling::uniform, "--sampling", "every bin of a window is in the loss");
-    if (spec.bins.averaging < 0 || spec.bins.averaging >= 1) {
+    if (spec.bins.averaging < 0 || spec.bins.averaging >= 1)
         throw ConfigError("--average-weights must be at least 0 and below 1");
-    }
 }
 
 }  // namespace
@@ -105,11 +103,10 @@ std::int64_t FinetuneSpec::waits_for() const {
 
 std::string FinetuneSpec::length() const {
     std::ostringstream text;
-    if (learning_rate.total_steps > 0) {
+    if (learning_rate.total_steps > 0)
         text << learning_rate.total_steps << " steps";
-    } else {
+    else
         text << epochs << " epochs";
-    }
     return text.str();
 }
 
@@ -165,9 +162,8 @@ FinetuneSpec floor_spec(std::int64_t bin) {
 
 void FinetuneTokensSpec::validate() const {
     if (pretrained.empty()) throw ConfigError("--model is needed: the pretrained model to start from");
-    if (none_label.empty() || none_label.find_first_of("\t\r\n") != std::string::npos) {
+    if (none_label.empty() || none_label.find_first_of("\t\r\n") != std::string::npos)
         throw ConfigError("--none-label must be a word without tabs and line breaks");
-    }
     if (window > 0) margin_bases(window);
 }
 

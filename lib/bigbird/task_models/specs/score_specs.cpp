@@ -79,9 +79,8 @@ void PredictSpec::validate() const {
         throw ConfigError("--pool " + std::string(word_of(pool_choices, pool)) + " needs tiles: give " +
                           (task == examples::Task::promoter ? "--scan" : "--tile"));
     }
-    if (tile > 0 && anchor == rows::Anchor::summit) {
+    if (tile > 0 && anchor == rows::Anchor::summit)
         throw ConfigError("--anchor summit is of whole rows, --tile cuts them: leave one of them out");
-    }
 }
 
 namespace {
@@ -122,9 +121,8 @@ void AttributeSpec::require_tokens_fit() const {
 }
 
 void EmbedSpec::validate() const {
-    if (regions.empty() && sequences.empty()) {
+    if (regions.empty() && sequences.empty())
         throw ConfigError("--regions with --reference, or --sequences, is needed");
-    }
 }
 
 }  // namespace bigbird::task_models

@@ -19,10 +19,9 @@ constexpr std::int64_t most_validation_bases = 4'000'000, windows_together = 64;
 
 std::vector<genome::Interval> pieces_of(const genome::IntervalSet& bases) {
     std::vector<genome::Interval> pieces;
-    for (const genome::Interval& where : bases.intervals()) {
+    for (const genome::Interval& where : bases.intervals())
         for (std::int64_t begin = where.begin; begin < where.end; begin += piece_bases)
             pieces.push_back({where.contig, begin, std::min(begin + piece_bases, where.end)});
-    }
     return pieces;
 }
 
@@ -176,12 +175,10 @@ BaseData::BaseData(std::shared_ptr<const TaskNetwork> network, const LabelSplits
       weights_(weights_of_labels(spec.label_weights, splits.train.counts())),
       tiles_(evenly_spaced(splits.validation.tiles(window_, info.margin.value_or(0)),
                            splits.validation.bases())) {
-    if (splits.train.bases() == 0) {
+    if (splits.train.bases() == 0)
         throw InputError("no base is left to learn from that is neither N nor held out");
-    }
-    if (splits.train.counts()[0] == splits.train.bases()) {
+    if (splits.train.counts()[0] == splits.train.bases())
         throw InputError("no base of train has a label: there is nothing to learn");
-    }
 }
 
 std::unique_ptr<Target> BaseData::target(const at::Device& device) const {
@@ -235,10 +232,9 @@ Batch BaseData::train(std::int64_t begin, std::int64_t end) {
 
 double BaseData::weight(std::int64_t begin, std::int64_t end) const {
     double sum = 0;
-    for (std::int64_t number = begin; number < end; ++number) {
+    for (std::int64_t number = begin; number < end; ++number)
         for (const std::int32_t label : splits_.train.labels(sample(number)))
             sum += weights_[static_cast<std::size_t>(label)];
-    }
     return sum;
 }
 

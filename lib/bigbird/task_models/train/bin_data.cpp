@@ -195,11 +195,10 @@ BinData::BinData(std::shared_ptr<const BinNetwork> network, const examples::Labe
         throw InputError(
             "--examples holds no bin of train that is not N; build it again with a larger part for training");
     }
-    if (bins.has_numbers()) {
+    if (bins.has_numbers())
         means_ = mean_numbers(training_);
-    } else if (std::ranges::all_of(positives_, [](std::int64_t count) { return count == 0; })) {
+    else if (std::ranges::all_of(positives_, [](std::int64_t count) { return count == 0; }))
         throw InputError("--examples has no bin of train with a label: there is nothing to learn");
-    }
     if (validation_.usable() > 0) {
         const std::int64_t bins_of_tile = grid_.core_bins() * static_cast<std::int64_t>(positives_.size());
         tiles_ = evenly_spaced(validation_.tiles(), std::max<std::int64_t>(1, most_logits / bins_of_tile));
@@ -293,11 +292,10 @@ Batch BinData::batch_of(const BinWindows& source, std::span<const BinWindow> win
         const BinWindow& window = windows[static_cast<std::size_t>(i)];
         const std::span<std::uint8_t> counts(counted + i * bins, static_cast<std::size_t>(bins));
         const auto size = static_cast<std::size_t>(width);
-        if (numbers) {
+        if (numbers)
             source.copy_numbers(window, {targets.mutable_data_ptr<float>() + i * width, size}, counts);
-        } else {
+        else
             source.copy_labels(window, {targets.mutable_data_ptr<std::uint8_t>() + i * width, size}, counts);
-        }
         batch.windows[static_cast<std::size_t>(i)] = network_->encode(source.sequence(window));
     });
     if (numbers) targets /= at::tensor(means_, at::kFloat);

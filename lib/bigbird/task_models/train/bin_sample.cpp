@@ -16,11 +16,10 @@ class Reservoir {
 public:
     Reservoir(std::int64_t most, Rng rng) : most_(most), rng_(rng) {}
     void offer(std::int64_t item) {
-        if (std::ssize(kept_) < most_) {
+        if (std::ssize(kept_) < most_)
             kept_.push_back(item);
-        } else if (const std::int64_t place = rng_.between(0, offered_); place < most_) {
+        else if (const std::int64_t place = rng_.between(0, offered_); place < most_)
             kept_[static_cast<std::size_t>(place)] = item;
-        }
         ++offered_;
     }
     const Rows& kept() const { return kept_; }
@@ -48,11 +47,10 @@ std::vector<Rows> rows_of_labels(const BinWindows& windows, const Rows& backgrou
                             rng.split("label").split(chosen.size()));
     auto next = background.begin();
     windows.for_each_row([&](std::int64_t row) {
-        if (next != background.end() && *next == row) {
+        if (next != background.end() && *next == row)
             ++next;
-        } else {
+        else
             windows.bins().for_each_label(row, [&](std::size_t label) { chosen[label].offer(row); });
-        }
     });
     std::vector<Rows> rows;
     for (const Reservoir& some : chosen)
@@ -95,9 +93,9 @@ bins::LabelledSequence sample_of(const BinWindows& windows, const SampleSize& si
     bins::LabelledSequence sample{.length = windows.bins().bin_size(), .background = std::ssize(background)};
     sample.with.resize(windows.bins().label_table().size());
     for (std::size_t i = 0; i < background.size(); ++i) {
-        windows.bins().for_each_label(background[i], [&](std::size_t label) {
-            sample.with[label].push_back(static_cast<std::int32_t>(i));
-        });
+        windows.bins().for_each_label(
+            background[i],
+            [&](std::size_t label) { sample.with[label].push_back(static_cast<std::int32_t>(i)); });
     }
     append_codes(windows, background, sample);
     if (sample.background == windows.usable()) return sample;

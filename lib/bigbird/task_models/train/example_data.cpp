@@ -59,9 +59,7 @@ EncodedExamples::EncodedExamples(const examples::ExampleSet& examples, std::span
             rows_.push_back(rows[static_cast<std::size_t>(done)]);
             truncated_ += forward.truncated ? 1 : 0;
             append(forward);
-            if (both_strands) {
-                append(encoded.reverse[i]);
-            }
+            if (both_strands) append(encoded.reverse[i]);
         }
         progress.update(done);
     };
@@ -75,8 +73,9 @@ void EncodedExamples::append(const EncodedWindow& window) {
     if (wide_) {
         wide_ids_.insert(wide_ids_.end(), window.ids.begin(), window.ids.end());
     } else {
-        std::transform(window.ids.begin(), window.ids.end(), std::back_inserter(narrow_ids_),
-                       [](std::int32_t id) { return static_cast<std::uint16_t>(id); });
+        std::transform(
+            window.ids.begin(), window.ids.end(), std::back_inserter(narrow_ids_),
+            [](std::int32_t id) { return static_cast<std::uint16_t>(id); });
     }
     offsets_.push_back(offsets_.back() + std::ssize(window.ids));
     marks_.emplace_back(window.marked_begin, window.marked_end);
@@ -94,11 +93,10 @@ EncodedWindow EncodedExamples::window(std::int64_t index, bool reverse) const {
     const auto begin = static_cast<std::ptrdiff_t>(offsets_[place]);
     const auto end = static_cast<std::ptrdiff_t>(offsets_[place + 1]);
     EncodedWindow window;
-    if (wide_) {
+    if (wide_)
         window.ids.assign(wide_ids_.begin() + begin, wide_ids_.begin() + end);
-    } else {
+    else
         window.ids.assign(narrow_ids_.begin() + begin, narrow_ids_.begin() + end);
-    }
     std::tie(window.marked_begin, window.marked_end) = marks_[place];
     return window;
 }
@@ -247,9 +245,8 @@ std::vector<std::int64_t> epoch_order(std::int64_t count, std::uint64_t seed, st
     std::vector<std::int64_t> order(static_cast<std::size_t>(count));
     std::iota(order.begin(), order.end(), 0);
     Rng rng = Rng(seed).split("epoch order").split(static_cast<std::uint64_t>(epoch));
-    for (std::int64_t i = count - 1; i > 0; --i) {
+    for (std::int64_t i = count - 1; i > 0; --i)
         std::swap(order[static_cast<std::size_t>(i)], order[static_cast<std::size_t>(rng.between(0, i))]);
-    }
     return order;
 }
 

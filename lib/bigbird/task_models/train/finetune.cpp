@@ -20,9 +20,7 @@ training::LoopResult carry_out(const FinetuneSpec& spec, const training::RankSpe
     };
     if (const auto finished = training::finished_run(spec.output, loop)) return *finished;
     model::set_compute_threads(threads);
-    if (plan.solve) {
-        return training::solve_run(loop, spec.output, [&] { return plan.solve(threads); });
-    }
+    if (plan.solve) return training::solve_run(loop, spec.output, [&] { return plan.solve(threads); });
     const at::Device device = model::open_device(training::device_of(rank, spec.device));
     loop.ranks = std::make_shared<training::Ranks>(rank, device);
     const Job job{device, parse_compute_options(spec.dtype, spec.attention, device), spec.batch_tokens,

@@ -39,9 +39,8 @@ std::shared_ptr<const Labels> load_labels(const FinetuneTokensSpec& spec, int th
 TaskInfo info_of(const FinetuneTokensSpec& spec, const Labels& data, const model::BigBirdConfig& config,
                  const fs::path& pretrained) {
     constexpr std::int64_t samples = 64, sample_bases = 4096;
-    if (data.splits.train.bases() == 0) {
+    if (data.splits.train.bases() == 0)
         throw InputError("no base is left to learn from that is neither N nor held out", spec.labels);
-    }
     const std::int64_t fitting =
         fitting_bins(data.splits.train.samples(samples, sample_bases),
                      model::read_tokenizer(pretrained, config), 1, max_tokens(config));
@@ -103,9 +102,8 @@ RunPlan plan_bases(const FinetuneTokensSpec& spec, int threads, bool speaks) {
     rate.peak = spec.peak_of(config.hidden_size);
     const LabelWindows& validation = data->splits.validation;
     std::optional<std::string> metric;
-    if (validation.bases() > 0) {
+    if (validation.bases() > 0)
         metric = validation.counts()[0] < validation.bases() ? "eval_auroc" : "eval_loss";
-    }
     plan.loop = finetune_loop(spec, rate, metric, speaks);
     plan.loop.fixed_options = fixed_options(spec, *data, info, pretrained, plan.loop);
     plan.card = card_facts(*data);

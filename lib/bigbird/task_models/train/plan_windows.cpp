@@ -19,11 +19,10 @@ rows::WindowBounds window_of(const FinetuneSpec& spec, const examples::ExampleSe
     rows::WindowBounds window = examples.bounds(), published;
     const bool own =
         !spec.is_bigbird() && baselines::published_window(spec.architecture, published.begin, published.end);
-    if (spec.window) {
+    if (spec.window)
         window = *spec.window;
-    } else if (own) {
+    else if (own)
         window = published;
-    }
     if (window.begin < examples.bounds().begin || window.end > examples.bounds().end) {
         throw ConfigError("--window " + to_string(window) +
                           (spec.window ? std::string() : " of " + spec.architecture) +
@@ -102,9 +101,8 @@ RunPlan plan_windows(const FinetuneSpec& spec, bool speaks) {
     const rows::WindowBounds window = window_of(spec, *examples);
     const fs::path pretrained = spec.is_bigbird() ? training::find_model(spec.pretrained) : fs::path();
     std::optional<std::string> metric;
-    if (!examples->rows(examples::Split::validation).empty()) {
+    if (!examples->rows(examples::Split::validation).empty())
         metric = has_auroc(*examples) ? "eval_auroc" : "eval_loss";
-    }
     RunPlan plan;
     plan.loop = finetune_loop(
         spec, spec.rate_over(std::ssize(examples->rows(examples::Split::train)), spec.batch_size), metric,

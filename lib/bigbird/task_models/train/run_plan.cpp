@@ -73,9 +73,8 @@ Json run_options(const FinetuneSpec& spec, const training::LoopSpec& loop, const
                  {"--dtype", spec.dtype},
                  {"--seed", spec.seed}};
     if (!spec.calibrates) options["--calibration"] = "none";
-    if (!spec.examples.empty()) {  // the manifest holds the checksums of all files
+    if (!spec.examples.empty())  // the manifest holds the checksums of all files
         options["--examples"] = "sha256:" + sha256_of_file(spec.examples / "manifest.json");
-    }
     if (!spec.is_bigbird()) return options;
     options["--model"] = "sha256:" + model::weights_checksum(pretrained);
     options["--head"] = spec.head;
@@ -87,9 +86,8 @@ Json run_options(const FinetuneSpec& spec, const training::LoopSpec& loop, const
 Json chosen_options(const Json& options, const std::string& names) {
     Json chosen = Json::object();
     std::istringstream words(names);
-    for (std::string name; words >> name;) {
+    for (std::string name; words >> name;)
         if (options.contains(name)) chosen[name] = options[name];
-    }
     return chosen;
 }
 

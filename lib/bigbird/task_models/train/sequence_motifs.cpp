@@ -38,9 +38,8 @@ bins::LabelledSequence sample_of(const examples::ExampleSet& examples, std::uint
             sample.codes.push_back(static_cast<std::uint8_t>(code));
         sample.codes.resize((i + 1) * static_cast<std::size_t>(sample.length), baselines::code_of_n);
         const std::vector<std::uint8_t> labels = examples.labels(rows[i]);
-        for (std::size_t label = 0; label < labels.size(); ++label) {
+        for (std::size_t label = 0; label < labels.size(); ++label)
             if (labels[label] == 1) sample.with[label].push_back(static_cast<std::int32_t>(i));
-        }
     }
     return sample;
 }

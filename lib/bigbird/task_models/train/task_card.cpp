@@ -66,9 +66,8 @@ void add_inputs(const Json& inputs, CardFacts& facts) {
     for (const Json& input : inputs) {
         if (!input.is_object()) continue;
         const Json role = input.value("role", Json()), sum = input.value("sha256", Json());
-        if (role.is_string() && sum.is_string()) {
+        if (role.is_string() && sum.is_string())
             by_role[role.get<std::string>()].push_back(sum.get<std::string>());
-        }
     }
     for (const auto& [role, sums] : by_role) {
         if (sums.size() > most_listed) {

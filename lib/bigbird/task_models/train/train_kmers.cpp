@@ -66,10 +66,9 @@ public:
             svm_.add(row);
         const std::size_t labels = examples.label_table().size();
         ones_.resize(labels);
-        for (const std::int64_t row : train.rows) {
+        for (const std::int64_t row : train.rows)
             for (std::size_t label = 0; label < labels; ++label)
                 ones_[label].push_back(examples.label(row, label));
-        }
     }
     Weights solve(double penalty) const {
         const bool two_classes = examples_.target() == TargetKind::classes && ones_.size() == 2;

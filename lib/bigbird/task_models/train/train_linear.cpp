@@ -156,16 +156,14 @@ baselines::LinearScores solve_svm(const Features& features, const LinearSpec& sp
                                   std::uint64_t seed, Json& metrics) {
     const std::vector<std::int64_t> rows = drawn_rows(train, examples, spec.most_windows, seed);
     metrics["windows"] = rows.size();
-    if (std::ssize(rows) < std::ssize(train)) {
+    if (std::ssize(rows) < std::ssize(train))
         log_info("{} of {} windows are learnt from (--most-windows)", rows.size(), train.size());
-    }
     baselines::LinearSvm svm(features.size());
     features.for_chunks(rows, "Counting k-mers", [&](auto some) {
         const at::Tensor x = features.of(some);
-        for (std::int64_t i = 0; i < x.size(0); ++i) {
+        for (std::int64_t i = 0; i < x.size(0); ++i)
             svm.add(
                 {x.const_data_ptr<float>() + i * features.size(), static_cast<std::size_t>(features.size())});
-        }
     });
     log_info("{:.1f} GB of features", static_cast<double>(svm.bytes()) / 1e9);
     const at::Tensor labels = features.labels(rows).t().contiguous();  // (labels, rows)

@@ -98,11 +98,10 @@ training::StepStats TrainTask::accumulate(std::int64_t step) {
         if (wanted.counts.defined()) wanted.counts = model::copy_to_device(wanted.counts, network_->device());
         const at::Tensor loss = target_->loss_sum(logits, wanted.targets, wanted.counts) * scale;
         stats.loss += loss.detach();
-        if (&group != &groups.back()) {
+        if (&group != &groups.back())
             loss.backward();
-        } else {
+        else
             gradients_.backward(loss);
-        }
     }
     return stats;
 }

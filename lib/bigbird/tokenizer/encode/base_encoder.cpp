@@ -176,11 +176,10 @@ BaseEncoder::BaseEncoder(BaseTokens bases, const EncoderTables& general, std::si
         const Number left = short_at(known.left, &BaseTokens::Token::right),
                      right = short_at(known.right, &BaseTokens::Token::left);
         Number& merge = merges_[left * count + right];
-        if (left == known.left && right == known.right) {
+        if (left == known.left && right == known.right)
             merge = static_cast<Number>(token);
-        } else if (merge == never_crossed) {
+        else if (merge == never_crossed)
             merge = side_by_side;
-        }
         if (left != known.left || right != known.right) {
             const std::size_t bit = extension_bit(known.left, known.right);
             extensions_[bit >> 6] |= std::uint64_t{1} << (bit & 63);
@@ -200,11 +199,10 @@ void BaseEncoder::encode(const std::uint8_t* letters, std::size_t size, std::vec
             other ? std::find_if_not(at, end, is_other) : std::find_if(at, end, is_other);
         const auto from = static_cast<std::size_t>(at - letters),
                    to = static_cast<std::size_t>(stop - letters);
-        if (!other && to - from >= fewest_letters) {
+        if (!other && to - from >= fewest_letters)
             Stretch(*this, letters, from, to, tokens).encode();
-        } else {
+        else
             encode_part(general_, letters, from, to, tokens);
-        }
         at = stop;
     }
 }

@@ -79,10 +79,9 @@ void TokenMatcher::shorten() {
     const auto shortened = [](const std::vector<Match<std::uint32_t>>& matches) {
         std::vector<Match<std::uint16_t>> halves;
         halves.reserve(matches.size());
-        for (const Match<std::uint32_t>& match : matches) {
+        for (const Match<std::uint32_t>& match : matches)
             halves.push_back(
                 {static_cast<std::uint16_t>(match.node), static_cast<std::uint16_t>(match.token)});
-        }
         return halves;
     };
     short_ = {shortened(long_.nodes), shortened(long_.jumps)};
@@ -121,9 +120,8 @@ public:
     Number rank(Number left, Number right) const {
         const std::uint64_t mixed = mix(left, right), bit = mixed >> filter_shift_;
         if ((filter_[bit >> 6] >> (bit & 63) & 1) == 0) return last_of<Number>;
-        for (std::size_t i = home(mixed); slots_[i].rank != 0; i = i + 1 == slots_.size() ? 0 : i + 1) {
+        for (std::size_t i = home(mixed); slots_[i].rank != 0; i = i + 1 == slots_.size() ? 0 : i + 1)
             if (slots_[i].left == left && slots_[i].right == right) return slots_[i].rank;
-        }
         return last_of<Number>;
     }
 
@@ -185,9 +183,8 @@ PackedTables<Number>::PackedTables(const ReachableTokens& tokens)
         if (tokens.shorter[i] != no_token) shapes_[i].shorter = static_cast<Number>(tokens.shorter[i]);
     }
     while (small_count_ < std::min(shapes_.size(), most_small) &&
-           shapes_[small_count_].length <= small_length) {
+           shapes_[small_count_].length <= small_length)
         ++small_count_;
-    }
     fill_small();
 }
 
@@ -207,11 +204,10 @@ void PackedTables<Number>::fill_small() {
         const auto left = static_cast<Number>(pair / count), right = static_cast<Number>(pair % count);
         const Edges &l = edges_[left], &r = edges_[right];
         bool crossed = false;
-        if (l.latest > r.latest) {
+        if (l.latest > r.latest)
             crossed = small_[l.right * count + right] < l.right_bound;
-        } else if (r.latest > 0) {
+        else if (r.latest > 0)
             crossed = small_[left * count + r.left] <= r.left_bound;
-        }
         small_[pair] = crossed ? Number{0} : merges_.rank(left, right);
     }
 }
@@ -252,9 +248,8 @@ void PackedTables<Number>::encode(const std::uint8_t* letters, std::size_t size,
             shape = shapes_[candidate];
             matcher_.prefetch(letters + std::min<std::size_t>(position + shape.length, size));
             if (dead[position + shape.length] == 0 &&
-                (tokens.size() == first || apart(static_cast<Number>(tokens.back().token), candidate))) {
+                (tokens.size() == first || apart(static_cast<Number>(tokens.back().token), candidate)))
                 break;
-            }
         }
         if (candidate != last_of<Number>) {
             tokens.push_back({static_cast<std::uint32_t>(position), candidate});
@@ -285,11 +280,10 @@ ReachableTokens::ReachableTokens(const BpeRules& rules) : number_of(rules.size()
     std::vector<Token> found;
     for (Token token = 0; token < rules.size(); ++token) {
         traces[token] = trace_token(rules, token);
-        if (traces[token]) {
+        if (traces[token])
             found.push_back(token);
-        } else {
+        else
             lost.push_back(rules.ids[token]);
-        }
     }
     std::sort(lost.begin(), lost.end());
     std::stable_sort(found.begin(), found.end(),
@@ -324,9 +318,8 @@ std::unique_ptr<const EncoderTables> make_encoder_tables(const ReachableTokens& 
     for (const ReachableTokens::Edges& edges : tokens.edges)
         highest = std::max(highest, edges.latest);
     if (tokens.texts.size() < most_short_numbers && highest < most_short_numbers &&
-        tokens.longest < most_short_numbers) {
+        tokens.longest < most_short_numbers)
         return std::make_unique<PackedTables<std::uint16_t>>(tokens);
-    }
     return std::make_unique<PackedTables<std::uint32_t>>(tokens);
 }
 

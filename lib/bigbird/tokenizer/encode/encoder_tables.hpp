@@ -47,11 +47,10 @@ public:
         std::uint64_t word;
         std::memcpy(&word, letters, sizeof word);
         const std::size_t position = pack(word & 0x0303030303030303);
-        if (short_.nodes.empty()) {
+        if (short_.nodes.empty())
             __builtin_prefetch(long_.jumps.data() + position);
-        } else {
+        else
             __builtin_prefetch(short_.jumps.data() + position);
-        }
     }
 
     /// Eight letters below 4 as 16 bits, the first in the lowest.

@@ -165,11 +165,10 @@ bool TextEncoder::add_in_chunks(const std::uint8_t* letters, std::size_t size) {
             return encode(letters, begin, std::min(begin + chunk_letters + overlap(), size));
         },
         [&](Chunk&& chunk) {
-            if (!current) {
+            if (!current)
                 current = std::move(chunk);
-            } else if (merged) {
+            else if (merged)
                 merged = merge(letters, *current, std::move(chunk));
-            }
         });
     if (merged) add(*current, current->first, current->tokens.size());
     return merged;

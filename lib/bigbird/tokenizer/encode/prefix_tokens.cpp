@@ -44,9 +44,8 @@ std::optional<BaseTokens> BaseTokens::of(const ReachableTokens& tokens) {
     const auto equal = [](const Position& a, const Position& b) { return a.order == b.order; };
     if (positions.size() > most_tokens || positions.size() < letters ||
         positions[letters - 1].order != letters - 1 ||
-        std::adjacent_find(positions.begin(), positions.end(), equal) != positions.end()) {
+        std::adjacent_find(positions.begin(), positions.end(), equal) != positions.end())
         return std::nullopt;
-    }
     std::vector<Number> numbers(tokens.texts.size(), none);
     for (std::size_t i = 0; i < positions.size(); ++i)
         numbers[positions[i].number] = static_cast<Number>(i);
@@ -91,9 +90,8 @@ constexpr std::size_t fewest_in_parts = 512;   // letters
 std::size_t short_count(const BaseTokens& tokens, std::size_t most) {
     std::size_t count = BaseTokens::letters;
     while (count < std::min({tokens.ordered(), most, PrefixTokens::highest_count}) &&
-           tokens[count].length <= PrefixTokens::longest) {
+           tokens[count].length <= PrefixTokens::longest)
         ++count;
-    }
     return count;
 }
 
@@ -149,21 +147,19 @@ private:
             if (at == 0) return;
             const Number token = branches_[at].token;
             if (token != BaseTokens::none && i + 1 < length &&
-                any_follows(token, sets_[length - i - 1][word >> (2 * (i + 1))])) {
+                any_follows(token, sets_[length - i - 1][word >> (2 * (i + 1))]))
                 set.push_back(token);
-            }
         }
         add_all_behind(at, set);
     }
     bool any_follows(Number token, const std::vector<Number>& set) const {
-        return std::any_of(set.begin(), set.end(),
-                           [&](Number next) { return neighbours_.apart(token, next); });
+        return std::any_of(
+            set.begin(), set.end(), [&](Number next) { return neighbours_.apart(token, next); });
     }
     void add_all_behind(std::size_t at, std::vector<Number>& set) const {
         if (branches_[at].token != BaseTokens::none) set.push_back(branches_[at].token);
-        for (const std::size_t next : branches_[at].next) {
+        for (const std::size_t next : branches_[at].next)
             if (next != 0) add_all_behind(next, set);
-        }
     }
 
     const ShortNeighbours& neighbours_;
@@ -185,11 +181,10 @@ ShortNeighbours::ShortNeighbours(const BaseTokens& tokens, std::size_t count)
         for (std::size_t right = 0; right < count; ++right) {
             Number& pair = crossing[left * count + right];
             bool crossed = false;
-            if (left >= BaseTokens::letters && left > right) {
+            if (left >= BaseTokens::letters && left > right)
                 crossed = crossing[tokens[left].right * count + right] < left;
-            } else if (right >= BaseTokens::letters) {
+            else if (right >= BaseTokens::letters)
                 crossed = crossing[left * count + tokens[right].left] <= right;
-            }
             pair = crossed ? crossed_before : pair;
             if (pair == BaseTokens::none)
                 bits_[left * words_ + (right >> 6)] |= std::uint64_t{1} << (right & 63);
@@ -334,14 +329,12 @@ std::size_t PrefixTokens::cut(const std::uint8_t* packed, std::size_t size,
         parts[i] = {.begin = begin, .end = end, .position = begin, .first = first, .last = first};
     }
     const auto going = [](const Part& part) { return part.position < part.end; };
-    while (std::all_of(parts.begin(), parts.end(), going)) {
+    while (std::all_of(parts.begin(), parts.end(), going))
         for (Part& part : parts)
             advance(packed, size, part);
-    }
-    for (Part& part : parts) {
+    for (Part& part : parts)
         while (going(part))
             advance(packed, size, part);
-    }
     const std::size_t before = tokens.size();
     tokens.resize(before + size);
     auto out = tokens.begin() + static_cast<std::ptrdiff_t>(before);

@@ -32,9 +32,7 @@ const AddedToken* AddedTokens::longest_at(std::string_view text, std::size_t pos
     for (const auto& [length, tokens] : by_length_) {
         if (length <= text.size() - position) {
             const auto found = tokens.find(std::string(text.substr(position, length)));
-            if (found != tokens.end()) {
-                return &found->second;
-            }
+            if (found != tokens.end()) return &found->second;
         }
     }
     return nullptr;
@@ -53,25 +51,16 @@ std::vector<AddedTokens::Part> AddedTokens::split(std::string_view text) const {
         std::size_t begin = position, end = position + token->content.size();
         position =
             end;  // a match that is not a single word is skipped completely, as in Hugging Face's library
-        if (token->single_word && !is_single_word(text, begin, end)) {
-            continue;
-        }
-        if (token->lstrip) {
+        if (token->single_word && !is_single_word(text, begin, end)) continue;
+        if (token->lstrip)
             begin = std::max(done, text.substr(0, begin).find_last_not_of(blanks) + 1);  // npos + 1 is 0
-        }
-        if (token->rstrip) {
-            end = std::min(text.find_first_not_of(blanks, end), text.size());
-        }
-        if (done < begin) {
-            parts.push_back({done, begin});
-        }
+        if (token->rstrip) end = std::min(text.find_first_not_of(blanks, end), text.size());
+        if (done < begin) parts.push_back({done, begin});
         parts.push_back({begin, end, token->id});
         done = end;
         position = std::max(position, end);
     }
-    if (done < text.size()) {
-        parts.push_back({done, text.size()});
-    }
+    if (done < text.size()) parts.push_back({done, text.size()});
     return parts;
 }
 

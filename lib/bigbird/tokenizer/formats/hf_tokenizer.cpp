@@ -49,14 +49,11 @@ bool spells_its_content(std::string_view text) {
 }
 
 TextPattern pattern_of(const Document& json, const Path& file) {
-    if (const std::string literal = text_of(json, "String"); !literal.empty()) {
+    if (const std::string literal = text_of(json, "String"); !literal.empty())
         return TextPattern::literal(literal);
-    }
     const std::string expression = text_of(json, "Regex");
     std::optional<TextPattern> pattern = TextPattern::regex(expression);
-    if (!pattern) {
-        refuse(file, "has the pattern '" + expression + "'");
-    }
+    if (!pattern) refuse(file, "has the pattern '" + expression + "'");
     return *pattern;
 }
 
@@ -75,13 +72,10 @@ using Rewrite = std::function<void(NormalizedString&)>;
 
 void read_normalizers(const Document& json, const Path& file, std::vector<Rewrite>& rewrites) {
     const std::string type = text_of(json, "type");
-    if (json.is_null()) {
-        return;
-    }
+    if (json.is_null()) return;
     if (type == "Sequence") {
-        for (const Document& part : member(json, "normalizers")) {
+        for (const Document& part : member(json, "normalizers"))
             read_normalizers(part, file, rewrites);
-        }
     } else if (type == "Strip") {
         const bool left = flag_of(json, "strip_left"), right = flag_of(json, "strip_right");
         rewrites.emplace_back([left, right](NormalizedString& traced) { traced.strip(left, right); });
@@ -92,8 +86,9 @@ void read_normalizers(const Document& json, const Path& file, std::vector<Rewrit
             [pattern, content](NormalizedString& traced) { traced.replace(pattern, content); });
     } else if (type == "Lowercase") {
         rewrites.emplace_back([](NormalizedString& traced) {
-            std::transform(traced.text.begin(), traced.text.end(), traced.text.begin(),
-                           [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c; });
+            std::transform(
+                traced.text.begin(), traced.text.end(), traced.text.begin(),
+                [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c; });
         });
     } else {
         refuse(file, "has the normalizer '" + type + "'");
@@ -102,18 +97,14 @@ void read_normalizers(const Document& json, const Path& file, std::vector<Rewrit
 
 void read_splits(const Document& json, const Path& file, std::vector<TextPattern>& splits) {
     const std::string type = text_of(json, "type");
-    if (json.is_null()) {
-        return;
-    }
-    if (type == "Sequence") {
-        for (const Document& part : member(json, "pretokenizers")) {
+    if (json.is_null()) return;
+    if (type == "Sequence")
+        for (const Document& part : member(json, "pretokenizers"))
             read_splits(part, file, splits);
-        }
-    } else if (type == "Split" && text_of(json, "behavior") == "Isolated" && !flag_of(json, "invert")) {
+    else if (type == "Split" && text_of(json, "behavior") == "Isolated" && !flag_of(json, "invert"))
         splits.push_back(pattern_of(member(json, "pattern"), file));
-    } else {
+    else
         refuse(file, "has the pre_tokenizer '" + type + "'");
-    }
 }
 
 // Its tokens around a sequence are not used: a network's input gets [CLS] and [SEP] by name.
@@ -138,56 +129,36 @@ void check_template(const Document& json, const Path& file) {
 
 // "A C" as older versions write it, or ["A", "C"].
 std::pair<std::string, std::string> merge_of(const Document& json, const Path& file) {
-    if (json.is_array() && json.size() == 2) {
-        return {json[0].get<std::string>(), json[1].get<std::string>()};
-    }
+    if (json.is_array() && json.size() == 2) return {json[0].get<std::string>(), json[1].get<std::string>()};
     const std::string text = json.is_string() ? json.get<std::string>() : "";
     const std::size_t blank = text.find(' ');
-    if (blank == std::string::npos) {
-        refuse(file, "has the merge " + json.dump());
-    }
+    if (blank == std::string::npos) refuse(file, "has the merge " + json.dump());
     return {text.substr(0, blank), text.substr(blank + 1)};
 }
 
 BpeRules read_rules(const Document& json, const Path& file) {
     const Document& model = member(json, "model");
-    if (text_of(model, "type") != "BPE") {
-        refuse(file, "has a model of type '" + text_of(model, "type") + "'");
-    }
-    for (const char* name : {"continuing_subword_prefix", "end_of_word_suffix"}) {
-        if (!text_of(model, name).empty()) {
-            refuse(file, std::string("sets ") + name);
-        }
-    }
-    for (const char* name : {"byte_fallback", "ignore_merges"}) {
-        if (flag_of(model, name)) {
-            refuse(file, std::string("sets ") + name);
-        }
-    }
+    if (text_of(model, "type") != "BPE") refuse(file, "has a model of type '" + text_of(model, "type") + "'");
+    for (const char* name : {"continuing_subword_prefix", "end_of_word_suffix"})
+        if (!text_of(model, name).empty()) refuse(file, std::string("sets ") + name);
+    for (const char* name : {"byte_fallback", "ignore_merges"})
+        if (flag_of(model, name)) refuse(file, std::string("sets ") + name);
     std::set<std::int32_t> added;
-    for (const Document& token : member(json, "added_tokens")) {
-        if (flag_of(token, "special")) {
-            added.insert(id_of(token.at("id"), file));
-        }
-    }
+    for (const Document& token : member(json, "added_tokens"))
+        if (flag_of(token, "special")) added.insert(id_of(token.at("id"), file));
     BpeRules rules;
     const std::string unknown = text_of(model, "unk_token");
     rules.unknown_id = -1;
     rules.fuse_unknown = flag_of(model, "fuse_unk");
     for (const auto& [text, json_id] : member(model, "vocab").items()) {
         const std::int32_t id = id_of(json_id, file);
-        if (text.empty()) {
-            refuse(file, "has an empty token");
-        }
-        if (text == unknown) {
+        if (text.empty()) refuse(file, "has an empty token");
+        if (text == unknown)
             rules.unknown_id = id;
-        } else if (spells_its_content(text) || !added.contains(id)) {
+        else if (spells_its_content(text) || !added.contains(id))
             rules.add(text, id);
-        }
     }
-    if (rules.unknown_id < 0) {
-        refuse(file, "has no unk_token in its vocabulary");
-    }
+    if (rules.unknown_id < 0) refuse(file, "has no unk_token in its vocabulary");
     std::uint32_t rank = 0;
     for (const Document& merge : member(model, "merges")) {
         const auto [left, right] = merge_of(merge, file);
@@ -232,15 +203,12 @@ HfTokenizer HfTokenizer::load(const std::filesystem::path& file) {
 
 HfTokenizer HfTokenizer::from_text(std::string_view text, const std::filesystem::path& file) {
     const Document json = nests_too_deeply(text) ? Document() : Document::parse(text, nullptr, false);
-    if (!json.is_object()) {
-        throw InputError("is not a JSON file, or a damaged one", file);
-    }
+    if (!json.is_object()) throw InputError("is not a JSON file, or a damaged one", file);
     try {
         const BpeRules rules = read_rules(json, file);
         auto state = std::make_unique<State>(rules);
-        for (Token token = 0; token < rules.size(); ++token) {
+        for (Token token = 0; token < rules.size(); ++token)
             state->set_text(rules.ids[token], rules.texts[token]);
-        }
         read_normalizers(member(json, "normalizer"), file, state->rewrites);
         state->read_added(json, file);
         state->set_text(rules.unknown_id, "");
@@ -263,9 +231,7 @@ void HfTokenizer::State::read_added(const Document& json, const Path& file) {
         for (const Document& token : member(json, "added_tokens")) {
             const bool special = flag_of(token, "special");
             const std::string content = text_of(token, "content");
-            if (special != specials || content.empty()) {
-                continue;
-            }
+            if (special != specials || content.empty()) continue;
             const std::int32_t id = id_of(token.at("id"), file);
             const Document& in_model = member(member(member(json, "model"), "vocab"), content.c_str());
             if (!in_model.is_null() && in_model != id) {
@@ -276,9 +242,8 @@ void HfTokenizer::State::read_added(const Document& json, const Path& file) {
             set_text(id, !special || spells_its_content(content) ? content : "");
             const bool normalized = flag_of(token, "normalized");
             const std::string pattern = normalized ? rewrite(content, false).text : content;
-            if (pattern.empty()) {
+            if (pattern.empty())
                 refuse(file, "has the added token '" + content + "', of which its normalizer leaves nothing");
-            }
             (normalized ? added_normalized : added)
                 .add({pattern, id, flag_of(token, "single_word"), flag_of(token, "lstrip"),
                       flag_of(token, "rstrip")});
@@ -288,9 +253,8 @@ void HfTokenizer::State::read_added(const Document& json, const Path& file) {
 
 NormalizedString HfTokenizer::State::rewrite(std::string_view text, bool traced) const {
     NormalizedString result(text, traced);
-    for (const Rewrite& rewrite : rewrites) {
+    for (const Rewrite& rewrite : rewrites)
         rewrite(result);
-    }
     return result;
 }
 

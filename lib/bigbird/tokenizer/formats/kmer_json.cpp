@@ -41,9 +41,8 @@ std::optional<int> length_in_pattern(std::string_view text) {
     const std::size_t at = text.find(before_length);
     if (at == std::string_view::npos) return std::nullopt;
     text.remove_prefix(at + before_length.size());
-    for (int k = 1; k <= KmerEncoder::longest; ++k) {
+    for (int k = 1; k <= KmerEncoder::longest; ++k)
         if (text.starts_with(std::to_string(k) + std::string(after_length))) return k;
-    }
     return std::nullopt;
 }
 

@@ -49,23 +49,20 @@ std::optional<ModelPiece> parse_piece(std::string_view message) {
 
 bool parse_trainer_spec(SentencePieceModel& model) {
     WireReader reader(model.trainer_spec);
-    while (const std::optional<WireField> field = reader.next()) {
+    while (const std::optional<WireField> field = reader.next())
         if (field->field == trainer_field::model_type && field->type == WireType::varint)
             model.is_bpe = field->number == trainer_field::bpe;
-    }
     return !reader.damaged();
 }
 
 bool parse_normalizer_spec(SentencePieceModel& model) {
     model.changes_letters = false;
     WireReader reader(model.normalizer_spec);
-    while (const std::optional<WireField> field = reader.next()) {
-        if (field->field == normalizer_field::charsmap && field->type == WireType::bytes) {
+    while (const std::optional<WireField> field = reader.next())
+        if (field->field == normalizer_field::charsmap && field->type == WireType::bytes)
             model.changes_letters = !field->bytes.empty();
-        } else if (field->field == normalizer_field::add_dummy_prefix && field->type == WireType::varint) {
+        else if (field->field == normalizer_field::add_dummy_prefix && field->type == WireType::varint)
             model.adds_blank = field->number != 0;
-        }
-    }
     return !reader.damaged();
 }
 
@@ -117,8 +114,8 @@ std::string serialize(const SentencePieceModel& model) {
 namespace {
 
 bool is_ascii(std::string_view text) {
-    return std::all_of(text.begin(), text.end(),
-                       [](char letter) { return static_cast<unsigned char>(letter) < 0x80; });
+    return std::all_of(
+        text.begin(), text.end(), [](char letter) { return static_cast<unsigned char>(letter) < 0x80; });
 }
 
 void expect_plain(const SentencePieceModel& model, const std::filesystem::path& origin) {
@@ -157,10 +154,9 @@ BpeRules bpe_rules_of(const SentencePieceModel& model, const std::filesystem::pa
     // A letter inside pieces that is not a piece itself can still be merged; alone it is unknown.
     for (std::size_t piece = 0; piece < pieces; ++piece) {
         const std::string text = rules.texts[piece];
-        for (const char letter : text) {
+        for (const char letter : text)
             if (rules.letters[static_cast<unsigned char>(letter)] == no_token)
                 rules.add(std::string_view(&letter, 1), rules.unknown_id);
-        }
     }
     std::vector<float> falling = scores;
     std::sort(falling.begin(), falling.end(), std::greater<>());

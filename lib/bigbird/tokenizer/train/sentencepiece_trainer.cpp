@@ -157,9 +157,8 @@ public:
 private:
     [[noreturn]] static void work(const TrainSpec& spec, const TrainingCorpus& corpus, int message) {
         ::prctl(PR_SET_PDEATHSIG, SIGKILL);
-        for (const int signal : stop_signals) {
+        for (const int signal : stop_signals)
             if (std::signal(signal, SIG_DFL) == SIG_IGN) std::signal(signal, SIG_IGN);  // as nohup asked
-        }
         StretchIterator iterator(corpus.positions());
         std::string model;
         const auto status = sentencepiece::SentencePieceTrainer::Train(options_of(spec), &iterator, &model);

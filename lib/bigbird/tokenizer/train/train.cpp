@@ -36,9 +36,8 @@ std::vector<std::string> stretches_to_measure(const TrainingCorpus& corpus) {
     const std::int64_t stride = std::max<std::int64_t>(1, corpus.bases() / bases_to_measure);
     std::vector<std::string> chosen;
     std::int64_t number = 0;
-    for (StretchReader reader(corpus.positions()); !reader.done(); reader.next()) {
+    for (StretchReader reader(corpus.positions()); !reader.done(); reader.next())
         if (number++ % stride == 0) chosen.push_back(reader.stretch());
-    }
     return chosen;
 }
 
@@ -195,14 +194,12 @@ const TrainSpec& TokenizerTrainer::spec() const {
 void TokenizerTrainer::add(std::string sentence) {
     State& state = *state_;
     if (++state.seen % 4096 == 0) stop_if_asked();
-    if (state.spec.max_sentences == 0) {
+    if (state.spec.max_sentences == 0)
         state.corpus.add(sentence);
-    } else if (state.seen <= state.spec.max_sentences) {
+    else if (state.seen <= state.spec.max_sentences)
         state.sentences.push_back(std::move(sentence));
-    } else if (const std::int64_t slot = state.rng.between(0, state.seen - 1);
-               slot < state.spec.max_sentences) {
+    else if (const std::int64_t slot = state.rng.between(0, state.seen - 1); slot < state.spec.max_sentences)
         state.sentences[static_cast<std::size_t>(slot)] = std::move(sentence);
-    }
 }
 
 TrainReport TokenizerTrainer::finish(const Companions& companions) {

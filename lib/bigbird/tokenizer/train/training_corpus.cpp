@@ -36,8 +36,8 @@ bool TrainingCorpus::is_sampled(std::int64_t sentence) const {
 
 void TrainingCorpus::append(std::string_view sentence) {
     letters_.resize(sentence.size());
-    std::transform(sentence.begin(), sentence.end(), letters_.begin(),
-                   [](char base) { return number_of(base); });
+    std::transform(
+        sentence.begin(), sentence.end(), letters_.begin(), [](char base) { return number_of(base); });
     const auto is_n = [](std::uint8_t letter) { return letter == n_symbol; };
     for (auto begin = letters_.begin();;) {
         begin = std::find_if_not(begin, letters_.end(), is_n);

@@ -9,12 +9,8 @@
 namespace bigbird::training {
 
 ComputeType parse_compute_type(const std::string& word, const at::Device& device) {
-    if (word == "auto") {
-        return device.is_cpu() ? ComputeType::fp32 : ComputeType::bf16;
-    }
-    if (word == "fp32") {
-        return ComputeType::fp32;
-    }
+    if (word == "auto") return device.is_cpu() ? ComputeType::fp32 : ComputeType::bf16;
+    if (word == "fp32") return ComputeType::fp32;
     if (word == "bf16") {
         return model::arithmetic_type(at::kBFloat16, device) == at::kBFloat16 ? ComputeType::bf16
                                                                               : ComputeType::fp32;
@@ -35,9 +31,7 @@ Autocast::Autocast(ComputeType type, const at::Device& device)
 
 Autocast::~Autocast() {
     if (on_) {
-        if (at::autocast::decrement_nesting() == 0) {
-            at::autocast::clear_cache();
-        }
+        if (at::autocast::decrement_nesting() == 0) at::autocast::clear_cache();
         at::autocast::set_autocast_enabled(device_, before_);
         at::autocast::set_autocast_dtype(device_, type_before_);
     }

@@ -24,9 +24,7 @@ auto with_memory_advice(const std::string& sentence, Body&& body) {
     } catch (const Error&) {
         throw;
     } catch (const std::exception& error) {
-        if (is_out_of_memory(error)) {
-            throw DeviceError(sentence);
-        }
+        if (is_out_of_memory(error)) throw DeviceError(sentence);
         throw;
     }
 }

@@ -31,9 +31,8 @@ constexpr std::array<std::uint32_t, 256> make_crc_table() {
     std::array<std::uint32_t, 256> table{};
     for (std::uint32_t i = 0; i < table.size(); ++i) {
         std::uint32_t value = i;
-        for (int bit = 0; bit < 8; ++bit) {
+        for (int bit = 0; bit < 8; ++bit)
             value = (value >> 1) ^ ((value & 1U) != 0 ? 0x82F63B78U : 0U);
-        }
         table[i] = value;
     }
     return table;
@@ -48,9 +47,8 @@ std::uint32_t masked_crc(const std::string& bytes) {
 
 template <typename Unsigned>
 void append_fixed(std::string& out, Unsigned value) {
-    for (std::size_t i = 0; i < sizeof(value); ++i) {
+    for (std::size_t i = 0; i < sizeof(value); ++i)
         out.push_back(static_cast<char>(static_cast<unsigned char>(value >> (8 * i))));
-    }
 }
 
 WireWriter event_at(double wall_time, std::int64_t step) {
@@ -68,9 +66,8 @@ double now() {
 
 std::uint32_t crc32c(const std::string& bytes) {
     std::uint32_t crc = ~0U;
-    for (const char byte : bytes) {
+    for (const char byte : bytes)
         crc = (crc >> 8) ^ crc_table[(crc ^ static_cast<unsigned char>(byte)) & 0xFFU];
-    }
     return ~crc;
 }
 
@@ -117,9 +114,7 @@ void EventFile::write_record(const std::string& event) {
 
 void EventFile::flush() {
     out_.flush();
-    if (!out_) {
-        throw WriteError(file_.string() + ": writing failed: " + std::strerror(errno));
-    }
+    if (!out_) throw WriteError(file_.string() + ": writing failed: " + std::strerror(errno));
 }
 
 }  // namespace bigbird::training

@@ -17,9 +17,7 @@ namespace {
 
 bool belongs(const std::string& line, std::int64_t last_step) {
     const Json value = Json::parse(line, nullptr, false);
-    if (!value.is_object() || !value.contains("step") || !value["step"].is_number_integer()) {
-        return false;
-    }
+    if (!value.is_object() || !value.contains("step") || !value["step"].is_number_integer()) return false;
     return value["step"].get<std::int64_t>() <= last_step;
 }
 
@@ -30,11 +28,8 @@ std::filesystem::path cut(const std::filesystem::path& file, std::int64_t last_s
     std::istringstream before(goes_on ? read_whole_file(file) : std::string());
     write_atomically(file, Overwrite::allow, [&](std::ostream& out) {
         std::string line;
-        while (std::getline(before, line)) {
-            if (belongs(line, last_step)) {
-                out << line << '\n';
-            }
-        }
+        while (std::getline(before, line))
+            if (belongs(line, last_step)) out << line << '\n';
     });
     return file;
 }
@@ -53,16 +48,12 @@ MetricsLog::MetricsLog(const std::filesystem::path& run_directory, std::int64_t 
     : file_(cut(run_directory / file_name, last_step)),
       out_(file_, std::ios::binary | std::ios::app),
       events_(events_from(run_directory / events_name, last_step), last_step + 1) {
-    if (!out_) {
-        throw WriteError(file_.string() + ": cannot be opened: " + std::strerror(errno));
-    }
+    if (!out_) throw WriteError(file_.string() + ": cannot be opened: " + std::strerror(errno));
 }
 
 void MetricsLog::append(const Json& line) {
     out_ << line.dump() << '\n' << std::flush;
-    if (!out_) {
-        throw WriteError(file_.string() + ": writing failed: " + std::strerror(errno));
-    }
+    if (!out_) throw WriteError(file_.string() + ": writing failed: " + std::strerror(errno));
     std::vector<std::pair<std::string, double>> scalars;
     for (const auto& item : line.items()) {
         if (item.key() != "step" && item.value().is_number()) {

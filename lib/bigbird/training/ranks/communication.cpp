@@ -27,11 +27,10 @@ std::string nccl_version(void* symbol) {
 std::string gloo_obstacle() {
     try {
         const char* interface = std::getenv("GLOO_SOCKET_IFNAME");
-        if (interface != nullptr && *interface != '\0') {
+        if (interface != nullptr && *interface != '\0')
             c10d::ProcessGroupGloo::createDeviceForInterface(interface);
-        } else {
+        else
             c10d::ProcessGroupGloo::createDeviceForHostname("127.0.0.1");
-        }
     } catch (const std::exception& error) {
         const std::string text = error.what();
         return text.substr(0, text.find('\n'));

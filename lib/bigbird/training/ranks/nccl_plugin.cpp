@@ -20,9 +20,7 @@ Make open_plugin(const std::filesystem::path& file) {
             "; build it on a machine with the CUDA toolkit and NCCL's headers, or use --device cpu");
     }
     void* symbol = ::dlsym(library, "bigbird_make_nccl");
-    if (symbol == nullptr) {
-        throw DeviceError(file.string() + " belongs to another version; build it again");
-    }
+    if (symbol == nullptr) throw DeviceError(file.string() + " belongs to another version; build it again");
     return reinterpret_cast<Make>(symbol);
 }
 

@@ -70,12 +70,9 @@ RankSpec from_torchrun() {
 int bound_alike(int local_rank, int local_size) {
     std::vector<std::string> masks;
     std::istringstream list(text_of("SLURM_CPU_BIND_LIST"));
-    for (std::string mask; std::getline(list, mask, ',');) {
+    for (std::string mask; std::getline(list, mask, ',');)
         masks.push_back(mask);
-    }
-    if (masks.size() < static_cast<std::size_t>(local_size)) {
-        return local_size;
-    }
+    if (masks.size() < static_cast<std::size_t>(local_size)) return local_size;
     return static_cast<int>(
         std::count(masks.begin(), masks.begin() + local_size, masks[static_cast<std::size_t>(local_rank)]));
 }
@@ -92,9 +89,7 @@ RankSpec from_slurm() {
     spec.processor_sharers = bound_alike(spec.local_rank, spec.local_size);
     if (spec.size > 1) {
         spec.host = text_of("MASTER_ADDR");
-        if (spec.host.empty()) {
-            spec.host = first_host(text_of("SLURM_STEP_NODELIST"));
-        }
+        if (spec.host.empty()) spec.host = first_host(text_of("SLURM_STEP_NODELIST"));
         if (spec.host.empty()) {
             throw ConfigError(
                 "srun started " + std::to_string(spec.size) +
@@ -115,29 +110,21 @@ int tasks_of_node(const std::string& list, int node) {
     for (std::string part; std::getline(parts, part, ',');) {
         const std::size_t times = part.find("(x");
         node -= times == std::string::npos ? 1 : std::atoi(part.c_str() + times + 2);
-        if (node < 0) {
-            return std::atoi(part.c_str());
-        }
+        if (node < 0) return std::atoi(part.c_str());
     }
     return 0;
 }
 
 std::string first_host(const std::string& list) {
     const std::size_t bracket = list.find('['), comma = list.find(',');
-    if (bracket == std::string::npos || comma < bracket) {
-        return list.substr(0, comma);
-    }
+    if (bracket == std::string::npos || comma < bracket) return list.substr(0, comma);
     const std::size_t end = list.find_first_of(",-]", bracket);
     return list.substr(0, bracket) + list.substr(bracket + 1, end - bracket - 1);
 }
 
 RankSpec ranks_from_environment() {
-    if (is_set("RANK") || is_set("WORLD_SIZE")) {
-        return from_torchrun();
-    }
-    if (is_set("SLURM_STEP_NUM_TASKS") && is_set("SLURM_PROCID")) {
-        return from_slurm();
-    }
+    if (is_set("RANK") || is_set("WORLD_SIZE")) return from_torchrun();
+    if (is_set("SLURM_STEP_NUM_TASKS") && is_set("SLURM_PROCID")) return from_slurm();
     return {};
 }
 

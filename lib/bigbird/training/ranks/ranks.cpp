@@ -51,13 +51,12 @@ c10::intrusive_ptr<c10d::Store> open_store(const RankSpec& spec) {
 c10::intrusive_ptr<c10d::Backend> gloo(const c10::intrusive_ptr<c10d::Store>& store, const RankSpec& spec) {
     auto options = c10d::ProcessGroupGloo::Options::create(patience);
     const char* interface = std::getenv("GLOO_SOCKET_IFNAME");
-    if (interface != nullptr && *interface != '\0') {
+    if (interface != nullptr && *interface != '\0')
         options->devices.push_back(c10d::ProcessGroupGloo::createDeviceForInterface(interface));
-    } else if (!spec.meeting_file.empty()) {
+    else if (!spec.meeting_file.empty())
         options->devices.push_back(c10d::ProcessGroupGloo::createDeviceForHostname("127.0.0.1"));
-    } else {
+    else
         options->devices.push_back(c10d::ProcessGroupGloo::createDefaultDevice());
-    }
     return c10::make_intrusive<c10d::ProcessGroupGloo>(store, spec.rank, spec.size, options);
 }
 
@@ -90,9 +89,7 @@ Ranks::Ranks() = default;
 Ranks::~Ranks() = default;
 
 Ranks::Ranks(const RankSpec& spec, const at::Device& device) : spec_(spec) {
-    if (spec.size <= 1) {
-        return;
-    }
+    if (spec.size <= 1) return;
     // If a signal ends one process before it gets here, the others would wait forever.
     const EndAtSignal end_at_signal;
     try {
@@ -118,55 +115,41 @@ Ranks::Ranks(const RankSpec& spec, const at::Device& device) : spec_(spec) {
 }
 
 void Ranks::sum(at::Tensor& values) {
-    if (!group_) {
-        return;
-    }
+    if (!group_) return;
     try {
         std::vector<at::Tensor> tensors{values.to(group_->device)};
         group_->processes->allreduce(tensors)->wait();
-        if (!tensors.front().is_same(values)) {
-            values.copy_(tensors.front());
-        }
+        if (!tensors.front().is_same(values)) values.copy_(tensors.front());
     } catch (const std::exception& error) {
         throw_lost(spec_, error);
     }
 }
 
 void Ranks::broadcast(at::Tensor& values) {
-    if (!group_) {
-        return;
-    }
+    if (!group_) return;
     try {
         std::vector<at::Tensor> tensors{values.to(group_->device)};
         group_->processes->broadcast(tensors)->wait();
-        if (!tensors.front().is_same(values)) {
-            values.copy_(tensors.front());
-        }
+        if (!tensors.front().is_same(values)) values.copy_(tensors.front());
     } catch (const std::exception& error) {
         throw_lost(spec_, error);
     }
 }
 
 Json Ranks::broadcast(const Json& value) {
-    if (!group_) {
-        return value;
-    }
+    if (!group_) return value;
     const std::string text = value.dump();
     at::Tensor size = at::tensor({static_cast<std::int64_t>(text.size())}, at::kLong);
     broadcast(size);
     at::Tensor bytes = at::zeros({size.item<std::int64_t>()}, at::kByte);
-    if (is_first()) {
-        std::memcpy(bytes.mutable_data_ptr(), text.data(), text.size());
-    }
+    if (is_first()) std::memcpy(bytes.mutable_data_ptr(), text.data(), text.size());
     broadcast(bytes);
     const auto* first = static_cast<const char*>(bytes.const_data_ptr());
     return Json::parse(first, first + bytes.numel());
 }
 
 std::vector<Json> Ranks::gather(const Json& value) {
-    if (!group_) {
-        return {value};
-    }
+    if (!group_) return {value};
     const std::string text = value.dump();
     at::Tensor sizes = at::zeros({spec_.size}, at::kLong);
     sizes.mutable_data_ptr<std::int64_t>()[spec_.rank] = static_cast<std::int64_t>(text.size());
@@ -179,9 +162,8 @@ std::vector<Json> Ranks::gather(const Json& value) {
     sum(bytes);
     const auto* first = bytes.const_data_ptr<std::uint8_t>();
     std::vector<Json> values;
-    for (int rank = 0; rank < spec_.size; ++rank) {
+    for (int rank = 0; rank < spec_.size; ++rank)
         values.push_back(Json::parse(first + begin(rank), first + end[rank]));
-    }
     return values;
 }
 
@@ -198,9 +180,7 @@ struct Ranks::GradientSum::State {
 Ranks::GradientSum::GradientSum(const std::vector<at::Tensor>& parameters, Ranks& ranks)
     : state_(std::make_unique<State>()) {
     state_->spec = ranks.spec_;
-    if (!ranks.group_) {
-        return;
-    }
+    if (!ranks.group_) return;
     auto [buckets, limits] = c10d::compute_bucket_assignment_by_size(
         parameters, {first_bucket_bytes, bucket_bytes}, std::vector<bool>(parameters.size(), false));
     std::reverse(buckets.begin(), buckets.end());  // gradients come from the last layer to the first
@@ -222,9 +202,7 @@ void Ranks::GradientSum::backward(const at::Tensor& loss) {
         state_->reducer->prepare_for_backward({loss});
         loss.backward();
     } catch (const std::exception& error) {
-        if (is_out_of_memory(error)) {
-            throw;
-        }
+        if (is_out_of_memory(error)) throw;
         throw_lost(state_->spec, error);
     }
 }

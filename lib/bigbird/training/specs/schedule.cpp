@@ -20,15 +20,10 @@ std::string to_string(Decay decay) {
 }
 
 void LearningRateSpec::validate() const {
-    if (!(peak > 0) || !std::isfinite(peak)) {
-        throw ConfigError("--learning-rate must be above 0");
-    }
-    if (total_steps < 1) {
-        throw ConfigError("--steps must be at least 1");
-    }
-    if (warmup_steps < 0 || warmup_steps > total_steps) {
+    if (!(peak > 0) || !std::isfinite(peak)) throw ConfigError("--learning-rate must be above 0");
+    if (total_steps < 1) throw ConfigError("--steps must be at least 1");
+    if (warmup_steps < 0 || warmup_steps > total_steps)
         throw ConfigError("--warmup-steps must lie between 0 and the number of steps");
-    }
 }
 
 LearningRateSpec LearningRateSpec::over(std::int64_t steps) const {
@@ -39,9 +34,8 @@ LearningRateSpec LearningRateSpec::over(std::int64_t steps) const {
 }
 
 double learning_rate(const LearningRateSpec& spec, std::int64_t step) {
-    if (step < spec.warmup_steps) {
+    if (step < spec.warmup_steps)
         return spec.peak * static_cast<double>(step) / static_cast<double>(spec.warmup_steps);
-    }
     // 0 at the warm-up's end (or the first step), 1 one step after the last.
     const std::int64_t first = spec.warmup_steps > 0 ? spec.warmup_steps : 1;
     const double done = static_cast<double>(step - first) / static_cast<double>(spec.total_steps + 1 - first);

@@ -24,9 +24,7 @@ std::map<std::string, std::string> checksums(const fs::path& directory) {
     std::map<std::string, std::string> sums;
     for (const auto& entry : fs::recursive_directory_iterator(directory)) {
         const std::string name = entry.path().lexically_relative(directory).generic_string();
-        if (entry.is_regular_file() && name != sums_file) {
-            sums.emplace(name, sha256_of_file(entry.path()));
-        }
+        if (entry.is_regular_file() && name != sums_file) sums.emplace(name, sha256_of_file(entry.path()));
     }
     return sums;
 }
@@ -41,9 +39,8 @@ void write_state(const fs::path& checkpoint, const Json& state) {
 void write_sums(const fs::path& checkpoint) {
     const std::map<std::string, std::string> sums = checksums(checkpoint);
     write_atomically(checkpoint / sums_file, Overwrite::refuse, [&](std::ostream& out) {
-        for (const auto& [name, sum] : sums) {
+        for (const auto& [name, sum] : sums)
             out << sum << "  " << name << '\n';
-        }
     });
 }
 
@@ -53,29 +50,22 @@ void check_sums(const fs::path& checkpoint) {
     bool any = false;
     while (std::getline(list, line)) {
         const std::size_t gap = line.find("  ");
-        if (gap == std::string::npos) {
-            throw InputError("is damaged", checkpoint / sums_file);
-        }
-        if (!is_name_within(line.substr(gap + 2))) {
+        if (gap == std::string::npos) throw InputError("is damaged", checkpoint / sums_file);
+        if (!is_name_within(line.substr(gap + 2)))
             throw InputError("names a file outside its folder", checkpoint / sums_file);
-        }
         const fs::path file = checkpoint / line.substr(gap + 2);
         require_readable(file);
-        if (sha256_of_file(file) != line.substr(0, gap)) {
+        if (sha256_of_file(file) != line.substr(0, gap))
             throw InputError("is damaged: its checksum is not the one that was written", file);
-        }
         any = true;
     }
-    if (!any) {
-        throw InputError("is empty", checkpoint / sums_file);
-    }
+    if (!any) throw InputError("is empty", checkpoint / sums_file);
 }
 
 Json read_state(const fs::path& checkpoint) {
     Json state = read_json(checkpoint / state_file);
-    if (!state.contains("step") || !state["step"].is_number_unsigned()) {
+    if (!state.contains("step") || !state["step"].is_number_unsigned())
         throw InputError("names no step", checkpoint / state_file);
-    }
     return state;
 }
 

@@ -52,7 +52,8 @@ DOCTEST_TEST_CASE("pattern: a uniform row holds the globals, its window and exac
         for (int row = 1; row < blocks - 1; ++row) {
             const auto counts = row_of(layout, row);
             const std::set<int> fixed{0, blocks - 1, row - 1, row, row + 1};
-            DOCTEST_CHECK(std::ranges::all_of(fixed, [&](int block) { return counts.contains(block); }));
+            DOCTEST_CHECK(std::ranges::all_of(
+                fixed, [&](int block) { return counts.contains(block); }));
             DOCTEST_CHECK(std::ranges::all_of(counts, [](const auto& item) { return item.second == 1; }));
             DOCTEST_CHECK(counts.size() == fixed.size() + 3);
         }
@@ -61,10 +62,9 @@ DOCTEST_TEST_CASE("pattern: a uniform row holds the globals, its window and exac
 
 DOCTEST_TEST_CASE("pattern: up to 5 + 2r blocks every row attends everything") {
     PatternSpec spec;
-    for (int blocks = 1; blocks <= 11; ++blocks) {
+    for (int blocks = 1; blocks <= 11; ++blocks)
         for (int row = 0; row < blocks; ++row)
             DOCTEST_CHECK(row_of(make_layout(spec, blocks, 0, 0), row) == everything(blocks));
-    }
     DOCTEST_CHECK(row_of(make_layout(spec, 12, 0, 0), 5) != everything(12));
     spec.full = true;
     DOCTEST_CHECK(row_of(make_layout(spec, 64, 0, 0), 5) == everything(64));
@@ -107,10 +107,9 @@ DOCTEST_TEST_CASE(
 
     std::map<int, int> drawn;  // row 10 of 16 blocks: free are 1..8 and 12..14
     const int draws = 4400;
-    for (int head = 0; head < draws; ++head) {
+    for (int head = 0; head < draws; ++head)
         for (const auto& [block, count] : row_of(make_layout(spec, 16, 0, head), 10))
             drawn[block] += count;
-    }
     double chi_squared = 0;
     for (const int block : {1, 2, 3, 4, 5, 6, 7, 8, 12, 13, 14}) {
         const double expected = draws * 3.0 / 11.0;
@@ -123,10 +122,9 @@ DOCTEST_TEST_CASE("pattern: version 1 of the uniform source never changes") {
     const BlockLayout layout = make_layout(PatternSpec{}, 64, 3, 5);
     const auto row = row_of(layout, 20);
     std::vector<int> random;
-    for (const auto& item : row) {
+    for (const auto& item : row)
         if (item.first != 0 && item.first != 63 && std::abs(item.first - 20) > 1)
             random.push_back(item.first);
-    }
     DOCTEST_CHECK(random == std::vector<int>{2, 8, 37});
 }
 
@@ -163,10 +161,9 @@ DOCTEST_TEST_CASE("pattern: seeded picks count on top of what is attended alread
     DOCTEST_CHECK(row_of(make_layout(spec, 64, 0, 0), 1) ==
                   std::map<int, int>{{0, 1}, {1, 1}, {2, 1}, {63, 1}, {7, 1}, {9, 1}, {14, 1}});
     int twice = 0;  // at 1,024 tokens picks may be the last block, which is global
-    for (int head = 0; head < 12; ++head) {
+    for (int head = 0; head < 12; ++head)
         for (int row = 1; row < 15; ++row)
             twice += row_of(make_layout(spec, 16, 0, head), row).at(15) - 1;
-    }
     DOCTEST_CHECK(twice == 38);
     PatternSpec hf = spec;
     hf.random_source = RandomSource::hf;
@@ -199,10 +196,9 @@ const std::vector<Fixture> fixtures{{0, false, 1024, "868d9dcb71bb7057", {9, 14,
 
 std::string little_endian(const Picks& picks) {
     std::string bytes;
-    for (const std::int32_t pick : picks) {
+    for (const std::int32_t pick : picks)
         for (int shift = 0; shift < 32; shift += 8)
             bytes.push_back(static_cast<char>((static_cast<std::uint32_t>(pick) >> shift) & 0xFF));
-    }
     return bytes;
 }
 
@@ -254,9 +250,8 @@ std::set<std::pair<int, int>> pairs_of(const BlockLayout& layout, int block) {
                 const bool whole = layout.mask[i] < 0;
                 if (whole ||
                     layout.masks[static_cast<std::size_t>(layout.mask[i])][static_cast<std::size_t>(token)] !=
-                        0) {
+                        0)
                     pairs.emplace(row * block + token / block, layout.columns[i] * block + token % block);
-                }
             }
         }
     }
@@ -344,9 +339,8 @@ DOCTEST_TEST_CASE("picture: a drawing has a cell a block that is attended") {
     const std::string svg = svg_picture(spec, layout, "t");
     std::size_t cells = 0;
     for (std::size_t at = svg.find("width='20'"); at != std::string::npos;
-         at = svg.find("width='20'", at + 1)) {
+         at = svg.find("width='20'", at + 1))
         ++cells;
-    }
     DOCTEST_CHECK(cells == layout.columns.size());
     DOCTEST_CHECK(svg.find(">random<") != std::string::npos);
 }

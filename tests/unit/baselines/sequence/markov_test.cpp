@@ -24,9 +24,8 @@ double bits_per_base(const baselines::CodeLength& code) {
 DOCTEST_TEST_CASE("markov: order 0 is the entropy of the composition") {
     MarkovModel model(0);
     std::string dna;
-    for (int i = 0; i < 25'000; ++i) {
+    for (int i = 0; i < 25'000; ++i)
         dna += "AACT";  // 1/2, 1/4, 1/4
-    }
     model.add(dna);
     const auto code = model.score(dna);
     DOCTEST_CHECK(code.bases == 100'000);
@@ -38,9 +37,8 @@ DOCTEST_TEST_CASE("markov: what was never seen costs two bits, what is certain c
     DOCTEST_CHECK(bits_per_base(empty.score("ACGTACGT")) == doctest::Approx(2.0));
     MarkovModel model(4);
     std::string dna;
-    for (int i = 0; i < 10'000; ++i) {
+    for (int i = 0; i < 10'000; ++i)
         dna += "ACGGT";
-    }
     model.add(dna);
     DOCTEST_CHECK(bits_per_base(model.score(dna)) < 0.001);
     MarkovModel blind(1);
@@ -64,9 +62,8 @@ DOCTEST_TEST_CASE("markov: the interpolation by hand") {
 DOCTEST_TEST_CASE("markov: the probabilities of the four bases add up to one") {
     Rng rng(11);
     std::string dna;
-    for (int i = 0; i < 5000; ++i) {
+    for (int i = 0; i < 5000; ++i)
         dna += "ACGT"[rng.between(0, 3) * rng.between(0, 1)];
-    }
     MarkovModel model(6);
     model.add(dna);
     for (int i = 0; i < 50; ++i) {
@@ -74,9 +71,8 @@ DOCTEST_TEST_CASE("markov: the probabilities of the four bases add up to one") {
             dna.substr(static_cast<std::size_t>(rng.between(0, 4000)), 8) + (i % 2 == 0 ? "" : "GG");
         const double base = model.score(context).bits;
         double total = 0;
-        for (const char letter : std::string("ACGT")) {
+        for (const char letter : std::string("ACGT"))
             total += std::exp2(base - model.score(context + letter).bits);
-        }
         DOCTEST_CHECK(total == doctest::Approx(1.0));
     }
 }

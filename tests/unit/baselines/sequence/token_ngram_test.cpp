@@ -23,9 +23,8 @@ tokenizer::DnaTokenizer small_tokenizer() {
 
 double plain_pieces(const tokenizer::DnaTokenizer& tokenizer) {
     double count = 0;
-    for (std::int32_t id = tokenizer::special::count; id < tokenizer.vocab_size(); ++id) {
+    for (std::int32_t id = tokenizer::special::count; id < tokenizer.vocab_size(); ++id)
         count += tokenizer.has_n(id) ? 0 : 1;
-    }
     return count;
 }
 
@@ -47,9 +46,8 @@ DOCTEST_TEST_CASE("token_ngram: the interpolation by hand") {
     DOCTEST_CHECK(length.bits == doctest::Approx(-std::log2(of_10) - std::log2(of_11_after_10) -
                                                  std::log2(of_12_after_11) - std::log2(of_20_after_12)));
     std::int64_t bases = 0;
-    for (const std::int32_t id : scored) {
+    for (const std::int32_t id : scored)
         bases += tokenizer.piece_length(id);
-    }
     DOCTEST_CHECK(length.bases == bases);
 }
 

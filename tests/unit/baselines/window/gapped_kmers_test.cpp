@@ -63,8 +63,9 @@ double slow_kernel(const Codes& a, const Codes& b, int word, int informative) {
 }
 
 double dot(const std::vector<float>& a, const std::vector<float>& b) {
-    return std::inner_product(a.begin(), a.end(), b.begin(), 0.0, std::plus<>(),
-                              [](float x, float y) { return double{x} * double{y}; });
+    return std::inner_product(
+        a.begin(), a.end(), b.begin(), 0.0, std::plus<>(),
+        [](float x, float y) { return double{x} * double{y}; });
 }
 
 }  // namespace

@@ -15,9 +15,8 @@ namespace bigbird::testing {
 namespace {
 
 Json fixture(const std::string& architecture) {
-    for (Json& entry : read_json(test_data("baselines/logits.json"))) {
+    for (Json& entry : read_json(test_data("baselines/logits.json")))
         if (entry.at("architecture") == architecture) return std::move(entry);
-    }
     DOCTEST_FAIL("the fixture lacks " << architecture);
     return {};
 }
@@ -37,9 +36,8 @@ std::int64_t inputs_of(const std::string& name, const Json& shapes) {
 at::Tensor fixture_bases(const std::string& architecture) {
     const Json entry = fixture(architecture);
     std::vector<at::Tensor> rows;
-    for (const Json& sequence : entry.at("sequences")) {
+    for (const Json& sequence : entry.at("sequences"))
         rows.push_back(at::tensor(baselines::base_codes(sequence.get<std::string>()), at::kLong));
-    }
     return at::stack(rows);
 }
 
@@ -65,10 +63,9 @@ void check_against_pytorch(const std::string& architecture, baselines::BaseNetwo
     }
     const at::Tensor logits = network.forward(fixture_bases(architecture), {});
     std::vector<double> wanted;
-    for (const Json& row : expected.at("logits")) {
+    for (const Json& row : expected.at("logits"))
         for (const Json& value : row)
             wanted.push_back(value.get<double>());
-    }
     const at::Tensor reference = at::tensor(wanted, at::kDouble).reshape(logits.sizes());
     DOCTEST_CHECK(reference.std(0).min().item<double>() > 0.01);  // windows differ
     DOCTEST_CHECK(difference(logits, reference) < 1e-5);

@@ -19,9 +19,8 @@ DOCTEST_TEST_CASE("checksum: a file's sum is its text's sum, at and across buffe
     constexpr std::size_t buffer = std::size_t{1} << 20;
     for (const std::size_t size : {std::size_t{0}, buffer - 1, buffer, buffer + 1, std::size_t{3'000'001}}) {
         std::string text(size, 'A');
-        for (std::size_t i = 0; i < size; i += 4099) {
+        for (std::size_t i = 0; i < size; i += 4099)
             text[i] = static_cast<char>('a' + i % 23);
-        }
         testing::write_file(folder / "a", text);
         DOCTEST_CHECK(sha256_of_file(folder / "a") == sha256_of_text(text));
     }

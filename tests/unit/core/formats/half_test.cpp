@@ -37,9 +37,8 @@ DOCTEST_TEST_CASE("half: what lies between two goes to the nearer, a tie to the 
         const float infinite = std::numeric_limits<float>::infinity();
         if (half_of(middle) != even || half_of(std::nextafterf(middle, 0)) != half ||
             half_of(std::nextafterf(middle, infinite)) != next ||
-            half_of(-middle) != static_cast<std::uint16_t>(even | 0x8000)) {
+            half_of(-middle) != static_cast<std::uint16_t>(even | 0x8000))
             DOCTEST_FAIL("behind half " << half);
-        }
     }
 }
 

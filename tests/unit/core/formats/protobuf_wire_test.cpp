@@ -101,9 +101,8 @@ DOCTEST_TEST_CASE("protobuf_wire: damage is noticed") {
                                                    "abc"),
                                        std::string("\x08"), std::string("\x15\x01\x02", 3),
                                        std::string("\x09\x01\x02\x03\x04\x05\x06\x07", 8),
-                                       std::string("\x0B"), std::string(1, '\0'), std::string(12, '\xFF')}) {
+                                       std::string("\x0B"), std::string(1, '\0'), std::string(12, '\xFF')})
         DOCTEST_CHECK(is_damaged(message));
-    }
     DOCTEST_CHECK(!is_damaged(""));
     DOCTEST_CHECK(!is_damaged(std::string("\x0A\x00", 2)));
     WireReader reader("\x0B\x08\x01");  // a damaged field ends the message, whatever follows
@@ -139,9 +138,8 @@ DOCTEST_TEST_CASE("protobuf_wire: a message cut anywhere but between fields is d
             fields += fields + 1 < ends.size() && ends[fields + 1] == size;
             WireReader reader(std::string_view(writer.text()).substr(0, size));
             std::size_t read = 0;
-            while (reader.next()) {
+            while (reader.next())
                 ++read;
-            }
             DOCTEST_CHECK(read == fields);
             DOCTEST_CHECK(reader.damaged() == !between);
         }

@@ -14,9 +14,8 @@ using namespace bigbird;
 DOCTEST_TEST_CASE("bootstrap_interval: the interval is that of a mean of many, and repeats") {
     Rng rng(5);
     std::vector<Share> shares;
-    for (int i = 0; i < 400; ++i) {
+    for (int i = 0; i < 400; ++i)
         shares.push_back({200 + 20 * rng.normal(), 100});
-    }
     const auto [low, high] = bootstrap_interval(shares, 1, 2000);
     const double mean = sum_of(shares).value(), half = 1.96 * 0.2 / std::sqrt(400.0);
     DOCTEST_CHECK(low == doctest::Approx(mean - half).epsilon(0.002));

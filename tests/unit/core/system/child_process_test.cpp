@@ -76,9 +76,8 @@ namespace {
 
 std::size_t open_files() {
     std::size_t count = 0;
-    for ([[maybe_unused]] const auto& entry : std::filesystem::directory_iterator("/proc/self/fd")) {
+    for ([[maybe_unused]] const auto& entry : std::filesystem::directory_iterator("/proc/self/fd"))
         ++count;
-    }
     return count;
 }
 
@@ -92,9 +91,8 @@ DOCTEST_TEST_CASE("child_process: much on both ends at once does not stop either
     const std::string much(500'000, 'x');
     const ChildResult result = run_child(
         [&] {
-            for (int i = 0; i < 10; ++i) {
+            for (int i = 0; i < 10; ++i)
                 std::fputs(much.c_str(), i % 2 == 0 ? stdout : stderr);
-            }
             return 0;
         },
         60s);
@@ -192,7 +190,8 @@ DOCTEST_TEST_CASE("child_process: a reader's messages come in order and whole, f
 
 DOCTEST_TEST_CASE("child_process: a reader's errors are thrown on, and a crash is damage to the file") {
     const auto error_of = [](const std::function<void()>& body) {
-        ChildReader reader("a.mat", [&](const ChildReader::Send&) { body(); });
+        ChildReader reader(
+            "a.mat", [&](const ChildReader::Send&) { body(); });
         return testing::message_of<std::exception>([&] { reader.next(); });
     };
     DOCTEST_CHECK(error_of([] { throw InputError("is odd", "a.mat", 3); }) == "a.mat:3: is odd");

@@ -23,9 +23,8 @@ namespace {
 /// A line of the system's about the processor, such as its features; empty where there is none.
 std::string listed(const std::string& key) {
     std::ifstream file("/proc/cpuinfo");
-    for (std::string line; std::getline(file, line);) {
+    for (std::string line; std::getline(file, line);)
         if (line.starts_with(key)) return line + " ";
-    }
     return {};
 }
 
@@ -38,9 +37,8 @@ std::string variable(const char* name) {
 
 DOCTEST_TEST_CASE("processor: instruction sets have names and an order") {
     std::ostringstream names;
-    for (const InstructionSet set : all_instruction_sets) {
+    for (const InstructionSet set : all_instruction_sets)
         names << name_of(set) << ' ';
-    }
     DOCTEST_CHECK(names.str() == "base avx2 avx512 avx512_bf16 amx ");
     DOCTEST_CHECK(InstructionSet::base < InstructionSet::avx2);
     DOCTEST_CHECK(InstructionSet::avx512_bf16 < InstructionSet::amx);

@@ -389,10 +389,9 @@ DOCTEST_TEST_CASE("document_writer: samtools and bedtools agree with the text (b
         (folder / "theirs").string();
     DOCTEST_REQUIRE(std::system(command.c_str()) == 0);
     std::string ours;
-    for (const auto& document : write_and_read(*genome, folder / "a.txt", DocumentForm::text)) {
+    for (const auto& document : write_and_read(*genome, folder / "a.txt", DocumentForm::text))
         for (const std::string& sentence : document)
             ours += sentence + "\n";
-    }
     DOCTEST_CHECK(read_file(folder / "theirs") == ours);
 }
 

@@ -111,8 +111,9 @@ fs::path write_documents(const TempDir& folder) {
     for (int document = 0; document < 23; ++document) {
         if (document > 0) out << '\n';
         for (int sentence = 0; sentence <= document % 4; ++sentence)
-            out << "ACGTTGCANACG" << std::string(static_cast<std::size_t>(document * 3 + sentence),
-                                                 document % 3 == 0 ? 't' : 'T')
+            out << "ACGTTGCANACG"
+                << std::string(static_cast<std::size_t>(document * 3 + sentence),
+                               document % 3 == 0 ? 't' : 'T')
                 << "\n";
     }
     return folder / "documents.txt";

@@ -163,8 +163,8 @@ DOCTEST_TEST_CASE(
         std::int64_t plain = 0;
         const Unmasked parts = original(example);
         for (const Ids* part : {&parts.a, &parts.b}) {
-            plain += std::count_if(part->begin(), part->end(),
-                                   [&](std::int32_t id) { return !tokenizer.has_n(id); });
+            plain += std::count_if(
+                part->begin(), part->end(), [&](std::int32_t id) { return !tokenizer.has_n(id); });
         }
         DOCTEST_CHECK(static_cast<double>(example.masked_positions.size()) ==
                       doctest::Approx(0.15 * static_cast<double>(plain)).epsilon(0.01));

@@ -23,14 +23,12 @@ struct Rows {
 
 Rows rows_of(const Json& json) {
     Rows rows;
-    for (const Json& label : json["logits"]) {
+    for (const Json& label : json["logits"])
         for (const Json& value : label)
             rows.logits.push_back(value.get<float>());
-    }
-    for (const Json& label : json["labels"]) {
+    for (const Json& label : json["labels"])
         for (const Json& value : label)
             rows.truth.push_back(value.get<std::uint8_t>());
-    }
     rows.labels = json["logits"].size();
     return rows;
 }

@@ -24,10 +24,9 @@ struct Rows {
 
 Rows rows_of(const Json& json) {
     Rows rows;
-    for (const Json& row : json["logits"]) {
+    for (const Json& row : json["logits"])
         for (const Json& value : row)
             rows.logits.push_back(value.get<float>());
-    }
     rows.truth = json["truth"].get<std::vector<std::int32_t>>();
     rows.labels = json["biases"].size();
     return rows;

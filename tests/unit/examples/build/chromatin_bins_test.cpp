@@ -39,18 +39,15 @@ DOCTEST_TEST_CASE("chromatin_bins: equal to counting base by base") {
         while (at < 2900) {
             const std::int64_t end = at + rng.between(1, 150);
             spans.push_back({at, std::min<std::int64_t>(end, 3000)});
-            for (std::int64_t i = at; i < spans.back().end; ++i) {
+            for (std::int64_t i = at; i < spans.back().end; ++i)
                 covered[static_cast<std::size_t>(i)] = 'x';
-            }
             at = end + rng.between(1, 120);
         }
         const std::int64_t size = rng.between(1, 250), count = 3000 / size;
         std::vector<std::int64_t> expected;
         for (std::int64_t bin = 0; bin < count; ++bin) {
             const auto begin = covered.begin() + bin * size;
-            if (2 * std::count(begin, begin + size, 'x') > size) {
-                expected.push_back(bin);
-            }
+            if (2 * std::count(begin, begin + size, 'x') > size) expected.push_back(bin);
         }
         DOCTEST_CHECK(marked(spans, size, count) == expected);
     }
@@ -59,9 +56,8 @@ DOCTEST_TEST_CASE("chromatin_bins: equal to counting base by base") {
 DOCTEST_TEST_CASE("chromatin_bins: N is counted inside the sequence and beyond it") {
     Rng rng(12);
     std::string dna;
-    while (dna.size() < 500) {
+    while (dna.size() < 500)
         dna.append(static_cast<std::size_t>(rng.between(1, 30)), rng.between(0, 1) == 0 ? 'N' : 'A');
-    }
     const NCounter counter(dna);
     for (int i = 0; i < 500; ++i) {
         const std::int64_t begin = rng.between(-100, 600), end = begin + rng.between(0, 300);

@@ -44,9 +44,8 @@ std::map<std::int64_t, std::vector<std::uint8_t>> bedtools_bins() {
     while (input.next(line)) {
         const auto fields = split_fields(line, '\t');
         std::vector<std::uint8_t> labels(109, 0);
-        for (const auto index : split_fields(fields[1], ',')) {
+        for (const auto index : split_fields(fields[1], ','))
             labels[static_cast<std::size_t>(*parse_number<std::int64_t>(index))] = 1;
-        }
         bins.emplace(*parse_number<std::int64_t>(fields[0]), std::move(labels));
     }
     return bins;
@@ -71,9 +70,8 @@ ChromatinOptions small_options(const testing::TempDir& folder) {
 
 std::vector<std::string> places(const ExampleSet& examples) {
     std::vector<std::string> found;
-    for (std::int64_t i = 0; i < examples.size(); ++i) {
+    for (std::int64_t i = 0; i < examples.size(); ++i)
         found.push_back(genome::to_string(examples.row(i).where));
-    }
     return found;
 }
 
@@ -90,14 +88,12 @@ DOCTEST_TEST_CASE("chromatin: bins and labels of 109 real peak files on 22 equal
     for (const auto& [start, labels] : expected) {
         DOCTEST_REQUIRE(examples.row(row).where == genome::Interval{"22", start, start + 200});
         DOCTEST_REQUIRE(examples.labels(row) == labels);
-        for (std::size_t i = 0; i < labels.size(); ++i) {
+        for (std::size_t i = 0; i < labels.size(); ++i)
             positives[i] += labels[i];
-        }
         ++row;
     }
-    for (std::size_t i = 0; i < positives.size(); ++i) {
+    for (std::size_t i = 0; i < positives.size(); ++i)
         DOCTEST_CHECK(examples.label_table()[i].positives == positives[i]);
-    }
     DOCTEST_CHECK(examples.label_table()[1].name == "A549|CTCF|None");
     DOCTEST_CHECK(examples.label_table()[1].group == "TF");
 }

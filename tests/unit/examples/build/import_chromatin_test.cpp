@@ -23,9 +23,8 @@ namespace {
 ImportOptions mat_options() {
     ImportOptions options;
     for (const auto& [split, name] :
-         {std::pair(Split::train, "train"), std::pair(Split::validation, "valid")}) {
+         {std::pair(Split::train, "train"), std::pair(Split::validation, "valid")})
         options.mats.emplace_back(split, test_data(std::string("chromatin/mat/") + name + ".mat"));
-    }
     return options;
 }
 
@@ -48,9 +47,8 @@ std::vector<Expected> expected_rows() {
 }
 
 void check_labels(const ExampleSet& set, std::int64_t row, const std::string& labels) {
-    for (std::size_t label = 0; label < labels.size(); ++label) {
+    for (std::size_t label = 0; label < labels.size(); ++label)
         DOCTEST_CHECK(set.label(row, label) == (labels[label] == '1' ? 1 : 0));
-    }
 }
 
 ExampleSet imported(const ImportOptions& options, const std::filesystem::path& folder) {

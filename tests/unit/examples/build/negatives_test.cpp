@@ -23,9 +23,8 @@ namespace {
 
 std::string random_bases(Rng rng, int length) {
     std::string dna;
-    for (int i = 0; i < length; ++i) {
+    for (int i = 0; i < length; ++i)
         dna += "ACGT"[rng.between(0, 3)];
-    }
     return dna;
 }
 
@@ -33,11 +32,9 @@ std::string random_bases(Rng rng, int length) {
 std::set<int> kept_pieces(const std::string& positive, const std::string& negative) {
     std::set<int> kept;
     const std::size_t piece = positive.size() / 20;
-    for (std::size_t i = 0; i < 20; ++i) {
-        if (positive.compare(i * piece, piece, negative, i * piece, piece) == 0) {
+    for (std::size_t i = 0; i < 20; ++i)
+        if (positive.compare(i * piece, piece, negative, i * piece, piece) == 0)
             kept.insert(static_cast<int>(i));
-        }
-    }
     return kept;
 }
 
@@ -54,20 +51,16 @@ DOCTEST_TEST_CASE("negatives: 8 of 20 pieces stay in place, 12 become random bas
         DOCTEST_REQUIRE(kept.size() == 8);
         for (int piece = 0; piece < 20; ++piece) {
             kept_times[static_cast<std::size_t>(piece)] += kept.contains(piece) ? 1 : 0;
-            if (!kept.contains(piece)) {
+            if (!kept.contains(piece))
                 for (std::size_t p = static_cast<std::size_t>(piece) * 400;
-                     p < static_cast<std::size_t>(piece + 1) * 400; ++p) {
+                     p < static_cast<std::size_t>(piece + 1) * 400; ++p)
                     ++letters[static_cast<unsigned char>(negative[p])];
-                }
-            }
         }
     }
-    for (const int times : kept_times) {
+    for (const int times : kept_times)
         DOCTEST_CHECK(times == doctest::Approx(160).epsilon(0.3));  // 8 of 20; sd 9.8
-    }
-    for (const char letter : {'A', 'C', 'G', 'T'}) {
+    for (const char letter : {'A', 'C', 'G', 'T'})
         DOCTEST_CHECK(letters[static_cast<unsigned char>(letter)] == doctest::Approx(480'000).epsilon(0.01));
-    }
 }
 
 DOCTEST_TEST_CASE("negatives: permuted pieces are the same pieces in other places") {
@@ -116,9 +109,8 @@ DOCTEST_TEST_CASE(
     "genomic_negatives: windows lie in the zone's reach, away from what is avoided, with little N") {
     std::string dna = std::string(100, 'N');
     Rng letters(1);
-    for (int i = 0; i < 900; ++i) {
+    for (int i = 0; i < 900; ++i)
         dna += "ACGT"[letters.between(0, 3)];
-    }
     const auto genome = genome::in_memory_genome({{"1", dna}});
     const IntervalSet zone(std::vector<Interval>{{"1", 0, 300}, {"1", 500, 1000}});
     const IntervalSet avoided(std::vector<Interval>{{"1", 600, 700}});

@@ -19,9 +19,8 @@ namespace {
 
 std::vector<std::string> sorted_places(const std::vector<genome::BedRecord>& records) {
     std::vector<std::string> places;
-    for (const genome::BedRecord& record : records) {
+    for (const genome::BedRecord& record : records)
         places.push_back(genome::to_string(record.where) + record.name + static_cast<char>(record.strand));
-    }
     std::sort(places.begin(), places.end());
     return places;
 }

@@ -45,11 +45,9 @@ Interval window_of_row(const ExampleSet& examples, std::int64_t row) {
 
 void check_splits_share_nothing(const ExampleSet& examples, bool negatives_too) {
     std::map<Split, std::vector<Interval>> windows;
-    for (std::int64_t row = 0; row < examples.size(); ++row) {
-        if (negatives_too || examples.label(row, 0) == 1) {
+    for (std::int64_t row = 0; row < examples.size(); ++row)
+        if (negatives_too || examples.label(row, 0) == 1)
             windows[examples.split(row)].push_back(window_of_row(examples, row));
-        }
-    }
     const genome::IntervalSet train(windows[Split::train]), validation(windows[Split::validation]),
         test(windows[Split::test]);
     DOCTEST_CHECK(!train.empty());
@@ -76,15 +74,12 @@ DOCTEST_TEST_CASE("promoters: each TSS has its window and a negative beside it, 
         DOCTEST_REQUIRE(negative.where == positive.where);
         DOCTEST_REQUIRE(negative.split == positive.split);
         std::string expected = reference->fetch(window_of_row(examples, row));
-        if (positive.strand == Strand::reverse) {
-            expected = genome::reverse_complement(expected);
-        }
+        if (positive.strand == Strand::reverse) expected = genome::reverse_complement(expected);
         DOCTEST_REQUIRE(examples.sequence(row) == expected);
         const std::string other = examples.sequence(row + 1);
         int kept = 0;
-        for (std::size_t piece = 0; piece < 20; ++piece) {
+        for (std::size_t piece = 0; piece < 20; ++piece)
             kept += other.compare(piece * 400, 400, expected, piece * 400, 400) == 0 ? 1 : 0;
-        }
         DOCTEST_REQUIRE(kept == 8);
     }
     check_splits_share_nothing(examples, true);
@@ -121,9 +116,8 @@ DOCTEST_TEST_CASE(
     const ExampleSet examples = build(options, folder / "p");
     const auto reference = genome::open_reference(testing::test_data("genome/22.fa.gz"));
     std::vector<Interval> tss_windows;
-    for (std::int64_t row = 0; row < examples.size(); row += 2) {
+    for (std::int64_t row = 0; row < examples.size(); row += 2)
         tss_windows.push_back(window_of_row(examples, row));
-    }
     const genome::IntervalSet avoided(tss_windows);
     for (std::int64_t row = 1; row < examples.size(); row += 2) {
         const ExampleRow negative = examples.row(row);

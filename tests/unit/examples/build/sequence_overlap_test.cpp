@@ -39,7 +39,8 @@ DOCTEST_TEST_CASE("sequence_overlap: k-mers are those of the text, one number pe
     for (const int k : {1, 2, 5, 16, 31}) {
         const std::string dna = random_dna(rng, 2000) + std::string(40, 'A');
         std::set<std::uint64_t> found, reversed;
-        for_each_kmer(dna, k, [&](std::uint64_t kmer) { found.insert(kmer); });
+        for_each_kmer(
+            dna, k, [&](std::uint64_t kmer) { found.insert(kmer); });
         for_each_kmer(genome::reverse_complement(dna), k, [&](std::uint64_t kmer) { reversed.insert(kmer); });
         DOCTEST_CHECK(found.size() == kmers_by_text(dna, static_cast<std::size_t>(k)).size());
         DOCTEST_CHECK(found == reversed);

@@ -52,9 +52,7 @@ std::size_t slow_regular(const std::string& text, std::size_t line_bases, std::s
         const bool plain = std::all_of(line.begin(), line.begin() + static_cast<std::ptrdiff_t>(line_bases),
                                        [](char c) { return c >= '!' && c <= '~'; });
         const std::string end = line.substr(line_bases);
-        if (!plain || line[0] == '>' || (end != "\n" && end != "\r\n")) {
-            break;
-        }
+        if (!plain || line[0] == '>' || (end != "\n" && end != "\r\n")) break;
     }
     return lines;
 }
@@ -96,7 +94,8 @@ DOCTEST_TEST_CASE("base_kernels: lines are closed up") {
             const auto lines = static_cast<std::size_t>(random.between(0, 12));
             const std::string_view letters = round % 2 == 0 ? "ACGTNacgtnRyU" : "ACGT-5\nE";
             std::string text(lines * line_bytes, '\n');
-            std::generate(text.begin(), text.end(), [&] { return pick(random, letters); });
+            std::generate(
+                text.begin(), text.end(), [&] { return pick(random, letters); });
             bool expected_codes = true;
             const std::string expected = slow_normalise(text, line_bases, line_bytes, lines, expected_codes);
             std::string out(lines * line_bases + 1, '!');
@@ -117,16 +116,14 @@ DOCTEST_TEST_CASE("base_kernels: regular lines are counted up to the first that 
             const auto lines = static_cast<std::size_t>(random.between(1, 60));
             std::string text;
             for (std::size_t line = 0; line < lines; ++line) {
-                for (std::size_t i = 0; i < line_bases; ++i) {
+                for (std::size_t i = 0; i < line_bases; ++i)
                     text += pick(random, "ACGT");
-                }
                 text += carriage_return ? "\r\n" : "\n";
             }
-            if (random.between(0, 3) > 0) {
+            if (random.between(0, 3) > 0)
                 text[static_cast<std::size_t>(
                     random.between(0, static_cast<std::int64_t>(text.size()) - 1))] =
                     pick(random, std::string_view(">\n\r \t\0A\x80", 8));
-            }
             DOCTEST_CAPTURE(text);
             DOCTEST_REQUIRE(count_regular_lines(text.data(), line_bases, line_bytes, lines) ==
                             slow_regular(text, line_bases, line_bytes));
@@ -139,7 +136,8 @@ DOCTEST_TEST_CASE("base_kernels: the other strand") {
         Rng random(3);
         for (std::size_t size = 0; size < 200; ++size) {
             std::string text(size, 'A');
-            std::generate(text.begin(), text.end(), [&] { return pick(random, "ACGTNacgtU?\xC1"); });
+            std::generate(
+                text.begin(), text.end(), [&] { return pick(random, "ACGTNacgtU?\xC1"); });
             std::string out(size, '!');
             complement_backwards(text.data(), size, out.data());
             DOCTEST_REQUIRE(out == slow_complement(text));

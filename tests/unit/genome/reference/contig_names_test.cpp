@@ -16,9 +16,8 @@ namespace {
 
 ContigNames names(const std::vector<const char*>& list) {
     std::vector<Contig> contigs;
-    for (const char* name : list) {
+    for (const char* name : list)
         contigs.push_back({name, 1});
-    }
     return ContigNames(contigs);
 }
 

@@ -15,9 +15,8 @@ namespace {
 
 std::vector<FastaEntry> scan(const std::string& text, std::size_t piece) {
     FastaScanner scanner("x.fa");
-    for (std::size_t i = 0; i < text.size(); i += piece) {
+    for (std::size_t i = 0; i < text.size(); i += piece)
         scanner.feed(std::string_view(text).substr(i, piece));
-    }
     return scanner.finish();
 }
 
@@ -46,9 +45,8 @@ DOCTEST_TEST_CASE("fasta_index: the scan gives what samtools faidx writes, whate
         DOCTEST_CHECK(entries[2].length == 0);
         DOCTEST_CHECK(entries[3].length == 5);
         DOCTEST_CHECK(entries[3].end == static_cast<std::int64_t>(text.size()));
-        for (const FastaEntry& entry : entries) {
+        for (const FastaEntry& entry : entries)
             DOCTEST_CHECK(entry.even);
-        }
     }
 }
 

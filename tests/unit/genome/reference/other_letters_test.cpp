@@ -22,9 +22,7 @@ const std::string remedy =
 std::string refusal(const std::string& text, bool with_index = false) {
     const testing::TempDir folder;
     testing::write_file(folder / "x.fa", text);
-    if (with_index) {
-        testing::write_file(folder / "x.fa.fai", "a\t8\t3\t4\t5\n");
-    }
+    if (with_index) testing::write_file(folder / "x.fa.fai", "a\t8\t3\t4\t5\n");
     const std::string message = testing::message_of<InputError>([&] {
         const auto genome = open_reference(folder / "x.fa");
         genome->fetch({"a", 0, genome->contigs()[0].length});

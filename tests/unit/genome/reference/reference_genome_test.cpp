@@ -33,9 +33,8 @@ std::vector<std::vector<std::string>> rows_of(const std::string& fixture) {
     while (input.next(line)) {
         std::istringstream fields(line);
         std::vector<std::string>& row = rows.emplace_back();
-        for (std::string field; std::getline(fields, field, '\t');) {
+        for (std::string field; std::getline(fields, field, '\t');)
             row.push_back(field);
-        }
     }
     DOCTEST_REQUIRE(!rows.empty());
     return rows;
@@ -49,9 +48,7 @@ Interval interval_of(const std::vector<std::string>& row) {
 const ReferenceGenome& genome_of(const std::string& name) {
     static std::map<std::string, std::unique_ptr<ReferenceGenome>> open;
     auto& genome = open[name];
-    if (!genome) {
-        genome = open_reference(testing::test_data("genome/" + name));
-    }
+    if (!genome) genome = open_reference(testing::test_data("genome/" + name));
     return *genome;
 }
 
@@ -76,17 +73,14 @@ struct RandomFasta {
                 const std::uint64_t count =
                     std::min<std::uint64_t>(ragged ? 1 + below(width) : width, length - sequence.size());
                 std::string line;
-                for (std::uint64_t i = 0; i < count; ++i) {
+                for (std::uint64_t i = 0; i < count; ++i)
                     line += "ACGTN"[below(5)];
-                }
                 sequence += line;
                 text += line + (ragged && below(9) == 0 ? line_end : "") + line_end;
             }
             text += below(5) == 0 ? line_end : "";
         }
-        if (below(2) == 0) {
-            text.erase(text.find_last_not_of("\r\n") + 1);
-        }
+        if (below(2) == 0) text.erase(text.find_last_not_of("\r\n") + 1);
     }
 };
 
@@ -114,9 +108,8 @@ DOCTEST_TEST_CASE("reference_genome: whole contigs equal samtools faidx, in the 
         DOCTEST_CHECK(genome.contigs()[contig].length == std::stoll(row.at(2)));
         DOCTEST_CHECK(sha256_of_text(whole(genome, contig)) == row.at(3));
     }
-    for (const auto& [name, contigs] : next) {
+    for (const auto& [name, contigs] : next)
         DOCTEST_CHECK(genome_of(name).contigs().size() == contigs);
-    }
 }
 
 DOCTEST_TEST_CASE("reference_genome: windows are filled up with N beyond a contig's ends") {
@@ -145,9 +138,8 @@ DOCTEST_TEST_CASE("reference_genome: plain, bgzip, gzip, CRLF, uneven lines and 
     });
     std::vector<std::unique_ptr<ReferenceGenome>> genomes;
     genomes.push_back(open_reference(folder / "pipe"));
-    for (const char* name : {"multi.fa.gz", "multi.plain-gzip.fa.gz", "multi.crlf.fa", "multi.ragged.fa"}) {
+    for (const char* name : {"multi.fa.gz", "multi.plain-gzip.fa.gz", "multi.crlf.fa", "multi.ragged.fa"})
         genomes.push_back(open_reference(testing::test_data(std::string("genome/") + name)));
-    }
     for (const auto& genome : genomes) {
         DOCTEST_REQUIRE(genome->contigs().size() == expected.contigs().size());
         for (std::size_t i = 0; i < expected.contigs().size(); ++i) {
@@ -209,9 +201,8 @@ DOCTEST_TEST_CASE("reference_genome: fetches in parallel equal those one after t
             return Interval{contig.name, begin, begin + 8000};
         };
         std::vector<std::string> serial, parallel(count);
-        for (std::int64_t i = 0; i < count; ++i) {
+        for (std::int64_t i = 0; i < count; ++i)
             serial.push_back(genome->fetch(window(i)));
-        }
         parallel_for(count, 8, [&](std::int64_t i) {
             parallel[static_cast<std::size_t>(i)] = genome->fetch(window(i));
         });
@@ -254,9 +245,8 @@ DOCTEST_TEST_CASE("reference_genome: a fresh index is read, an old one is not, a
     const auto now = fs::last_write_time(folder / "a.fa");
     fs::last_write_time(folder / "a.fa.fai", now + std::chrono::seconds(5));
     const auto indexed = open_reference(folder / "a.fa");
-    for (std::size_t i = 0; i < 4; ++i) {
+    for (std::size_t i = 0; i < 4; ++i)
         DOCTEST_CHECK(whole(*indexed, i) == whole(genome_of("multi.fa"), i));
-    }
     const std::string wrong =
         "chr22\t8000\t35\t60\t61\n1\t2999\t8192\t100\t101\niupac\t2400\t11229\t70\t71\nshort\t7\t13671\t60\t6"
         "1\n";
@@ -372,11 +362,10 @@ DOCTEST_TEST_CASE("reference_genome: a file that changes under the run is refuse
         const auto genome = open_reference(path);
         const Interval where{genome->contigs()[0].name, 0, 10};
         DOCTEST_CHECK(genome->fetch(where).size() == 10);
-        if (path.extension() == ".gz") {
+        if (path.extension() == ".gz")
             write(text + "\n");  // another file in its place
-        } else {
+        else
             testing::write_file(path, text + "ACGT\n");
-        }
         DOCTEST_CHECK(testing::message_of<InputError>([&] { genome->fetch(where); }) ==
                       path.string() +
                           ": changed while it was read (size or time of modification): run this again");
@@ -399,9 +388,8 @@ DOCTEST_TEST_CASE("reference_genome: contig lengths from a .fai, a table, or the
     const testing::TempDir folder;
     const ReferenceGenome& expected = genome_of("multi.fa");
     std::string sizes;
-    for (const Contig& contig : expected.contigs()) {
+    for (const Contig& contig : expected.contigs())
         sizes += contig.name + "\t" + std::to_string(contig.length) + "\n";
-    }
     testing::write_file(folder / "chrom.sizes", sizes);
     testing::write_file(folder / "indexed.fa", testing::read_file(testing::test_data("genome/multi.fa")));
     testing::write_file(folder / "indexed.fa.fai", sizes);  // its first two columns are enough
@@ -425,9 +413,8 @@ DOCTEST_TEST_CASE("reference_genome: contig lengths from a .fai, a table, or the
 DOCTEST_TEST_CASE("reference_genome: a contig on one line longer than what is read at once") {
     const testing::TempDir folder;
     std::string bases;
-    for (int i = 0; i < 900'000; ++i) {
+    for (int i = 0; i < 900'000; ++i)
         bases += "ACGTN"[(i + i / 7 + i / 1000) % 5];
-    }
     testing::write_file(folder / "a.fa", ">a\n" + bases + "\n>b\nACGT\n");
     const auto genome = open_reference(folder / "a.fa");
     DOCTEST_CHECK(genome->fetch({"a", 0, 900'000}) == bases);

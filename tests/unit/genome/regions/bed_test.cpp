@@ -51,9 +51,8 @@ DOCTEST_TEST_CASE("bed: a summit counts where it is one") {
     DOCTEST_REQUIRE(records.size() == 6);
     DOCTEST_CHECK(records[0].summit == 0);
     DOCTEST_CHECK(records[1].summit == 99);
-    for (std::size_t i = 2; i < records.size(); ++i) {
+    for (std::size_t i = 2; i < records.size(); ++i)
         DOCTEST_CHECK(records[i].summit == std::nullopt);
-    }
 }
 
 DOCTEST_TEST_CASE("bed: an empty file and an empty interval are no errors") {
@@ -87,9 +86,8 @@ DOCTEST_TEST_CASE("bed: a truncated file is an error behind the rows that it hol
     BedReader reader(testing::test_data("regions/malformed/truncated.bed.gz"));
     int rows = 0;
     const std::string message = testing::message_of<InputError>([&] {
-        while (reader.next()) {
+        while (reader.next())
             ++rows;
-        }
     });
     DOCTEST_CHECK(message.find("is truncated or corrupt") != std::string::npos);
     DOCTEST_CHECK(rows < 507);

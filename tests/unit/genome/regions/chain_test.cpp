@@ -37,9 +37,8 @@ std::string error_of(const std::string& text) {
 DOCTEST_TEST_CASE("chain: EPDnew's TSSs lift as pyliftover lifts them") {
     const ChainMap chains(testing::test_data("promoter/hg38ToHg19.chr22.chain.gz"));
     std::map<std::string, BedRecord> expected;
-    for (const BedRecord& record : read_bed(testing::test_data("promoter/tss.hg19.bed"))) {
+    for (const BedRecord& record : read_bed(testing::test_data("promoter/tss.hg19.bed")))
         expected.emplace(record.name, record);
-    }
     int lifted = 0, unmapped = 0;
     for (const BedRecord& record : read_bed(testing::test_data("promoter/tss.hg38.bed.gz"))) {
         const auto result = chains.lift(record.where.contig, record.where.begin, record.strand);

@@ -20,11 +20,9 @@ namespace {
 IntervalSet all_peaks() {
     std::vector<Interval> intervals;
     for (const auto& entry : std::filesystem::directory_iterator(testing::test_data("chromatin"))) {
-        if (entry.path().extension() == ".gz") {
-            for (const BedRecord& record : read_bed(entry.path())) {
+        if (entry.path().extension() == ".gz")
+            for (const BedRecord& record : read_bed(entry.path()))
                 intervals.push_back(record.where);
-            }
-        }
     }
     DOCTEST_REQUIRE(intervals.size() == 8357);
     return IntervalSet(intervals);
@@ -49,18 +47,16 @@ struct Flagged {
 
 void check_same(const IntervalSet& set, const std::vector<bool>& bases) {
     DOCTEST_CHECK(set.bases() == std::count(bases.begin(), bases.end(), true));
-    for (std::int64_t i = 0; i < static_cast<std::int64_t>(bases.size()); ++i) {
+    for (std::int64_t i = 0; i < static_cast<std::int64_t>(bases.size()); ++i)
         DOCTEST_REQUIRE(set.contains({"a", i, i + 1}) == bases[static_cast<std::size_t>(i)]);
-    }
 }
 
 }  // namespace
 
 DOCTEST_TEST_CASE("interval_set: merging equals bedtools merge") {
     std::vector<Interval> expected;
-    for (const BedRecord& record : read_bed(testing::test_data("genome/fixtures/merged.bed"))) {
+    for (const BedRecord& record : read_bed(testing::test_data("genome/fixtures/merged.bed")))
         expected.push_back(record.where);
-    }
     DOCTEST_CHECK(all_peaks().intervals() == expected);
 }
 

@@ -35,9 +35,8 @@ std::string line_of(const Variant& variant) {
 DOCTEST_TEST_CASE("variant_reader: a bgzipped VCF and a BCF give the lines' own fields") {
     genome::TextInput text(test_data("variants/1000g.chr22.vcf.gz"));
     std::vector<std::string> lines;
-    for (std::string line; text.next(line);) {
+    for (std::string line; text.next(line);)
         if (!line.starts_with('#')) lines.push_back(line);
-    }
     for (const char* name : {"variants/1000g.chr22.vcf.gz", "variants/1000g.chr22.bcf"}) {
         const std::vector<Variant> variants = read_all(test_data(name));
         DOCTEST_REQUIRE(variants.size() == lines.size());

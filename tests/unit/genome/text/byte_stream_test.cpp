@@ -48,9 +48,8 @@ std::string read_all(const std::filesystem::path& path, std::size_t piece) {
     std::string text, buffer(piece, '\0');
     try {
         ByteStream stream(path);
-        while (const std::size_t count = stream.read(buffer.data(), piece, 0)) {
+        while (const std::size_t count = stream.read(buffer.data(), piece, 0))
             text.append(buffer, 0, count);
-        }
     } catch (const InputError&) {
         text += "refused";
     }
@@ -59,9 +58,8 @@ std::string read_all(const std::filesystem::path& path, std::size_t piece) {
 
 std::string random_text(Rng& random, std::int64_t size) {
     std::string text;
-    for (std::int64_t i = 0; i < size; ++i) {
+    for (std::int64_t i = 0; i < size; ++i)
         text += "ACGT\nN"[random.between(0, 5)];
-    }
     return text;
 }
 
@@ -81,11 +79,9 @@ DOCTEST_TEST_CASE("byte_stream: how a file is compressed is told by its bytes") 
 
 DOCTEST_TEST_CASE("byte_stream: the same bytes however they are compressed and asked for") {
     const std::string wanted = read_file(test_data("genome/multi.fa"));
-    for (const char* name : {"multi.fa", "multi.fa.gz", "multi.plain-gzip.fa.gz"}) {
-        for (const std::size_t piece : {1UL, 7UL, 65536UL}) {
+    for (const char* name : {"multi.fa", "multi.fa.gz", "multi.plain-gzip.fa.gz"})
+        for (const std::size_t piece : {1UL, 7UL, 65536UL})
             DOCTEST_CHECK(all_of(test_data("genome") / name, piece) == wanted);
-        }
-    }
 }
 
 DOCTEST_TEST_CASE("byte_stream: at the end all bytes of the file are counted, and reading on gives nothing") {
@@ -126,9 +122,8 @@ DOCTEST_TEST_CASE("byte_stream: plain gzip of any members, levels and pieces") {
             file += gzip(text, static_cast<int>(random.between(0, 9)));
         }
         testing::write_file(folder / "x.gz", file);
-        for (const std::size_t piece : {std::size_t{1} << 20, std::size_t{4099}}) {
+        for (const std::size_t piece : {std::size_t{1} << 20, std::size_t{4099}})
             DOCTEST_REQUIRE(read_all(folder / "x.gz", piece) == expected);
-        }
     }
 }
 
@@ -139,9 +134,7 @@ DOCTEST_TEST_CASE("byte_stream: plain gzip: what is truncated or corrupt is refu
     const std::string whole = gzip(text, 6) + gzip(text, 1);
     const std::size_t first = gzip(text, 6).size();
     for (std::size_t size = 2; size < whole.size(); size += size < 40 ? 1 : 23) {
-        if (size == first) {
-            continue;
-        }
+        if (size == first) continue;
         testing::write_file(folder / "x.gz", whole.substr(0, size));
         const std::string got = read_all(folder / "x.gz", 512);
         DOCTEST_CAPTURE(size);

@@ -141,9 +141,8 @@ DOCTEST_TEST_CASE("text_input: the lines before the damage are read") {
     const testing::TempDir folder;
     {
         TextOutput output(folder / "whole.gz", Overwrite::refuse);
-        for (int i = 0; i < 100'000; ++i) {
+        for (int i = 0; i < 100'000; ++i)
             output.write("line " + std::to_string(i) + "\n");
-        }
         output.commit();
     }
     const std::string whole = testing::read_file(folder / "whole.gz");
@@ -166,9 +165,8 @@ DOCTEST_TEST_CASE(
     std::string line;
     std::int64_t lines = 0;
     const auto read_on = [&] {
-        while (input.next(line)) {
+        while (input.next(line))
             ++lines;
-        }
     };
     DOCTEST_CHECK_THROWS_AS(read_on(), InputError);
     const std::int64_t before = lines;

@@ -23,27 +23,24 @@ namespace {
 /// 1.5 MB that compress well but not to nothing.
 std::string long_text() {
     std::string text;
-    for (int i = 0; i < 100'000; ++i) {
+    for (int i = 0; i < 100'000; ++i)
         text += "line " + std::to_string(i * 7919 % 100'003) + "\n";
-    }
     return text;
 }
 
 void write_in_pieces(const std::filesystem::path& path, const std::string& text, int threads,
                      std::size_t piece) {
     TextOutput output(path, Overwrite::refuse, threads);
-    for (std::size_t i = 0; i < text.size(); i += piece) {
+    for (std::size_t i = 0; i < text.size(); i += piece)
         output.write(std::string_view(text).substr(i, piece));
-    }
     output.commit();
 }
 
 std::string read_back(const std::filesystem::path& path) {
     TextInput input(path);
     std::string text, line;
-    while (input.next(line)) {
+    while (input.next(line))
         text += line + "\n";
-    }
     return text;
 }
 

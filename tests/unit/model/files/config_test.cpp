@@ -24,9 +24,8 @@ DOCTEST_TEST_CASE("config: presets have the published shapes") {
     DOCTEST_CHECK(base.max_position_embeddings == 4096);
     DOCTEST_CHECK(preset("tiny").intermediate_size == 512);
     for (const char* name :
-         {"tiny", "tiny-modern", "modern", "small", "base", "large", "genomics", "base-etc"}) {
+         {"tiny", "tiny-modern", "modern", "small", "base", "large", "genomics", "base-etc"})
         DOCTEST_CHECK_NOTHROW(preset(name).validate());
-    }
     DOCTEST_CHECK(
         message_of<ConfigError>([] { preset("huge"); }) ==
         "no model preset is named 'huge': choose tiny, tiny-modern, modern, small, base, large, genomics "

@@ -89,11 +89,8 @@ DOCTEST_TEST_CASE("describe: a tokenizer, by what sentencepiece says of it") {
     DOCTEST_CHECK(json["special_pieces"] == 5);
     std::size_t longest = 0;
     std::istringstream lines(read_file(test_data("tokenizer/small.vocab")));
-    for (std::string line; std::getline(lines, line);) {
-        if (!line.starts_with("[")) {
-            longest = std::max(longest, line.find('\t'));
-        }
-    }
+    for (std::string line; std::getline(lines, line);)
+        if (!line.starts_with("[")) longest = std::max(longest, line.find('\t'));
     DOCTEST_CHECK(json["longest_piece"] == longest);
 }
 

@@ -18,9 +18,8 @@ namespace {
 
 std::string file_of(const std::string& header, std::size_t data_bytes) {
     std::string file(8, '\0');
-    for (std::size_t i = 0; i < 8; ++i) {
+    for (std::size_t i = 0; i < 8; ++i)
         file[i] = static_cast<char>((header.size() >> (8 * i)) & 0xFF);
-    }
     return file + header + std::string(data_bytes, 'x');
 }
 
@@ -113,12 +112,8 @@ DOCTEST_TEST_CASE("safetensors_header: a file changed at random is read or refus
             // The header's length, its text, or the file's end.
             const std::int64_t kind = random.between(0, 9);
             const std::size_t place = kind == 0 ? anywhere(8) : 8 + anywhere(3000);
-            if (kind == 1) {
-                changed.resize(anywhere(changed.size()));
-            }
-            if (place < changed.size()) {
-                changed[place] = static_cast<char>(random.between(0, 255));
-            }
+            if (kind == 1) changed.resize(anywhere(changed.size()));
+            if (place < changed.size()) changed[place] = static_cast<char>(random.between(0, 255));
         }
         bigbird::testing::write_file(file, changed);
         try {

@@ -110,9 +110,8 @@ DOCTEST_TEST_CASE("gpu_facts: a GPU that LibTorch does not serve is named, and a
 }
 
 DOCTEST_TEST_CASE("gpu_facts: our own kernels give way where they do not serve the GPU") {
-    for (const char* backend : {"automatic", "blocked", "reference"}) {
+    for (const char* backend : {"automatic", "blocked", "reference"})
         DOCTEST_CHECK_FALSE(attention_fallback(backend, t4).has_value());
-    }
     DOCTEST_CHECK_FALSE(attention_fallback("fused", a100).has_value());
     DOCTEST_CHECK_FALSE(attention_fallback("fused", b200).has_value());
     DOCTEST_CHECK_FALSE(attention_fallback("fused-hopper", h100).has_value());

@@ -42,9 +42,8 @@ struct NormInputs {
 using Results = std::vector<at::Tensor>;
 
 inline Results as_results(std::vector<at::Tensor> tensors) {
-    for (at::Tensor& tensor : tensors) {
+    for (at::Tensor& tensor : tensors)
         tensor = tensor.detach().cpu().to(at::kDouble);
-    }
     return tensors;
 }
 

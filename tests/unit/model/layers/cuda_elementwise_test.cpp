@@ -61,23 +61,20 @@ void check_loss(std::int64_t classes, at::ScalarType type) {
 }  // namespace
 
 DOCTEST_TEST_CASE("cuda_elementwise: loss and its gradient in place, emulated, as near fp64 as LibTorch") {
-    for (const std::int64_t classes : {8, 56, 1000, 4096, 4104}) {
+    for (const std::int64_t classes : {8, 56, 1000, 4096, 4104})
         check_loss<cuda::Bf16>(classes, at::kBFloat16);
-    }
     check_loss<cuda::Fp16>(1000, at::kHalf);
 }
 
 DOCTEST_TEST_CASE("cuda_elementwise: norm, residual and dropout, emulated, as near fp64 as LibTorch") {
-    for (const std::int64_t columns : {8, 128, 256, 768, 1000, 1024}) {
+    for (const std::int64_t columns : {8, 128, 256, 768, 1000, 1024})
         check_norm<cuda::Bf16>(columns, at::kBFloat16);
-    }
     check_norm<cuda::Fp16>(768, at::kHalf);
 }
 
 DOCTEST_TEST_CASE("cuda_elementwise: bias and gelu, emulated, as near fp64 as LibTorch") {
-    for (const std::int64_t columns : {8, 512, 1032, 3072}) {
+    for (const std::int64_t columns : {8, 512, 1032, 3072})
         check_gelu<cuda::Bf16>(columns, at::kBFloat16);
-    }
     check_gelu<cuda::Fp16>(512, at::kHalf);
 }
 

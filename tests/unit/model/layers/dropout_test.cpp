@@ -43,9 +43,8 @@ DOCTEST_TEST_CASE(
 DOCTEST_TEST_CASE("dropout: every part of the key and the site matters") {
     const at::Tensor x = at::ones({1, 2000});
     const at::Tensor base = dropout(x, 0.5, {1, 2, 3}, site);
-    for (const DropoutKey& key : {DropoutKey{2, 2, 3}, DropoutKey{1, 3, 3}, DropoutKey{1, 2, 4}}) {
+    for (const DropoutKey& key : {DropoutKey{2, 2, 3}, DropoutKey{1, 3, 3}, DropoutKey{1, 2, 4}})
         DOCTEST_CHECK(!identical(base, dropout(x, 0.5, key, site)));
-    }
     DOCTEST_CHECK(!identical(base, dropout(x, 0.5, {1, 2, 3}, {DropoutSite::Place::output, 4})));
     DOCTEST_CHECK(!identical(base, dropout(x, 0.5, {1, 2, 3}, {DropoutSite::Place::attention_output, 3})));
     // Neighbours are independent: as many agreeing pairs as differing ones.

@@ -60,20 +60,16 @@ inline Results train_once(const model::BigBirdConfig& config, attention::Backend
     const at::Tensor loss = network->loss(hidden, positions, labels).nats / 100;
     loss.backward();
     std::vector<at::Tensor> results{loss};
-    for (const at::Tensor& parameter : network->parameters()) {
-        if (parameter.grad().defined()) {
-            results.push_back(parameter.grad());
-        }
-    }
+    for (const at::Tensor& parameter : network->parameters())
+        if (parameter.grad().defined()) results.push_back(parameter.grad());
     return as_results(std::move(results));
 }
 
 /// Euclidean distance over all gradients.
 inline double distance(const Results& a, const Results& b) {
     double sum = 0;
-    for (std::size_t i = 1; i < a.size(); ++i) {
+    for (std::size_t i = 1; i < a.size(); ++i)
         sum += (a[i] - b[i]).square().sum().item<double>();
-    }
     return std::sqrt(sum);
 }
 

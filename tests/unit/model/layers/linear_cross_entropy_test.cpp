@@ -27,9 +27,8 @@ DOCTEST_TEST_CASE("linear_cross_entropy: loss, hits and gradients are those of L
     (0.25 * nats).backward();
     const std::vector<at::Tensor> wanted{hidden.grad().clone(), weight.grad().clone(), bias.grad().clone()};
     for (const std::int64_t chunk : {0, 1, 4, 13, 100}) {
-        for (at::Tensor* tensor : {&hidden, &weight, &bias}) {
+        for (at::Tensor* tensor : {&hidden, &weight, &bias})
             tensor->mutable_grad().reset();
-        }
         const LinearCrossEntropy out = linear_cross_entropy(hidden, weight, bias, labels, {}, chunk);
         DOCTEST_CHECK(out.nats.item<double>() == doctest::Approx(nats.item<double>()).epsilon(1e-6));
         DOCTEST_CHECK(out.correct.item<std::int64_t>() ==

@@ -42,9 +42,7 @@ DOCTEST_TEST_CASE("onednn_linear: products, activations and sums are those of Li
     const at::NoGradGuard no_gradient;
     for (const at::ScalarType type : {at::kFloat, at::kBFloat16}) {
         const Case c(type);
-        if (!has_onednn_linear(c.x)) {
-            continue;
-        }
+        if (!has_onednn_linear(c.x)) continue;
         for (const at::Tensor& bias : {c.bias, at::Tensor()}) {
             const at::Tensor wanted = c.wanted(bias);
             DOCTEST_CHECK(difference(onednn_linear(c.x, c.weight, bias), wanted) < tolerance(c.x));
@@ -67,9 +65,7 @@ DOCTEST_TEST_CASE("onednn_linear: two layers, in parts where they are wide, are 
     const at::NoGradGuard no_gradient;
     for (const at::ScalarType type : {at::kFloat, at::kBFloat16}) {
         const at::Tensor x = random_tensor({2, 5, 48}, 1, type);
-        if (!has_onednn_linear(x)) {
-            continue;
-        }
+        if (!has_onednn_linear(x)) continue;
         for (const std::int64_t inner : {32, 1024, 2500}) {
             DOCTEST_CAPTURE(inner);
             const at::Tensor weight = (random_tensor({inner, 48}, 2, at::kFloat) / 7).to(type),

@@ -31,9 +31,8 @@ std::array<Linear, 3> random_layers(bool with_bias, at::ScalarType type) {
     std::uint64_t seed = 1;
     for (Linear& layer : layers) {
         layer->to(type);
-        for (at::Tensor& parameter : layer->parameters()) {
+        for (at::Tensor& parameter : layer->parameters())
             parameter.copy_(random_tensor(parameter.sizes(), ++seed));
-        }
     }
     return layers;
 }
@@ -53,9 +52,8 @@ Results run(Project&& project, bool with_bias, at::ScalarType type) {
     const at::Tensor x = random_tensor({2, 3, in}, 1, type).requires_grad_();
     const Three y = project(layers, x);
     std::vector<at::Tensor> slopes;
-    for (std::uint64_t i = 0; i < 3; ++i) {
+    for (std::uint64_t i = 0; i < 3; ++i)
         slopes.push_back(random_tensor({2, 3, out}, 20 + i).to(y[i].scalar_type()));
-    }
     torch::autograd::backward({y[0], y[1], y[2]}, slopes);
     std::vector<at::Tensor> results{y[0], y[1], y[2], x.grad()};
     for (const Linear& layer : layers) {
@@ -93,11 +91,8 @@ Results train(bool is_packed, bool recompute) {
         (hidden * random_tensor(hidden.sizes(), 30)).sum().backward();
     }
     std::vector<at::Tensor> results;
-    for (const auto& item : network->named_parameters()) {
-        if (item.value().grad().defined()) {
-            results.push_back(item.value().grad());
-        }
-    }
+    for (const auto& item : network->named_parameters())
+        if (item.value().grad().defined()) results.push_back(item.value().grad());
     return testing::as_results(std::move(results));
 }
 

@@ -23,14 +23,18 @@ Results results_of(const LossInputs& inputs, at::ScalarType type, Loss&& loss) {
 }
 
 Results in_place(const LossInputs& inputs, at::ScalarType type, bool fused = false) {
-    return results_of(inputs, type, [&](const at::Tensor& logits, const at::Tensor& labels) {
-        return model::softmax_loss_(logits, labels, true, fused);
-    });
+    return results_of(
+        inputs, type,
+        [&](const at::Tensor& logits, const at::Tensor& labels) {
+            return model::softmax_loss_(logits, labels, true, fused);
+        });
 }
 Results by_twin(const LossInputs& inputs, at::ScalarType type) {
-    return results_of(inputs, type, [](const at::Tensor& logits, const at::Tensor& labels) {
-        return model::softmax_loss_by_torch_(logits, labels, true);
-    });
+    return results_of(
+        inputs, type,
+        [](const at::Tensor& logits, const at::Tensor& labels) {
+            return model::softmax_loss_by_torch_(logits, labels, true);
+        });
 }
 
 void check_against_exact(const Results& found, const LossInputs& inputs, at::ScalarType type) {

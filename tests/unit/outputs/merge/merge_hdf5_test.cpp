@@ -97,10 +97,12 @@ DOCTEST_TEST_CASE("merge HDF5: a file on which the library crashes") {
 }
 
 DOCTEST_TEST_CASE("merge HDF5: nothing is read out of other files") {
-    check_foreign("scores", [](hid_t file) {
-        Dataset{.chunks = false, .shuffle = false, .deflate = false, .external = "/etc/passwd"}.put(file,
-                                                                                                    "scores");
-    });
+    check_foreign(
+        "scores",
+        [](hid_t file) {
+            Dataset{.chunks = false, .shuffle = false, .deflate = false, .external = "/etc/passwd"}.put(
+                file, "scores");
+        });
     check_foreign("scores", [](hid_t file) {
         Dataset{.chunks = false, .shuffle = false, .deflate = false, .source = "part1.h5"}.put(file,
                                                                                                "scores");
@@ -114,10 +116,13 @@ DOCTEST_TEST_CASE("merge HDF5: nothing is read out of other files") {
         DOCTEST_REQUIRE(H5Lmove(file, "rows/start", file, "elsewhere", H5P_DEFAULT, H5P_DEFAULT) >= 0);
         DOCTEST_REQUIRE(H5Lcreate_soft("/elsewhere", file, "rows/start", H5P_DEFAULT, H5P_DEFAULT) >= 0);
     });
-    check_foreign("rows", [](hid_t file) {
-        H5Ldelete(file, "rows", H5P_DEFAULT);
-        DOCTEST_REQUIRE(H5Lcreate_external("part1.h5", "/rows", file, "rows", H5P_DEFAULT, H5P_DEFAULT) >= 0);
-    });
+    check_foreign(
+        "rows",
+        [](hid_t file) {
+            H5Ldelete(file, "rows", H5P_DEFAULT);
+            DOCTEST_REQUIRE(H5Lcreate_external("part1.h5", "/rows", file, "rows", H5P_DEFAULT, H5P_DEFAULT) >=
+                            0);
+        });
     check_foreign("chrom", [](hid_t file) { H5Ldelete(file, "rows/chrom", H5P_DEFAULT); });
 }
 
@@ -134,7 +139,8 @@ DOCTEST_TEST_CASE("merge HDF5: numbers of another type, shape or packing are ref
     for (Dataset dataset : starts) {
         dataset.shape = {50};
         dataset.shuffle = dataset.deflate = false;
-        check_foreign("start", [&](hid_t file) { dataset.put(file, "rows/start"); });
+        check_foreign(
+            "start", [&](hid_t file) { dataset.put(file, "rows/start"); });
         check_foreign("chrom", [&](hid_t file) { dataset.put(file, "rows/chrom"); });
     }
 }

@@ -19,9 +19,8 @@ DOCTEST_TEST_CASE("cost: parameters are those of the network") {
         config.num_hidden_layers = std::min<std::int64_t>(config.num_hidden_layers, 4);
         const model::PreTrainingModel network(config);
         std::int64_t parameters = 0;
-        for (const at::Tensor& parameter : network->parameters()) {
+        for (const at::Tensor& parameter : network->parameters())
             parameters += parameter.numel();
-        }
         DOCTEST_CHECK(parameter_count(config) == parameters);
         DOCTEST_CHECK(state_bytes(config) == 16 * parameters);
     }
@@ -103,9 +102,8 @@ DOCTEST_TEST_CASE("cost: a Longformer's keys and parameters") {
         model::LongformerForm{.windows = {128, 256}, .dilations = {{1, 1}, {1, 2}}, .global_tokens = 1};
     model::PreTrainingModel network(config);
     std::int64_t parameters = 0;
-    for (const at::Tensor& parameter : network->parameters()) {
+    for (const at::Tensor& parameter : network->parameters())
         parameters += parameter.numel();
-    }
     DOCTEST_CHECK(parameter_count(config) == parameters);
     double pairs = 0;
     for (const auto& [layer, head] : {std::pair(0, 0), std::pair(0, 1), std::pair(1, 0), std::pair(1, 1)}) {

@@ -77,11 +77,9 @@ DOCTEST_TEST_CASE("mlm_batch: an example's sample number does not depend on how 
     const auto numbers = [&](std::int64_t max_tokens) {
         std::vector<std::int64_t> sample(examples.size());
         for (const MlmBatch& part :
-             make_global_batch(examples, small_config(), max_tokens, at::kCPU, 7).parts) {
-            for (std::size_t row = 0; row < part.examples.size(); ++row) {
+             make_global_batch(examples, small_config(), max_tokens, at::kCPU, 7).parts)
+            for (std::size_t row = 0; row < part.examples.size(); ++row)
                 sample[part.examples[row]] = part.samples[row];
-            }
-        }
         return sample;
     };
     std::vector<std::int64_t> from_7(examples.size());

@@ -36,9 +36,8 @@ DOCTEST_TEST_CASE("mlm_scoring: a network that knows nothing pays log2 of the vo
         const corpus::Example example = source.get(i);
         if (example.next_sentence == 0) {
             chosen += static_cast<std::int64_t>(example.masked_labels.size());
-            for (const std::int32_t id : example.masked_labels) {
+            for (const std::int32_t id : example.masked_labels)
                 bases += static_cast<std::int64_t>(tokenizer.piece(id).size());
-            }
         }
     }
     const double vocabulary = tokenizer.vocab_size();
@@ -84,9 +83,8 @@ DOCTEST_TEST_CASE("mlm_scoring: pairs from two documents count for next-sentence
 DOCTEST_TEST_CASE("mlm_scoring: the bootstrap interval is that of a mean of many, and repeats") {
     MlmScores scores;
     Rng rng(5);
-    for (int i = 0; i < 400; ++i) {
+    for (int i = 0; i < 400; ++i)
         scores.sequences.push_back(score_of(std::log(2.0) * (200 + 20 * rng.normal()), 100));
-    }
     const auto [low, high] = scores.bits_interval(1, 2000);
     const double mean = scores.bits_per_character(), half = 1.96 * 0.2 / std::sqrt(400.0);
     DOCTEST_CHECK(low == doctest::Approx(mean - half).epsilon(0.002));

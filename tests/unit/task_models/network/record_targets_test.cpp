@@ -29,11 +29,10 @@ at::Tensor targets_of(const Json& expected, std::int64_t labels) {
     at::Tensor targets = at::zeros({static_cast<std::int64_t>(given.size()), 1, labels});
     for (std::size_t row = 0; row < given.size(); ++row) {
         const auto i = static_cast<std::int64_t>(row);
-        if (expected.at("kind") == "classes") {
+        if (expected.at("kind") == "classes")
             targets[i][0][given[row].get<std::int64_t>()] = 1;
-        } else {
+        else
             targets[i][0].copy_(at::tensor(given[row].get<std::vector<float>>()));
-        }
     }
     return targets;
 }

@@ -16,7 +16,8 @@ struct Scene {
     std::int64_t windows = 0, calls = 0;
     SequenceOf sequence = [](const genome::Interval& where) { return std::to_string(where.begin); };
     GridRows rows(std::size_t at_once) {
-        return {grid, sequence, at_once, [this](std::span<const std::string> some) {
+        return {grid, sequence, at_once,
+                [this](std::span<const std::string> some) {
                     ++calls;
                     windows += std::ssize(some);
                     at::Tensor values = at::empty({std::ssize(some), 6, 1});

@@ -83,10 +83,9 @@ static void check_bytes(double seconds_of_trial) {
         scene.spec.outputs.paths = {scene.folder / ("scores" + ending)};
         predict(scene.spec);
         auto written = fs::file_size(scene.spec.outputs.paths[0]);
-        if (ending == ".npy") {
+        if (ending == ".npy")
             for (const char* side : {"scores.rows.tsv", "scores.labels.tsv"})
                 written += fs::file_size(scene.folder / side);
-        }
         const auto ratio = static_cast<double>(bytes) / static_cast<double>(written);
         DOCTEST_CHECK(ratio > 0.8);
         DOCTEST_CHECK(ratio < 1.25);

@@ -105,9 +105,8 @@ DOCTEST_TEST_CASE("predict: one row out for each row in, in order; NA where noth
         DOCTEST_CAPTURE(i);
         DOCTEST_CHECK(table.rows[i].status == expected[i]);
         const bool scored = i == 0 || i >= 4;
-        for (const float value : table.values[i]) {
+        for (const float value : table.values[i])
             DOCTEST_CHECK(std::isnan(value) != scored);
-        }
     }
     DOCTEST_CHECK(table.rows[0].name == "a");
     DOCTEST_CHECK(table.rows[0].score == "5");
@@ -164,9 +163,8 @@ DOCTEST_TEST_CASE("predict: a promoter's window lies about its TSS, on its stran
     mirrored.task = examples::Task::promoter;
     const Table same = fixture.run(mirrored);
     DOCTEST_CHECK(same.rows[0].status == "ok");
-    for (std::size_t label = 0; label < 3; ++label) {
+    for (std::size_t label = 0; label < 3; ++label)
         DOCTEST_CHECK(same.values[0][label] == doctest::Approx(table.values[2][label]).epsilon(1e-5));
-    }
 }
 
 DOCTEST_TEST_CASE("predict: several outputs, chosen labels, provenance") {

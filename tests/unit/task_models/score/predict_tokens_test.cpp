@@ -41,10 +41,9 @@ struct Scene {
         rows::ScoreReader reader(genome.folder / "out.tsv");
         rows::ScoreRow row;
         std::vector<float> values;
-        while (reader.next(row, values)) {
+        while (reader.next(row, values))
             for (std::int64_t base = std::stoll(row.begin); base < std::stoll(row.end); ++base)
                 all[base] = values;
-        }
         return all;
     }
 };
@@ -122,10 +121,9 @@ DOCTEST_TEST_CASE("predict_tokens: a base's scores do not depend on the region t
     DOCTEST_CHECK(report.rows == 30);
     const auto parts = scene.bases();
     DOCTEST_CHECK(parts.size() == 30);
-    for (const std::int64_t base : {310, 319, 445, 449, 450, 454}) {
+    for (const std::int64_t base : {310, 319, 445, 449, 450, 454})
         for (std::size_t label = 0; label < 3; ++label)
             DOCTEST_CHECK(parts.at(base)[label] == doctest::Approx(whole.at(base)[label]).epsilon(1e-4));
-    }
     DOCTEST_CHECK(std::isnan(whole.at(1100)[0]));  // N
     DOCTEST_CHECK(!std::isnan(whole.at(999)[0]));
 }

@@ -89,9 +89,8 @@ private:
 DOCTEST_TEST_CASE("predict_variants: both alleles as predict-chromatin scores a changed genome") {
     const Fixture fixture;
     std::string body;
-    for (std::size_t position = 10; position < 3000; position += 37) {
+    for (std::size_t position = 10; position < 3000; position += 37)
         body += fixture.row(position, std::string(1, fixture.other(position)));
-    }
     VariantSpec spec = fixture.spec(body);
     spec.models.push_back(fixture / "model6");
     const Rows rows = fixture.run(spec);

@@ -40,9 +40,8 @@ private:
 
 std::vector<std::string> windows() {
     std::vector<std::string> sequences;
-    for (std::uint64_t i = 0; i < 30; ++i) {
+    for (std::uint64_t i = 0; i < 30; ++i)
         sequences.push_back(random_dna(600, i));
-    }
     sequences[4].assign(600, 'N');
     sequences[7].replace(0, 450, std::string(450, 'N'));  // fewer blocks than the others
     return sequences;
@@ -71,9 +70,8 @@ double largest_difference(const std::vector<float>& a, const std::vector<float>&
 
 std::vector<float> mean(const std::vector<float>& a, const std::vector<float>& b) {
     std::vector<float> means;
-    for (std::size_t i = 0; i < a.size(); ++i) {
+    for (std::size_t i = 0; i < a.size(); ++i)
         means.push_back((a[i] + b[i]) / 2);
-    }
     return means;
 }
 
@@ -116,9 +114,8 @@ DOCTEST_TEST_CASE("window_scorer: several models give the mean of their scores")
 DOCTEST_TEST_CASE("window_scorer: the strands") {
     Models models;
     auto reversed = windows();
-    for (std::string& sequence : reversed) {
+    for (std::string& sequence : reversed)
         sequence = genome::reverse_complement(sequence);
-    }
     const auto forward = scores_of(models.load({1}), Strands::none);
     const auto reverse = scores_of(models.load({1}), Strands::only);
     DOCTEST_CHECK(largest_difference(reverse, scores_of(models.load({1}), Strands::none, 4096, 1, reversed)) <

@@ -123,9 +123,8 @@ DOCTEST_TEST_CASE("example_data: an epoch holds every window once, in an order o
     DOCTEST_CHECK(first != second);
     DOCTEST_CHECK(first != other_seed);
     std::sort(first.begin(), first.end());
-    for (std::int64_t i = 0; i < 1000; ++i) {
+    for (std::int64_t i = 0; i < 1000; ++i)
         DOCTEST_REQUIRE(first[static_cast<std::size_t>(i)] == i);
-    }
 }
 
 DOCTEST_TEST_CASE("example_data: steps go through epochs without a gap, in any order of asking") {
@@ -133,11 +132,9 @@ DOCTEST_TEST_CASE("example_data: steps go through epochs without a gap, in any o
     ExampleData data = fixture.data({.batch_size = 30, .seed = 5});
     DOCTEST_REQUIRE(data.training().size() == 100);
     std::vector<std::int64_t> seen;
-    for (std::int64_t step = 1; step <= 10; ++step) {
-        for (const auto& sample : samples_of(data, step, 30)) {
+    for (std::int64_t step = 1; step <= 10; ++step)
+        for (const auto& sample : samples_of(data, step, 30))
             seen.push_back(sample.index);
-        }
-    }
     for (std::size_t epoch = 0; epoch < 3; ++epoch) {
         const auto begin = seen.begin() + static_cast<std::ptrdiff_t>(epoch * 100);
         DOCTEST_CHECK(std::set<std::int64_t>(begin, begin + 100).size() == 100);

@@ -49,9 +49,8 @@ private:
 std::vector<Json> lines_of(const std::filesystem::path& run) {
     std::vector<Json> lines;
     std::istringstream text(read_file(run / "metrics.jsonl"));
-    for (std::string line; std::getline(text, line);) {
+    for (std::string line; std::getline(text, line);)
         lines.push_back(Json::parse(line));
-    }
     return lines;
 }
 

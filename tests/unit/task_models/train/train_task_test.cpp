@@ -100,9 +100,8 @@ void for_all(const std::function<void(const std::string&, const std::filesystem:
 
 std::map<std::string, at::Tensor> gradients(TrainTask& task) {
     std::map<std::string, at::Tensor> all;
-    for (const auto& item : task.module().named_parameters()) {
+    for (const auto& item : task.module().named_parameters())
         if (item.value().grad().defined()) all[item.key()] = item.value().grad().clone();
-    }
     return all;
 }
 
@@ -144,9 +143,8 @@ DOCTEST_TEST_CASE("train_task: an interrupted run equals an uninterrupted one bi
         training::run_training(*task(spec_of(4)), loop, folder / "cut");
         std::vector<std::string> files{"model/model.safetensors",
                                        "checkpoints/step-00000012/model.safetensors"};
-        if (name == "bins") {
+        if (name == "bins")
             files.emplace_back("checkpoints/step-00000012/training_state/weights.safetensors");
-        }
         for (const std::string& file : files)
             DOCTEST_CHECK(read_file(folder / "cut" / file) == read_file(folder / "whole" / file));
     });
@@ -201,9 +199,8 @@ DOCTEST_TEST_CASE("train_task: figures of validation, and the folder that is wri
     DOCTEST_CHECK(metrics.at("eval_loss").get<double>() > 0.3);
     std::filesystem::create_directory(windows.folder / "model");
     task->write_model(windows.folder / "model");
-    for (const char* file : {"config.json", "model.safetensors", "tokenizer.model", "calibration.json"}) {
+    for (const char* file : {"config.json", "model.safetensors", "tokenizer.model", "calibration.json"})
         DOCTEST_CHECK(std::filesystem::exists(windows.folder / "model" / file));
-    }
     DOCTEST_CHECK(read_file(windows.folder / "model/labels.tsv") ==
                   windows.examples->label_table().to_text());
 }

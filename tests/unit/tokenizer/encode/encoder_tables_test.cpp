@@ -98,11 +98,10 @@ DOCTEST_TEST_CASE("tokenizer/token_matcher: the longest token, as comparing with
     std::vector<std::string> tokens{"N", "T", "G", "C", "A"};
     const auto random_text = [&](std::int64_t length) {
         std::string text;
-        while (static_cast<std::int64_t>(text.size()) < length) {
+        while (static_cast<std::int64_t>(text.size()) < length)
             text += rng.uniform() < 0.5 && !text.empty()
                         ? text.back()
                         : letters[static_cast<std::size_t>(rng.between(0, 4))];
-        }
         return text;
     };
     for (int i = 0; i < 2000; ++i)
@@ -120,13 +119,11 @@ DOCTEST_TEST_CASE("tokenizer/token_matcher: the longest token, as comparing with
     for (std::size_t position = 0; position < text.size(); ++position) {
         const std::size_t size = std::min<std::size_t>(text.size() - position, position % 13 + 1);
         std::size_t best = 0;
-        for (std::size_t token = 0; token < tokens.size(); ++token) {
+        for (std::size_t token = 0; token < tokens.size(); ++token)
             if (tokens[token].size() <= size &&
                 text.compare(position, tokens[token].size(), tokens[token]) == 0 &&
-                (best == 0 || tokens[token].size() > tokens[best - 1].size())) {
+                (best == 0 || tokens[token].size() > tokens[best - 1].size()))
                 best = token + 1;
-            }
-        }
         wrong += matcher.longest(numbers.data() + position, size) != best - 1;
     }
     DOCTEST_CHECK(wrong == 0);

@@ -42,9 +42,8 @@ DOCTEST_TEST_CASE("added_tokens: ids and spans are those of Hugging Face") {
             DOCTEST_CHECK(Json(encoding.ids) == row[1]);
             DOCTEST_CHECK(tokenizer.encode(text) == encoding.ids);
             Json spans = Json::array();
-            for (const tokenizer::TextSpan span : encoding.spans) {
+            for (const tokenizer::TextSpan span : encoding.spans)
                 spans.push_back(Json::array({span.begin, span.end}));
-            }
             // Hugging Face says that "-" comes from the last N of a run, we say the run.
             DOCTEST_CHECK((spans == row[2] || text.find("NNNNNNNNNN") != std::string::npos));
         }

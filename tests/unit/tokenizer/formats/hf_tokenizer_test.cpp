@@ -22,9 +22,8 @@ namespace {
 
 std::string merge(const std::vector<std::int32_t>& ids) {
     std::string text;
-    for (const std::int32_t id : ids) {
+    for (const std::int32_t id : ids)
         text += (text.empty() ? "" : " ") + std::to_string(id);
-    }
     return text;
 }
 
@@ -279,9 +278,8 @@ DOCTEST_TEST_CASE("hf_tokenizer: values of another kind and files cut short are 
     DOCTEST_CHECK(is_of_no_form(changed("/added_tokens/0/id", "zero")));
     DOCTEST_CHECK(is_of_no_form(changed("/model/merges/0", {1, 2})));
     const std::string whole = small_json().dump();
-    for (std::size_t size = 0; size < whole.size(); ++size) {
+    for (std::size_t size = 0; size < whole.size(); ++size)
         DOCTEST_CHECK_THROWS_AS(HfTokenizer::from_text(whole.substr(0, size), "t.json"), InputError);
-    }
     for (const char* text : {"[]", "7", "null", "\"BPE\"", "{}", "{\"model\":[]}"}) {
         DOCTEST_CAPTURE(text);
         DOCTEST_CHECK_THROWS_AS(HfTokenizer::from_text(text, "t.json"), InputError);

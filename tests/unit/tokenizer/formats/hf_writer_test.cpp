@@ -51,9 +51,7 @@ DOCTEST_TEST_CASE("hf_writer: AutoTokenizer gives our ids between [CLS] and [SEP
 DOCTEST_TEST_CASE("hf_writer: the files, read back, encode as the model does") {
     const TempDir folder;
     write_files(folder.path());
-    if (const char* keep = std::getenv("BIGBIRD_WRITE_HF")) {
-        write_files(keep);  // for make_hf_fixtures.py
-    }
+    if (const char* keep = std::getenv("BIGBIRD_WRITE_HF")) write_files(keep);  // for make_hf_fixtures.py
     const auto ours = small_tokenizer();
     const auto theirs = HfTokenizer::load(folder / "tokenizer.json");
     Rng rng(12);

@@ -421,10 +421,9 @@ std::vector<std::string> learn_plainly(const std::vector<std::string>& stretches
     std::vector<std::string> learnt;
     while (static_cast<std::int64_t>(learnt.size()) < spec.merges) {
         std::map<Pair, std::int64_t> counts;
-        for (const auto& tokens : corpus) {
+        for (const auto& tokens : corpus)
             for (std::size_t i = 0; i + 1 < tokens.size(); ++i)
                 ++counts[{tokens[i], tokens[i + 1]}];
-        }
         using Rank = std::tuple<std::int64_t, std::size_t, std::string>;
         std::optional<std::pair<Rank, Pair>> best;
         for (const auto& [pair, count] : counts) {
@@ -432,9 +431,8 @@ std::vector<std::string> learn_plainly(const std::vector<std::string>& stretches
             const Rank rank(-count, text.size(), text);
             const bool known = std::find(learnt.begin(), learnt.end(), text) != learnt.end();
             if (!known && text.size() <= static_cast<std::size_t>(spec.max_piece_length) &&
-                (!best || rank < best->first)) {
+                (!best || rank < best->first))
                 best = {rank, pair};
-            }
         }
         if (!best) break;
         const auto [left, right] = best->second;
@@ -521,9 +519,8 @@ DOCTEST_TEST_CASE("tokenizer/exact_trainer: the pieces of SentencePiece 0.1.97 a
     const auto expected = [](const char* file) {
         std::vector<std::string> pieces;
         std::istringstream lines(read_file(test_data(std::string("tokenizer/") + file)));
-        for (std::string piece, score; lines >> piece >> score;) {
+        for (std::string piece, score; lines >> piece >> score;)
             if (piece.size() > 1 && piece[0] != '[') pieces.push_back(piece);
-        }
         return pieces;
     };
     const auto old = expected("small.vocab"), recent = expected("small_0.2.3.vocab");

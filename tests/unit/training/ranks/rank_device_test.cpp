@@ -20,7 +20,6 @@ DOCTEST_TEST_CASE("rank_device: with several ranks each takes a GPU of its machi
 }
 
 DOCTEST_TEST_CASE("rank_device: one process alone takes what it is told") {
-    for (const char* device : {"auto", "cuda", "cuda:1", "cpu"}) {
+    for (const char* device : {"auto", "cuda", "cuda:1", "cpu"})
         DOCTEST_CHECK(device_of({}, device) == device);
-    }
 }

@@ -37,17 +37,14 @@ constexpr const char* variables[] = {"RANK",
 class Environment {
 public:
     explicit Environment(const std::map<std::string, std::string>& values) {
-        for (const char* name : variables) {
+        for (const char* name : variables)
             ::unsetenv(name);
-        }
-        for (const auto& [name, value] : values) {
+        for (const auto& [name, value] : values)
             ::setenv(name.c_str(), value.c_str(), 1);
-        }
     }
     ~Environment() {
-        for (const char* name : variables) {
+        for (const char* name : variables)
             ::unsetenv(name);
-        }
     }
     Environment(const Environment&) = delete;
     Environment& operator=(const Environment&) = delete;

@@ -63,18 +63,16 @@ std::vector<int> run_ranks(const fs::path& folder, const std::string& what, int 
     command += " wait";
     DOCTEST_REQUIRE(std::system(command.c_str()) == 0);
     std::vector<int> codes;
-    for (int rank = 0; rank < size; ++rank) {
+    for (int rank = 0; rank < size; ++rank)
         codes.push_back(std::stoi(read_file(folder / ("code" + std::to_string(rank)))));
-    }
     return codes;
 }
 
 std::vector<Json> lines(const fs::path& run) {
     std::istringstream in(read_file(run / "metrics.jsonl"));
     std::vector<Json> all;
-    for (std::string line; std::getline(in, line);) {
+    for (std::string line; std::getline(in, line);)
         all.push_back(Json::parse(line));
-    }
     return all;
 }
 
@@ -100,9 +98,7 @@ void check_same_curve(const fs::path& a, const fs::path& b) {
 
 DOCTEST_TEST_CASE("ranks: helper, one process of several") {
     const char* what = std::getenv("BIGBIRD_TEST_RANKS");
-    if (what == nullptr) {
-        return;
-    }
+    if (what == nullptr) return;
     const std::string task = what;
     const auto ranks = std::make_shared<Ranks>(ranks_from_environment(), at::kCPU);
     int code = 0;
@@ -128,9 +124,7 @@ DOCTEST_TEST_CASE("ranks: helper, one process of several") {
             DOCTEST_CHECK(calls == (ranks->is_first() ? 1 : 0));
             DOCTEST_CHECK(corpus.bases() == 10);
         } else if (task == "fail") {
-            if (ranks->rank() == 1) {
-                throw InputError("rank 1 breaks");
-            }
+            if (ranks->rank() == 1) throw InputError("rank 1 breaks");
             at::Tensor values = at::ones({1});
             ranks->sum(values);
         } else {
@@ -140,9 +134,7 @@ DOCTEST_TEST_CASE("ranks: helper, one process of several") {
         std::fprintf(stderr, "%s\n", error.what());
         code = static_cast<int>(error.code());
     }
-    if (code != 0) {
-        std::_Exit(code);
-    }
+    if (code != 0) std::_Exit(code);
 }
 
 DOCTEST_TEST_CASE("ranks: alone nothing is changed") {

@@ -13,12 +13,10 @@ using namespace bigbird::training;
 DOCTEST_TEST_CASE("schedule: the rate rises to its peak at the warm-up's end and falls towards 0") {
     const LearningRateSpec spec{.peak = 2.0, .warmup_steps = 4, .total_steps = 12, .decay = Decay::linear};
     const double expected[] = {0.5, 1.0, 1.5, 2.0};
-    for (int step = 1; step <= 4; ++step) {
+    for (int step = 1; step <= 4; ++step)
         DOCTEST_CHECK(learning_rate(spec, step) == doctest::Approx(expected[step - 1]));
-    }
-    for (int step = 4; step <= 12; ++step) {
+    for (int step = 4; step <= 12; ++step)
         DOCTEST_CHECK(learning_rate(spec, step) == doctest::Approx(2.0 * (13 - step) / 9.0));
-    }
     DOCTEST_CHECK(learning_rate(spec, 12) > 0);
 }
 

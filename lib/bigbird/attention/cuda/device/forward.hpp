@@ -173,18 +173,16 @@ BIGBIRD_DEVICE void finish_stack(const Isa& isa, const Arguments& a, const Unit&
             out[n].x[2 * half + 1] = is_real ? out[n].x[2 * half + 1] * factor : 0.0F;
         }
         if (lane % 4 == 0) {
-            if (is_part) {
+            if (is_part)
                 part[tile_tokens * HeadDim + of_tile] = lse;
-            } else {
+            else
                 a.lse[row_place(a, sample, unit.head, tile) + of_tile] = kept_lse(lse, is_real);
-            }
         }
     }
-    if (is_part) {
+    if (is_part)
         store_part<HeadDim>(isa, part, row, out);
-    } else {
+    else
         store_rows<HeadDim, Scalar>(isa, through, row, out, rows_of(a.out, sample, unit.head), first, count);
-    }
 }
 
 /// One step of a warp: a key tile in shared memory against its 32 queries.

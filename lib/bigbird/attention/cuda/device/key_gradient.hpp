@@ -105,11 +105,10 @@ BIGBIRD_DEVICE void load_queries(const Isa& isa, const Arguments& a, const KeyGr
     load_tile<HeadDim>(isa, shared.d_out(stage), rows_of(a.d_out, sample, head), first, count);
     const std::int64_t sums = row_place(a, sample, head, of.tile);
     const int thread = isa.thread();
-    if (thread < 16) {
+    if (thread < 16)
         isa.copy16(shared.lse(stage) + 4 * thread, a.lse + sums + 4 * thread, true);
-    } else if (thread < 32) {
+    else if (thread < 32)
         isa.copy16(shared.delta(stage) + 4 * (thread - 16), a.delta + sums + 4 * (thread - 16), true);
-    }
 }
 
 /// Writes dk and dv of a warp's 16 keys through its rows of two shared tiles, or their part.

@@ -72,10 +72,9 @@ std::vector<LinkList> tile_lists(const BlockLayout& layout, const Tiling& tiling
         }
     }
     std::vector<LinkList> lists(at(tiling.tiles));
-    for (std::size_t tile = 0; tile < lists.size(); ++tile) {
+    for (std::size_t tile = 0; tile < lists.size(); ++tile)
         for (const auto& [key, biases] : found[tile])
             lists[tile].push_back({key, table.place(biases), place_of(tiling, key)});
-    }
     return lists;
 }
 
@@ -92,10 +91,9 @@ std::vector<LinkList> transposed(const std::vector<LinkList>& lists, const Tilin
 
 int choose_longest(const std::vector<std::vector<LinkList>>& heads) {
     std::vector<std::size_t> lengths;
-    for (const auto& lists : heads) {
+    for (const auto& lists : heads)
         for (const LinkList& list : lists)
             lengths.push_back(list.size());
-    }
     const auto middle = lengths.begin() + static_cast<std::ptrdiff_t>(lengths.size() / 2);
     std::nth_element(lengths.begin(), middle, lengths.end());
     return std::max(16, 2 * static_cast<int>(*middle));
@@ -121,9 +119,8 @@ std::vector<Entry> merge(const LinkList& a, const LinkList& b) {
         }
     }
     for (std::size_t k = 0; k < std::max(alone[0].size(), alone[1].size()); ++k) {
-        for (const auto& side : alone) {
+        for (const auto& side : alone)
             if (k < side.size()) both.push_back(side[k]);
-        }
     }
     return both;
 }
@@ -154,8 +151,9 @@ void add_units(WorkList& work, int head, int first, int second, const std::vecto
 }
 
 void sort_by_length(std::vector<Unit>& units, std::size_t first) {
-    std::stable_sort(units.begin() + static_cast<std::ptrdiff_t>(first), units.end(),
-                     [](const Unit& a, const Unit& b) { return a.count > b.count; });
+    std::stable_sort(
+        units.begin() + static_cast<std::ptrdiff_t>(first), units.end(),
+        [](const Unit& a, const Unit& b) { return a.count > b.count; });
 }
 
 /// Adds units of pairs of tiles.
@@ -323,10 +321,9 @@ TeamLists share_units(const WorkList& work, int samples, int blocks, int of_bloc
     for (auto begin = order.begin(); begin != order.end();) {
         const std::int64_t cost = costs[at(*begin)];
         const auto end = std::find_if(begin, order.end(), [&](auto unit) { return costs[at(unit)] != cost; });
-        for (std::int32_t sample = 0; sample < samples; ++sample) {
+        for (std::int32_t sample = 0; sample < samples; ++sample)
             for (auto unit = begin; unit != end; ++unit)
                 teams[grid.give(cost)].push_back(sample * of_sample + *unit);
-        }
         begin = end;
     }
     return flatten(std::move(teams));

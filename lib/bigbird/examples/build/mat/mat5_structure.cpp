@@ -58,9 +58,8 @@ public:
     Element expect(std::uint32_t type, std::size_t least, std::size_t most) {
         const Element element = next();
         if (element.type != type || element.size < least || element.size > most ||
-            element.content.size() < element.size) {
+            element.content.size() < element.size)
             throw damaged();
-        }
         return element;
     }
     /// The four-byte number at `at`.
@@ -85,9 +84,8 @@ private:
 void check_array(Elements parts, bool is_compressed, const std::filesystem::path& path) {
     const Element flags = parts.expect(uint32_type, flags_bytes, flags_bytes);
     const std::uint32_t kind = parts.number_of(flags.content, 0) & 0xff;
-    if (kind < first_numeric_class || kind > last_numeric_class) {
+    if (kind < first_numeric_class || kind > last_numeric_class)
         throw InputError("holds a variable that is no array of numbers", path);
-    }
     const Element dimensions = parts.expect(int32_type, 8, most_dimensions_bytes);
     if (dimensions.size % 4 != 0) throw parts.damaged();
     const Element name = parts.next();
@@ -170,9 +168,8 @@ void check_mat5(const std::filesystem::path& path) {
     const MappedFile file(path);
     const Bytes bytes = file.bytes();
     std::array<char, 4> mark{};  // version and byte order
-    if (bytes.size() >= header_bytes) {
+    if (bytes.size() >= header_bytes)
         std::memcpy(mark.data(), bytes.data() + header_bytes - mark.size(), mark.size());
-    }
     using Mark = std::array<char, 4>;
     const bool little = mark == Mark{0, 1, 'I', 'M'}, big = mark == Mark{1, 0, 'M', 'I'};
     if (mark == Mark{0, 2, 'I', 'M'} || mark == Mark{2, 0, 'M', 'I'}) return;

@@ -88,11 +88,10 @@ struct MatArrays::State {
         if (!file) throw InputError("is no .mat file of MATLAB 5 or 7.3, or is cut off", path);
         while (Variable variable{Mat_VarReadNextInfo(file.get())}) {
             const bool numbers = element_bytes(variable->class_type) > 0 && variable->isComplex == 0;
-            if (numbers && variable->rank == 3 && variable->dims[1] == 4) {
+            if (numbers && variable->rank == 3 && variable->dims[1] == 4)
                 sequences = std::move(variable);
-            } else if (numbers && variable->rank == 2 && !labels) {
+            else if (numbers && variable->rank == 2 && !labels)
                 labels = std::move(variable);
-            }
         }
         if (!sequences || !labels) {
             throw InputError(
@@ -109,20 +108,16 @@ struct MatArrays::State {
         for (const matvar_t* variable : {sequences.get(), labels.get()}) {
             for (int d = 0; d < variable->rank; ++d) {
                 const std::size_t most = d == 0 ? most_rows : most_columns;
-                if (variable->dims[d] == 0 || variable->dims[d] > most) {
+                if (variable->dims[d] == 0 || variable->dims[d] > most)
                     throw InputError("holds an array without rows, or one too large to be DeepSEA's", path);
-                }
             }
         }
         if (Mat_GetVersion(file.get()) != MAT_FT_MAT73) {
             // Compressed arrays of MATLAB 5 can only be read from their beginning.
-            if (!may_hold(*sequences) || !may_hold(*labels)) {
-                throw broken_off();
-            }
+            if (!may_hold(*sequences) || !may_hold(*labels)) throw broken_off();
             if (Mat_VarReadDataAll(file.get(), sequences.get()) != 0 ||
-                Mat_VarReadDataAll(file.get(), labels.get()) != 0) {
+                Mat_VarReadDataAll(file.get(), labels.get()) != 0)
                 throw broken_off();
-            }
             whole = true;
         }
     }
@@ -132,9 +127,8 @@ struct MatArrays::State {
     bool may_hold(const matvar_t& variable) const {
         constexpr std::uint64_t most_of_a_byte = 8UL * 1032;
         std::uint64_t cells = 1;
-        for (int d = 0; d < variable.rank; ++d) {
+        for (int d = 0; d < variable.rank; ++d)
             if (__builtin_mul_overflow(cells, std::uint64_t{variable.dims[d]}, &cells)) return false;
-        }
         return cells / most_of_a_byte <= std::filesystem::file_size(path);
     }
 
@@ -152,9 +146,8 @@ struct MatArrays::State {
         }
         buffer.resize(cells * element_bytes(variable->class_type));
         if (Mat_VarReadData(file.get(), variable, buffer.data(), start.data(), stride.data(), edge.data()) !=
-            0) {
+            0)
             throw broken_off();
-        }
         return {Cells(buffer.data(), variable->class_type, path), static_cast<std::size_t>(count)};
     }
 
@@ -167,9 +160,8 @@ struct MatArrays::State {
         for (std::size_t base = 0; base < bases; ++base) {
             for (std::size_t channel = 0; channel < 4; ++channel) {
                 const std::size_t column = height * (channel + 4 * base) + first;
-                for (std::size_t row = 0; row < texts.size(); ++row) {
+                for (std::size_t row = 0; row < texts.size(); ++row)
                     if (cells.is_one(column + row)) texts[row][base] = letters[channel];
-                }
             }
         }
         return texts;
@@ -181,9 +173,8 @@ struct MatArrays::State {
         BitRows bits(labels->dims[1]);
         bits.resize(static_cast<std::size_t>(count));
         for (std::size_t label = 0; label < labels->dims[1]; ++label) {
-            for (std::size_t row = 0; row < bits.rows(); ++row) {
+            for (std::size_t row = 0; row < bits.rows(); ++row)
                 if (cells.is_one(height * label + first + row)) bits.set(row, label);
-            }
         }
         return bits;
     }

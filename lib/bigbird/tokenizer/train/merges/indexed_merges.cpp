@@ -138,9 +138,8 @@ void IndexedMerges::take_census() {
     const auto pairs = count_pairs(slices_, team_, threshold_, spec_.counting, symbols_.widths, wanted);
     const std::size_t cached = cached_;
     std::vector<std::uint32_t> fresh;
-    for (const CountedPair& pair : pairs) {
+    for (const CountedPair& pair : pairs)
         if (const auto number = keep(pair.left, pair.right, pair.count)) fresh.push_back(*number);
-    }
     cached_ = cached;  // they were counted when they appeared
     refresh_active(0.75);
     team_.run([&](std::size_t i) { list_positions(fresh, i); });
@@ -167,13 +166,12 @@ void IndexedMerges::list_positions(const std::vector<std::uint32_t>& fresh, std:
 // `certainty` below 1 allows for pairs that have become rarer since SentencePiece's last refresh.
 void IndexedMerges::refresh_active(double certainty) {
     const auto active = static_cast<std::size_t>(certainty * static_cast<double>(active_pairs(cached_)));
-    if (table_.size() + passed_over_ <= active) {
+    if (table_.size() + passed_over_ <= active)
         active_above_ = 0;
-    } else if (passed_over_ >= active) {
+    else if (passed_over_ >= active)
         active_above_ = std::numeric_limits<std::uint64_t>::max();
-    } else {
+    else
         active_above_ = table_.ranked_count(active - passed_over_);
-    }
     made_since_ = table_.made();
 }
 
@@ -258,25 +256,22 @@ void IndexedMerges::decrease(const std::vector<LostPair>& lost) {
 // Where `before left right` was, (before, left) is gone and (before, merged) is new.
 void IndexedMerges::settle_left(const MergeRule& rule) {
     lost_.clear();
-    for (const Symbol before : total_.met_left) {
+    for (const Symbol before : total_.met_left)
         if (before != rule.left || rule.left != rule.right)
             lost_.push_back({before, rule.left, total_.left[before]});
-    }
     decrease(lost_);
-    for (const Symbol before : total_.met_left) {
+    for (const Symbol before : total_.met_left)
         if (const auto number = keep(before, rule.merged, total_.left[before]))
             new_left_.push_back({*number, before});
-    }
 }
 
 // Where `left right behind` was, (right, behind) is gone and (merged, behind) is new, unless `behind` was
 // merged as well.
 void IndexedMerges::settle_right(const MergeRule& rule) {
     lost_.clear();
-    for (const Symbol behind : total_.met_right) {
+    for (const Symbol behind : total_.met_right)
         if (behind != rule.right || rule.left != rule.right)
             lost_.push_back({rule.right, behind, total_.right[behind]});
-    }
     decrease(lost_);
     for (const Symbol behind : total_.met_right) {
         const std::uint64_t remaining =

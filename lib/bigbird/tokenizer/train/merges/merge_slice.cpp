@@ -124,12 +124,10 @@ std::vector<Counts> count_in_table(std::span<const MergeSlice> slices, ThreadTea
         std::vector<std::uint64_t> table(symbols * symbols);
         for_each_counted(slices[i], counting, widths,
                          [&](Symbol left, Symbol right) { ++table[left * symbols + right]; });
-        for (std::size_t pair = 0; pair < table.size(); ++pair) {
-            if (table[pair] > 0) {
+        for (std::size_t pair = 0; pair < table.size(); ++pair)
+            if (table[pair] > 0)
                 counts[i][key_of(static_cast<Symbol>(pair / symbols), static_cast<Symbol>(pair % symbols))] =
                     table[pair];
-            }
-        }
     });
     return counts;
 }
@@ -144,10 +142,9 @@ std::vector<Counts> count_hashed(std::span<const MergeSlice> slices, ThreadTeam&
         for_each_counted(slices[i], counting, widths,
                          [&](Symbol left, Symbol right) { ++hashed[i][bucket_of(key_of(left, right))]; });
     });
-    for (std::size_t i = 1; i < slices.size(); ++i) {
+    for (std::size_t i = 1; i < slices.size(); ++i)
         for (std::size_t bucket = 0; bucket < buckets; ++bucket)
             hashed[0][bucket] += hashed[i][bucket];
-    }
     std::vector<Counts> counts(slices.size());
     team.run([&](std::size_t i) {
         for_each_counted(slices[i], counting, widths, [&](Symbol left, Symbol right) {
@@ -167,10 +164,9 @@ std::vector<CountedPair> count_pairs(std::span<const MergeSlice> slices, ThreadT
     std::vector<Counts> counts = widths.size() <= few_symbols
                                      ? count_in_table(slices, team, counting, widths)
                                      : count_hashed(slices, team, threshold, counting, widths);
-    for (std::size_t i = 1; i < slices.size(); ++i) {
+    for (std::size_t i = 1; i < slices.size(); ++i)
         for (const auto& [key, count] : counts[i])
             counts[0][key] += count;
-    }
     std::vector<CountedPair> pairs;
     for (const auto& [key, count] : counts[0]) {
         const CountedPair pair{static_cast<Symbol>(key >> 16), static_cast<Symbol>(key), count};

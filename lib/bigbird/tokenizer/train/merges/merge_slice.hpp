@@ -113,12 +113,10 @@ private:
 template <typename Visit>
 void MergeSlice::for_each_pair(Visit&& visit) const {
     if (widths_.size() == TokenArray::letters) {  // nothing is merged yet, so positions are independent
-        for (std::size_t position = 0; position + 1 < size_; ++position) {
+        for (std::size_t position = 0; position + 1 < size_; ++position)
             if (positions_[position] != TokenArray::separator &&
-                positions_[position + 1] != TokenArray::separator) {
+                positions_[position + 1] != TokenArray::separator)
                 visit(positions_[position], positions_[position + 1], position);
-            }
-        }
         return;
     }
     std::size_t position = 0;

@@ -37,9 +37,8 @@ PairTable::PairTable(const std::vector<std::string>& texts, std::size_t slices)
 
 std::optional<std::uint32_t> PairTable::find(Symbol left, Symbol right) const {
     const std::uint32_t key = key_of(left, right);
-    for (std::size_t i = home(key); slots_[i].number != vacant; i = (i + 1) & (slots_.size() - 1)) {
+    for (std::size_t i = home(key); slots_[i].number != vacant; i = (i + 1) & (slots_.size() - 1))
         if (slots_[i].key == key) return slots_[i].number;
-    }
     return std::nullopt;
 }
 
@@ -54,9 +53,8 @@ void PairTable::grow() {
     std::vector<Slot> old(slots_.size() * 2);
     old.swap(slots_);
     --shift_;
-    for (const Slot& slot : old) {
+    for (const Slot& slot : old)
         if (slot.number != vacant) place(slot.key, slot.number);
-    }
 }
 
 std::uint32_t PairTable::insert(Symbol left, Symbol right, std::uint64_t count) {
@@ -129,9 +127,8 @@ void PairTable::push(std::uint32_t number) {
 bool PairTable::lower_floor() {
     if (floor_ == 0 || size() == 0) return false;
     floor_ = size() <= candidates_at_once ? 0 : ranked_count(candidates_at_once);
-    for (std::uint32_t number = 0; number < pairs_.size(); ++number) {
+    for (std::uint32_t number = 0; number < pairs_.size(); ++number)
         if (pairs_[number].kept) push(number);
-    }
     return true;
 }
 
@@ -153,9 +150,8 @@ std::optional<std::uint32_t> PairTable::best() {
 std::uint64_t PairTable::ranked_count(std::size_t rank) const {
     std::vector<std::uint64_t> counts;
     counts.reserve(size());
-    for (const SymbolPair& pair : pairs_) {
+    for (const SymbolPair& pair : pairs_)
         if (pair.kept) counts.push_back(pair.count);
-    }
     const auto ranked = counts.begin() + static_cast<std::ptrdiff_t>(rank);
     std::nth_element(counts.begin(), ranked, counts.end(), std::greater<>());
     return *ranked;

@@ -132,9 +132,8 @@ std::vector<CountedPair> SweepMerges::choose() {
         if (batch.size() == room ||
             (!batch.empty() &&
              (is_run || is_left[pair.right] || is_right[pair.left] || pair.count <= most_new ||
-              std::find(texts.begin(), texts.end(), text) != texts.end()))) {
+              std::find(texts.begin(), texts.end(), text) != texts.end())))
             break;
-        }
         batch.push_back(pair);
         if (is_run) break;
         is_left[pair.left] = is_right[pair.right] = true;

@@ -38,10 +38,9 @@ void PackedTokens::for_each_chunk(ThreadTeam& team, Visit&& visit) const {
     std::atomic<std::size_t> next{0};
     team.run([&](std::size_t member) {
         for (std::size_t first = next.fetch_add(chunks_at_once); first < chunks_.size();
-             first = next.fetch_add(chunks_at_once)) {
+             first = next.fetch_add(chunks_at_once))
             for (std::size_t i = first; i < std::min(first + chunks_at_once, chunks_.size()); ++i)
                 visit(i, member);
-        }
     });
 }
 
@@ -91,27 +90,32 @@ void PackedTokens::note_merged(Chunk& chunk, std::size_t count, std::uint8_t fir
 }
 
 PackedNeighbours PackedTokens::merge(std::span<const PackedRule> rules, ThreadTeam& team) {
-    return sweep(team, [&](Chunk& chunk, Scratch& scratch) {
-        const std::size_t count =
-            merge_pairs(symbols_ + chunk.begin, chunk.size, rules, scratch.positions.data());
-        note_merged(chunk, count, rules[0].merged, scratch);
-    });
+    return sweep(
+        team,
+        [&](Chunk& chunk, Scratch& scratch) {
+            const std::size_t count =
+                merge_pairs(symbols_ + chunk.begin, chunk.size, rules, scratch.positions.data());
+            note_merged(chunk, count, rules[0].merged, scratch);
+        });
 }
 
 PackedNeighbours PackedTokens::merge_runs(std::uint8_t symbol, std::uint8_t merged, const OddRuns& odd,
                                           ThreadTeam& team) {
-    return sweep(team, [&](Chunk& chunk, Scratch& scratch) {
-        const std::size_t count = tokenizer::merge_runs(symbols_ + chunk.begin, chunk.size, symbol, merged,
-                                                        odd, scratch.positions.data());
-        note_merged(chunk, count, merged, scratch);
-    });
+    return sweep(
+        team,
+        [&](Chunk& chunk, Scratch& scratch) {
+            const std::size_t count = tokenizer::merge_runs(symbols_ + chunk.begin, chunk.size, symbol,
+                                                            merged, odd, scratch.positions.data());
+            note_merged(chunk, count, merged, scratch);
+        });
 }
 
 std::uint64_t PackedTokens::count_runs(std::uint8_t symbol, const OddRuns& odd, ThreadTeam& team) {
-    return sweep(team,
-                 [&](const Chunk& chunk, Scratch& scratch) {
-                     scratch.neighbours.merged += tokenizer::count_runs(data(chunk), chunk.size, symbol, odd);
-                 })
+    return sweep(
+               team,
+               [&](const Chunk& chunk, Scratch& scratch) {
+                   scratch.neighbours.merged += tokenizer::count_runs(data(chunk), chunk.size, symbol, odd);
+               })
         .merged;
 }
 

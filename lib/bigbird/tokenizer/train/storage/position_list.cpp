@@ -119,11 +119,10 @@ void PositionList::grow() {
 }
 
 void PositionList::finish() {
-    if (size_ == 0) {
+    if (size_ == 0)
         clear();
-    } else if (capacity_ - size_ > size_ / 8 + 32 && ListMemory::size_for(size_) < capacity_) {
+    else if (capacity_ - size_ > size_ / 8 + 32 && ListMemory::size_for(size_) < capacity_)
         move_to(size_);
-    }
 }
 
 void PositionList::clear() {

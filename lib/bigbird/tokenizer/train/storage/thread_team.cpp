@@ -31,7 +31,8 @@ ThreadTeam::ThreadTeam(std::size_t members) : members_(members) {
     for (std::size_t thread = 1; thread < members_; ++thread) {
         threads_.emplace_back([this] {
             for (std::uint32_t seen = 0; !leaving_;) {
-                await(round_, [seen](std::uint32_t round) { return round != seen; });
+                await(
+                    round_, [seen](std::uint32_t round) { return round != seen; });
                 seen = round_;
                 work_on_rest();
             }

@@ -98,7 +98,8 @@ public:
         return {result(4), result(5), result(6), result(7)};
     }
     bool guards_hold() const {
-        return std::ranges::all_of(tensors_, [](const GuardedTensor& t) { return t.guards_hold(); });
+        return std::ranges::all_of(
+            tensors_, [](const GuardedTensor& t) { return t.guards_hold(); });
     }
 
 private:
@@ -134,11 +135,10 @@ void run_passes(const cuda::Arguments& a, std::uint64_t seed) {
 
 template <typename Scalar>
 void run_kernels(const cuda::Arguments& a, std::uint64_t seed) {
-    if (a.head_dim == 32) {
+    if (a.head_dim == 32)
         run_passes<32, Scalar>(a, seed);
-    } else {
+    else
         run_passes<64, Scalar>(a, seed);
-    }
 }
 
 AttentionResults run_emulated(const CudaCase& c, const LayerLayout& layout,
@@ -147,13 +147,12 @@ AttentionResults run_emulated(const CudaCase& c, const LayerLayout& layout,
     const Problem problem(c, layout, inputs, type, 1 + static_cast<int>(seed % 3));
     cuda::Arguments a = problem.arguments();
     a.kernels = set;
-    if (type == at::kHalf) {
+    if (type == at::kHalf)
         run_kernels<cuda::Fp16>(a, seed);
-    } else if (c.head_dim == 128) {
+    else if (c.head_dim == 128)
         run_passes<128, cuda::Bf16>(a, seed);
-    } else {
+    else
         run_kernels<cuda::Bf16>(a, seed);
-    }
     DOCTEST_CHECK(problem.guards_hold());
     return problem.results();
 }

@@ -165,8 +165,8 @@ DOCTEST_TEST_CASE("cuda_pipeline: a team goes through its own units in their ord
     list.team_units = units.data();
     std::vector<std::vector<int>> taken(3);
     for (int team = 0; team < 3; ++team) {
-        cuda::for_own_units(list, team,
-                            [&](int unit) { taken[static_cast<std::size_t>(team)].push_back(unit); });
+        cuda::for_own_units(
+            list, team, [&](int unit) { taken[static_cast<std::size_t>(team)].push_back(unit); });
     }
     DOCTEST_CHECK((taken == std::vector<std::vector<int>>{{4, 7, 9}, {}, {0, 8}}));
 }
@@ -180,12 +180,10 @@ DOCTEST_TEST_CASE(
         at::Tensor found = at::empty({64, 64}, at::kBFloat16);
         run_pair(1, produce, [&](const SimtIsa& m, const Buffers& b) {
             m.wait_barrier(b.full(), 0);
-            for (int row = 0; m.thread() == 0 && row < 64; ++row) {
-                for (int column = 0; column < 8; ++column) {
+            for (int row = 0; m.thread() == 0 && row < 64; ++row)
+                for (int column = 0; column < 8; ++column)
                     std::memcpy(found[row].mutable_data_ptr<c10::BFloat16>() + 8 * column,
                                 b.tile().chunk(row, column), 16);
-                }
-            }
         });
         const std::int64_t there = std::min(64, 100 - token);
         DOCTEST_CHECK(

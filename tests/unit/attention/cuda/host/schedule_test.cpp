@@ -131,13 +131,11 @@ DOCTEST_TEST_CASE("cuda_schedule: every tile is written once, and every part of 
         std::multiset<std::pair<int, int>> written;
         std::multiset<int> parts;
         for (const cuda::Unit& unit : work->units) {
-            for (int side = 0; side < 2; ++side) {
-                if (unit.tile[side] >= 0 && unit.slot[side] < 0) {
+            for (int side = 0; side < 2; ++side)
+                if (unit.tile[side] >= 0 && unit.slot[side] < 0)
                     written.emplace(unit.head, unit.tile[side]);
-                } else if (unit.tile[side] >= 0) {
+                else if (unit.tile[side] >= 0)
                     parts.insert(unit.slot[side]);
-                }
-            }
         }
         for (const cuda::Sum& sum : work->sums) {
             written.emplace(sum.head, sum.tile);
@@ -245,10 +243,9 @@ std::vector<std::vector<std::int32_t>> share_plainly(const WorkList& work, int s
 double imbalance(const WorkList& work, const TeamLists& lists, int of_block) {
     const auto teams = by_team(lists);
     std::vector<double> blocks(teams.size() / static_cast<std::size_t>(of_block));
-    for (std::size_t team = 0; team < teams.size(); ++team) {
+    for (std::size_t team = 0; team < teams.size(); ++team)
         for (const std::int32_t number : teams[team])
             blocks[team / static_cast<std::size_t>(of_block)] += cost_of(work, number);
-    }
     return *std::ranges::max_element(blocks) * static_cast<double>(blocks.size()) /
            std::accumulate(blocks.begin(), blocks.end(), 0.0);
 }

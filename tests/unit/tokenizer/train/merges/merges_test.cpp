@@ -57,9 +57,8 @@ std::optional<std::uint32_t> best_of_all(PairTable& table, const std::vector<std
         const std::string text = texts[pair.left] + texts[pair.right];
         return std::tuple(-static_cast<std::int64_t>(pair.count), text.size(), text, pair.order);
     };
-    for (std::uint32_t number = 0; number < table.numbers_end(); ++number) {
+    for (std::uint32_t number = 0; number < table.numbers_end(); ++number)
         if (table.at(number).kept && (!best || rank(table.at(number)) < rank(table.at(*best)))) best = number;
-    }
     return best;
 }
 

@@ -89,22 +89,26 @@ DOCTEST_TEST_CASE("tokenizer/packed_kernels: runs are merged from their first or
             odd[2] = rng.uniform() < 0.5;
             odd[separator] = rng.uniform() < 0.2;
             Symbols before = random_symbols(rng, size, 3);
-            if (size > 1 && rng.uniform() < 0.5) {  // runs over more than one word
+            if (size > 1 && rng.uniform() < 0.5)  // runs over more than one word
                 std::fill(before.begin() + rng.between(0, static_cast<std::int64_t>(size) - 1),
                           before.end() - 1, 1);
-            }
             before.insert(before.begin(), rng.uniform() < 0.5 ? separator : std::uint8_t{2});
             const PackedRule rule{1, 1, 20};
             bool skip = false;  // whether the pair at hand is a run's first, and may not be merged
-            const Merged expected = merge_plainly(before, [&](std::size_t i) {
-                skip = i > 0 && before[i] == 1 && before[i - 1] != 1 && odd[before[i - 1]];
-                return i > 0 && !skip && before[i] == 1 && before[i + 1] == 1 ? &rule : nullptr;
-            });
-            Merged found = merge_by(before, [&](Symbols& symbols, std::uint32_t* positions) {
-                const std::size_t count = merge_runs(symbols.data() + 1, size, 1, 20, odd, positions);
-                std::for_each(positions, positions + count, [](std::uint32_t& position) { ++position; });
-                return count;
-            });
+            const Merged expected = merge_plainly(
+                before,
+                [&](std::size_t i) {
+                    skip = i > 0 && before[i] == 1 && before[i - 1] != 1 && odd[before[i - 1]];
+                    return i > 0 && !skip && before[i] == 1 && before[i + 1] == 1 ? &rule : nullptr;
+                });
+            Merged found = merge_by(
+                before,
+                [&](Symbols& symbols, std::uint32_t* positions) {
+                    const std::size_t count = merge_runs(symbols.data() + 1, size, 1, 20, odd, positions);
+                    std::for_each(
+                        positions, positions + count, [](std::uint32_t& position) { ++position; });
+                    return count;
+                });
             DOCTEST_CHECK(found == expected);
             DOCTEST_CHECK(count_runs(before.data() + 1, size, 1, odd) == expected.positions.size());
         }
@@ -117,10 +121,9 @@ DOCTEST_TEST_CASE("tokenizer/packed_kernels: letter pairs are counted as one by 
         for (std::size_t size = 1; size < 400; size += size < 140 ? 1 : 37) {
             const Symbols symbols = random_symbols(rng, size, rng.uniform() < 0.5 ? 2 : 5);
             std::array<std::uint64_t, 25> pairs{}, found{};
-            for (std::size_t i = 0; i + 1 < size; ++i) {
+            for (std::size_t i = 0; i + 1 < size; ++i)
                 if (symbols[i] != separator && symbols[i + 1] != separator)
                     ++pairs[symbols[i] * std::size_t{5} + symbols[i + 1]];
-            }
             count_letter_pairs(symbols.data(), size, found);
             DOCTEST_CHECK(found == pairs);
         }

@@ -257,10 +257,9 @@ DOCTEST_TEST_CASE("tokenizer/packed_tokens: real sequence is merged as one by on
         Plain plain = numbers_of(stretches);
         const auto pairs = tokens.count_letter_pairs(scene.team);
         std::array<std::uint64_t, 25> expected{};
-        for (const auto& stretch : plain) {
+        for (const auto& stretch : plain)
             for (std::size_t i = 0; i + 1 < stretch.size(); ++i)
                 ++expected[stretch[i] * std::size_t{5} + stretch[i + 1]];
-        }
         DOCTEST_CHECK(pairs == expected);
         const std::vector<std::vector<PackedRule>> sweeps{
             {{A, C, 5}, {A, G, 6}}, {{T, G, 7}}, {{5, 7, 8}, {6, 7, 9}, {C, 7, 10}}, {{5, 8, 11}}};

@@ -155,9 +155,8 @@ private:
         for (int i = 0; i < Shape::step_buffers; ++i, step_turn_.advance())
             wait_empty(shared_.step_empty(step_turn_.buffer()), step_turn_.parity());
         for (int i = 1; i < Shape::unit_buffers;
-             ++i, unit_turn_.advance()) {  // the last buffer is never released
+             ++i, unit_turn_.advance())  // the last buffer is never released
             wait_empty(shared_.unit_empty(unit_turn_.buffer()), unit_turn_.parity());
-        }
     }
     /// Waits until the last readers of a buffer have released it. `parity`: that of the use that follows.
     BIGBIRD_DEVICE void wait_empty(Barrier* barrier, std::uint32_t parity) const {

@@ -299,9 +299,8 @@ void launch_pipeline(Launcher& launcher, const UnitList& list, const typename Ke
 
 template <typename Scalar, typename Launcher>
 void launch_group_forward_units(Launcher& launcher, const Arguments& a) {
-    if (a.samples == 0) {  // empty tensors cannot have maps
+    if (a.samples == 0)  // empty tensors cannot have maps
         return;
-    }
     using Map = typename Launcher::TileMap;
     const WarpgroupArguments<Map> p{a, launcher.tile_map(a.q, a), launcher.tile_map(a.k, a),
                                     launcher.tile_map(a.v, a), Map{}};
@@ -309,9 +308,8 @@ void launch_group_forward_units(Launcher& launcher, const Arguments& a) {
 }
 template <typename Scalar, typename Launcher>
 void launch_group_gradient_units(Launcher& launcher, const Arguments& a) {
-    if (a.samples == 0) {  // empty tensors cannot have maps
+    if (a.samples == 0)  // empty tensors cannot have maps
         return;
-    }
     using Map = typename Launcher::TileMap;
     const WarpgroupArguments<Map> p{a, launcher.tile_map(a.q, a), launcher.tile_map(a.k, a),
                                     launcher.tile_map(a.v, a), launcher.tile_map(a.d_out, a)};
