@@ -2,6 +2,7 @@
 #include "commands/forward.hpp"
 
 #include "commands/commands.hpp"
+#include "options/option_groups.hpp"
 #include "support/help_notes.hpp"
 
 namespace bigbird::cli {

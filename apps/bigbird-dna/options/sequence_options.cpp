@@ -19,6 +19,10 @@ std::vector<CLI::Option*> add_sequence_inputs(CLI::App& command, examples::Seque
 }
 
 std::vector<CLI::Option*> add_sequence_columns(CLI::App& command, examples::SequencesOptions& options) {
+    CLI::Option* split_by =
+        add_value(command, "--split-by", "column:NAME|fraction:SHARES|similarity:SHARES", options.split_by,
+                  "Draw validation and test from one table; similarity: sequences that share many "
+                  "k-mers get the same split");
     const HelpGroup in_group(command, "Columns");
     CLI::Option* sequence =
         add_value(command, "--sequence-column", "NAME", options.sequence_column,
@@ -31,10 +35,6 @@ std::vector<CLI::Option*> add_sequence_columns(CLI::App& command, examples::Sequ
     CLI::Option* target =
         add_choice_option(command, "--target", options.target, examples::target_option_choices,
                           "Kind of the label columns; auto: labels with --labels, else classes");
-    CLI::Option* split_by =
-        add_value(command, "--split-by", "column:NAME|fraction:SHARES|similarity:SHARES", options.split_by,
-                  "Draw validation and test from one table; similarity: sequences that share many "
-                  "k-mers get the same split");
     return {sequence, label, labels, target, split_by};
 }
 

@@ -342,9 +342,11 @@ void Program::finish_commands() {
 void Program::finish_options(CLI::App& command) {
     BIGBIRD_EXPECTS(!command.get_description().empty(),
                     "a command without a description: " + command.get_name());
-    add_value(command, options_file_option, "FILE", options_file_,
-              "Further options from a YAML or JSON file: names without dashes and their values; the "
-              "command line takes precedence");
+    command
+        .add_option(options_file_option, options_file_,
+                    "Further options from a YAML or JSON file: names without dashes and their values; the "
+                    "command line takes precedence")
+        ->type_name("FILE");
     CLI::Option* quiet = command.add_flag("-q,--quiet", quiet_, "Only warnings and errors on standard error")
                              ->group("Messages");
     command.add_flag("-v,--verbose", verbose_, "Log more to standard error")

@@ -7,6 +7,7 @@
 #include <torch/csrc/autograd/custom_function.h>
 
 #include <algorithm>
+#include <optional>
 
 namespace bigbird::model {
 
@@ -50,8 +51,8 @@ public:
     static torch::autograd::variable_list forward(torch::autograd::AutogradContext* context,
                                                   const at::Tensor& hidden, const at::Tensor& weight,
                                                   const at::Tensor& bias, const at::Tensor& labels,
-                                                  const at::Tensor& weights, std::int64_t chunk_rows,
-                                                  bool fused, bool differentiate) {
+                                                  const std::optional<at::Tensor>& weights,
+                                                  std::int64_t chunk_rows, bool fused, bool differentiate) {
         const at::TensorOptions options = hidden.options().requires_grad(false);
         const std::int64_t count = hidden.size(0);
         Sums sums{at::zeros({}, options.dtype(at::kFloat)), at::zeros({}, options.dtype(at::kLong)),
@@ -60,7 +61,7 @@ public:
         Gradients gradients;
         if (differentiate) gradients = {at::empty_like(hidden), at::zeros_like(weight), at::zeros_like(bias)};
         for (std::int64_t begin = 0; begin < hidden.size(0); begin += chunk_rows) {
-            add_chunk(hidden, weight, bias, labels, weights, begin,
+            add_chunk(hidden, weight, bias, labels, weights.value_or(at::Tensor()), begin,
                       std::min(chunk_rows, hidden.size(0) - begin), fused, sums, gradients);
         }
         if (differentiate) context->save_for_backward({gradients.hidden, gradients.weight, gradients.bias});
@@ -85,7 +86,8 @@ LinearCrossEntropy linear_cross_entropy(const at::Tensor& hidden, const at::Tens
         chunk_rows > 0 ? chunk_rows : std::max<std::int64_t>(1, chunk_elements / weight.size(0));
     const bool differentiate =
         at::GradMode::is_enabled() && (hidden.requires_grad() || weight.requires_grad());
-    const auto out = ChunkedLoss::apply(hidden, weight, bias, labels, weights, rows, fused, differentiate);
+    const auto given = weights.defined() ? std::optional(weights) : std::nullopt;
+    const auto out = ChunkedLoss::apply(hidden, weight, bias, labels, given, rows, fused, differentiate);
     return {out[0], out[1], out[2], out[3]};
 }
 

@@ -166,9 +166,9 @@ DOCTEST_TEST_CASE("token_shards: what is not whole is refused, and it is said wh
              {"tokens-00000.bin", [](Bytes& bytes) { bytes.back() ^= 1; }, "is damaged: its checksum"},
              {"manifest.json",
               [](Bytes& bytes) {
-                  bytes.replace(bytes.find("\"format_version\": 1"), 19, "\"format_version\": 2");
+                  bytes.replace(bytes.find("\"format_version\": 1"), 19, "\"format_version\": 3");
               },
-              "is of version 2"},
+              "is of version 3"},
              {"manifest.json", [](Bytes& bytes) { bytes = "{}"; }, "describes no token shards"}}) {
         DOCTEST_CHECK(
             after(damage.file, damage.change).starts_with(damage.file + std::string(": ") + damage.refusal));

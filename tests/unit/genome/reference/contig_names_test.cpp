@@ -80,7 +80,7 @@ DOCTEST_TEST_CASE("contig_names: each kind of alias is said once, exact names ne
     ensembl.find("chrM");
     ensembl.find("M");
     DOCTEST_CHECK(log.text() ==
-                  "info: contig 'chr22' is called '22' in the reference; others that differ by 'chr' alone "
+                  "info: contig 'chr22' is called '22' in the reference; others that differ only by 'chr' "
                   "are matched likewise\n"
                   "info: contig 'chrM' is called 'MT' in the reference\n");
 }

@@ -52,7 +52,7 @@ DOCTEST_TEST_CASE("task_models/train_kmers: which k-mers are counted") {
     DOCTEST_CHECK(words_for(examples, RecordStrand::both, 0, false) == baselines::KmerWords{});
     const auto given = words_for(examples, RecordStrand::given, 0, false);
     DOCTEST_CHECK(!given.both_strands);
-    DOCTEST_CHECK(given.places == examples.bounds().size() - 1);
+    DOCTEST_CHECK(given.positions == examples.bounds().size() - 1);
     DOCTEST_CHECK(words_for(examples, RecordStrand::given, 4, true).lengths == std::vector<int>{4});
 }
 
