@@ -16,8 +16,8 @@ namespace bigbird::rows {
 namespace {
 
 constexpr double not_known = std::numeric_limits<double>::quiet_NaN();
-constexpr const char* what_to_do =
-    "; give regions of the same assembly, or --skip-invalid to mark such rows and go on";
+constexpr const char* what_to_do = "; give regions of the same assembly";
+constexpr const char* or_skip = ", or --skip-invalid to mark such rows and go on";
 
 Row head_of(const genome::BedRecord& record) {
     return {.where = record.where,
@@ -99,7 +99,7 @@ struct RegionReader::State {
     RegionRow row_of(const genome::BedRecord& record) {
         const auto contig = reference.find(record.where.contig);
         const auto refuse = [&](RowStatus status, const std::string& what) {
-            if (!options.skip_invalid) throw InputError(what + what_to_do, path(), record.line);
+            if (!options.skip_invalid) throw InputError(what + what_to_do + (options.can_skip ? or_skip : ""), path(), record.line);
             return invalid_row(head_of(record), status, record.line);
         };
         if (!contig) {

@@ -21,6 +21,7 @@ struct RegionOptions {
     WindowBounds bounds{-4000, 4000};
     bool use_strand = false;    ///< rows on the minus strand are reverse-complemented
     bool skip_invalid = false;  ///< mark rows outside the reference, instead of ending with InputError
+    bool can_skip = true;       ///< whether the command has --skip-invalid, which errors then name
     /// Bases of a tile; 0: rows are not divided. Tiles are cut from the row's start on; the last one may be
     /// shorter. Each tile gives a row with a window around its middle base (with use_strand, as for a TSS).
     std::int64_t tile = 0;

@@ -36,7 +36,7 @@ at::Tensor hidden_of(model::SequenceClassifier network, const model::EncoderInpu
 
 /// The common part of BigBird's three heads.
 template <typename Network>
-class BigBirdNetwork : public Network {
+class BigBirdNetwork : public Network, public TokenVectors {
 public:
     BigBirdNetwork(model::SequenceClassifier network, tokenizer::DnaTokenizer tokenizer,
                    const ComputeOptions& computing, const char* bias)
@@ -61,6 +61,21 @@ public:
         return "tokens " + std::to_string(max_tokens_) + ' ' + sha256_of_text(tokenizer_.serialized());
     }
     bool reads_tokens() const override { return true; }
+    std::vector<TokenSpan> spans(const EncodedWindow& window) const override {
+        return token_spans(window, tokenizer_);
+    }
+    at::Tensor word_vectors(const EncodedWindow& window) const override {
+        const std::vector<std::int64_t> ids(window.ids.begin(), window.ids.end());
+        const at::Tensor words = network_.ptr()->named_parameters()["bert.embeddings.word_embeddings.weight"];
+        return words.detach().index_select(0, at::tensor(ids, at::kLong).to(words.device())).to(at::kFloat);
+    }
+    at::Tensor vector_logits(const EncodedWindow& window, const at::Tensor& vectors) const override {
+        const std::vector<std::size_t> group(static_cast<std::size_t>(vectors.size(0)), 0);
+        const std::int64_t length = input_of({&window, 1}, {group.data(), 1}).input_ids.size(1);
+        const model::WordVectors words(
+            at::constant_pad_nd(vectors, {0, 0, 0, length - vectors.size(1)}));
+        return this->logits({&window, 1}, group);
+    }
     std::vector<std::vector<std::size_t>> group(std::span<const EncodedWindow> windows,
                                                 std::int64_t batch_tokens,
                                                 model::GroupSizes sizes) const override {
@@ -100,7 +115,7 @@ protected:
     std::int64_t max_tokens_;
 };
 
-class WindowHead : public BigBirdNetwork<TokenWindows> {
+class WindowHead : public BigBirdNetwork<TaskNetwork> {
 public:
     WindowHead(model::SequenceClassifier network, tokenizer::DnaTokenizer tokenizer,
                const BigBirdReading& reading)
@@ -124,21 +139,6 @@ public:
     at::Tensor logits(std::span<const EncodedWindow> windows, std::span<const std::size_t> group,
                       const model::DropoutKey& key) const override {
         return pooled_logits(network_, input_of(windows, group), pooling_, key, computing_.type).unsqueeze(1);
-    }
-    std::vector<TokenSpan> spans(const EncodedWindow& window) const override {
-        return token_spans(window, tokenizer_);
-    }
-    at::Tensor word_vectors(const EncodedWindow& window) const override {
-        const std::vector<std::int64_t> ids(window.ids.begin(), window.ids.end());
-        const at::Tensor words = network_.ptr()->named_parameters()["bert.embeddings.word_embeddings.weight"];
-        return words.detach().index_select(0, at::tensor(ids, at::kLong).to(words.device())).to(at::kFloat);
-    }
-    at::Tensor vector_logits(const EncodedWindow& window, const at::Tensor& vectors) const override {
-        const std::vector<std::size_t> group(static_cast<std::size_t>(vectors.size(0)), 0);
-        const model::EncoderInput input = input_of({&window, 1}, group);
-        const model::WordVectors words(
-            at::constant_pad_nd(vectors, {0, 0, 0, input.input_ids.size(1) - vectors.size(1)}));
-        return pooled_logits(network_, input, pooling_, {}, computing_.type);
     }
 
 private:
@@ -166,7 +166,9 @@ public:
         std::vector<at::Tensor> parts;
         std::vector<std::int64_t> order;
         // Rounding of products depends on the number of windows, so scores on a CPU use one window at a time.
-        const bool scores = device().is_cpu() && !at::GradMode::is_enabled();
+        // Given vectors are those of all windows.
+        const bool scores = device().is_cpu() && !at::GradMode::is_enabled() &&
+                            !model::WordVectors::current().defined();
         const std::int64_t most = scores ? 1 : std::numeric_limits<std::int64_t>::max();
         for (const auto& same : BigBirdNetwork::group(windows, most, model::GroupSizes::any)) {
             parts.push_back(features_of(windows, same, key));
@@ -215,9 +217,6 @@ public:
               const ComputeOptions& computing)
         : BigBirdNetwork(std::move(network), std::move(tokenizer), computing, "classifier.bias") {}
     Segments segments() const override { return Segments::tokens; }
-    std::vector<TokenSpan> spans(const EncodedWindow& window) const override {
-        return token_spans(window, tokenizer_);
-    }
     at::Tensor logits(std::span<const EncodedWindow> windows, std::span<const std::size_t> group,
                       const model::DropoutKey& key) const override {
         const at::Tensor hidden = hidden_of(network_, input_of(windows, group), key, computing_.type);

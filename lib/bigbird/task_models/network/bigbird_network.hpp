@@ -55,13 +55,14 @@ struct BigBirdReading {
     rows::WindowBounds window{-4000, 4000};  ///< gives the anchor's position
     ComputeOptions computing = {};
 };
-/// A window network that can also be evaluated on given token vectors.
-class TokenWindows : public TaskNetwork {
+/// What each of these networks is, too: one that can be evaluated on given token vectors.
+class TokenVectors {
 public:
+    virtual ~TokenVectors() = default;
     /// The word embeddings of a window's ids: (ids, hidden) float32.
     virtual at::Tensor word_vectors(const EncodedWindow& window) const = 0;
-    /// Logits, (batch, labels), with the word embeddings replaced by `vectors`, (batch, ids, hidden). They
-    /// have gradients if gradients are enabled.
+    /// Logits, (batch, segments, labels), with the word embeddings replaced by `vectors`, (batch, ids,
+    /// hidden). They have gradients if gradients are enabled.
     virtual at::Tensor vector_logits(const EncodedWindow& window, const at::Tensor& vectors) const = 0;
 };
 

@@ -15,7 +15,7 @@
 namespace bigbird::task_models {
 
 std::vector<TokenSpan> TaskNetwork::spans(const EncodedWindow&) const {
-    BIGBIRD_EXPECTS(segments() == Segments::tokens, "segments of tokens");
+    BIGBIRD_EXPECTS(reads_tokens(), "a network of tokens");
     return {};
 }
 

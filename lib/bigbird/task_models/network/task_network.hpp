@@ -55,7 +55,7 @@ public:
     virtual bool any_length() const { return reads_tokens(); }
     /// A separate network with the same weights, on the same device; null if this kind does not support it.
     virtual std::shared_ptr<TaskNetwork> twin() const { return nullptr; }
-    /// The bases of each token of a window; requires Segments::tokens.
+    /// The bases of each token of a window; requires reads_tokens().
     virtual std::vector<TokenSpan> spans(const EncodedWindow& window) const;
     /// Groups of indices of windows that may go through the network together, with at most `batch_tokens` ids
     /// per group (but at least one window). The grouping does not change a window's logits. A group may be

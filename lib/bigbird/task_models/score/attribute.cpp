@@ -63,11 +63,11 @@ public:
         outputs_.emplace(spec_.outputs, models_.front().labels, chosen_, provenance_of(spec_, models_),
                          LetterTrack::own, contigs, threads_);
     }
-    /// Adds a region, at most as long as a window's core.
+    /// Adds a region of bin models, at most as long as a window's core.
     void add_region(const rows::Row& row, const std::string& dna, const genome::Interval& where,
                     const SequenceOf& sequence_of) {
-        add(
-            row, dna, [&] { return region_score(models_, spec_.strands, where, sequence_of); });
+        if (reads_tokens()) return add_tokens(row, dna, {where, where, false, sequence_of});
+        add(row, dna, [&] { return region_score(models_, spec_.strands, where, sequence_of); });
     }
     void add_record(const rows::Row& row, const std::string& dna) {
         add(
@@ -160,8 +160,7 @@ private:
 
 void attribute_regions(const AttributeSpec& spec, Attributor& attributor, Progress& progress) {
     const ModelFolder& first = attributor.models().front();
-    const bool tokens = attributor.reads_tokens();
-    if (!first.bins() && (!tokens || first.info.task == examples::Task::sequences)) {
+    if (!first.bins() && (!attributor.reads_tokens() || first.info.task == examples::Task::sequences)) {
         throw ConfigError(
             "--regions needs a bin model or a token model of windows; give --sequences to a sequence model");
     }
@@ -169,15 +168,15 @@ void attribute_regions(const AttributeSpec& spec, Attributor& attributor, Progre
     if (const auto warning = other_build(first.info, *reference)) log_warning("{}", *warning);
     const RowWindows windows(attributor.models(), true);
     const std::int64_t tile =
-        tokens ? windows.bounds.size() : first.bins()->grid().core_bins() * first.bins()->grid().bin;
-    rows::RegionReader regions(spec.regions, *reference, {.anchor = rows::Anchor::itself, .tile = tile});
+        first.bins() ? first.bins()->grid().core_bins() * first.bins()->grid().bin : windows.bounds.size();
+    rows::RegionReader regions(spec.regions, *reference, {.anchor = rows::Anchor::itself, .can_skip = false, .tile = tile});
     attributor.open_outputs(reference->contigs());
     const SequenceOf sequence_of = [&](const genome::Interval& where) { return reference->fetch(where); };
     while (auto row = regions.next()) {
         regions.fill(*row);
         attributor.report().tiled += row->last_of_line ? 0 : 1;
         if (row->sequence.empty()) continue;
-        if (tokens) {
+        if (!first.bins()) {
             const genome::Strand strand = row->head.strand;
             attributor.add_tokens(
                 row->head, row->sequence,

@@ -5,13 +5,11 @@
 #include "bigbird/core/error.hpp"
 #include "bigbird/core/log.hpp"
 #include "bigbird/genome/reference/sequence.hpp"
-#include "bigbird/task_models/network/bigbird_network.hpp"
 #include "bigbird/task_models/network/sequence_network.hpp"
 #include "bigbird/task_models/score/scorers.hpp"
 #include "bigbird/training/find_model.hpp"
 
 #include <algorithm>
-#include <map>
 #include <memory>
 #include <typeinfo>
 
@@ -35,17 +33,6 @@ struct WindowScore {
         return (window->logits(reverse ? seen.flip({1, 2}) : seen) * weights).sum(1);
     }
 };
-
-/// Weights of the bins of each window that `where` overlaps; the keys are the windows' first bases.
-std::map<std::int64_t, at::Tensor> windows_of(const bins::Grid& grid, const genome::Interval& where) {
-    std::map<std::int64_t, at::Tensor> windows;
-    for (const bins::BinShare& share : bins::shares_of(where.begin, where.end, grid.bin)) {
-        at::Tensor& weights = windows[grid.begin_of(grid.window_of(share.bin))];
-        if (!weights.defined()) weights = at::zeros({grid.window_bins, 1});
-        weights[grid.place_of(share.bin)][0] = share.weight;
-    }
-    return windows;
-}
 
 WindowScore window_score(const BinNetwork& network, std::int64_t begin, const at::Tensor& weights,
                          bool reverse, const genome::Interval& where, const std::string& dna) {
@@ -77,11 +64,10 @@ void require_letters(const ModelFolder& model, const fs::path& path) {
                           " is a model of k-mers, whose scores have no gradients; predict-mutagenesis and "
                           "predict tell the effects of changes without them");
     }
-    if (std::dynamic_pointer_cast<TokenWindows>(model.network)) return;
-    if (model.bins() && !model.bins()->base_network()) {
+    if (model.network->reads_tokens()) {
+        if (model.network->segments() != Segments::tokens) return;
         throw ConfigError(path.string() +
-                          " predicts bins from tokens, which attribute does not take; predict-mutagenesis "
-                          "tells the effects of changes");
+                          " labels bases, which attribute does not take; predict-tokens scores them");
     }
     if (!records && !model.bins()) {
         throw ConfigError(path.string() + " is a baseline (" + architecture +
@@ -95,6 +81,16 @@ void require_letters(const ModelFolder& model, const fs::path& path) {
 
 }  // namespace
 
+std::map<std::int64_t, at::Tensor> bin_weights_of(const bins::Grid& grid, const genome::Interval& where) {
+    std::map<std::int64_t, at::Tensor> windows;
+    for (const bins::BinShare& share : bins::shares_of(where.begin, where.end, grid.bin)) {
+        at::Tensor& weights = windows[grid.begin_of(grid.window_of(share.bin))];
+        if (!weights.defined()) weights = at::zeros({grid.window_bins, 1});
+        weights[grid.place_of(share.bin)][0] = share.weight;
+    }
+    return windows;
+}
+
 std::vector<ModelFolder> open_letter_models(std::span<const fs::path> paths, const at::Device& device,
                                             const ComputeOptions& computing) {
     std::vector<ModelFolder> models;
@@ -105,10 +101,10 @@ std::vector<ModelFolder> open_letter_models(std::span<const fs::path> paths, con
         model.network->module()->eval();
         for (at::Tensor& parameter : model.network->module()->parameters())
             parameter.requires_grad_(false);
-        if (model.bins() && model.bins()->grid() != models.front().bins()->grid())
-            throw ConfigError("models that are averaged must have equal bins and windows");
         if (typeid(*model.network) != typeid(*models.front().network))
             throw ConfigError("models that are averaged must be of one kind: bin, sequence or token models");
+        if (model.bins() && model.bins()->grid() != models.front().bins()->grid())
+            throw ConfigError("models that are averaged must have equal bins and windows");
     }
     require_agreement(models);
     return models;
@@ -119,7 +115,7 @@ RowScore region_score(std::span<const ModelFolder> models, Strands strands, cons
     const bins::Grid grid = models.front().bins()->grid();
     std::vector<WindowScore> parts;
     std::int64_t at_once = most_bases, means = 0;
-    for (const auto& [begin, weights] : windows_of(grid, where)) {
+    for (const auto& [begin, weights] : bin_weights_of(grid, where)) {
         const std::string dna = sequence_of({where.contig, begin, begin + grid.window_bases()});
         means = 0;
         for (const ModelFolder& model : models) {

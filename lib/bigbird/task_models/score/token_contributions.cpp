@@ -3,6 +3,7 @@
 
 #include "bigbird/bins/attributions.hpp"
 #include "bigbird/task_models/network/bigbird_network.hpp"
+#include "bigbird/task_models/score/letter_scores.hpp"
 
 #include <algorithm>
 
@@ -12,13 +13,17 @@ namespace {
 
 constexpr std::int64_t most_numbers = std::int64_t{1} << 21;  ///< maximum numbers in the vectors of a batch
 
-/// A row's window as one model reads it, on one strand.
+/// A window of a row as one model reads it, on one strand.
 class TokenReading {
 public:
-    TokenReading(const TokenWindows& network, const TokenRow& row, bool reverse)
-        : network_(network), window_(network.encode(row.sequence_of(row.window), reverse)) {
-        const std::int64_t bases = row.window.size(), begin = row.where.begin - row.window.begin,
-                           end = row.where.end - row.window.begin;
+    /// `weights`: of the window's segments in the score, (segments, 1).
+    TokenReading(const TaskNetwork& network, const TokenRow& row, const genome::Interval& window,
+                 const at::Tensor& weights, bool reverse)
+        : vectors_of_(dynamic_cast<const TokenVectors&>(network)),
+          window_(network.encode(row.sequence_of(window), reverse)),
+          weights_((reverse ? weights.flip(0) : weights).to(network.device())) {
+        const std::int64_t bases = window.size(), begin = row.where.begin - window.begin,
+                           end = row.where.end - window.begin;
         const std::vector<TokenSpan> spans = network.spans(window_);
         for (std::int64_t id = 0; id < std::ssize(spans); ++id) {
             TokenSpan span = spans[static_cast<std::size_t>(id)];
@@ -27,7 +32,7 @@ public:
             if (spans_.empty()) first_ = id;
             spans_.push_back({span.begin - begin, span.end - begin});
         }
-        vectors_ = network.word_vectors(window_);
+        vectors_ = vectors_of_.word_vectors(window_);
     }
     bool reads_nothing() const { return spans_.empty(); }
 
@@ -39,8 +44,8 @@ public:
             const auto part = [&](std::int64_t begin, std::int64_t end) {
                 return vectors_.slice(0, begin, end).expand({some.size(0), -1, -1});
             };
-            return network_.vector_logits(window_,
-                                          at::cat({part(0, first_), some, part(first_ + count, ids)}, 1));
+            const at::Tensor all = at::cat({part(0, first_), some, part(first_ + count, ids)}, 1);
+            return (vectors_of_.vector_logits(window_, all) * weights_).sum(1);
         };
         const at::Tensor own = vectors_.narrow(0, first_, count);
         const bins::Attributed what{scores, own, labels,
@@ -65,8 +70,9 @@ public:
     }
 
 private:
-    const TokenWindows& network_;
+    const TokenVectors& vectors_of_;
     EncodedWindow window_;
+    at::Tensor weights_;
     std::vector<TokenSpan>
         spans_;               ///< tokens that cover bases of the row; coordinates from the row's first base
     std::int64_t first_ = 0;  ///< index of the first of these tokens
@@ -78,16 +84,22 @@ private:
 TokenContributions token_contributions(std::span<const ModelFolder> models, const AttributeSpec& spec,
                                        std::span<const std::size_t> labels, const TokenRow& row) {
     const bool both = models.front().info.task == examples::Task::chromatin;
+    const auto bins = models.front().bins();
+    std::map<std::int64_t, at::Tensor> windows{{row.window.begin, at::ones({1, 1})}};
+    if (bins) windows = bin_weights_of(bins->grid(), row.where);
+    const std::int64_t bases = bins ? bins->grid().window_bases() : row.window.size();
     TokenContributions all{at::zeros({std::ssize(labels), row.where.size()})};
     std::int64_t readings = 0;
     for (const ModelFolder& model : models) {
-        const auto network = std::dynamic_pointer_cast<TokenWindows>(model.network);
         for (const bool other : {false, true}) {
             if (both ? spec.strands == (other ? Strands::none : Strands::only) : other) continue;
             ++readings;
-            const TokenReading reading(*network, row, other != row.reverse);
-            if (reading.reads_nothing()) continue;
-            reading.spread(reading.contributions(spec.method, labels, all), all.of_bases);
+            for (const auto& [begin, weights] : windows) {
+                const TokenReading reading(*model.network, row, {row.where.contig, begin, begin + bases},
+                                           weights, other != row.reverse);
+                if (reading.reads_nothing()) continue;
+                reading.spread(reading.contributions(spec.method, labels, all), all.of_bases);
+            }
         }
     }
     all.of_bases /= readings;

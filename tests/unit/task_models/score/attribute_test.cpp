@@ -17,6 +17,7 @@
 #include "bigbird/task_models/score/score.hpp"
 
 #include <cmath>
+#include <map>
 
 using namespace bigbird;
 using namespace bigbird::testing;
@@ -196,6 +197,7 @@ DOCTEST_TEST_CASE("attribute: what does not fit is refused by a sentence") {
     spec.method = AttributionMethod::saliency;
     spec.baseline = AttributionBaseline::shuffled;
     says(spec, "leave it out with --method saliency");
+    says(fixture.attribution("c\t1000\t1011\n"), "which has 1010 bases; give regions of the same assembly");
     AttributeSpec both = fixture.attribution("c\t1\t2\n");
     both.sequences = fixture / "genome.fa";
     says(both, "either --regions with --reference, or --sequences");
@@ -228,24 +230,24 @@ DOCTEST_TEST_CASE(
     DOCTEST_CHECK(rows[0][6 + (rows[0][5] == "A" ? 1 : 0)] == "NA");
     // By hand: the same window on both strands, a token at a time with and without its vector's share.
     const ModelFolder model = open_model(fixture / "tokens", examples::Task::chromatin, at::kCPU);
-    const auto network = std::dynamic_pointer_cast<TokenWindows>(model.network);
+    const auto network = std::dynamic_pointer_cast<TokenVectors>(model.network);
     const std::string dna = fixture.genome().substr(300, 250);  // about 425
     for (const bool reverse : {false, true}) {
-        const EncodedWindow window = network->encode(dna, reverse);
+        const EncodedWindow window = model.network->encode(dna, reverse);
         const at::NoGradGuard no_gradients;
         const std::size_t group[] = {0};
         const at::Tensor vectors = network->word_vectors(window).unsqueeze(0);
         DOCTEST_CHECK(difference(network->vector_logits(window, vectors),
-                                 network->logits({&window, 1}, group).squeeze(1)) < 1e-6);
+                                 model.network->logits({&window, 1}, group)) < 1e-6);
     }
     spec.method = AttributionMethod::input_x_gradient;
     spec.strands = Strands::none;
     const Rows found = fixture.found(spec);
-    const EncodedWindow window = network->encode(dna, false);
+    const EncodedWindow window = model.network->encode(dna, false);
     const at::Tensor vectors = network->word_vectors(window).unsqueeze(0).requires_grad_();
-    network->vector_logits(window, vectors)[0][1].backward();
+    network->vector_logits(window, vectors)[0][0][1].backward();
     const at::Tensor own = (vectors.grad() * vectors).sum(2).detach()[0];
-    const auto spans = network->spans(window);
+    const auto spans = model.network->spans(window);
     for (const std::int64_t base : {100, 106, 149}) {
         for (std::size_t id = 0; id < spans.size(); ++id) {
             if (base < spans[id].begin || base >= spans[id].end) continue;
@@ -260,6 +262,117 @@ DOCTEST_TEST_CASE(
     spec.method = AttributionMethod::saliency;
     spec.mean_centered = true;
     DOCTEST_CHECK_THROWS_WITH(attribute(spec), doctest::Contains("--mean-centered needs a model that reads"));
+}
+
+namespace {
+
+model::BigBirdConfig head_of_bins() {
+    model::BigBirdConfig config = tiny_config(2);
+    config.classifier_head = "bins";
+    return config;
+}
+
+std::shared_ptr<BinNetwork> write_token_bins(const Fixture& fixture, const bins::Grid& grid) {
+    const auto network = bigbird_bins(tiny_network(head_of_bins(), 4), small_tokenizer(), grid, {});
+    std::filesystem::create_directories(fixture / "tokens");
+    network->write({.window = {-grid.window_bases() / 2, grid.window_bases() / 2}}, fixture / "tokens");
+    fixture.write_labels("tokens");
+    return network;
+}
+
+/// Base by base, the share of d score / d vector x vector of label b, as the mean of both strands.
+std::vector<double> shares_by_hand(const Fixture& fixture, const BinNetwork& network,
+                                   const genome::Interval& where,
+                                   const std::map<std::int64_t, std::map<std::int64_t, double>>& bins_of) {
+    const std::int64_t bases = network.grid().window_bases();
+    std::vector<double> shares(static_cast<std::size_t>(where.size()));
+    const auto sequence_of = sequence_of_record(fixture.genome());
+    for (const auto& [begin, bins] : bins_of) {
+        for (const bool reverse : {false, true}) {
+            const EncodedWindow window =
+                network.encode(sequence_of({where.contig, begin, begin + bases}), reverse);
+            const auto& reader = dynamic_cast<const TokenVectors&>(network);
+            const at::Tensor vectors = reader.word_vectors(window).unsqueeze(0).requires_grad_();
+            const at::Tensor logits = reader.vector_logits(window, vectors);
+            at::Tensor score = at::zeros({});
+            for (const auto& [bin, weight] : bins)
+                score = score + weight * logits[0][reverse ? logits.size(1) - 1 - bin : bin][1];
+            score.backward();
+            const at::Tensor own = (vectors.grad() * vectors).sum(2).detach()[0];
+            std::int64_t id = 0;
+            for (const TokenSpan& span : network.spans(window)) {
+                for (std::int64_t at = span.begin; at < span.end; ++at) {
+                    const std::int64_t base = begin + (reverse ? bases - 1 - at : at) - where.begin;
+                    if (base >= 0 && base < where.size())
+                        shares[static_cast<std::size_t>(base)] +=
+                            own[id].item<double>() / static_cast<double>(span.end - span.begin) / 2;
+                }
+                ++id;
+            }
+        }
+    }
+    return shares;
+}
+
+}  // namespace
+
+DOCTEST_TEST_CASE("attribute: a token model of bins, complete against a model without word embeddings") {
+    const Fixture fixture;
+    const auto network = write_token_bins(fixture, {.bin = 20, .window_bins = 8, .margin_bins = 0});
+    model::SequenceClassifier without = tiny_network(head_of_bins(), 4);
+    const at::NoGradGuard no_gradients;
+    const auto special = small_tokenizer().special_ids();
+    for (auto& item : without->named_parameters()) {
+        if (item.key() != "bert.embeddings.word_embeddings.weight") continue;
+        for (std::int64_t id = 0; id < item.value().size(0); ++id)
+            if (id != special.cls && id != special.sep) item.value()[id].zero_();
+    }
+    const auto nothing = bigbird_bins(without, small_tokenizer(), network->grid(), {});
+    AttributeSpec spec = fixture.attribution("c\t0\t160\tx\n");  // all of a window
+    spec.models = {fixture / "tokens"};
+    const AttributeReport report = attribute(spec);
+    DOCTEST_CHECK(report.gap < 0.01 * report.difference);
+    const Rows rows = read_rows(fixture / "found.tsv", "#");
+    DOCTEST_REQUIRE(rows.size() == 320);
+    DOCTEST_CHECK(rows[0][6 + (rows[0][5] == "A" ? 1 : 0)] == "NA");
+    const std::string dna = fixture.genome().substr(0, 160);
+    for (const std::size_t label : {std::size_t{0}, std::size_t{1}}) {
+        double sum = 0, wanted = 0;
+        for (std::size_t base = 0; base < 160; ++base)
+            sum += own_of(rows[2 * base + label]);
+        for (const bool reverse : {false, true}) {
+            const EncodedWindow window[] = {network->encode(dna, reverse)};
+            wanted += (network->logits(window) - nothing->logits(window))
+                          .mean(1)[0][static_cast<std::int64_t>(label)]
+                          .item<double>() /
+                      2;
+        }
+        DOCTEST_CHECK(std::abs(wanted) > 0.01);
+        DOCTEST_CHECK(std::abs(sum - wanted) < 0.01 * std::max(0.2, std::abs(wanted)));
+    }
+}
+
+DOCTEST_TEST_CASE("attribute: a token model of bins, over two windows and both strands, as by hand") {
+    const Fixture fixture;
+    const auto network = write_token_bins(fixture, {.bin = 20, .window_bins = 8, .margin_bins = 2});
+    AttributeSpec spec = fixture.attribution("c\t70\t125\n");  // bin 3 of core 0, bins 4 to 6 of core 1
+    spec.models = {fixture / "tokens"};
+    spec.method = AttributionMethod::input_x_gradient;
+    const Rows rows = fixture.found(spec);
+    const std::vector<double> wanted =
+        shares_by_hand(fixture, *network, {"c", 70, 125},
+                       {{-40, {{5, 10.0 / 55}}}, {40, {{2, 20.0 / 55}, {3, 20.0 / 55}, {4, 5.0 / 55}}}});
+    DOCTEST_REQUIRE(rows.size() == 2 * wanted.size());
+    for (std::size_t base = 0; base < wanted.size(); ++base)
+        DOCTEST_CHECK(own_of(rows[2 * base + 1]) == doctest::Approx(wanted[base]).epsilon(1e-3));
+    spec.regions.clear();
+    spec.references.clear();
+    spec.sequences = fixture / "genome.fa";
+    const AttributeReport report = attribute(spec);
+    DOCTEST_CHECK(report.bases == 1010);
+    DOCTEST_CHECK(report.tiled == 12);
+    spec.models.push_back(fixture / "model");
+    DOCTEST_CHECK_THROWS_WITH(attribute(spec), doctest::Contains("models that are averaged must be of one kind"));
 }
 
 DOCTEST_TEST_CASE("attribute: of sequence models what captum and tangermeme say on the Python file") {
