@@ -99,7 +99,8 @@ struct RegionReader::State {
     RegionRow row_of(const genome::BedRecord& record) {
         const auto contig = reference.find(record.where.contig);
         const auto refuse = [&](RowStatus status, const std::string& what) {
-            if (!options.skip_invalid) throw InputError(what + what_to_do + (options.can_skip ? or_skip : ""), path(), record.line);
+            if (!options.skip_invalid)
+                throw InputError(what + what_to_do + (options.can_skip ? or_skip : ""), path(), record.line);
             return invalid_row(head_of(record), status, record.line);
         };
         if (!contig) {

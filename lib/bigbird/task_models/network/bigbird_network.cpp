@@ -72,8 +72,7 @@ public:
     at::Tensor vector_logits(const EncodedWindow& window, const at::Tensor& vectors) const override {
         const std::vector<std::size_t> group(static_cast<std::size_t>(vectors.size(0)), 0);
         const std::int64_t length = input_of({&window, 1}, {group.data(), 1}).input_ids.size(1);
-        const model::WordVectors words(
-            at::constant_pad_nd(vectors, {0, 0, 0, length - vectors.size(1)}));
+        const model::WordVectors words(at::constant_pad_nd(vectors, {0, 0, 0, length - vectors.size(1)}));
         return this->logits({&window, 1}, group);
     }
     std::vector<std::vector<std::size_t>> group(std::span<const EncodedWindow> windows,
@@ -167,8 +166,8 @@ public:
         std::vector<std::int64_t> order;
         // Rounding of products depends on the number of windows, so scores on a CPU use one window at a time.
         // Given vectors are those of all windows.
-        const bool scores = device().is_cpu() && !at::GradMode::is_enabled() &&
-                            !model::WordVectors::current().defined();
+        const bool scores =
+            device().is_cpu() && !at::GradMode::is_enabled() && !model::WordVectors::current().defined();
         const std::int64_t most = scores ? 1 : std::numeric_limits<std::int64_t>::max();
         for (const auto& same : BigBirdNetwork::group(windows, most, model::GroupSizes::any)) {
             parts.push_back(features_of(windows, same, key));

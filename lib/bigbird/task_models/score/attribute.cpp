@@ -169,7 +169,8 @@ void attribute_regions(const AttributeSpec& spec, Attributor& attributor, Progre
     const RowWindows windows(attributor.models(), true);
     const std::int64_t tile =
         first.bins() ? first.bins()->grid().core_bins() * first.bins()->grid().bin : windows.bounds.size();
-    rows::RegionReader regions(spec.regions, *reference, {.anchor = rows::Anchor::itself, .can_skip = false, .tile = tile});
+    rows::RegionReader regions(spec.regions, *reference,
+                               {.anchor = rows::Anchor::itself, .can_skip = false, .tile = tile});
     attributor.open_outputs(reference->contigs());
     const SequenceOf sequence_of = [&](const genome::Interval& where) { return reference->fetch(where); };
     while (auto row = regions.next()) {
