@@ -14,8 +14,8 @@ METADATA = """\
 Metadata-Version: 2.4
 Name: bigbird-dna
 Version: {version}
-Summary: BigBird for DNA: from FASTA to promoter and chromatin scores
-Keywords: genomics,DNA,BigBird,transformer,chromatin,promoter
+Summary: Train models of DNA on your own peaks; get tracks, variant effects and motifs
+Keywords: genomics,DNA,BigBird,transformer,chromatin,variants,motifs
 License-Expression: Apache-2.0
 {licences}Classifier: Development Status :: 4 - Beta
 Classifier: Environment :: Console

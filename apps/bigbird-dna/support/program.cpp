@@ -45,16 +45,16 @@ namespace bigbird::cli {
 namespace {
 
 constexpr const char* about =
-    "BigBird for DNA: from a FASTA to promoter and chromatin scores on BED regions.\n"
-    "Zaheer et al., Big Bird: Transformers for Longer Sequences, NeurIPS 2020.";
+    "Trains models of DNA on your own peaks, coverage or sequences; gives tracks, variant effects and motifs.\n"
+    "Pretrains BigBird (Zaheer et al., Big Bird: Transformers for Longer Sequences, NeurIPS 2020).";
 
 /// The text of bigbird-dna without a command.
-constexpr const char* short_road = R"(bigbird-dna: BigBird for DNA, from a FASTA to scores on BED regions
+constexpr const char* short_road = R"(bigbird-dna: models of DNA from your own peaks, coverage or sequences; tracks, variant effects and motifs
 
+Train a model on your own peaks:
+  bigbird-dna train --peaks peaks.bed --reference genome.fa --output my-peaks
 Score the rows of a BED, with a model that is there:
-  bigbird-dna predict-chromatin --model MODEL --reference genome.fa --regions regions.bed --output scores.tsv
-Make a model of your own peaks:
-  bigbird-dna train --peaks peaks.tsv --reference genome.fa --output my-peaks
+  bigbird-dna predict --model MODEL --reference genome.fa --regions regions.bed --output scores.tsv
 Pretrain a network on a genome:
   bigbird-dna build-documents --reference genome.fa --output documents.txt.gz
   bigbird-dna train-tokenizer --documents documents.txt.gz --vocab-size 256 --output tokenizer.model
