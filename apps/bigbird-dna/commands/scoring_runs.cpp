@@ -57,9 +57,10 @@ int run(const task_models::BackgroundSpec& spec) {
 
 int run(const task_models::MutagenesisSpec& spec) {
     const task_models::MutagenesisReport report = task_models::predict_mutagenesis(spec);
-    log_info("substitutions of {} bases scored in {:.1f} s{}", report.bases - report.without_letter,
-             report.seconds,
-             report.without_letter > 0
+    const bool stretches = spec.by_stretches();
+    log_info("{} of {} bases scored in {:.1f} s{}", stretches ? "stretches" : "substitutions",
+             report.bases - (stretches ? 0 : report.without_letter), report.seconds,
+             report.without_letter > 0 && !stretches
                  ? "; " + std::to_string(report.without_letter) + " bases are N and have none (NA)"
                  : "");
     return 0;

@@ -128,6 +128,7 @@ public:
         }
         report_.bases += std::ssize(row.dna);
         report_.without_letter += std::ranges::count(row.dna, 'N');
+        report_.too_short += std::ssize(row.dna) < std::max(spec_.deleted, spec_.shuffled) ? 1 : 0;
         progress_.update(report_.bases);
     }
     void commit() {
@@ -210,6 +211,11 @@ MutagenesisReport predict_mutagenesis(const MutagenesisSpec& given) {
             "{} longer than {} bases, what the model scores at once, were cut into tiles of that "
             "length, each with a score of its own ({} cuts)",
             spec.by_records() ? "sequences" : "regions", work.effects().longest(), report.tiled);
+    }
+    if (report.too_short > 0) {
+        log_warning("{} of the {} are shorter than {} bases, the length of a stretch, and have no rows",
+                    report.too_short, spec.by_records() ? "sequences" : "regions",
+                    std::max(spec.deleted, spec.shuffled));
     }
     report.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
     return report;

@@ -81,6 +81,7 @@ BackgroundReport build_background(const BackgroundSpec& spec);
 struct MutagenesisReport {
     std::int64_t bases = 0;
     std::int64_t without_letter = 0;  ///< bases that are N, which have no substitutions
+    std::int64_t too_short = 0;       ///< regions or records with fewer bases than a stretch
     std::int64_t tiled =
         0;  ///< regions that were cut because they are longer than the scored part of a window
     double seconds = 0;

@@ -156,6 +156,8 @@ DOCTEST_TEST_CASE("mutagenesis of records: a sequence model's effects, networks 
     for (std::size_t label = 0; label < 3; ++label)
         DOCTEST_CHECK(std::abs(std::stod(deleted[20][first_region_score + label]) -
                                (without[label] - ref[label])) < 2e-4);
+    spec.deleted = 11;  // the second record has 10 bases
+    DOCTEST_CHECK(predict_mutagenesis(spec).too_short == 1);
     spec.outputs.paths = {fixture / "{label}.npz", fixture / "x.bw"};
     spec.deleted = 0;
     DOCTEST_CHECK_FALSE(message_of<ConfigError>([&] { predict_mutagenesis(spec); }).empty());
