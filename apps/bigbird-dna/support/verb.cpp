@@ -6,6 +6,7 @@
 #include "bigbird/core/error.hpp"
 
 #include <algorithm>
+#include <sstream>
 #include <utility>
 
 namespace bigbird::cli {
@@ -59,12 +60,15 @@ std::string common_default(const std::vector<DoorOption>& doors) {
     return text;
 }
 
-/// "BP" and "A:B" become "A:B|BP".
+/// "BP" and "A:B|BP" become "BP|A:B".
 std::string common_type(const std::vector<DoorOption>& doors) {
     std::string text;
     for (const DoorOption& door : doors) {
-        const std::string own = door.option->get_type_name();
-        if (text.find(own) == std::string::npos) text += (text.empty() ? "" : "|") + own;
+        if (text.find(door.option->get_type_name()) != std::string::npos) continue;
+        std::istringstream own(door.option->get_type_name());
+        for (std::string word; std::getline(own, word, '|');)
+            if (("|" + text + "|").find("|" + word + "|") == std::string::npos)
+                text += (text.empty() ? "" : "|") + word;
     }
     return text;
 }
