@@ -16,8 +16,9 @@ inline constexpr std::array<int, 6> stop_signals{SIGTERM, SIGINT, SIGHUP, SIGXCP
 /// Turns the stop signals into a flag that long work checks; a second SIGINT or SIGTERM ends the program at
 /// once. A second one of the others does nothing: a closing terminal sends two SIGHUPs, from the shell and
 /// from the kernel, and SIGXCPU comes each second. A signal that was ignored before stays ignored, as nohup
-/// and background jobs of scripts require. SIGPIPE and SIGXFSZ are ignored. Signals that hold_signals()
-/// blocked arrive now. Call it first in main(), on main()'s thread: only there has the handler its own stack.
+/// and background jobs of scripts require. SIGPIPE and SIGXFSZ are ignored. Delivers the signals
+/// that hold_signals() blocked. Call it first in main(), on main()'s thread: only there has the handler its
+/// own stack.
 void install_signal_handlers();
 
 /// From now on a separate thread receives the signals; this thread, and threads that it starts, block them.

@@ -21,7 +21,7 @@ std::string title_of(const std::string& name);
 /// Sets the window [begin, end) around base 0 that its paper uses. Returns false and changes nothing if it
 /// takes any window.
 bool published_window(const std::string& name, std::int64_t& begin, std::int64_t& end);
-/// The bases of the shortest window that its layers can take.
+/// Length in bases of the shortest window that its layers accept.
 std::int64_t shortest_window(const std::string& name);
 
 }  // namespace bigbird::baselines

@@ -24,7 +24,7 @@ int least_capability(int cuda) {
     return cuda / thousand >= 13 ? since_13 : before;
 }
 
-/// The first driver that supports a CUDA release and others with its major number.
+/// The first driver that supports a CUDA release; the same for all with its major number.
 std::string driver_for(int cuda) {
     switch (cuda / thousand) {
         case 11:

@@ -110,7 +110,7 @@ private:
         if (head_.strand != row.head.strand)
             head_.strand = genome::Strand::none;  // a region without a strand
         head_.n_fraction += row.head.n_fraction;
-        // A tile of only N is N in the region.
+        // A tile that is all N does not make the region all N.
         const rows::RowStatus status = row.head.status;
         head_.status =
             std::min(head_.status, status == rows::RowStatus::all_n ? rows::RowStatus::has_n : status);

@@ -19,7 +19,7 @@
 
 namespace bigbird::task_models {
 
-/// A window's position, and how it is read.
+/// Where a window of bins begins, its strand, and its bins that count in the loss.
 struct BinWindow {
     std::size_t stretch = 0;  ///< index in LabelledBins::stretches()
     std::int64_t first = 0;   ///< its first bin; may be before the stretch

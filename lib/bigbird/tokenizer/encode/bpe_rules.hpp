@@ -31,7 +31,7 @@ public:
     /// Adds a token, whose text must be new.
     Token add(std::string_view text, std::int32_t id);
     std::optional<Token> find(std::string_view text) const;
-    /// Merges left + right with this rank. An earlier rule for the same two tokens takes precedence.
+    /// Adds a rule that merges left + right. An earlier rule for the same two tokens takes precedence.
     void add_merge(Token left, Token right, std::uint32_t rank, Token merged);
     Merge merge(Token left, Token right) const;
     /// Calls visit(left, right, rank) for each merge, in no particular order.

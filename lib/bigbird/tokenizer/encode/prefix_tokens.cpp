@@ -102,7 +102,7 @@ struct Branch {
 };
 
 // For texts of up to eight letters: all tokens that can begin the encoding of the text, with or without
-// further letters after it. A token can begin it if the text is a prefix of the token. It can also if the
+// further letters after it. A token can begin it in two cases: the text is a prefix of the token; or the
 // token is a prefix of the text, and is compatible with a token that can begin the rest.
 class CandidateSets {
 public:

@@ -29,7 +29,7 @@ struct Tail {
     }
 };
 
-// Words that can be read, and one symbol beyond each, without leaving the array.
+// Number of words that can be read, each with the symbol after it, within the array.
 HWY_INLINE std::size_t whole_words(std::size_t size) {
     return size == 0 ? 0 : (size - 1) / word;
 }
