@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """recipes_checks.py BUILD runs README.md's first command, and the blocks of docs/recipes.md and docs/explain.md one after the other, in folders that have the
-pages' names for files of test_data; then those of docs/sequences.md, tracks.md, pretraining.md and motifs.md, with inputs made from test_data and shorter training. Blocks that
+pages' names for files of test_data; then those of docs/sequences.md, tracks.md, pretraining.md,
+variants.md, install.md and motifs.md, with inputs made from test_data and shorter training. Blocks that
 begin with "takes long" are left out, and so are those that need a package, a program or another block's file that is not there."""
 import math
 import os
@@ -42,6 +43,11 @@ SHORTENED = {
     "tracks.md": (TRACKS, {" train ": " train --steps 20 ", "--output run\n": "--output run --steps 20\n", " regions.bed": " tracks.bed"}),
     "pretraining.md": (PRETRAINING, {"--steps 500": "--steps 2", "--output mlm.json": "--output mlm.json --max-sequences 8", "--pooling mean": "--pooling mean --steps 2",
                                      "tensorboard --logdir": "ls", "--corpus other": "--corpus corpus --steps 2"}),
+    "variants.md": ("", {"$MODEL": "model", "$GENOME": "genome.fa.gz", "$VCF": "variants.vcf.gz"}),
+    # Packages and the clone's build have tests of their own (tests/scripts/package, tests/install).
+    "install.md": ("mkdir -p share/example; ln -s ../../test_data/models/example.bed ../../test_data/genome/22.fa.gz share/example/; ln -s ../test_data/models share/models\n"
+                   "ln -s ../../test_data/chromatin/K562.CTCF.chr22.narrowPeak.gz share/example/",
+                   {"$share": "share", **{word: f"# takes long\n{word}" for word in ("tar -xzf", "BIGBIRD_TORCH=", "pip install", "scripts/build\n")}}),
     "motifs.md": ("cp test_data/motifs/queries.meme known.meme",
                   {"$MODEL": "model", "$GENOME": "genome.fa.gz", "sheet.png": "sheet.svg"}),
 }

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Builds the conda package; conda-build sets the variables. UNTRIED.
+# Builds the conda package; rattler-build or conda-build sets the variables. Untried with conda-forge's compiler and libraries.
 set -euo pipefail
 
 cmake -S . -B build -G Ninja ${CMAKE_ARGS:-} \
@@ -11,4 +11,4 @@ cmake --install build --component runtime
 share=$PREFIX/share/bigbird-dna
 mkdir -p "$share/models/chromatin-grch37" "$share/example"
 install -m 644 test_data/models/chromatin-grch37/* "$share/models/chromatin-grch37/"
-install -m 644 test_data/models/example.bed test_data/genome/22.fa.gz "$share/example/"
+install -m 644 test_data/models/example.bed test_data/genome/22.fa.gz test_data/chromatin/K562.CTCF.chr22.narrowPeak.gz "$share/example/"
