@@ -192,9 +192,14 @@ void attribute_regions(const AttributeSpec& spec, Attributor& attributor, Progre
 
 /// Adds a record of a bin model, in tiles as long as a window's core. As in predict, the record is treated as
 /// a contig.
-void add_tiles(Attributor& attributor, const rows::SequenceRecord& record) {
+void add_tiles(Attributor& attributor, const rows::SequenceRecord& record, const fs::path& path) {
     const bins::Grid grid = attributor.models().front().bins()->grid();
     const std::int64_t length = std::ssize(record.sequence), tile = grid.core_bins() * grid.bin;
+    if (length < grid.bin) {
+        throw InputError(
+            fmt::format("has a sequence of {} bases; the model scores bins of {}", length, grid.bin), path,
+            record.line);
+    }
     const SequenceOf sequence_of = sequence_of_record(record.sequence);
     for (std::int64_t begin = 0; begin < length; begin += tile) {
         rows::Row row;
@@ -212,7 +217,7 @@ void attribute_records(const AttributeSpec& spec, Attributor& attributor, Progre
     while (auto record = reader.next()) {
         rows::normalise(*record, letters, reader.path());
         if (attributor.models().front().bins()) {
-            add_tiles(attributor, *record);
+            add_tiles(attributor, *record, reader.path());
         } else {
             rows::Row row;
             row.where = {record->id, 0, std::ssize(record->sequence)};

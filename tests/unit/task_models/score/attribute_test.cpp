@@ -200,6 +200,12 @@ DOCTEST_TEST_CASE("attribute: what does not fit is refused by a sentence") {
     DOCTEST_CHECK(message_of<InputError>([&] {
                       attribute(fixture.attribution("c\t1000\t1011\n"));
                   }).ends_with("which has 1010 bases; give regions of the same assembly"));
+    AttributeSpec brief = fixture.attribution("");
+    brief.regions.clear();
+    brief.references.clear();
+    brief.sequences = fixture / "brief.fa";
+    write_file(brief.sequences, ">x\nACGTACGTACGTACGTACG\n");
+    says(brief, "has a sequence of 19 bases; the model scores bins of 20");
     AttributeSpec both = fixture.attribution("c\t1\t2\n");
     both.sequences = fixture / "genome.fa";
     says(both, "either --regions with --reference, or --sequences");
