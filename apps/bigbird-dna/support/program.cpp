@@ -45,11 +45,13 @@ namespace bigbird::cli {
 namespace {
 
 constexpr const char* about =
-    "Trains models of DNA on your own peaks, coverage or sequences; gives tracks, variant effects and motifs.\n"
+    "Trains models of DNA on your own peaks, coverage or sequences; gives tracks, variant effects and "
+    "motifs.\n"
     "Pretrains BigBird (Zaheer et al., Big Bird: Transformers for Longer Sequences, NeurIPS 2020).";
 
 /// The text of bigbird-dna without a command.
-constexpr const char* short_road = R"(bigbird-dna: models of DNA from your own peaks, coverage or sequences; tracks, variant effects and motifs
+constexpr const char* short_road =
+    R"(bigbird-dna: models of DNA from your own peaks, coverage or sequences; tracks, variant effects and motifs
 
 Train a model on your own peaks:
   bigbird-dna train --peaks peaks.bed --reference genome.fa --output my-peaks
