@@ -171,11 +171,13 @@ def of_numbers(truth, scores):
 def of_coverage(truth, scores):
     mean = lambda function: float(np.mean([function(t, s) for t, s in zip(truth.T, scores.T)]))
     across = [stats.pearsonr(t, s)[0] for t, s in zip((truth - truth.mean(1, keepdims=True)).T, (scores - scores.mean(1, keepdims=True)).T)]
+    others = [stats.pearsonr(truth[:, k], np.delete(truth, k, 1).mean(1))[0] for k in range(truth.shape[1])]
     return of_numbers(truth, scores) | {
         "r2_log1p": metrics.r2_score(np.log1p(truth), np.log1p(scores), multioutput="uniform_average"),
         "deviance": mean(metrics.mean_poisson_deviance),
         "pearson_units": mean(lambda t, s: stats.pearsonr(t, s)[0]),
         "pearson_across": float(np.mean(across)),
+        "pearson_mean_track": float(np.mean(others)),
     }
 
 

@@ -14,8 +14,9 @@ const std::vector<std::string> class_names{"accuracy", "mcc", "f1_macro", "auroc
 const std::vector<std::string> each_class_names{"rows", "precision", "recall", "f1", "auroc", "auprc"};
 const std::vector<std::string> each_label_names{"rows", "precision", "recall", "f1", "mcc", "auroc", "auprc"};
 const std::vector<std::string> number_names{"pearson", "spearman", "r2", "mse"};
-const std::vector<std::string> coverage_names{
-    "pearson", "spearman", "r2", "mse", "r2_log1p", "deviance", "pearson_units", "pearson_across"};
+const std::vector<std::string> coverage_names{"pearson",       "spearman",       "r2",
+                                              "mse",           "r2_log1p",       "deviance",
+                                              "pearson_units", "pearson_across", "pearson_mean_track"};
 
 std::optional<double> mean_of(const FigureValues& values) {
     return summarise(values).mean;
@@ -305,6 +306,17 @@ std::vector<float> centred(std::span<const float> values, std::size_t columns) {
     return less;
 }
 
+/// The mean of the other columns, of which there must be one.
+std::vector<float> mean_of_others(std::span<const float> values, std::size_t columns, std::size_t column) {
+    std::vector<float> means;
+    for (std::size_t row = 0; row < values.size(); row += columns) {
+        const std::span<const float> own = values.subspan(row, columns);
+        const double sum = std::accumulate(own.begin(), own.end(), 0.0) - static_cast<double>(own[column]);
+        means.push_back(static_cast<float>(sum / static_cast<double>(columns - 1)));
+    }
+    return means;
+}
+
 /// Measures of a track besides its numbers.
 class CoveragePair {
 public:
@@ -360,6 +372,9 @@ public:
             coverage_.emplace_back(column_of(rows, number), column_of(true_rows, number), units_);
             across_.emplace_back(column_of({less, rows.columns, {}}, number),
                                  column_of({true_less, rows.columns, {}}, number));
+            if (rows.columns > 1)
+                others_.emplace_back(mean_of_others(truth, rows.columns, number),
+                                     column_of(true_rows, number));
         }
     }
     const std::vector<std::string>& names() const override {
@@ -393,11 +408,12 @@ private:
         const FigureValues more = coverage_[number].figures(weight, weights);
         figures.insert(figures.end(), more.begin(), more.end());
         figures.push_back(across_[number].pearson(weight));
+        figures.push_back(others_.empty() ? std::nullopt : others_[number].pearson(weight));
         return figures;
     }
 
     std::vector<std::uint32_t> units_;
-    std::vector<NumberPair> numbers_, across_;
+    std::vector<NumberPair> numbers_, across_, others_;
     std::vector<CoveragePair> coverage_;
 };
 
