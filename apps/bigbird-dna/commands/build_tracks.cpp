@@ -4,9 +4,7 @@
 #include "support/help_notes.hpp"
 
 #include "bigbird/core/error.hpp"
-#include "bigbird/core/parse_number.hpp"
 #include "bigbird/examples/build/tracks.hpp"
-#include "bigbird/rows/text_fields.hpp"
 #include "bigbird/rows/window.hpp"
 
 #include <memory>
@@ -30,17 +28,6 @@ constexpr Examples examples{
       "bigbird-dna build-tracks --signal ../test_data/tracks/tracks.tsv --reference "
       "../test_data/genome/yeast.fa.gz --include I VI --validation VI --output two-tracks"}}};
 
-/// "4,-5".
-void parse_shift(const std::string& text, examples::SignalReading& reading) {
-    const auto parts = rows::split_fields(text, ',');
-    const auto begin = parse_number<std::int64_t>(parts.front()),
-               end = parse_number<std::int64_t>(parts.back());
-    if (parts.size() != 2 || !begin || !end)
-        throw ConfigError("--shift takes two numbers of bases, such as 4,-5, not '" + text + "'");
-    reading.begin_shift = *begin;
-    reading.end_shift = *end;
-}
-
 }  // namespace
 
 void setup_build_tracks(Program& program, Runner<BuildTracksOptions> run) {
@@ -52,8 +39,8 @@ void setup_build_tracks(Program& program, Runner<BuildTracksOptions> run) {
                                     "track.\nfinetune, predict and evaluate use them like bins with labels.",
                                     options, std::move(run));
     add_value(command, "--signal", "SHEET|FILE", tracks.signals,
-              "A sheet with the columns name and path (and scale, soft_clip, clip, group), or bigWig, "
-              "bedGraph or fragments (BED, BEDPE)")
+              "A sheet with the columns name and path (and group, scale, soft_clip, clip, count, "
+              "shift, aggregate, strand_pair), or bigWig, bedGraph or fragments (BED, BEDPE)")
         ->required();
     add_reference_option(command, tracks.references);
     add_value(command, "--bin", "BP", tracks.bin, "Bin size", CLI::PositiveNumber);
@@ -63,7 +50,11 @@ void setup_build_tracks(Program& program, Runner<BuildTracksOptions> run) {
                       "Count a fragment's first and last base, or each of its bases");
     command
         .add_option_function<std::string>(
-            "--shift", [&tracks](const std::string& text) { parse_shift(text, tracks.reading); },
+            "--shift",
+            [&tracks](const std::string& text) {
+                if (!tracks.reading.parse_shift(text))
+                    throw ConfigError("--shift takes two numbers of bases, such as 4,-5, not '" + text + "'");
+            },
             "Offsets added to a fragment's first and last base; 4,-5 for Tn5 fragments that are not yet "
             "shifted")
         ->default_str("0,0")

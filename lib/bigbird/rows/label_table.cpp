@@ -222,6 +222,14 @@ LabelTable::LabelTable(std::vector<Label> labels) : labels_(std::move(labels)) {
     }
     for (const Label& label : labels_)
         repeated_.push_back(times[label.name] > 1);
+    for (std::size_t i = 0; i < labels_.size(); ++i) {
+        const std::int64_t pair = labels_[i].strand_pair;
+        if (pair < -1 || pair >= std::ssize(labels_) ||
+            labels_[on_other_strand(i)].strand_pair != (pair < 0 ? -1 : static_cast<std::int64_t>(i))) {
+            throw ConfigError("label " + labels_[i].name +
+                              ": the two labels of a strand pair must name each other");
+        }
+    }
 }
 
 LabelTable LabelTable::read(const std::filesystem::path& path) {
@@ -232,6 +240,7 @@ LabelTable LabelTable::read(const std::filesystem::path& path) {
         throw InputError("is no table of labels: its first line must be 'index<TAB>group<TAB>name'", path, 1);
     const std::vector<std::string_view> header = split_fields(line, '\t');
     const bool counted = header.size() > 3 && header[3] == "positives";
+    const bool paired = header.size() > 4 && header[4] == "strand_pair";
     while (input.next(line)) {
         if (line.empty()) continue;
         const std::vector<std::string_view> fields = split_fields(line, '\t');
@@ -251,6 +260,11 @@ LabelTable LabelTable::read(const std::filesystem::path& path) {
                 throw fault("positives '" + std::string(fields[3]) + "' are no count");
             label.positives = *positives;
         }
+        if (paired && fields.size() > 4 && fields[4] != ".") {
+            const auto pair = parse_number<std::int64_t>(fields[4]);
+            if (!pair) throw fault("strand_pair '" + std::string(fields[4]) + "' is no index");
+            label.strand_pair = *pair;
+        }
         labels.push_back(std::move(label));
     }
     if (labels.empty()) throw InputError("holds no labels", path);
@@ -258,13 +272,26 @@ LabelTable LabelTable::read(const std::filesystem::path& path) {
 }
 
 std::string LabelTable::to_text() const {
-    std::string text = "index\tgroup\tname\tpositives\n";
+    const bool paired = has_strand_pairs();
+    std::string text = std::string("index\tgroup\tname\tpositives") + (paired ? "\tstrand_pair\n" : "\n");
     for (std::size_t i = 0; i < labels_.size(); ++i) {
         const Label& label = labels_[i];
         text += std::to_string(i) + '\t' + label.group + '\t' + label.name + '\t' +
-                (label.positives < 0 ? "." : std::to_string(label.positives)) + '\n';
+                (label.positives < 0 ? "." : std::to_string(label.positives));
+        if (paired) text += label.strand_pair < 0 ? "\t." : '\t' + std::to_string(label.strand_pair);
+        text += '\n';
     }
     return text;
+}
+
+bool LabelTable::has_strand_pairs() const {
+    return std::ranges::any_of(
+        labels_, [](const Label& label) { return label.strand_pair >= 0; });
+}
+
+std::size_t LabelTable::on_other_strand(std::size_t index) const {
+    const std::int64_t pair = labels_[index].strand_pair;
+    return pair < 0 ? index : static_cast<std::size_t>(pair);
 }
 
 std::string LabelTable::unique_id(std::size_t index) const {

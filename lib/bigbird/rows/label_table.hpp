@@ -14,15 +14,18 @@ namespace bigbird::rows {
 
 struct Label {
     std::string group = ".", name;
-    std::int64_t positives = -1;  ///< number of rows with label 1 in the examples; -1 if unknown
+    std::int64_t positives = -1;    ///< number of rows with label 1 in the examples; -1 if unknown
+    std::int64_t strand_pair = -1;  ///< index of the track of the other strand; -1 if there is none
 };
 
 /// labels.tsv: a header line `index group name positives`, tab-separated, then one line per label, indices 0,
-/// 1, 2, …; positives `.` where unknown. Immutable once made; const calls are thread-safe.
+/// 1, 2, …; positives `.` where unknown. Tables with strand pairs have the column `strand_pair`, `.` for
+/// labels without one. Immutable once made; const calls are thread-safe.
 class LabelTable {
 public:
     LabelTable() = default;
-    /// Throws ConfigError if a name or group is empty or holds a tab or line break.
+    /// Throws ConfigError if a name or group is empty or holds a tab or line break, or if the labels of a
+    /// strand pair do not name each other.
     explicit LabelTable(std::vector<Label> labels);
     /// Throws InputError with file and line. Other columns are ignored, positives may be absent.
     static LabelTable read(const std::filesystem::path& path);
@@ -30,6 +33,9 @@ public:
 
     std::size_t size() const { return labels_.size(); }
     const Label& operator[](std::size_t index) const { return labels_[index]; }
+    bool has_strand_pairs() const;
+    /// The label that has this label's values on the reverse complement: its strand pair, or itself.
+    std::size_t on_other_strand(std::size_t index) const;
     /// In order of first appearance.
     const std::vector<std::string>& groups() const { return groups_; }
 

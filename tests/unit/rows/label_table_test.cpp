@@ -107,6 +107,19 @@ DOCTEST_TEST_CASE("label_table: a name goes before an index, and may hold commas
     DOCTEST_CHECK(labels.select("c,name:a,b,3") == Indices{1, 2, 3});
 }
 
+DOCTEST_TEST_CASE("label_table: the labels of a strand pair name each other, in the file, too") {
+    const LabelTable table({{".", "plus", 5, 2}, {".", "both", 6}, {".", "minus", 7, 0}});
+    DOCTEST_CHECK(table.has_strand_pairs());
+    DOCTEST_CHECK((table.on_other_strand(0) == 2 && table.on_other_strand(1) == 1));
+    const testing::TempDir folder;
+    testing::write_file(folder / "labels.tsv", table.to_text());
+    DOCTEST_CHECK(table.to_text().find("index\tgroup\tname\tpositives\tstrand_pair\n") == 0);
+    DOCTEST_CHECK(LabelTable::read(folder / "labels.tsv").to_text() == table.to_text());
+    DOCTEST_CHECK_THROWS_AS(LabelTable(std::vector<Label>{{".", "a", 5, 1}, {".", "b", 6}}), ConfigError);
+    DOCTEST_CHECK_THROWS_AS(LabelTable(std::vector<Label>{{".", "a", 5, 1}}), ConfigError);
+    DOCTEST_CHECK(!LabelTable(std::vector<Label>{{".", "a", 5}}).has_strand_pairs());
+}
+
 DOCTEST_TEST_CASE("label_table: DeepSEA's names keep their order and tell repeated ones apart") {
     std::vector<Label> labels;
     for (int i = 0; i < 919; ++i)

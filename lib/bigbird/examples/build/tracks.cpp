@@ -32,19 +32,31 @@ constexpr std::int64_t bins_about_a_bin = 9;
 constexpr std::size_t rows_at_once = std::size_t{1} << 16U;
 constexpr double million = 1e6;
 
-struct Track {
-    std::string name, group = ".";
-    std::vector<fs::path> paths{};
+/// How the values of a track's bins are computed.
+struct Values {
+    SignalReading reading{};
+    Aggregate aggregate = Aggregate::automatic;
     double scale = 1, soft_clip = std::numeric_limits<double>::infinity(),
            clip = std::numeric_limits<double>::infinity();
     bool per_million = false;
-    std::int64_t read = 0, positive = 0;  ///< intervals of its files; bins above 0
 
-    double value(double aggregated) const {
+    bool operator==(const Values&) const = default;
+    bool takes_mean(const fs::path& path) const {
+        if (aggregate != Aggregate::automatic) return aggregate == Aggregate::mean;
+        return !holds_fragments(path) || reading.counted == Counted::fragments;
+    }
+    double of(double aggregated, std::int64_t read) const {
         double value = aggregated * (per_million ? million / static_cast<double>(read) : scale);
         if (value > soft_clip) value = soft_clip - 1 + std::sqrt(value - soft_clip + 1);
         return std::min(value, clip);
     }
+};
+
+struct Track {
+    std::string name, group = ".", strand_pair{};
+    std::vector<fs::path> paths{};
+    Values values{};
+    std::int64_t read = 0, positive = 0;  ///< intervals of its files; bins above 0
 };
 
 double number_in(const SheetRow& row, std::string_view column, double otherwise, const fs::path& sheet) {
@@ -58,22 +70,42 @@ double number_in(const SheetRow& row, std::string_view column, double otherwise,
     return *number;
 }
 
-Track track_of(const SheetRow& row, const fs::path& sheet) {
-    Track track{
-        .name = row.value("name", ""), .group = row.value("group", "."), .paths = paths_of(row, sheet)};
-    track.per_million = row.value("scale", "") == "cpm";
-    if (!track.per_million) track.scale = number_in(row, "scale", 1, sheet);
-    track.soft_clip = number_in(row, "soft_clip", track.soft_clip, sheet);
-    track.clip = number_in(row, "clip", track.clip, sheet);
+template <typename Enum, std::size_t N>
+Enum word_in(const SheetRow& row, const std::string& column, const Choices<Enum, N>& choices, Enum otherwise,
+             const fs::path& sheet) {
+    const std::string word = row.value(column, "");
+    if (word.empty()) return otherwise;
+    const std::string where = sheet.string() + ":" + std::to_string(row.line) + ": column " + column;
+    return parse_choice(choices, where, word);
+}
+
+Track track_of(const SheetRow& row, const fs::path& sheet, const TrackOptions& options) {
+    Track track{.name = row.value("name", ""),
+                .group = row.value("group", "."),
+                .strand_pair = row.value("strand_pair", ""),
+                .paths = paths_of(row, sheet),
+                .values = {.reading = options.reading, .aggregate = options.aggregate}};
+    Values& values = track.values;
+    values.per_million = row.value("scale", "") == "cpm";
+    if (!values.per_million) values.scale = number_in(row, "scale", 1, sheet);
+    values.soft_clip = number_in(row, "soft_clip", values.soft_clip, sheet);
+    values.clip = number_in(row, "clip", values.clip, sheet);
+    values.reading.counted = word_in(row, "count", counted_choices, values.reading.counted, sheet);
+    values.aggregate = word_in(row, "aggregate", aggregates, values.aggregate, sheet);
+    const std::string shift = row.value("shift", "");
+    if (!shift.empty() && !values.reading.parse_shift(shift))
+        throw InputError("has '" + shift + "' in column shift, not two numbers of bases such as 4,-5", sheet,
+                         row.line);
     return track;
 }
 
-std::vector<Track> read_tracks(const std::vector<fs::path>& signals) {
+std::vector<Track> read_tracks(const TrackOptions& options) {
+    const std::vector<fs::path>& signals = options.signals;
     std::vector<Track> tracks;
     const auto add = [&](Track track) {
         for (const fs::path& path : track.paths) {
             const bool fragments = holds_fragments(path);
-            if (track.per_million && !fragments)
+            if (track.values.per_million && !fragments)
                 throw ConfigError("scale cpm is for fragments; give track " + track.name + " a factor");
         }
         const auto same = std::ranges::find_if(tracks, [&](const Track& other) {
@@ -81,19 +113,24 @@ std::vector<Track> read_tracks(const std::vector<fs::path>& signals) {
         });
         if (same == tracks.end())
             tracks.push_back(std::move(track));
+        else if (same->values != track.values || same->strand_pair != track.strand_pair)
+            throw ConfigError("rows of --signal with the name " + track.name +
+                              " are added up, so they need the same scale, clip, count, shift and aggregate");
         else
             same->paths.insert(same->paths.end(), track.paths.begin(), track.paths.end());
     };
     if (signals.size() == 1 && !is_bigwig(signals.front())) {
         if (const auto sheet = read_sheet(signals.front())) {
             for (const SheetRow& row : *sheet)
-                add(track_of(row, signals.front()));
+                add(track_of(row, signals.front(), options));
             return tracks;
         }
     }
     for (const fs::path& path : signals) {
         require_readable(path);
-        add({.name = name_of_file(path), .paths = {path}});
+        add({.name = name_of_file(path),
+             .paths = {path},
+             .values = {.reading = options.reading, .aggregate = options.aggregate}});
     }
     if (tracks.size() < signals.size())
         throw ConfigError(
@@ -101,15 +138,27 @@ std::vector<Track> read_tracks(const std::vector<fs::path>& signals) {
     return tracks;
 }
 
+/// Index of the track of the other strand; -1 if there is none.
+std::int64_t strand_pair_of(const Track& track, const std::vector<Track>& tracks) {
+    if (track.strand_pair.empty() || track.strand_pair == track.name) return -1;
+    const auto pair = std::ranges::find_if(tracks, [&](const Track& other) {
+        return other.name == track.strand_pair && other.group == track.group;
+    });
+    if (pair == tracks.end() || pair->strand_pair != track.name) {
+        throw ConfigError("track " + track.name + " has the strand_pair " + track.strand_pair +
+                          ", which must be a track of its group with the strand_pair " + track.name);
+    }
+    return pair - tracks.begin();
+}
+
 class TracksBuilder {
 public:
     TracksBuilder(const TrackOptions& options, fs::path folder)
-        : options_(options),
-          folder_(std::move(folder)),
-          tracks_(read_tracks(options.signals)),
-          regions_(options) {}
+        : options_(options), folder_(std::move(folder)), tracks_(read_tracks(options)), regions_(options) {}
 
     void build() {
+        for (const Track& track : tracks_)
+            strand_pair_of(track, tracks_);
         if (options_.chooses_hold_outs)
             regions_.choose_missing_hold_outs([](const std::string&) { return true; });
         write_rows();
@@ -195,26 +244,22 @@ private:
         return bins;
     }
 
-    bool takes_mean(const fs::path& path) const {
-        if (options_.aggregate != Aggregate::automatic) return options_.aggregate == Aggregate::mean;
-        return !holds_fragments(path) || options_.reading.counted == Counted::fragments;
-    }
-
     /// Writes a track's numbers into a separate file, row by row.
     void read_track(std::size_t index) {
         Track& track = tracks_[index];
         std::vector<double> sums(static_cast<std::size_t>(rows_), 0);
         for (const fs::path& path : track.paths) {
             stop_if_asked();
-            const double share = takes_mean(path) ? 1.0 / static_cast<double>(options_.bin) : 1.0;
-            track.read += read_signal(path, reference(), options_.reading,
+            const double share =
+                track.values.takes_mean(path) ? 1.0 / static_cast<double>(options_.bin) : 1.0;
+            track.read += read_signal(path, reference(), track.values.reading,
                                       [&](std::size_t contig, std::int64_t begin, std::int64_t end,
                                           double value) { add(contig, begin, end, value * share, sums); });
         }
         std::vector<float> values;
         bool in_train = false;
         for (std::size_t row = 0; row < sums.size(); ++row) {
-            const double value = track.value(sums[row]);
+            const double value = track.values.of(sums[row], track.read);
             if (value < 0) {
                 throw InputError("track " + track.name + " has a negative number, " + std::to_string(value) +
                                  ": coverage is 0 or more; a sheet's column scale turns its sign with -1");
@@ -284,10 +329,14 @@ private:
                     {{"role", "signal"}, {"label", labels.size()}, {"sha256", checksum_of_input(path)}});
             }
             const auto finite = [](double value) { return std::isfinite(value) ? Json(value) : Json(); };
-            scales.push_back({{"scale", track.per_million ? Json("cpm") : Json(track.scale)},
-                              {"soft_clip", finite(track.soft_clip)},
-                              {"clip", finite(track.clip)}});
-            labels.push_back({track.group, track.name, track.positive});
+            const Values& values = track.values;
+            scales.push_back({{"scale", values.per_million ? Json("cpm") : Json(values.scale)},
+                              {"soft_clip", finite(values.soft_clip)},
+                              {"clip", finite(values.clip)},
+                              {"aggregate", word_of(aggregates, values.aggregate)},
+                              {"count", word_of(counted_choices, values.reading.counted)},
+                              {"shift", {values.reading.begin_shift, values.reading.end_shift}}});
+            labels.push_back({track.group, track.name, track.positive, strand_pair_of(track, tracks_)});
         }
         write_atomically(folder_ / labels_name, Overwrite::refuse,
                          [&](std::ostream& out) { out << rows::LabelTable(labels).to_text(); });
@@ -295,12 +344,8 @@ private:
         Json manifest =
             start_of_manifest(Task::chromatin, {-half, window() - half}, split_rows_, tracks_.size());
         manifest["target"] = word_of(target_choices, TargetKind::numbers);
-        manifest["parameters"] = {{"bin", options_.bin},
-                                  {"aggregate", word_of(aggregates, options_.aggregate)},
-                                  {"count", word_of(counted_choices, options_.reading.counted)},
-                                  {"shift", {options_.reading.begin_shift, options_.reading.end_shift}},
-                                  {"tracks", scales},
-                                  {"held_out", regions_.held_out()}};
+        manifest["parameters"] = {
+            {"bin", options_.bin}, {"tracks", scales}, {"held_out", regions_.held_out()}};
         manifest["inputs"] = inputs;
         manifest["contigs"] = describe_contigs(reference());
         manifest["files"] = file_checksums(folder_);

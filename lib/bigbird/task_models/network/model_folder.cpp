@@ -10,6 +10,8 @@
 #include "bigbird/task_models/network/bases_network.hpp"
 #include "bigbird/training/find_model.hpp"
 
+#include <ATen/ATen.h>
+
 #include <algorithm>
 #include <functional>
 
@@ -231,6 +233,14 @@ ModelFolder open_bases_model(const fs::path& path, const at::Device& device,
                              const ComputeOptions& computing) {
     const fs::path directory = training::find_model(path);
     return open_folder(directory, read_bases_info(directory), device, computing);
+}
+
+at::Tensor on_other_strand(const at::Tensor& values, const rows::LabelTable& labels) {
+    if (!labels.has_strand_pairs()) return values;
+    std::vector<std::int64_t> order;
+    for (std::size_t label = 0; label < labels.size(); ++label)
+        order.push_back(static_cast<std::int64_t>(labels.on_other_strand(label)));
+    return values.index_select(-1, at::tensor(order, values.options().dtype(at::kLong)));
 }
 
 std::optional<std::string> other_build(const TaskInfo& info, const genome::ReferenceGenome& reference) {

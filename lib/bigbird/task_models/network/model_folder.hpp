@@ -76,6 +76,9 @@ struct ModelFolder {
     std::shared_ptr<BinNetwork> bins() const { return std::dynamic_pointer_cast<BinNetwork>(network); }
 };
 
+/// Returns `values` (…, labels) of a reverse complement with the labels of each strand pair swapped.
+at::Tensor on_other_strand(const at::Tensor& values, const rows::LabelTable& labels);
+
 /// Opens a model of finetune-* (training::find_model). Throws InputError: not a task model, another task than
 /// `task`, or labels.tsv, weights, calibration and tokenizer that contradict each other. `computing` is for
 /// BigBird and bigbird-bins.

@@ -31,19 +31,21 @@ std::string cut_out(const std::string& dna, std::int64_t begin, std::int64_t end
 }
 
 /// (windows, window_bins, labels) on the CPU.
-at::Tensor probabilities_of(const BinNetwork& network, const ScoreCalibration& calibration,
-                            std::span<const std::string> windows, const BinsScoring& how) {
+at::Tensor probabilities_of(const ModelFolder& model, std::span<const std::string> windows,
+                            const BinsScoring& how) {
     const at::InferenceMode inference;
+    const std::shared_ptr<BinNetwork> network = model.bins();
     std::vector<EncodedWindow> forward(windows.size()), reverse(windows.size());
     parallel_for(std::ssize(windows), how.threads, [&](std::int64_t i) {
         const auto at = static_cast<std::size_t>(i);
-        if (how.strands != Strands::only) forward[at] = network.encode(windows[at]);
-        if (how.strands != Strands::none) reverse[at] = network.encode(windows[at], true);
+        if (how.strands != Strands::only) forward[at] = network->encode(windows[at]);
+        if (how.strands != Strands::none) reverse[at] = network->encode(windows[at], true);
     });
     at::Tensor sum;
-    if (how.strands != Strands::only) sum = calibration.probabilities(network.logits(forward));
+    if (how.strands != Strands::only) sum = model.calibration.probabilities(network->logits(forward));
     if (how.strands != Strands::none) {
-        const at::Tensor turned = calibration.probabilities(network.logits(reverse)).flip(1);
+        const at::Tensor turned =
+            on_other_strand(model.calibration.probabilities(network->logits(reverse)).flip(1), model.labels);
         sum = sum.defined() ? (sum + turned) * 0.5 : turned;
     }
     return sum.to(at::kCPU);
@@ -77,11 +79,10 @@ public:
         }
         for (const ModelFolder& model : models_) {
             const std::shared_ptr<BinNetwork> network = model.bins();
-            readers_.emplace_back(
-                network->grid(), sequence_of_, windows_at_once(*network, how.batch_tokens),
-                [network, calibration = model.calibration, how](std::span<const std::string> windows) {
-                    return probabilities_of(*network, calibration, windows, how);
-                });
+            readers_.emplace_back(network->grid(), sequence_of_, windows_at_once(*network, how.batch_tokens),
+                                  [&model, how](std::span<const std::string> windows) {
+                                      return probabilities_of(model, windows, how);
+                                  });
         }
     }
 

@@ -34,8 +34,9 @@ at::Tensor EditedWindow::mean_of(const Logits& logits) const {
     const at::InferenceMode inference;
     at::Tensor sum;
     for (const Reading& reading : readings_) {
-        const at::Tensor some =
+        at::Tensor some =
             reading.model->calibration.probabilities(logits(reading).to(at::kDouble)).to(at::kCPU);
+        if (reading.reverse) some = on_other_strand(some, reading.model->labels);
         sum = sum.defined() ? sum + some : some;
     }
     return (sum / static_cast<double>(readings_.size())).contiguous();

@@ -27,10 +27,12 @@ struct WindowScore {
     std::int64_t first = 0, count = 0;  ///< the region's bases that the window reads
     bool reverse = false;               ///< whether the window is the reverse complement
     at::Tensor weights;                 ///< (window_bins, 1) float32 on the device
+    rows::LabelTable labels{};          ///< empty without strand pairs
 
     at::Tensor of(const at::Tensor& letters) const {
         const at::Tensor seen = letters.narrow(1, first, count);
-        return (window->logits(reverse ? seen.flip({1, 2}) : seen) * weights).sum(1);
+        const at::Tensor scores = (window->logits(reverse ? seen.flip({1, 2}) : seen) * weights).sum(1);
+        return reverse ? on_other_strand(scores, labels) : scores;
     }
 };
 
@@ -122,6 +124,7 @@ RowScore region_score(std::span<const ModelFolder> models, Strands strands, cons
             for (const bool reverse : {false, true}) {
                 if (strands == (reverse ? Strands::none : Strands::only)) continue;
                 parts.push_back(window_score(*model.bins(), begin, weights, reverse, where, dna));
+                if (model.labels.has_strand_pairs()) parts.back().labels = model.labels;
                 at_once = std::min(at_once, at_once_of(*model.bins(), parts.back().window->stem_bases()));
                 ++means;
             }

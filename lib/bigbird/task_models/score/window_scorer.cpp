@@ -130,9 +130,10 @@ Predictor::Encoded Predictor::encode(std::span<const std::string> sequences, int
 }
 
 std::vector<double> Predictor::score(const Encoded& encoded, const std::function<void(double)>& after_batch) {
-    const auto labels = static_cast<std::int64_t>(this->labels().size());
+    const rows::LabelTable& labels = this->labels();
+    const auto width = static_cast<std::int64_t>(labels.size());
     const auto kept = static_cast<std::int64_t>(encoded.kept.size());
-    at::Tensor sum = at::zeros({kept, labels}, at::kDouble);
+    at::Tensor sum = at::zeros({kept, width}, at::kDouble);
     std::int64_t passes = 0, done = 0;
     for (const std::vector<std::size_t>& readings : readings_of_)
         passes += static_cast<std::int64_t>(readings.size());
@@ -145,16 +146,16 @@ std::vector<double> Predictor::score(const Encoded& encoded, const std::function
             const at::Tensor logits =
                 batched_logits(*models_[m].network, encoded.readings[reading], batch_tokens_, tell)
                     .squeeze(1);
-            sum += models_[m].calibration.probabilities(logits.to(at::kDouble));
+            const at::Tensor scores = models_[m].calibration.probabilities(logits.to(at::kDouble));
+            sum += readings_[reading].reverse ? on_other_strand(scores, labels) : scores;
         }
     }
     const at::Tensor mean = (sum / static_cast<double>(passes)).contiguous();  // (kept, labels)
-    std::vector<double> scores(encoded.windows * this->labels().size(),
-                               std::numeric_limits<double>::quiet_NaN());
+    std::vector<double> scores(encoded.windows * labels.size(), std::numeric_limits<double>::quiet_NaN());
     const auto* from = mean.data_ptr<double>();
     for (const std::size_t index : encoded.kept) {
-        std::copy_n(from, labels, scores.begin() + static_cast<std::ptrdiff_t>(index) * labels);
-        from += labels;
+        std::copy_n(from, width, scores.begin() + static_cast<std::ptrdiff_t>(index) * width);
+        from += width;
     }
     return scores;
 }

@@ -160,7 +160,10 @@ void BinWindows::copy_numbers(const BinWindow& window, std::span<float> numbers,
     const std::size_t width = bins_.label_table().size();
     std::ranges::fill(numbers, 0.0F);
     copy_bins(window, counts, [&](std::int64_t row, std::size_t at) {
-        std::ranges::copy(bins_.numbers(row), numbers.begin() + static_cast<std::ptrdiff_t>(at * width));
+        const std::span<const float> from = bins_.numbers(row);
+        for (std::size_t track = 0; track < width; ++track)
+            numbers[at * width + track] =
+                from[window.reverse ? bins_.label_table().on_other_strand(track) : track];
     });
 }
 

@@ -145,6 +145,41 @@ DOCTEST_TEST_CASE("tracks: what is no coverage is refused, with the line") {
     DOCTEST_CHECK(failure("x.bedgraph", "a\t0\t100\t-1\n", "name\tpath\tscale\nt\tx.bedgraph\t-1\n").empty());
 }
 
+DOCTEST_TEST_CASE("tracks: columns of a sheet say how fragments count, and name strand pairs") {
+    const std::string rows = "a\t0\t100\t1\n", head = "name\tpath\tstrand_pair\tscale\n";
+    const auto sheet = [&](const std::string& text) { return failure("x.bedgraph", rows, text); };
+    DOCTEST_CHECK(sheet("name\tpath\tcount\nt\tx.bedgraph\tall\n")
+                      .find("sheet.tsv:2: column count is ends or fragments, not 'all'") !=
+                  std::string::npos);
+    DOCTEST_CHECK(sheet("name\tpath\tshift\nt\tx.bedgraph\t4\n")
+                      .find("sheet.tsv:2: has '4' in column shift, not two numbers of bases such as 4,-5") !=
+                  std::string::npos);
+    DOCTEST_CHECK(sheet(head + "p\tx.bedgraph\tm\t\nm\tx.bedgraph\t\t\n")
+                      .find("track p has the strand_pair m, which must be a track of its group with the "
+                            "strand_pair p") != std::string::npos);
+    DOCTEST_CHECK(sheet(head + "p\tx.bedgraph\t\t1\np\tx.bedgraph\t\t2\n").find("are added up") !=
+                  std::string::npos);
+    const TempDir folder;
+    const std::string file = test_data("tracks/yeast.bedpe.gz").string();
+    write_file(folder / "sheet.tsv", "name\tpath\tstrand_pair\tcount\tshift\taggregate\nplus\t" + file +
+                                         "\tminus\tends\t4,-5\tsum\nminus\t" + file +
+                                         "\tplus\tfragments\t\t\n");
+    const ExampleSet both = built(yeast({folder / "sheet.tsv"}), folder / "both");
+    TrackOptions options = yeast({file});
+    options.reading.begin_shift = 4;
+    options.reading.end_shift = -5;
+    const ExampleSet ends = built(options, folder / "ends");
+    options = yeast({file});
+    options.reading.counted = Counted::fragments;
+    const ExampleSet fragments = built(options, folder / "fragments");
+    for (std::int64_t row = 0; row < both.size(); ++row) {
+        DOCTEST_CHECK(both.numbers(row)[0] == ends.numbers(row)[0]);
+        DOCTEST_CHECK(both.numbers(row)[1] == fragments.numbers(row)[0]);
+    }
+    DOCTEST_CHECK(both.label_table().on_other_strand(0) == 1);
+    DOCTEST_CHECK(both.manifest()["parameters"]["tracks"][0]["shift"] == Json({4, -5}));
+}
+
 DOCTEST_TEST_CASE("tracks: a bigWig of shorter contigs is of another assembly") {
     const TempDir folder;
     TrackOptions options = yeast({test_data("tracks/yeast.bw")});
@@ -156,6 +191,12 @@ DOCTEST_TEST_CASE("tracks: a bigWig of shorter contigs is of another assembly") 
     const std::string message =
         bigbird::testing::message_of<InputError>([&] { built(options, folder / "out"); });
     DOCTEST_CHECK(message.find("is it of another assembly?") != std::string::npos);
+    write_file(folder / "other.fa", ">chrM\n" + dna + "\n>scaffold\n" + dna + "\n");
+    options.references = {folder / "other.fa"};
+    options.validation = {"chrM"};
+    DOCTEST_CHECK(bigbird::testing::message_of<InputError>([&] {
+                      built(options, folder / "again");
+                  }).find("has no contig of --reference") != std::string::npos);
 }
 
 DOCTEST_TEST_CASE("tracks: ends are shifted") {

@@ -6,6 +6,7 @@
 #include "bigbird/core/error.hpp"
 #include "bigbird/genome/reference/reference_genome.hpp"
 #include "bigbird/genome/reference/sequence.hpp"
+#include "bigbird/task_models/score/edited_windows.hpp"
 #include "bigbird/task_models/score/scorers.hpp"
 
 using namespace bigbird;
@@ -123,6 +124,26 @@ DOCTEST_TEST_CASE("bins scorer: both strands are averaged bin by bin") {
     DOCTEST_CHECK(Scene::scores(*average, place)[0] ==
                   doctest::Approx((forward + reverse) / 2).epsilon(1e-6));
     DOCTEST_CHECK(Scene::scores(*only, place)[0] == doctest::Approx(reverse).epsilon(1e-6));
+}
+
+DOCTEST_TEST_CASE("bins scorer: the reverse complement has the tracks of a strand pair swapped") {
+    const Scene scene;
+    ModelFolder pair = model_of(1);
+    pair.labels = rows::LabelTable({{".", "plus", -1, 1}, {".", "minus", -1, 0}});
+    const std::vector<genome::Interval> place{{"c", 300, 320}};
+    const auto average = scene.scorer(Strands::average, {pair}), only = scene.scorer(Strands::only, {pair});
+    const at::Tensor forward = scene.window("c", 3)[2 + 3], reverse = scene.window("c", 3, true)[2 + 3];
+    const EditedWindows windows({pair}, Strands::average);
+    const at::Tensor edited =
+        windows.open(scene.reference->fetch({"c", 200, 360})).reference()[2 + 3];  // window 3
+    for (std::int64_t track = 0; track < 2; ++track) {
+        const auto at = static_cast<std::size_t>(track);
+        const float turned = reverse[1 - track].item<float>(),
+                    mean = (forward[track].item<float>() + turned) / 2;
+        DOCTEST_CHECK(Scene::scores(*only, place)[at] == doctest::Approx(turned).epsilon(1e-6));
+        DOCTEST_CHECK(Scene::scores(*average, place)[at] == doctest::Approx(mean).epsilon(1e-6));
+        DOCTEST_CHECK(edited[track].item<double>() == doctest::Approx(mean).epsilon(1e-5));
+    }
 }
 
 DOCTEST_TEST_CASE("bins scorer: several models are averaged, those that do not agree refused") {

@@ -48,10 +48,12 @@ void send_bigwig(const fs::path& path, const genome::ReferenceGenome& reference,
     bwInit(1U << 17U);
     const std::unique_ptr<bigWigFile_t, CloseBigWig> file(bwOpen(name.c_str(), nullptr, mode.c_str()));
     if (!file) throw InputError("is no bigWig", path);
+    bool shared = file->hdr->nBasesCovered == 0;
     for (std::int64_t key = 0; file->hdr->nBasesCovered > 0 && key < file->cl->nKeys; ++key) {
         const std::string contig = file->cl->chrom[key];
         const auto index = reference.find(contig);
         if (!index) continue;
+        shared = true;
         const auto length = static_cast<std::uint32_t>(reference.contigs()[*index].length);
         if (file->cl->len[key] < length) {
             throw InputError("says that contig " + contig + " has " + std::to_string(file->cl->len[key]) +
@@ -72,6 +74,7 @@ void send_bigwig(const fs::path& path, const genome::ReferenceGenome& reference,
             send(ChildReader::bytes_of(segments));
         }
     }
+    if (!shared) throw InputError("has no contig of --reference: is it of another assembly?", path);
     send(ChildReader::bytes_of(std::vector<Segment>{{.contig = last_segment}}));
 }
 
@@ -195,6 +198,16 @@ bool ends_with_one_of(const fs::path& path, std::initializer_list<std::string_vi
 }
 
 }  // namespace
+
+bool SignalReading::parse_shift(std::string_view text) {
+    const auto parts = rows::split_fields(text, ',');
+    const auto begin = parse_number<std::int64_t>(parts.front()),
+               end = parse_number<std::int64_t>(parts.back());
+    if (parts.size() != 2 || !begin || !end) return false;
+    begin_shift = *begin;
+    end_shift = *end;
+    return true;
+}
 
 bool is_bigwig(const fs::path& path) {
     return ends_with_one_of(path, {".bw", ".bigwig"});

@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <functional>
+#include <string_view>
 
 namespace bigbird::examples {
 
@@ -21,6 +22,10 @@ struct SignalReading {
     Counted counted = Counted::ends;
     std::int64_t begin_shift = 0, end_shift = 0;  ///< added to a fragment's first and last base
     bool skip_invalid = false;  ///< accept any share of rows that do not match the reference
+
+    /// Sets both shifts from a text such as "4,-5". Returns false if it is not two numbers.
+    bool parse_shift(std::string_view text);
+    bool operator==(const SignalReading&) const = default;
 };
 
 /// Whether a file's name is a bigWig's (.bw, .bigwig).
@@ -37,7 +42,7 @@ using AddSignal = std::function<void(std::size_t contig, std::int64_t begin, std
 /// file's total number of intervals or fragments. bigWig is read in a child process: call it where this
 /// process has one thread. Throws InputError, with the line for text: a damaged file, a value that is not a
 /// finite number, bedGraph rows that overlap or do not ascend on a contig. Also a bigWig whose contigs are
-/// shorter than the reference's, or rows of another assembly (genome::require_assembly).
+/// shorter than the reference's or have other names, or rows of another assembly (genome::require_assembly).
 std::int64_t read_signal(const std::filesystem::path& path, const genome::ReferenceGenome& reference,
                          const SignalReading& how, const AddSignal& add);
 
