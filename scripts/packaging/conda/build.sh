@@ -2,6 +2,7 @@
 # Builds the conda package; rattler-build or conda-build sets the variables. Untried with conda-forge's compiler and libraries.
 set -euo pipefail
 
+# shellcheck disable=SC2086  # several arguments
 cmake -S . -B build -G Ninja ${CMAKE_ARGS:-} \
     -DCMAKE_BUILD_TYPE=Release -DCMAKE_INSTALL_PREFIX="$PREFIX" -DCMAKE_PREFIX_PATH="$PREFIX" \
     -DBIGBIRD_LIBTORCH="$PREFIX" -DBIGBIRD_DEVELOPER=OFF -DBIGBIRD_CUDA=OFF
