@@ -27,8 +27,8 @@ struct MlmBatch {
 struct GlobalBatch {
     std::vector<MlmBatch> parts;
     std::int64_t sequences = 0, tokens = 0, padded_tokens = 0, masked = 0;  ///< tokens: without padding
-    double weight = 0;              ///< of the masked tokens in the loss; set by the caller, like:
-    std::int64_t hidden = 0;        ///< masked tokens that the network sees as [MASK]
+    double weight = 0;        ///< sum of the masked tokens' weights in the loss; the caller sets these three
+    std::int64_t hidden = 0;  ///< masked tokens that the network sees as [MASK]
     std::int64_t hidden_bases = 0;  ///< bases of those tokens
     double operations = 0;          ///< operations of a forward pass (cost.hpp)
 };
