@@ -268,7 +268,11 @@ LabelTable LabelTable::read(const std::filesystem::path& path) {
         labels.push_back(std::move(label));
     }
     if (labels.empty()) throw InputError("holds no labels", path);
-    return LabelTable(std::move(labels));
+    try {
+        return LabelTable(std::move(labels));
+    } catch (const ConfigError& error) {
+        throw InputError(error.what(), path);
+    }
 }
 
 std::string LabelTable::to_text() const {

@@ -115,6 +115,9 @@ DOCTEST_TEST_CASE("label_table: the labels of a strand pair name each other, in 
     testing::write_file(folder / "labels.tsv", table.to_text());
     DOCTEST_CHECK(table.to_text().find("index\tgroup\tname\tpositives\tstrand_pair\n") == 0);
     DOCTEST_CHECK(LabelTable::read(folder / "labels.tsv").to_text() == table.to_text());
+    testing::write_file(folder / "half.tsv",
+                        "index\tgroup\tname\tpositives\tstrand_pair\n0\t.\ta\t5\t1\n1\t.\tb\t6\t.\n");
+    DOCTEST_CHECK_THROWS_AS(LabelTable::read(folder / "half.tsv"), InputError);
     DOCTEST_CHECK_THROWS_AS(LabelTable(std::vector<Label>{{".", "a", 5, 1}, {".", "b", 6}}), ConfigError);
     DOCTEST_CHECK_THROWS_AS(LabelTable(std::vector<Label>{{".", "a", 5, 1}}), ConfigError);
     DOCTEST_CHECK(!LabelTable(std::vector<Label>{{".", "a", 5}}).has_strand_pairs());
