@@ -22,9 +22,10 @@ DOCTEST_TEST_CASE("pretrain: --repeat-weight, and the share of repeats in the lo
                       run = (folder / "run").string();
     const auto train = [&](const std::vector<std::string>& input, const std::string& output) {
         std::vector<std::string> arguments{
-            "pretrain", "--tokenizer",     tokenizer, "--config",          "tiny", "--steps",
-            "2",        "--batch-size",    "2",       "--sequence-length", "64",   "--device",
-            "cpu",      "--repeat-weight", "0.1",     "--output",          output};
+            "pretrain", "--tokenizer",  tokenizer, "--config",          "tiny", "--steps",
+            "2",        "--batch-size", "2",       "--sequence-length", "64",   "--device",
+            "cpu",      "--nsp",        "off",     "--repeat-weight",   "0.1",  "--output",
+            output};
         arguments.insert(arguments.end(), input.begin(), input.end());
         return run_program(arguments);
     };

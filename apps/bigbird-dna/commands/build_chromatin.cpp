@@ -42,26 +42,22 @@ std::pair<examples::Split, std::filesystem::path> parse_mat(const std::string& t
 }
 
 void add_import_options(CLI::App& command, BuildChromatinOptions& options, CLI::Option* peaks) {
-    const char* group = "Import";
+    const HelpGroup in_group(command, "Import");
     add_value(command, "--table", "TSV", options.table,
               "Instead of --peaks: labeled bins, with a header '#chrom start end LABEL ...' and 0 or 1")
-        ->excludes(peaks)
-        ->group(group);
+        ->excludes(peaks);
     CLI::Option* mat =
         add_value(command, "--mat", "SPLIT=FILE", options.mats,
                   "Instead of --peaks: DeepSEA's files, train=train.mat validation=valid.mat test=test.mat")
-            ->excludes(peaks)
-            ->group(group);
+            ->excludes(peaks);
     add_value(command, "--coordinates", "BED", options.coordinates,
               "Coordinates of --mat's bins (allTFs.pos.bed): cut windows of --window from --reference, "
               "instead of using the 1,000 bases in the files")
-        ->needs(mat)
-        ->group(group);
+        ->needs(mat);
     add_value(command, "--label-table", "TSV", options.label_table,
               "Label groups and names for --table and --mat (labels.tsv: index, group, name); default: "
               "the table's header, or DeepSEA's 919 labels")
-        ->excludes(peaks)
-        ->group(group);
+        ->excludes(peaks);
 }
 
 void run_import(const BuildChromatinOptions& options, const std::filesystem::path& folder) {

@@ -25,21 +25,19 @@ using task_models::FinetuneSpec;
 namespace {
 
 void add_network_options(CLI::App& command, FinetuneSpec& spec) {
-    const char* group = "Network";
+    const HelpGroup in_group(command, "Network");
     const bool has_bins = spec.task == examples::Task::chromatin;
     add_choice_option(
         command, "--head", spec.head,
         has_bins ? std::vector<std::string>{"classification", "linear", "bins"}
                  : std::vector<std::string>{"classification", "linear"},
         std::string("classification: two layers, as in transformers; linear: one layer, as in the paper") +
-            (has_bins ? "; bins: one layer that scores all bins of a window" : ""))
-        ->group(group);
-    add_random_weights_option(command, spec, group);
+            (has_bins ? "; bins: one layer that scores all bins of a window" : ""));
+    add_random_weights_option(command, spec);
     add_choice_option(command, "--pooling", spec.pooling, {"cls", "mean", "centre"},
                       "Input of the head: [CLS]; the mean over all tokens; or the mean over those of the 200 "
-                      "bases around the bin's middle or the TSS. transformers supports only cls")
-        ->group(group);
-    add_encoder_options(command, spec, group);
+                      "bases around the bin's middle or the TSS. transformers supports only cls");
+    add_encoder_options(command, spec);
 }
 
 void add_balance_options(CLI::App& command, FinetuneSpec& spec) {
@@ -129,30 +127,25 @@ void add_sequence_options(CLI::App& command, FinetuneSpec& spec) {
                       "Loss for numbers; poisson is for counts");
     const char* group = "Sequence models (bigbird-sequence)";
     add_sequence_model_options(command, sequence, group);
-    add_choice_option(
-        command, "--kmers", sequence.with_kmers, kmer_parts,
-        "mean: average the networks with a regression on k-mers; its weight is chosen on the validation rows")
-        ->group(group);
+    const HelpGroup in_group(command, group);
+    add_choice_option(command, "--kmers", sequence.with_kmers, kmer_parts,
+                      "mean: average the networks with a regression on k-mers; its weight is chosen on the "
+                      "validation rows");
     add_value(command, "--config", "FILE", sequence.config,
-              "JSON file of network sizes that differ from the defaults")
-        ->group(group);
+              "JSON file of network sizes that differ from the defaults");
     add_value(command, "--motifs", "N", sequence.motifs,
               "Maximum number of first-layer filters initialized with motifs from the training rows (0 "
               "means random initialization)",
-              CLI::Range(std::int64_t{0}, std::int64_t{1} << 20))
-        ->group(group);
+              CLI::Range(std::int64_t{0}, std::int64_t{1} << 20));
     add_value(command, "--shift", "BP", sequence.shift,
               "Shift training sequences at random by at most this many bases; not with --strand given",
-              CLI::NonNegativeNumber)
-        ->group(group);
+              CLI::NonNegativeNumber);
     add_value(command, "--average-weights", "DECAY", sequence.averaging,
               "Decay per step of the weight average that is saved as the model (0 means no averaging)",
-              CLI::Range(0.0, 0.999999))
-        ->group(group);
+              CLI::Range(0.0, 0.999999));
     add_value(command, "--label-smoothing", "PART", sequence.smoothing,
               "Share of each row's target probability that is spread evenly over the classes",
-              CLI::Range(0.0, 0.99))
-        ->group(group);
+              CLI::Range(0.0, 0.99));
 }
 
 void set_sequence_defaults(CLI::App& command, FinetuneSpec& spec) {

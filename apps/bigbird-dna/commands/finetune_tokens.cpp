@@ -95,8 +95,11 @@ void setup_finetune_tokens(Program& program, Runner<FinetuneTokensSpec> run) {
         ->description("Peak learning rate")
         ->default_str("0.128 over the hidden size, 1e-3 for tiny");
     add_window_options(command, *spec);
-    add_random_weights_option(command, *spec, "Network");
-    add_encoder_options(command, *spec, "Network");
+    {
+        const HelpGroup in_group(command, "Network");
+        add_random_weights_option(command, *spec);
+        add_encoder_options(command, *spec);
+    }
     add_validation_options(command, *spec, "--validation");
     add_place_options(command, *spec);
     add_examples(command, examples);

@@ -8,24 +8,21 @@ namespace bigbird::cli {
 
 using task_models::FinetuneSpec;
 
-void add_random_weights_option(CLI::App& command, FinetuneSpec& spec, const std::string& group) {
-    command
-        .add_flag("--random-weights", spec.random_weights,
-                  "Use only the architecture and tokenizer of --model, with random weights, to measure what "
-                  "pretraining brings")
-        ->group(group);
+void add_random_weights_option(CLI::App& command, FinetuneSpec& spec) {
+    command.add_flag(
+        "--random-weights", spec.random_weights,
+        "Use only the architecture and tokenizer of --model, with random weights, to measure what "
+        "pretraining brings");
 }
 
-void add_encoder_options(CLI::App& command, FinetuneSpec& spec, const std::string& group) {
+void add_encoder_options(CLI::App& command, FinetuneSpec& spec) {
     add_value(command, "--dropout", "RATE", spec.dropout,
               "Share of hidden values dropped in training; default: the pretrained model's",
-              CLI::Range(0.0, 0.99))
-        ->group(group);
+              CLI::Range(0.0, 0.99));
     add_choice_option(
         command, "--dtype", spec.dtype, {"auto", "fp32", "bf16"},
-        "Number format of the encoder; auto: fp32 on a CPU and for narrow bin models, else bf16")
-        ->group(group);
-    add_attention_option(command, spec.attention)->group(group);
+        "Number format of the encoder; auto: fp32 on a CPU and for narrow bin models, else bf16");
+    add_attention_option(command, spec.attention);
 }
 
 void add_length_options(CLI::App& command, FinetuneSpec& spec) {

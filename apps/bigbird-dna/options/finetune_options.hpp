@@ -16,10 +16,10 @@ inline constexpr Choices<bool, 2> strand_augmentations{{{false, "none"}, {true, 
 
 inline constexpr Choices<bool, 2> kmer_parts{{{true, "mean"}, {false, "none"}}};
 
-/// --random-weights, in `group`.
-void add_random_weights_option(CLI::App& command, task_models::FinetuneSpec& spec, const std::string& group);
-/// --dropout, --dtype, --attention, in `group`.
-void add_encoder_options(CLI::App& command, task_models::FinetuneSpec& spec, const std::string& group);
+/// --random-weights.
+void add_random_weights_option(CLI::App& command, task_models::FinetuneSpec& spec);
+/// --dropout, --dtype, --attention.
+void add_encoder_options(CLI::App& command, task_models::FinetuneSpec& spec);
 /// Adds --batch-size, --steps, --epochs and the optimizer's options.
 void add_length_options(CLI::App& command, task_models::FinetuneSpec& spec);
 /// --evaluate-every, --patience, --calibration. `held_out`: the name of the validation data.
