@@ -159,7 +159,8 @@ struct TokenShards::State {
         : directory(folder),
           manifest(read_manifest(folder)),
           tokenizer(tokenizer::DnaTokenizer::load(folder)),
-          vocabulary(format::fingerprint(tokenizer)) {
+          vocabulary(format::fingerprint(tokenizer)),
+          is_marked(manifest.at("format_version") == format::marked_version) {
         read_counts();
         for (std::int64_t first = 0; first < counts.tokens || shards.empty();) {
             const std::size_t number = shards.size();
@@ -188,6 +189,7 @@ struct TokenShards::State {
     Json manifest;
     tokenizer::DnaTokenizer tokenizer;
     std::array<std::uint8_t, 32> vocabulary;
+    bool is_marked;
     TokenCounts counts;
     std::vector<MappedShard> shards;
     std::vector<std::int64_t> shard_ends;  // tokens up to and including each
@@ -251,7 +253,7 @@ std::span<const std::int64_t> TokenShards::document_ends() const {
 }
 
 bool TokenShards::is_marked() const {
-    return state_->manifest.at("format_version") == format::marked_version;
+    return state_->is_marked;
 }
 
 void TokenShards::append_marked(const IndexRange& tokens, std::vector<std::int32_t>& out) const {
