@@ -53,10 +53,11 @@ void setup_build_promoters(Program& program, Runner<BuildPromotersOptions> run) 
               "Chain file to lift the TSSs over, such as hg38ToHg19.over.chain.gz");
     add_value(command, "--window", "A:B", options->window,
               "Window from A up to (not including) B, relative to the TSS; mirrored on the minus strand");
-    add_value(command, "--negatives", "random-bases|permuted|genomic", options->negatives,
+    add_value(command, "--negatives", "random-bases|permuted|shuffled|genomic", options->negatives,
               "random-bases, permuted: cut a promoter into 20 parts and randomize or permute 12 of "
-              "them; genomic: other windows of the genome",
-              CLI::IsMember({"random-bases", "permuted", "genomic"}));
+              "them; shuffled: shuffle a promoter, keeping the number of each dinucleotide; genomic: other "
+              "windows of the genome",
+              CLI::IsMember({"random-bases", "permuted", "shuffled", "genomic"}));
     add_value(command, "--max-n-fraction", "SHARE", options->max_n_fraction, "Maximum share of N in a window",
               CLI::Range(0.0, 1.0));
     add_hold_out_options(command, options->hold_outs, "a window counts as inside if its TSS does");

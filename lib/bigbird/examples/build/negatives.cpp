@@ -4,6 +4,7 @@
 #include "bigbird/core/check.hpp"
 #include "bigbird/core/choice.hpp"
 #include "bigbird/core/error.hpp"
+#include "bigbird/genome/reference/dinucleotide_shuffle.hpp"
 #include "bigbird/genome/reference/sequence.hpp"
 
 #include <algorithm>
@@ -15,8 +16,9 @@ namespace bigbird::examples {
 
 namespace {
 
-constexpr Choices<NegativeKind, 3> negative_choices{{{NegativeKind::random_bases, "random-bases"},
+constexpr Choices<NegativeKind, 4> negative_choices{{{NegativeKind::random_bases, "random-bases"},
                                                      {NegativeKind::permuted, "permuted"},
+                                                     {NegativeKind::shuffled, "shuffled"},
                                                      {NegativeKind::genomic, "genomic"}}};
 
 template <typename Items>
@@ -49,6 +51,7 @@ NegativeKind parse_negative_kind(std::string_view text) {
 std::string make_negative(std::string_view positive, NegativeKind kind, Rng rng) {
     BIGBIRD_EXPECTS(positive.size() >= negative_pieces, "a window needs a letter for each piece");
     BIGBIRD_EXPECTS(kind != NegativeKind::genomic, "genomic negatives are drawn from the genome");
+    if (kind == NegativeKind::shuffled) return genome::dinucleotide_shuffle(positive, rng);
     const auto start = [&](std::size_t piece) { return piece * positive.size() / negative_pieces; };
     const std::vector<std::size_t> chosen = choose_pieces(rng);
     std::string filling;
@@ -106,8 +109,7 @@ GenomicNegatives::Window GenomicNegatives::draw(genome::Strand strand, Rng rng) 
     }
     throw ConfigError(
         "--negatives genomic: no window without a TSS was found among the training or held-out regions; hold "
-        "out "
-        "larger regions, or use random-bases or permuted");
+        "out larger regions, or use shuffled");
 }
 
 }  // namespace bigbird::examples

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Negatives made from a promoter's own sequence (BigBird, F.2, after DeePromoter): it is cut into 20 equal
-// pieces, 12 of which are substituted, the other 8 stay in place.
+// Negatives made from a promoter's own sequence. BigBird, F.2, after DeePromoter: it is cut into 20 equal
+// pieces, 12 of which are substituted, the other 8 stay in place. Others: shuffled, or windows of the genome.
 #pragma once
 
 #include "bigbird/core/rng.hpp"
@@ -20,6 +20,7 @@ namespace bigbird::examples {
 enum class NegativeKind : std::uint8_t {
     random_bases,  ///< the 12 pieces become independent, uniform bases
     permuted,      ///< the 12 pieces are permuted among themselves; composition stays
+    shuffled,      ///< all bases are shuffled; the number of each dinucleotide stays
     genomic,       ///< a window of the genome away from every TSS
 };
 std::string_view to_string(NegativeKind kind);
@@ -28,9 +29,9 @@ NegativeKind parse_negative_kind(std::string_view text);
 
 constexpr int negative_pieces = 20, negative_substituted = 12;
 
-/// Makes a negative from `positive` (at least 20 letters) by changing 12 of its 20 pieces (random_bases or
-/// permuted). If the length is not a multiple of 20, pieces differ by one letter. Permuted pieces are then
-/// joined and cut again to fill the 12 gaps.
+/// Makes a negative from `positive` (at least 20 letters) by shuffling it, or by changing 12 of its 20 pieces
+/// (random_bases or permuted). If the length is not a multiple of 20, pieces differ by one letter. Permuted
+/// pieces are then joined and cut again to fill the 12 gaps.
 std::string make_negative(std::string_view positive, NegativeKind kind, Rng rng);
 
 /// Draws windows of the genome without a TSS. Const calls are thread-safe.

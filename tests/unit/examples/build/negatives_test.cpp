@@ -83,6 +83,19 @@ DOCTEST_TEST_CASE("negatives: permuted pieces are the same pieces in other place
     DOCTEST_CHECK(seen.size() == 50);
 }
 
+DOCTEST_TEST_CASE("negatives: a shuffled promoter keeps the number of each dinucleotide") {
+    const std::string positive = random_bases(Rng(5), 300) + "NNN" + random_bases(Rng(6), 300);
+    const auto pairs = [](const std::string& dna) {
+        std::map<std::string, int> counts;
+        for (std::size_t i = 0; i + 1 < dna.size(); ++i)
+            ++counts[dna.substr(i, 2)];
+        return counts;
+    };
+    const std::string negative = make_negative(positive, NegativeKind::shuffled, Rng(7));
+    DOCTEST_CHECK(negative != positive);
+    DOCTEST_CHECK(pairs(negative) == pairs(positive));
+}
+
 DOCTEST_TEST_CASE("negatives: lengths that do not divide by 20 keep their length and composition") {
     for (const int length : {20, 21, 39, 251, 8001}) {
         const std::string positive = random_bases(Rng(8), length);
@@ -97,7 +110,8 @@ DOCTEST_TEST_CASE("negatives: lengths that do not divide by 20 keep their length
 
 DOCTEST_TEST_CASE("negatives: a fixed function of the generator") {
     const std::string positive = random_bases(Rng(5), 300);
-    for (const NegativeKind kind : {NegativeKind::random_bases, NegativeKind::permuted}) {
+    for (const NegativeKind kind :
+         {NegativeKind::random_bases, NegativeKind::permuted, NegativeKind::shuffled}) {
         DOCTEST_CHECK(make_negative(positive, kind, Rng(1)) == make_negative(positive, kind, Rng(1)));
         DOCTEST_CHECK(make_negative(positive, kind, Rng(1)) != make_negative(positive, kind, Rng(2)));
         DOCTEST_CHECK(parse_negative_kind(to_string(kind)) == kind);

@@ -87,8 +87,8 @@ DOCTEST_TEST_CASE("promoters: each TSS has its window and a negative beside it, 
 
 DOCTEST_TEST_CASE("promoters: the same bytes for any number of threads, others for another seed") {
     const testing::TempDir folder;
-    for (const NegativeKind kind :
-         {NegativeKind::random_bases, NegativeKind::permuted, NegativeKind::genomic}) {
+    for (const NegativeKind kind : {NegativeKind::random_bases, NegativeKind::permuted,
+                                    NegativeKind::shuffled, NegativeKind::genomic}) {
         PromoterOptions options = real_options();
         options.negatives = kind;
         const std::string name(to_string(kind));
