@@ -80,6 +80,7 @@ struct RegionReader::State {
     RegionOptions options;
     std::int64_t rows = 0, longer = 0;  ///< longer: rows longer than their window
     std::int64_t without_summit = 0;    ///< rows without a summit, where summits are needed
+    std::int64_t empty = 0;             ///< rows without bases, where rows are their own windows
     std::map<RowStatus, std::int64_t> invalid{};
     std::optional<genome::BedRecord> tiled{};  ///< the row that is being cut into tiles
     std::size_t tiled_contig = 0;
@@ -121,6 +122,7 @@ struct RegionReader::State {
         }
         if (options.anchor != Anchor::itself && record.where.size() > options.bounds.size()) ++longer;
         if (options.anchor == Anchor::summit && !record.summit) ++without_summit;
+        if (options.anchor == Anchor::itself && record.where.size() == 0) ++empty;
         return row_on(record, known);
     }
 
@@ -202,6 +204,10 @@ void RegionReader::report() const {
     if (state_->without_summit > 0) {
         log_warning("{}: {} of {} rows name no summit (narrowPeak's tenth column); their middle is taken",
                     state_->path().string(), state_->without_summit, state_->rows);
+    }
+    if (state_->empty > 0) {
+        log_warning("{}: {} of {} rows are empty (their start is their end) and have no scores",
+                    state_->path().string(), state_->empty, state_->rows);
     }
     if (state_->rows == 0)
         log_warning("{}: holds no regions; the output holds none either", state_->path().string());

@@ -76,6 +76,18 @@ DOCTEST_TEST_CASE("region_rows: rows without a summit, where summits are asked f
     DOCTEST_CHECK(log.text().find("1 of 2 rows name no summit") != std::string::npos);
 }
 
+DOCTEST_TEST_CASE("region_rows: rows without bases are said") {
+    const testing::TempDir folder;
+    testing::write_file(folder / "r.bed", "2\t0\t8\n2\t3\t3\n");
+    const auto genome = small_genome();
+    const testing::CapturedLog log;
+    RegionReader reader(folder / "r.bed", *genome, {.anchor = Anchor::itself, .tile = 8});
+    while (reader.next()) {
+    }
+    reader.report();
+    DOCTEST_CHECK(log.text().find("1 of 2 rows are empty (their start is their end)") != std::string::npos);
+}
+
 DOCTEST_TEST_CASE("region_rows: a row whose last bin hangs over the contig's end is padded") {
     RegionOptions options;
     options.anchor = Anchor::itself;
