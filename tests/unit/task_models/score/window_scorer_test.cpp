@@ -125,6 +125,14 @@ DOCTEST_TEST_CASE("window_scorer: the strands") {
     DOCTEST_CHECK(
         largest_difference(average, scores_of(models.load({1}), Strands::average, 4096, 1, reversed)) < 1e-6);
     DOCTEST_CHECK(largest_difference(forward, reverse) > 1e-4);
+    auto pair = models.load({1});
+    pair[0].labels = rows::LabelTable({{".", "plus", -1, 1}, {".", "minus", -1, 0}, {".", "c", -1}});
+    const auto turned = scores_of(pair, Strands::only);
+    for (const std::size_t row : {std::size_t{0}, std::size_t{29}}) {
+        DOCTEST_CHECK(turned[3 * row] == reverse[3 * row + 1]);
+        DOCTEST_CHECK(turned[3 * row + 1] == reverse[3 * row]);
+        DOCTEST_CHECK(turned[3 * row + 2] == reverse[3 * row + 2]);
+    }
 }
 
 DOCTEST_TEST_CASE("window_scorer: windows that do not fit are cut and marked") {

@@ -7,6 +7,7 @@
 #include "unit/task_models/bin_examples.hpp"
 
 #include "bigbird/core/error.hpp"
+#include "bigbird/core/formats/npy_header.hpp"
 #include "bigbird/genome/reference/sequence.hpp"
 
 #include <set>
@@ -77,6 +78,29 @@ DOCTEST_TEST_CASE("bin_data: the reverse complement has its bins from the last t
         for (std::size_t label = 0; label < 2; ++label)
             DOCTEST_CHECK(turned_labels[2 * (7 - i) + label] == labels[2 * i + label]);
     }
+}
+
+DOCTEST_TEST_CASE("bin_data: the reverse complement has the numbers of a strand pair swapped") {
+    const Scene scene;
+    std::string values;
+    for (int bin = 0; bin < 100; ++bin)
+        for (const float value : {static_cast<float>(bin), static_cast<float>(100 + bin)})
+            values.append(reinterpret_cast<const char*>(&value), sizeof(value));
+    const std::filesystem::path folder = scene.folder / "e";
+    write_file(folder / "targets.npy", npy_header("<f4", 100, std::size_t{2}) + values);
+    change_example(folder / "labels.tsv",
+                   rows::LabelTable({{".", "plus", 9, 1}, {".", "minus", 9, 0}}).to_text());
+    Json manifest = read_json(folder / "manifest.json");
+    manifest["target"] = "numbers";
+    write_json(folder / "manifest.json", manifest, Overwrite::allow);
+    const auto bins = examples::LabelledBins::load(folder);
+    const BinWindows windows(bins, scene.config.grid(), Split::train, 1);
+    std::vector<float> numbers(16);
+    std::vector<std::uint8_t> counts(8);
+    windows.copy_numbers({.stretch = 0, .first = 3, .counted_end = 8}, numbers, counts);
+    DOCTEST_CHECK((std::vector(numbers.begin(), numbers.begin() + 4) == std::vector<float>{3, 103, 4, 104}));
+    windows.copy_numbers({.stretch = 0, .first = 3, .reverse = true, .counted_end = 8}, numbers, counts);
+    DOCTEST_CHECK((std::vector(numbers.begin(), numbers.begin() + 4) == std::vector<float>{110, 10, 109, 9}));
 }
 
 DOCTEST_TEST_CASE("bin_data: draws lie in the split, count a bin, and reach all of it") {
