@@ -50,6 +50,13 @@ std::vector<fs::path> letter_array_files(const fs::path& path) {
     return {path, letters.replace_extension(".onehot.npz")};
 }
 
+void require_length(const genome::Interval& where, std::int64_t bases, std::int64_t length) {
+    if (bases == length) return;
+    throw InputError(where.contig + ":" + std::to_string(where.begin) + "-" + std::to_string(where.end) +
+                     " has " + std::to_string(bases) + " bases, the regions before it " +
+                     std::to_string(length) + ": .h5 and .npz need regions of one length, .tsv does not");
+}
+
 LetterArrays::LetterArrays(const fs::path& path, Overwrite overwrite, rows::Provenance provenance)
     : provenance_(std::move(provenance)) {
     for (const fs::path& file : letter_array_files(path))
@@ -59,12 +66,7 @@ LetterArrays::LetterArrays(const fs::path& path, Overwrite overwrite, rows::Prov
 void LetterArrays::add(const genome::Interval& where, const std::string& name, std::string_view dna,
                        std::span<const float> scores) {
     if (regions_.empty()) length_ = dna.size();
-    if (dna.size() != length_) {
-        throw InputError(where.contig + ":" + std::to_string(where.begin) + "-" + std::to_string(where.end) +
-                         " has " + std::to_string(dna.size()) + " bases, the regions before it " +
-                         std::to_string(length_) +
-                         ": .h5 and .npz need regions of one length, .tsv does not");
-    }
+    require_length(where, std::ssize(dna), static_cast<std::int64_t>(length_));
     regions_.push_back(where);
     names_.push_back(name);
     for (std::size_t code = 0; code < alphabet.size(); ++code) {

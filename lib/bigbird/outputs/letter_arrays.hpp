@@ -27,6 +27,9 @@ bool is_letter_arrays(const std::filesystem::path& path);
 /// The files of such an output.
 std::vector<std::filesystem::path> letter_array_files(const std::filesystem::path& path);
 
+/// Throws InputError unless a region has as many bases as the regions before it, `length`.
+void require_length(const genome::Interval& where, std::int64_t bases, std::int64_t length);
+
 /// Takes regions in order and keeps them, at 20 bytes per base, until finish(). Not thread-safe.
 class LetterArrays {
 public:

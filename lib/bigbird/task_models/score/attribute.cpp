@@ -169,9 +169,10 @@ void attribute_regions(const AttributeSpec& spec, Attributor& attributor, Progre
     const RowWindows windows(attributor.models(), true);
     const std::int64_t tile =
         first.bins() ? first.bins()->grid().core_bins() * first.bins()->grid().bin : windows.bounds.size();
-    rows::RegionReader regions(spec.regions, *reference,
-                               {.anchor = rows::Anchor::itself, .can_skip = false, .tile = tile});
+    const rows::RegionOptions options{.anchor = rows::Anchor::itself, .can_skip = false, .tile = tile};
+    rows::RegionReader regions(spec.regions, *reference, options);
     attributor.open_outputs(reference->contigs());
+    LetterOutputs::require_one_length(spec.outputs, spec.regions, *reference, options);
     const SequenceOf sequence_of = [&](const genome::Interval& where) { return reference->fetch(where); };
     while (auto row = regions.next()) {
         regions.fill(*row);

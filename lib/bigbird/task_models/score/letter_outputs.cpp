@@ -62,6 +62,20 @@ void LetterOutputs::prepare(const outputs::OutputSpec& spec) {
     }
 }
 
+void LetterOutputs::require_one_length(const outputs::OutputSpec& spec, const fs::path& regions,
+                                       const genome::ReferenceGenome& reference,
+                                       const rows::RegionOptions& options) {
+    std::error_code ignored;
+    if (outputs_of(spec, Form::arrays).paths.empty() || !fs::is_regular_file(regions, ignored)) return;
+    rows::RegionReader reader(regions, reference, options);
+    std::int64_t length = 0;
+    while (const auto row = reader.next()) {
+        if (!rows::is_scored(row->head.status) || row->window.size() == 0) continue;
+        if (length == 0) length = row->window.size();
+        outputs::require_length(row->head.where, row->window.size(), length);
+    }
+}
+
 LetterOutputs::LetterOutputs(const outputs::OutputSpec& spec, const rows::LabelTable& labels,
                              std::span<const std::size_t> chosen, const rows::Provenance& provenance,
                              LetterTrack track, std::span<const genome::Contig> contigs, int threads)

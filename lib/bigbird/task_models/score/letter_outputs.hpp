@@ -5,7 +5,7 @@
 #include "bigbird/outputs/letter_arrays.hpp"
 #include "bigbird/outputs/outputs.hpp"
 #include "bigbird/rows/label_table.hpp"
-#include "bigbird/rows/row.hpp"
+#include "bigbird/rows/region_rows.hpp"
 
 #include <cstdint>
 #include <span>
@@ -28,6 +28,11 @@ class LetterOutputs {
 public:
     /// Throws ConfigError before work starts, as outputs::prepare_outputs() does.
     static void prepare(const outputs::OutputSpec& spec);
+    /// Reads a file of regions, before work starts, if arrays are written. Throws InputError if its rows
+    /// (tiles) differ in length.
+    static void require_one_length(const outputs::OutputSpec& spec, const std::filesystem::path& regions,
+                                   const genome::ReferenceGenome& reference,
+                                   const rows::RegionOptions& options);
 
     /// `chosen`: the labels that are written. Throws ConfigError.
     LetterOutputs(const outputs::OutputSpec& spec, const rows::LabelTable& labels,

@@ -152,11 +152,12 @@ void mutate_regions(const MutagenesisSpec& spec, const genome::ReferenceGenome& 
                     Mutagenesis& work) {
     if (const auto warning = other_build(work.effects().models().front().info, reference))
         log_warning("{}", *warning);
-    rows::RegionReader regions(spec.regions, reference,
-                               {.anchor = rows::Anchor::itself,
-                                .skip_invalid = spec.skip_invalid,
-                                .tile = work.effects().longest()});
+    const rows::RegionOptions options{
+        .anchor = rows::Anchor::itself, .skip_invalid = spec.skip_invalid, .tile = work.effects().longest()};
+    rows::RegionReader regions(spec.regions, reference, options);
     work.open_outputs(reference.contigs());
+    if (!spec.by_stretches())
+        LetterOutputs::require_one_length(spec.outputs, spec.regions, reference, options);
     const SequenceOf sequence_of = [&](const genome::Interval& where) { return reference.fetch(where); };
     while (auto row = regions.next()) {
         regions.fill(*row);

@@ -154,6 +154,25 @@ DOCTEST_TEST_CASE("attribute: complete over two windows, both strands and shuffl
     }
 }
 
+DOCTEST_TEST_CASE("attribute: the reverse complement has the scores of a strand pair swapped") {
+    const Fixture fixture;
+    std::vector<ModelFolder> plain{open_model(fixture / "model", examples::Task::chromatin, at::kCPU)};
+    std::vector<ModelFolder> pair = plain;
+    pair[0].labels = rows::LabelTable({{".", "plus", -1, 1}, {".", "minus", -1, 0}});
+    const genome::Interval where{"c", 70, 125};  // two windows
+    const at::Tensor letters =
+        bins::base_channels(bins::codes_of(fixture.genome().substr(70, 55)).unsqueeze(0));
+    const auto scores = [&](const std::vector<ModelFolder>& models, Strands strands) {
+        const at::NoGradGuard no_gradients;
+        return region_score(models, strands, where, sequence_of_record(fixture.genome())).scores(letters)[0];
+    };
+    const at::Tensor forward = scores(plain, Strands::none), swapped = scores(plain, Strands::only).flip(0);
+    DOCTEST_CHECK(difference(scores(pair, Strands::none), forward) == 0);
+    DOCTEST_CHECK(difference(scores(pair, Strands::only), swapped) == 0);
+    DOCTEST_CHECK(difference(scores(pair, Strands::average), (forward + swapped) / 2) < 1e-6);
+    DOCTEST_CHECK(difference(forward, swapped) > 1e-3);
+}
+
 DOCTEST_TEST_CASE(
     "attribute: tracks of own letters, arrays of one label each, tiles, records of bin models") {
     const Fixture fixture;
@@ -194,6 +213,7 @@ DOCTEST_TEST_CASE("attribute: what does not fit is refused by a sentence") {
     says(spec, "this format holds one label, and 2 are chosen");
     spec.labels = "a";
     says(spec, "need regions of one length");
+    DOCTEST_CHECK_FALSE(std::filesystem::exists(fixture / "x.npz"));
     spec.method = AttributionMethod::saliency;
     spec.baseline = AttributionBaseline::shuffled;
     says(spec, "leave it out with --method saliency");

@@ -29,7 +29,7 @@ using Rows = TableRows;
 /// lower case.
 class Fixture {
 public:
-    Fixture() : genome_(random_dna(1010, 1)) {
+    explicit Fixture(bool coverage = false) : genome_(random_dna(1010, 1)) {
         genome_.replace(300, 5, "NNNNN");
         for (std::size_t i = 500; i < 540; ++i)
             lower_[i] = static_cast<char>(std::tolower(genome_[i]));
@@ -38,7 +38,12 @@ public:
         config.both_strands = true;
         config.motif_filters = 4;
         std::filesystem::create_directories(folder_ / "model");
-        small_base_bins(1, config)->write(small_bins_info(config), folder_ / "model");
+        TaskInfo info = small_bins_info(config);
+        if (coverage) {
+            info.target = examples::TargetKind::numbers;
+            info.standardisation = Standardisation{.mean = {0, 0}, .deviation = {3, 0.5}};
+        }
+        small_base_bins(1, config)->write(info, folder_ / "model");
         write_file(folder_ / "model/labels.tsv",
                    rows::LabelTable({{"TF", "a", -1}, {"TF", "b", -1}}).to_text());
     }
@@ -212,6 +217,40 @@ DOCTEST_TEST_CASE("effect_over: of coverage the ratio of sums, as numpy has it")
     DOCTEST_CHECK(of(BinScorer::l2).log_odds == doctest::Approx(0.7504758F));
     DOCTEST_CHECK(of(BinScorer::l2).difference == doctest::Approx(1.4142136F));
     DOCTEST_CHECK(effect_over(ref, alt, BinScorer::sum, LinkFunction::identity).log_odds == 0);
+}
+
+DOCTEST_TEST_CASE(
+    "predict_variants, predict_mutagenesis: of coverage the log fold change of a window's sum") {
+    const Fixture fixture(true);
+    const std::string& genome = fixture.genome();
+    const auto log_sum = [&](const std::string& dna, const std::vector<std::string>& rows,
+                             std::size_t track) {
+        double sum = 0;
+        for (const std::string& row : rows)
+            sum += fixture.predicted(dna, row)[track];
+        return std::log(sum);
+    };
+    std::string changed = genome;
+    changed[105] = genome[105] == 'A' ? 'C' : 'A';
+    const auto letter = std::string("ACGT").find(changed[105]);
+    const std::vector<std::string> bins{"c\t80\t100\n", "c\t100\t120\n", "c\t120\t140\n"};
+    const Rows variant = fixture.variants(vcf_row(105, genome.substr(105, 1), changed.substr(105, 1)),
+                                          "log-odds", BinScorer::sum, 3);
+    // 70 to 110: half of bin 3, in another window than bin 4 and half of bin 5.
+    const std::vector<std::string> region{"c\t70\t110\n"};
+    const Rows effects = fixture.effects(fixture.mutagenesis(region.front()));
+    for (const std::size_t track : {std::size_t{0}, std::size_t{1}}) {
+        DOCTEST_CHECK(
+            std::stod(variant[0][7 + track]) ==
+            doctest::Approx(log_sum(changed, bins, track) - log_sum(genome, bins, track)).epsilon(1e-3));
+        DOCTEST_CHECK(
+            std::stod(effects[2 * 35 + track][6 + letter]) ==
+            doctest::Approx(log_sum(changed, region, track) - log_sum(genome, region, track)).epsilon(1e-3));
+        const auto of = [&](std::size_t bin) { return double{fixture.predicted(changed, bins[bin])[track]}; };
+        DOCTEST_CHECK(fixture.predicted(changed, "c\t90\t130\n")[track] ==
+                      doctest::Approx((of(0) + 2 * of(1) + of(2)) / 4));
+        DOCTEST_CHECK(of(0) > 0);
+    }
 }
 
 DOCTEST_TEST_CASE(
