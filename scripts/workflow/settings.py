@@ -82,13 +82,15 @@ def explain(error):
 
 def documented_options(file):
     """Each command's options, by docs/commands.md; nothing where the file is not there."""
-    found, command = {}, None
+    found, shared, command = {}, set(), None
     for line in file.read_text().splitlines() if file.exists() else []:
-        if line.startswith("### "):
+        if line.startswith("## "):
+            command = shared if line == "## Options of every command" else None
+        elif line.startswith("### "):
             command = found.setdefault(line[4:].strip(), set())
         elif command is not None and line.startswith("| `"):
             command.update(re.findall(r"`--([a-z0-9-]+)`", line.split("|")[1]))
-    return found
+    return {name: options | shared for name, options in found.items()}
 
 
 def retired_options(file):

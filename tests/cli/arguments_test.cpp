@@ -311,13 +311,63 @@ DOCTEST_TEST_CASE("arguments: a retired option is read, with one warning that sa
     DOCTEST_REQUIRE(predict(plain, {}).code == 0);
     DOCTEST_REQUIRE(predict(loud, {"-v"}).code == 0);
     DOCTEST_CHECK(read_file(loud) == read_file(plain));
-    const ProgramResult result = run_program({"info", "--verbose", model});
-    DOCTEST_REQUIRE(result.code == 0);
+    const auto finetune = [](const char* command) {
+        return run_program(
+            {command, "--examples", "none", "--margin-bins", "2", "--output", "x", "--device", "cpu"});
+    };
     const std::string warning =
-        "--verbose will be removed in the next version: the command has no further messages";
-    const std::size_t at = result.err.find(warning);
-    DOCTEST_REQUIRE(at != std::string::npos);
-    DOCTEST_CHECK(result.err.find(warning, at + 1) == std::string::npos);
-    DOCTEST_CHECK(
-        contains(run_program({"predict-chromatin", "--verbos"}).err, "there is no option --verbos;"));
+        "--margin-bins will be removed in the next version: an eighth of --window-bins is context at each "
+        "end";
+    for (const char* command : {"finetune-chromatin", "finetune"}) {
+        const std::string err = finetune(command).err;
+        DOCTEST_CAPTURE(err);
+        const std::size_t at = err.find(warning);
+        DOCTEST_REQUIRE(at != std::string::npos);
+        DOCTEST_CHECK(err.find(warning, at + 1) == std::string::npos);
+    }
+    DOCTEST_CHECK(contains(run_program({"pretrain", "--reference", genome, "--mask-share", "2"}).err,
+                           "--mask-share: Value 2 not in range"));
+    DOCTEST_CHECK(contains(run_program({"predict-chromatin", "--verbos"}).err, "did you mean --verbose?"));
+}
+
+DOCTEST_TEST_CASE("arguments: options of every command precede the command, follow it or are in a file") {
+    const TempDir folder;
+    const std::string quiet = folder / "quiet.yaml";
+    write_file(quiet, "quiet: true\n");
+    const std::vector<std::string> predicted{"predict", "--model",   model,      "--reference",
+                                             genome,    "--regions", regions,    "--device",
+                                             "cpu",     "--force",   "--output", folder / "scores.tsv"};
+    const auto with = [&](std::vector<std::string> before, const std::vector<std::string>& after) {
+        before.insert(before.end(), predicted.begin(), predicted.end());
+        before.insert(before.end(), after.begin(), after.end());
+        return run_program(before);
+    };
+    const ProgramResult loud = with({}, {});
+    DOCTEST_REQUIRE(loud.code == 0);
+    DOCTEST_CHECK_FALSE(loud.err.empty());
+    const std::string scores = read_file(folder / "scores.tsv");
+    using Words = std::vector<std::string>;
+    const std::pair<Words, Words> silent[] = {{{"-q"}, {}},
+                                              {{"--quiet"}, {}},
+                                              {{}, {"-q"}},
+                                              {{}, {"--quiet"}},
+                                              {{"--options", quiet}, {}},
+                                              {{"--options=" + quiet}, {}},
+                                              {{}, {"--options", quiet}},
+                                              {{"-q", "--options", quiet}, {}}};
+    for (const auto& [before, after] : silent) {
+        const ProgramResult result = with(before, after);
+        DOCTEST_CHECK(result.code == 0);
+        DOCTEST_CHECK(result.err == "");
+        DOCTEST_CHECK(read_file(folder / "scores.tsv") == scores);
+    }
+    DOCTEST_CHECK(with({"-v"}, {}).err.size() >= loud.err.size());
+    DOCTEST_CHECK(contains(with({"--quiet"}, {"--verbose"}).err, "excludes"));
+    DOCTEST_CHECK(run_program({"--quiet", "motifs", "find", "--help"}).out ==
+                  run_program({"motifs-find", "--help"}).out);
+    DOCTEST_CHECK(contains(run_program({"--quiet", "--foo"}).err, "there is no option --foo"));
+    DOCTEST_CHECK(run_program({"-v", "info", model}).out == run_program({"info", model}).out);
+    DOCTEST_CHECK(contains(run_program({"encode", "--help"}).out,
+                           "\nEvery command also takes --options FILE, --quiet and --verbose (see "
+                           "bigbird-dna --help).\n"));
 }

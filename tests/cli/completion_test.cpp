@@ -47,8 +47,9 @@ DOCTEST_TEST_CASE("completion: bash completes commands and options") {
     DOCTEST_CHECK(offered(scene, "bigbird-dna predict-") ==
                   "predict-chromatin predict-mutagenesis predict-promoter predict-sequences predict-tokens "
                   "predict-variants");
-    DOCTEST_CHECK(offered(scene, "bigbird-dna --v") == "--version");
+    DOCTEST_CHECK(offered(scene, "bigbird-dna --v") == "--verbose --version");
     DOCTEST_CHECK(offered(scene, "bigbird-dna pretrain --ste") == "--steps");
+    DOCTEST_CHECK(offered(scene, "bigbird-dna pretrain --qui") == "--quiet");
     DOCTEST_CHECK(offered(scene, "bigbird-dna pretrain --micro") == "--micro-batch-size");
     DOCTEST_CHECK(offered(scene, "bigbird-dna encode --micro") == "");
     DOCTEST_CHECK(offered(scene, "bigbird-dna pretrain --steps 3 --f") == "--force");

@@ -48,7 +48,7 @@ OptionText describe(const CLI::Option& option) {
 std::vector<OptionGroup> option_groups(const CLI::App& command) {
     std::vector<OptionGroup> groups;
     for (const std::string& name : command.get_groups()) {
-        if (name.empty()) continue;  // hidden options
+        if (name.empty() || name == hidden_group) continue;
         OptionGroup group{name, {}};
         for (const CLI::Option* option : command.get_options(
                  [&](const CLI::Option* each) { return each->get_group() == name && each->nonpositional(); }))
@@ -91,6 +91,10 @@ ProgramText describe_program(const CLI::App& root) {
         group_of(program.groups, command->get_group())
             .commands.push_back(describe(*command, root.get_name() + " " + command->get_name()));
     return program;
+}
+
+OptionGroup shared_options_of(const ProgramText& program) {
+    return *std::ranges::find(program.self.groups, std::string(shared_group), &OptionGroup::name);
 }
 
 std::string summary_of(const CommandText& command) {

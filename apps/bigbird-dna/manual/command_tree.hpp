@@ -54,6 +54,9 @@ struct ProgramText {
 /// Describes `root` and all its commands. The result does not depend on the machine.
 ProgramText describe_program(const CLI::App& root);
 
+/// The options of every command (help_notes.hpp).
+OptionGroup shared_options_of(const ProgramText& program);
+
 /// Returns the description up to its first line break or the end of its first sentence, without the dot.
 std::string summary_of(const CommandText& command);
 

@@ -7,6 +7,8 @@ std::vector<CommandText> commands_of(const ProgramText& program) {
     std::vector<CommandText> commands;
     for (const CommandGroup& group : program.groups)
         commands.insert(commands.end(), group.commands.begin(), group.commands.end());
+    for (CommandText& command : commands)
+        command.groups.push_back(shared_options_of(program));
     return commands;
 }
 

@@ -13,7 +13,7 @@ std::string bash_completion(const ProgramText& program);
 std::string zsh_completion(const ProgramText& program);
 std::string fish_completion(const ProgramText& program);
 
-/// All commands in the order of the help.
+/// All commands in the order of the help, each with the options of every command.
 std::vector<CommandText> commands_of(const ProgramText& program);
 /// All options of a command that have names.
 std::vector<OptionText> options_of(const CommandText& command);

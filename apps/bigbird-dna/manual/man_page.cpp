@@ -139,8 +139,9 @@ std::string notes_section(const CommandText& command) {
 
 std::string page_text(const CommandText& command) {
     return head(page_of(command.name), summary_of(command), command.usage, command.description) +
-           option_sections(command) + notes_section(command) + exit_section() + example_section(command) +
-           ".SH SEE ALSO\n" + bold("bigbird-dna") + "(1)\n";
+           option_sections(command) + ".PP\n" + roff(shared_options) + ":\nsee " + bold("bigbird-dna") +
+           "(1).\n" + notes_section(command) + exit_section() + example_section(command) + ".SH SEE ALSO\n" +
+           bold("bigbird-dna") + "(1)\n";
 }
 
 }  // namespace

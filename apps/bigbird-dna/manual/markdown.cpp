@@ -89,6 +89,16 @@ std::string contents(const ProgramText& program) {
     return text + "\n";
 }
 
+/// scripts/workflow and scripts/checks read these rows, too.
+std::string shared_table(const ProgramText& program) {
+    std::string text = std::string("## ") + shared_group +
+                       "\n\nThey may precede the command or follow it.\n\n"
+                       "| option | value | default | description |\n|---|---|---|---|\n";
+    for (const OptionText& option : shared_options_of(program).options)
+        text += option_row(option);
+    return text + "\n";
+}
+
 std::string exit_table() {
     std::string text = "## Exit codes\n\n| code | meaning |\n|---|---|\n";
     for (const ExitMeaning& exit : exit_meanings)
@@ -119,7 +129,7 @@ std::string markdown_reference(const ProgramText& program) {
                        escaped(program.self.description) + "\n\n```\n" + program.self.usage + "\n```\n\n" +
                        "Data go to standard output or `--output`, messages to standard error. `...` after a "
                        "value means that the option takes several.\n\n" +
-                       contents(program);
+                       contents(program) + shared_table(program);
     for (const CommandGroup& group : program.groups) {
         text += "## " + group.name + "\n\n";
         for (const CommandText& command : group.commands)

@@ -63,14 +63,14 @@ std::string HelpFormatter::make_common_groups(const CLI::App& app) const {
     std::string text;
     std::size_t shown = 0;
     for (const std::string& group : app.get_groups()) {
-        if (group.empty()) continue;  // hidden options
+        if (group == hidden_group) continue;
         const auto options = app.get_options(
             [&](const CLI::Option* option) { return option->get_group() == group && is_common(*option); });
         if (options.empty()) continue;
         text += make_group(group, false, {options.begin(), options.end()}) + "\n";
         shown += options.size();
     }
-    const auto visible = [](const CLI::Option* option) { return !option->get_group().empty(); };
+    const auto visible = [](const CLI::Option* option) { return !is_hidden(*option); };
     const std::size_t rare = app.get_options(visible).size() - shown;
     return text + "\n" + std::to_string(rare) + " more options: bigbird-dna " + app.get_name() +
            " --help-all\n";
@@ -83,14 +83,22 @@ std::string HelpFormatter::make_brief_help(const CLI::App& app, const std::strin
 
 std::string HelpFormatter::make_footer(const CLI::App* app) const {
     std::string text = CLI::Formatter::make_footer(app);
-    if (notes_.examples.empty()) return text;
-    text += std::string("\n") + examples_title + "\n";
+    if (!notes_.examples.empty()) text += std::string("\n") + examples_title + "\n";
     for (const Example& example : notes_.examples) {
         text += std::string("  # ") + example.what + "\n";
         for (const std::string& line : shell_lines(example.line, line_width - 2))
             text += "  " + line + "\n";
     }
+    if (app->get_parent() != nullptr)
+        text += std::string("\n") + shared_options + " (see bigbird-dna --help).\n";
     return text;
+}
+
+std::string HelpFormatter::make_group(std::string group, bool is_positional,
+                                      std::vector<const CLI::Option*> options) const {
+    return group == hidden_group
+               ? std::string()
+               : CLI::Formatter::make_group(std::move(group), is_positional, std::move(options));
 }
 
 std::string HelpFormatter::make_option_opts(const CLI::Option* option) const {

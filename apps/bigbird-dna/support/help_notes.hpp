@@ -20,6 +20,18 @@ using Examples = std::array<Example, 2>;
 /// Where the examples' files are.
 inline constexpr const char* examples_title = "Examples, in the folder that scripts/demo fills:";
 
+/// The options that every command takes, and their group in the program's help.
+inline constexpr const char* shared_group = "Options of every command";
+inline constexpr const char* shared_options =
+    "Every command also takes --options FILE, --quiet and --verbose";
+
+/// The group of options that are read but not shown. CLI11's own, "", takes their names out of errors.
+inline constexpr const char* hidden_group = "Hidden";
+
+inline bool is_hidden(const CLI::Option& option) {
+    return option.get_group().empty() || option.get_group() == hidden_group;
+}
+
 struct HelpNotes {
     std::vector<Example> examples;
     std::vector<std::string> common;  ///< options that --help shows; empty: all

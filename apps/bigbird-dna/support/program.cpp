@@ -3,6 +3,7 @@
 
 #include "support/exit_codes.hpp"
 #include "support/help_formatter.hpp"
+#include "support/help_notes.hpp"
 #include "support/inputs.hpp"
 #include "support/options_file.hpp"
 #include "support/retired_options.hpp"
@@ -150,6 +151,23 @@ void take_truths(CLI::Option& option) {
     option.transform(CLI::Validator(to_word, "", "truth"));
 }
 
+/// The number of words after the program's name that are options of every command, with their values.
+std::size_t count_shared(const std::vector<std::string>& words) {
+    std::size_t at = 1;
+    while (at < words.size() && (words[at] == "-q" || words[at] == "--quiet" || words[at] == "-v" ||
+                                 words[at] == "--verbose" || words[at].starts_with("--options")))
+        at += words[at] == options_file_option ? 2 : 1;
+    return std::min(at, words.size()) - 1;
+}
+
+/// Moves options of every command that precede the command to the end, where the command reads them.
+std::vector<std::string> command_first(std::vector<std::string> words) {
+    const auto command = words.begin() + 1 + static_cast<std::ptrdiff_t>(count_shared(words));
+    if (command != words.end() && !command->starts_with('-'))
+        std::rotate(words.begin() + 1, command, words.end());
+    return words;
+}
+
 /// Joins "motifs scan" to "motifs-scan", if there is such a command.
 std::vector<std::string> one_command(std::vector<std::string> words, const CLI::App& app) {
     constexpr std::size_t second = 2;
@@ -224,6 +242,7 @@ Program::Program() : app_(about, "bigbird-dna") {
                           "Print the version and exit");
     app_.formatter(std::make_shared<HelpFormatter>());
     app_.set_help_all_flag("--help-all", "Print the help of every command and exit")->group("");
+    add_shared_options(app_, shared_group);
 }
 
 CLI::App& Program::add_command(const std::string& name, const std::string& group,
@@ -274,7 +293,8 @@ int Program::main(int argc, char** argv) {
 
 int Program::parse_and_run(int argc, char** argv) {
     finish_commands();
-    const std::vector<std::string> words = expand_options_file(one_command({argv, argv + argc}, app_), app_);
+    const std::vector<std::string> words =
+        expand_options_file(one_command(command_first({argv, argv + argc}), app_), app_);
     for (const std::string& word : words)
         if (!genome::is_utf8(word))  // names in JSON and labels come from paths, too
             throw ConfigError("'" + word + "' is not UTF-8: rename the file, or link to it by another name");
@@ -323,7 +343,9 @@ std::string Program::usage_error(const CLI::ParseError& error, int argc, char** 
         return fmt::format("{}; see 'bigbird-dna {} --help'",
                            unknown_argument(command).value_or(readable(error.what())), command.get_name());
     }
-    const std::string first = argc > 1 ? argv[1] : "";
+    const std::vector<std::string> words(argv, argv + argc);
+    const std::size_t at = 1 + count_shared(words);
+    const std::string first = at < words.size() ? words[at] : "";
     return fmt::format("{}; see 'bigbird-dna --help'",
                        first.empty() ? error.what() : unknown_word(app_, first));
 }
@@ -341,20 +363,21 @@ void Program::finish_commands() {
         finish_options(*command);
 }
 
+void Program::add_shared_options(CLI::App& app, const std::string& group) {
+    app.add_option(options_file_option, options_file_,
+                   "Further options from a YAML or JSON file: names without dashes and their values; the "
+                   "command line takes precedence")
+        ->type_name("FILE")
+        ->group(group);
+    CLI::Option* quiet =
+        app.add_flag("-q,--quiet", quiet_, "Only warnings and errors on standard error")->group(group);
+    app.add_flag("-v,--verbose", verbose_, "Log more to standard error")->excludes(quiet)->group(group);
+}
+
 void Program::finish_options(CLI::App& command) {
     BIGBIRD_EXPECTS(!command.get_description().empty(),
                     "a command without a description: " + command.get_name());
-    command
-        .add_option(options_file_option, options_file_,
-                    "Further options from a YAML or JSON file: names without dashes and their values; the "
-                    "command line takes precedence")
-        ->type_name("FILE");
-    CLI::Option* quiet = command.add_flag("-q,--quiet", quiet_, "Only warnings and errors on standard error")
-                             ->group("Messages");
-    command.add_flag("-v,--verbose", verbose_, "Log more to standard error")
-        ->excludes(quiet)
-        ->group("Messages");
-    hide_retired_options(command);
+    add_shared_options(command, hidden_group);  // the program shows them
     if (command.get_help_all_ptr() == nullptr)  // --help shows all already
         command.set_help_all_flag("--help-all", "Print every option and exit")->group("");
     for (CLI::Option* option : command.get_options([](const CLI::Option*) { return true; })) {

@@ -24,8 +24,8 @@ class Program {
 public:
     Program();
 
-    /// Adds a command; the caller then adds options that write into *options. --quiet and --verbose are added
-    /// automatically.
+    /// Adds a command; the caller then adds options that write into *options. Options of every command are
+    /// added automatically.
     template <typename Options>
     CLI::App& add(const std::string& name, const std::string& group, const std::string& description,
                   std::shared_ptr<Options> options, Runner<Options> run) {
@@ -51,8 +51,10 @@ private:
                           std::function<int()> run);
     int parse_and_run(int argc, char** argv);
     std::string usage_error(const CLI::ParseError& error, int argc, char** argv) const;
-    /// Adds the common options to all commands, and checks that all options have descriptions.
+    /// Makes all commands read the options of every command, and checks that all options have descriptions.
     void finish_commands();
+    /// Adds --options, --quiet and --verbose to the program, where they are shown, or to a command.
+    void add_shared_options(CLI::App& app, const std::string& group);
     void finish_options(CLI::App& command);
     /// Parses the words. For a verb, parses them again as its door (verb.hpp).
     void parse(std::vector<std::string> words);

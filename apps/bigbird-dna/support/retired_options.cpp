@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "support/retired_options.hpp"
 
+#include "support/help_notes.hpp"
+
 #include "bigbird/core/log.hpp"
 
 #include <algorithm>
@@ -10,14 +12,7 @@ namespace bigbird::cli {
 
 namespace {
 
-constexpr std::string_view no_more_to_say = "the command has no further messages";
-
 constexpr RetiredOption retired[] = {
-    {"help", "verbose", no_more_to_say},
-    {"completion", "verbose", no_more_to_say},
-    {"info", "verbose", no_more_to_say},
-    {"encode", "verbose", no_more_to_say},
-    {"decode", "verbose", no_more_to_say},
     {"pretrain", "mask-spans", "single tokens are masked"},
     {"pretrain", "mask-share", "80 % of the chosen tokens become [MASK], as in the paper"},
     {"pretrain", "random-share", "10 % of the chosen tokens become another one, as in the paper"},
@@ -49,7 +44,7 @@ std::span<const RetiredOption> retired_options() {
 
 void hide_retired_options(CLI::App& command) {
     for (CLI::Option* option : command.get_options([](const CLI::Option*) { return true; }))
-        if (find_retired(command, *option) != nullptr) option->group("");
+        if (find_retired(command, *option) != nullptr) option->group(hidden_group);
 }
 
 void warn_of_retired_options(const CLI::App& command) {

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "support/unknown_argument.hpp"
 
+#include "support/help_notes.hpp"
+
 #include <algorithm>
 #include <cstddef>
 #include <string_view>
@@ -63,12 +65,16 @@ std::string suggestion(const std::vector<std::string>& known, const std::string&
     return longer.empty() ? nearest(known, word) : "; did you mean one of " + longer + "?";
 }
 
+/// Those that a help shows: the command's, then the program's.
 std::vector<std::string> options_of(const CLI::App& command) {
     std::vector<std::string> names;
     for (const CLI::Option* option :
-         command.get_options([](const CLI::Option* each) { return !each->get_group().empty(); }))
+         command.get_options([](const CLI::Option* each) { return !is_hidden(*each); }))
         for (const std::string& name : option->get_lnames())
             names.push_back("--" + name);
+    if (command.get_parent() == nullptr) return names;
+    const std::vector<std::string> shared = options_of(*command.get_parent());
+    names.insert(names.end(), shared.begin(), shared.end());
     return names;
 }
 

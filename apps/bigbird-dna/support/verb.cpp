@@ -32,12 +32,14 @@ const CLI::Option* find_option(const CLI::App& command, const std::string& name)
     return found.empty() ? nullptr : found.front();
 }
 
+/// Those that show the option or, if none does, those that read it.
 std::vector<DoorOption> doors_with(const Verb& verb, CLI::App& program, const std::string& name) {
-    std::vector<DoorOption> having;
+    std::vector<DoorOption> shown, hidden;
     for (const std::string& task : verb.tasks)
         if (CLI::App* const door = door_for(verb, program, task))
-            if (const CLI::Option* const option = find_option(*door, name)) having.push_back({task, option});
-    return having;
+            if (const CLI::Option* const option = find_option(*door, name))
+                (is_hidden(*option) ? hidden : shown).push_back({task, option});
+    return shown.empty() ? hidden : shown;
 }
 
 std::string tasks_of(const std::vector<DoorOption>& doors) {
@@ -102,7 +104,7 @@ void take_options_of_doors(const Verb& verb, CLI::App& program) {
         CLI::App* const door = door_for(verb, program, task);
         if (door == nullptr) continue;
         for (const CLI::Option* option : door->get_options([](const CLI::Option* each) {
-                 return each->nonpositional() && !each->get_group().empty() && !each->get_lnames().empty();
+                 return each->nonpositional() && !each->get_lnames().empty();
              })) {
             const std::string name = option->get_lnames().front();
             if (name.starts_with("help") || find_option(*verb.command, name) != nullptr) continue;
