@@ -53,7 +53,7 @@ class Campaign:
         self.run_program("build-documents", "--reference", REPOSITORY / "test_data/genome/22.fa.gz", "--include", "22:20000001-20300000", "--passes", 1,
                          "--sentences", "5:10", "--seed", 1, "--output", documents)
         self.run_program("tokenize", "--documents", documents, "--tokenizer", tokenizer, "--output", corpus)
-        self.shards = ["--corpus", str(corpus)]
+        self.shards = ["--documents", str(corpus)]
         self.documents = ["--documents", str(documents), "--tokenizer", str(tokenizer)]
 
     def command(self, options, run, more=()):
@@ -63,7 +63,7 @@ class Campaign:
             options.remove("--documents")
             inputs = self.documents
         return [str(self.program), "pretrain", *inputs, "--config", "tiny", "--steps", str(STEPS), "--batch-size", "4", "--sequence-length", "192",
-                "--evaluate-corpus", self.shards[1], "--evaluate-every", "7", "--evaluate-sequences", "4", "--device", "cpu", "--threads",
+                "--evaluate-documents", self.shards[1], "--evaluate-every", "7", "--evaluate-sequences", "4", "--device", "cpu", "--threads",
                 "2" if "--processes" in options else "1", "--seed", "7", "--output", str(run), *options, *more]
 
     def undisturbed(self, name, run):

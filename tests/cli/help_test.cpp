@@ -82,7 +82,7 @@ DOCTEST_TEST_CASE(
     DOCTEST_CHECK_FALSE(contains(of("predict-variants"), ".bw"));
     DOCTEST_CHECK(
         contains(of("predict-chromatin"), ".long.tsv, .npy, .h5, .bedgraph, .bw ({label} in the name: "));
-    DOCTEST_CHECK(contains(of("finetune-chromatin"), "| `0.9 0.98; other models: 0.9 0.999` |"));
+    DOCTEST_CHECK(contains(of("finetune-chromatin"), "| `reverse-complement (other models: none)` |"));
 }
 
 DOCTEST_TEST_CASE("help: a default that stands for a choice of the program is told in words") {

@@ -137,8 +137,9 @@ DOCTEST_TEST_CASE("manual: a verb has the options of its doors, and says which t
     DOCTEST_CHECK(
         contains(predict, "| `--tile` | `BP` | `none: regions are scored whole` | Cut regions into tiles"));
     DOCTEST_CHECK(contains(predict, " (promoter) |\n"));
+    DOCTEST_CHECK(contains(predict, "| `chromatin: average; promoter, sequences, tokens: none` |"));
     DOCTEST_CHECK(
-        contains(predict, "| `chromatin: average; promoter: none; sequences: none; tokens: none` |"));
+        contains(text, "| `chromatin: reverse-complement (other models: none); promoter, tokens: none` |"));
     DOCTEST_CHECK(contains(text, "| `--window` | `A:B\\|BP` |"));
     DOCTEST_CHECK(contains(text, "\n| `pretrain` | `--mask-spans` | single tokens are masked |\n"));
     DOCTEST_CHECK(contains(run_program({"help", "--man", "finetune"}).out, "\\-\\-annotations"));

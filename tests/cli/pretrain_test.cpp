@@ -354,7 +354,7 @@ DOCTEST_TEST_CASE("pretrain: token shards give the run that their documents give
     std::vector<std::string> arguments = pretrain(documents, folder / "shards");
     const auto at = std::find(arguments.begin(), arguments.end(), "--documents");
     arguments.erase(at, at + 4);  // and --tokenizer
-    arguments.insert(arguments.end(), {"--corpus", (folder / "corpus").string(), "--evaluate-corpus",
+    arguments.insert(arguments.end(), {"--documents", (folder / "corpus").string(), "--evaluate-documents",
                                        (folder / "corpus").string(), "--evaluate-sequences", "4"});
     const ProgramResult result = run_program(arguments);
     DOCTEST_INFO(result.err);
@@ -364,20 +364,20 @@ DOCTEST_TEST_CASE("pretrain: token shards give the run that their documents give
         return testing::read_file(run / "model/model.safetensors");
     };
     DOCTEST_CHECK(weights(folder / "shards") == weights(folder / "documents"));
-    const auto report = [&](const char* option, const std::string& input) {
-        const std::string output = (folder / (std::string(option) + ".json")).string();
+    const auto report = [&](const std::string& input) {
+        const std::string output = input + ".json";
         const ProgramResult scored =
-            run_program({"evaluate-mlm", "--model", (folder / "shards").string(), option, input, "--device",
-                         "cpu", "--threads", "1", "--output", output});
+            run_program({"evaluate-mlm", "--model", (folder / "shards").string(), "--documents", input,
+                         "--device", "cpu", "--threads", "1", "--output", output});
         DOCTEST_INFO(scored.err);
         DOCTEST_REQUIRE(scored.code == 0);
         return testing::read_file(output);
     };
-    DOCTEST_CHECK(report("--corpus", (folder / "corpus").string()) == report("--documents", documents));
+    DOCTEST_CHECK(report((folder / "corpus").string()) == report(documents));
     const ProgramResult neither =
         run_program({"evaluate-mlm", "--model", (folder / "shards").string(), "--output", "-"});
     DOCTEST_CHECK(neither.code == 2);
-    DOCTEST_CHECK(contains(neither.err, "--documents FILE or --corpus DIR is needed"));
+    DOCTEST_CHECK(contains(neither.err, "--documents is needed"));
 }
 
 DOCTEST_TEST_CASE("pretrain: without --config a CPU trains tiny-modern, ten times the corpus") {
@@ -421,11 +421,11 @@ DOCTEST_TEST_CASE(
     const TempDir folder;
     const std::string documents = documents_in(folder);
     const auto run = [&](const std::string& output, const std::string& batch, const std::string& steps) {
-        std::istringstream words("pretrain --config tiny --device cpu --yes --evaluate-every 1 --steps " +
-                                 steps + " --batch-size " + batch + " --documents " + documents +
-                                 " --evaluate-documents " + documents + " --output " +
-                                 (folder / output).string() + " --tokenizer " +
-                                 test_data("tokenizer/small.model").string());
+        std::istringstream words(
+            "pretrain --config tiny --device cpu --max-hours 100 --evaluate-every 1 --steps " + steps +
+            " --batch-size " + batch + " --documents " + documents + " --evaluate-documents " + documents +
+            " --output " + (folder / output).string() + " --tokenizer " +
+            test_data("tokenizer/small.model").string());
         return std::vector<std::string>{std::istream_iterator<std::string>(words), {}};
     };
     const auto start = std::chrono::steady_clock::now();
@@ -568,7 +568,7 @@ DOCTEST_TEST_CASE("pretrain: what is wrong is one sentence and its exit code, an
     DOCTEST_CHECK(contains(
         error_of({"pretrain", "--tokenizer", test_data("tokenizer/small.model").string(), "--output", run},
                  2),
-        "--corpus DIR or --documents FILE is needed, or --reference FASTA to draw documents from"));
+        "--documents is needed, or --reference FASTA to draw documents from"));
 }
 
 DOCTEST_TEST_CASE("evaluate-mlm: what is no model is said") {

@@ -106,8 +106,8 @@ void setup_build_chromatin(Program& program, Runner<BuildChromatinOptions> run) 
               "Bin size; a bin has a label if the label's peaks cover more than half of it",
               CLI::PositiveNumber)
         ->needs(peaks);
-    add_value(command, "--bins", "all|any", options->bins,
-              "Bins to keep as rows: all, or only those with a label", CLI::IsMember({"any", "all"}))
+    add_value(command, "--bins", "all|any|GROUP", options->bins,
+              "Bins to keep as rows: all, only those with a label, or with a label of a group")
         ->needs(peaks);
     add_value(command, "--bins-of-group", "GROUP", of_bins.group,
               "Only bins with a label of this group; implies --bins any")
@@ -132,6 +132,8 @@ void setup_build_chromatin(Program& program, Runner<BuildChromatinOptions> run) 
     show_first(command, {"--peaks", "--table", "--mat", "--reference", "--validation", "--test", "--output",
                          "--force"});
     command.parse_complete_callback([&command, options] {
+        if (options->bins != "all" && options->bins != "any")
+            options->of_bins.group = std::exchange(options->bins, "any");
         const bool chooses = !options->of_bins.group.empty() || options->of_bins.negatives > 0;
         if (chooses && option_of(command, "--bins")->count() == 0) options->bins = "any";
     });

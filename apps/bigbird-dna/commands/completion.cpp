@@ -21,9 +21,8 @@ struct CompletionOptions {
 namespace {
 
 constexpr Examples examples{
-    {{"Completion script for bash", "bigbird-dna completion bash --output bigbird-dna.bash"},
-     {"The same for zsh; its folder must be in fpath",
-      "bigbird-dna completion zsh --output functions/_bigbird-dna"}}};
+    {{"Completion script for bash", "bigbird-dna completion bash"},
+     {"The same for zsh; as a file it is _bigbird-dna in a folder of fpath", "bigbird-dna completion zsh"}}};
 
 constexpr Choices<std::string (*)(const ProgramText&), 3> scripts{
     {{bash_completion, "bash"}, {zsh_completion, "zsh"}, {fish_completion, "fish"}}};

@@ -2,6 +2,7 @@
 #include "commands/evaluate_mlm.hpp"
 
 #include "commands/commands.hpp"
+#include "options/document_options.hpp"
 #include "options/option_groups.hpp"
 #include "support/help_notes.hpp"
 
@@ -38,9 +39,10 @@ void add_masking_options(CLI::App& command, MlmEvaluationSpec& spec) {
 
 void add_baseline_options(CLI::App& command, MlmEvaluationSpec& spec) {
     const HelpGroup in_group(command, "Baselines");
-    CLI::Option* documents = add_value(command, "--baseline-documents", "FILE", spec.baseline.documents,
-                                       "Training documents for baselines: Markov chains over bases and "
-                                       "n-gram models over tokens, scored like the model");
+    CLI::Option* documents =
+        add_value(command, "--baseline-documents", "DIR|FILE", spec.baseline.documents,
+                  "Training documents or token shards for baselines: Markov chains over bases and "
+                  "n-gram models over tokens, scored like the model");
     add_value(command, "--baseline-corpus", "DIR", spec.baseline.corpus,
               "Like --baseline-documents, from token shards")
         ->excludes(documents);
@@ -80,8 +82,9 @@ void setup_evaluate_mlm(Program& program, Runner<EvaluateMlmOptions> run) {
     MlmEvaluationSpec& spec = options->spec;
     add_value(command, "-m,--model", "DIR", spec.model, "Run of pretrain, checkpoint, or model folder")
         ->required();
-    CLI::Option* documents = add_value(command, "--documents", "FILE", spec.held_out.documents,
-                                       "Held-out documents, text or coordinates");
+    CLI::Option* documents =
+        add_value(command, "--documents", "DIR|FILE", spec.held_out.documents,
+                  "Held-out token shards of tokenize, or documents, text or coordinates");
     add_value(command, "--corpus", "DIR", spec.held_out.corpus,
               "Instead of --documents: held-out token shards of tokenize")
         ->excludes(documents);
@@ -102,6 +105,10 @@ void setup_evaluate_mlm(Program& program, Runner<EvaluateMlmOptions> run) {
     add_choice_option(command, "--dtype", spec.dtype, {"auto", "fp32", "bf16"},
                       "Number format. bf16: mixed precision; auto: bf16 on a GPU, fp32 on a CPU")
         ->group("Resources");
+    command.parse_complete_callback([options] {
+        take_shards(options->spec.held_out.documents, options->spec.held_out.corpus);
+        take_shards(options->spec.baseline.documents, options->spec.baseline.corpus);
+    });
     add_examples(command, examples);
     show_first(command,
                {"--model", "--documents", "--baseline-documents", "--max-sequences", "--output", "--device"});

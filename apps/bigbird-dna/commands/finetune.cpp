@@ -166,7 +166,7 @@ void show_sequence_defaults(CLI::App& command) {
     set_sequence_defaults(command, spec);
     const auto show = [&](const char* option, const std::string& by_default) {
         CLI::Option* const shown = option_of(command, option);
-        shown->default_str(by_default + "; other models: " + shown_default(*shown));
+        shown->default_str(by_default + " (other models: " + shown_default(*shown) + ")");
     };
     option_of(command, "--architecture")->default_str("bigbird-sequence; with --model: bigbird");
     show("--epochs", "6 to 15, for 250,000 rows in total");
@@ -209,7 +209,7 @@ void show_bins_defaults(CLI::App& command) {
     set_bins_defaults(command, spec);
     const auto show = [&](const char* option, const std::string& by_bins) {
         CLI::Option* const shown = option_of(command, option);
-        shown->default_str(by_bins + "; other models: " + shown_default(*shown));
+        shown->default_str(by_bins + " (other models: " + shown_default(*shown) + ")");
     };
     option_of(command, "--architecture")->default_str("bigbird-bins; with --model: bigbird");
     const FinetuneSpec coverage = task_models::coverage_model_spec();

@@ -24,15 +24,16 @@ constexpr const char* by_config_or_model = "by --config; with --model, as it was
 void add_corpora_options(CLI::App& command, pretraining::CorporaSpec& corpora) {
     CLI::Option* corpus =
         add_value(command, "--corpus", "DIR", corpora.corpus, "Token shards of tokenize: the fastest input");
-    add_value(command, "--documents", "FILE", corpora.documents,
-              "Instead of --corpus: documents of build-documents, text or coordinates; without either, "
-              "documents are drawn from --reference")
+    add_value(command, "--documents", "DIR|FILE", corpora.documents,
+              "Token shards of tokenize, the fastest input, or documents of build-documents, text or "
+              "coordinates; without, documents are drawn from --reference")
         ->excludes(corpus);
     add_reference_option(command, corpora.references, false)
         ->description("Genome of the documents' coordinates, or that documents are drawn from");
     add_input_options(command, corpora.input);
     option_of(command, "--tokenizer")
-        ->description("Tokenizer of train-tokenizer; not needed with --corpus or --model, which contain one");
+        ->description(
+            "Tokenizer of train-tokenizer; not needed with token shards or --model, which contain one");
     add_document_options(command, corpora.drawing);
 }
 
@@ -77,8 +78,9 @@ void add_evaluation_options(CLI::App& command, PretrainSpec& spec) {
               "files to leave out of training, and to score during it");
     add_value(command, "--evaluate-corpus", "DIR", spec.corpora.evaluate_corpus,
               "Held-out token shards to score, like --evaluate-documents");
-    add_value(command, "--evaluate-documents", "FILE", spec.corpora.evaluate_documents,
-              "Held-out documents to score during training; the results go to metrics.jsonl (eval_loss …)");
+    add_value(command, "--evaluate-documents", "DIR|FILE", spec.corpora.evaluate_documents,
+              "Held-out token shards or documents to score during training; the results go to metrics.jsonl "
+              "(eval_loss …)");
     add_value(command, "--evaluate-every", "N", spec.evaluate_every, "Steps between evaluations",
               CLI::PositiveNumber);
     add_value(command, "--evaluate-sequences", "N", spec.evaluation_sequences,
@@ -98,6 +100,8 @@ void choose_config(CLI::App& command, PretrainSpec& spec) {
 
 /// Takes defaults from --model or --config.
 void set_defaults(CLI::App& command, PretrainSpec& spec) {
+    take_shards(spec.corpora.documents, spec.corpora.corpus);
+    take_shards(spec.corpora.evaluate_documents, spec.corpora.evaluate_corpus);
     if (spec.output.empty() && !spec.dry_run) throw CLI::RequiredError("--output");
     choose_config(command, spec);
     const training::OptimizerSpec by_default = pretraining::pretrain_defaults(spec.config).optimizer;

@@ -37,7 +37,7 @@ namespace {
 
 constexpr std::int64_t megabyte = 1'000'000;
 
-constexpr Examples examples{{{"Shards of tokens for pretrain --corpus",
+constexpr Examples examples{{{"Shards of tokens for pretrain --documents",
                               "bigbird-dna tokenize --documents documents/train.txt.gz --tokenizer "
                               "tokenizer/tokenizer.model --output corpus"},
                              {"Shards of 6-mers, which need no tokenizer",
@@ -50,8 +50,7 @@ void setup_tokenize(Program& program, Runner<TokenizeOptions> run) {
     auto options = std::make_shared<TokenizeOptions>();
     CLI::App& command = program.add<TokenizeOptions>(
         "tokenize", "Corpus and tokenizer",
-        "Encode documents once into memory-mapped token shards, for pretrain --corpus", options,
-        std::move(run));
+        "Encode documents once into memory-mapped token shards, for pretrain", options, std::move(run));
     add_value(command, "--documents", "FILE", options->documents,
               "Documents of build-documents, text or (with --reference) coordinates; - is standard input")
         ->required();

@@ -63,7 +63,7 @@ void setup_train_tokenizer(Program& program, Runner<TrainTokenizerOptions> run) 
     add_value(command, "--max-piece-length", "N", options->spec.max_piece_length,
               "Bases of the longest piece");
     add_value(command, "--max-sentences", "N", options->spec.max_sentences,
-              "Train on a seeded sample of so many sentences")
+              "Train on this many sentences, drawn by --seed")
         ->default_str("all");
     command
         .add_option("--engine", options->spec.engine,

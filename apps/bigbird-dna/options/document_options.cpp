@@ -3,6 +3,9 @@
 
 #include "options/option_groups.hpp"
 
+#include <system_error>
+#include <utility>
+
 namespace bigbird::cli {
 
 namespace {
@@ -20,6 +23,11 @@ void add_range_option(CLI::App& command, const std::string& name, corpus::Range&
 }
 
 }  // namespace
+
+void take_shards(std::filesystem::path& documents, std::filesystem::path& corpus) {
+    std::error_code absent;
+    if (std::filesystem::is_directory(documents, absent)) corpus = std::exchange(documents, {});
+}
 
 void add_document_options(CLI::App& command, corpus::DrawingSpec& drawing) {
     const HelpGroup in_group(command, "Documents");

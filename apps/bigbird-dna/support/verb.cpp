@@ -55,10 +55,19 @@ std::string common_default(const std::vector<DoorOption>& doors) {
     const bool agree = std::ranges::all_of(
         doors, [&](const DoorOption& door) { return shown_default(*door.option) == first; });
     if (agree) return first;
+    std::vector<std::pair<std::string, std::string>> tasks_by_default;
+    for (const DoorOption& door : doors) {
+        const std::string own = shown_default(*door.option);
+        const auto known =
+            std::ranges::find(tasks_by_default, own, &std::pair<std::string, std::string>::first);
+        if (known != tasks_by_default.end())
+            known->second += ", " + door.task;
+        else if (!own.empty())
+            tasks_by_default.emplace_back(own, door.task);
+    }
     std::string text;
-    for (const DoorOption& door : doors)
-        if (const std::string own = shown_default(*door.option); !own.empty())
-            text += (text.empty() ? "" : "; ") + door.task + ": " + own;
+    for (const auto& [own, tasks] : tasks_by_default)
+        text += (text.empty() ? "" : "; ") + tasks + ": " + own;
     return text;
 }
 

@@ -97,7 +97,7 @@ void require_tokenizer_of(const std::filesystem::path& model, const tokenizer::D
         same = theirs.piece(id) == tokenizer.piece(id);
     if (!same) {
         throw ConfigError(
-            "the tokenizer is not that of --model; leave --tokenizer out, or tokenize --corpus "
+            "the tokenizer is not that of --model; leave --tokenizer out, or tokenize the documents "
             "with the tokenizer of the model's folder");
     }
 }

@@ -216,7 +216,7 @@ void project(const PretrainRun& spec, const corpus::ExampleSource& source,
     if (!spec.task.device.is_cpu() || asked || hours <= longest_unasked_hours) return;
     throw ConfigError(fmt::format(
         "the projection is {:.0f} days on this CPU: choose a smaller --config, fewer --steps or --epochs, or "
-        "give --max-hours or --yes",
+        "give --max-hours",
         hours / 24));
 }
 

@@ -34,8 +34,9 @@ void write_tokens(const fs::path& directory, const tokenizer::DnaTokenizer& toke
         fill(writer);
         writer.commit(Json::array(), threads);
     } catch (const WriteError& error) {
-        throw WriteError(std::string(error.what()) +
-                         "; TMPDIR names another folder, or tokenize the corpus once and give --corpus");
+        throw WriteError(
+            std::string(error.what()) +
+            "; TMPDIR names another folder, or tokenize the corpus once and give the shards as --documents");
     }
 }
 
@@ -48,7 +49,7 @@ fs::path nearest_tokens(const std::vector<Json>& ranks, int rank, const std::str
     }
     throw ConfigError("no process of " + machine +
                       " calls itself the first there (LOCAL_RANK, SLURM_LOCALID); tokenize the corpus once "
-                      "and give --corpus");
+                      "and give the shards as --documents");
 }
 
 }  // namespace

@@ -135,7 +135,7 @@ DOCTEST_TEST_CASE("corpora: documents are read as single bases or k-mers, and as
 
 DOCTEST_TEST_CASE("corpora: what is missing is named before anything is read") {
     Scene scene;
-    DOCTEST_CHECK(scene.refusal().starts_with("--corpus DIR or --documents FILE is needed"));
+    DOCTEST_CHECK(scene.refusal().starts_with("--documents is needed"));
     scene.spec.documents = scene.folder / "none.txt";
     DOCTEST_CHECK(scene.refusal().find("none.txt") != std::string::npos);
     write_file(scene.spec.documents, "\n");

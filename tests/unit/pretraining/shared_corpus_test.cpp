@@ -61,8 +61,9 @@ DOCTEST_TEST_CASE("shared_corpus: nothing is left where it fails, and the reason
                   "the documents hold no sequence to tokenise");
     const std::string full = message_of<WriteError>(
         [&] { share([](corpus::TokenShardWriter&) { throw WriteError("no space left"); }); });
-    DOCTEST_CHECK(
-        full == "no space left; TMPDIR names another folder, or tokenize the corpus once and give --corpus");
+    DOCTEST_CHECK(full ==
+                  "no space left; TMPDIR names another folder, or tokenize the corpus once and give the "
+                  "shards as --documents");
     DOCTEST_CHECK(fs::is_empty(folder.path()));
 }
 

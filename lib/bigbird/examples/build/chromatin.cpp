@@ -156,7 +156,7 @@ private:
         for (std::size_t label = 0; label < files_.size(); ++label)
             if (options_.group.empty() || files_[label].group == options_.group) mask.set(0, label);
         if (!mask.any(0))
-            throw ConfigError("--bins-of-group '" + options_.group + "' is the group of no label");
+            throw ConfigError("--bins '" + options_.group + "' is neither all nor any nor a label's group");
         return {mask.row(0).begin(), mask.row(0).end()};
     }
 
@@ -317,7 +317,7 @@ void ChromatinOptions::validate() const {
     if (bin < 1 || window < bin)
         throw ConfigError("--window must be at least as long as --bin, and --bin at least 1");
     if (bins == BinChoice::all && (!group.empty() || negatives > 0))
-        throw ConfigError("--bins-of-group and --negatives need --bins any");
+        throw ConfigError("a group of --bins, and --negatives, need --bins any");
     if (max_n_fraction < 0 || max_n_fraction > 1)
         throw ConfigError("--max-n-fraction must lie between 0 and 1");
 }

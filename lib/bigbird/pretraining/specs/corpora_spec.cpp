@@ -10,19 +10,16 @@ bool CorporaSpec::holds_out() const {
 }
 
 void CorporaSpec::validate() const {
-    if (draws() && references.empty()) {
-        throw ConfigError(
-            "--corpus DIR or --documents FILE is needed, or --reference FASTA to draw documents from");
-    }
+    if (draws() && references.empty())
+        throw ConfigError("--documents is needed, or --reference FASTA to draw documents from");
     if (!draws() && !hold_out.empty()) {
         throw ConfigError(
-            "--hold-out is for documents drawn from --reference; with --corpus or --documents leave the "
-            "regions "
-            "out when those are made, and give --evaluate-corpus or --evaluate-documents");
+            "--hold-out is for documents drawn from --reference; with --documents leave the regions "
+            "out when those are made, and give --evaluate-documents");
     }
     const int held_out =
         (hold_out.empty() ? 0 : 1) + (evaluate_corpus.empty() ? 0 : 1) + (evaluate_documents.empty() ? 0 : 1);
-    if (held_out > 1) throw ConfigError("give one of --hold-out, --evaluate-corpus and --evaluate-documents");
+    if (held_out > 1) throw ConfigError("give one of --hold-out and --evaluate-documents");
 }
 
 }  // namespace bigbird::pretraining

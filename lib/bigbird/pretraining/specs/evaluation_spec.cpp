@@ -6,8 +6,7 @@
 namespace bigbird::pretraining {
 
 void MlmEvaluationSpec::validate() const {
-    if (held_out.empty())
-        throw ConfigError("--documents FILE or --corpus DIR is needed: held-out sequence to score");
+    if (held_out.empty()) throw ConfigError("--documents is needed: held-out sequence to score");
 }
 
 }  // namespace bigbird::pretraining

@@ -29,7 +29,7 @@ PretrainDefaults pretrain_defaults(const std::string& configuration);
 std::string default_config(bool on_gpu);
 inline constexpr double default_epochs = 10;
 
-/// A run on a CPU with a longer projected time is started only with --yes.
+/// A run on a CPU with a longer projected time is started only with --max-hours.
 inline constexpr double longest_unasked_hours = 72;
 
 /// Options of MlmTask.

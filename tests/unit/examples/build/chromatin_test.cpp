@@ -231,7 +231,7 @@ DOCTEST_TEST_CASE(
     DOCTEST_CHECK(same < negatives);
     options.group = "none such";
     DOCTEST_CHECK(testing::message_of<ConfigError>([&] { build(options, folder / "x"); }) ==
-                  "--bins-of-group 'none such' is the group of no label");
+                  "--bins 'none such' is neither all nor any nor a label's group");
 }
 
 DOCTEST_TEST_CASE("chromatin: held out by rule are whole contigs, and stretches within what is admitted") {
