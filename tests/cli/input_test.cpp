@@ -98,12 +98,12 @@ DOCTEST_TEST_CASE("pretrain: shards of k-mers say themselves what they hold, and
     const Scene scene;
     const std::string shards = scene.folder / "shards";
     DOCTEST_REQUIRE(scene.tokenize("shards", {"--input", "kmers", "--kmer-length", "3"}).code == 0);
-    DOCTEST_CHECK(scene.pretrain("own", {"--corpus", shards}).code == 0);
+    DOCTEST_CHECK(scene.pretrain("own", {"--documents", shards}).code == 0);
     DOCTEST_CHECK(
-        scene.pretrain("same", {"--corpus", shards, "--input", "kmers", "--kmer-length", "3"}).code == 0);
+        scene.pretrain("same", {"--documents", shards, "--input", "kmers", "--kmer-length", "3"}).code == 0);
     for (const char* file : {"model/model.safetensors", "model/tokenizer.json"})
         DOCTEST_CHECK(read_file(scene.folder / "own" / file) == read_file(scene.folder / "same" / file));
-    const auto other = scene.pretrain("other", {"--corpus", shards, "--input", "bases"});
+    const auto other = scene.pretrain("other", {"--documents", shards, "--input", "bases"});
     DOCTEST_CHECK(other.code == 3);
     DOCTEST_CHECK(other.err ==
                   error(shards + ": was made with another --tokenizer or --input than the one given; run "
