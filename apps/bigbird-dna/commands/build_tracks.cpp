@@ -71,8 +71,8 @@ void setup_build_tracks(Program& program, Runner<BuildTracksOptions> run) {
         "Skip all rows that do not match the reference (by default, more than 20 % of them is an error)");
     add_output_options(command, options->output, "Example folder to write");
     add_examples(command, examples);
-    show_first(command,
-               {"--signal", "--reference", "--bin", "--validation", "--test", "--output", "--force"});
+    show_first(command, {"--signal", "--reference", "--bin", "--count", "--validation", "--test", "--output",
+                         "--force"});
 }
 
 int run(const BuildTracksOptions& options) {

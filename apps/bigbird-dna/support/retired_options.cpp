@@ -56,7 +56,6 @@ constexpr RetiredOption retired[] = {
     {"build-chromatin", "max-n-fraction", "at most half of a window is N"},
     {"build-promoters", "max-n-fraction", "at most half of a window is N"},
     {"build-tracks", "aggregate", "the sheet of --signal has the column aggregate"},
-    {"build-tracks", "count", "the sheet of --signal has the column count"},
     {"build-tracks", "window", "linear models read nine bins"},
     {"finetune-*", "checkpoint-every", "a checkpoint is written every 1,000 steps"},
     {"finetune-*", "keep", "the three newest checkpoints and the best are kept"},
