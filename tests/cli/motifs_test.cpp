@@ -159,7 +159,7 @@ DOCTEST_TEST_CASE("motifs find: motifs of effects, named by label") {
     DOCTEST_CHECK(contains(other.err, "m.meme: is no HDF5 file, or damaged"));
 }
 
-DOCTEST_TEST_CASE("motifs export, motifs marginalize: of the bundled model; a folder that is none") {
+DOCTEST_TEST_CASE("motifs export, motifs marginalize: of the bundled model, a folder that is none") {
     const Fixture fixture;
     const std::string model = test_data("models/chromatin-grch37").string();
     std::string dna(13000, 'A');

@@ -155,7 +155,7 @@ DOCTEST_TEST_CASE("tokens: scores are calibrated on --validation, as the model s
                   std::string::npos);
 }
 
-DOCTEST_TEST_CASE("tokens: a run that was stopped goes on exactly; two processes train as one") {
+DOCTEST_TEST_CASE("tokens: a run that was stopped goes on exactly, two processes train as one") {
     const Fixture fixture;
     DOCTEST_REQUIRE(fixture.finetune("run").code == 0);
     DOCTEST_CHECK(fixture.finetune("cut", {"--max-hours", "1e-9"}).code == 75);

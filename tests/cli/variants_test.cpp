@@ -206,7 +206,7 @@ DOCTEST_TEST_CASE("variants: more than 1,000 labels in INFO are warned of, and -
     DOCTEST_CHECK(std::ranges::count(records_of(top.out), '|') == 6 * 12);
 }
 
-DOCTEST_TEST_CASE("variants: --dry-run says what it takes and writes nothing; scorers need bins") {
+DOCTEST_TEST_CASE("variants: --dry-run says what it takes and writes nothing, scorers need bins") {
     const Fixture fixture;
     const std::vector<std::string> words{"--model", fixture / "model", "--variants", fixture / "v.vcf"};
     const auto run = [&](const std::vector<std::string>& more) {

@@ -40,7 +40,7 @@ DOCTEST_TEST_CASE("device: it is known by its name, and by that alone") {
 }
 
 DOCTEST_TEST_CASE(
-    "device: the host can neither read nor write its memory; operators can, and shut it again") {
+    "device: the host can neither read nor write its memory, operators can, and shut it again") {
     const at::Tensor x = sent({3, 4});
     DOCTEST_CHECK(faults(x.const_data_ptr()));
     const at::Tensor y = (x * 2).transpose(0, 1).contiguous();

@@ -119,7 +119,7 @@ DOCTEST_TEST_CASE(
     }
 }
 
-DOCTEST_TEST_CASE("backend_cost: small blocks, which kernels pad, go to ATen; the paper's go to a kernel") {
+DOCTEST_TEST_CASE("backend_cost: small blocks, which kernels pad, go to ATen, the paper's go to a kernel") {
     PatternSpec small, full;
     small.block_size = full.block_size = 4;
     full.full = true;

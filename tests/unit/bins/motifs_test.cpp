@@ -84,7 +84,7 @@ DOCTEST_TEST_CASE("motifs: what a label's bins share is found, on both strands, 
         if (i > 0 && i < motifs.size()) DOCTEST_CHECK(motifs[i].enrichment < first.enrichment);
 }
 
-DOCTEST_TEST_CASE("motifs: the same for any number of threads; rare labels are not searched") {
+DOCTEST_TEST_CASE("motifs: the same for any number of threads, rare labels are not searched") {
     const LabelledSequence bins = some_bins();
     const std::vector<Motif> one = find_motifs(bins, {.width = 11}, 1),
                              four = find_motifs(bins, {.width = 11}, 4);

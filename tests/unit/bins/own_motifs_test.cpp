@@ -71,14 +71,14 @@ double best_site(const at::Tensor& filter, std::span<const std::uint8_t> codes) 
 }  // namespace
 
 DOCTEST_TEST_CASE(
-    "own motifs: the filter that tells a label is its own; labels of nothing or few bins have none") {
+    "own motifs: the filter that tells a label is its own, labels of nothing or few bins have none") {
     const OwnMotifs own = choose_own_motifs(some_filters(), some_bins());
     DOCTEST_CHECK(own.weight.sizes() == at::IntArrayRef{3, 8});
     DOCTEST_CHECK(own.weight.count_nonzero().item<int>() == 1);
     DOCTEST_CHECK(own.weight[0][2].item<double>() > 0);
 }
 
-DOCTEST_TEST_CASE("own motifs: mean and weight are of the best sites, base by base; N is no letter") {
+DOCTEST_TEST_CASE("own motifs: mean and weight are of the best sites, base by base, N is no letter") {
     LabelledSequence bins = some_bins();
     std::fill_n(bins.codes.begin() + 50, 30, std::uint8_t{4});
     const at::Tensor filters = some_filters();

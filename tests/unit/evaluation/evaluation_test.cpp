@@ -126,7 +126,7 @@ DOCTEST_TEST_CASE("evaluation: intervals come from resampled blocks") {
 }
 
 DOCTEST_TEST_CASE(
-    "evaluation: the same for any number of threads, others for another seed; one block has no interval") {
+    "evaluation: the same for any number of threads, others for another seed, one block has no interval") {
     const Bins fixture;
     EvaluationOptions options = with_resamples(40);
     const Evaluation one = evaluate(fixture.examples, fixture.scored, options);

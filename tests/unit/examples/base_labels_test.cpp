@@ -31,7 +31,7 @@ struct Scene {
 
 }  // namespace
 
-DOCTEST_TEST_CASE("base_labels: names by byte order behind none; spans that touch are one") {
+DOCTEST_TEST_CASE("base_labels: names by byte order behind none, spans that touch are one") {
     const Scene scene;
     const BaseLabels labels =
         scene.read("2\t10\t20\tintron\nchr1\t30\t40\texon\t0\t-\n1\t40\t45\texon\n1\t45\t50\tintron\n");

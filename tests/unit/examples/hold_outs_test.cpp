@@ -19,7 +19,7 @@ std::unique_ptr<genome::ReferenceGenome> two_contigs() {
 
 }  // namespace
 
-DOCTEST_TEST_CASE("hold_outs: contigs, regions and BED files are held out; test comes first") {
+DOCTEST_TEST_CASE("hold_outs: contigs, regions and BED files are held out, test comes first") {
     const testing::TempDir folder;
     testing::write_file(folder / "v.bed", "chr1\t100\t200\nchr1\t300\t400\nchrX\t1\t2\n");
     const auto genome = two_contigs();

@@ -149,7 +149,7 @@ DOCTEST_TEST_CASE("forward_tensors: questions and choices have shapes of their o
                   "tensor 'question_lengths' must have the shape (batch, 1)");
 }
 
-DOCTEST_TEST_CASE("forward_tensors: a task model gives logits; bf16 is near") {
+DOCTEST_TEST_CASE("forward_tensors: a task model gives logits, bf16 is near") {
     const TensorMap expected =
         read_safetensors(test_data("model/classifier/cases/sparse_200_padded.safetensors"));
     const TensorMap single =

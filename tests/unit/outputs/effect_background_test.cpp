@@ -80,7 +80,7 @@ DOCTEST_TEST_CASE("effect_background: levels are symmetric and reach from 0 to 1
         DOCTEST_CHECK(levels[i] == doctest::Approx(1 - levels[levels.size() - 1 - i]));
 }
 
-DOCTEST_TEST_CASE("effect_background: a file gives back what was written; others are refused") {
+DOCTEST_TEST_CASE("effect_background: a file gives back what was written, others are refused") {
     const TempDir folder;
     const EffectBackground written = background_of({-0.5F, 0.25F, 3});
     outputs::write_background(folder / "b.h5", Overwrite::refuse, written);

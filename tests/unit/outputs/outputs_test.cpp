@@ -87,7 +87,7 @@ DOCTEST_TEST_CASE("outputs: all formats at once, tracks a label each") {
 }
 
 DOCTEST_TEST_CASE(
-    "outputs: {label} is the label and {index} its number; two labels of one file are refused") {
+    "outputs: {label} is the label and {index} its number, two labels of one file are refused") {
     const TempDir folder;
     const rows::LabelTable labels({{"TF", "a|b (+)", -1}, {"TF", "a_b (+)", -1}, {"TF", "x.Y+-9", -1}});
     const outputs::TableSchema schema{

@@ -81,7 +81,7 @@ DOCTEST_TEST_CASE("mlm_evaluation: the report holds the figures, the baselines a
     DOCTEST_CHECK(table[4].starts_with("this model"));
 }
 
-DOCTEST_TEST_CASE("mlm_evaluation: options say more than the model's record; a foreign model has none") {
+DOCTEST_TEST_CASE("mlm_evaluation: options say more than the model's record, a foreign model has none") {
     const TempDir folder;
     const std::filesystem::path documents = write_documents(folder, "documents.txt");
     const auto options_of = [&](const Json& record, const MlmEvaluationSpec& spec) {

@@ -125,7 +125,7 @@ DOCTEST_TEST_CASE("optimizer: a gradient or a loss that is not finite changes no
     }
 }
 
-DOCTEST_TEST_CASE("optimizer: a parameter without gradient decays alone; zero_gradients forgets them") {
+DOCTEST_TEST_CASE("optimizer: a parameter without gradient decays alone, zero_gradients forgets them") {
     Net net;
     Optimizer optimizer(net, {.weight_decay = 0.5});
     set_gradients(net, 1);
@@ -138,7 +138,7 @@ DOCTEST_TEST_CASE("optimizer: a parameter without gradient decays alone; zero_gr
     DOCTEST_CHECK(at::equal(net.bias, bias));
 }
 
-DOCTEST_TEST_CASE("optimizer: restored state goes on bit for bit; a foreign one is refused") {
+DOCTEST_TEST_CASE("optimizer: restored state goes on bit for bit, a foreign one is refused") {
     Net a, b;
     Optimizer first(a, {}), second(b, {});
     for (int step = 1; step <= 3; ++step) {
@@ -212,7 +212,7 @@ std::vector<at::Tensor> copies(const std::vector<at::Tensor>& tensors) {
 }  // namespace
 
 DOCTEST_TEST_CASE(
-    "optimizer: muon updates matrices of layers, clipped with all others; the rest is AdamW's") {
+    "optimizer: muon updates matrices of layers, clipped with all others, the rest is AdamW's") {
     OptimizerSpec adamw = muon;
     adamw.kind = OptimizerKind::adamw;
     Encoder net, without;
@@ -255,7 +255,7 @@ DOCTEST_TEST_CASE("optimizer: with muon a gradient or a loss that is not finite 
 }
 
 DOCTEST_TEST_CASE(
-    "optimizer: muon's state goes on bit for bit; that of AdamW is refused, and the other way") {
+    "optimizer: muon's state goes on bit for bit, that of AdamW is refused, and the other way") {
     Encoder a, b;
     Optimizer first(a, muon), second(b, muon);
     for (int step = 1; step <= 3; ++step) {

@@ -53,7 +53,7 @@ DOCTEST_TEST_CASE("run_start: auto starts afresh, goes on, or finds the run fini
     DOCTEST_CHECK(testing::read_file(run / "notes.txt") == "mine");
 }
 
-DOCTEST_TEST_CASE("run_start: an option that changes the result must stay; the first that differs is named") {
+DOCTEST_TEST_CASE("run_start: an option that changes the result must stay, the first that differs is named") {
     const testing::TempDir folder;
     const fs::path run = folder / "run";
     for (const bool whole : {false, true}) {

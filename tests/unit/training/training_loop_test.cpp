@@ -404,7 +404,7 @@ DOCTEST_TEST_CASE("training_loop: --max-hours writes a checkpoint and ends with 
     DOCTEST_CHECK(same_model(folder / "run", folder / "whole"));
 }
 
-DOCTEST_TEST_CASE("training_loop: a step that is not finite is left out; twenty in a row end the run") {
+DOCTEST_TEST_CASE("training_loop: a step that is not finite is left out, twenty in a row end the run") {
     const testing::TempDir folder;
     testing::ToyTask task;
     task.broken_steps = [](std::int64_t step) { return step == 2 || step == 5; };
@@ -458,7 +458,7 @@ DOCTEST_TEST_CASE("training_loop: a run that another process holds is refused") 
 }
 
 DOCTEST_TEST_CASE(
-    "training_loop: another run's best checkpoint comes along; where it is gone, another is found") {
+    "training_loop: another run's best checkpoint comes along, where it is gone, another is found") {
     const testing::TempDir folder;
     LoopSpec spec = testing::toy_spec(20);
     spec.evaluate_every = 2;

@@ -62,7 +62,7 @@ DOCTEST_TEST_CASE("baselines: on real sequence longer contexts help, and the int
     }
 }
 
-DOCTEST_TEST_CASE("baselines: orders out of range are named; none says nothing") {
+DOCTEST_TEST_CASE("baselines: orders out of range are named, none says nothing") {
     DOCTEST_CHECK(message_of<ConfigError>([] {
                       Baselines({.orders = {13}, .ngrams = {}}, small_tokenizer());
                   }) == "--baseline-orders must lie between 0 and 12");

@@ -77,7 +77,7 @@ DOCTEST_TEST_CASE("whole_file: a device, which may never end, is refused") {
 }
 
 DOCTEST_TEST_CASE(
-    "whole_file: a named pipe, whose writer would be waited for, is refused; one of the shell's is read") {
+    "whole_file: a named pipe, whose writer would be waited for, is refused, one of the shell's is read") {
     const testing::TempDir folder;
     const auto named = folder / "config.json";
     DOCTEST_REQUIRE(::mkfifo(named.c_str(), 0600) == 0);

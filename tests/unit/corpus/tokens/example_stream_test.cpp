@@ -147,7 +147,7 @@ DOCTEST_TEST_CASE("example_stream: an epoch covers the corpus, each in another o
 }
 
 DOCTEST_TEST_CASE(
-    "example_stream: 15 % of tokens are chosen; 80 % masked, 10 % random, 10 % kept; never N or a "
+    "example_stream: 15 % of tokens are chosen, 80 % masked, 10 % random, 10 % kept, never N or a "
     "special piece") {
     const TokenCorpus corpus = real_corpus(20, "ANNNG");
     const auto tokenizer = small_tokenizer();
@@ -292,7 +292,7 @@ DOCTEST_TEST_CASE("example_stream: spans are neighbours with one fate, and as ma
     DOCTEST_CHECK_THROWS_AS(ExampleSource(corpus, small_tokenizer(), spec), ConfigError);
 }
 
-DOCTEST_TEST_CASE("example_stream: evaluation masks every chosen token; without NSP there is one segment") {
+DOCTEST_TEST_CASE("example_stream: evaluation masks every chosen token, without NSP there is one segment") {
     const ExampleSource source(real_corpus(), small_tokenizer(),
                                {.sequence_length = 64, .nsp = false, .masking = {0.5, 1, 0}});
     for (std::int64_t i = 0; i < 100; ++i) {

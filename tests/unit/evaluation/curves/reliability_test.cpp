@@ -38,7 +38,7 @@ DOCTEST_TEST_CASE("reliability: bins are scikit-learn's, the error that of its d
     DOCTEST_CHECK(curves == 6);
 }
 
-DOCTEST_TEST_CASE("reliability: labels add up; scores that are no probabilities have none") {
+DOCTEST_TEST_CASE("reliability: labels add up, scores that are no probabilities have none") {
     const std::vector<float> scores{0.05F, 0.05F, 0.95F, 0.95F};
     ReliabilityCounter counter;
     counter.add(scores, std::vector<std::uint8_t>{0, 0, 1, 1});

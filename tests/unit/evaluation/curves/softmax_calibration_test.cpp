@@ -98,7 +98,7 @@ DOCTEST_TEST_CASE("softmax_calibration: of a label as many rows are expected as 
         DOCTEST_CHECK(std::abs(surplus[label] + 0.1 * fit->calibration.biases[label]) < 1e-4);
 }
 
-DOCTEST_TEST_CASE("softmax_calibration: threads change no bit; a label of no row has a finite bias") {
+DOCTEST_TEST_CASE("softmax_calibration: threads change no bit, a label of no row has a finite bias") {
     const Rows rows = many_rows(100'000);
     const auto one = fit_softmax_calibration(rows.logits, rows.truth, rows.labels, 1);
     const auto three = fit_softmax_calibration(rows.logits, rows.truth, rows.labels, 3);

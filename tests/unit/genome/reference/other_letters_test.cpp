@@ -49,7 +49,7 @@ DOCTEST_TEST_CASE("other_letters: bytes that are no text are refused behind an i
 }
 
 DOCTEST_TEST_CASE(
-    "other_letters: letters that stand for no nucleotide are N, said once; gaps and codes are N") {
+    "other_letters: letters that stand for no nucleotide are N, said once, gaps and codes are N") {
     const testing::TempDir folder;
     testing::write_file(folder / "x.fa", ">a\nACGTE\nMEFLI\n>b\nRYKMSWBDHVN-*.xU\n");
     const testing::CapturedLog log;

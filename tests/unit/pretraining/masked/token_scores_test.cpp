@@ -84,7 +84,7 @@ DOCTEST_TEST_CASE(
     }
 }
 
-DOCTEST_TEST_CASE("token_scores: none are kept unless asked for; a token that was found is told") {
+DOCTEST_TEST_CASE("token_scores: none are kept unless asked for, a token that was found is told") {
     const TempDir folder;
     model::PreTrainingModel network = small_network();
     const corpus::ExampleSource source = small_source();

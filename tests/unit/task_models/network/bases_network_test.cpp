@@ -72,7 +72,7 @@ DOCTEST_TEST_CASE("bases_network: every baseline is written and read back, and p
     }
 }
 
-DOCTEST_TEST_CASE("bases_network: windows are codes, on either strand; all N has none") {
+DOCTEST_TEST_CASE("bases_network: windows are codes, on either strand, all N has none") {
     const auto network = new_base_network(info_of("cnnprom", {-100, 100}), 1, 1, at::kCPU);
     DOCTEST_CHECK(network->encode("ACGTN", false).ids == std::vector<std::int32_t>{0, 1, 2, 3, 4});
     DOCTEST_CHECK(network->encode("AACN", true).ids == std::vector<std::int32_t>{4, 2, 3, 3});

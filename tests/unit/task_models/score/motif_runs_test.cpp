@@ -163,7 +163,7 @@ DOCTEST_TEST_CASE("marginalize_motifs: two motifs at a distance, both less each 
                               doctest::Contains("bases of motifs do not fit into a background"));
 }
 
-DOCTEST_TEST_CASE("marginalize_motifs: shuffled backgrounds repeat; what does not fit is refused") {
+DOCTEST_TEST_CASE("marginalize_motifs: shuffled backgrounds repeat, what does not fit is refused") {
     const Fixture fixture;
     MarginalizeSpec spec = fixture.marginalize(one_motif, "");
     spec.backgrounds = shuffled_backgrounds;
@@ -220,7 +220,7 @@ DOCTEST_TEST_CASE("export_motifs: the letters under each filter's sites, by plai
     DOCTEST_CHECK(export_motifs(random) > 1);
 }
 
-DOCTEST_TEST_CASE("motif_runs: models of records; a model without filters is refused") {
+DOCTEST_TEST_CASE("motif_runs: models of records, a model without filters is refused") {
     const Fixture fixture;
     const sequences::Config small{.filters = 5, .width = 9, .hidden = 16, .heads = 2, .dense = 8};
     const std::vector<std::shared_ptr<SequenceNetwork>> members{new_sequence_network(small, 2, 1, at::kCPU),

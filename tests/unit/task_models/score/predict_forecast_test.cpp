@@ -37,7 +37,7 @@ struct Scene {
 
 }  // namespace
 
-DOCTEST_TEST_CASE("predict forecast: rows, windows and passes; windows of N cost nothing") {
+DOCTEST_TEST_CASE("predict forecast: rows, windows and passes, windows of N cost nothing") {
     Scene scene;
     const PredictForecast forecast = forecast_predict(scene.spec);
     DOCTEST_CHECK(forecast.rows == 2000);

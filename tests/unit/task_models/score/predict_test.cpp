@@ -91,7 +91,7 @@ std::string bed_of(std::int64_t count) {
 
 }  // namespace
 
-DOCTEST_TEST_CASE("predict: one row out for each row in, in order; NA where nothing was scored") {
+DOCTEST_TEST_CASE("predict: one row out for each row in, in order, NA where nothing was scored") {
     Fixture fixture;
     PredictSpec spec = fixture.spec(
         "one\t1000\t1200\ta\t5\t-"

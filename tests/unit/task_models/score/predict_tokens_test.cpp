@@ -82,7 +82,7 @@ DOCTEST_TEST_CASE("predict_tokens: a base has the probabilities of its token, in
 }
 
 DOCTEST_TEST_CASE(
-    "predict_tokens: a calibration changes the scores; without one they are the softmax alone") {
+    "predict_tokens: a calibration changes the scores, without one they are the softmax alone") {
     const Scene scene;
     const PredictTokensSpec spec = scene.spec("c\t300\t500\tx\n");
     predict_tokens(spec);

@@ -124,7 +124,7 @@ DOCTEST_TEST_CASE("bin_data: draws lie in the split, count a bin, and reach all 
     DOCTEST_CHECK_FALSE(windows.draw(Rng(1), 0, false).reverse);
 }
 
-DOCTEST_TEST_CASE("bin_data: of many windows, some that are evenly spaced; of few, all") {
+DOCTEST_TEST_CASE("bin_data: of many windows, some that are evenly spaced, of few, all") {
     std::vector<BinWindow> windows(10);
     for (std::size_t i = 0; i < windows.size(); ++i)
         windows[i].first = static_cast<std::int64_t>(i);
