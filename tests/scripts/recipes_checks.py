@@ -42,7 +42,7 @@ SHORTENED = {
     "sequences.md": (SEQUENCES, {" train ": " train --members 1 --epochs 2 ", "my-sequences --output my-run": "my-sequences --output my-run --members 1 --epochs 2"}),
     "tracks.md": (TRACKS, {" train ": " train --steps 20 ", "--output run\n": "--output run --steps 20\n", " regions.bed": " tracks.bed"}),
     "pretraining.md": (PRETRAINING, {"--steps 500": "--steps 2", "--output mlm.json": "--output mlm.json --max-sequences 8", "--pooling mean": "--pooling mean --steps 2",
-                                     "tensorboard --logdir": "ls", "--corpus other": "--corpus corpus --steps 2"}),
+                                     "tensorboard --logdir": "ls", "--documents other": "--documents corpus --steps 2"}),
     "variants.md": ("", {"$MODEL": "model", "$GENOME": "genome.fa.gz", "$VCF": "variants.vcf.gz"}),
     # Packages and the clone's build have tests of their own (tests/scripts/package, tests/install).
     "install.md": ("mkdir -p share/example; ln -s ../../test_data/models/example.bed ../../test_data/genome/22.fa.gz share/example/; ln -s ../test_data/models share/models\n"
