@@ -108,7 +108,7 @@ DOCTEST_TEST_CASE("effect_background: a file gives back what was written, others
     outputs::write_background(folder / "unsorted.h5", Overwrite::refuse, unsorted);
     refused(folder / "unsorted.h5");
     unsorted = written;
-    unsorted.labels.push_back("more");
-    outputs::write_background(folder / "labels.h5", Overwrite::refuse, unsorted);
-    refused(folder / "labels.h5");
+    std::swap(unsorted.levels.front(), unsorted.levels.back());
+    outputs::write_background(folder / "levels.h5", Overwrite::refuse, unsorted);
+    refused(folder / "levels.h5");
 }
