@@ -180,17 +180,24 @@ DOCTEST_TEST_CASE("tracks: columns of a sheet say how fragments count, and name 
     DOCTEST_CHECK(both.manifest()["parameters"]["tracks"][0]["shift"] == Json({4, -5}));
 }
 
-DOCTEST_TEST_CASE("tracks: a bigWig of shorter contigs is of another assembly") {
+DOCTEST_TEST_CASE("tracks: a bigWig whose contigs differ a little is of another assembly, a slice is not") {
     const TempDir folder;
     TrackOptions options = yeast({test_data("tracks/yeast.bw")});
-    std::string dna(300000, 'A');
-    write_file(folder / "long.fa", ">chrI\n" + dna + "\n>chrVI\n" + dna + "\n");
-    options.references = {folder / "long.fa"};
+    const std::string dna(300000, 'A');
+    options.references = {folder / "other_lengths.fa"};
     options.include.clear();
     options.validation = {"chrVI"};
-    const std::string message =
-        bigbird::testing::message_of<InputError>([&] { built(options, folder / "out"); });
-    DOCTEST_CHECK(message.find("is it of another assembly?") != std::string::npos);
+    const auto with_lengths = [&](std::size_t one, std::size_t six) {
+        write_file(folder / "other_lengths.fa",
+                   ">chrI\n" + dna.substr(0, one) + "\n>chrVI\n" + dna.substr(0, six) + "\n");
+        return built(options, folder / "out");
+    };
+    for (const std::size_t length : {300000U, 230217U, 210000U}) {
+        const std::string message =
+            bigbird::testing::message_of<InputError>([&] { with_lengths(length, 100000); });
+        DOCTEST_CHECK(message.find("is it of another assembly?") != std::string::npos);
+    }
+    DOCTEST_CHECK(with_lengths(100000, 100000).size() > 0);
     write_file(folder / "other.fa", ">chrM\n" + dna + "\n>scaffold\n" + dna + "\n");
     options.references = {folder / "other.fa"};
     options.validation = {"chrM"};
