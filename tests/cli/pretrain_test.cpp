@@ -151,7 +151,9 @@ DOCTEST_TEST_CASE(
                                             "cpu",
                                             "--output",
                                             (folder / "mlm.json").string()};
-    DOCTEST_REQUIRE(run_program(evaluate).code == 0);
+    const ProgramResult evaluated = run_program(evaluate);
+    DOCTEST_REQUIRE(evaluated.code == 0);
+    DOCTEST_CHECK(contains(evaluated.err, documents + " is what the model learned from"));
     const Json report = read_json(folder / "mlm.json");
     DOCTEST_CHECK(report["bits_per_character"].get<double>() > 1);
     DOCTEST_CHECK(report["options"]["--sequence-length"] == 64);

@@ -4,6 +4,7 @@
 #include "bigbird/core/error.hpp"
 #include "bigbird/core/files.hpp"
 #include "bigbird/core/formats/checksum.hpp"
+#include "bigbird/core/log.hpp"
 #include "bigbird/corpus/documents/document_writer.hpp"
 #include "bigbird/corpus/tokens/tokenize.hpp"
 #include "bigbird/examples/hold_outs.hpp"
@@ -43,6 +44,8 @@ Corpora::Corpora(CorporaSpec spec, std::uint64_t seed)
         if (!file.empty()) require_readable(file);
     for (const std::filesystem::path& directory : {spec_.corpus, spec_.evaluate_corpus})
         if (!directory.empty()) shards(directory);
+    if (!spec_.documents.empty() && spec_.documents == spec_.evaluate_documents)
+        log_warning("--evaluate-documents are those of --documents: no sequence is held out");
 }
 
 Json Corpora::fixed_options() const {

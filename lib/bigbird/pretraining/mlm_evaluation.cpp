@@ -3,6 +3,7 @@
 
 #include "bigbird/core/error.hpp"
 #include "bigbird/core/files.hpp"
+#include "bigbird/core/formats/checksum.hpp"
 #include "bigbird/core/log.hpp"
 #include "bigbird/core/parallel.hpp"
 #include "bigbird/core/version.hpp"
@@ -126,6 +127,11 @@ Json evaluate_mlm(const MlmEvaluationInputs& inputs, const MlmEvaluationSpec& sp
     const tokenizer::DnaTokenizer tokenizer = model::read_tokenizer(inputs.model, config);
     const corpus::ExampleSpec examples = examples_of(config, spec);
     spec.baselines.validate();
+    const std::filesystem::path& documents = spec.held_out.documents;
+    const Json trained_on = pretraining_option(config, "--documents");
+    if (trained_on.contains("sha256") && std::filesystem::is_regular_file(documents) &&
+        trained_on["sha256"] == sha256_of_file(documents))
+        log_warning("{} is what the model learned from: no sequence is held out", documents.string());
     const corpus::TokenCorpus held_out = inputs.held_out(tokenizer);
     baselines::Baselines baselines(inputs.baseline ? spec.baselines : baselines::BaselineSpec{}, tokenizer);
     if (inputs.baseline) {
