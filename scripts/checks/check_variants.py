@@ -122,7 +122,7 @@ def main():
         odds[~in_core], inside = wide[~in_core], in_core.all(1)
         worst, kept = 0, {}
         for scorer, score in SCORERS.items():
-            words = [] if scorer == "centre" else ["--scorer", scorer, "--bins", 2 * SIDE + 1]
+            words = [] if scorer == "centre" else ["--scorer", f"{scorer}:{2 * SIDE + 1}"]
             output = folder / f"{scorer}.npy"
             run(options.program, "predict-variants", "--model", options.model, "--reference", fasta, "--variants", folder / "norm.vcf", "--write", "log-odds",
                 *words, "--output", output)

@@ -6,7 +6,7 @@ Trains small networks on real sequence, disturbs each run again and again at ran
 checkpoint, SIGTERM, SIGINT, SIGHUP, --max-hours, a full disk), gives the same command again each time, and compares metrics, weights, moments and
 configuration with those of an undisturbed run, bit for bit. After every disturbance each checkpoint that bears a name must be whole.
 Exit code 0 where all rounds agree. As root the runs lie on a small tmpfs, so that the disk can be filled; else a limit on file sizes stands for
-that. The options --checkpoint-every and --keep, which change no result, are drawn anew for every start. Only Python's standard library.
+that. The option --checkpoint-every, which changes no result, is drawn anew for every start. Only Python's standard library.
 """
 import argparse
 import contextlib
@@ -76,7 +76,7 @@ class Campaign:
     def disturb(self, name, run, seconds):
         """One start of the run with one disturbance. Returns its kind and exit code."""
         kind = self.random.choice(["kill", "kill while writing", "terminate", "interrupt", "hang up", "hours", "full disk"])
-        more = ["--checkpoint-every", str(self.random.randint(1, 6)), "--keep", str(self.random.randint(1, 3))]
+        more = ["--checkpoint-every", str(self.random.randint(1, 6))]
         after = self.random.uniform(0, 0.9 * seconds)
         if kind == "hours":
             more += ["--max-hours", f"{after / 3600:.9f}"]

@@ -18,16 +18,15 @@ PRETRAINING_MB = {"tiny": 2000, "tiny-modern": 2000, "modern": 4000, "small": 30
 BCF_BYTES = 40  # of a row, compressed; a BCF is not read
 
 
-def windows_of(kind, file, tile=0, scan=0):
+def windows_of(kind, file, tile=0):
     """How many windows a file of regions or variants is, on one strand."""
     if str(file).endswith(".bcf"):
         return max(1, Path(file).stat().st_size // BCF_BYTES)
     rows = (line.split(b"\t", 5) for line in lines_of(file))
     if kind == "variants":
         return sum(row[4].count(b",") + 1 for row in rows)
-    if scan:
-        return sum(2 * math.ceil(length(row) / scan) for row in rows)
-    return sum(math.ceil(length(row) / tile) if tile else 1 for row in rows)
+    strands = 2 if kind == "promoter" else 1
+    return sum(strands * math.ceil(length(row) / tile) if tile else 1 for row in rows)
 
 
 def length(row):
@@ -62,9 +61,9 @@ def training_minutes(options, attempt):
     return math.ceil(hours * 60) + 30 if hours else 24 * 60 * attempt
 
 
-def write_plan(output, files, kind, tile, scan, **size):
+def write_plan(output, files, kind, tile, **size):
     """Counts the rows of BED or the alleles of VCF files, and writes the plan as JSON."""
-    windows = sum(windows_of(kind, file, tile, scan) for file in files)
+    windows = sum(windows_of(kind, file, tile) for file in files)
     Path(output).write_text(json.dumps(plan(windows, **size)) + "\n")
 
 

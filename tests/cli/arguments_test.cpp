@@ -313,11 +313,10 @@ DOCTEST_TEST_CASE("arguments: a retired option is read, with one warning that sa
     DOCTEST_CHECK(read_file(loud) == read_file(plain));
     const auto finetune = [](const char* command) {
         return run_program(
-            {command, "--examples", "none", "--margin-bins", "2", "--output", "x", "--device", "cpu"});
+            {command, "--examples", "none", "--window-bins", "2", "--output", "x", "--device", "cpu"});
     };
     const std::string warning =
-        "--margin-bins will be removed in the next version: an eighth of --window-bins is context at each "
-        "end";
+        "--window-bins will be removed in the next version: --window takes the bases of all bins";
     for (const char* command : {"finetune-chromatin", "finetune"}) {
         const std::string err = finetune(command).err;
         DOCTEST_CAPTURE(err);
@@ -325,8 +324,8 @@ DOCTEST_TEST_CASE("arguments: a retired option is read, with one warning that sa
         DOCTEST_REQUIRE(at != std::string::npos);
         DOCTEST_CHECK(err.find(warning, at + 1) == std::string::npos);
     }
-    DOCTEST_CHECK(contains(run_program({"pretrain", "--reference", genome, "--mask-share", "2"}).err,
-                           "--mask-share: Value 2 not in range"));
+    DOCTEST_CHECK(contains(run_program({"pretrain", "--reference", genome, "--clip-norm", "-2"}).err,
+                           "--clip-norm: Value -2 not in range"));
     DOCTEST_CHECK(contains(run_program({"predict-chromatin", "--verbos"}).err, "did you mean --verbose?"));
 }
 

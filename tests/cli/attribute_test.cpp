@@ -87,6 +87,8 @@ DOCTEST_TEST_CASE("attribute: what is wrong is said in a sentence, and nothing i
         attribute({"--method", "saliency", "--baseline", "shuffled", "--output", output}, bed);
     DOCTEST_CHECK(baseline.code == 2);
     DOCTEST_CHECK(contains(baseline.err, "--baseline is of integrated-gradients and deeplift"));
+    DOCTEST_CHECK(contains(attribute({"--baseline", "shuffled:none", "--output", output}, bed).err,
+                           "--baseline shuffled:N needs N of at least 1"));
     const auto label = attribute({"--labels", "nothing", "--output", output}, bed);
     DOCTEST_CHECK(label.code == 2);
     DOCTEST_CHECK(contains(label.err, "nothing"));

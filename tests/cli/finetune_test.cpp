@@ -170,7 +170,7 @@ DOCTEST_TEST_CASE("finetune: every architecture is trained, described, and predi
         {"cnnprom", {"--window=-60:60", "--steps", "3"}},
         {"deepromoter", {"--window=-60:60", "--steps", "3"}},
         {"deepsea", {"--window=-90:90", "--steps", "3"}},
-        {"gkm-svm", {"--kmer-length", "5", "--informative-positions", "3"}},
+        {"gkm-svm", {"--kmer-length", "5:3"}},
         {"kmer-ridge", {"--kmer-length", "4"}}};
     for (const auto& [name, more] : architectures) {
         DOCTEST_CAPTURE(name);
@@ -374,8 +374,8 @@ DOCTEST_TEST_CASE(
                                        at("examples"),
                                        "--steps",
                                        "6",
-                                       "--window-bins",
-                                       "8",
+                                       "--window",
+                                       "1600",
                                        "--device",
                                        "cpu",
                                        "--output",

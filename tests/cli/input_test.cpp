@@ -48,9 +48,9 @@ public:
 
 DOCTEST_TEST_CASE("tokenize: bases and k-mers need no tokenizer, and the shards hold one") {
     const Scene scene;
-    DOCTEST_REQUIRE(scene.tokenize("bases", {"--input", "bases"}).code == 0);
-    DOCTEST_REQUIRE(scene.tokenize("sixes", {"--input", "kmers"}).code == 0);
-    DOCTEST_REQUIRE(scene.tokenize("threes", {"--input", "kmers", "--kmer-length", "3"}).code == 0);
+    DOCTEST_REQUIRE(scene.tokenize("bases", {"--tokenizer", "bases"}).code == 0);
+    DOCTEST_REQUIRE(scene.tokenize("sixes", {"--tokenizer", "kmers:6"}).code == 0);
+    DOCTEST_REQUIRE(scene.tokenize("threes", {"--tokenizer", "kmers:3"}).code == 0);
     const auto described = [&](const std::string& name) {
         const auto info = run_program({"info", scene.folder / name, "--json", "--verify"});
         DOCTEST_REQUIRE(info.code == 0);
@@ -69,16 +69,12 @@ DOCTEST_TEST_CASE("tokenize: bases and k-mers need no tokenizer, and the shards 
     DOCTEST_CHECK(info.out.find("k-mers of 3 letters that do not overlap") != std::string::npos);
 }
 
-DOCTEST_TEST_CASE("tokenize, pretrain: options of the input that exclude each other are refused") {
+DOCTEST_TEST_CASE("tokenize, pretrain: what is no tokenizer is refused") {
     const Scene scene;
-    const std::string small_model = test_data("tokenizer/small.model");
     const std::vector<std::pair<std::vector<std::string>, std::string>> refusals{
-        {{}, "--tokenizer MODEL is needed, or --input bases, or --input kmers"},
-        {{"--input", "bases", "--tokenizer", small_model},
-         "--tokenizer is for --input tokens; --input bases needs none"},
-        {{"--input", "bases", "--kmer-length", "6"}, "--kmer-length is for --input kmers"},
-        {{"--tokenizer", small_model, "--kmer-length", "6"}, "--kmer-length is for --input kmers"},
-        {{"--input", "kmers", "--kmer-length", "13"}, "k-mers have 1 to 12 letters, not 13"}};
+        {{}, "--tokenizer is needed: a model, bases or kmers:K, such as kmers:6"},
+        {{"--tokenizer", "kmers:13"}, "k-mers have 1 to 12 letters, not 13"},
+        {{"--tokenizer", "kmers:"}, "k-mers have 1 to 12 letters, not 0"}};
     for (const auto& [options, message] : refusals) {
         DOCTEST_CAPTURE(message);
         const auto tokenized = scene.tokenize("refused", options);
@@ -97,17 +93,15 @@ DOCTEST_TEST_CASE("tokenize, pretrain: options of the input that exclude each ot
 DOCTEST_TEST_CASE("pretrain: shards of k-mers say themselves what they hold, and take no other input") {
     const Scene scene;
     const std::string shards = scene.folder / "shards";
-    DOCTEST_REQUIRE(scene.tokenize("shards", {"--input", "kmers", "--kmer-length", "3"}).code == 0);
+    DOCTEST_REQUIRE(scene.tokenize("shards", {"--tokenizer", "kmers:3"}).code == 0);
     DOCTEST_CHECK(scene.pretrain("own", {"--documents", shards}).code == 0);
-    DOCTEST_CHECK(
-        scene.pretrain("same", {"--documents", shards, "--input", "kmers", "--kmer-length", "3"}).code == 0);
+    DOCTEST_CHECK(scene.pretrain("same", {"--documents", shards, "--tokenizer", "kmers:3"}).code == 0);
     for (const char* file : {"model/model.safetensors", "model/tokenizer.json"})
         DOCTEST_CHECK(read_file(scene.folder / "own" / file) == read_file(scene.folder / "same" / file));
-    const auto other = scene.pretrain("other", {"--documents", shards, "--input", "bases"});
+    const auto other = scene.pretrain("other", {"--documents", shards, "--tokenizer", "bases"});
     DOCTEST_CHECK(other.code == 3);
-    DOCTEST_CHECK(other.err ==
-                  error(shards + ": was made with another --tokenizer or --input than the one given; run "
-                                 "tokenize with that one"));
+    DOCTEST_CHECK(other.err == error(shards + ": was made with another --tokenizer than the one given; run "
+                                              "tokenize with that one"));
 }
 
 DOCTEST_TEST_CASE("pretrain: models of bases and k-mers are scored and embed as those of tokens do") {

@@ -122,9 +122,7 @@ DOCTEST_TEST_CASE("merge: predict-variants, embed, build-documents and tokenize"
     DOCTEST_CHECK(fixture.merges({"tokenize", "--documents", fixture / "whole.txt.gz", "--tokenizer",
                                   test_data("tokenizer/small.model")},
                                  ".tokens"));
-    std::vector<std::string> bed = build;
-    bed.insert(bed.end(), {"--format", "bed"});
-    DOCTEST_CHECK(fixture.merges(bed, ".bed"));
+    DOCTEST_CHECK(fixture.merges(build, ".bed"));
 }
 
 DOCTEST_TEST_CASE("merge: what is no part, or no whole, ends with a sentence") {

@@ -95,7 +95,7 @@ DOCTEST_TEST_CASE("chromatin-grch37: effects of variants that bcftools consensus
         return read_rows(output, "##");
     };
     const TableRows centre = effects("centre.tsv", {"--write", "log-odds,quantile,p"});
-    const TableRows l2 = effects("l2.tsv", {"--write", "log-odds", "--scorer", "l2", "--bins", "5"});
+    const TableRows l2 = effects("l2.tsv", {"--write", "log-odds", "--scorer", "l2:5"});
     for (std::size_t i = 1; i < expected.size(); ++i) {
         const std::size_t row = (i + 2) / 3, label = (i - 1) % 3;
         DOCTEST_CAPTURE(i);

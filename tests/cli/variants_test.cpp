@@ -221,10 +221,12 @@ DOCTEST_TEST_CASE("variants: --dry-run says what it takes and writes nothing, sc
     const auto nothing = run({});
     DOCTEST_CHECK(nothing.code == 2);
     DOCTEST_CHECK(contains(nothing.err, "--output is needed, or --dry-run"));
-    const auto scorer = run({"--scorer", "max", "--bins", "3", "--output", "-"});
+    const auto scorer = run({"--scorer", "max:3", "--output", "-"});
     DOCTEST_CHECK(scorer.code == 2);
     DOCTEST_CHECK(contains(
         scorer.err, "--scorer max is for models that score bins; this one gives one score per window"));
+    DOCTEST_CHECK(contains(run({"--scorer", "max:x", "--output", "-"}).err, "does not end in a number"));
+    DOCTEST_CHECK(contains(run({"--scorer", "most", "--output", "-"}).err, "--scorer is centre, max, mean"));
 }
 
 DOCTEST_TEST_CASE("variants: build-background writes what predict-variants ranks effects among") {

@@ -25,7 +25,7 @@ def check_windows(folder):
     three = DATA / "regions/three.bed"
     equal("rows, without the header", costs.windows_of("chromatin", three), 3)
     equal("tiles of 200-bp rows", costs.windows_of("chromatin", three, tile=150), 6)
-    equal("a scan, on both strands", costs.windows_of("promoter", three, scan=100), 12)
+    equal("a scan, on both strands", costs.windows_of("promoter", three, tile=100), 12)
     equal("alleles of a bgzip VCF", costs.windows_of("variants", DATA / "variants/1000g.chr22.vcf.gz"), 110)
     several = folder / "several.vcf"
     several.write_text("##fileformat=VCFv4.2\n#CHROM\tPOS\tID\tREF\tALT\n22\t1\t.\tA\tC,G\n\n22\t2\t.\tA\tT\n")

@@ -3,6 +3,7 @@
 #include "options/scoring_options.hpp"
 #include "support/help_notes.hpp"
 
+#include "bigbird/core/parse_number.hpp"
 #include "bigbird/task_models/specs/score_specs.hpp"
 
 namespace bigbird::cli {
@@ -18,6 +19,16 @@ constexpr Examples examples{
      {"Arrays for TF-MoDISco, by DeepLIFT with dinucleotide shuffles as baseline",
       "bigbird-dna attribute --model chromatin/run --reference ../test_data/genome/22.fa.gz "
       "--regions sites.bed --method deeplift --baseline shuffled --output 'contributions/{label}.npz'"}}};
+
+/// Parses "zero", "shuffled" or "shuffled:20".
+void set_baseline(AttributeSpec& spec, const std::string& text) {
+    const std::size_t colon = text.find(':');
+    spec.baseline =
+        parse_choice(task_models::attribution_baseline_choices, "--baseline", text.substr(0, colon));
+    if (colon == std::string::npos) return;
+    const bool shuffled = spec.baseline == task_models::AttributionBaseline::shuffled;
+    spec.shuffles = shuffled ? parse_number<std::int64_t>(text.substr(colon + 1)).value_or(0) : 0;
+}
 
 }  // namespace
 
@@ -41,9 +52,14 @@ void setup_attribute(Program& program, Runner<AttributeSpec> run) {
     add_labels_option(command, spec->labels);
     add_choice_option(command, "--method", spec->method, task_models::attribution_method_choices,
                       "Attribution method");
-    add_choice_option(command, "--baseline", spec->baseline, task_models::attribution_baseline_choices,
-                      "Baseline of integrated-gradients and deeplift: all zeros, or dinucleotide shuffles");
-    add_value(command, "--shuffles", "N", spec->shuffles, "Shuffles per region or sequence, averaged");
+    command
+        .add_option_function<std::string>(
+            "--baseline", [spec](const std::string& text) { set_baseline(*spec, text); },
+            "Baseline of integrated-gradients and deeplift: all zeros, or the mean over N dinucleotide "
+            "shuffles; shuffled: 10 of them")
+        ->type_name("zero|shuffled|shuffled:N")
+        ->default_str("zero");
+    add_value(command, "--shuffles", "N", spec->shuffles, "");
     command.add_flag("--mean-centered", spec->mean_centered, "Subtract each base's mean over A, C, G and T");
     add_choice_option(command, "--reverse-complement", spec->strands, task_models::strand_choices,
                       "Chromatin models: average the scores of both strands, or score only the given one "

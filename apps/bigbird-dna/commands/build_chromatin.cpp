@@ -54,10 +54,7 @@ void add_import_options(CLI::App& command, BuildChromatinOptions& options, CLI::
               "Coordinates of --mat's bins (allTFs.pos.bed): cut windows of --window from --reference, "
               "instead of using the 1,000 bases in the files")
         ->needs(mat);
-    add_value(command, "--label-table", "TSV", options.label_table,
-              "Label groups and names for --table and --mat (labels.tsv: index, group, name); default: "
-              "the table's header, or DeepSEA's 919 labels")
-        ->excludes(peaks);
+    add_value(command, "--label-table", "TSV", options.label_table, "")->excludes(peaks);
 }
 
 void run_import(const BuildChromatinOptions& options, const std::filesystem::path& folder) {
@@ -109,9 +106,7 @@ void setup_build_chromatin(Program& program, Runner<BuildChromatinOptions> run) 
     add_value(command, "--bins", "all|any|GROUP", options->bins,
               "Bins to keep as rows: all, only those with a label, or with a label of a group")
         ->needs(peaks);
-    add_value(command, "--bins-of-group", "GROUP", of_bins.group,
-              "Only bins with a label of this group; implies --bins any")
-        ->needs(peaks);
+    add_value(command, "--bins-of-group", "GROUP", of_bins.group, "")->needs(peaks);
     add_value(command, "--negatives", "RATIO", of_bins.negatives,
               "Number of randomly drawn bins without a label, per bin with one; implies --bins any",
               CLI::NonNegativeNumber)
@@ -119,8 +114,7 @@ void setup_build_chromatin(Program& program, Runner<BuildChromatinOptions> run) 
     add_seed_option(command, of_bins.seed);
     for (CLI::Option* option : add_bin_region_options(command, of_bins.include, of_bins.exclude))
         option->needs(peaks);
-    add_value(command, "--max-n-fraction", "SHARE", of_bins.max_n_fraction, "Maximum share of N in a window",
-              CLI::Range(0.0, 1.0));
+    add_value(command, "--max-n-fraction", "SHARE", of_bins.max_n_fraction, "", CLI::Range(0.0, 1.0));
     add_hold_out_options(command, of_bins.validation, of_bins.test,
                          "a bin that overlaps them counts as inside");
     command.add_flag(

@@ -26,7 +26,7 @@ namespace bigbird::cli {
 struct BuildDocumentsOptions {
     std::vector<std::filesystem::path> references;
     corpus::DrawingSpec documents;
-    std::string format = "text";
+    std::string format;
     OutputOptions output;
     std::filesystem::path manifest;
     std::optional<Shard> shard;
@@ -63,20 +63,18 @@ void setup_build_documents(Program& program, Runner<BuildDocumentsOptions> run) 
     add_reference_option(command, options->references);
     add_document_options(command, options->documents);
     add_seed_option(command, options->seed);
-    add_output_options(command, options->output,
-                       "Documents to write, bgzip-compressed if the name ends in .gz; - is standard output");
-    add_value(command, "--format", "text|bed", options->format,
-              "text: a sentence per line, a blank line between documents; bed: coordinates only",
-              CLI::IsMember({"text", "bed"}))
-        ->group("Output");
+    add_output_options(
+        command, options->output,
+        "Documents to write: coordinates if the name ends in .bed or .bed.gz, else text, a sentence "
+        "per line; compressed if it ends in .gz; - is standard output");
+    add_value(command, "--format", "text|bed", options->format, "", CLI::IsMember({"text", "bed"}));
     add_value(command, "--manifest", "JSON", options->manifest,
               "Also write parameters, counts and checksums of the inputs, as JSON")
         ->group("Output");
-    CLI::Option* const dry_run =
-        command.add_flag("--dry-run", options->dry_run,
-                         "Only print the expected sizes, from the .fai of --reference (which may itself be a "
-                         ".fai or chrom.sizes file)");
-    command.add_flag("--json", options->json, "Print the result of --dry-run as JSON")->needs(dry_run);
+    command.add_flag("--dry-run", options->dry_run,
+                     "Only print the expected sizes, from the .fai of --reference (which may itself be a "
+                     ".fai or chrom.sizes file)");
+    command.add_flag("--json", options->json);
     option_of(command, "--output")->required(false);
     add_shard_option(command, options->shard, "documents");
     add_threads_option(command, options->threads);
@@ -129,8 +127,10 @@ int run(const BuildDocumentsOptions& options) {
     if (options.shard && options.output.output == "-")
         throw ConfigError("--shard writes a file; --output - cannot be merged");
     const int threads = resolve_threads(options.threads);
-    const auto form =
-        options.format == "bed" ? corpus::DocumentForm::coordinates : corpus::DocumentForm::text;
+    const std::string name = options.output.output.string();
+    const bool bed = options.format.empty() ? name.ends_with(".bed") || name.ends_with(".bed.gz")
+                                            : options.format == "bed";
+    const auto form = bed ? corpus::DocumentForm::coordinates : corpus::DocumentForm::text;
     if (!options.manifest.empty()) prepare_output(options.manifest, options.output.overwrite());
     const auto genome = genome::open_references(options.references);
     corpus::BuildSpec spec = options.documents.on(*genome, options.seed);

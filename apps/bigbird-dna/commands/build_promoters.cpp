@@ -58,8 +58,7 @@ void setup_build_promoters(Program& program, Runner<BuildPromotersOptions> run) 
               "them; shuffled: shuffle a promoter, keeping the number of each dinucleotide; genomic: other "
               "windows of the genome",
               CLI::IsMember({"random-bases", "permuted", "shuffled", "genomic"}));
-    add_value(command, "--max-n-fraction", "SHARE", options->max_n_fraction, "Maximum share of N in a window",
-              CLI::Range(0.0, 1.0));
+    add_value(command, "--max-n-fraction", "SHARE", options->max_n_fraction, "", CLI::Range(0.0, 1.0));
     add_hold_out_options(command, options->hold_outs, "a window counts as inside if its TSS does");
     add_seed_option(command, options->seed);
     command.add_flag(

@@ -48,8 +48,8 @@ void setup_build_sequences(Program& program, Runner<BuildSequencesOptions> run) 
     add_seed_option(command, sequences.seed);
     add_output_options(command, options->output, "Example folder to write");
     add_examples(command, examples);
-    show_first(command, {"--table", "--validation", "--test", "--fasta", "--targets", "--label-column",
-                         "--labels", "--target", "--split-by", "--output", "--force"});
+    show_first(command, {"--table", "--validation", "--test", "--fasta", "--label-column", "--target",
+                         "--split-by", "--output", "--force"});
 }
 
 int run(const BuildSequencesOptions& options) {

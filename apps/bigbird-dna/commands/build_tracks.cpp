@@ -44,8 +44,7 @@ void setup_build_tracks(Program& program, Runner<BuildTracksOptions> run) {
         ->required();
     add_reference_option(command, tracks.references);
     add_value(command, "--bin", "BP", tracks.bin, "Bin size", CLI::PositiveNumber);
-    add_choice_option(command, "--aggregate", tracks.aggregate, examples::aggregates,
-                      "A bin's value: mean or sum over its bases; auto: sum for fragment ends, else mean");
+    add_choice_option(command, "--aggregate", tracks.aggregate, examples::aggregates, "");
     add_choice_option(command, "--count", tracks.reading.counted, examples::counted_choices,
                       "Count a fragment's first and last base, or each of its bases");
     command
@@ -59,10 +58,8 @@ void setup_build_tracks(Program& program, Runner<BuildTracksOptions> run) {
             "shifted")
         ->default_str("0,0")
         ->type_name("BP,BP");
-    add_value(command, "--window", "BP", tracks.window,
-              "Size of the window around each bin that linear models read, in bases",
-              CLI::Range(std::int64_t{1}, rows::longest_window))
-        ->default_str("nine bins");
+    add_value(command, "--window", "BP", tracks.window, "",
+              CLI::Range(std::int64_t{1}, rows::longest_window));
     add_bin_region_options(command, tracks.include, tracks.exclude);
     add_hold_out_options(command, tracks.validation, tracks.test,
                          "a bin that overlaps them counts as inside; default: chosen automatically");

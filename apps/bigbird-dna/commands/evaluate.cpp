@@ -102,7 +102,7 @@ void check_model_card(const EvaluateOptions& options) {
 }
 
 void add_promoter_options(CLI::App& command, EvaluateOptions& options) {
-    add_interval_options(command, options.request.options);
+    add_resamples_option(command, options.request.options);
     add_model_card_option(command, options);
     const auto set_threshold = [&options](const std::string& text) {
         options.request.threshold = evaluation::parse_threshold_rule(text);
@@ -119,22 +119,17 @@ void add_promoter_options(CLI::App& command, EvaluateOptions& options) {
                                  "Known TSSs; calls of --scan within 500 bases of one count as correct");
     CLI::Option* scan =
         add_value(command, "--scan", "FILE", options.scan.scores,
-                  "Scores of predict-promoter --scan, for false calls per megabase of real sequence")
+                  "Scores of predict-promoter --tile, for false calls per megabase of real sequence")
             ->needs(tss);
-    add_value(command, "--distance", "BP", options.scan.distance,
-              "Bases from a TSS within which a call is right, and within which calls are one",
-              CLI::NonNegativeNumber)
-        ->needs(scan);
     tss->needs(scan);
 }
 
 void add_chromatin_options(CLI::App& command, EvaluateOptions& options) {
-    add_interval_options(command, options.request.options);
+    add_resamples_option(command, options.request.options);
     add_model_card_option(command, options);
     add_value(command, "--min-positives", "N", options.request.options.min_positives,
               "Leave labels with fewer positive rows out of means and medians", CLI::PositiveNumber);
-    command.add_flag("--published", options.request.published,
-                     "Show the figures that DeepSEA published for its 919 labels");
+    command.add_flag("--published", options.request.published);
 }
 
 void add_sequences_options(CLI::App& command, EvaluateOptions& options) {

@@ -17,21 +17,14 @@ void add_masking_options(CLI::App& command, MlmEvaluationSpec& spec) {
     add_value(command, "--sequence-length", "N", spec.sequence_length,
               "Tokens per sequence, including [CLS] and [SEP]", CLI::PositiveNumber)
         ->default_str("as pretrained");
-    add_value(command, "--masking-rate", "RATE", spec.masking.rate,
-              "Share of tokens to predict; tokens with N are never chosen", CLI::Range(0.01, 0.9));
+    add_value(command, "--masking-rate", "RATE", spec.masking.rate, "", CLI::Range(0.01, 0.9));
     const auto corrupt = [&spec](const std::string& text) {
         spec.masking.mask = text == "mask" ? 1 : 0.8;
         spec.masking.random = text == "mask" ? 0 : 0.1;
     };
-    command
-        .add_option_function<std::string>("--corrupt", corrupt,
-                                          "mask: replace every chosen token by [MASK]; 80/10/10: as in "
-                                          "pretraining, 80 % by [MASK], 10 % by another token, 10 % not")
-        ->check(CLI::IsMember({"mask", "80/10/10"}))
-        ->default_str("mask")
-        ->type_name("mask|80/10/10");
-    add_choice_option(command, "--nsp", spec.nsp, pretraining::pair_choices,
-                      "Also score next-sentence prediction; model: if the model was pretrained with it");
+    command.add_option_function<std::string>("--corrupt", corrupt)
+        ->check(CLI::IsMember({"mask", "80/10/10"}));
+    add_choice_option(command, "--nsp", spec.nsp, pretraining::pair_choices, "");
     add_value(command, "--max-sequences", "N", spec.max_sequences,
               "Score this many sequences, drawn by --seed", CLI::NonNegativeNumber)
         ->default_str("all");
@@ -43,23 +36,8 @@ void add_baseline_options(CLI::App& command, MlmEvaluationSpec& spec) {
         add_value(command, "--baseline-documents", "DIR|FILE", spec.baseline.documents,
                   "Training documents or token shards for baselines: Markov chains over bases and "
                   "n-gram models over tokens, scored like the model");
-    add_value(command, "--baseline-corpus", "DIR", spec.baseline.corpus,
-              "Like --baseline-documents, from token shards")
-        ->excludes(documents);
-    command.add_option("--baseline-orders", spec.baselines.orders, "Orders of the Markov chains, 0 to 12")
-        ->delimiter(',')
-        ->check(CLI::Range(0, 12))
-        ->type_name("K,K…");
-    command.add_option("--baseline-ngrams", spec.baselines.ngrams, "Tokens of the n-grams, 1 to 6")
-        ->delimiter(',')
-        ->check(CLI::Range(1, 6))
-        ->type_name("N,N…");
-    command
-        .add_option("--baseline-two-sided", spec.baselines.two_sided,
-                    "Bases on either side by which two-sided models tell a base, 0 to 6")
-        ->delimiter(',')
-        ->check(CLI::Range(0, 6))
-        ->type_name("K,K…");
+    add_value(command, "--baseline-corpus", "DIR", spec.baseline.corpus, "")->excludes(documents);
+    command.add_option("--baseline-orders", spec.baselines.orders)->delimiter(',')->check(CLI::Range(0, 12));
 }
 
 constexpr Examples examples{
@@ -85,9 +63,7 @@ void setup_evaluate_mlm(Program& program, Runner<EvaluateMlmOptions> run) {
     CLI::Option* documents =
         add_value(command, "--documents", "DIR|FILE", spec.held_out.documents,
                   "Held-out token shards of tokenize, or documents, text or coordinates");
-    add_value(command, "--corpus", "DIR", spec.held_out.corpus,
-              "Instead of --documents: held-out token shards of tokenize")
-        ->excludes(documents);
+    add_value(command, "--corpus", "DIR", spec.held_out.corpus, "")->excludes(documents);
     add_reference_option(command, spec.references, false)
         ->description("Genome of the documents' coordinates");
     add_output_options(command, options->output, "Results, as JSON; - is standard output");
@@ -99,12 +75,8 @@ void setup_evaluate_mlm(Program& program, Runner<EvaluateMlmOptions> run) {
     add_seed_option(command, spec.seed);
     add_device_option(command, spec.device);
     add_threads_option(command, spec.threads);
-    add_value(command, "--batch-tokens", "N", spec.batch_tokens, "Tokens computed at once, padding included",
-              CLI::PositiveNumber)
-        ->group("Resources");
-    add_choice_option(command, "--dtype", spec.dtype, {"auto", "fp32", "bf16"},
-                      "Number format. bf16: mixed precision; auto: bf16 on a GPU, fp32 on a CPU")
-        ->group("Resources");
+    add_value(command, "--batch-tokens", "N", spec.batch_tokens, "", CLI::PositiveNumber);
+    add_choice_option(command, "--dtype", spec.dtype, {"auto", "fp32", "bf16"}, "");
     command.parse_complete_callback([options] {
         take_shards(options->spec.held_out.documents, options->spec.held_out.corpus);
         take_shards(options->spec.baseline.documents, options->spec.baseline.corpus);

@@ -45,14 +45,14 @@ void setup_evaluate_tokens(Program& program, Runner<EvaluateTokensOptions> run) 
               "BED with a label in column 4 for the bases of each row")
         ->required();
     add_reference_option(command, request.references);
-    add_value(command, "--none-label", "NAME", request.none_label, "Label of bases outside all rows");
+    add_value(command, "--none-label", "NAME", request.none_label, "");
     add_value(command, "-o,--output", "PATH", options->outputs,
               "Report: .tsv, .csv, else JSON, by the name's ending; - for standard output. Several "
               "outputs can be given")
         ->required()
         ->group("Output");
     command.add_flag("-f,--force", options->force, "Replace an existing output")->group("Output");
-    add_interval_options(command, request.options);
+    add_resamples_option(command, request.options);
     add_seed_option(command, request.options.seed);
     add_threads_option(command, request.options.threads);
     add_examples(command, examples);

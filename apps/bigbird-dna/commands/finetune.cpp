@@ -9,6 +9,7 @@
 #include "support/help_notes.hpp"
 
 #include "bigbird/core/log.hpp"
+#include "bigbird/core/parse_number.hpp"
 #include "bigbird/task_models/files/task_files.hpp"
 #include "bigbird/task_models/specs/finetune_spec.hpp"
 
@@ -56,32 +57,39 @@ void add_balance_options(CLI::App& command, FinetuneSpec& spec) {
         ->default_str(fmt::format("{}", spec.positive_weight.value()))
         ->type_name("WEIGHT|balanced");
     if (spec.task == examples::Task::sequences) return;
-    add_choice_option(command, "--sampling", spec.sampling, task_models::samplings,
-                      "uniform: each window once per epoch; balanced: windows with and without a label "
-                      "equally often");
+    add_choice_option(command, "--sampling", spec.sampling, task_models::samplings, "");
     add_choice_option(command, "--strand-augmentation", spec.both_strands, strand_augmentations,
                       "reverse-complement: draw each window's strand at random in every epoch");
+}
+
+/// Parses "N" or, for gapped k-mers, "N:K".
+void set_kmers(task_models::LinearSpec& linear, const std::string& text) {
+    constexpr std::int64_t longest = 12;
+    std::int64_t length = 0, informative = linear.informative;
+    if (!parse_range(text, length, informative)) length = parse_number<std::int64_t>(text).value_or(-1);
+    if (std::min(length, informative) < 0 || std::max(length, informative) > longest)
+        throw CLI::ValidationError("--kmer-length", "'" + text + "' is neither a length up to 12 nor N:K");
+    linear.word = static_cast<int>(length);
+    linear.informative = static_cast<int>(informative);
 }
 
 void add_linear_options(CLI::App& command, FinetuneSpec& spec) {
     const HelpGroup in_group(command, "Linear baselines");
     const bool records = spec.task == examples::Task::sequences;
-    add_value(command, "--kmer-length", "N", spec.linear.word, "Bases per k-mer",
-              CLI::Range(0, records ? 8 : 12))
-        ->default_str(records ? "5 and 6" : "5; gkm-svm: 8");
-    if (!records)
-        add_value(command, "--informative-positions", "N", spec.linear.informative,
-                  "gkm-svm: informative positions per k-mer", CLI::Range(0, 12))
-            ->default_str("5");
-    add_value(command, "--penalty", "X", spec.linear.penalty,
-              records ? "kmer-ridge: ridge penalty per sequence; kmer-logistic: inverse of C"
-                      : "kmer-ridge: ridge penalty per window",
-              CLI::NonNegativeNumber)
-        ->default_str(records ? "chosen on validation rows; without any: 1 (kmer-logistic: 30)"
-                              : "chosen on validation rows; without any: 0.01");
-    if (records) return;
-    add_value(command, "--cost", "C", spec.linear.cost, "gkm-svm: the SVM's cost C of errors",
-              CLI::PositiveNumber);
+    add_value(command, "--penalty", "X", spec.linear.penalty, "", CLI::NonNegativeNumber);
+    if (records) {
+        add_value(command, "--kmer-length", "N", spec.linear.word, "Bases per k-mer", CLI::Range(0, 8))
+            ->default_str("5 and 6");
+        return;
+    }
+    command
+        .add_option_function<std::string>(
+            "--kmer-length", [&spec](const std::string& text) { set_kmers(spec.linear, text); },
+            "Bases per k-mer; gkm-svm: N:K, K of N positions count")
+        ->type_name("N|N:K")
+        ->default_str("5; gkm-svm: 8:5");
+    add_value(command, "--informative-positions", "N", spec.linear.informative, "", CLI::Range(0, 12));
+    add_value(command, "--cost", "C", spec.linear.cost, "", CLI::PositiveNumber);
     add_value(command, "--most-windows", "N", spec.linear.most_windows,
               "gkm-svm: maximum number of training windows; each needs up to 0.5 MB of memory",
               CLI::PositiveNumber);
@@ -99,17 +107,23 @@ void add_finetune_options(CLI::App& command, FinetuneSpec& spec, const char* bas
               "(Hugging Face big_bird or longformer with a tokenizer.model or tokenizer.json)");
     add_value(command, "--architecture", "NAME", spec.architecture,
               std::string("bigbird (fine-tune --model), or without --model: ") + baselines);
-    const auto set_window = [&spec](const std::string& text) {
-        if (!text.empty()) spec.window = rows::parse_window_bounds(text);
+    const bool has_bins = spec.task == examples::Task::chromatin;
+    const auto set_window = [&spec, has_bins](const std::string& text) {
+        if (text.empty()) return;
+        spec.bins.window = has_bins ? parse_number<std::int64_t>(text).value_or(0) : 0;
+        if (spec.bins.window <= 0) spec.window = rows::parse_window_bounds(text);
     };
     command
         .add_option_function<std::string>(
             "--window", set_window,
             records ? "Bases that a network of fixed length reads, relative to the middle of a sequence"
-                    : "Part of the examples' windows that the model reads, relative to the TSS or the bin's "
-                      "middle")
-        ->default_str("a baseline's published window, else all")
-        ->type_name("A:B");
+            : has_bins
+                ? "Part of the examples' windows that the model reads, relative to the bin's middle; bin "
+                  "models: number of bases that the network reads at once"
+                : "Part of the examples' windows that the model reads, relative to the TSS")
+        ->default_str(has_bins ? "a baseline's published window, else all; bin models: by --config or --model"
+                               : "a baseline's published window, else all")
+        ->type_name(has_bins ? "A:B|BP" : "A:B");
     add_seed_option(command, spec.seed);
     add_run_options(command, spec.output, spec.run);
     add_length_options(command, spec);
@@ -128,24 +142,16 @@ void add_sequence_options(CLI::App& command, FinetuneSpec& spec) {
     const char* group = "Sequence models (bigbird-sequence)";
     add_sequence_model_options(command, sequence, group);
     const HelpGroup in_group(command, group);
-    add_choice_option(command, "--kmers", sequence.with_kmers, kmer_parts,
-                      "mean: average the networks with a regression on k-mers; its weight is chosen on the "
-                      "validation rows");
+    add_choice_option(command, "--kmers", sequence.with_kmers, kmer_parts, "");
     add_value(command, "--config", "FILE", sequence.config,
               "JSON file of network sizes that differ from the defaults");
     add_value(command, "--motifs", "N", sequence.motifs,
               "Maximum number of first-layer filters initialized with motifs from the training rows (0 "
               "means random initialization)",
               CLI::Range(std::int64_t{0}, std::int64_t{1} << 20));
-    add_value(command, "--shift", "BP", sequence.shift,
-              "Shift training sequences at random by at most this many bases; not with --strand given",
-              CLI::NonNegativeNumber);
-    add_value(command, "--average-weights", "DECAY", sequence.averaging,
-              "Decay per step of the weight average that is saved as the model (0 means no averaging)",
-              CLI::Range(0.0, 0.999999));
-    add_value(command, "--label-smoothing", "PART", sequence.smoothing,
-              "Share of each row's target probability that is spread evenly over the classes",
-              CLI::Range(0.0, 0.99));
+    add_value(command, "--shift", "BP", sequence.shift, "", CLI::NonNegativeNumber);
+    add_value(command, "--average-weights", "DECAY", sequence.averaging, "", CLI::Range(0.0, 0.999999));
+    add_value(command, "--label-smoothing", "PART", sequence.smoothing, "", CLI::Range(0.0, 0.99));
 }
 
 void set_sequence_defaults(CLI::App& command, FinetuneSpec& spec) {
@@ -220,7 +226,6 @@ void show_bins_defaults(CLI::App& command) {
          fmt::format("{}, of coverage {}", spec.learning_rate.peak, coverage.learning_rate.peak));
     show("--schedule", std::string(word_of(training::decays, spec.learning_rate.decay)));
     show("--weight-decay", fmt::format("{}", spec.optimizer.weight_decay));
-    show("--betas", fmt::format("{} {}", spec.optimizer.beta1, spec.optimizer.beta2));
     show("--positive-weight", fmt::format("{}", spec.positive_weight.value_or(1)));
     show("--strand-augmentation", std::string(word_of(strand_augmentations, spec.both_strands)));
 }
@@ -251,18 +256,8 @@ void add_bins_options(CLI::App& command, FinetuneSpec& spec) {
     task_models::BinsSpec& bins = spec.bins;
     add_value(command, "--config", "PRESET|FILE", bins.config,
               "Size of a bigbird-bins network: tiny, small, base or large, or a JSON file that describes it");
-    add_value(command, "--window-bins", "N", bins.window_bins, "Bins that the network reads at once",
-              CLI::NonNegativeNumber)
-        ->default_str("as in --config, or as many as --model can read");
-    add_value(command, "--margin-bins", "N", bins.margin_bins,
-              "Bins at each end of a window that are only context in prediction",
-              CLI::Range(std::int64_t{-1}, std::int64_t{1} << 24))
-        ->default_str("an eighth of the window");
-    add_value(command, "--shift", "BP", bins.shift,
-              "Shift training windows at random by at most this many bases", CLI::NonNegativeNumber);
-    add_value(command, "--average-weights", "DECAY", bins.averaging,
-              "Decay per step of the weight average that is saved as the model (0 means no averaging)",
-              CLI::Range(0.0, 0.999999));
+    add_value(command, "--window-bins", "N", bins.window_bins, "", CLI::NonNegativeNumber);
+    add_value(command, "--shift", "BP", bins.shift, "", CLI::NonNegativeNumber);
     add_choice_option(command, "--loss", bins.loss, task_models::coverage_losses,
                       "For coverage. poisson: the coverage of each bin; poisson-multinomial: the profile "
                       "within a window, and its total; log-squared: squared error of ln(1 + coverage)");
@@ -312,7 +307,7 @@ constexpr TaskCommand task_commands[] = {
      {{{"The demo's bin model, which needs no pretrained one",
         "bigbird-dna finetune-chromatin --examples chromatin/examples --output my-chromatin"},
        {"A pretrained model that scores every bin of a window at once",
-        "bigbird-dna finetune-chromatin --head bins --model pretrained --window-bins 16 --batch-size 40 "
+        "bigbird-dna finetune-chromatin --head bins --model pretrained --window 3200 --batch-size 40 "
         "--steps 500 --examples chromatin/examples --output token-bins"}}}},
     {examples::Task::sequences,
      "finetune-sequences",

@@ -14,29 +14,27 @@ namespace {
 
 using task_models::PredictSpec;
 
+void add_tile_option(CLI::App& command, PredictSpec& spec, const char* what) {
+    add_value(command, "--tile", "BP", spec.tile, what, CLI::NonNegativeNumber)
+        ->default_str("none: a row has one score")
+        ->group("Tiles");
+}
+
 /// Options for models with many labels, whose regions have no TSS.
 void add_chromatin_options(CLI::App& command, PredictSpec& spec) {
     add_labels_option(command, spec.labels);
-    add_value(command, "--track-labels", "SELECTION", spec.track_labels,
-              "Labels for .bedgraph and .bw outputs, selected like --labels; default: those of --labels")
-        ->group("Output");
-    add_value(command, "--tile", "BP", spec.tile,
-              "Cut regions into tiles of this many bases, such as the 200 of training",
-              CLI::NonNegativeNumber)
-        ->default_str("none: regions are scored whole")
-        ->group("Tiles");
+    add_value(command, "--track-labels", "SELECTION", spec.track_labels, "");
+    add_tile_option(command, spec, "Cut regions into tiles of this many bases, such as the 200 of training");
     add_choice_option(command, "--anchor", spec.anchor, task_models::anchor_choices,
                       "Score a window around a row's center, or around its narrowPeak summit. Bin models "
                       "score all bins of the row, or only one bin's bases around the summit");
 }
 
 void add_promoter_options(CLI::App& command, PredictSpec& spec) {
-    add_value(command, "--scan", "BP", spec.tile,
-              "Scan regions for promoters: score a window every BP bases, on the region's strand or, "
-              "without one, on both",
-              CLI::NonNegativeNumber)
-        ->default_str("none: a region is a TSS")
-        ->group("Tiles");
+    add_value(command, "--scan", "BP", spec.tile, "", CLI::NonNegativeNumber);
+    add_tile_option(command, spec,
+                    "Scan regions for promoters: score a window every BP bases, on the region's strand or, "
+                    "without one, on both");
 }
 
 /// What --help shows.
@@ -47,8 +45,8 @@ std::vector<std::string> common_options(examples::Task task) {
     }
     std::vector<std::string> options{"--model", "--reference", "--regions", "--sequences", "--output",
                                      "--force", "--shard",     "--dry-run", "--device"};
-    if (task == examples::Task::promoter) options.emplace_back("--scan");
-    if (task == examples::Task::chromatin) options.insert(options.end(), {"--labels", "--tile"});
+    options.emplace_back("--tile");
+    if (task == examples::Task::chromatin) options.emplace_back("--labels");
     return options;
 }
 
@@ -76,7 +74,7 @@ constexpr PredictCommand commands[] = {
         "--regions promoter/examples/test.bed --output promoters.tsv.gz"},
        {"A scan of held-out sequence, every 1,000 bases on both strands",
         "bigbird-dna predict-promoter --model promoter/run --reference ../test_data/genome/22.fa.gz "
-        "--regions test.bed --scan 1000 --output scan.tsv.gz"}}}},
+        "--regions test.bed --tile 1000 --output scan.tsv.gz"}}}},
     {examples::Task::sequences,
      "predict-sequences",
      "Sequences",
@@ -98,9 +96,9 @@ constexpr PredictCommand commands[] = {
      {{{"Scores of the rows of a BED, the mean of both strands",
         "bigbird-dna predict-chromatin --model chromatin/run --reference ../test_data/genome/22.fa.gz "
         "--regions chromatin/examples/test.bed --output scores.tsv.gz"},
-       {"A bigWig for each CTCF label, and all scores in HDF5",
+       {"A bigWig for each CTCF label, and their scores in HDF5",
         "bigbird-dna predict-chromatin --model chromatin/run --reference ../test_data/genome/22.fa.gz "
-        "--regions test.bed --tile 200 --track-labels '*CTCF*' --output 'tracks/{label}.bw' --output "
+        "--regions test.bed --tile 200 --labels '*CTCF*' --output 'tracks/{label}.bw' --output "
         "scores.h5"}}}},
 };
 
@@ -128,9 +126,7 @@ void add_row_options(CLI::App& command, PredictSpec& spec, const std::string& wi
     add_value(command, "--id-column", "NAME", spec.id_column,
               "Column of ids; rows without one are numbered from 1")
         ->needs(sequences);
-    add_choice_option(command, "--longer", spec.longer, task_models::longer_choices,
-                      "Sequences longer than the model reads: score only their middle (cut), or stop with an "
-                      "error (refuse)");
+    add_choice_option(command, "--longer", spec.longer, task_models::longer_choices, "");
     CLI::Option* examples =
         add_value(
             command, "--examples", "DIR", spec.examples,
@@ -174,10 +170,10 @@ void add_predict_options(CLI::App& command, PredictSpec& spec, const std::string
     add_score_outputs(command, spec.outputs);
     add_shard_option(command, spec.outputs.shard, "rows or tiles");
     option_of(command, "--output")->required(false);
-    CLI::Option* const dry_run = command.add_flag(
+    command.add_flag(
         "--dry-run", spec.dry_run,
         "Only print the expected windows, time, memory and output sizes, measured on some of the rows");
-    command.add_flag("--json", spec.json, "Print the result of --dry-run as JSON")->needs(dry_run);
+    command.add_flag("--json", spec.json);
     add_compute_options(command, spec);
 }
 

@@ -43,9 +43,7 @@ void setup_predict_tokens(Program& program, Runner<PredictTokensSpec> run) {
         "Mark rows that are not on the reference and continue, instead of stopping with an error");
     command.add_flag("--each-base", spec->each_base, "Write a row per base")->group("Output");
     add_labels_option(command, spec->labels);
-    add_value(command, "--track-labels", "SELECTION", spec->track_labels,
-              "Labels for .bedgraph and .bw outputs, selected like --labels; default: those of --labels")
-        ->group("Output");
+    add_value(command, "--track-labels", "SELECTION", spec->track_labels, "");
     add_min_score_option(command, spec->outputs.min_score);
     add_score_outputs(command, spec->outputs);
     add_compute_options(command, *spec);

@@ -3,6 +3,7 @@
 #include "options/scoring_options.hpp"
 #include "support/help_notes.hpp"
 
+#include "bigbird/core/parse_number.hpp"
 #include "bigbird/rows/window.hpp"
 #include "bigbird/task_models/specs/score_specs.hpp"
 
@@ -30,6 +31,20 @@ constexpr Examples background_examples{
       "bigbird-dna build-background --model pretrained --reference ../test_data/genome/22.fa.gz --variants "
       "../test_data/variants/1000g.chr22.vcf.gz --count 100 --output background.h5"}}};
 
+constexpr std::int64_t most_bins = 10'001;
+
+/// Parses "centre" or "max:5".
+void set_scorer(VariantSpec& spec, const std::string& text) {
+    const std::size_t colon = text.find(':');
+    spec.scorer = parse_choice(task_models::bin_scorer_choices, "--scorer", text.substr(0, colon));
+    if (colon == std::string::npos) return;
+    const auto bins = parse_number<std::int64_t>(text.substr(colon + 1));
+    if (!bins || *bins < 1 || *bins > most_bins)
+        throw CLI::ValidationError("--scorer",
+                                   "'" + text + "' does not end in a number of bins, up to 10001");
+    spec.bins = *bins;
+}
+
 /// Adds the options that affect effects.
 void add_variant_options(CLI::App& command, VariantSpec& spec, const std::string& variants) {
     add_value(command, "-m,--model", "DIR", spec.models,
@@ -41,11 +56,14 @@ void add_variant_options(CLI::App& command, VariantSpec& spec, const std::string
               "Promoter models: score a variant in the window of the nearest of these TSSs");
     add_value(command, "--window", "BP", spec.window, "Bases around a variant that a token model reads",
               CLI::Range(std::int64_t{1}, rows::longest_window));
-    add_choice_option(
-        command, "--scorer", spec.scorer, task_models::bin_scorer_choices,
-        "Bin models: the effect on the variant's bin, or the largest, mean, norm or sum over --bins");
-    add_value(command, "--bins", "N", spec.bins, "Number of bins for --scorer, centered on the variant's bin",
-              CLI::Range(std::int64_t{1}, std::int64_t{10'001}));
+    command
+        .add_option_function<std::string>(
+            "--scorer", [&spec](const std::string& text) { set_scorer(spec, text); },
+            "Bin models: the effect on the variant's bin, or the largest, mean, norm or sum over the N bins "
+            "around it")
+        ->type_name("centre|max:N|mean:N|l2:N|sum:N")
+        ->default_str("centre");
+    add_value(command, "--bins", "N", spec.bins, "", CLI::Range(std::int64_t{1}, most_bins));
     add_choice_option(
         command, "--reverse-complement", spec.strands, task_models::variant_strand_choices,
         "Score the given strand (none), the mean of both strands, or only the reverse complement; "
@@ -98,13 +116,8 @@ void setup_predict_variants(Program& program, Runner<VariantSpec> run) {
     add_value(command, "--background", "H5", spec->background,
               "Background of build-background to rank effects against; default: background.h5 in the "
               "model's folder, if any");
-    add_value(command, "--top", "N", spec->top,
-              "Labels per allele in VCF and BCF without --labels: those with the largest effects",
-              CLI::Range(std::int64_t{1}, std::int64_t{1'000'000}))
-        ->group("Output");
-    command.add_flag("--strict", spec->strict,
-                     "Stop with an error at the first row that cannot be scored (wrong REF, symbolic allele "
-                     "…), instead of marking it");
+    add_value(command, "--top", "N", spec->top, "", CLI::Range(std::int64_t{1}, std::int64_t{1'000'000}));
+    command.add_flag("--strict", spec->strict);
     add_min_score_option(command, spec->outputs.min_score);
     spec->outputs.variants = true;
     add_score_outputs(command, spec->outputs);

@@ -22,18 +22,15 @@ constexpr const char* by_config = "by --config";
 constexpr const char* by_config_or_model = "by --config; with --model, as it was trained";
 
 void add_corpora_options(CLI::App& command, pretraining::CorporaSpec& corpora) {
-    CLI::Option* corpus =
-        add_value(command, "--corpus", "DIR", corpora.corpus, "Token shards of tokenize: the fastest input");
+    CLI::Option* corpus = add_value(command, "--corpus", "DIR", corpora.corpus, "");
     add_value(command, "--documents", "DIR|FILE", corpora.documents,
               "Token shards of tokenize, the fastest input, or documents of build-documents, text or "
               "coordinates; without, documents are drawn from --reference")
         ->excludes(corpus);
     add_reference_option(command, corpora.references, false)
         ->description("Genome of the documents' coordinates, or that documents are drawn from");
-    add_input_options(command, corpora.input);
-    option_of(command, "--tokenizer")
-        ->description(
-            "Tokenizer of train-tokenizer; not needed with token shards or --model, which contain one");
+    add_input_options(command, corpora.input,
+                      "Tokenizer of train-tokenizer (token shards and --model contain one)");
     add_document_options(command, corpora.drawing);
 }
 
@@ -60,14 +57,6 @@ void add_network_options(CLI::App& command, PretrainSpec& spec) {
     add_value(command, "--repeat-weight", "WEIGHT", spec.repeat_weight,
               "Loss weight of soft-masked (lower-case) sequence of --reference: repeats",
               CLI::Range(0.0, 100.0));
-    add_value(command, "--mask-share", "SHARE", spec.examples.masking.mask,
-              "Share of the tokens to predict that becomes [MASK]", CLI::Range(0.0, 1.0));
-    add_value(command, "--random-share", "SHARE", spec.examples.masking.random,
-              "Share of the tokens to predict that becomes another token; the rest stays",
-              CLI::Range(0.0, 1.0));
-    add_value(command, "--mask-spans", "MEAN", spec.examples.masking.span_mean,
-              "Choose whole spans of about this many tokens, 1 to 10", CLI::Range(0.0, 10.0))
-        ->default_str("single tokens");
     add_choice_option(command, "--nsp", spec.examples.nsp, on_or_off, "Also train next-sentence prediction");
 }
 
@@ -76,8 +65,7 @@ void add_evaluation_options(CLI::App& command, PretrainSpec& spec) {
     add_value(command, "--hold-out", "REGION", spec.corpora.hold_out,
               "If documents are drawn from --reference: contigs, regions (22:21000001-22000000) or BED "
               "files to leave out of training, and to score during it");
-    add_value(command, "--evaluate-corpus", "DIR", spec.corpora.evaluate_corpus,
-              "Held-out token shards to score, like --evaluate-documents");
+    add_value(command, "--evaluate-corpus", "DIR", spec.corpora.evaluate_corpus, "");
     add_value(command, "--evaluate-documents", "DIR|FILE", spec.corpora.evaluate_documents,
               "Held-out token shards or documents to score during training; the results go to metrics.jsonl "
               "(eval_loss …)");
@@ -159,7 +147,7 @@ void setup_pretrain(Program& program, Runner<PretrainSpec> run) {
     command.parse_complete_callback([&command, spec] { set_defaults(command, *spec); });
     add_run_options(command, spec->output, spec->run);
     option_of(command, "--output")->required(false);
-    command.add_flag("--yes", spec->yes, "Start even if the projected time on a CPU exceeds three days");
+    command.add_flag("--yes", spec->yes);
     add_evaluation_options(command, *spec);
     add_seed_option(command, spec->seed);
     add_device_option(command, spec->device);

@@ -39,8 +39,8 @@ void setup_show_attention(Program& program, Runner<ShowAttentionOptions> run) {
     const auto options = std::make_shared<ShowAttentionOptions>();
     CLI::App& command =
         program.add("show-attention", "Tools",
-                    "Draw which key blocks each query block attends to, for a length, a layer and a head",
-                    options, std::move(run));
+                    "Draw which key blocks each query block attends to, for a length and a layer", options,
+                    std::move(run));
     command.footer(
         "Rows are query blocks, columns are key blocks. #: global, o: window, *: random, .: not attended,\n"
         "a digit: attended that many times. A summary goes to standard error.");
@@ -54,7 +54,7 @@ void setup_show_attention(Program& program, Runner<ShowAttentionOptions> run) {
     add_value(command, "--length", "N", options->length,
               "Sequence length in tokens, rounded up to complete blocks", CLI::PositiveNumber);
     add_value(command, "--layer", "N", options->layer, "Layer, from 0", CLI::NonNegativeNumber);
-    add_value(command, "--head", "N", options->head, "Head, from 0", CLI::NonNegativeNumber);
+    add_value(command, "--head", "N", options->head, "", CLI::NonNegativeNumber);
     add_examples(command, examples);
     show_first(command, {"--config", "--pattern", "--length", "--layer", "--output"});
 }

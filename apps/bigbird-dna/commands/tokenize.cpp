@@ -41,8 +41,8 @@ constexpr Examples examples{{{"Shards of tokens for pretrain --documents",
                               "bigbird-dna tokenize --documents documents/train.txt.gz --tokenizer "
                               "tokenizer/tokenizer.model --output corpus"},
                              {"Shards of 6-mers, which need no tokenizer",
-                              "bigbird-dna tokenize --documents documents/train.txt.gz --input kmers "
-                              "--kmer-length 6 --output corpus-6-mers"}}};
+                              "bigbird-dna tokenize --documents documents/train.txt.gz --tokenizer "
+                              "kmers:6 --output corpus-6-mers"}}};
 
 }  // namespace
 
@@ -56,11 +56,11 @@ void setup_tokenize(Program& program, Runner<TokenizeOptions> run) {
         ->required();
     add_reference_option(command, options->references, false)
         ->description("The genome of --documents' coordinates: FASTA, plain, bgzip or gzip");
-    add_input_options(command, options->input);
+    add_input_options(command, options->input,
+                      "Tokenizer: a .model of train-tokenizer, a Hugging Face tokenizer.json (such as "
+                      "GENA-LM's), or a model folder");
     add_output_options(command, options->output, "Folder of shards (lib/bigbird/corpus/tokens/FORMAT.md)");
-    add_value(command, "--shard-tokens", "N", options->shard_tokens,
-              "Tokens per shard; a shard ends with a complete document", CLI::PositiveNumber)
-        ->group("Output");
+    add_value(command, "--shard-tokens", "N", options->shard_tokens, "", CLI::PositiveNumber);
     add_shard_option(command, options->shard, "documents");
     add_threads_option(command, options->threads);
     add_examples(command, examples);

@@ -41,10 +41,7 @@ void add_peak_options(CLI::App& command, TrainSpec& spec) {
         "Skip all rows that do not match the reference (by default, more than 20 % of them is an error)");
     tie({add_value(command, "--bin", "BP", spec.tracks.bin, "Bin size for --signal", CLI::PositiveNumber)},
         signal);
-    tie({add_value(command, "--min-positives", "N", spec.min_positives,
-                   "Leave labels with fewer positive test bins out of means and medians",
-                   CLI::PositiveNumber)},
-        peaks);
+    add_value(command, "--min-positives", "N", spec.min_positives, "", CLI::PositiveNumber);
 }
 
 /// Options only for --table or --fasta.

@@ -60,22 +60,13 @@ void setup_train_tokenizer(Program& program, Runner<TrainTokenizerOptions> run) 
             "Genome of --documents' coordinates; without --documents, the sequence to train on, read once");
     add_value(command, "--vocab-size", "N", options->spec.vocab_size,
               "Number of tokens, including the 5 special ones and A C G T N");
-    add_value(command, "--max-piece-length", "N", options->spec.max_piece_length,
-              "Bases of the longest piece");
-    add_value(command, "--max-sentences", "N", options->spec.max_sentences,
-              "Train on this many sentences, drawn by --seed")
-        ->default_str("all");
+    command.add_option("--engine", options->spec.engine)
+        ->transform(CLI::Transformer(engines, CLI::ignore_case));
     command
-        .add_option("--engine", options->spec.engine,
-                    "exact: this program's trainer; sentencepiece: SentencePiece itself, slower, with the "
-                    "same result")
-        ->transform(CLI::Transformer(engines, CLI::ignore_case).description(""))
-        ->type_name("exact|sentencepiece")
-        ->default_str("exact");
-    command
-        .add_option("--count-overlaps", options->spec.overlaps,
-                    "How --engine exact counts AA in AAA. every: twice (SentencePiece 0.1.99 and later); "
-                    "alternate: once (up to 0.1.98); installed: like the installed SentencePiece")
+        .add_option(
+            "--count-overlaps", options->spec.overlaps,
+            "How AA in AAA is counted. every: twice (SentencePiece 0.1.99 and later); alternate: once "
+            "(up to 0.1.98); installed: like the installed SentencePiece")
         ->transform(CLI::Transformer(overlaps, CLI::ignore_case).description(""))
         ->type_name("installed|every|alternate")
         ->default_str("installed");

@@ -60,7 +60,7 @@ const std::vector<Readers>& all_readers() {
         {{"--config", "--motifs"},
          [](const FinetuneSpec& spec) { return spec.architecture == "bigbird-bins" || spec.is_sequence(); },
          "bigbird-bins and bigbird-sequence"},
-        {{"--window-bins", "--margin-bins", "--shift", "--average-weights"},
+        {{"--window-bins", "--shift", "--average-weights"},
          [](const FinetuneSpec& spec) { return spec.is_bins() || spec.is_sequence(); },
          "bin models (--architecture bigbird-bins, --head bins)"},
         {{"--window"},

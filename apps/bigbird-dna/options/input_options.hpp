@@ -5,9 +5,11 @@
 
 #include <CLI/CLI.hpp>
 
+#include <string>
+
 namespace bigbird::cli {
 
-/// --input, --kmer-length and --tokenizer: what a network reads.
-void add_input_options(CLI::App& command, tokenizer::InputSpec& input);
+/// --tokenizer, which `what` describes: what a network reads.
+void add_input_options(CLI::App& command, tokenizer::InputSpec& input, const std::string& what);
 
 }  // namespace bigbird::cli

@@ -28,11 +28,11 @@ void add_stream_output_options(CLI::App& command, OutputOptions& options, const 
     command.add_flag("-f,--force", options.force, "Replace an existing output")->group("Output");
 }
 
-CLI::Option* add_tokenizer_option(CLI::App& command, std::filesystem::path& tokenizer, bool required) {
-    return add_value(command, "--tokenizer", "MODEL", tokenizer,
-                     "Tokenizer: a .model of train-tokenizer, a Hugging Face tokenizer.json (such as "
-                     "GENA-LM's), or a model folder")
-        ->required(required);
+void add_tokenizer_option(CLI::App& command, std::filesystem::path& tokenizer) {
+    add_value(command, "--tokenizer", "MODEL", tokenizer,
+              "Tokenizer: a .model of train-tokenizer, a Hugging Face tokenizer.json (such as "
+              "GENA-LM's), or a model folder")
+        ->required();
 }
 
 bool parse_range(const std::string& text, std::int64_t& low, std::int64_t& high) {
@@ -115,10 +115,7 @@ void add_hold_out_options(CLI::App& command, std::vector<std::string>& validatio
 }
 
 void add_batch_tokens_option(CLI::App& command, std::int64_t& batch_tokens) {
-    add_value(command, "--batch-tokens", "N", batch_tokens, "Tokens computed at once, padding included",
-              CLI::NonNegativeNumber)
-        ->default_str("what fits the device")
-        ->group("Resources");
+    add_value(command, "--batch-tokens", "N", batch_tokens, "", CLI::NonNegativeNumber);
 }
 
 void add_shard_option(CLI::App& command, std::optional<Shard>& shard, const std::string& what) {
@@ -161,14 +158,6 @@ void add_device_option(CLI::App& command, std::string& device) {
 void add_resamples_option(CLI::App& command, evaluation::EvaluationOptions& options) {
     add_value(command, "--resamples", "N", options.resamples, "Bootstrap samples for 95 % intervals; 0: none",
               CLI::NonNegativeNumber)
-        ->group("Intervals");
-}
-
-void add_interval_options(CLI::App& command, evaluation::EvaluationOptions& options) {
-    add_resamples_option(command, options);
-    add_value(command, "--block-size", "BP", options.block_size,
-              "Bases of genome that are resampled as one, since neighbouring rows are not independent",
-              CLI::PositiveNumber)
         ->group("Intervals");
 }
 

@@ -64,7 +64,7 @@ void add_output_options(CLI::App& command, OutputOptions& options, const std::st
 void add_stream_output_options(CLI::App& command, OutputOptions& options, const std::string& what);
 
 /// --tokenizer (a .model file of train-tokenizer).
-CLI::Option* add_tokenizer_option(CLI::App& command, std::filesystem::path& tokenizer, bool required = true);
+void add_tokenizer_option(CLI::App& command, std::filesystem::path& tokenizer);
 
 /// Parses "LOW:HIGH", two integers; returns false, and sets nothing, for any other text.
 bool parse_range(const std::string& text, std::int64_t& low, std::int64_t& high);
@@ -135,7 +135,5 @@ void add_device_option(CLI::App& command, std::string& device);
 
 /// --resamples, of 95 % intervals.
 void add_resamples_option(CLI::App& command, evaluation::EvaluationOptions& options);
-/// --resamples and --block-size, of 95 % intervals.
-void add_interval_options(CLI::App& command, evaluation::EvaluationOptions& options);
 
 }  // namespace bigbird::cli

@@ -14,10 +14,7 @@ void add_score_outputs(CLI::App& command, outputs::OutputSpec& outputs, const st
                   "; - for a table on standard output. Several outputs can be given")
         ->required()
         ->group("Output");
-    add_choice_option(
-        command, "--precision", outputs.precision, outputs::precision_choices,
-        "Number format of .npy and .h5 outputs; float16 has three significant digits and half the size")
-        ->group("Output");
+    add_choice_option(command, "--precision", outputs.precision, outputs::precision_choices, "");
     command
         .add_flag_callback(
             "-f,--force", [&outputs] { outputs.overwrite = Overwrite::allow; }, "Replace an existing output")

@@ -6,15 +6,14 @@
 namespace bigbird::cli {
 
 std::vector<CLI::Option*> add_sequence_inputs(CLI::App& command, examples::SequencesOptions& options) {
-    CLI::Option* table = add_value(command, "--table", "TABLE", options.table,
-                                   "CSV or TSV with a sequence and its labels per line");
+    CLI::Option* table = add_value(
+        command, "--table", "TABLE", options.table,
+        "CSV or TSV with a sequence and its labels per line or, with --fasta, an id and its labels");
     CLI::Option* fasta = add_value(command, "--fasta", "FASTA", options.fasta,
-                                   "Instead of --table: one file per class, named after the class "
-                                   "(FASTA, or one sequence per line); or one file with --targets")
-                             ->excludes(table);
-    CLI::Option* targets = add_value(command, "--targets", "TABLE", options.targets,
-                                     "Labels of --fasta, as a table with a column of ids")
-                               ->needs(fasta);
+                                   "Sequences of --table's ids; or, without --table, one file per class, "
+                                   "named after the class (FASTA, or one sequence per line)");
+    CLI::Option* targets =
+        add_value(command, "--targets", "TABLE", options.table, "")->needs(fasta)->excludes(table);
     return {table, fasta, targets};
 }
 
@@ -27,14 +26,20 @@ std::vector<CLI::Option*> add_sequence_columns(CLI::App& command, examples::Sequ
     CLI::Option* sequence =
         add_value(command, "--sequence-column", "NAME", options.sequence_column,
                   "Column of sequences; a column number, from 1, for tables without a header");
+    const auto set_labels = [&options](const std::string& text) {
+        (text.find(',') == std::string::npos ? options.label_column : options.labels) = text;
+    };
     CLI::Option* label =
-        add_value(command, "--label-column", "NAME", options.label_column, "Column of classes or numbers");
-    CLI::Option* labels = add_value(command, "--labels", "NAME,NAME,...", options.labels,
-                                    "Several label columns, of 0 and 1 or of numbers")
-                              ->excludes(label);
+        command
+            .add_option_function<std::string>(
+                "--label-column", set_labels,
+                "Column of classes or numbers, or several columns of 0 and 1 or of numbers (NAME,NAME)")
+            ->type_name("NAME")
+            ->default_str(options.label_column);
+    CLI::Option* labels = add_value(command, "--labels", "NAMES", options.labels, "")->excludes(label);
     CLI::Option* target =
         add_choice_option(command, "--target", options.target, examples::target_option_choices,
-                          "Kind of the label columns; auto: labels with --labels, else classes");
+                          "Kind of the label columns; auto: labels if there are several, else classes");
     return {sequence, label, labels, target, split_by};
 }
 

@@ -19,9 +19,9 @@ void add_run_options(CLI::App& command, std::filesystem::path& output, training:
     command.add_flag("-f,--force", run.force, "With --resume never: discard the existing run");
     add_value(command, "--checkpoint-every", "N", run.checkpoint_every, "Steps between checkpoints",
               CLI::PositiveNumber);
-    add_value(command, "--keep", "N", run.keep, "Number of newest checkpoints to keep, besides the best",
-              CLI::PositiveNumber);
-    add_value(command, "--keep-every", "N", run.keep_every, "Also keep the checkpoint of every Nth step",
+    add_value(command, "--keep", "N", run.keep, "", CLI::PositiveNumber);
+    add_value(command, "--keep-every", "N", run.keep_every,
+              "Also keep the checkpoint of every Nth step, besides the three newest and the best",
               CLI::NonNegativeNumber)
         ->default_str("none");
     add_max_hours_option(command, run.max_hours);
@@ -46,8 +46,7 @@ void add_optimization_options(CLI::App& command, std::int64_t& batch_size, train
                       "Learning-rate schedule after the warm-up");
     add_value(command, "--weight-decay", "RATE", optimizer.weight_decay,
               "Weight decay of matrices and embeddings", CLI::NonNegativeNumber);
-    add_value(command, "--clip-norm", "NORM", optimizer.clip_norm,
-              "Maximum norm of the gradient (0 means no clipping)", CLI::NonNegativeNumber);
+    add_value(command, "--clip-norm", "NORM", optimizer.clip_norm, "", CLI::NonNegativeNumber);
     const auto set_betas = [&optimizer](const std::vector<double>& betas) {
         optimizer.beta1 = betas.at(0);
         optimizer.beta2 = betas.at(1);

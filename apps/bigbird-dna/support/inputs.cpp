@@ -17,9 +17,11 @@ namespace {
 
 /// Value types of options that name inputs. "auto|never|PATH" is not among them: it names a run that
 /// continues in its own --output.
-constexpr std::array input_types{"BED",       "DIR",  "DIR|FILE", "FASTA",      "FILE",
-                                 "FILE|-",    "JSON", "MODEL",    "NAME|FILE",  "PRESET|FILE",
-                                 "SHEET|BED", "TSV",  "VCF",      "[NAME=]FILE"};
+constexpr std::array input_types{"BED",       "DIR",         "DIR|FILE",
+                                 "FASTA",     "FILE",        "FILE|-",
+                                 "JSON",      "MODEL",       "MODEL|bases|kmers:K",
+                                 "NAME|FILE", "PRESET|FILE", "SHEET|BED",
+                                 "TSV",       "VCF",         "[NAME=]FILE"};
 
 /// Options that name outputs.
 constexpr std::array outputs{"--output",       "--manifest",     "--report",

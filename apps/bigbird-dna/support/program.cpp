@@ -117,23 +117,9 @@ std::string write_number(std::string& word) {
 }
 
 void check_numbers(CLI::Option& option) {
-    constexpr std::array number_types{"B1 B2",
-                                      "BP",
-                                      "C",
-                                      "DECAY",
-                                      "EPSILON",
-                                      "HOURS",
-                                      "K",
-                                      "MEAN",
-                                      "N",
-                                      "NORM",
-                                      "RATE",
-                                      "RATIO",
-                                      "SCORE",
-                                      "SHARE",
-                                      "X",
-                                      "SCORE|auto|f1|mcc",
-                                      "WEIGHT|balanced"};
+    constexpr std::array number_types{
+        "B1 B2", "BP",    "C",     "DECAY", "EPSILON",           "HOURS",          "K", "N", "NORM", "RATE",
+        "RATIO", "SCORE", "SHARE", "X",     "SCORE|auto|f1|mcc", "WEIGHT|balanced"};
     const bool is_number = std::ranges::find(number_types, option.get_type_name()) != number_types.end();
     if (is_number && option.get_name() != "--seed")
         option.transform(CLI::Validator(write_number, "", "number"));
@@ -381,7 +367,7 @@ void Program::finish_options(CLI::App& command) {
     if (command.get_help_all_ptr() == nullptr)  // --help shows all already
         command.set_help_all_flag("--help-all", "Print every option and exit")->group("");
     for (CLI::Option* option : command.get_options([](const CLI::Option*) { return true; })) {
-        BIGBIRD_EXPECTS(!option->get_description().empty(),
+        BIGBIRD_EXPECTS(is_hidden(*option) || !option->get_description().empty(),
                         "an option without a description: " + command.get_name() + " " + option->get_name());
         check_numbers(*option);
         take_truths(*option);

@@ -59,7 +59,8 @@ public:
                     differences(report.files[i].evaluation, report.files[0].evaluation);
             }
         }
-        if (request_.published) add_published(report);
+        if (request_.published || report.labels.size() == rows::deepsea_labels().size())
+            add_published(report);
         if (request_.scan) report.scan = evaluate_scan(*request_.scan, thresholds.front().get<double>());
         report.about = about(report, not_scored, missing, thresholds, made_by);
         return report;
@@ -157,8 +158,7 @@ private:
             known += match ? 1U : 0U;
             report.published.push_back(match ? std::optional(rows::deepsea_published(*match)) : std::nullopt);
         }
-        if (known == 0)
-            throw ConfigError("--published: none of the labels has the name of one of DeepSEA's 919");
+        if (known == 0) return report.published.clear();
         log_info(
             "{} of {} labels are DeepSEA's; its figures are of all bins of chromosomes 8 and 9, with its own "
             "peaks",

@@ -34,7 +34,7 @@ Scan read_scan(const std::filesystem::path& path, double threshold) {
     const bool ours = !reader.provenance().empty();
     if (ours && (rows::value_of(reader.provenance(), "tile").empty() ||
                  rows::value_of(reader.provenance(), "pool") != "none"))
-        throw InputError("is no scan, tile by tile: predict-promoter --scan writes one", path);
+        throw InputError("is no scan, tile by tile: predict-promoter --tile writes one", path);
     Scan scan;
     rows::ScoreRow row;
     std::vector<float> values;

@@ -12,7 +12,7 @@
 namespace bigbird::evaluation {
 
 struct ScanOptions {
-    std::filesystem::path scores;  ///< scores by predict-promoter --scan
+    std::filesystem::path scores;  ///< scores by predict-promoter --tile
     std::filesystem::path tss;     ///< BED of known TSSs on the same reference
     std::int64_t distance =
         500;  ///< maximum distance between a TSS and a correct call, and between rows that are joined

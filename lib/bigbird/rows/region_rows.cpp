@@ -197,9 +197,9 @@ void RegionReader::report() const {
     if (state_->longer > 0) {
         log_warning(
             "{}: {} of {} rows are longer than the model's window of {} bases, around their {} "
-            "only; {} scores all of a row",
+            "only; --tile scores all of a row",
             state_->path().string(), state_->longer, state_->rows, state_->options.bounds.size(),
-            state_->options.use_strand ? "TSS" : "middle", state_->options.use_strand ? "--scan" : "--tile");
+            state_->options.use_strand ? "TSS" : "middle");
     }
     if (state_->without_summit > 0) {
         log_warning("{}: {} of {} rows name no summit (narrowPeak's tenth column); their middle is taken",

@@ -261,7 +261,7 @@ void InputSpec::validate() const {
 DnaTokenizer InputSpec::open() const {
     validate();
     if (!names_tokenizer())
-        throw ConfigError("--tokenizer MODEL is needed, or --input bases, or --input kmers");
+        throw ConfigError("--tokenizer is needed: a model, bases or kmers:K, such as kmers:6");
     switch (input) {
         case Input::bases:
             return kmer_tokenizer(1);

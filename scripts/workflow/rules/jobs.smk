@@ -94,7 +94,6 @@ def size_of_rows(wildcards):
     return {
         "kind": kind,
         "tile": chosen.get("tile", 0),
-        "scan": chosen.get("scan", 0),
         "passes": len(wanted["models"]) * strands,
         "rate": rate or costs.RATES[kind] * THREADS,
         "parts": 0 if wanted["parts"] == "auto" else wanted["parts"],

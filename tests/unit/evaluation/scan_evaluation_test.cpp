@@ -66,7 +66,7 @@ DOCTEST_TEST_CASE("scan_evaluation: scores that are no scan, tile by tile, are r
             evaluate_scan({folder / "scan.tsv", folder / "tss.bed", 200}, 0.5);
         });
     };
-    const std::string refused = ": is no scan, tile by tile: predict-promoter --scan writes one";
+    const std::string refused = ": is no scan, tile by tile: predict-promoter --tile writes one";
     DOCTEST_CHECK(message("##task=promoter\n") == (folder / "scan.tsv").string() + refused);
     DOCTEST_CHECK(message("##tile=100\n##pool=max\n").ends_with(refused));
     testing::write_file(folder / "scan.tsv", std::string("##tile=100\n##pool=none\n") + head + row(0, "0.1"));

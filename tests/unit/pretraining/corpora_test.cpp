@@ -130,7 +130,7 @@ DOCTEST_TEST_CASE("corpora: documents are read as single bases or k-mers, and as
         writer.commit(Json::array(), 1);
     }
     DOCTEST_CHECK(scene.refusal().ends_with(
-        "was made with another --tokenizer or --input than the one given; run tokenize with that one"));
+        "was made with another --tokenizer than the one given; run tokenize with that one"));
 }
 
 DOCTEST_TEST_CASE("corpora: what is missing is named before anything is read") {
@@ -142,5 +142,5 @@ DOCTEST_TEST_CASE("corpora: what is missing is named before anything is read") {
     Corpora corpora(scene.spec, 0);
     DOCTEST_CHECK_THROWS_AS(corpora.on_demand({}, 1).train(), InputError);
     scene.spec.input.tokenizer.clear();
-    DOCTEST_CHECK(scene.refusal() == "--tokenizer MODEL is needed, or --input bases, or --input kmers");
+    DOCTEST_CHECK(scene.refusal() == "--tokenizer is needed: a model, bases or kmers:K, such as kmers:6");
 }

@@ -451,7 +451,7 @@ DOCTEST_TEST_CASE("input_spec: opens the tokenizer that it names") {
 }
 
 DOCTEST_TEST_CASE("input_spec: says what is missing and what excludes each other") {
-    DOCTEST_CHECK(refusal({}) == "--tokenizer MODEL is needed, or --input bases, or --input kmers");
+    DOCTEST_CHECK(refusal({}) == "--tokenizer is needed: a model, bases or kmers:K, such as kmers:6");
     DOCTEST_CHECK(refusal({.input = Input::bases, .tokenizer = "t.model"}) ==
                   "--tokenizer is for --input tokens; --input bases needs none");
     DOCTEST_CHECK(refusal({.input = Input::kmers, .tokenizer = "t.model"}) ==

@@ -222,9 +222,8 @@ TokenShards::TokenShards(const fs::path& directory) : state_(std::make_shared<co
 TokenShards::TokenShards(const fs::path& directory, const tokenizer::DnaTokenizer& tokenizer)
     : TokenShards(directory) {
     if (state_->vocabulary != format::fingerprint(tokenizer)) {
-        throw InputError(
-            "was made with another --tokenizer or --input than the one given; run tokenize with that one",
-            directory);
+        throw InputError("was made with another --tokenizer than the one given; run tokenize with that one",
+                         directory);
     }
 }
 

@@ -31,7 +31,7 @@ public:
             read_table(options_.table, Split::train);
             if (!options_.validation.empty()) read_table(options_.validation, Split::validation);
             if (!options_.test.empty()) read_table(options_.test, Split::test);
-        } else if (options_.targets.empty()) {
+        } else if (options_.table.empty()) {
             for (const fs::path& path : options_.fasta)
                 read_class(path);
         } else {
@@ -42,7 +42,7 @@ public:
     }
 
 private:
-    /// A line of --targets.
+    /// A line of a table without sequences.
     struct Row {
         std::vector<std::string> values;
         LabelledSequences::Source source;
@@ -141,10 +141,10 @@ private:
     }
 
     void read_targets() {
-        found_.files.push_back(options_.targets);
+        found_.files.push_back(options_.table);
         rows::SequenceColumns wanted = columns();
         wanted.sequence = std::exchange(wanted.id, std::string());  // only the id is required in a line
-        rows::SequenceReader reader(options_.targets, wanted);
+        rows::SequenceReader reader(options_.table, wanted);
         std::unordered_map<std::string, Row> rows;
         while (auto record = reader.next()) {
             const auto [at, is_new] =
@@ -152,7 +152,7 @@ private:
             if (!is_new) {
                 throw InputError("has the id '" + record->sequence + "' of line " +
                                      std::to_string(at->second.source.line) + " again",
-                                 options_.targets, record->line);
+                                 options_.table, record->line);
             }
         }
         std::size_t used = 0;
@@ -163,7 +163,7 @@ private:
                     const auto at = rows.find(record.id);
                     const std::string id = "has the id '" + record.id + "'";
                     if (at == rows.end())
-                        throw InputError(id + ", which is not in " + options_.targets.string(), path,
+                        throw InputError(id + ", which is not in " + options_.table.string(), path,
                                          record.line);
                     if (std::exchange(at->second.used, true))
                         throw InputError(id + " again; ids must differ", path, record.line);
@@ -172,7 +172,7 @@ private:
                 });
         }
         if (used < rows.size()) {
-            log_warning("{}: {} of {} ids are not in --fasta", options_.targets.string(), rows.size() - used,
+            log_warning("{}: {} of {} ids are not in --fasta", options_.table.string(), rows.size() - used,
                         rows.size());
         }
     }
@@ -202,7 +202,7 @@ std::string LabelledSequences::place(std::size_t record) const {
 }
 
 std::vector<std::string> label_columns(const SequencesOptions& options) {
-    if (!options.fasta.empty() && options.targets.empty()) return {};
+    if (!options.fasta.empty() && options.table.empty()) return {};
     if (options.labels.empty()) return {options.label_column};
     std::vector<std::string> names;
     for (const std::string_view name : rows::split_fields(options.labels, ','))

@@ -38,7 +38,7 @@ std::vector<std::string> label_columns(const SequencesOptions& options);
 
 /// Records in the order of train's, validation's and test's tables, or of the FASTA files; their split is the
 /// file's. Throws InputError: errors of SequenceReader and normalise(), protein sequences, an id that occurs
-/// twice in a split, a record without labels in --targets.
+/// twice in a split, a record without labels in --table.
 LabelledSequences read_sequences(const SequencesOptions& options);
 
 }  // namespace bigbird::examples

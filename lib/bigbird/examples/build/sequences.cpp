@@ -289,12 +289,11 @@ private:
         const auto add = [&](const char* role, const fs::path& path) {
             if (!path.empty()) inputs.push_back({{"role", role}, {"sha256", checksum_of_input(path)}});
         };
-        add("table", options_.table);
+        add(options_.fasta.empty() ? "table" : "targets", options_.table);
         add("validation", options_.validation);
         add("test", options_.test);
         for (const fs::path& path : options_.fasta)
             add("fasta", path);
-        add("targets", options_.targets);
         return inputs;
     }
 
@@ -312,27 +311,26 @@ TargetKind SequencesOptions::target_kind() const {
 }
 
 void SequencesOptions::validate() const {
-    const bool has_table = !table.empty();
-    if (has_table == !fasta.empty()) throw ConfigError("--table or --fasta is needed, and not both");
-    if (!has_table && targets.empty() && fasta.size() < 2)
-        throw ConfigError("--fasta takes a file per class, or --targets, a table of ids and labels");
-    const bool classes_of_files = !has_table && targets.empty();
+    if (table.empty() && fasta.size() < 2) {
+        throw ConfigError(fasta.empty() ? "--table or --fasta is needed"
+                                        : "--fasta takes a file per class, or --table of ids and labels");
+    }
+    const bool classes_of_files = table.empty();
     if (classes_of_files && (target_kind() != TargetKind::classes || !group_column.empty())) {
         throw ConfigError(
-            "--fasta with a file per class has no columns: leave out --labels, --target and "
-            "--group-column, or give --targets");
+            "--fasta with a file per class has no columns: leave out --label-column, --target and "
+            "--group-column, or give --table");
     }
-    if (!has_table && !(validation.empty() && test.empty()))
+    if (!fasta.empty() && !(validation.empty() && test.empty()))
         throw ConfigError("--validation and --test go with --table; give --split-by with --fasta");
-    if (has_table && !targets.empty()) throw ConfigError("--targets goes with --fasta");
     if (target_kind() == TargetKind::classes && !labels.empty())
-        throw ConfigError("--target classes takes one column: give --label-column instead of --labels");
+        throw ConfigError("--target classes takes one --label-column");
     if (split_by.empty()) return;
     const SplitRule rule = parse_split_rule(split_by);
     if (!validation.empty() || !test.empty())
         throw ConfigError("--split-by is for one table: leave out --validation and --test");
     if (classes_of_files && !rule.column.empty())
-        throw ConfigError("--split-by column:" + rule.column + " needs --table or --targets");
+        throw ConfigError("--split-by column:" + rule.column + " needs --table");
 }
 
 void build_sequences(const SequencesOptions& options, const fs::path& folder) {

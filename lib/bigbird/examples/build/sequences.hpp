@@ -24,9 +24,8 @@ struct SequencesOptions {
     /// Either a table (CSV or TSV) with a sequence and its labels in each line, and tables of the same
     /// columns for the other splits …
     std::filesystem::path table{}, validation{}, test{};
-    /// … or FASTA files: several, each a class named after the file, or one with a table of ids and labels.
+    /// … or FASTA files, each a class named after the file or, with `table`, the sequences of its ids.
     std::vector<std::filesystem::path> fasta{};
-    std::filesystem::path targets{};
 
     /// Names, or numbers from 1 (rows::SequenceColumns).
     std::string sequence_column = "sequence", id_column = "id", label_column = "label";

@@ -46,9 +46,10 @@ public:
         Json fasta = Json::array();
         for (const fs::path& path : options_.fasta)
             fasta.push_back({path.stem(), sum(path)});
-        return {{"--table", sum(options_.table)},
+        const bool has_sequences = options_.fasta.empty();
+        return {{"--table", has_sequences ? sum(options_.table) : "none"},
                 {"--fasta", fasta},
-                {"--targets", sum(options_.targets)},
+                {"--targets", has_sequences ? "none" : sum(options_.table)},
                 {"--validation", sum(options_.validation)},
                 {"--test", sum(options_.test)},
                 {"--sequence-column", options_.sequence_column},

@@ -61,7 +61,7 @@ void check_bins(const FinetuneSpec& spec) {
     if (spec.task != examples::Task::chromatin)
         throw ConfigError(model + " scores bins: use finetune-chromatin");
     refuse(spec.pooling != "cls", "--pooling", "its head sees the mean over each bin's bases");
-    refuse(spec.window.has_value(), "--window", "give --window-bins, its context in bins");
+    refuse(spec.window.has_value(), "--window", "give --window BP, the bases of its bins");
     refuse(spec.sampling != Sampling::uniform, "--sampling", "every bin of a window is in the loss");
     if (spec.bins.averaging < 0 || spec.bins.averaging >= 1)
         throw ConfigError("--average-weights must be at least 0 and below 1");
@@ -88,6 +88,8 @@ bool FinetuneSpec::is_linear() const {
 void FinetuneSpec::validate() const {
     check_start(*this);
     if (is_bins()) check_bins(*this);
+    if (!is_bins() && bins.window > 0)
+        throw ConfigError("--window takes A:B with this model, such as -500:500");
 }
 
 training::LearningRateSpec FinetuneSpec::rate_over(std::int64_t samples, std::int64_t per_step) const {

@@ -54,11 +54,11 @@ inline constexpr Choices<CoverageLoss, 3> coverage_losses{
 struct BinsSpec {
     /// bigbird-bins: a preset (bins::preset), or a JSON file of bins::BinsConfig.
     std::string config = "tiny";
+    std::int64_t window = 0;  ///< bases of all bins of a window; 0: by window_bins
     /// Bins that go through the network at once; 0: the configuration's number, or as many as the positions
     /// allow.
     std::int64_t window_bins = 0;
-    std::int64_t margin_bins = -1;  ///< -1: an eighth of the window, or the configuration's with its window
-    std::int64_t shift = 3;         ///< maximum shift of a training window in bases, to either side
+    std::int64_t shift = 3;   ///< maximum shift of a training window in bases, to either side
     double averaging = 0.99;  ///< decay per step of the weight average; 0: the model has the last weights
     CoverageLoss loss = CoverageLoss::poisson_multinomial;  ///< for examples with numbers
     /// Number of filters of the first convolution, if any, that are initialized with motifs of the training

@@ -56,13 +56,14 @@ void VariantSpec::validate() const {
     const std::string word(word_of(bin_scorer_choices, scorer));
     if (bins % 2 == 0) {
         throw ConfigError(
-            "--bins must be odd, so that as many bins are on both sides of the variant's, not " +
+            "--scorer: the number of bins must be odd, so that as many are on both sides of the variant's, "
+            "not " +
             std::to_string(bins));
     }
     if (scorer == BinScorer::centre && bins > 1)
-        throw ConfigError("--bins needs --scorer max, mean, l2 or sum: centre is the variant's own bin");
+        throw ConfigError("--scorer centre is the variant's own bin; max, mean, l2 and sum take several");
     if (scorer != BinScorer::centre && bins == 1)
-        throw ConfigError("--scorer " + word + " is of several bins: give --bins, such as --bins 5");
+        throw ConfigError("--scorer " + word + " needs a number of bins, such as " + word + ":5");
 }
 
 void PredictSpec::validate() const {
@@ -71,14 +72,9 @@ void PredictSpec::validate() const {
                               ? "--sequences or --examples is needed"
                               : "--regions with --reference, --sequences or --examples is needed");
     }
-    if (tile > 0 && by_records()) {
-        throw ConfigError(std::string("--sequences are scored whole: leave out ") +
-                          (task == examples::Task::promoter ? "--scan" : "--tile"));
-    }
-    if (tile == 0 && pool && (*pool == Pool::none || task == examples::Task::promoter)) {
-        throw ConfigError("--pool " + std::string(word_of(pool_choices, pool)) + " needs tiles: give " +
-                          (task == examples::Task::promoter ? "--scan" : "--tile"));
-    }
+    if (tile > 0 && by_records()) throw ConfigError("--sequences are scored whole: leave out --tile");
+    if (tile == 0 && pool && (*pool == Pool::none || task == examples::Task::promoter))
+        throw ConfigError("--pool " + std::string(word_of(pool_choices, pool)) + " needs tiles: give --tile");
     if (tile > 0 && anchor == rows::Anchor::summit)
         throw ConfigError("--anchor summit is of whole rows, --tile cuts them: leave one of them out");
 }
@@ -101,7 +97,7 @@ void MutagenesisSpec::validate() const {
 
 void AttributeSpec::validate() const {
     require_regions_or_sequences(regions, references, sequences);
-    if (shuffles < 1) throw ConfigError("--shuffles must be at least 1, not " + std::to_string(shuffles));
+    if (shuffles < 1) throw ConfigError("--baseline shuffled:N needs N of at least 1");
     if (baseline == AttributionBaseline::shuffled && !has_baseline()) {
         throw ConfigError("--baseline is of integrated-gradients and deeplift: leave it out with --method " +
                           std::string(word_of(attribution_method_choices, method)));

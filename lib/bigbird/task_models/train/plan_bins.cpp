@@ -120,6 +120,13 @@ std::shared_ptr<TaskNetwork> new_network(const FinetuneSpec& spec, const Shape& 
     return base_bins(std::move(network), job.computing);
 }
 
+/// The bins that go through the network at once; 0: not given.
+std::int64_t window_bins(const BinsSpec& spec, std::int64_t bin) {
+    if (spec.window % bin != 0)
+        throw ConfigError("--window must be a multiple of the " + std::to_string(bin) + " bases of a bin");
+    return spec.window > 0 ? spec.window / bin : spec.window_bins;
+}
+
 }  // namespace
 
 bins::BinsConfig bins_config(const BinsSpec& spec, std::optional<double> dropout, std::int64_t bin) {
@@ -128,11 +135,10 @@ bins::BinsConfig bins_config(const BinsSpec& spec, std::optional<double> dropout
     bins::BinsConfig config = file ? bins::config_from_json(read_json(spec.config), spec.config)
                                    : bins::fitted_to(bins::preset(spec.config), bin);
     config.bin = bin;
-    if (spec.window_bins > 0) {
-        config.window_bins = spec.window_bins;
-        config.margin_bins = spec.window_bins / margin_share;
+    if (const std::int64_t bins = window_bins(spec, bin); bins > 0) {
+        config.window_bins = bins;
+        config.margin_bins = bins / margin_share;
     }
-    if (spec.margin_bins >= 0) config.margin_bins = spec.margin_bins;
     config.motif_filters = std::min({config.motif_filters, spec.motifs, config.stages.front().channels});
     if (dropout) config.encoder.hidden_dropout_prob = config.head_dropout = *dropout;
     config.validate();
@@ -140,14 +146,15 @@ bins::BinsConfig bins_config(const BinsSpec& spec, std::optional<double> dropout
 }
 
 bins::Grid token_grid(const BinsSpec& spec, std::int64_t bin, std::int64_t fitting) {
-    bins::Grid grid{.bin = bin, .window_bins = spec.window_bins};
-    if (spec.window_bins > fitting) {
-        throw ConfigError("--window-bins " + std::to_string(spec.window_bins) +
-                          ": the model's positions hold the tokens of " + std::to_string(fitting) + " bins");
+    bins::Grid grid{.bin = bin, .window_bins = window_bins(spec, bin)};
+    if (grid.window_bins > fitting) {
+        throw ConfigError("--window " + std::to_string(grid.window_bins * bin) +
+                          ": the model's positions hold the tokens of " + std::to_string(fitting * bin) +
+                          " bases");
     }
-    if (spec.window_bins == 0)
+    if (grid.window_bins == 0)
         grid.window_bins = fitting > margin_share ? fitting / margin_share * margin_share : fitting;
-    grid.margin_bins = spec.margin_bins >= 0 ? spec.margin_bins : grid.window_bins / margin_share;
+    grid.margin_bins = grid.window_bins / margin_share;
     grid.validate();
     return grid;
 }

@@ -74,7 +74,7 @@ DOCTEST_TEST_CASE("sequences: FASTA files are classes, or have their labels in a
     DOCTEST_CHECK(classes.label_table()[0].name == "neg");
     DOCTEST_CHECK(classes.class_of(0) == 1);
     DOCTEST_CHECK(classes.row(3).name == "d");
-    build.options.targets =
+    build.options.table =
         build.file("t.tsv",
                    "id\tx\ty\tset\tgroup\nd\t1\t-2.5\ttest\tg1\na\t0\t3\ttrain\tg2\nb\t1e3\t0\tval\t\n"
                    "c\t0\t0\ttrain\tg1\nz\t0\t0\ttrain\tg1\n");
@@ -174,17 +174,16 @@ DOCTEST_TEST_CASE("sequences: options that do not go together are refused") {
     const auto message = [](const SequencesOptions& options) {
         return testing::message_of<ConfigError>([&] { options.validate(); });
     };
-    DOCTEST_CHECK(message({}) == "--table or --fasta is needed, and not both");
+    DOCTEST_CHECK(message({}) == "--table or --fasta is needed");
     DOCTEST_CHECK(message({.fasta = {"a"}}) ==
-                  "--fasta takes a file per class, or --targets, a table of ids and labels");
-    DOCTEST_CHECK(
-        message({.fasta = {"a", "b"}, .target = TargetKind::numbers}) ==
-        "--fasta with a file per class has no columns: leave out --labels, --target and --group-column, "
-        "or give --targets");
+                  "--fasta takes a file per class, or --table of ids and labels");
+    DOCTEST_CHECK(message({.fasta = {"a", "b"}, .target = TargetKind::numbers}) ==
+                  "--fasta with a file per class has no columns: leave out --label-column, --target and "
+                  "--group-column, or give --table");
     DOCTEST_CHECK(message({.table = "t", .labels = "a,b", .target = TargetKind::classes}) ==
-                  "--target classes takes one column: give --label-column instead of --labels");
+                  "--target classes takes one --label-column");
     DOCTEST_CHECK(message({.table = "t", .test = "u", .split_by = "fraction"}) ==
                   "--split-by is for one table: leave out --validation and --test");
     DOCTEST_CHECK(message({.fasta = {"a", "b"}, .split_by = "column:x"}) ==
-                  "--split-by column:x needs --table or --targets");
+                  "--split-by column:x needs --table");
 }

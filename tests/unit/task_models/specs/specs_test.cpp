@@ -178,7 +178,7 @@ DOCTEST_TEST_CASE("specs: rows come from somewhere, tiles are pooled, and whole 
         spec, [](auto&) {}, accepted);
     check<PredictSpec>(
         spec, [](auto& other) { other.task = examples::Task::promoter; },
-        "--pool mean needs tiles: give --scan");
+        "--pool mean needs tiles: give --tile");
     spec.tile = 200;
     check<PredictSpec>(
         spec, [](auto&) {}, accepted);
@@ -215,13 +215,13 @@ DOCTEST_TEST_CASE("specs: other quantities are refused") {
     DOCTEST_CHECK_NOTHROW(spec.validate());
     const auto refusal = [&] { return testing::message_of<ConfigError>([&] { spec.validate(); }); };
     spec.bins = 4;
-    DOCTEST_CHECK(refusal().starts_with("--bins must be odd"));
+    DOCTEST_CHECK(refusal().starts_with("--scorer: the number of bins must be odd"));
     spec.bins = 5;
-    DOCTEST_CHECK(refusal().starts_with("--bins needs --scorer"));
+    DOCTEST_CHECK(refusal().starts_with("--scorer centre is the variant's own bin"));
     spec.scorer = task_models::BinScorer::sum;
     DOCTEST_CHECK_NOTHROW(spec.validate());
     spec.bins = 1;
-    DOCTEST_CHECK(refusal() == "--scorer sum is of several bins: give --bins, such as --bins 5");
+    DOCTEST_CHECK(refusal() == "--scorer sum needs a number of bins, such as sum:5");
     spec = {};
     spec.quantities = "ref,beta";
     DOCTEST_CHECK(

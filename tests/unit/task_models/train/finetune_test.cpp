@@ -262,7 +262,7 @@ DOCTEST_TEST_CASE("finetune: bins, what does not belong is refused in a sentence
                   "--architecture bigbird-bins scores bins: use finetune-chromatin");
     DOCTEST_CHECK(refusal([](FinetuneSpec& spec) {
                       spec.window = rows::WindowBounds{-10, 10};
-                  }).find("give --window-bins") != std::string::npos);
+                  }).find("give --window BP") != std::string::npos);
     DOCTEST_CHECK(refusal([](FinetuneSpec& spec) {
                       std::filesystem::remove(spec.examples / "bins.bed");
                   }).find("holds no labels of whole stretches of bins") != std::string::npos);

@@ -127,11 +127,12 @@ DOCTEST_TEST_CASE("run_plan: the grid of tokens is what fits, or what is asked f
     DOCTEST_CHECK(token_grid({}, 200, 53) == bins::Grid{200, 48, 6});
     DOCTEST_CHECK(token_grid({}, 200, 5) == bins::Grid{200, 5, 0});
     BinsSpec spec;
-    spec.window_bins = 20;
-    spec.margin_bins = 3;
-    DOCTEST_CHECK(token_grid(spec, 100, 53) == bins::Grid{100, 20, 3});
+    spec.window = 2000;
+    DOCTEST_CHECK(token_grid(spec, 100, 53) == bins::Grid{100, 20, 2});
     DOCTEST_CHECK(message_of<ConfigError>([&] { token_grid(spec, 100, 19); }) ==
-                  "--window-bins 20: the model's positions hold the tokens of 19 bins");
+                  "--window 2000: the model's positions hold the tokens of 1900 bases");
+    DOCTEST_CHECK(message_of<ConfigError>([&] { token_grid(spec, 300, 53); }) ==
+                  "--window must be a multiple of the 300 bases of a bin");
 }
 
 DOCTEST_TEST_CASE("run_plan: window and margin by options, and dropout everywhere") {
@@ -141,9 +142,7 @@ DOCTEST_TEST_CASE("run_plan: window and margin by options, and dropout everywher
     DOCTEST_CHECK(config.window_positions() == 128);
     DOCTEST_CHECK(config.margin_bins == 16);
     DOCTEST_CHECK(config.head_dropout == 0.3);
-    spec.margin_bins = 0;
     config = bins_config(spec, {}, 400);
-    DOCTEST_CHECK(config.margin_bins == 0);
     DOCTEST_CHECK(config.window_positions() == 256);
     spec.window_bins = 100;
     DOCTEST_CHECK_THROWS_AS(bins_config(spec, {}, 200), ConfigError);  // no whole blocks of 64
