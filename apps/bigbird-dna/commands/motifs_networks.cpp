@@ -34,10 +34,7 @@ void add_outputs(CLI::App& command, Spec& spec, const std::string& what) {
     add_value(command, "-o,--output", "PATH", spec.output, what)
         ->required(spec.output.empty())
         ->group("Output");
-    command
-        .add_flag_callback(
-            "-f,--force", [&spec] { spec.overwrite = Overwrite::allow; }, "Replace an existing output")
-        ->group("Output");
+    add_force_option(command, spec.overwrite);
 }
 
 }  // namespace

@@ -85,11 +85,7 @@ void setup_build_background(Program& program, Runner<BackgroundSpec> run) {
         spec, std::move(run));
     add_variant_options(command, *spec, "VCF (plain, gzip, bgzip) or BCF, such as common variants");
     add_value(command, "-o,--output", "FILE", spec->output, "Background, HDF5")->required()->group("Output");
-    command
-        .add_flag_callback(
-            "-f,--force", [spec] { spec->outputs.overwrite = Overwrite::allow; },
-            "Replace an existing output")
-        ->group("Output");
+    add_force_option(command, spec->outputs.overwrite);
     add_value(command, "--count", "N", spec->count,
               "Maximum number of variants to score, drawn at random, and of alleles to place at random "
               "positions",

@@ -14,6 +14,13 @@ CLI::Option* option_of(CLI::App& command, const std::string& name) {
     return found.front();
 }
 
+void add_force_option(CLI::App& command, Overwrite& overwrite) {
+    command
+        .add_flag_callback(
+            "-f,--force", [&overwrite] { overwrite = Overwrite::allow; }, "Replace an existing output")
+        ->group("Output");
+}
+
 void add_output_options(CLI::App& command, OutputOptions& options, const std::string& what) {
     add_value(command, "-o,--output", "PATH", options.output, what)->required()->group("Output");
     command

@@ -57,6 +57,8 @@ struct OutputOptions {
     bool force = false;
     Overwrite overwrite() const { return force ? Overwrite::allow : Overwrite::refuse; }
 };
+/// --force.
+void add_force_option(CLI::App& command, Overwrite& overwrite);
 /// --output (required, `what` describes it) and --force.
 void add_output_options(CLI::App& command, OutputOptions& options, const std::string& what);
 

@@ -15,10 +15,7 @@ void add_score_outputs(CLI::App& command, outputs::OutputSpec& outputs, const st
         ->required()
         ->group("Output");
     add_choice_option(command, "--precision", outputs.precision, outputs::precision_choices, "");
-    command
-        .add_flag_callback(
-            "-f,--force", [&outputs] { outputs.overwrite = Overwrite::allow; }, "Replace an existing output")
-        ->group("Output");
+    add_force_option(command, outputs.overwrite);
 }
 
 void add_letter_outputs(CLI::App& command, outputs::OutputSpec& outputs, const std::string& what) {
@@ -29,10 +26,7 @@ void add_letter_outputs(CLI::App& command, outputs::OutputSpec& outputs, const s
                   "label); - for a table on standard output. Several outputs can be given")
         ->required()
         ->group("Output");
-    command
-        .add_flag_callback(
-            "-f,--force", [&outputs] { outputs.overwrite = Overwrite::allow; }, "Replace an existing output")
-        ->group("Output");
+    add_force_option(command, outputs.overwrite);
 }
 
 void add_min_score_option(CLI::App& command, std::optional<double>& min_score) {
