@@ -233,6 +233,10 @@ std::vector<std::uint32_t> draw_blocks(const Rng& stream, std::int64_t index, st
     return times;
 }
 
+std::optional<double> minus(const std::optional<double>& a, const std::optional<double>& b) {
+    return a && b ? std::optional(*a - *b) : std::nullopt;
+}
+
 void EvaluationOptions::validate() const {
     const auto require = [](bool fine, const char* what) {
         if (!fine) throw ConfigError(what);
@@ -243,9 +247,6 @@ void EvaluationOptions::validate() const {
 }
 
 std::vector<Figure> differences(const Evaluation& of, const Evaluation& from) {
-    const auto minus = [](const std::optional<double>& a, const std::optional<double>& b) {
-        return a && b ? std::optional(*a - *b) : std::nullopt;
-    };
     std::vector<Figure> figures;
     for (std::size_t i = 0; i < of.whole.size(); ++i) {
         Values resampled;

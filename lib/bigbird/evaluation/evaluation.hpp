@@ -38,6 +38,8 @@ struct Figure {
 
 /// The value, with the interval from its resamples.
 Figure figure_of(const std::optional<double>& value, const std::vector<std::optional<double>>& resampled);
+/// a - b; none where one is none.
+std::optional<double> minus(const std::optional<double>& a, const std::optional<double>& b);
 /// How often each of `blocks` blocks is drawn in resample `index`.
 std::vector<std::uint32_t> draw_blocks(const Rng& stream, std::int64_t index, std::size_t blocks);
 

@@ -14,23 +14,9 @@ namespace fs = std::filesystem;
 
 namespace {
 
-Json number(const std::optional<double>& value) {
-    return value ? Json(*value) : Json();
-}
-
 void put(Json& object, const std::string& key, const Figure& figure) {
     object[key] = number(figure.value);
     object[key + "_interval"] = figure.low && figure.high ? Json{*figure.low, *figure.high} : Json();
-}
-
-std::string cell(const std::optional<double>& value) {
-    std::string text;
-    rows::append_number(text, value.value_or(std::numeric_limits<double>::quiet_NaN()));
-    return text;
-}
-
-std::string cells(const Figure& figure) {
-    return cell(figure.value) + '\t' + cell(figure.low) + '\t' + cell(figure.high);
 }
 
 /// brier, calibration_error and the curve; null if scores are not probabilities.
@@ -239,6 +225,20 @@ void add_file_lines(const EvaluationReport& report, const FileEvaluation& file,
 }
 
 }  // namespace
+
+Json number(const std::optional<double>& value) {
+    return value ? Json(*value) : Json();
+}
+
+std::string cell(const std::optional<double>& value) {
+    std::string text;
+    rows::append_number(text, value.value_or(std::numeric_limits<double>::quiet_NaN()));
+    return text;
+}
+
+std::string cells(const Figure& figure) {
+    return cell(figure.value) + '\t' + cell(figure.low) + '\t' + cell(figure.high);
+}
 
 NamedFigures figures_of(const GroupFigures& group) {
     return {{"auroc_mean", &group.mean_roc_auc},

@@ -46,6 +46,11 @@ NamedFigures differences_of(const FileEvaluation& file, std::size_t group);
 NamedFigures differences_of(const FileEvaluation& file);
 /// "0.912 [0.880, 0.934]"; NA where undefined.
 std::string brief(const Figure& figure);
+/// null where undefined.
+Json number(const std::optional<double>& value);
+/// A cell of a table, NA where undefined; and value, low and high, with tabs between them.
+std::string cell(const std::optional<double>& value);
+std::string cells(const Figure& figure);
 
 /// Everything. Undefined figures are null; an interval is [low, high].
 Json to_json(const EvaluationReport& report);

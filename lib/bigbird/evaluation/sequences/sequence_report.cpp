@@ -4,15 +4,9 @@
 #include "bigbird/rows/score_table.hpp"
 #include "bigbird/rows/text_fields.hpp"
 
-#include <limits>
-
 namespace bigbird::evaluation {
 
 namespace {
-
-Json number(const std::optional<double>& value) {
-    return value ? Json(*value) : Json();
-}
 
 void put(Json& object, const std::string& name, const Figure& figure) {
     object[name] = number(figure.value);
@@ -31,16 +25,6 @@ void put_details(Json& object, const SequenceReport& report, const SequenceFile&
     }
     object[std::string(word_of(examples::target_choices, report.target))] = std::move(each);
     if (!file.confusion.empty()) object["confusion"] = file.confusion;
-}
-
-std::string cell(const std::optional<double>& value) {
-    std::string text;
-    rows::append_number(text, value.value_or(std::numeric_limits<double>::quiet_NaN()));
-    return text;
-}
-
-std::string cells(const Figure& figure) {
-    return cell(figure.value) + '\t' + cell(figure.low) + '\t' + cell(figure.high);
 }
 
 }  // namespace
