@@ -19,10 +19,8 @@ namespace bigbird::evaluation {
 namespace {
 
 constexpr std::size_t most_points = 2000;
-
-std::optional<double> minus(const std::optional<double>& a, const std::optional<double>& b) {
-    return a && b ? std::optional(*a - *b) : std::nullopt;
-}
+/// Bins this long or longer have no profiles; the bases of a profile (BPNet's).
+constexpr std::int64_t too_long_for_profiles = 16, profile_bases = 1000;
 
 class Evaluating {
 public:
@@ -54,6 +52,7 @@ public:
         keep_common(scored);
         rows_ = scored.front().rows;
         set_units();
+        set_profiles();
         SequenceReport report{.labels = examples_.label_table(),
                               .target = examples_.target(),
                               .rows = std::ssize(rows_),
@@ -129,9 +128,18 @@ private:
         unit_count_ = next;
     }
 
+    /// Numbers windows of the genome whose profiles are compared.
+    void set_profiles() {
+        if (examples_.task() != examples::Task::chromatin ||
+            examples_.row(rows_.front()).where.size() >= too_long_for_profiles)
+            return;
+        for (const std::int64_t row : rows_)
+            profiles_.push_back(static_cast<std::uint32_t>(examples_.row(row).where.begin / profile_bases));
+    }
+
     std::unique_ptr<SequenceMeasure> measure(const ScoredSequences& scored) const {
         const std::size_t width = examples_.label_table().size();
-        const MeasuredRows rows{scored.scores, width, units_};
+        const MeasuredRows rows{scored.scores, width, units_, profiles_};
         if (examples_.target() == examples::TargetKind::classes) {
             std::vector<std::uint32_t> truth;
             for (const std::int64_t row : rows_)
@@ -235,7 +243,7 @@ private:
     const EvaluationRequest& request_;
     examples::ExampleSet examples_;
     std::vector<std::int64_t> rows_;
-    std::vector<std::uint32_t> units_;
+    std::vector<std::uint32_t> units_, profiles_;
     std::int64_t unit_count_ = 0;
     bool grouped_ = false;
 };

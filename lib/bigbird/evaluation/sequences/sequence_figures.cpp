@@ -17,6 +17,11 @@ const std::vector<std::string> number_names{"pearson", "spearman", "r2", "mse"};
 const std::vector<std::string> coverage_names{"pearson",       "spearman",       "r2",
                                               "mse",           "r2_log1p",       "deviance",
                                               "pearson_units", "pearson_across", "pearson_mean_track"};
+const std::vector<std::string> profile_names = [] {
+    std::vector<std::string> names = coverage_names;
+    names.insert(names.end(), {"profile_jsd", "profile_jsd_flat"});
+    return names;
+}();
 
 std::optional<double> mean_of(const FigureValues& values) {
     return summarise(values).mean;
@@ -358,6 +363,63 @@ private:
     std::vector<double> unit_predicted_, unit_truth_;
 };
 
+/// Jensen-Shannon distances of a window's shares of truth: to its shares of scores, and to equal shares.
+struct ProfileWindow {
+    std::uint32_t unit = 0;
+    double total = 0, distance = 0, flat = 0;  ///< of the truth
+};
+
+/// sqrt of the mean of two divergences to the mean of p and q, which sum to 1 after division by their sums.
+template <typename P, typename Q>
+double js_distance(std::size_t size, const P& p, double p_sum, const Q& q, double q_sum) {
+    double sum = 0;
+    for (std::size_t i = 0; i < size; ++i) {
+        const double a = p(i) / p_sum, b = q(i) / q_sum, mean = (a + b) / 2;
+        sum += (a > 0 ? a * std::log(a / mean) : 0) + (b > 0 ? b * std::log(b / mean) : 0);
+    }
+    return std::sqrt(std::max(sum / 2, 0.0));
+}
+
+/// A track's windows.
+std::vector<ProfileWindow> profiles_of(const std::vector<float>& predicted, const std::vector<float>& truth,
+                                       const MeasuredRows& rows) {
+    constexpr double least = 1e-12;
+    std::vector<ProfileWindow> windows;
+    for (std::size_t begin = 0, end = 0; begin < truth.size(); begin = end) {
+        ProfileWindow& window = windows.emplace_back(rows.units[begin]);
+        double sum = 0;
+        const auto x = [&](std::size_t i) {
+            return std::max(static_cast<double>(predicted[begin + i]), least);
+        };
+        const auto y = [&](std::size_t i) { return static_cast<double>(truth[begin + i]); };
+        for (; end < truth.size() && rows.profiles[end] == rows.profiles[begin] &&
+               rows.units[end] == window.unit;
+             ++end) {
+            window.total += y(end - begin);
+            sum += x(end - begin);
+        }
+        if (window.total <= 0) continue;
+        const std::size_t size = end - begin;
+        window.distance = js_distance(size, y, window.total, x, sum);
+        window.flat = js_distance(
+            size, y, window.total, [](std::size_t) { return 1.0; }, static_cast<double>(size));
+    }
+    return windows;
+}
+
+/// profile_jsd, profile_jsd_flat.
+FigureValues profile_figures(const std::vector<ProfileWindow>& windows, Weights weights) {
+    ProfileWindow sum;
+    for (const ProfileWindow& one : windows) {
+        const double weight = weight_of(weights, one.unit) * one.total;
+        sum.total += weight;
+        sum.distance += weight * one.distance;
+        sum.flat += weight * one.flat;
+    }
+    if (sum.total <= 0) return {{}, {}};
+    return {sum.distance / sum.total, sum.flat / sum.total};
+}
+
 class NumberMeasure : public SequenceMeasure {
 public:
     NumberMeasure(const MeasuredRows& rows, std::span<const float> truth, bool coverage)
@@ -372,13 +434,15 @@ public:
             coverage_.emplace_back(column_of(rows, number), column_of(true_rows, number), units_);
             across_.emplace_back(column_of({less, rows.columns, {}}, number),
                                  column_of({true_less, rows.columns, {}}, number));
+            if (!rows.profiles.empty())
+                profiles_.push_back(profiles_of(column_of(rows, number), column_of(true_rows, number), rows));
             if (rows.columns > 1)
                 others_.emplace_back(mean_of_others(truth, rows.columns, number),
                                      column_of(true_rows, number));
         }
     }
     const std::vector<std::string>& names() const override {
-        return coverage_.empty() ? number_names : coverage_names;
+        return coverage_.empty() ? number_names : profiles_.empty() ? coverage_names : profile_names;
     }
     FigureValues figures(Weights weights) const override {
         std::vector<FigureValues> by_figure(names().size());
@@ -409,12 +473,16 @@ private:
         figures.insert(figures.end(), more.begin(), more.end());
         figures.push_back(across_[number].pearson(weight));
         figures.push_back(others_.empty() ? std::nullopt : others_[number].pearson(weight));
+        if (profiles_.empty()) return figures;
+        const FigureValues shape = profile_figures(profiles_[number], weights);
+        figures.insert(figures.end(), shape.begin(), shape.end());
         return figures;
     }
 
     std::vector<std::uint32_t> units_;
     std::vector<NumberPair> numbers_, across_, others_;
     std::vector<CoveragePair> coverage_;
+    std::vector<std::vector<ProfileWindow>> profiles_;
 };
 
 }  // namespace

@@ -37,11 +37,13 @@ public:
     virtual std::vector<std::vector<std::int64_t>> confusion() const { return {}; }
 };
 
-/// `scores`: (rows, columns), row by row; `units`: the unit of each row, from 0.
+/// `scores`: (rows, columns), row by row; `units`: the unit of each row, from 0. `profiles`: rows of one unit
+/// that follow each other with one number are a window; empty where bins are too long for profiles.
 struct MeasuredRows {
     std::span<const float> scores;
     std::size_t columns = 0;
     std::span<const std::uint32_t> units;
+    std::span<const std::uint32_t> profiles{};
 };
 
 /// accuracy, mcc, f1_macro, auroc, auprc. A row is assigned its most probable class, the first of equal ones;
@@ -62,7 +64,9 @@ std::unique_ptr<SequenceMeasure> measure_labels(const MeasuredRows& rows, std::s
 /// `coverage`: r2_log1p, r2 of ln(1 + value) with values below 0 as 0. deviance, the mean Poisson deviance.
 /// pearson_units, pearson of the units' sums. pearson_across, pearson of the values minus their mean over the
 /// columns. pearson_mean_track, pearson of the mean of the other columns of `truth`, a floor that needs no
-/// sequence. The last two are undefined for one column.
+/// sequence. These two are undefined for one column. With `profiles`: profile_jsd, the Jensen-Shannon
+/// distance (natural logarithm) between a window's shares of truth and of scores, the mean over windows
+/// weighted by their truth; profile_jsd_flat, that to equal shares, a floor.
 std::unique_ptr<SequenceMeasure> measure_numbers(const MeasuredRows& rows, std::span<const float> truth,
                                                  bool coverage = false);
 

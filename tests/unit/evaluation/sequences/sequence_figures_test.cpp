@@ -87,6 +87,19 @@ DOCTEST_TEST_CASE("sequence_figures: units of coverage are added up, and weighte
     DOCTEST_CHECK_FALSE(whole[7].has_value());  // of one track
 }
 
+DOCTEST_TEST_CASE("sequence_figures: profiles beside scipy's distances, weighted by units") {
+    const std::vector<float> predicted{1, 2, 1, 4, 1, 3, 5}, truth{0, 3, 1, 2, 2, 6, 0};
+    const std::vector<std::uint32_t> units{0, 0, 0, 0, 1, 1, 1}, windows{0, 0, 0, 0, 1, 1, 1}, weights{1, 3};
+    const auto measure = measure_numbers({predicted, 1, units, windows}, truth, true);
+    // scipy.spatial.distance.jensenshannon of each window
+    const double jsd[] = {0.272840749, 0.497354459}, flat[] = {0.339208008, 0.399532675};
+    const FigureValues once = measure->figures(nullptr), weighted = measure->figures(&weights);
+    DOCTEST_REQUIRE(once.size() == measure->names().size());
+    DOCTEST_CHECK(*once[9] == doctest::Approx((6 * jsd[0] + 8 * jsd[1]) / 14));
+    DOCTEST_CHECK(*once[10] == doctest::Approx((6 * flat[0] + 8 * flat[1]) / 14));
+    DOCTEST_CHECK(*weighted[9] == doctest::Approx((6 * jsd[0] + 24 * jsd[1]) / 30));
+}
+
 DOCTEST_TEST_CASE("sequence_figures: what is undefined is none") {
     const std::vector<float> scores{0.9F, 0.1F, 0.8F, 0.2F};
     const std::vector<std::uint32_t> truth{0, 0}, units{0, 1};
