@@ -198,6 +198,7 @@ def main():
         sparse = dict(block_size=4, num_random_blocks=1, hidden_size=32, intermediate_size=48)
         forms = {"norms behind, gates, no rotation": dict(norm="post", feed_forward="gated", positions="none", motif_filters=0, both_strands=False),
                  "sparse attention": dict(encoder=sparse, motif_filters=5, stages=[dict(channels=24, width=9, pool=4), dict(channels=32, width=5, pool=50)]),
+                 "a profile head": dict(bin=1, window_bins=1536, margin_bins=192, motif_filters=0, stages=[dict(channels=128, width=5, pool=pool) for pool in (4, 6, 1)]),
                  "a stage that keeps places": dict(stages=[dict(channels=128, width=3, pool=200), dict(channels=128, width=5, pool=1)])}
         shapes = {name: (*PRESETS[name][:3], options.positions or PRESETS[name][3], *PRESETS[name][4:]) for name in options.presets.split(",")}
         cases = {f"preset {name}": bins_network(*shape) for name, shape in shapes.items()}

@@ -96,15 +96,17 @@ def attributions_of(score, x, begin, end):
 def main():
     torch.set_default_dtype(torch.float64)
     cases = []
-    forms = [{}, dict(mixing="convolution", both_strands=True), dict(both_strands=True, norm="post", feed_forward="gated", positions="none", motif_filters=0)]
+    forms = [{}, dict(mixing="convolution", both_strands=True), dict(both_strands=True, norm="post", feed_forward="gated", positions="none", motif_filters=0),
+             dict(bin=5, window_bins=64, margin_bins=16, motif_filters=0)]  # a profile head
     for form in forms:
         mixing = form.pop("mixing", "attention")
         network = bins_network(2, 16, 2, 32, (2, 5), mixing, **SMALL | dict(both_strands=False) | form)
         config = models.BigBirdDnaBinsConfig(num_labels=LABELS, bigbird_dna={"task_model": {"network": network}})
         model, dna = fill(models.BigBirdDnaBins(config)), random_dna(320, 5)
         x = letters_of(dna)
-        weights = torch.zeros(16)
-        weights[BEGIN // 20:-(-END // 20)] = torch.tensor([0.25, 0.5, 0.25])  # bases of bins 6, 7 and 8
+        weights = torch.zeros(320 // network["bin"])  # by the bases of bins
+        for base in range(BEGIN, END):
+            weights[base // network["bin"]] += 1 / (END - BEGIN)
         with torch.no_grad():
             logits = [model(x)[0].tolist(), model(x.flip(1, 2))[0].tolist()]
         cases.append({"kind": "bins", "network": network, "dna": dna, "weights": weights.tolist(), "logits": logits, **attributions_of(Score(model, weights), x, BEGIN, END)})

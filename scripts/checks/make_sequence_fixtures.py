@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """make_sequence_fixtures.py FOLDER
 
-Writes network.json, logits, losses and gradients of the network of sequences, written anew in PyTorch in double precision, and logistic.json,
-scikit-learn's logistic regression on k-mers, for tests/unit/{sequences,task_models,baselines}. Parameters are not stored: element i of the parameter
+Writes network.json, logits, losses and gradients of the network of sequences, written anew in PyTorch in double precision; coverage.json, the loss of
+coverage by shape and total as PyTorch's multinomial and Poisson have it, with its gradient; and logistic.json, scikit-learn's logistic regression on k-mers, for tests/unit/{sequences,task_models,baselines}. Parameters are not stored: element i of the parameter
 number p (by name) is 0.5 (2 f - 1), with f the fraction of 43758.5453 sin(12.9898 i + p), in double precision before it becomes float32. Of a
 gradient g the sum of g_i sin(i + 1) is stored. Needs torch, numpy and scikit-learn.
 """
@@ -177,10 +177,27 @@ def logistic_cases():
     return cases
 
 
+def coverage_case():
+    """Two windows of 12 bases and two tracks. Constants of the counts, which have no gradient, are left out."""
+    draw = torch.Generator().manual_seed(5)
+    logits = (torch.randn(2, 12, 2, generator=draw) - 2).requires_grad_()
+    counts = torch.poisson(torch.full((2, 12, 2), 0.7), generator=draw)
+    loss = 0
+    for window in range(2):
+        for track in range(2):
+            y, rate = counts[window, :, track], F.softplus(logits[window, :, track])
+            shape = torch.distributions.Multinomial(int(y.sum()), probs=rate / rate.sum())
+            constant = torch.lgamma(y.sum() + 1) - torch.lgamma(y + 1).sum()
+            loss = loss + constant - shape.log_prob(y) + 0.2 * F.poisson_nll_loss(rate.sum(), y.sum(), log_input=False, eps=0)
+    loss.backward()
+    return {"logits": logits.tolist(), "counts": counts.tolist(), "loss": loss.item(), "gradient": logits.grad.tolist()}
+
+
 def main():
     folder = Path(sys.argv[1])
     folder.mkdir(exist_ok=True)
     (folder / "network.json").write_text(json.dumps(network_cases()) + "\n")
+    (folder / "coverage.json").write_text(json.dumps(coverage_case()) + "\n")
     (folder / "logistic.json").write_text(json.dumps(logistic_cases()) + "\n")
 
 

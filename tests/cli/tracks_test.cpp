@@ -87,6 +87,44 @@ DOCTEST_TEST_CASE("tracks: from fragments and a bigWig to a model, its tracks an
     DOCTEST_CHECK(track.find('-') == std::string::npos);
 }
 
+DOCTEST_TEST_CASE(
+    "tracks: profiles of single bases, from a bin model's trunk to values, figures and effects") {
+    const Yeast yeast;
+    const auto file = [&](const char* name) { return (yeast.folder / name).string(); };
+    const std::string signal = test_data("tracks/yeast.bedpe.gz").string();
+    works({"build-tracks", "--signal", signal, "--reference", Yeast::reference(), "--bin", "50", "--include",
+           "I:1-100000", "--output", file("bins"), "--validation", "I:80001-100000"});
+    works({"build-tracks", "--signal", signal, "--reference", Yeast::reference(), "--bin", "1", "--include",
+           "I:1-60000", "--output", yeast.examples, "--validation", "I:40001-60000"});
+    works({"finetune", "--examples", file("bins"), "--output", file("first"), "--steps", "2", "--batch-size",
+           "2", "--device", "cpu"});
+    works({"finetune", "--examples", yeast.examples, "--model", file("first"), "--output", file("whole"),
+           "--steps", "4", "--batch-size", "2", "--device", "cpu"});
+    works({"predict", "--model", file("whole"), "--examples", yeast.examples, "--split", "validation",
+           "--output", file("scores.tsv"), "--device", "cpu"});
+    works({"evaluate", "--examples", yeast.examples, "--split", "validation", "--scores", file("scores.tsv"),
+           "--resamples", "20", "--block-size", "5000", "--output", file("figures.json")});
+    const Json figures = read_json(yeast.folder / "figures.json");
+    DOCTEST_CHECK(figures["rows"] == 20000);
+    DOCTEST_CHECK(figures["profile_jsd"].get<double>() < 1);
+    DOCTEST_CHECK(figures["profile_jsd_flat_low"].is_number());
+    write_file(yeast.folder / "region.bed", "I\t41000\t41003\n");
+    works({"predict", "--model", file("whole"), "--reference", Yeast::reference(), "--regions",
+           file("region.bed"), "--tile", "1", "--output", file("tiles.bedgraph"), "--device", "cpu"});
+    DOCTEST_CHECK(read_file(yeast.folder / "tiles.bedgraph").find("I\t41002\t41003\t") != std::string::npos);
+    works({"predict-mutagenesis", "--model", file("whole"), "--reference", Yeast::reference(), "--regions",
+           file("region.bed"), "--output", file("effects.tsv"), "--device", "cpu"});
+    works({"attribute", "--model", file("whole"), "--reference", Yeast::reference(), "--regions",
+           file("region.bed"), "--method", "deeplift", "--output", file("letters.tsv"), "--device", "cpu"});
+    works({"embed", "--model", file("whole"), "--reference", Yeast::reference(), "--regions",
+           file("region.bed"), "--output", file("vectors.npy"), "--device", "cpu"});
+    const ProgramResult short_bins = run_program({"train", "--signal", signal, "--reference",
+                                                  Yeast::reference(), "--bin", "1", "--output", file("t")});
+    DOCTEST_CHECK(
+        short_bins.err.find("train takes a --bin of 16 or more; for profiles of 1 to 8 bp give --bin to "
+                            "build-tracks") != std::string::npos);
+}
+
 DOCTEST_TEST_CASE("tracks: what is wrong is said") {
     const Yeast yeast;
     const ProgramResult shift = yeast.build({"--shift", "4"});

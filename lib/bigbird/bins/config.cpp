@@ -65,6 +65,7 @@ constexpr std::array<Shape, 5> shapes{{{"tiny", 2, 128, 4, 64, {4, 5, 10}},
                                        {"large", 24, 1024, 16, 4096, {4, 5, 5}}}};
 constexpr std::array<std::int64_t, 3> widths{21, 5, 5};  // CTCF's motif has 19 positions, REST's 21
 constexpr std::int64_t most_motif_filters = 48;
+constexpr std::int64_t longest_profile_bin = 8, profile_position = 24;  // bases
 
 /// Sets pools whose product is `position`, from the first stage on as near as possible to the old ones, by
 /// ratio.
@@ -94,12 +95,16 @@ std::int64_t BinsConfig::position_bases() const {
 void BinsConfig::validate() const {
     grid().validate();
     require_stages(*this);
-    require(bin % position_bases() == 0, "a bin of " + std::to_string(bin) +
-                                             " bases is no whole number of positions of " +
-                                             std::to_string(position_bases()));
+    const std::string misfit =
+        " bases is no whole number of positions of " + std::to_string(position_bases());
+    require(bin % position_bases() == 0 || position_bases() % bin == 0,
+            "a bin of " + std::to_string(bin) + misfit + ", nor a whole part of one");
+    require(window_bases() % position_bases() == 0, "a window of " + std::to_string(window_bases()) + misfit);
     require(motif_filters >= 0 && motif_filters <= stages.front().channels,
             "motif_filters must be between 0 and the " + std::to_string(stages.front().channels) +
                 " channels of the first stage, not " + std::to_string(motif_filters));
+    require(!has_profile() || motif_filters == 0,
+            "motif_filters must be 0 where bins are shorter than positions");
     require(stages.back().channels == encoder.hidden_size,
             "the last stage has " + std::to_string(stages.back().channels) + " channels, the encoder " +
                 std::to_string(encoder.hidden_size) + " hidden features");
@@ -144,11 +149,16 @@ BinsConfig preset(const std::string& name) {
 
 BinsConfig fitted_to(BinsConfig config, std::int64_t bin) {
     const std::int64_t window = config.window_bases(), before = config.position_bases();
+    if (config.bin == bin || (bin % before == 0 && !config.has_profile())) {
+        config.bin = bin;
+        return config;
+    }
     config.bin = bin;
-    if (bin % before == 0) return config;
-    std::int64_t position = std::min(bin, before);
-    while (bin % position != 0)
+    const std::int64_t whole = bin <= longest_profile_bin ? profile_position / bin * bin : bin;
+    std::int64_t position = std::min(whole, before);
+    while (whole % position != 0)
         --position;
+    if (bin < position) config.motif_filters = 0;
     set_pools(config.stages, position);
     const std::int64_t block = config.encoder.pattern.block_size, step = std::lcm(block * position, bin);
     config.window_bins = std::max<std::int64_t>(1, (window + step / 2) / step) * step / bin;

@@ -20,12 +20,16 @@ struct Stage {
     bool operator==(const Stage&) const = default;
 };
 
+/// Channels of a profile head, and the bases that one of its filters reads (BPNet's width).
+inline constexpr std::int64_t profile_channels = 64, profile_width = 25;
+
 /// What mixes positions: BigBird's attention or, as a baseline, convolutions of width 3 with dilation 2^layer
 /// (Basenji's, Kelley and others 2018).
 enum class Mixing : std::uint8_t { attention, convolution };
 
 struct BinsConfig {
-    std::int64_t bin = 200;         ///< bases
+    /// Bases. Bins shorter than a position have a profile head (network.hpp).
+    std::int64_t bin = 200;
     std::int64_t window_bins = 64;  ///< bins that go through the network at once
     /// At each end of a window in prediction: context that gets no scores.
     std::int64_t margin_bins = 8;
@@ -48,6 +52,10 @@ struct BinsConfig {
     std::int64_t window_bases() const { return grid().window_bases(); }
     std::int64_t position_bases() const;  ///< the product of the pools
     std::int64_t window_positions() const { return window_bases() / position_bases(); }
+    bool has_profile() const { return bin < position_bases(); }
+    std::int64_t positions_a_bin() const { return has_profile() ? 1 : bin / position_bases(); }
+    /// Size of a bin's features, without motif_filters.
+    std::int64_t feature_size() const { return has_profile() ? profile_channels : encoder.hidden_size; }
     /// Throws ConfigError naming what does not fit.
     void validate() const;
 };
@@ -59,7 +67,8 @@ BinsConfig preset(const std::string& name);
 
 /// Returns the network for bins of `bin` bases. If `bin` is not a multiple of the position's length, the
 /// position shrinks to the largest divisor of `bin`. The pools then change as little as possible, and the
-/// windows' length in bases stays about the same.
+/// windows' length in bases stays about the same. Bins of at most 8 bases get a profile head, positions of
+/// about 24 bases and no motif_filters.
 BinsConfig fitted_to(BinsConfig config, std::int64_t bin);
 
 Json to_json(const BinsConfig& config);

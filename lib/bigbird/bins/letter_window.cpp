@@ -38,6 +38,11 @@ LetterWindow::LetterWindow(BinsNetwork network, const at::Tensor& window, std::i
     BIGBIRD_EXPECTS(
         window.size(0) == config.window_bases() && begin >= 0 && begin < end && end <= window.size(0),
         "bases of a window");
+    if (config.has_profile()) {
+        slice_ = base_channels(window.unsqueeze(0))[0];
+        offset_ = begin;
+        return;
+    }
     const std::vector<StageReach> stages = stage_reaches(config);
     const std::int64_t bases = config.position_bases(), positions = config.bin / bases;
     const std::int64_t last =
@@ -56,15 +61,17 @@ LetterWindow::LetterWindow(BinsNetwork network, const at::Tensor& window, std::i
 
 at::Tensor LetterWindow::logits(const at::Tensor& letters) const {
     const BinsConfig& config = network_->config();
+    const at::Tensor read = with_part(slice_.unsqueeze(0), letters, offset_);
+    BinsNetwork network = network_;
+    if (config.has_profile()) return network->forward(read);
     const std::int64_t positions = config.bin / config.position_bases();
-    const StemOutput part = network_->stem()->forward(with_part(slice_.unsqueeze(0), letters, offset_));
+    const StemOutput part = network_->stem()->forward(read);
     StemOutput stem{
         with_part(stem_.positions, part.positions.narrow(1, before_ * positions, count_ * positions),
                   first_ * positions),
         {}};
     if (stem_.sites.defined())
         stem.sites = with_part(stem_.sites, part.sites.narrow(1, before_, count_), first_);
-    BinsNetwork network = network_;
     return network->predict(network->encode(stem));
 }
 

@@ -23,11 +23,11 @@ public:
 
 private:
     BinsNetwork network_;
-    std::int64_t first_, count_;    ///< bins that the bases can change in the stem
-    std::int64_t before_;           ///< bins in front of them that are computed with them
-    std::int64_t offset_, length_;  ///< the given bases' range in the slice
-    at::Tensor slice_;              ///< (bases, 4) of the bins that are computed
-    StemOutput stem_;               ///< output of the unchanged window
+    std::int64_t first_ = 0, count_ = 0;  ///< bins that the bases can change in the stem
+    std::int64_t before_ = 0;             ///< bins in front of them that are computed with them
+    std::int64_t offset_, length_;        ///< the given bases' range in the slice
+    at::Tensor slice_;  ///< (bases, 4) of the bins that are computed; all with a profile head
+    StemOutput stem_;   ///< output of the unchanged window; empty with a profile head
 };
 
 }  // namespace bigbird::bins

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "bigbird/bins/network.hpp"
 
+#include "bigbird/bins/convolution.hpp"
 #include "bigbird/bins/secants.hpp"
 #include "bigbird/core/check.hpp"
 #include "bigbird/core/rng.hpp"
@@ -16,6 +17,7 @@ namespace bigbird::bins {
 namespace {
 
 constexpr double first_sharpness = 2, output_scale = 0.1;
+constexpr model::DropoutSite head_site{model::DropoutSite::Place::classifier_input};
 
 /// Sets biases of queries and keys in the first half of a head's features. Rotation turns their product into
 /// the sum of the cosines of the angles between two positions, divided by sqrt(head_dim) as scores are.
@@ -29,7 +31,8 @@ void attend_near_positions(at::Tensor& bias, std::int64_t heads) {
 
 double bound_of(const std::string& name, const at::Tensor& weight) {
     const auto inputs = static_cast<double>(weight.numel() / weight.size(0));
-    return (name.starts_with("head.") ? output_scale : 1.0) / std::sqrt(inputs);
+    const bool last = name.starts_with("head.") && !name.starts_with("head.profile.");
+    return (last ? output_scale : 1.0) / std::sqrt(inputs);
 }
 
 }  // namespace
@@ -52,7 +55,15 @@ BinsNetworkImpl::BinsNetworkImpl(const BinsConfig& config, std::int64_t labels)
         norm_ = head->register_module(
             "norm", model::LayerNorm(config_.encoder.hidden_size, config_.encoder.layer_norm_eps));
     }
-    output_ = head->register_module("output", model::Linear(config_.encoder.hidden_size, labels));
+    output_ = head->register_module("output", model::Linear(config_.feature_size(), labels));
+    if (config_.has_profile()) {
+        const auto profile = head->register_module("profile", std::make_shared<torch::nn::Module>("profile"));
+        context_ =
+            profile->register_module("context", model::Linear(config_.encoder.hidden_size, profile_channels));
+        sites_weight_ =
+            profile->register_parameter("weight", at::zeros({profile_channels, 4, profile_width}));
+        sites_bias_ = profile->register_parameter("bias", at::zeros({profile_channels}));
+    }
     if (config_.motif_filters > 0) {
         const auto motifs = head->register_module("motifs", std::make_shared<torch::nn::Module>("motifs"));
         own_motifs_ = {
@@ -67,7 +78,25 @@ at::Tensor BinsNetworkImpl::forward(const at::Tensor& bases, const model::Dropou
 
 at::Tensor BinsNetworkImpl::features(const at::Tensor& bases, const model::DropoutKey& key) {
     BIGBIRD_EXPECTS(bases.size(1) == config_.window_bases(), "a window of another length");
-    return encode(stem_->forward(bases), key);
+    const at::Tensor encoded = encode(stem_->forward(bases), key);
+    return config_.has_profile() ? bases_of(encoded, bases, key) : encoded;
+}
+
+at::Tensor BinsNetworkImpl::bases_of(const at::Tensor& encoded, const at::Tensor& bases,
+                                     const model::DropoutKey& key) {
+    const std::int64_t batch = encoded.size(0), position = config_.position_bases();
+    const at::Tensor context =
+        context_
+            ->forward(is_training() ? model::dropout(encoded, config_.head_dropout, key, head_site) : encoded)
+            .unsqueeze(2);  // (batch, positions, 1, channels)
+    const at::Tensor sites = convolution(base_channels(bases), sites_weight_, sites_bias_)
+                                 .reshape({batch, -1, position, profile_channels});
+    const at::Tensor active =
+        elementwise(context + sites, [](const at::Tensor& all) { return at::gelu(all, "tanh"); });
+    return (context + active)
+        .to(at::kFloat)
+        .reshape({batch, config_.window_bins, config_.bin, profile_channels})
+        .mean(2);
 }
 
 Pass BinsNetworkImpl::pass_of(const at::Tensor& x, const model::DropoutKey& key) {
@@ -85,7 +114,7 @@ Pass BinsNetworkImpl::pass_of(const at::Tensor& x, const model::DropoutKey& key)
 
 at::Tensor BinsNetworkImpl::means_of(const at::Tensor& x) const {
     const at::Tensor y = norm_ ? jointly(x, [&](const at::Tensor& some) { return norm_->forward(some); }) : x;
-    const std::int64_t positions = config_.window_positions() / config_.window_bins;
+    const std::int64_t positions = config_.positions_a_bin();
     return y.to(at::kFloat).view({y.size(0), y.size(1) / positions, positions, y.size(2)}).mean(2);
 }
 
@@ -111,18 +140,18 @@ at::Tensor BinsNetworkImpl::encode_changed(const at::Tensor& window, const Proje
         x = i == 0 ? layers_[i]->forward_changed(x, changed, projections, pass)
                    : layers_[i]->forward(x, pass);
     }
-    const std::int64_t positions = config_.window_positions() / config_.window_bins;
+    const std::int64_t positions = config_.positions_a_bin();
     const at::Tensor rows =
         (bins.unsqueeze(2) * positions + at::arange(positions, bins.options())).flatten(1);
     return means_of(layers_.back()->forward_at(x, rows, pass));
 }
 
 at::Tensor BinsNetworkImpl::predict(const at::Tensor& features, const model::DropoutKey& key) {
-    constexpr model::DropoutSite site{model::DropoutSite::Place::classifier_input};
+    if (config_.has_profile()) return output_->forward(features);
     const std::int64_t hidden = config_.encoder.hidden_size;
     const at::Tensor means = features.narrow(2, 0, hidden);
     const at::Tensor logits =
-        output_->forward(is_training() ? model::dropout(means, config_.head_dropout, key, site) : means);
+        output_->forward(is_training() ? model::dropout(means, config_.head_dropout, key, head_site) : means);
     if (!own_motifs_.weight.defined()) return logits;
     const at::Tensor sites = features.narrow(2, hidden, config_.motif_filters) - own_motifs_.mean;
     const at::Tensor& weight = own_motifs_.weight;

@@ -13,8 +13,11 @@
 
 namespace bigbird::bins {
 
-/// Stem, encoder and head. Parameters are zero until initialise() or a file fills them; their names are the
-/// keys of model.safetensors: stem.0.convolution.weight, encoder.0.query.weight, head.output.weight …
+/// Stem, encoder and head. Bins shorter than a position have a profile head: with c the encoder's vector of
+/// a position, projected, and s a convolution over the bases (width 25), a base's features are
+/// c + gelu(c + s). So the trunk says how much signal a position has, and both say at which base. Parameters
+/// are zero until initialise() or a file fills them; their names are the keys of model.safetensors:
+/// stem.0.convolution.weight, encoder.0.query.weight, head.output.weight …
 class BinsNetworkImpl : public torch::nn::Module {
 public:
     /// Throws ConfigError if the configuration is not valid.
@@ -23,12 +26,14 @@ public:
     /// may have gradients, on the network's device. Returns (batch, window_bins, labels) logits. Dropout in
     /// training mode, by `key`.
     at::Tensor forward(const at::Tensor& bases, const model::DropoutKey& key = {});
-    /// The first part of forward(), up to the head: (batch, window_bins, hidden + motif_filters) float32, the
-    /// means over each bin's positions and its best sites (own_motifs.hpp).
+    /// The first part of forward(), up to the head: (batch, window_bins, feature_size + motif_filters)
+    /// float32, the means over each bin's positions and its best sites (own_motifs.hpp), or the means over
+    /// its bases of what a profile head reads.
     at::Tensor features(const at::Tensor& bases, const model::DropoutKey& key = {});
     /// The first part of features().
     Stem stem() const { return stem_; }
     /// The second part of features(): the encoder over a window's positions, and the best sites of its bins.
+    /// With a profile head: of its positions.
     at::Tensor encode(const StemOutput& stem, const model::DropoutKey& key = {});
     /// The projections that encode_changed() needs, of a window's positions, (1, positions, hidden).
     Projections project(const at::Tensor& window);
@@ -53,6 +58,7 @@ private:
     Pass pass_of(const at::Tensor& x, const model::DropoutKey& key);
     /// The mean over each bin's positions, (batch, bins x positions of a bin, hidden), as float32.
     at::Tensor means_of(const at::Tensor& x) const;
+    at::Tensor bases_of(const at::Tensor& encoded, const at::Tensor& bases, const model::DropoutKey& key);
 
     BinsConfig config_;
     std::int64_t labels_;
@@ -61,6 +67,8 @@ private:
     std::vector<EncoderLayer> layers_;
     model::LayerNorm norm_{nullptr};  // none where layers end with theirs
     model::Linear output_{nullptr};
+    model::Linear context_{nullptr};  // of a profile head, as the next two
+    at::Tensor sites_weight_, sites_bias_;
     OwnMotifs own_motifs_;
     model::RotaryTable rotary_;  // made on first use
 };

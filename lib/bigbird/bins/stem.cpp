@@ -21,7 +21,9 @@ std::shared_ptr<torch::nn::Module> group(torch::nn::Module& parent, const std::s
 }  // namespace
 
 StemImpl::StemImpl(const BinsConfig& config)
-    : both_strands_(config.both_strands), bin_(config.bin), motif_filters_(config.motif_filters) {
+    : both_strands_(config.both_strands),
+      bin_(config.positions_a_bin() * config.position_bases()),
+      motif_filters_(config.motif_filters) {
     std::int64_t before = letters;
     for (std::size_t i = 0; i < config.stages.size(); ++i) {
         const Stage& stage = config.stages[i];

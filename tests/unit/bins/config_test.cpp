@@ -89,3 +89,23 @@ DOCTEST_TEST_CASE("bins config: a preset fits bins of any length") {
     const bool same = fitted_to(preset("small"), 200).stages == preset("small").stages;
     DOCTEST_CHECK(same);
 }
+
+DOCTEST_TEST_CASE("bins config: short bins have a profile head on positions of about 24 bases") {
+    for (const std::int64_t bin : {1, 2, 4, 5, 7, 8}) {
+        DOCTEST_CAPTURE(bin);
+        const BinsConfig config = fitted_to(preset("tiny"), bin);
+        config.validate();
+        const bool profile = config.has_profile() && config.motif_filters == 0;
+        DOCTEST_CHECK(profile);
+        DOCTEST_CHECK(config.position_bases() == (bin == 5 ? 20 : bin == 7 ? 21 : 24));
+        DOCTEST_CHECK(std::abs(config.window_bases() - 12'800) <= 800);
+        const BinsConfig again = fitted_to(config, 50);  // from a model of profiles to one of bins
+        again.validate();
+        DOCTEST_CHECK_FALSE(again.has_profile());
+        DOCTEST_CHECK(std::abs(again.window_bases() - 12'800) <= 1'600);
+    }
+    BinsConfig config = fitted_to(preset("tiny"), 1);
+    config.motif_filters = 4;
+    DOCTEST_CHECK(message_of<ConfigError>([&] { config.validate(); }) ==
+                  "model of bins: motif_filters must be 0 where bins are shorter than positions");
+}

@@ -94,6 +94,39 @@ DOCTEST_TEST_CASE("bins network: a label's own motif is added to its logit, and 
     DOCTEST_CHECK(own.mean.grad()[2].item<double>() == doctest::Approx(-3 * 8));
 }
 
+DOCTEST_TEST_CASE("bins network: a profile head beside its sums, base by base, and as means over bins") {
+    BinsConfig config = small_bins();
+    config.bin = 1;
+    config.window_bins = 160;
+    config.margin_bins = 40;
+    BinsNetwork network = network_of(config);
+    const at::NoGradGuard no_gradients;
+    const std::string dna = some_dna(160);
+    const at::Tensor bases = codes_of(dna).unsqueeze(0);
+    const at::Tensor encoded = network->encode(network->stem()->forward(bases))[0];  // (16 positions, hidden)
+    DOCTEST_REQUIRE(encoded.size(0) == 16);
+    auto weights = network->named_parameters();
+    const at::Tensor filters = weights["head.profile.weight"];
+    const at::Tensor context =
+        at::linear(encoded, weights["head.profile.context.weight"], weights["head.profile.context.bias"]);
+    at::Tensor expected = at::zeros({160, profile_channels});
+    for (std::int64_t base = 0; base < 160; ++base) {
+        at::Tensor sum = context[base / 10] + weights["head.profile.bias"];
+        for (std::int64_t tap = 0; tap < profile_width; ++tap) {
+            const std::int64_t at = base + tap - profile_width / 2;
+            if (at < 0 || at >= 160 || dna[static_cast<std::size_t>(at)] == 'N') continue;
+            sum = sum + filters.select(2, tap).select(1, code_of(dna[static_cast<std::size_t>(at)]));
+        }
+        expected[base] = context[base / 10] + at::gelu(sum, "tanh");
+    }
+    DOCTEST_CHECK(difference(network->features(bases)[0], expected) < 1e-5);
+    config.bin = 5;
+    config.window_bins = 32;
+    config.margin_bins = 8;
+    const at::Tensor means = network_of(config)->features(bases)[0];  // the seed and names give equal weights
+    DOCTEST_CHECK(difference(means, expected.view({32, 5, profile_channels}).mean(1)) < 1e-5);
+}
+
 DOCTEST_TEST_CASE("bins network: names of weights, and what initialise draws") {
     BinsNetwork one = network_of(small_bins()), two = network_of(small_bins());
     auto parameters = one->named_parameters();

@@ -214,6 +214,10 @@ private:
                 stretches.add(contig.name, bin, split);
                 const genome::Interval about = genome::window_around(where, window());
                 sequence.keep(about.begin, about.end);
+                if (rows_ > std::numeric_limits<std::int32_t>::max())
+                    throw ConfigError(
+                        "--bin " + std::to_string(options_.bin) +
+                        " makes more than 2^31 bins: give --include, such as peaks, or longer bins");
                 row_of_bin_.back()[static_cast<std::size_t>(bin)] = static_cast<std::int32_t>(rows_++);
                 splits_.push_back(split);
                 ++split_rows_[static_cast<std::size_t>(split)];

@@ -49,7 +49,7 @@ public:
     at::Tensor first_filters() const override { return network_->first_filters(); }
     bins::BinsNetwork base_network() const override { return network_; }
     bins::OwnMotifs own_motifs() const override { return network_->own_motifs(); }
-    std::int64_t hidden_size() const override { return network_->config().encoder.hidden_size; }
+    std::int64_t hidden_size() const override { return network_->config().feature_size(); }
     bins::Grid grid() const override { return network_->config().grid(); }
     std::int64_t window_positions() const override { return network_->config().window_positions(); }
     /// Maps of single bases fill a GPU long before positions do.
@@ -57,7 +57,8 @@ public:
         constexpr std::int64_t bytes_of_value = 40;
         const std::int64_t windows = BinNetwork::windows_at_once(batch_tokens);
         if (device().is_cpu()) return windows;
-        const std::int64_t values = grid().window_bases() * network_->config().stages.front().channels;
+        const std::int64_t values = grid().window_bases() * (network_->config().stages.front().channels +
+                                                             (has_profile() ? bins::profile_channels : 0));
         return std::clamp<std::int64_t>(model::device_memory(device()) / (bytes_of_value * values), 1,
                                         windows);
     }
@@ -85,6 +86,7 @@ public:
         return network_.ptr()->predict(features, key).to(at::kFloat);
     }
     std::unique_ptr<EditedBins> edit(std::string_view window, bool reverse) const override {
+        if (has_profile()) return BinNetwork::edit(window, reverse);
         return std::make_unique<Edited>(*this, window, reverse);
     }
     std::shared_ptr<BinNetwork> copy() const override {
@@ -100,7 +102,10 @@ public:
     }
 
 private:
-    training::ComputeType type() const { return type_for_bases(computing_, hidden_size()); }
+    bool has_profile() const { return network_->config().has_profile(); }
+    training::ComputeType type() const {
+        return type_for_bases(computing_, network_->config().encoder.hidden_size);
+    }
 
     class Edited : public EditedBins {
     public:

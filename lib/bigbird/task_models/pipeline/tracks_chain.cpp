@@ -53,7 +53,12 @@ std::string region_text(const std::string& interval) {
 
 class TracksChain : public Chain {
 public:
-    explicit TracksChain(const TrainSpec& spec) : spec_(spec) {}
+    explicit TracksChain(const TrainSpec& spec) : spec_(spec) {
+        if (spec.tracks.bin < 16)
+            throw ConfigError(
+                "train takes a --bin of 16 or more; for profiles of 1 to 8 bp give --bin to "
+                "build-tracks, then finetune, predict and evaluate (docs/tracks.md)");
+    }
 
     Json options() const override {
         Json options = genome_options(spec_);

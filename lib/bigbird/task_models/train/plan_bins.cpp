@@ -57,13 +57,15 @@ bins::BinsConfig trunk_config(const FinetuneSpec& spec, const fs::path& pretrain
     return config;
 }
 
-/// Copies all weights of a bin model except its head's, which has other labels.
+/// Copies all weights of a bin model except its head's, which has other labels. A profile head begins anew
+/// where the model has none.
 void take_trunk(bins::BinsNetworkImpl& network, const fs::path& pretrained) {
     const at::NoGradGuard no_gradients;
     const model::TensorMap weights = model::read_weights(pretrained);
     for (auto& item : network.named_parameters()) {
         const bool of_labels = item.key().starts_with("head.output") || item.key() == "head.motifs.weight";
-        if (!of_labels) item.value().copy_(weights.at(item.key()));
+        const bool is_new = item.key().starts_with("head.profile.") && !weights.contains(item.key());
+        if (!of_labels && !is_new) item.value().copy_(weights.at(item.key()));
     }
 }
 
@@ -192,11 +194,12 @@ RunPlan plan_bins(const FinetuneSpec& spec, int threads, bool speaks) {
     plan.network = [&spec, shape, bins](const Job& job) {
         return new_network(spec, shape, bins->label_table().size(), job);
     };
-    plan.data = [&spec, bins](const std::shared_ptr<TaskNetwork>& network, int some) {
+    plan.data = [&spec, shape, bins](const std::shared_ptr<TaskNetwork>& network, int some) {
         BinsSpec of_bins = spec.bins;
         of_bins.motif_file = spec.output / motif_file;
-        if (!spec.is_bigbird() && !spec.pretrained.empty())
-            of_bins.motifs = 0;  // the copied trunk already has motifs
+        // A copied trunk already has motifs; in bins shorter than a position there are none to find.
+        if (!spec.is_bigbird() && (!spec.pretrained.empty() || shape.config.has_profile()))
+            of_bins.motifs = 0;
         return std::make_unique<BinData>(std::dynamic_pointer_cast<BinNetwork>(network), *bins, spec, of_bins,
                                          some);
     };

@@ -112,6 +112,25 @@ DOCTEST_TEST_CASE("task_models/record_targets: figures of numbers and of counts"
 }
 
 DOCTEST_TEST_CASE(
+    "task_models/record_targets: shape and total have PyTorch's multinomial's loss and gradient") {
+    const Json expected = read_json(test_data("sequences/coverage.json"));
+    const auto tensor = [&](const char* name) {
+        std::vector<float> values;
+        for (const Json& window : expected.at(name))
+            for (const Json& base : window)
+                for (const Json& track : base)
+                    values.push_back(track.get<float>());
+        return at::tensor(values).view({2, 12, 2});
+    };
+    const at::Tensor logits = tensor("logits").requires_grad_(true);
+    const at::Tensor loss =
+        coverage_target(CoverageLoss::poisson_multinomial)->loss_sum(logits, tensor("counts"), {});
+    DOCTEST_CHECK(loss.item<double>() == doctest::Approx(expected.at("loss").get<double>()).epsilon(1e-5));
+    loss.backward();
+    DOCTEST_CHECK(difference(logits.grad(), tensor("gradient")) < 1e-5);
+}
+
+DOCTEST_TEST_CASE(
     "task_models/record_targets: coverage has PyTorch's Poisson loss, and the others as written") {
     const at::Tensor logits = random_tensor({2, 5, 3}, 1, at::kFloat).requires_grad_(true),
                      y = random_tensor({2, 5, 3}, 2, at::kFloat).abs(), rate = at::softplus(logits);
