@@ -5,22 +5,17 @@
 #include "bigbird/core/formats/protobuf_wire.hpp"
 #include "bigbird/core/interrupt.hpp"
 #include "bigbird/core/log.hpp"
+#include "bigbird/core/system/child_process.hpp"
 #include "bigbird/tokenizer/tokenizer.hpp"
 
-#include <fcntl.h>
-#include <poll.h>
 #include <sentencepiece_trainer.h>
-#include <sys/prctl.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <array>
-#include <cerrno>
+#include <chrono>
 #include <csignal>
 #include <cstdio>
-#include <stdexcept>
-#include <system_error>
 #include <unordered_map>
 #include <utility>
 
@@ -110,80 +105,34 @@ std::string normalizer_spec_of() {
     return writer.text();
 }
 
-constexpr char good = 'M', bad = 'E';  // what the worker's message begins with
-constexpr int milliseconds_between_looks = 100;
+constexpr char good = 'M', bad = 'E';  // what the child's message begins with
 
-// The library's trainer cannot be interrupted and aborts on unexpected input. A separate process can be
-// ended, and its end can be reported.
-class Worker {
-public:
-    Worker(const TrainSpec& spec, const TrainingCorpus& corpus) {
-        int ends[2];
-        if (::pipe2(ends, O_CLOEXEC) != 0) throw std::system_error(errno, std::generic_category(), "pipe");
-        child_ = ::fork();
-        if (child_ == 0) work(spec, corpus, ends[1]);
-        ::close(ends[1]);
-        message_ = ends[0];
-        if (child_ < 0) {
-            ::close(message_);
-            throw std::system_error(errno, std::generic_category(), "fork");
-        }
-    }
-    ~Worker() {
-        ::close(message_);
-        if (child_ > 0) {
-            ::kill(child_, SIGKILL);
-            ::waitpid(child_, nullptr, 0);
-        }
-    }
-    Worker(const Worker&) = delete;
-    Worker& operator=(const Worker&) = delete;
-
-    // Returns the child's message; empty if it ended without one.
-    std::string wait() {
-        std::string text;
-        std::array<char, 65536> block;
-        while (true) {
-            pollfd ready{message_, POLLIN, 0};
-            ::poll(&ready, 1, milliseconds_between_looks);
-            stop_if_asked();
-            if (ready.revents == 0) continue;
-            const ssize_t size = ::read(message_, block.data(), block.size());
-            if (size <= 0) return text;
-            text.append(block.data(), static_cast<std::size_t>(size));
-        }
-    }
-
-private:
-    [[noreturn]] static void work(const TrainSpec& spec, const TrainingCorpus& corpus, int message) {
-        ::prctl(PR_SET_PDEATHSIG, SIGKILL);
-        for (const int signal : stop_signals)
-            if (std::signal(signal, SIG_DFL) == SIG_IGN) std::signal(signal, SIG_IGN);  // as nohup asked
-        StretchIterator iterator(corpus.positions());
-        std::string model;
-        const auto status = sentencepiece::SentencePieceTrainer::Train(options_of(spec), &iterator, &model);
-        const std::string text = status.ok() ? good + model : bad + std::string(status.ToString());
-        for (std::size_t done = 0; done < text.size();) {
-            const ssize_t size = ::write(message, text.data() + done, text.size() - done);
-            if (size < 0) ::_exit(1);
-            done += static_cast<std::size_t>(size);
-        }
-        ::_exit(0);
-    }
-
-    pid_t child_ = -1;
-    int message_ = -1;
-};
+/// In a child process: sends the model, or what is wrong.
+int train_in_child(const TrainSpec& spec, const TrainingCorpus& corpus, int standard_error) {
+    ::dup2(standard_error, STDERR_FILENO);  // the library's log is for the user
+    for (const int signal : stop_signals)
+        if (std::signal(signal, SIG_DFL) == SIG_IGN) std::signal(signal, SIG_IGN);  // as nohup asked
+    StretchIterator iterator(corpus.positions());
+    std::string model;
+    const auto status = sentencepiece::SentencePieceTrainer::Train(options_of(spec), &iterator, &model);
+    const std::string text = status.ok() ? good + model : bad + std::string(status.ToString());
+    return std::fwrite(text.data(), 1, text.size(), stdout) == text.size() ? 0 : 1;
+}
 
 }  // namespace
 
+// The library's trainer cannot be interrupted and aborts on unexpected input. A separate process can be
+// ended, and its end can be reported.
 std::string train_with_sentencepiece(const TrainSpec& spec, const TrainingCorpus& corpus) {
-    const std::string message = Worker(spec, corpus).wait();
+    constexpr std::chrono::hours no_limit(24 * 365);
+    const int standard_error = ::dup(STDERR_FILENO);
+    const std::string message =
+        run_child([&] { return train_in_child(spec, corpus, standard_error); }, no_limit).out;
+    ::close(standard_error);
     if (message.empty()) {
         throw DeviceError(
             "SentencePiece's trainer ended without a result, perhaps for want of memory; --engine exact "
-            "takes "
-            "far less");
+            "takes far less");
     }
     if (message.front() != good)
         throw InputError("SentencePiece cannot train on this corpus: " + message.substr(1));
