@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Writes test_data/train/events.bin with the tensorboard package (2.20): what tests/unit/training/metrics/event_file_test.cpp compares with."""
+"""Writes test_data/train/events.bin with the tensorboard package (2.20): what tests/unit/training/metrics/metrics_log_test.cpp compares with."""
 import sys
 from pathlib import Path
 

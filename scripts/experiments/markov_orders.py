@@ -5,7 +5,7 @@
     scripts/experiments/markov_orders.py --reference grch37.fa.gz --train 20:1-50000000 X:1-69999930 --test 22:20500001-22000000
 
 Only contexts of the held-out sequence are counted, so memory does not grow with the order. Probabilities of all orders are interpolated as
-lib/bigbird/baselines/sequence/context_counts.cpp has it. 126 Mb take a quarter of an hour. Needs numpy.
+lib/bigbird/baselines/sequence/markov.cpp has it. 126 Mb take a quarter of an hour. Needs numpy.
 """
 import argparse
 import gzip

@@ -13,7 +13,6 @@
 
 #include <cstdio>
 #include <filesystem>
-#include <string>
 #include <vector>
 
 namespace {

@@ -13,7 +13,6 @@
 #include "bigbird/model/device/device.hpp"
 #include "bigbird/pretraining/masked/cost.hpp"
 #include "bigbird/training/device/autocast.hpp"
-#include "bigbird/training/device/measured_device.hpp"
 #include "bigbird/training/optimizer.hpp"
 
 #include <ATen/ATen.h>

@@ -6,13 +6,11 @@
 // Prints a JSON line: the median seconds of processor time (of all threads) of each over REPEATS turns.
 #include "bigbird/model/device/device.hpp"
 #include "bigbird/model/layers/linear_cross_entropy.hpp"
-#include "bigbird/model/layers/softmax_loss.hpp"
 
 #include <ATen/ATen.h>
 
 #include <algorithm>
 #include <cstdio>
-#include <ctime>
 #include <string>
 #include <vector>
 

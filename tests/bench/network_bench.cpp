@@ -7,7 +7,6 @@
 // processor.
 #include "bigbird/core/system/processor.hpp"
 #include "bigbird/model/bigbird.hpp"
-#include "bigbird/model/device/arithmetic.hpp"
 #include "bigbird/model/device/device.hpp"
 #include "bigbird/training/device/autocast.hpp"
 #include "bigbird/training/optimizer.hpp"

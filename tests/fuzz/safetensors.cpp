@@ -2,7 +2,6 @@
 // A safetensors file: its header, its description, and all its numbers.
 #include "fuzz/fuzz_target.hpp"
 
-#include "bigbird/model/files/check_weights.hpp"
 #include "bigbird/model/files/describe.hpp"
 
 using namespace bigbird;

@@ -10,7 +10,7 @@
 #include "bigbird/attention/cuda/host/kernel_library.hpp"
 #include "bigbird/core/system/program_file.hpp"
 #include "bigbird/model/device/device.hpp"
-#include "bigbird/training/ranks/nccl_plugin.hpp"
+#include "bigbird/training/ranks/rank_spec.hpp"
 
 #include <ATen/ATen.h>
 #include <c10/core/impl/VirtualGuardImpl.h>

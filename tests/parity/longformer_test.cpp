@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // Against what Hugging Face transformers computes with its Longformers
 // (scripts/checks/make_longformer_fixtures.py): activations of every layer, the last outputs and gradients.
+#include "bigbird/model/files/longformer.hpp"
+
 #include "support/temp_dir.hpp"
 #include "support/tensors.hpp"
 #include "support/testing.hpp"
 
 #include "bigbird/core/formats/json_file.hpp"
-#include "bigbird/model/files/weight_names.hpp"
 #include "bigbird/model/forward_tensors.hpp"
 #include "bigbird/model/model_directory.hpp"
 

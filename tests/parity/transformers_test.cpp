@@ -8,7 +8,6 @@
 #include "bigbird/model/safetensors.hpp"
 
 #include <array>
-#include <cmath>
 
 using namespace bigbird::model;
 using bigbird::attention::Backend;

@@ -10,8 +10,6 @@
 #include "bigbird/core/error.hpp"
 #include "bigbird/model/layers/dropout.hpp"
 #include "bigbird/training/device/autocast.hpp"
-#include "bigbird/training/device/measured_device.hpp"
-#include "bigbird/training/device/memory.hpp"
 
 using namespace bigbird;
 using namespace bigbird::testing;

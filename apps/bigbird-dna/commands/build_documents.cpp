@@ -9,7 +9,7 @@
 #include "bigbird/core/parallel.hpp"
 #include "bigbird/core/progress.hpp"
 #include "bigbird/corpus/documents/document_writer.hpp"
-#include "bigbird/corpus/merge/merge_documents.hpp"
+#include "bigbird/corpus/merge/merge_tokens.hpp"
 
 #include <cstdint>
 #include <cstdio>

@@ -11,7 +11,7 @@
 #include "bigbird/evaluation/sequences/sequence_evaluation.hpp"
 #include "bigbird/model/files/model_card.hpp"
 #include "bigbird/rows/score_table.hpp"
-#include "bigbird/task_models/files/card_figures.hpp"
+#include "bigbird/task_models/files/task_files.hpp"
 
 #include <algorithm>
 #include <filesystem>

@@ -3,7 +3,7 @@
 
 #include "options/option_groups.hpp"
 
-#include "bigbird/pretraining/specs/evaluation_spec.hpp"
+#include "bigbird/pretraining/specs/pretrain_spec.hpp"
 
 namespace bigbird::cli {
 

@@ -5,7 +5,6 @@
 #include "bigbird/core/formats/checksum.hpp"
 #include "bigbird/core/version.hpp"
 #include "bigbird/model/device/device.hpp"
-#include "bigbird/model/device/usable_attention.hpp"
 #include "bigbird/model/forward_tensors.hpp"
 
 namespace bigbird::cli {

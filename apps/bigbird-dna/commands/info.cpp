@@ -8,7 +8,6 @@
 #include "bigbird/core/formats/is_there.hpp"
 #include "bigbird/core/parallel.hpp"
 #include "bigbird/corpus/tokens/token_shards.hpp"
-#include "bigbird/model/files/check_weights.hpp"
 #include "bigbird/model/files/describe.hpp"
 #include "bigbird/rows/deepsea_labels.hpp"
 #include "bigbird/task_models/files/task_files.hpp"

@@ -6,7 +6,7 @@
 #include "bigbird/core/error.hpp"
 #include "bigbird/core/system/program_file.hpp"
 #include "bigbird/model/device/libtorch_cuda.hpp"
-#include "bigbird/training/ranks/communication.hpp"
+#include "bigbird/training/ranks/rank_spec.hpp"
 
 #include <ATen/Context.h>
 #include <ATen/Parallel.h>

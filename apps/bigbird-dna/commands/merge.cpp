@@ -8,7 +8,6 @@
 #include "bigbird/core/log.hpp"
 #include "bigbird/core/parallel.hpp"
 #include "bigbird/core/parts/part_set.hpp"
-#include "bigbird/corpus/merge/merge_documents.hpp"
 #include "bigbird/corpus/merge/merge_tokens.hpp"
 #include "bigbird/outputs/merge/merge_scores.hpp"
 

@@ -4,7 +4,7 @@
 #include "options/option_groups.hpp"
 #include "support/help_notes.hpp"
 
-#include "bigbird/task_models/specs/motif_specs.hpp"
+#include "bigbird/task_models/specs/score_specs.hpp"
 
 namespace bigbird::cli {
 

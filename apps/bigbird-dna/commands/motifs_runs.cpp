@@ -3,7 +3,7 @@
 #include "commands/commands.hpp"
 
 #include "bigbird/core/log.hpp"
-#include "bigbird/task_models/score/motif_runs.hpp"
+#include "bigbird/task_models/score/score.hpp"
 
 namespace bigbird::cli {
 

@@ -5,7 +5,7 @@
 #include "options/training_options.hpp"
 #include "support/help_notes.hpp"
 
-#include "bigbird/task_models/specs/train_spec.hpp"
+#include "bigbird/task_models/specs/finetune_spec.hpp"
 
 #include <memory>
 #include <string>

@@ -3,9 +3,7 @@
 #pragma once
 
 #include "bigbird/core/choice.hpp"
-#include "bigbird/training/specs/optimizer_spec.hpp"
 #include "bigbird/training/specs/run_spec.hpp"
-#include "bigbird/training/specs/schedule.hpp"
 
 #include <CLI/CLI.hpp>
 

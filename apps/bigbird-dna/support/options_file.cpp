@@ -2,7 +2,7 @@
 #include "support/options_file.hpp"
 
 #include "bigbird/core/error.hpp"
-#include "bigbird/core/formats/whole_file.hpp"
+#include "bigbird/core/formats/mapped_file.hpp"
 #include "bigbird/core/protected_files.hpp"
 
 #include <yaml-cpp/eventhandler.h>

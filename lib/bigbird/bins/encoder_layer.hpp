@@ -7,7 +7,6 @@
 #include "bigbird/bins/config.hpp"
 #include "bigbird/model/layers/dropout.hpp"
 #include "bigbird/model/layers/layers.hpp"
-#include "bigbird/model/layers/rotary.hpp"
 
 #include <torch/nn/module.h>
 #include <torch/nn/pimpl.h>

@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <atomic>
 #include <latch>
-#include <system_error>
 
 namespace bigbird {
 

@@ -2,8 +2,8 @@
 #pragma once
 
 #include "bigbird/evaluation/evaluation_report.hpp"
+#include "bigbird/evaluation/metrics.hpp"
 #include "bigbird/evaluation/scan_evaluation.hpp"
-#include "bigbird/evaluation/threshold.hpp"
 
 #include <filesystem>
 #include <optional>

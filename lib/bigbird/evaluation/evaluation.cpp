@@ -5,9 +5,7 @@
 #include "bigbird/core/interrupt.hpp"
 #include "bigbird/core/parallel.hpp"
 #include "bigbird/core/progress.hpp"
-#include "bigbird/core/rng.hpp"
 #include "bigbird/core/statistics/bootstrap_interval.hpp"
-#include "bigbird/evaluation/ranking.hpp"
 
 #include <algorithm>
 #include <functional>

@@ -6,7 +6,6 @@
 
 #include "bigbird/core/rng.hpp"
 #include "bigbird/evaluation/curves/curve.hpp"
-#include "bigbird/evaluation/curves/reliability.hpp"
 #include "bigbird/evaluation/metrics.hpp"
 #include "bigbird/evaluation/score_join.hpp"
 

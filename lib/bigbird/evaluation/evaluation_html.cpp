@@ -5,11 +5,9 @@
 #include "bigbird/evaluation/plot.hpp"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <functional>
 #include <map>
-#include <string_view>
 
 namespace bigbird::evaluation {
 

@@ -14,11 +14,6 @@ namespace fs = std::filesystem;
 
 namespace {
 
-void put(Json& object, const std::string& key, const Figure& figure) {
-    object[key] = number(figure.value);
-    object[key + "_interval"] = figure.low && figure.high ? Json{*figure.low, *figure.high} : Json();
-}
-
 /// brier, calibration_error and the curve; null if scores are not probabilities.
 Json reliability_json(const std::optional<Reliability>& reliability) {
     if (!reliability) return {};
@@ -228,6 +223,11 @@ void add_file_lines(const EvaluationReport& report, const FileEvaluation& file,
 
 Json number(const std::optional<double>& value) {
     return value ? Json(*value) : Json();
+}
+
+void put(Json& object, const std::string& key, const Figure& figure) {
+    object[key] = number(figure.value);
+    object[key + "_interval"] = figure.low && figure.high ? Json{*figure.low, *figure.high} : Json();
 }
 
 std::string cell(const std::optional<double>& value) {

@@ -48,6 +48,8 @@ NamedFigures differences_of(const FileEvaluation& file);
 std::string brief(const Figure& figure);
 /// null where undefined.
 Json number(const std::optional<double>& value);
+/// Sets KEY, and KEY_interval to [low, high].
+void put(Json& object, const std::string& key, const Figure& figure);
 /// A cell of a table, NA where undefined; and value, low and high, with tabs between them.
 std::string cell(const std::optional<double>& value);
 std::string cells(const Figure& figure);

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <optional>
 #include <span>
+#include <string>
 #include <vector>
 
 namespace bigbird::evaluation {
@@ -36,5 +37,54 @@ struct Summary {
     std::optional<double> mean, median;
 };
 Summary summarise(std::span<const std::optional<double>> values);
+
+/// How the threshold of a score is chosen: given, or the one with the best figure on validation rows;
+/// `automatic`: the best F1 where rows of validation are scored, else `value`.
+struct ThresholdRule {
+    enum class Kind : std::uint8_t { automatic, given, best_f1, best_mcc };
+    Kind kind = Kind::automatic;
+    double value = 0.5;
+};
+/// A number, "auto", "f1" or "mcc". Throws ConfigError.
+ThresholdRule parse_threshold_rule(const std::string& text);
+
+struct ChosenThreshold {
+    double threshold = 0;  ///< one of the scores
+    double figure = 0;     ///< F1 or MCC there
+};
+/// The threshold with the best F1 or MCC (the highest of several), if scores from it on count as positive.
+/// Returns nullopt if the figure is undefined at every score. O(n log n).
+std::optional<ChosenThreshold> best_threshold(std::span<const float> scores,
+                                              std::span<const std::uint8_t> labels, ThresholdRule::Kind kind);
+
+// Scores in descending order, sorted once and then weighted as needed. The areas under curves, and their
+// resampled values, are computed from this.
+
+/// Undefined without a positive (both) or without a negative (the ROC's).
+struct Areas {
+    std::optional<double> roc_auc, average_precision;
+};
+
+/// Immutable once made; const calls are thread-safe.
+class Ranking {
+public:
+    /// Labels are 0 or 1, scores not NaN. `units` has each row's resampling unit, a small number; without
+    /// them each row is its own unit. O(n log n).
+    Ranking(std::span<const float> scores, std::span<const std::uint8_t> labels,
+            std::span<const std::uint32_t> units = {});
+
+    Areas areas() const;
+    /// The areas if the rows of unit u count weights[u] times. O(n).
+    Areas areas(std::span<const std::uint32_t> weights) const;
+
+private:
+    template <typename Weight>
+    Areas weighted(const Weight& weight) const;
+
+    std::vector<std::uint32_t> units_;  ///< the rows' units, by descending score
+    std::vector<std::uint8_t> labels_;  ///< in that order
+    std::vector<std::uint32_t>
+        ties_;  ///< ends of the runs of equal scores, in that order; runs without a positive are joined
+};
 
 }  // namespace bigbird::evaluation

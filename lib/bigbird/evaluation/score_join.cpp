@@ -4,7 +4,6 @@
 #include "bigbird/core/error.hpp"
 #include "bigbird/core/log.hpp"
 #include "bigbird/genome/reference/contig_names.hpp"
-#include "bigbird/rows/score_table.hpp"
 
 #include <algorithm>
 #include <cmath>

@@ -5,10 +5,8 @@
 #include "bigbird/core/error.hpp"
 #include "bigbird/core/formats/npy_header.hpp"
 
-#include <algorithm>
 #include <cerrno>
-#include <cstring>
-#include <fstream>
+#include <cmath>
 #include <string>
 #include <string_view>
 
@@ -16,7 +14,7 @@ namespace bigbird::examples {
 
 namespace {
 
-constexpr std::string_view type = "|u1";
+constexpr std::string_view bits_type = "|u1";
 
 }  // namespace
 
@@ -27,7 +25,8 @@ bool BitRows::any(std::size_t index) const {
 
 void write_npy(const std::filesystem::path& path, const BitRows& rows) {
     std::ofstream out(path, std::ios::binary);
-    const std::string header = npy_header(type, static_cast<std::int64_t>(rows.rows()), rows.row_bytes());
+    const std::string header =
+        npy_header(bits_type, static_cast<std::int64_t>(rows.rows()), rows.row_bytes());
     out.write(header.data(), static_cast<std::streamsize>(header.size()));
     out.write(reinterpret_cast<const char*>(rows.bytes().data()),
               static_cast<std::streamsize>(rows.bytes().size()));
@@ -37,7 +36,7 @@ void write_npy(const std::filesystem::path& path, const BitRows& rows) {
 
 BitRowsWriter::BitRowsWriter(std::filesystem::path path, std::size_t columns)
     : path_(std::move(path)), row_bytes_((columns + 7) / 8), out_(path_, std::ios::binary) {
-    out_ << npy_header(type, 0, row_bytes_);
+    out_ << npy_header(bits_type, 0, row_bytes_);
     require_good();
 }
 
@@ -50,7 +49,7 @@ void BitRowsWriter::append(std::span<const std::uint8_t> row) {
 
 void BitRowsWriter::finish() {
     out_.seekp(0);
-    out_ << npy_header(type, rows_, row_bytes_);
+    out_ << npy_header(bits_type, rows_, row_bytes_);
     out_.close();
     require_good();
 }
@@ -61,13 +60,42 @@ void BitRowsWriter::require_good() const {
 
 BitMatrix::BitMatrix(const std::filesystem::path& path, std::int64_t rows, std::size_t columns)
     : file_(path), columns_(columns), row_bytes_((columns + 7) / 8) {
-    if (!is_npy_of(file_.bytes(), type, rows, row_bytes_)) {
+    if (!is_npy_of(file_.bytes(), bits_type, rows, row_bytes_)) {
         throw InputError("is not the label matrix of " + std::to_string(rows) + " rows and " +
                              std::to_string(columns) +
                              " labels that the folder's other files tell of; make the examples again",
                          path);
     }
-    data_ = file_.bytes().subspan(npy_header(type, rows, row_bytes_).size());
+    data_ = file_.bytes().subspan(npy_header(bits_type, rows, row_bytes_).size());
+}
+
+namespace {
+
+constexpr std::string_view numbers_type = "<f4";
+
+}  // namespace
+
+void write_npy(const std::filesystem::path& path, std::span<const float> values, std::size_t columns) {
+    std::ofstream out(path, std::ios::binary);
+    out << npy_header(numbers_type, static_cast<std::int64_t>(values.size() / columns), columns);
+    out.write(reinterpret_cast<const char*>(values.data()),
+              static_cast<std::streamsize>(values.size_bytes()));
+    out.close();
+    if (!out) throw WriteError(path.filename().string() + ": writing failed: " + std::strerror(errno));
+}
+
+NumberMatrix::NumberMatrix(const std::filesystem::path& path, std::int64_t rows, std::size_t columns)
+    : file_(path), columns_(columns) {
+    if (!is_npy_of(file_.bytes(), numbers_type, rows, columns)) {
+        throw InputError("is not the matrix of " + std::to_string(rows) + " rows and " +
+                             std::to_string(columns) +
+                             " numbers that the folder's other files tell of; make the examples again",
+                         path);
+    }
+    const auto data = file_.bytes().subspan(npy_header(numbers_type, rows, columns).size());
+    values_ = {reinterpret_cast<const float*>(data.data()), data.size() / sizeof(float)};
+    if (!std::ranges::all_of(values_, [](float value) { return std::isfinite(value); }))
+        throw InputError("holds a number that is not finite; make the examples again", path);
 }
 
 }  // namespace bigbird::examples

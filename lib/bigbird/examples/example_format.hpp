@@ -2,7 +2,14 @@
 // The names and numbers of an example folder's format (FORMAT.md), shared by its reader and its writer.
 #pragma once
 
+#include "bigbird/core/formats/json_file.hpp"
+#include "bigbird/genome/reference/interval.hpp"
+
 #include <cstddef>
+#include <filesystem>
+#include <initializer_list>
+#include <span>
+#include <vector>
 
 namespace bigbird::examples {
 
@@ -25,5 +32,24 @@ constexpr std::size_t chromatin_columns = 4;
 constexpr std::size_t promoter_columns = 7;
 /// id, split, length, n_fraction, group; after them the values, for readers
 constexpr std::size_t record_columns = 5;
+
+// The SHA-256 of each file of an example folder, in its manifest under "files" (FORMAT.md).
+
+/// Checksums of a folder's files that hold examples: {"labels.npy": "...", ...}. Lists for people, such as
+/// test.bed, are left out. Throws InputError, Stopped, and std::filesystem::filesystem_error where a file
+/// cannot be searched.
+Json file_checksums(const std::filesystem::path& folder);
+
+/// Throws InputError if a file differs from the one that `manifest` describes, or if "files" is not such a
+/// list. Accepts a manifest without "files", as in older folders. Throws Stopped.
+void require_files_of(const Json& manifest, const std::filesystem::path& folder,
+                      std::initializer_list<const char*> names);
+
+/// Names and lengths of contigs in JSON: [{"name": "22", "length": 51304566}, ...]. They are in manifests of
+/// examples and in config.json of task models.
+Json contigs_json(std::span<const genome::Contig> contigs);
+
+/// Throws Json::exception where a name or a length is missing or of another kind.
+std::vector<genome::Contig> contigs_from(const Json& json);
 
 }  // namespace bigbird::examples

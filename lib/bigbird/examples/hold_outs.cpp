@@ -6,7 +6,6 @@
 #include "bigbird/core/formats/checksum.hpp"
 #include "bigbird/core/log.hpp"
 
-#include <algorithm>
 #include <filesystem>
 
 namespace bigbird::examples {

@@ -5,7 +5,6 @@
 
 #include "bigbird/examples/bit_matrix.hpp"
 #include "bigbird/examples/examples.hpp"
-#include "bigbird/examples/number_matrix.hpp"
 #include "bigbird/examples/two_bit.hpp"
 
 #include <cstdint>

@@ -4,7 +4,6 @@
 #include "bigbird/core/check.hpp"
 #include "bigbird/core/error.hpp"
 #include "bigbird/model/layers/onednn_linear.hpp"
-#include "bigbird/model/layers/packed_linear.hpp"
 #include "bigbird/model/layers/recompute.hpp"
 #include "bigbird/model/word_vectors.hpp"
 

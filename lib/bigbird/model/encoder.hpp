@@ -9,7 +9,6 @@
 #include "bigbird/model/layers/dropout.hpp"
 #include "bigbird/model/layers/fused_steps.hpp"
 #include "bigbird/model/layers/layers.hpp"
-#include "bigbird/model/layers/rotary.hpp"
 
 #include <torch/nn/module.h>
 #include <torch/nn/pimpl.h>

@@ -3,8 +3,8 @@
 
 #include "bigbird/core/error.hpp"
 #include "bigbird/core/log.hpp"
-#include "bigbird/model/device/arithmetic.hpp"
-#include "bigbird/model/heads/question_answering.hpp"
+#include "bigbird/model/device/device.hpp"
+#include "bigbird/model/heads.hpp"
 #include "bigbird/model/model_directory.hpp"
 #include "bigbird/model/weights.hpp"
 

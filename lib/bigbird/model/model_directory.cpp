@@ -6,7 +6,6 @@
 #include "bigbird/core/log.hpp"
 #include "bigbird/model/files/python_file.hpp"
 #include "bigbird/model/weights.hpp"
-#include "bigbird/tokenizer/tokenizer.hpp"
 
 namespace bigbird::model {
 namespace fs = std::filesystem;

@@ -8,7 +8,7 @@
 #include "bigbird/core/formats/is_there.hpp"
 #include "bigbird/core/formats/json_file.hpp"
 #include "bigbird/core/log.hpp"
-#include "bigbird/model/files/weight_names.hpp"
+#include "bigbird/model/files/longformer.hpp"
 
 #include <algorithm>
 #include <array>

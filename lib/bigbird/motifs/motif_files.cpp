@@ -2,7 +2,7 @@
 #include "bigbird/motifs/motif_files.hpp"
 
 #include "bigbird/core/error.hpp"
-#include "bigbird/core/formats/whole_file.hpp"
+#include "bigbird/core/formats/mapped_file.hpp"
 #include "bigbird/core/log.hpp"
 #include "bigbird/core/parse_number.hpp"
 

@@ -3,7 +3,7 @@
 #pragma once
 
 #include "bigbird/core/files.hpp"
-#include "bigbird/core/parts/part_record.hpp"
+#include "bigbird/core/parts/part_set.hpp"
 #include "bigbird/genome/reference/interval.hpp"
 #include "bigbird/outputs/output_spec.hpp"
 #include "bigbird/outputs/table_schema.hpp"

@@ -9,6 +9,8 @@
 #include <memory>
 #include <span>
 #include <string>
+#include <string_view>
+#include <vector>
 
 namespace bigbird::outputs {
 
@@ -25,5 +27,17 @@ void append_fields(std::string& line, std::span<const rows::Field> fields);
 /// `index group label value`. Rows that were not scored have no line.
 std::unique_ptr<Sink> long_sink(const std::filesystem::path& path, Overwrite overwrite,
                                 const TableSchema& schema, float min_score, int threads);
+
+/// X.npy: float32 (or float16, by schema.precision) of shape (rows, columns), NaN where nothing was scored;
+/// X.rows.tsv: the rows' fields; X.labels.tsv: `column index group name id`. Side tables come first, so that
+/// X.npy is never without them.
+std::unique_ptr<Sink> npy_sink(const std::filesystem::path& path, Overwrite overwrite,
+                               const TableSchema& schema);
+
+/// numpy's name of the number type: "<f4" or "<f2".
+std::string_view npy_type(Precision precision);
+
+/// The three files of an output X.npy.
+std::vector<std::filesystem::path> npy_files(const std::filesystem::path& path);
 
 }  // namespace bigbird::outputs

@@ -21,7 +21,6 @@ extern "C" {
 #include <cstdio>
 #include <cstdlib>
 #include <limits>
-#include <optional>
 #include <tuple>
 
 namespace bigbird::outputs {

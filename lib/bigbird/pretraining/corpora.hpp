@@ -3,15 +3,29 @@
 // machine.
 #pragma once
 
+#include "bigbird/corpus/tokens/shard_writer.hpp"
+#include "bigbird/corpus/tokens/token_corpus.hpp"
 #include "bigbird/genome/reference/reference_genome.hpp"
 #include "bigbird/pretraining/pretrain.hpp"
-#include "bigbird/pretraining/specs/corpora_spec.hpp"
+#include "bigbird/pretraining/specs/pretrain_spec.hpp"
+#include "bigbird/training/ranks/ranks.hpp"
 
 #include <cstdint>
 #include <filesystem>
+#include <functional>
 #include <memory>
 
 namespace bigbird::pretraining {
+
+// Shares one tokenized corpus among all processes of a machine.
+
+/// The first process of each machine calls `fill` to write the corpus as token shards into a new folder under
+/// TMPDIR. All processes of the machine map them, so that the tokens are in memory once. The folder is
+/// removed as soon as all have mapped it; a killed process' folder is removed when the next one is made.
+/// Collective: all ranks call it. Throws what `fill` throws, ConfigError and WriteError if TMPDIR cannot hold
+/// the corpus, InputError where it holds no sequence.
+corpus::TokenCorpus share_corpus(training::Ranks& ranks, const tokenizer::DnaTokenizer& tokenizer,
+                                 int threads, const std::function<void(corpus::TokenShardWriter&)>& fill);
 
 /// Documents of a file, tokenized on `threads` threads. `genome` is for documents of coordinates. Throws
 /// InputError, also where there is no sequence.

@@ -16,7 +16,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <numbers>
 
 namespace bigbird::pretraining {
 

@@ -5,7 +5,7 @@
 #include "bigbird/core/formats/json_file.hpp"
 #include "bigbird/corpus/tokens/token_corpus.hpp"
 #include "bigbird/pretraining/masked/mlm_scoring.hpp"
-#include "bigbird/pretraining/specs/evaluation_spec.hpp"
+#include "bigbird/pretraining/specs/pretrain_spec.hpp"
 
 #include <filesystem>
 #include <functional>

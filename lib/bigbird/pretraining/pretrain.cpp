@@ -13,8 +13,7 @@
 #include "bigbird/pretraining/masked/cost.hpp"
 #include "bigbird/pretraining/memory_advice.hpp"
 #include "bigbird/training/checkpoint_store.hpp"
-#include "bigbird/training/device/measured_device.hpp"
-#include "bigbird/training/device/memory.hpp"
+#include "bigbird/training/device/autocast.hpp"
 
 #include <algorithm>
 #include <chrono>

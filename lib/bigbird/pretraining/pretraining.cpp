@@ -3,10 +3,9 @@
 
 #include "bigbird/core/parallel.hpp"
 #include "bigbird/model/device/device.hpp"
-#include "bigbird/model/device/usable_attention.hpp"
 #include "bigbird/pretraining/initial_model.hpp"
-#include "bigbird/training/device/memory.hpp"
-#include "bigbird/training/ranks/rank_device.hpp"
+#include "bigbird/training/device/autocast.hpp"
+#include "bigbird/training/ranks/rank_spec.hpp"
 
 #include <utility>
 

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "bigbird/rows/sequence_reader.hpp"
 
-#include "bigbird/core/error.hpp"
 #include "bigbird/core/nucleotide.hpp"
 #include "bigbird/core/parse_number.hpp"
 #include "bigbird/rows/text_fields.hpp"

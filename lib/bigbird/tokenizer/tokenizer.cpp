@@ -4,21 +4,18 @@
 #include "bigbird/core/check.hpp"
 #include "bigbird/core/error.hpp"
 #include "bigbird/core/formats/is_there.hpp"
-#include "bigbird/core/formats/whole_file.hpp"
+#include "bigbird/core/formats/mapped_file.hpp"
 #include "bigbird/core/log.hpp"
 #include "bigbird/core/nucleotide.hpp"
 #include "bigbird/tokenizer/encode/bpe_rules.hpp"
 #include "bigbird/tokenizer/encode/kmer_encoder.hpp"
 #include "bigbird/tokenizer/formats/hf_tokenizer.hpp"
 #include "bigbird/tokenizer/formats/kmer_json.hpp"
-#include "bigbird/tokenizer/formats/sentencepiece_model.hpp"
 
 #include <algorithm>
 #include <array>
-#include <optional>
 #include <ostream>
 #include <sstream>
-#include <string>
 #include <utility>
 
 namespace bigbird::tokenizer {

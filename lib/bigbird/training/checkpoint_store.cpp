@@ -5,7 +5,7 @@
 #include "bigbird/core/files.hpp"
 #include "bigbird/core/log.hpp"
 #include "bigbird/core/parse_number.hpp"
-#include "bigbird/training/state/state_folder.hpp"
+#include "bigbird/training/state/run_state.hpp"
 
 #include <algorithm>
 

@@ -6,11 +6,84 @@
 #include "bigbird/core/formats/is_there.hpp"
 #include "bigbird/core/log.hpp"
 #include "bigbird/core/version.hpp"
+#include "bigbird/training/metrics/metrics_log.hpp"
 
+#include <fcntl.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
 #include <set>
 #include <vector>
 
 namespace bigbird::training {
+
+namespace {
+
+constexpr const char* lock_file = "lock";
+
+/// Opens the lock file, which is created if needed, and returns its descriptor. Throws as RunLock().
+int open_lock(const std::filesystem::path& run_directory) {
+    std::error_code error;
+    std::filesystem::create_directories(run_directory, error);
+    const int handle =
+        ::open((run_directory / lock_file).c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0644);
+    if (handle >= 0) return handle;
+    const int reason = error ? error.value() : errno;
+    throw_refused(
+        run_directory.string() + ": this run folder cannot be made or written to: " + std::strerror(reason),
+        reason);
+}
+
+/// Locks the file. Closes the descriptor if another process holds the lock. Throws as RunLock().
+void lock(int handle, const std::filesystem::path& run_directory) {
+    if (::flock(handle, LOCK_EX | LOCK_NB) == 0) return;
+    const int reason = errno;
+    ::close(handle);
+    if (reason == EWOULDBLOCK) {
+        throw ConfigError(run_directory.string() +
+                          ": another process is training in this folder; wait for it or give "
+                          "another --output");
+    }
+    throw_refused((run_directory / lock_file).string() + ": cannot be locked: " + std::strerror(reason),
+                  reason);
+}
+
+/// Whether the file was removed by the process that held it between our opening and our locking.
+bool is_removed(int handle) {
+    struct stat status {};
+    return ::fstat(handle, &status) == 0 && status.st_nlink == 0;
+}
+
+}  // namespace
+
+RunLock::RunLock(const std::filesystem::path& run_directory) : directory_(run_directory) {
+    std::error_code unknown;  // if this fails, creating the folder reports why
+    folder_is_ours_ = !std::filesystem::exists(run_directory, unknown);
+    for (bool held = false; !held;) {
+        handle_ = open_lock(run_directory);
+        lock(handle_, run_directory);
+        held = !is_removed(handle_);
+        if (!held) ::close(handle_);
+    }
+}
+
+RunLock::~RunLock() {
+    remove_if_unused();
+    ::close(handle_);
+}
+
+void RunLock::remove_if_unused() const noexcept {
+    try {
+        const std::vector<std::filesystem::path> entries = entries_of(directory_);
+        if (entries.size() != 1 || entries.front().filename() != lock_file) return;
+        ::unlink(entries.front().c_str());
+        if (folder_is_ours_) ::rmdir(directory_.c_str());
+    } catch (const std::exception&) {  // no memory: the next run takes the lock file unchanged
+    }
+}
 
 namespace fs = std::filesystem;
 
@@ -226,6 +299,20 @@ std::optional<LoopResult> finished_run(const fs::path& run_directory, const Loop
     if (spec.ranks)  // maybe only the first rank can access the run folder
         finished = spec.ranks->broadcast(Json(finished)).get<bool>();
     return finished ? std::optional(finished_result(run_directory, spec)) : std::nullopt;
+}
+
+LoopResult solve_run(const LoopSpec& spec, const std::filesystem::path& run_directory,
+                     const std::function<Solution()>& solve) {
+    const RunLock lock(run_directory);
+    if (start_run(run_directory, spec).finished) return finished_result(run_directory, spec);
+    const Solution solution = solve();
+    MetricsLog(run_directory, 0).append(solution.metrics);
+    log_info("{}", solution.metrics.dump());
+    PendingOutput pending(run_directory / model_folder, Overwrite::allow, PendingOutput::Kind::folder);
+    solution.write_model(pending.path());
+    write_card(spec, {.folder = pending.path(), .step = 1, .evaluation = solution.metrics});
+    pending.commit();
+    return {.steps = 1, .model = run_directory / model_folder};
 }
 
 }  // namespace bigbird::training

@@ -12,12 +12,9 @@
 #include "bigbird/model/files/model_card.hpp"
 #include "bigbird/model/weights.hpp"
 #include "bigbird/training/checkpoint_store.hpp"
-#include "bigbird/training/device/measured_device.hpp"
-#include "bigbird/training/device/memory.hpp"
 #include "bigbird/training/metrics/metrics_log.hpp"
-#include "bigbird/training/run_lock.hpp"
 #include "bigbird/training/run_start.hpp"
-#include "bigbird/training/state/run_position.hpp"
+#include "bigbird/training/state/run_state.hpp"
 
 #include <ATen/ATen.h>
 
@@ -25,7 +22,6 @@
 #include <array>
 #include <chrono>
 #include <cmath>
-#include <csignal>
 #include <fstream>
 #include <set>
 

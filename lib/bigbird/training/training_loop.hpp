@@ -10,7 +10,6 @@
 #include "bigbird/training/optimizer.hpp"
 #include "bigbird/training/ranks/ranks.hpp"
 #include "bigbird/training/specs/run_spec.hpp"
-#include "bigbird/training/specs/schedule.hpp"
 
 #include <torch/nn/module.h>
 

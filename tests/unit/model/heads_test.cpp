@@ -6,6 +6,9 @@
 #include "support/testing.hpp"
 #include "unit/model/small_model.hpp"
 
+#include "bigbird/core/error.hpp"
+#include "bigbird/model/bigbird.hpp"
+
 #include <set>
 
 using namespace bigbird::model;
@@ -59,4 +62,119 @@ DOCTEST_TEST_CASE("heads: the classification head has its own dropout, in traini
     head->train();
     DOCTEST_CHECK(difference(quiet, head->forward(features, {1, 2, 3})) > 1e-4);
     DOCTEST_CHECK(identical(head->forward(features, {1, 2, 3}), head->forward(features, {1, 2, 3})));
+}
+
+DOCTEST_TEST_CASE("sequence_classifier: one row of logits a sequence, with both heads") {
+    BigBirdConfig config = small_config();
+    config.num_labels = 5;
+    const std::vector<TokenSequence> sequences{random_sequence(40, 1), random_sequence(38, 2)};
+    const EncoderInput input = make_input(sequences, config, at::kCPU);
+    for (const char* head : {"classification", "linear"}) {
+        config.classifier_head = head;
+        SequenceClassifier model(config);
+        initialise(*model, config, 1);
+        model->eval();
+        const at::Tensor logits = model->forward(input);
+        DOCTEST_CHECK(logits.sizes() == at::IntArrayRef{2, 5});
+        DOCTEST_CHECK(identical(logits, model->predict(model->encode(input).hidden)));
+        // The linear head reads the pooler, the other one does not.
+        logits.sum().backward();
+        for (const at::Tensor& parameter : model->trained_parameters())
+            DOCTEST_CHECK(parameter.grad().defined());
+        DOCTEST_CHECK(model->named_parameters()["bert.pooler.weight"].grad().defined() ==
+                      (config.classifier_head == "linear"));
+    }
+}
+
+DOCTEST_TEST_CASE("sequence_classifier: the head of bins gives each bin the logits of its normed features") {
+    BigBirdConfig config = small_config();
+    config.num_labels = 5;
+    config.classifier_head = "bins";
+    SequenceClassifier model(config);
+    initialise(*model, config, 1);
+    model->eval();
+    const at::Tensor features = random_tensor({2, 3, config.hidden_size}, 4, at::kFloat);
+    const at::Tensor logits = model->predict(features);
+    DOCTEST_REQUIRE(logits.sizes() == at::IntArrayRef{2, 3, 5});
+    const at::Tensor x = features[1][2], weight = model->named_parameters()["classifier.out_proj.weight"];
+    const at::Tensor normed = (x - x.mean()) / (x.var(false) + config.layer_norm_eps).sqrt();
+    DOCTEST_CHECK(difference(logits[1][2], at::mv(weight, normed)) < 1e-5);
+}
+
+DOCTEST_TEST_CASE("sequence_classifier: the head of tokens is one layer on every token") {
+    BigBirdConfig config = small_config();
+    config.num_labels = 5;
+    config.classifier_head = "tokens";
+    SequenceClassifier model(config);
+    initialise(*model, config, 1);
+    model->eval();
+    const at::Tensor features = random_tensor({2, 3, config.hidden_size}, 4, at::kFloat);
+    const at::Tensor weight = model->named_parameters()["classifier.weight"];
+    DOCTEST_CHECK(difference(model->predict(features), at::matmul(features, weight.t())) < 1e-5);
+    model->to(at::kDouble);  // the parameters that are trained are those that are used
+    DOCTEST_CHECK((model->predict(features.to(at::kDouble)).scalar_type() == at::kDouble));
+}
+
+DOCTEST_TEST_CASE("sequence_classifier: needs labels") {
+    DOCTEST_CHECK(message_of<bigbird::ConfigError>([] { SequenceClassifier model(small_config()); }) ==
+                  "model configuration: num_labels must be at least 1 for a classifier");
+}
+
+DOCTEST_TEST_CASE("pretraining_model: logits have their shapes, chosen positions are rows of all positions") {
+    PreTrainingModel model(small_config());
+    initialise(*model, model->config(), 1);
+    model->eval();
+    const std::vector<TokenSequence> sequences{random_sequence(40, 1), random_sequence(38, 2)};
+    const EncoderInput input = make_input(sequences, model->config(), at::kCPU);
+    const PreTrainingOutput all = model->forward(input);
+    DOCTEST_CHECK(all.prediction_logits.sizes() == at::IntArrayRef{2, 40, 50});
+    DOCTEST_CHECK(all.seq_relationship_logits.sizes() == at::IntArrayRef{2, 2});
+    const at::Tensor positions = at::tensor({3, 41, 77}, at::kLong);
+    const PreTrainingOutput chosen = model->forward(input, positions);
+    DOCTEST_CHECK(difference(chosen.prediction_logits,
+                             all.prediction_logits.flatten(0, 1).index_select(0, positions)) < 1e-5);
+    model->to(at::kDouble);
+    DOCTEST_CHECK(difference(model->forward(input).prediction_logits, all.prediction_logits) < 1e-4);
+}
+
+DOCTEST_TEST_CASE("pretraining_model: the same dropout key gives the same result, another key another") {
+    PreTrainingModel model(small_config());
+    initialise(*model, model->config(), 1);
+    const std::vector<TokenSequence> sequences{random_sequence(40, 1), random_sequence(38, 2)};
+    const EncoderInput input = make_input(sequences, model->config(), at::kCPU);
+    const at::Tensor first = model->encode(input, false, {1, 2, 3}).hidden;
+    DOCTEST_CHECK(identical(first, model->encode(input, false, {1, 2, 3}).hidden));
+    DOCTEST_CHECK(!identical(first, model->encode(input, false, {1, 3, 3}).hidden));
+    // A sample keeps its masks wherever it stands in a batch.
+    const EncoderInput second = make_input(std::span(sequences).subspan(1), model->config(), at::kCPU);
+    DOCTEST_CHECK(difference(model->encode(second, false, {1, 2, 4}).hidden[0], first[1]) < 1e-5);
+}
+
+// Values are checked against transformers in tests/parity.
+
+DOCTEST_TEST_CASE("question_answering: parameters have Hugging Face's names") {
+    const QuestionAnsweringHead head(small_config());
+    std::set<std::string> names;
+    for (const auto& item : head->named_parameters())
+        names.insert(item.key());
+    DOCTEST_CHECK(names == std::set<std::string>{"intermediate.dense.weight", "intermediate.dense.bias",
+                                                 "output.dense.weight", "output.dense.bias",
+                                                 "output.LayerNorm.weight", "output.LayerNorm.bias",
+                                                 "qa_outputs.weight", "qa_outputs.bias"});
+}
+
+DOCTEST_TEST_CASE("question_answering: a question reaches up to the first separator, or is one token") {
+    const at::Tensor ids = at::tensor({2, 5, 3, 6, 3, 2, 5, 6, 7, 8}, at::kLong).view({2, 5});
+    const at::Tensor lengths = question_lengths(ids, 3);
+    DOCTEST_CHECK(identical(lengths, at::tensor({3, 1}, at::kLong).view({2, 1})));
+    DOCTEST_CHECK(identical(question_mask(lengths, 5),
+                            at::tensor({1, 1, 1, 0, 0, 1, 0, 0, 0, 0}, at::kLong).view({2, 5})));
+}
+
+DOCTEST_TEST_CASE("question_answering: tokens of the question lose 1e6, but for the first") {
+    const at::Tensor question = at::tensor({1, 1, 0}, at::kLong).view({1, 3}), logits = at::ones({1, 3, 2});
+    const at::Tensor found = without_question(logits, question);
+    DOCTEST_CHECK(identical(found.select(2, 1), at::tensor({1.0, 1.0 - 1e6, 1.0}, at::kFloat).view({1, 3})));
+    DOCTEST_CHECK(identical(found.select(2, 0), found.select(2, 1)));
+    DOCTEST_CHECK(question[0][0].item<int>() == 1);  // the caller's own
 }

@@ -7,7 +7,6 @@
 #include "bigbird/genome/reference/sequence.hpp"
 
 #include <algorithm>
-#include <cmath>
 #include <limits>
 
 using namespace bigbird;

@@ -6,6 +6,8 @@
 #include "unit/outputs/some_scores.hpp"
 
 #include "bigbird/core/error.hpp"
+#include "bigbird/outputs/score_run.hpp"
+#include "bigbird/outputs/table_schema.hpp"
 
 #include <sys/resource.h>
 
@@ -15,6 +17,7 @@
 using namespace bigbird;
 using namespace bigbird::testing;
 using outputs::OutputSpec;
+using outputs::ScoreRun;
 
 namespace {
 
@@ -148,4 +151,60 @@ DOCTEST_TEST_CASE("outputs: a part is a file, of rows in a file") {
     DOCTEST_CHECK(message_of<ConfigError>([&] {
                       outputs::prepare_outputs(spec);
                   }).find("--shard needs --regions as a file") == 0);
+}
+
+DOCTEST_TEST_CASE("schema: columns know their labels, and repeated names are told apart") {
+    const outputs::TableSchema schema = testing::small_layout();
+    DOCTEST_REQUIRE(schema.columns.size() == 2);
+    DOCTEST_CHECK(schema.columns[0].name == "K562|CTCF");
+    DOCTEST_CHECK(schema.columns[1].name == "002_A_B");
+    DOCTEST_CHECK(schema.columns[1].label == "A|B");
+    DOCTEST_CHECK(schema.columns[1].index == 2);
+    DOCTEST_CHECK(schema.columns[0].id == "000_K562_CTCF");
+}
+
+DOCTEST_TEST_CASE("schema: a region's fields are of the kinds that its head says") {
+    const auto head = outputs::region_head();
+    const auto fields = rows::fields_of({.where = {"1", 2, 3}});
+    DOCTEST_REQUIRE(head.size() == fields.size());
+    for (std::size_t i = 0; i < head.size(); ++i) {
+        const auto kind = std::holds_alternative<std::int64_t>(fields[i]) ? outputs::FieldKind::integer
+                          : std::holds_alternative<double>(fields[i])     ? outputs::FieldKind::real
+                                                                          : outputs::FieldKind::text;
+        DOCTEST_CHECK(head[i].kind == kind);
+        DOCTEST_CHECK(head[i].name == rows::region_columns[i]);
+    }
+}
+
+DOCTEST_TEST_CASE("score run: what is written is read") {
+    ScoreRun run{.schema = small_layout(),
+                 .inputs = {{"regions", "ab"}},
+                 .min_score = 0.25,
+                 .contigs = {{"1", 1000}, {"MT", 16}},
+                 .overlap = outputs::Overlap::max};
+    run.schema.precision = outputs::Precision::float16;
+    const ScoreRun again = outputs::score_run_from_json(Json::parse(to_json(run).dump()), "x");
+    DOCTEST_CHECK(to_json(again) == to_json(run));
+    DOCTEST_CHECK(again.schema.head[7].kind == outputs::FieldKind::real);
+    DOCTEST_CHECK(again.schema.columns[1].id == run.schema.columns[1].id);
+    DOCTEST_CHECK(again.schema.provenance == run.schema.provenance);
+    DOCTEST_CHECK((again.schema.precision == outputs::Precision::float16));
+    DOCTEST_CHECK(again.min_score == 0.25);
+    DOCTEST_CHECK(again.contigs[1].name == "MT");
+    DOCTEST_CHECK(again.overlap == outputs::Overlap::max);
+}
+
+DOCTEST_TEST_CASE("score run: what lacks a key is refused by file") {
+    DOCTEST_CHECK(message_of<InputError>([] {
+                      outputs::score_run_from_json(Json::object(), "p.json");
+                  }).find("p.json: is damaged") == 0);
+}
+
+DOCTEST_TEST_CASE("score run: a column of no known kind is refused") {
+    for (const int kind : {3, 255, -1}) {
+        Json json = to_json(ScoreRun{.schema = small_layout()});
+        json["head"][0][1] = kind;
+        DOCTEST_CHECK(message_of<InputError>([&] { outputs::score_run_from_json(json, "p.json"); }) ==
+                      "p.json: is damaged: it names a column of an unknown kind");
+    }
 }

@@ -7,8 +7,6 @@
 #include "bigbird/core/formats/checksum.hpp"
 #include "bigbird/model/model_directory.hpp"
 
-#include <cmath>
-
 using namespace bigbird;
 using namespace bigbird::pretraining;
 using namespace bigbird::testing;

@@ -9,7 +9,6 @@
 
 #include <ATen/ATen.h>
 
-#include <cmath>
 #include <numbers>
 #include <sstream>
 

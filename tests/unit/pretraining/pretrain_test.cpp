@@ -1,13 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "bigbird/pretraining/pretrain.hpp"
 
+#include "support/small_tokenizer.hpp"
+#include "support/temp_dir.hpp"
+#include "support/testing.hpp"
 #include "unit/pretraining/small_corpus.hpp"
 
 #include "bigbird/core/error.hpp"
 #include "bigbird/model/model_directory.hpp"
 #include "bigbird/model/safetensors.hpp"
+#include "bigbird/pretraining/memory_advice.hpp"
+#include "bigbird/pretraining/pretraining.hpp"
 
 #include <algorithm>
+#include <limits>
 #include <string>
 #include <vector>
 
@@ -199,4 +205,153 @@ DOCTEST_TEST_CASE("pretrain: a network of one token type takes no pairs, which i
     spec.examples.nsp = false;
     pretrain(spec, small_tokenizer(), small_corpora(true), folder / "run");
     DOCTEST_CHECK(read_json(folder / "run/model/config.json")["type_vocab_size"] == 1);
+}
+
+namespace {
+
+/// The small preset with a vocabulary of 4,096, eight sequences of 1,024 tokens at once.
+PretrainRun small_run() {
+    PretrainRun spec;
+    spec.config = model::preset("small");
+    spec.config.vocab_size = 4096;
+    spec.examples.sequence_length = 1000;
+    spec.task.batch_size = 16;
+    spec.task.micro_batch_tokens = 8192;
+    return spec;
+}
+
+bool contains(const std::string& text, const std::string& part) {
+    return text.find(part) != std::string::npos;
+}
+
+}  // namespace
+
+DOCTEST_TEST_CASE("memory_advice: the mildest change that fits is named") {
+    const PretrainRun spec = small_run();
+    DOCTEST_CHECK(memory_load(spec).sequences == 8);
+    DOCTEST_CHECK(memory_load(spec).length == 1024);
+    DOCTEST_CHECK_FALSE(memory_warning(spec, std::numeric_limits<double>::infinity()));
+    DOCTEST_CHECK_FALSE(memory_warning(spec, 1.2e9));
+    const std::string advice = memory_warning(spec, 0.8e9).value_or("");
+    DOCTEST_CHECK(contains(advice, "8 sequences of 1024 tokens at once need about 1.0"));
+    DOCTEST_CHECK(contains(advice, "and 0.80 GB were free; --micro-batch-size 5 needs about 0.7"));
+    DOCTEST_CHECK(
+        contains(memory_advice(spec, 0.325e9), "; --recompute on --micro-batch-size 1 needs about"));
+    DOCTEST_CHECK(contains(memory_advice(spec, 0.285e9), "--micro-batch-size 1 --sequence-length "));
+    DOCTEST_CHECK(contains(memory_advice(spec, 0.1e9), "weights, gradients and moments alone take 0.0"));
+}
+
+DOCTEST_TEST_CASE("memory_advice: on a GPU the largest --micro-batch-size that fits is named") {
+    PretrainRun spec = small_run();
+    spec.task.device = at::Device(at::kCUDA, 0);
+    spec.task.compute = ComputeType::bf16;
+    spec.task.batch_size = 256;
+    spec.task.micro_batch_tokens = 256 * 1024;
+    MemoryLoad load = memory_load(spec);
+    DOCTEST_CHECK_FALSE(load.on_cpu);
+    DOCTEST_CHECK(load.sequences == 256);
+    for (const double bytes : {2e9, 3e9, 5e9}) {
+        for (load.sequences = 1; memory_needed(spec.config, load).total() <= bytes;)
+            ++load.sequences;
+        DOCTEST_CHECK(load.sequences > 2);
+        DOCTEST_CHECK(
+            contains(memory_warning(spec, bytes).value_or(""),
+                     "; --micro-batch-size " + std::to_string(load.sequences - 1) + " needs about"));
+    }
+}
+
+DOCTEST_TEST_CASE("memory_advice: what failed though it was counted to fit is made clearly smaller") {
+    const PretrainRun spec = small_run();
+    DOCTEST_CHECK(contains(memory_advice(spec, 64e9), "; --micro-batch-size 5 needs about"));
+}
+
+namespace {
+
+/// A network of 32 on 20 sequences a document; 4 steps of 2 short sequences.
+PretrainSpec small_spec(const TempDir& folder) {
+    write_file(folder / "config.json",
+               R"({"hidden_size": 32, "num_hidden_layers": 1, "num_attention_heads": 2,
+                   "intermediate_size": 64, "max_position_embeddings": 256, "block_size": 16,
+                   "num_random_blocks": 1})");
+    PretrainSpec spec;
+    spec.corpora.input.tokenizer = test_data("tokenizer/small.model");
+    spec.corpora.documents = test_data("tokenizer/sentences.txt");
+    spec.config = (folder / "config.json").string();
+    spec.output = folder / "run";
+    spec.examples = {.sequence_length = 64, .nsp = false};
+    spec.batch_size = 2;
+    spec.learning_rate.total_steps = 4;
+    spec.seed = 3;
+    spec.device = "cpu";
+    spec.threads = 1;
+    return spec;
+}
+
+}  // namespace
+
+DOCTEST_TEST_CASE("pretraining: a run takes what is given and what the configuration says of the rest") {
+    PretrainSpec spec;
+    spec.config = "tiny";
+    spec.dropout = 0.25;
+    spec.batch_size = 6;
+    spec.recompute = true;
+    spec.seed = 9;
+    spec.run.keep = 7;
+    spec.optimizer.weight_decay = 0.5;
+    spec.evaluation_sequences = 11;
+    const PretrainRun run = run_of(spec);
+    DOCTEST_CHECK(run.config.hidden_size == 128);
+    DOCTEST_CHECK(run.config.hidden_dropout_prob == 0.25);
+    DOCTEST_CHECK(run.config.pattern.random_seed == 9);
+    DOCTEST_CHECK(run.examples.seed == 9);
+    DOCTEST_CHECK(run.examples.sequence_length == 512);
+    DOCTEST_CHECK(run.task.batch_size == 6);
+    DOCTEST_CHECK(run.task.seed == 9);
+    DOCTEST_CHECK(run.task.recompute);
+    DOCTEST_CHECK(run.task.evaluation_sequences == 11);
+    DOCTEST_CHECK(run.loop.learning_rate.total_steps == 1000);
+    DOCTEST_CHECK(run.loop.optimizer.weight_decay == 0.5);
+    DOCTEST_CHECK(run.loop.free_options.dump() ==
+                  R"({"--checkpoint-every":1000,"--keep":7,"--keep-every":0,"--recompute":"on",)"
+                  R"("--attention":"automatic","--micro-batch-size":0})");
+}
+
+DOCTEST_TEST_CASE("pretraining: it evaluates where something is held out") {
+    PretrainSpec spec;
+    spec.config = "tiny";
+    spec.evaluate_every = 30;
+    DOCTEST_CHECK(run_of(spec).loop.evaluate_every == 0);
+    spec.corpora.evaluate_documents = "held_out.txt";
+    DOCTEST_CHECK(run_of(spec).loop.evaluate_every == 30);
+}
+
+DOCTEST_TEST_CASE("pretraining: from files to a model, and a second time to the same one") {
+    const TempDir folder;
+    const PretrainSpec spec = small_spec(folder);
+    const training::LoopResult result = Pretraining(spec).train({});
+    DOCTEST_CHECK(result.steps == 4);
+    DOCTEST_CHECK(result.model == folder / "run/model");
+    const Json options = model::read_config(result.model).extra["pretraining"]["options"];
+    DOCTEST_CHECK(options["--documents"]["sha256"].get<std::string>().size() == 64);
+    DOCTEST_CHECK(options["--steps"] == 4);
+    DOCTEST_CHECK(options["--seed"] == 3);
+    DOCTEST_CHECK(Pretraining(spec).train({}).finished_before);
+}
+
+DOCTEST_TEST_CASE("pretraining: a plan trains nothing") {
+    const TempDir folder;
+    const PretrainSpec spec = small_spec(folder);
+    const Json plan = Pretraining(spec).plan({});
+    DOCTEST_CHECK(plan["steps"] == 4);
+    DOCTEST_CHECK(plan["sequence_length"] == 64);
+    DOCTEST_CHECK(plan["seconds_per_step"].get<double>() > 0);
+    DOCTEST_CHECK_FALSE(std::filesystem::exists(folder / "run"));
+}
+
+DOCTEST_TEST_CASE("pretraining: a config.json for another vocabulary is refused before anything is read") {
+    const TempDir folder;
+    PretrainSpec spec = small_spec(folder);
+    write_file(folder / "config.json", R"({"vocab_size": 7})");
+    DOCTEST_CHECK(message_of<InputError>([&] { const Pretraining never(spec); }).find("vocab_size is 7") !=
+                  std::string::npos);
 }

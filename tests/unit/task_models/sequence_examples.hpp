@@ -5,7 +5,7 @@
 #include "unit/task_models/tiny_task.hpp"
 
 #include "bigbird/core/rng.hpp"
-#include "bigbird/examples/sequence_writer.hpp"
+#include "bigbird/examples/example_writer.hpp"
 
 #include <filesystem>
 #include <string>

@@ -6,10 +6,19 @@
 #include "unit/training/toy_task.hpp"
 
 #include "bigbird/core/error.hpp"
+#include "bigbird/training/find_model.hpp"
+
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <csignal>
 
 using namespace bigbird;
 using namespace bigbird::training;
+using namespace bigbird::testing;
 namespace fs = std::filesystem;
+using bigbird::training::find_model;
+using bigbird::training::RunLock;
 
 namespace {
 
@@ -131,4 +140,131 @@ DOCTEST_TEST_CASE("run_start: a path goes back to a checkpoint, or starts anothe
                  "this run is finished"));
     DOCTEST_CHECK(contains(testing::message_of<ConfigError>([&] { finished_run(run, spec_with("latest")); }),
                            "--resume is 'latest': neither auto, nor never, nor a folder that exists"));
+}
+
+DOCTEST_TEST_CASE("run_lock: a second run in the same folder is refused, a later one is not") {
+    const testing::TempDir folder;
+    {
+        const RunLock first(folder / "run");
+        const std::string message = testing::message_of<ConfigError>([&] { RunLock second(folder / "run"); });
+        DOCTEST_CHECK(message.find("another process is training in this folder") != std::string::npos);
+        const RunLock other(folder / "other");
+    }
+    const RunLock again(folder / "run");
+}
+
+DOCTEST_TEST_CASE("run_lock: where nothing was put into the folder, nothing is left") {
+    const testing::TempDir folder;
+    { const RunLock lock(folder / "made"); }
+    DOCTEST_CHECK_FALSE(std::filesystem::exists(folder / "made"));
+    std::filesystem::create_directory(folder / "there");
+    { const RunLock lock(folder / "there"); }
+    DOCTEST_CHECK(std::filesystem::is_empty(folder / "there"));
+    {
+        const RunLock lock(folder / "used");
+        testing::write_file(folder / "used/metrics.jsonl", "");
+    }
+    DOCTEST_CHECK(std::filesystem::exists(folder / "used/lock"));
+}
+
+DOCTEST_TEST_CASE("run_lock: the lock dies with its process, however it ends") {
+    const testing::TempDir folder;
+    int ready[2];
+    DOCTEST_REQUIRE(::pipe(ready) == 0);
+    const pid_t child = ::fork();
+    DOCTEST_REQUIRE(child >= 0);
+    if (child == 0) {
+        const RunLock held(folder / "run");
+        const char byte = 1;
+        if (::write(ready[1], &byte, 1) != 1) ::_exit(1);
+        ::pause();
+        ::_exit(0);
+    }
+    char byte = 0;
+    DOCTEST_REQUIRE(::read(ready[0], &byte, 1) == 1);
+    DOCTEST_CHECK_THROWS_AS(RunLock(folder / "run"), ConfigError);
+    ::kill(child, SIGKILL);
+    ::waitpid(child, nullptr, 0);
+    const RunLock mine(folder / "run");
+    ::close(ready[0]);
+    ::close(ready[1]);
+}
+
+DOCTEST_TEST_CASE("run_lock: a folder that cannot be made is named") {
+    const testing::TempDir folder;
+    testing::write_file(folder / "file", "");
+    const std::string message = testing::message_of<ConfigError>([&] { RunLock lock(folder / "file/run"); });
+    DOCTEST_CHECK(message.find("file/run: this run folder cannot be made or written to") !=
+                  std::string::npos);
+}
+
+namespace {
+
+/// Counts its calls.
+struct Solver {
+    int calls = 0;
+    Solution operator()() {
+        ++calls;
+        return {.metrics = {{"step", 1}, {"eval_auroc", 0.75}},
+                .write_model = [](const std::filesystem::path& directory) {
+                    write_file(directory / "config.json", "{}\n");
+                }};
+    }
+};
+
+}  // namespace
+
+DOCTEST_TEST_CASE("solve_run: one line of metrics and a model, solved once") {
+    const TempDir folder;
+    LoopSpec spec;
+    spec.fixed_options = {{"--penalty", 1}};
+    Solver solver;
+    const LoopResult first = solve_run(spec, folder / "run", std::ref(solver));
+    DOCTEST_CHECK(first.steps == 1);
+    DOCTEST_CHECK_FALSE(first.finished_before);
+    DOCTEST_CHECK(read_file(folder / "run/metrics.jsonl") == "{\"step\":1,\"eval_auroc\":0.75}\n");
+    DOCTEST_CHECK(read_file(first.model / "config.json") == "{}\n");
+    const LoopResult second = solve_run(spec, folder / "run", std::ref(solver));
+    DOCTEST_CHECK(second.finished_before);
+    DOCTEST_CHECK(second.model == first.model);
+    DOCTEST_CHECK(solver.calls == 1);
+}
+
+DOCTEST_TEST_CASE("solve_run: other options are refused before anything is solved") {
+    const TempDir folder;
+    LoopSpec spec;
+    spec.fixed_options = {{"--penalty", 1}};
+    Solver solver;
+    solve_run(spec, folder / "run", std::ref(solver));
+    spec.fixed_options["--penalty"] = 2;
+    DOCTEST_CHECK(message_of<ConfigError>([&] {
+                      solve_run(spec, folder / "run", std::ref(solver));
+                  }).starts_with("--penalty is 2, but this run was started with 1"));
+    DOCTEST_CHECK(solver.calls == 1);
+}
+
+DOCTEST_TEST_CASE("find_model: a model folder, a finished run, or a run's newest checkpoint") {
+    const testing::TempDir folder;
+    const auto make = [&](const std::string& path) {
+        std::filesystem::create_directories(folder / path);
+        testing::write_file(folder / (path + "/config.json"), "{}");
+    };
+    make("model_folder");
+    DOCTEST_CHECK(find_model(folder / "model_folder") == folder / "model_folder");
+    make("run/checkpoints/step-00000010");
+    make("run/checkpoints/step-00000009");
+    DOCTEST_CHECK(find_model(folder / "run") == folder / "run/checkpoints/step-00000010");
+    std::filesystem::create_directories(folder / "run/model");
+    DOCTEST_CHECK(find_model(folder / "run") == folder / "run/checkpoints/step-00000010");
+    make("run/model");
+    DOCTEST_CHECK(find_model(folder / "run") == folder / "run/model");
+}
+
+DOCTEST_TEST_CASE("find_model: what is no model is said") {
+    const testing::TempDir folder;
+    DOCTEST_CHECK(testing::message_of<InputError>([&] { find_model(folder.path()); }) ==
+                  folder.path().string() +
+                      ": is no model folder: it holds no config.json, model/ or checkpoints/");
+    DOCTEST_CHECK(testing::message_of<InputError>([&] { find_model(folder / "none"); }) ==
+                  (folder / "none").string() + ": no such model folder");
 }

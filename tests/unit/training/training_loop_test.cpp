@@ -8,7 +8,7 @@
 #include "bigbird/core/error.hpp"
 #include "bigbird/core/formats/checksum.hpp"
 #include "bigbird/training/checkpoint_store.hpp"
-#include "bigbird/training/run_lock.hpp"
+#include "bigbird/training/run_start.hpp"
 
 #include <fcntl.h>
 #include <sys/resource.h>

@@ -3,7 +3,6 @@
 
 #include "bigbird/baselines/sequence/markov.hpp"
 #include "bigbird/baselines/sequence/token_ngram.hpp"
-#include "bigbird/baselines/sequence/two_sided.hpp"
 #include "bigbird/core/formats/json_file.hpp"
 #include "bigbird/corpus/tokens/token_corpus.hpp"
 

@@ -3,10 +3,9 @@
 
 #include "bigbird/core/error.hpp"
 #include "bigbird/core/formats/json_depth.hpp"
-#include "bigbird/core/formats/whole_file.hpp"
+#include "bigbird/core/formats/mapped_file.hpp"
 
 #include <algorithm>
-#include <string>
 
 namespace bigbird {
 

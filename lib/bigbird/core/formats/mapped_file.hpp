@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <filesystem>
 #include <span>
+#include <string>
 
 namespace bigbird {
 
@@ -24,5 +25,9 @@ private:
     std::filesystem::path path_;
     std::span<const std::byte> bytes_;
 };
+
+/// The bytes of a file, or of a shell's pipe up to its end. Throws InputError if it is missing, a device or a
+/// named pipe, ReadError where it cannot be opened or fails before its end.
+std::string read_whole_file(const std::filesystem::path& path);
 
 }  // namespace bigbird

@@ -3,16 +3,70 @@
 #pragma once
 
 #include "bigbird/core/error.hpp"
-#include "bigbird/core/parts/part_record.hpp"
+#include "bigbird/core/files.hpp"
+#include "bigbird/core/formats/json_file.hpp"
+#include "bigbird/core/parts/shard.hpp"
 
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
+#include <memory>
 #include <span>
 #include <string>
 #include <vector>
 
 namespace bigbird {
+
+// FILE.part.json, written beside an output FILE that holds one part of a job (--shard), so that merge can
+// join parts (lib/bigbird/examples/FORMAT.md, "Parts").
+
+/// A segment of the job, and the number of its records (rows, lines, documents) in a file.
+struct PartSegment {
+    std::int64_t number = 0, records = 0;
+    bool operator==(const PartSegment&) const = default;
+};
+
+/// A file of the part, or a folder, represented by its manifest.json; in the folder of the record.
+struct PartFile {
+    std::string name;
+    std::uintmax_t bytes = 0;
+    std::string sha256;
+};
+
+struct PartRecord {
+    std::string
+        kind;  ///< "table", "csv", "long table", "npy", "hdf5", "bedgraph", "bigwig", "documents", "tokens"
+    Shard shard{};
+    Json run;                             ///< what all parts of a job have in common
+    Json counts{};                        ///< counts that add up over the parts; may be empty
+    std::vector<PartSegment> segments{};  ///< ascending; some may have no records
+    std::vector<PartFile> files{};        ///< the output itself first
+};
+
+/// The total number of records in all segments.
+std::int64_t records_of(const PartRecord& record);
+
+/// The file whose size and checksum a PartFile has.
+std::filesystem::path checked_file(const std::filesystem::path& file);
+
+/// FILE.part.json; a slash at the end of FILE, as shells add to folders, is ignored.
+std::filesystem::path part_record_path(const std::filesystem::path& output);
+
+/// Deletes the part record of an output that is about to be overwritten, or is complete.
+void remove_part_record(const std::filesystem::path& output);
+
+/// Fills in size and checksum of the complete `files`, the output itself first, and writes the record beside
+/// it. Pass the result to commit_together() before them. Throws WriteError, InputError if a file cannot be
+/// read.
+std::unique_ptr<PendingOutput> pending_part_record(PartRecord record, std::span<PendingOutput* const> files);
+
+/// Fills in size and checksum of `files` and writes the record beside the first. Call it after they got their
+/// final names; replaces an existing record. Throws WriteError, InputError if a file cannot be read.
+void write_part_record(PartRecord record, const std::vector<std::filesystem::path>& files);
+
+/// Throws InputError if there is no such output, no record beside it, or the record belongs to another
+/// output.
+PartRecord read_part_record(const std::filesystem::path& output);
 
 struct Part {
     std::filesystem::path path;

@@ -4,6 +4,8 @@
 #include "bigbird/core/error.hpp"
 #include "bigbird/core/parse_number.hpp"
 
+#include <algorithm>
+
 namespace bigbird {
 
 Shard parse_shard(std::string_view text) {
@@ -27,6 +29,18 @@ Shard parse_shard(std::string_view text) {
 
 std::string to_string(const Shard& shard) {
     return std::to_string(shard.number) + "/" + std::to_string(shard.count);
+}
+
+SegmentCounter::SegmentCounter(std::int64_t total, const Shard& shard)
+    : shard_(shard), size_(std::max<std::int64_t>(1, total / (shard.count * segments_a_part))) {}
+
+std::int64_t SegmentCounter::next(bool as_before, std::int64_t weight) {
+    if (!as_before && in_segment_ >= size_) {
+        ++segment_;
+        in_segment_ = 0;
+    }
+    in_segment_ += weight;
+    return segment_;
 }
 
 }  // namespace bigbird

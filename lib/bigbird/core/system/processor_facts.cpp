@@ -4,7 +4,6 @@
 #include <array>
 #include <fstream>
 #include <sstream>
-#include <string_view>
 
 namespace bigbird {
 

@@ -4,13 +4,10 @@
 #include "bigbird/core/error.hpp"
 #include "bigbird/core/interrupt.hpp"
 #include "bigbird/core/parallel.hpp"
-#include "bigbird/core/parts/segment_counter.hpp"
 #include "bigbird/genome/reference/sequence.hpp"
 
 #include <algorithm>
-#include <optional>
 #include <sstream>
-#include <string>
 #include <string_view>
 
 namespace bigbird::corpus {

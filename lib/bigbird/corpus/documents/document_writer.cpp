@@ -8,10 +8,8 @@
 
 #include <algorithm>
 #include <sstream>
-#include <string>
 #include <system_error>
 #include <utility>
-#include <vector>
 
 namespace bigbird::corpus {
 

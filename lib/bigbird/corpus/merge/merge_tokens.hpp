@@ -4,6 +4,8 @@
 
 #include "bigbird/core/files.hpp"
 #include "bigbird/core/parts/part_set.hpp"
+#include "bigbird/corpus/documents/document_builder.hpp"
+#include "bigbird/corpus/documents/document_writer.hpp"
 #include "bigbird/corpus/tokens/token_shards.hpp"
 
 #include <filesystem>
@@ -12,6 +14,19 @@
 #include <vector>
 
 namespace bigbird::corpus {
+
+// Joins parts of documents (build-documents --shard).
+
+/// The record of a part: `manifest` is document_manifest()'s.
+PartRecord documents_record(const Json& manifest, const Shard& shard, std::vector<PartSegment> segments);
+
+/// The manifest of the merged documents.
+Json merged_manifest(std::span<const Part> parts);
+
+/// Writes the same bytes as one run, and renames the output to its final name together with `also`. Throws
+/// InputError if a part's documents differ from its record's count, WriteError.
+void merge_documents(std::span<const Part> parts, const std::filesystem::path& output, Overwrite overwrite,
+                     int threads, std::span<PendingOutput* const> also = {});
 
 /// The record of a part, written beside its folder (which TokenShardWriter::finish() returned). Pass it to
 /// commit_together() before the folder. Throws WriteError.

@@ -3,7 +3,6 @@
 
 #include "bigbird/core/check.hpp"
 #include "bigbird/core/error.hpp"
-#include "bigbird/core/rng.hpp"
 
 #include <algorithm>
 #include <cmath>

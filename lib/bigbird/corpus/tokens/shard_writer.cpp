@@ -6,7 +6,6 @@
 #include "bigbird/core/formats/checksum.hpp"
 #include "bigbird/core/parallel.hpp"
 #include "bigbird/core/version.hpp"
-#include "bigbird/corpus/tokens/token_shards.hpp"
 
 #include <algorithm>
 #include <cerrno>

@@ -4,7 +4,6 @@
 #include "bigbird/core/error.hpp"
 #include "bigbird/core/formats/checksum.hpp"
 #include "bigbird/core/formats/file_name.hpp"
-#include "bigbird/core/formats/json_file.hpp"
 #include "bigbird/core/formats/mapped_file.hpp"
 #include "bigbird/core/interrupt.hpp"
 #include "bigbird/core/parallel.hpp"
@@ -12,10 +11,8 @@
 #include <algorithm>
 #include <charconv>
 #include <cmath>
-#include <cstdint>
 #include <cstring>
 #include <optional>
-#include <string>
 #include <string_view>
 
 namespace bigbird::corpus::shard_format {

@@ -3,7 +3,7 @@
 #pragma once
 
 #include "bigbird/core/formats/json_file.hpp"
-#include "bigbird/core/parts/part_record.hpp"
+#include "bigbird/core/parts/part_set.hpp"
 #include "bigbird/corpus/documents/document_builder.hpp"
 #include "bigbird/corpus/documents/document_reader.hpp"
 #include "bigbird/corpus/tokens/shard_writer.hpp"

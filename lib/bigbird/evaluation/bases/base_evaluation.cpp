@@ -6,19 +6,52 @@
 #include "bigbird/core/interrupt.hpp"
 #include "bigbird/core/log.hpp"
 #include "bigbird/core/parallel.hpp"
-#include "bigbird/evaluation/bases/weighted_ranking.hpp"
+#include "bigbird/core/parse_number.hpp"
+#include "bigbird/evaluation/evaluation_report.hpp"
 #include "bigbird/evaluation/metrics.hpp"
 #include "bigbird/examples/base_labels.hpp"
 #include "bigbird/genome/regions/interval_set.hpp"
-#include "bigbird/genome/text/text_output.hpp"
 
 #include <algorithm>
-#include <charconv>
 #include <cmath>
+#include <functional>
 #include <map>
 #include <utility>
 
 namespace bigbird::evaluation {
+
+WeightedRanking::WeightedRanking(std::vector<WeightedRow> rows) : rows_(std::move(rows)) {
+    std::ranges::sort(rows_, std::greater(), &WeightedRow::score);
+}
+
+template <typename Times>
+RankingFigures WeightedRanking::weighted(const Times& times) const {
+    double ones = 0, zeros = 0, pairs = 0, precision = 0;
+    for (std::size_t begin = 0, end = 0; begin < rows_.size(); begin = end) {
+        double more_ones = 0, more_zeros = 0;  // sums over equal scores
+        for (end = begin; end < rows_.size() && rows_[end].score == rows_[begin].score; ++end)
+            (rows_[end].positive ? more_ones : more_zeros) += times(rows_[end]);
+        pairs += more_zeros * (ones + more_ones / 2);
+        ones += more_ones;
+        zeros += more_zeros;
+        if (more_ones > 0) precision += more_ones * ones / (ones + zeros);
+    }
+    RankingFigures figures;
+    if (ones > 0 && zeros > 0) figures.auroc = pairs / (ones * zeros);
+    if (ones > 0) figures.auprc = precision / ones;
+    return figures;
+}
+
+RankingFigures WeightedRanking::figures() const {
+    return weighted([](const WeightedRow& row) { return static_cast<double>(row.times); });
+}
+
+RankingFigures WeightedRanking::figures(std::span<const std::uint32_t> weights) const {
+    return weighted([weights](const WeightedRow& row) {
+        return static_cast<double>(row.times) * static_cast<double>(weights[row.block]);
+    });
+}
+
 namespace fs = std::filesystem;
 
 namespace {
@@ -72,11 +105,9 @@ private:
 };
 
 std::int64_t whole_number(const std::string& text, const fs::path& file, std::int64_t line) {
-    std::int64_t value = 0;
-    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-    if (error != std::errc() || end != text.data() + text.size())
-        throw InputError("'" + text + "' is no coordinate", file, line);
-    return value;
+    const auto value = parse_number<std::int64_t>(text);
+    if (!value) throw InputError("'" + text + "' is no coordinate", file, line);
+    return *value;
 }
 
 genome::Interval place_of(const rows::ScoreRow& row, const genome::ReferenceGenome& reference,
@@ -248,16 +279,12 @@ std::vector<Figure> with_intervals(const AllFigures& all, std::size_t blocks,
     return figures;
 }
 
-Json json_of(const std::optional<double>& value) {
-    return value ? Json(*value) : Json(nullptr);
-}
-
 std::string text_of(const std::optional<double>& value) {
     return value ? fmt::format("{:.6g}", *value) : "NA";
 }
 
 /// value, low, high
-std::string cells(const Figure& figure) {
+std::string columns_of_figure(const Figure& figure) {
     return text_of(figure.value) + '\t' + text_of(figure.low) + '\t' + text_of(figure.high);
 }
 
@@ -280,22 +307,17 @@ std::string tsv_of(const BaseEvaluation& evaluation) {
     for (const BaseFigures& label : evaluation.labels) {
         text += fmt::format("{}\t{}\t{}", label.label, label.bases, label.called);
         for (const Figure* figure : {&label.auroc, &label.auprc, &label.precision, &label.recall, &label.f1})
-            text += '\t' + cells(*figure);
+            text += '\t' + columns_of_figure(*figure);
         text += '\n';
     }
     return text;
 }
 
-void put(Json& object, const std::string& key, const Figure& figure) {
-    object[key] = json_of(figure.value);
-    object[key + "_interval"] = figure.low && figure.high ? Json{*figure.low, *figure.high} : Json();
-}
-
-Json json_of(const BaseEvaluation& evaluation) {
+Json evaluation_json(const BaseEvaluation& evaluation) {
     Json json{
         {"bases", evaluation.bases}, {"blocks", evaluation.blocks}, {"not_scored", evaluation.not_scored}};
     put(json, "accuracy", evaluation.accuracy);
-    json["majority_accuracy"] = json_of(evaluation.majority);
+    json["majority_accuracy"] = number(evaluation.majority);
     put(json, "mean_auroc", evaluation.mean_auroc);
     put(json, "mean_auprc", evaluation.mean_auprc);
     put(json, "mean_f1", evaluation.mean_f1);
@@ -313,13 +335,6 @@ Json json_of(const BaseEvaluation& evaluation) {
     for (const auto& [key, value] : evaluation.provenance)
         json["scores"][key] = value;
     return json;
-}
-
-/// "0.917 [0.901, 0.930]"
-std::string for_people(const Figure& figure) {
-    if (!figure.value) return "NA";
-    return figure.low ? fmt::format("{:.3f} [{:.3f}, {:.3f}]", *figure.value, *figure.low, *figure.high)
-                      : fmt::format("{:.3f}", *figure.value);
 }
 
 }  // namespace
@@ -380,12 +395,12 @@ std::vector<std::string> to_lines(const BaseEvaluation& evaluation) {
         "{} bases, {} without scores, {} blocks; accuracy {} ({:.3f} by calling all the same); means: AUROC "
         "{}, "
         "AUPRC {}, F1 {}",
-        evaluation.bases, evaluation.not_scored, evaluation.blocks, for_people(evaluation.accuracy),
-        evaluation.majority.value_or(0), for_people(evaluation.mean_auroc), for_people(evaluation.mean_auprc),
-        for_people(evaluation.mean_f1))};
+        evaluation.bases, evaluation.not_scored, evaluation.blocks, brief(evaluation.accuracy),
+        evaluation.majority.value_or(0), brief(evaluation.mean_auroc), brief(evaluation.mean_auprc),
+        brief(evaluation.mean_f1))};
     for (const BaseFigures& label : evaluation.labels) {
         lines.push_back(fmt::format("label {}: {} bases, AUROC {}, AUPRC {}, F1 {}", label.label, label.bases,
-                                    for_people(label.auroc), for_people(label.auprc), for_people(label.f1)));
+                                    brief(label.auroc), brief(label.auprc), brief(label.f1)));
     }
     return lines;
 }
@@ -397,7 +412,7 @@ std::unique_ptr<genome::TextOutput> write_evaluation(const BaseEvaluation& evalu
     auto out = std::make_unique<genome::TextOutput>(output, overwrite);
     out->write(table                     ? tsv_of(evaluation)
                : rows::names_csv(output) ? rows::csv_of(tsv_of(evaluation), output)
-                                         : json_of(evaluation).dump(2) + "\n");
+                                         : evaluation_json(evaluation).dump(2) + "\n");
     return out;
 }
 

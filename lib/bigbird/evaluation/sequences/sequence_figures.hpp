@@ -4,7 +4,6 @@
 #pragma once
 
 #include "bigbird/evaluation/metrics.hpp"
-#include "bigbird/evaluation/ranking.hpp"
 #include "bigbird/examples/examples.hpp"
 
 #include <cstddef>

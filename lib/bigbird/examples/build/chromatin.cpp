@@ -9,7 +9,7 @@
 #include "bigbird/core/rng.hpp"
 #include "bigbird/examples/bit_matrix.hpp"
 #include "bigbird/examples/build/chromatin_bins.hpp"
-#include "bigbird/examples/build/peak_sheet.hpp"
+#include "bigbird/examples/build/sheet.hpp"
 #include "bigbird/examples/example_format.hpp"
 #include "bigbird/examples/example_writer.hpp"
 #include "bigbird/examples/labelled_bins.hpp"

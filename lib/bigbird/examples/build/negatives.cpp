@@ -10,7 +10,6 @@
 #include <algorithm>
 #include <array>
 #include <numeric>
-#include <vector>
 
 namespace bigbird::examples {
 

@@ -3,6 +3,8 @@
 #pragma once
 
 #include "bigbird/examples/build/negatives.hpp"
+#include "bigbird/genome/reference/reference_genome.hpp"
+#include "bigbird/genome/regions/interval_set.hpp"
 #include "bigbird/rows/window.hpp"
 
 #include <cstdint>
@@ -12,6 +14,36 @@
 #include <vector>
 
 namespace bigbird::examples {
+
+/// A transcription start site on the reference.
+struct PromoterSite {
+    std::string contig, name;  ///< contig as the reference spells it; the name is never "."
+    std::int64_t tss = 0;
+    genome::Strand strand = genome::Strand::forward;
+};
+
+/// Counts of the rows of a TSS file, by what happened to them.
+struct SiteCounts {
+    std::int64_t read = 0, unmapped = 0, repeated = 0;
+    genome::LeftOut left_out;
+    genome::AssemblyFit fit;
+};
+
+struct PromoterSites {
+    std::vector<PromoterSite> sites;  ///< in the file's order, each once
+    SiteCounts counts;
+};
+
+/// Reads a BED file of TSSs (tss_of a row; EPDnew's have one base) and maps them to the reference, by a chain
+/// file if there is one. With a chain file, writes lifted.bed (one base per row, contigs as the chain spells
+/// them) and unmapped.bed (the original TSS base, and the reason as a seventh column) into `folder`. Rows
+/// outside the reference, and rows that repeat a position, strand and name, are left out and counted; a row
+/// without a name is named after its position. Logs what happened. Throws InputError: a row without strand or
+/// of no base, a malformed line, no TSS left.
+PromoterSites read_promoter_sites(const std::filesystem::path& tss,
+                                  const std::optional<std::filesystem::path>& chain,
+                                  const genome::ReferenceGenome& reference,
+                                  const std::filesystem::path& folder);
 
 struct PromoterOptions {
     std::filesystem::path tss;

@@ -2,9 +2,10 @@
 // Splits the records of a table without a split column into training, validation and test.
 #pragma once
 
-#include "bigbird/examples/sequence_writer.hpp"
+#include "bigbird/examples/example_writer.hpp"
 
 #include <array>
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <span>
@@ -13,6 +14,43 @@
 #include <vector>
 
 namespace bigbird::examples {
+
+/// Calls visit(kmer) for each k-mer without N of a normalized sequence. A k-mer is a number of two bits per
+/// letter, the smaller one of both strands. 1 <= k <= 31.
+template <typename Visit>
+void for_each_kmer(std::string_view dna, int k, const Visit& visit) {
+    const std::uint64_t mask = (std::uint64_t{1} << (2 * k)) - 1;
+    std::uint64_t forward = 0, reverse = 0;
+    int known = 0;  // letters since the last N
+    for (const char letter : dna) {
+        const std::size_t code = std::string_view("ACGT").find(letter);
+        if (code == std::string_view::npos) {
+            known = 0;
+            continue;
+        }
+        forward = (forward << 2 | code) & mask;
+        reverse = reverse >> 2 | (std::uint64_t{3} - code) << (2 * (k - 1));
+        if (++known >= k) visit(forward < reverse ? forward : reverse);
+    }
+}
+
+// Finds problems of labeled sequences that make evaluations too optimistic: overlap between splits, and
+// contradictions.
+
+/// How much of a split is also in training, on either strand.
+struct Overlap {
+    std::int64_t rows = 0;         ///< the split's rows
+    std::int64_t in_train = 0;     ///< rows whose sequence is also in train
+    std::int64_t share_31mer = 0;  ///< rows that share a 31-mer with a row of train, including in_train
+};
+Overlap overlap_with_train(std::span<const SequenceExample> records, Split split);
+
+/// Sequences that occur several times, as they are, with different classes, labels or numbers.
+struct Contradictions {
+    std::int64_t sequences = 0, records = 0;
+    std::size_t first = 0, other = 0;  ///< two records of the first such sequence
+};
+Contradictions contradictions_in(std::span<const SequenceExample> records);
 
 /// The value of --split-by: `column:NAME`, `fraction[:TRAIN,VALIDATION,TEST]` or `similarity[:…]`.
 struct SplitRule {

@@ -4,7 +4,7 @@
 
 #include "bigbird/core/error.hpp"
 #include "bigbird/examples/build/sequences.hpp"
-#include "bigbird/examples/sequence_writer.hpp"
+#include "bigbird/examples/example_writer.hpp"
 #include "bigbird/rows/sequence_reader.hpp"
 
 #include <cstdint>

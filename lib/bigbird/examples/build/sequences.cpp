@@ -3,7 +3,6 @@
 
 #include "bigbird/core/log.hpp"
 #include "bigbird/core/parse_number.hpp"
-#include "bigbird/examples/build/sequence_overlap.hpp"
 #include "bigbird/examples/build/sequence_splits.hpp"
 #include "bigbird/examples/build/sequence_tables.hpp"
 #include "bigbird/examples/example_writer.hpp"

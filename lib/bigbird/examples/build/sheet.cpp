@@ -9,6 +9,7 @@
 #include <algorithm>
 
 namespace bigbird::examples {
+
 namespace fs = std::filesystem;
 
 std::string SheetRow::value(std::string_view column, const std::string& otherwise) const {
@@ -66,6 +67,37 @@ std::string name_of_file(const fs::path& path) {
     fs::path name = path.filename();
     if (name.extension() == ".gz" || name.extension() == ".bgz") name = name.stem();
     return name.has_stem() ? name.stem().string() : name.string();
+}
+
+namespace {
+
+std::vector<LabelPeaks> labels_of(const std::vector<SheetRow>& rows, const fs::path& sheet) {
+    std::vector<LabelPeaks> labels;
+    for (const SheetRow& row : rows) {
+        LabelPeaks read{row.value("name", ""), row.value("group", "."), paths_of(row, sheet)};
+        const auto same = std::ranges::find_if(labels, [&](const LabelPeaks& label) {
+            return label.name == read.name && label.group == read.group;
+        });
+        if (same == labels.end())
+            labels.push_back(std::move(read));
+        else
+            same->paths.insert(same->paths.end(), read.paths.begin(), read.paths.end());
+    }
+    return labels;
+}
+
+}  // namespace
+
+std::vector<LabelPeaks> read_peak_files(std::span<const fs::path> paths) {
+    for (const fs::path& path : paths)
+        require_readable(path);
+    if (paths.size() == 1) {
+        if (const auto sheet = read_sheet(paths.front())) return labels_of(*sheet, paths.front());
+    }
+    std::vector<LabelPeaks> labels;
+    for (const fs::path& path : paths)
+        labels.push_back({name_of_file(path), ".", {path}});
+    return labels;
 }
 
 }  // namespace bigbird::examples

@@ -7,6 +7,7 @@
 #include <functional>
 #include <map>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -30,5 +31,19 @@ std::vector<std::filesystem::path> paths_of(const SheetRow& row, const std::file
 
 /// The name of a file's data: its file name without .gz and the suffix before it.
 std::string name_of_file(const std::filesystem::path& path);
+
+/// The files whose peaks together make one label.
+struct LabelPeaks {
+    std::string name, group;
+    std::vector<std::filesystem::path> paths;
+};
+
+/// Reads which peak files make which label, in the labels' order: from one sheet, or from BED files. A sheet
+/// is tab-separated. Its header names at least the columns `name` and `path` (relative to the sheet), and
+/// optionally `group`. Other columns and lines that begin with # are ignored. Rows of one name and group make
+/// one label, and a path may be several, separated by commas. A BED file's label is its file name without .gz
+/// and the suffix before it; its group is ".". Throws InputError with file and line, also if a file is
+/// missing.
+std::vector<LabelPeaks> read_peak_files(std::span<const std::filesystem::path> paths);
 
 }  // namespace bigbird::examples

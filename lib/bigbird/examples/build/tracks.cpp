@@ -11,7 +11,6 @@
 #include "bigbird/examples/build/sheet.hpp"
 #include "bigbird/examples/example_format.hpp"
 #include "bigbird/examples/example_writer.hpp"
-#include "bigbird/examples/file_checksums.hpp"
 #include "bigbird/examples/labelled_bins.hpp"
 #include "bigbird/examples/two_bit.hpp"
 #include "bigbird/rows/text_fields.hpp"

@@ -11,7 +11,6 @@
 #include <cstdio>
 #include <cstring>
 #include <optional>
-#include <string>
 #include <system_error>
 #include <vector>
 

@@ -6,6 +6,7 @@
 #include "bigbird/core/log.hpp"
 #include "bigbird/core/parallel.hpp"
 #include "bigbird/core/parse_number.hpp"
+#include "bigbird/core/system/processor.hpp"
 #include "bigbird/model/device/libtorch_cuda.hpp"
 #include "bigbird/model/gpu/gpu_facts.hpp"
 
@@ -17,6 +18,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <mutex>
 
 namespace bigbird::model {
 
@@ -99,6 +101,30 @@ void set_compute_threads(int threads) {
     at::set_num_threads(count);
     ::mallopt(M_MMAP_MAX, 0);
     ::mallopt(M_TRIM_THRESHOLD, std::numeric_limits<int>::max());
+}
+
+bool computes_bf16(const at::Device& device) {
+    return !device.is_cpu() || has_bf16_instructions();
+}
+
+at::ScalarType arithmetic_type(at::ScalarType type, const at::Device& device) {
+    if (type != at::kBFloat16 || computes_bf16(device)) return type;
+    static std::once_flag said;
+    std::call_once(said, [] {
+        log_warning("this processor has no bfloat16 instructions, so bf16 is computed in fp32");
+    });
+    return at::kFloat;
+}
+
+attention::Backend usable_attention(const std::string& name, const at::Device& device) {
+    const attention::Backend asked_for = attention::backend_from_name(name);
+    if (!device.is_cuda()) return asked_for;
+    const std::vector<Gpu>& gpus = gpu_facts().driver.gpus;
+    const auto index = static_cast<std::size_t>(device.has_index() ? device.index() : 0);
+    const auto fallback = index < gpus.size() ? attention_fallback(name, gpus[index]) : std::nullopt;
+    if (!fallback) return asked_for;
+    log_warning("{}", fallback->sentence);
+    return attention::backend_from_name(fallback->backend);
 }
 
 }  // namespace bigbird::model

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "bigbird/attention/attention.hpp"
+
 #include <ATen/core/Tensor.h>
 #include <c10/core/Event.h>
 
@@ -40,5 +42,17 @@ private:
 /// Sets LibTorch's CPU threads (0: all available). From now on the C library keeps the memory of freed
 /// tensors for later ones. New pages would have to be cleared by the system.
 void set_compute_threads(int threads);
+
+/// Whether a device has instructions for bfloat16: every GPU, and CPUs by core/system/processor.hpp.
+bool computes_bf16(const at::Device& device);
+
+/// Returns the type that a device computes in when `type` is requested. On a CPU without bfloat16
+/// instructions, bfloat16 becomes float, which is many times faster there. Warns of that once per process.
+/// Thread-safe.
+at::ScalarType arithmetic_type(at::ScalarType type, const at::Device& device);
+
+/// Returns the backend that --attention names or, with a warning, the nearest one that supports the given
+/// GPU. Throws ConfigError for other names.
+attention::Backend usable_attention(const std::string& name, const at::Device& device);
 
 }  // namespace bigbird::model

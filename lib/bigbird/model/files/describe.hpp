@@ -9,6 +9,11 @@
 
 namespace bigbird::model {
 
+/// Reads every number of a safetensors file, or of all those in a model folder. Throws InputError naming
+/// every tensor with NaN or infinity (and how many), or if a file is damaged. Else returns {"numbers": their
+/// count, "finite": true}.
+Json check_weights(const std::filesystem::path& path);
+
 /// Throws InputError if the path is missing, corrupt or of another kind. A model directory's description:
 /// architecture, shape, parameters, attention, tokenizer, checksums, provenance; a tokenizer's: pieces and
 /// lengths; a safetensors file's: its tensors.

@@ -7,6 +7,8 @@
 
 #include <cstdint>
 #include <optional>
+#include <string>
+#include <string_view>
 #include <vector>
 
 namespace bigbird::model {
@@ -37,5 +39,16 @@ struct LongformerForm {
 /// One number for all layers and heads is repeated. Throws InputError naming the key.
 LongformerForm read_longformer(const Keys& keys, std::int64_t layers, std::int64_t heads);
 void write_longformer(const LongformerForm& form, Json& json);
+
+// The names that transformers gives to a Longformer's weights. Within the program, the parameters of all
+// networks have BigBird's names.
+
+/// "bert.pooler.weight" -> "longformer.pooler.dense.weight", "cls.predictions.bias" -> "lm_head.bias".
+/// Next-sentence prediction, which a LongformerForMaskedLM lacks, keeps its name.
+std::string longformer_name(std::string_view ours);
+/// The opposite; also for a LongformerModel's names without "longformer.".
+std::string name_of_longformer(std::string_view theirs);
+/// Whether a file with this tensor is a Longformer's.
+bool is_longformer_name(std::string_view name);
 
 }  // namespace bigbird::model

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "bigbird/model/gpu/gpu_facts.hpp"
 
-#include <algorithm>
-
 namespace bigbird::model {
 
 namespace {

@@ -3,12 +3,36 @@
 // are loaded or initialized afterwards. (torch::nn's modules would first draw them from a global generator.)
 #pragma once
 
+#include "bigbird/model/files/form.hpp"
+
+#include <ATen/core/Tensor.h>
 #include <torch/nn/module.h>
 #include <torch/nn/pimpl.h>
 
+#include <cstdint>
 #include <string>
 
 namespace bigbird::model {
+
+// Rotary positions (Su and others 2021): the product of a query and a key depends on their distance.
+
+/// Cosines and sines of the angles by which a position rotates each pair of features, (positions, head_dim /
+/// 2) float32. The angle is position * theta^(-2 i / head_dim) for pair i, scaled by RopeScaling (head_dim
+/// above 2 with ntk). Undefined: no rotation.
+struct RotaryTable {
+    at::Tensor cosine, sine;
+};
+RotaryTable rotary_table(std::int64_t positions, std::int64_t head_dim, const at::Device& device,
+                         const RotaryForm& form = {});
+
+/// Rotates pair i, the features i and i + head_dim / 2, of each position. x: (batch, heads, positions,
+/// head_dim); the result has its type. Uses the table's first positions, or a table for these positions,
+/// (batch or 1, heads or 1, positions, head_dim / 2).
+at::Tensor rotate(const at::Tensor& x, const RotaryTable& table);
+
+/// GELU by tanh, differentiable; own kernels for float and bfloat16 on the CPU. Without gradients the result
+/// overwrites a contiguous x, which nobody else may use.
+at::Tensor gelu_tanh(const at::Tensor& x);
 
 /// x W^T + b: (…, in) -> (…, out); W (out, in), b (out) or undefined. Uses oneDNN where that is faster
 /// (onednn_linear.hpp). Without gradients, on a CPU, the result of a row of (rows, in), at most 64 rows, or

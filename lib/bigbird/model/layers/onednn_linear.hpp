@@ -3,9 +3,13 @@
 // processor's speed unused (docs/development/measurements.md), and fuses no operations after the product.
 #pragma once
 
+#include "bigbird/model/layers/layers.hpp"
+
 #include <ATen/core/Tensor.h>
 
+#include <array>
 #include <string>
+#include <vector>
 
 namespace bigbird::model {
 
@@ -56,5 +60,20 @@ bool has_fast_onednn_training(const at::Tensor& x);
 
 /// x W^T + b, differentiable once; W (out, in), b (out) or undefined. Do not modify the result in place.
 at::Tensor onednn_trained_linear(const at::Tensor& x, const at::Tensor& weight, const at::Tensor& bias);
+
+// Three linear layers on one input as one product: for queries, keys and values in training on a GPU. The
+// parameters stay the three layers' own; their weights are concatenated each time, which costs no more than
+// autocast's casting of them. Forward and backward take one product each instead of three; in the backward
+// pass, also instead of two sums. The slow twin is LinearImpl::forward() of each.
+
+/// Returns the layers' results for x (…, in), each (…, out) and a view of the columns of one tensor. The
+/// layers have the same shape, and all or none have a bias. Computes in x's type or, under autocast, in
+/// autocast's. Differentiable; gradients of the parameters come in their own type. Do not modify the results
+/// in place.
+std::array<at::Tensor, 3> packed_linear(const at::Tensor& x, const std::array<const LinearImpl*, 3>& layers);
+
+/// Returns the tensor (rows, parts * columns) whose columns are `parts` (…, columns), without a copy, where
+/// memory has that order; else undefined.
+at::Tensor side_by_side(const std::vector<at::Tensor>& parts);
 
 }  // namespace bigbird::model

@@ -6,7 +6,6 @@
 #include "bigbird/outputs/outputs.hpp"
 
 #include <algorithm>
-#include <cstring>
 #include <deque>
 #include <string>
 #include <string_view>

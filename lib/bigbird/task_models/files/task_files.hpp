@@ -6,6 +6,10 @@
 
 #include "bigbird/core/formats/json_file.hpp"
 #include "bigbird/evaluation/curves/calibration.hpp"
+#include "bigbird/evaluation/evaluation.hpp"
+#include "bigbird/evaluation/sequences/sequence_evaluation.hpp"
+#include "bigbird/examples/examples.hpp"
+#include "bigbird/model/files/model_card.hpp"
 #include "bigbird/rows/label_table.hpp"
 
 #include <cstdint>
@@ -66,5 +70,12 @@ std::optional<evaluation::Calibration> read_calibration(const std::filesystem::p
 /// Reads labels.tsv and calibration.json of a task model and compares them with its config.json. Throws
 /// InputError where one is damaged or does not fit. Returns false if the model is not for a task.
 bool check_task_files(const std::filesystem::path& directory);
+
+/// A model card's entry of an evaluation: the defined figures over all labels.
+model::CardResult card_figures(examples::Task task, examples::Split split,
+                               const evaluation::Evaluation& evaluation);
+/// The figures from a report's file.
+model::CardResult card_figures(examples::Split split, const evaluation::SequenceReport& report,
+                               const evaluation::SequenceFile& file);
 
 }  // namespace bigbird::task_models

@@ -3,7 +3,6 @@
 
 #include "bigbird/core/parallel.hpp"
 #include "bigbird/model/device/device.hpp"
-#include "bigbird/model/device/usable_attention.hpp"
 
 #include <ATen/core/grad_mode.h>
 

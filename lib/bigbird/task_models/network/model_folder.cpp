@@ -4,7 +4,7 @@
 #include "bigbird/core/error.hpp"
 #include "bigbird/core/formats/json_file.hpp"
 #include "bigbird/core/version.hpp"
-#include "bigbird/examples/contig_list.hpp"
+#include "bigbird/examples/example_format.hpp"
 #include "bigbird/model/model_directory.hpp"
 #include "bigbird/model/weights.hpp"
 #include "bigbird/task_models/network/bases_network.hpp"
@@ -13,7 +13,6 @@
 #include <ATen/ATen.h>
 
 #include <algorithm>
-#include <functional>
 
 namespace bigbird::task_models {
 namespace fs = std::filesystem;

@@ -8,7 +8,7 @@
 #include "bigbird/genome/text/text_output.hpp"
 #include "bigbird/model/files/model_card.hpp"
 #include "bigbird/task_models/specs/compute_spec.hpp"
-#include "bigbird/task_models/specs/train_spec.hpp"
+#include "bigbird/task_models/specs/finetune_spec.hpp"
 
 #include <filesystem>
 #include <memory>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "bigbird/core/formats/json_file.hpp"
-#include "bigbird/core/formats/whole_file.hpp"
+#include "bigbird/core/formats/mapped_file.hpp"
 #include "bigbird/core/log.hpp"
 #include "bigbird/core/parallel.hpp"
 #include "bigbird/core/progress.hpp"

@@ -5,7 +5,7 @@
 #include "bigbird/core/log.hpp"
 #include "bigbird/core/parse_number.hpp"
 #include "bigbird/evaluation/evaluation_html.hpp"
-#include "bigbird/examples/build/peak_sheet.hpp"
+#include "bigbird/examples/build/sheet.hpp"
 #include "bigbird/genome/reference/reference_genome.hpp"
 #include "bigbird/genome/regions/interval_set.hpp"
 #include "bigbird/rows/score_table.hpp"

@@ -4,12 +4,10 @@
 #include "bigbird/core/log.hpp"
 #include "bigbird/evaluation/evaluation_html.hpp"
 #include "bigbird/evaluation/sequences/sequence_evaluation.hpp"
-#include "bigbird/task_models/files/card_figures.hpp"
+#include "bigbird/task_models/files/task_files.hpp"
 #include "bigbird/task_models/pipeline/chain.hpp"
 #include "bigbird/task_models/pipeline/motif_logos.hpp"
 #include "bigbird/task_models/train/finetune.hpp"
-
-#include <algorithm>
 
 namespace bigbird::task_models {
 namespace fs = std::filesystem;

@@ -15,7 +15,6 @@
 #include "bigbird/task_models/pipeline/chain.hpp"
 #include "bigbird/task_models/score/score.hpp"
 #include "bigbird/task_models/train/finetune.hpp"
-#include "bigbird/training/run_lock.hpp"
 #include "bigbird/training/run_start.hpp"
 
 #include <algorithm>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "bigbird/task_models/specs/train_spec.hpp"
+#include "bigbird/task_models/specs/finetune_spec.hpp"
 
 #include <string>
 #include <vector>

@@ -9,7 +9,7 @@
 #include "bigbird/core/rng.hpp"
 #include "bigbird/motifs/motif_files.hpp"
 #include "bigbird/task_models/network/sequence_network.hpp"
-#include "bigbird/task_models/score/motif_runs.hpp"
+#include "bigbird/task_models/score/score.hpp"
 #include "bigbird/training/find_model.hpp"
 
 #include <algorithm>

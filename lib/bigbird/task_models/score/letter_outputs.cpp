@@ -2,7 +2,6 @@
 #include "bigbird/task_models/score/letter_outputs.hpp"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <numeric>
 

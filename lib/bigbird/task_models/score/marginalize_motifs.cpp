@@ -10,7 +10,7 @@
 #include "bigbird/motifs/motif_files.hpp"
 #include "bigbird/task_models/network/sequence_network.hpp"
 #include "bigbird/task_models/score/edited_windows.hpp"
-#include "bigbird/task_models/score/motif_runs.hpp"
+#include "bigbird/task_models/score/score.hpp"
 #include "bigbird/task_models/score/scorers.hpp"
 #include "bigbird/training/find_model.hpp"
 

@@ -14,9 +14,7 @@
 #include <algorithm>
 #include <bit>
 #include <chrono>
-#include <cstdlib>
 #include <filesystem>
-#include <functional>
 #include <iterator>
 #include <optional>
 

@@ -3,7 +3,6 @@
 
 #include "bigbird/core/error.hpp"
 #include "bigbird/core/log.hpp"
-#include "bigbird/core/parts/segment_counter.hpp"
 #include "bigbird/genome/reference/sequence.hpp"
 
 #include <limits>

@@ -6,7 +6,6 @@
 #include "bigbird/rows/text_fields.hpp"
 
 #include <algorithm>
-#include <cmath>
 #include <limits>
 #include <numeric>
 #include <string_view>

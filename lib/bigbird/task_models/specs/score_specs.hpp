@@ -3,6 +3,7 @@
 #pragma once
 
 #include "bigbird/core/choice.hpp"
+#include "bigbird/core/files.hpp"
 #include "bigbird/examples/examples.hpp"
 #include "bigbird/outputs/output_spec.hpp"
 #include "bigbird/rows/window.hpp"
@@ -239,5 +240,24 @@ struct EmbedSpec : ComputeSpec {
     /// Throws ConfigError if there is nothing to embed.
     void validate() const;
 };
+
+/// Settings of motifs-export and motifs-marginalize.
+struct ExportMotifsSpec : ComputeSpec {
+    std::filesystem::path model;
+    std::vector<std::filesystem::path> references;  ///< sequence that filters read; if empty, random bases
+    std::filesystem::path output;
+    Overwrite overwrite = Overwrite::refuse;
+};
+
+struct MarginalizeSpec : ComputeSpec {
+    std::filesystem::path model, motifs;
+    std::filesystem::path backgrounds;  ///< a BED file, or the word `shuffled`
+    std::vector<std::filesystem::path> references;
+    std::vector<std::int64_t> spacings;  ///< bases between two motifs; if empty, motifs are inserted singly
+    std::filesystem::path output = "-";
+    Overwrite overwrite = Overwrite::refuse;
+};
+/// Value of MarginalizeSpec::backgrounds for backgrounds drawn from the reference.
+inline constexpr const char* shuffled_backgrounds = "shuffled";
 
 }  // namespace bigbird::task_models

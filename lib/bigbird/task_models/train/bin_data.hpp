@@ -5,6 +5,7 @@
 #pragma once
 
 #include "bigbird/bins/grid.hpp"
+#include "bigbird/bins/motifs.hpp"
 #include "bigbird/core/ranked_bits.hpp"
 #include "bigbird/core/rng.hpp"
 #include "bigbird/examples/labelled_bins.hpp"
@@ -131,5 +132,17 @@ private:
     std::vector<double> means_;            // means of numbers
     std::vector<BinWindow> tiles_;         // windows of validation, or an evenly spaced part of them
 };
+
+/// Limits on a sample of train's bins, enriched in rare labels, for the motif search.
+struct SampleSize {
+    std::int64_t background = 0;  ///< drawn from all
+    std::int64_t of_label = 0;    ///< each label gets extra bins up to this number,
+    std::int64_t of_labels = 0;   ///< but all labels together get at most this many extra bins
+};
+
+/// Returns all bins that count, in order, if there are at most `background` of them; else a sample of at most
+/// background + of_labels bins, drawn by `rng`. Reads each label once and the sequence of the sample; memory
+/// does not grow with the genome.
+bins::LabelledSequence sample_of(const BinWindows& windows, const SampleSize& size, const Rng& rng);
 
 }  // namespace bigbird::task_models

@@ -6,7 +6,6 @@
 #include "bigbird/model/device/device.hpp"
 #include "bigbird/task_models/train/run_plan.hpp"
 #include "bigbird/task_models/train/train_task.hpp"
-#include "bigbird/training/ranks/rank_device.hpp"
 
 namespace bigbird::task_models {
 

@@ -97,7 +97,7 @@ struct Finished {
     Json metrics = Json::object();
 };
 
-class Maker {
+class Maker : public std::enable_shared_from_this<Maker> {
 public:
     Maker(const FinetuneSpec& spec, TaskInfo info, Examples examples, int threads)
         : spec_(spec), info_(std::move(info)), examples_(std::move(examples)), threads_(threads) {
@@ -148,10 +148,11 @@ public:
     }
     training::Solution solution(Finished made) const {
         made.metrics["step"] = 1;
-        return {made.metrics, [this, made](const fs::path& folder) {
-                    made.network->write(info_, folder);
-                    write_labels(examples_->label_table(), folder);
-                    if (spec_.calibrates && made.calibration) write_calibration(*made.calibration, folder);
+        return {made.metrics, [own = shared_from_this(), made](const fs::path& folder) {
+                    made.network->write(own->info_, folder);
+                    write_labels(own->examples_->label_table(), folder);
+                    if (own->spec_.calibrates && made.calibration)
+                        write_calibration(*made.calibration, folder);
                 }};
     }
 
@@ -247,9 +248,7 @@ training::Solution solve_sequence(const FinetuneSpec& asked, const RunPlan& plan
     Finished made = maker->finished(network);
     metrics["strand"] = word_of(record_strands, spec.sequence.strand);
     made.metrics.update(metrics);
-    training::Solution solution = maker->solution(std::move(made));
-    return {solution.metrics,
-            [maker, write = solution.write_model](const fs::path& folder) { write(folder); }};
+    return maker->solution(std::move(made));
 }
 
 training::Solution solve_kmers(const FinetuneSpec& spec, const RunPlan& plan, const Examples& examples,
@@ -261,9 +260,7 @@ training::Solution solve_kmers(const FinetuneSpec& spec, const RunPlan& plan, co
     Finished made = maker->finished(fit.network);
     made.metrics["penalty"] = fit.penalty;
     made.metrics["strand"] = word_of(record_strands, strand);
-    training::Solution solution = maker->solution(std::move(made));
-    return {solution.metrics,
-            [maker, write = solution.write_model](const fs::path& folder) { write(folder); }};
+    return maker->solution(std::move(made));
 }
 
 void check_target(const FinetuneSpec& spec, const examples::ExampleSet& examples) {

@@ -10,7 +10,7 @@
 #include "bigbird/task_models/specs/finetune_spec.hpp"
 #include "bigbird/task_models/train/training_data.hpp"
 #include "bigbird/training/ranks/rank_spec.hpp"
-#include "bigbird/training/solve_run.hpp"
+#include "bigbird/training/run_start.hpp"
 
 #include <filesystem>
 #include <functional>

@@ -3,6 +3,9 @@
 // their middle.
 #pragma once
 
+#include "bigbird/examples/examples.hpp"
+#include "bigbird/motifs/motif_files.hpp"
+#include "bigbird/task_models/network/task_network.hpp"
 #include "bigbird/task_models/train/example_data.hpp"
 
 #include <cstdint>
@@ -10,6 +13,14 @@
 #include <optional>
 
 namespace bigbird::task_models {
+
+// Initializes filters of a sequence network with motifs of the records of a class or label.
+
+/// Replaces the first filters of each member by at most `most` motifs (bins::find_motifs), found in at most a
+/// few thousand rows of train, drawn by `seed`. Returns these motifs. Does nothing for networks other than
+/// SequenceNetwork, and for numbers.
+motifs::MotifSet plant_motifs(TaskNetwork& network, const examples::ExampleSet& examples, std::int64_t most,
+                              std::uint64_t seed, int threads);
 
 /// Mean and deviation of the numbers of train; a number that does not vary has the deviation 1.
 Standardisation standardisation_of(const examples::ExampleSet& examples);

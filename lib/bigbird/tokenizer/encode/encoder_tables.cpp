@@ -2,14 +2,11 @@
 #include "bigbird/tokenizer/encode/encoder_tables.hpp"
 
 #include "bigbird/core/check.hpp"
-#include "bigbird/tokenizer/encode/bpe_rules.hpp"
 
 #include <algorithm>
 #include <bit>
 #include <numeric>
 #include <optional>
-#include <span>
-#include <string_view>
 
 namespace bigbird::tokenizer {
 

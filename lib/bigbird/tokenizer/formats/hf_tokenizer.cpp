@@ -3,9 +3,8 @@
 
 #include "bigbird/core/error.hpp"
 #include "bigbird/core/formats/json_depth.hpp"
-#include "bigbird/core/formats/whole_file.hpp"
+#include "bigbird/core/formats/mapped_file.hpp"
 #include "bigbird/tokenizer/encode/bpe_rules.hpp"
-#include "bigbird/tokenizer/formats/added_tokens.hpp"
 #include "bigbird/tokenizer/formats/hf_normalizer.hpp"
 
 #include <algorithm>

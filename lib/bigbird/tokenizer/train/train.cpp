@@ -18,7 +18,6 @@
 #include <limits>
 #include <ostream>
 #include <utility>
-#include <vector>
 
 namespace bigbird::tokenizer {
 

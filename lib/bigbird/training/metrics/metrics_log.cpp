@@ -3,15 +3,122 @@
 
 #include "bigbird/core/error.hpp"
 #include "bigbird/core/files.hpp"
-#include "bigbird/core/formats/whole_file.hpp"
+#include "bigbird/core/formats/mapped_file.hpp"
+#include "bigbird/core/formats/protobuf_wire.hpp"
+#include "bigbird/core/log.hpp"
 
+#include <array>
+#include <bit>
 #include <cerrno>
 #include <chrono>
 #include <cstring>
 #include <sstream>
-#include <string>
 
 namespace bigbird::training {
+
+namespace {
+
+// tensorflow/core/util/event.proto and framework/summary.proto: the numbers of the fields used here.
+namespace event_field {
+constexpr unsigned wall_time = 1, step = 2, file_version = 3, summary = 5, session_log = 7;
+}
+namespace summary_field {
+constexpr unsigned value = 1, tag = 1, simple_value = 2;
+}
+namespace session_field {
+constexpr unsigned status = 1;
+constexpr std::uint64_t start = 1;
+}  // namespace session_field
+
+constexpr std::array<std::uint32_t, 256> make_crc_table() {
+    std::array<std::uint32_t, 256> table{};
+    for (std::uint32_t i = 0; i < table.size(); ++i) {
+        std::uint32_t value = i;
+        for (int bit = 0; bit < 8; ++bit)
+            value = (value >> 1) ^ ((value & 1U) != 0 ? 0x82F63B78U : 0U);
+        table[i] = value;
+    }
+    return table;
+}
+
+constexpr std::array<std::uint32_t, 256> crc_table = make_crc_table();
+
+/// TFRecord masks checksums this way, because a checksum of checksums would be weak.
+std::uint32_t masked_crc(const std::string& bytes) {
+    return std::rotr(crc32c(bytes), 15) + 0xA282EAD8U;
+}
+
+template <typename Unsigned>
+void append_fixed(std::string& out, Unsigned value) {
+    for (std::size_t i = 0; i < sizeof(value); ++i)
+        out.push_back(static_cast<char>(static_cast<unsigned char>(value >> (8 * i))));
+}
+
+WireWriter event_at(double wall_time, std::int64_t step) {
+    WireWriter event;
+    event.float64(event_field::wall_time, wall_time);
+    event.number(event_field::step, static_cast<std::uint64_t>(step));
+    return event;
+}
+
+double now() {
+    return std::chrono::duration<double>(std::chrono::system_clock::now().time_since_epoch()).count();
+}
+
+}  // namespace
+
+std::uint32_t crc32c(const std::string& bytes) {
+    std::uint32_t crc = ~0U;
+    for (const char byte : bytes)
+        crc = (crc >> 8) ^ crc_table[(crc ^ static_cast<unsigned char>(byte)) & 0xFFU];
+    return ~crc;
+}
+
+EventFile::EventFile(const std::filesystem::path& directory, std::int64_t first_step)
+    : file_(directory / fmt::format("events.out.tfevents.{:010}", first_step)) {
+    std::error_code error;
+    std::filesystem::create_directories(directory, error);
+    std::filesystem::remove(file_, error);  // so that a link is not followed
+    out_.open(file_, std::ios::binary | std::ios::trunc);
+    WireWriter version = event_at(now(), 0);
+    version.bytes(event_field::file_version, "brain.Event:2");
+    write_record(version.text());
+    WireWriter session = event_at(now(), first_step), log;
+    log.number(session_field::status, session_field::start);
+    session.bytes(event_field::session_log, log.text());
+    write_record(session.text());
+    flush();
+}
+
+void EventFile::add(std::int64_t step, double wall_time,
+                    const std::vector<std::pair<std::string, double>>& scalars) {
+    WireWriter summary;
+    for (const auto& [tag, number] : scalars) {
+        WireWriter value;
+        value.bytes(summary_field::tag, tag);
+        value.float32(summary_field::simple_value, static_cast<float>(number));
+        summary.bytes(summary_field::value, value.text());
+    }
+    WireWriter event = event_at(wall_time, step);
+    event.bytes(event_field::summary, summary.text());
+    write_record(event.text());
+    flush();
+}
+
+void EventFile::write_record(const std::string& event) {
+    std::string length;
+    append_fixed(length, static_cast<std::uint64_t>(event.size()));
+    std::string record = length;
+    append_fixed(record, masked_crc(length));
+    record += event;
+    append_fixed(record, masked_crc(event));
+    out_.write(record.data(), static_cast<std::streamsize>(record.size()));
+}
+
+void EventFile::flush() {
+    out_.flush();
+    if (!out_) throw WriteError(file_.string() + ": writing failed: " + std::strerror(errno));
+}
 
 namespace {
 

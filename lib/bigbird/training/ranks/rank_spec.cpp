@@ -3,9 +3,13 @@
 
 #include "bigbird/core/error.hpp"
 #include "bigbird/core/parse_number.hpp"
+#include "bigbird/model/device/device.hpp"
 
-#include <algorithm>
+#include <dlfcn.h>
+#include <torch/csrc/distributed/c10d/ProcessGroupGloo.hpp>
+
 #include <cstdlib>
+#include <exception>
 #include <sstream>
 #include <vector>
 
@@ -126,6 +130,90 @@ RankSpec ranks_from_environment() {
     if (is_set("RANK") || is_set("WORLD_SIZE")) return from_torchrun();
     if (is_set("SLURM_STEP_NUM_TASKS") && is_set("SLURM_PROCID")) return from_slurm();
     return {};
+}
+
+std::string device_of(const RankSpec& rank, const std::string& device) {
+    if (rank.size == 1 || (device != "auto" && device != "cuda") || (device == "auto" && !model::has_gpu()))
+        return device;
+    return "cuda:" + std::to_string(rank.local_rank);
+}
+
+namespace {
+
+using Make = void (*)(const c10::intrusive_ptr<c10d::Store>&, int, int, int,
+                      c10::intrusive_ptr<c10d::Backend>&);
+
+Make open_plugin(const std::filesystem::path& file) {
+    void* library = ::dlopen(file.c_str(), RTLD_NOW | RTLD_LOCAL);
+    if (library == nullptr) {
+        throw DeviceError(
+            std::string("several GPUs need bigbird-nccl.so beside the program: ") + ::dlerror() +
+            "; build it on a machine with the CUDA toolkit and NCCL's headers, or use --device cpu");
+    }
+    void* symbol = ::dlsym(library, "bigbird_make_nccl");
+    if (symbol == nullptr) throw DeviceError(file.string() + " belongs to another version; build it again");
+    return reinterpret_cast<Make>(symbol);
+}
+
+}  // namespace
+
+c10::intrusive_ptr<c10d::Backend> open_nccl(const c10::intrusive_ptr<c10d::Store>& store, int rank, int size,
+                                            const at::Device& device, const std::filesystem::path& library) {
+    static const Make make = open_plugin(library);
+    c10::intrusive_ptr<c10d::Backend> backend;
+    make(store, rank, size, device.index(), backend);
+    return backend;
+}
+
+namespace {
+
+std::string version_text(int version) {  // 22809 is 2.28.9
+    return std::to_string(version / 10'000) + "." + std::to_string(version % 10'000 / 100) + "." +
+           std::to_string(version % 100);
+}
+
+std::string nccl_version(void* symbol) {
+    int version = 0;
+    const bool told = symbol != nullptr && reinterpret_cast<int (*)(int*)>(symbol)(&version) == 0;
+    return told ? version_text(version) : "";
+}
+
+}  // namespace
+
+std::string gloo_obstacle() {
+    try {
+        const char* interface = std::getenv("GLOO_SOCKET_IFNAME");
+        if (interface != nullptr && *interface != '\0')
+            c10d::ProcessGroupGloo::createDeviceForInterface(interface);
+        else
+            c10d::ProcessGroupGloo::createDeviceForHostname("127.0.0.1");
+    } catch (const std::exception& error) {
+        const std::string text = error.what();
+        return text.substr(0, text.find('\n'));
+    }
+    return {};
+}
+
+NcclFacts nccl_facts(const std::filesystem::path& plugin) {
+    NcclFacts facts;
+    if (!std::filesystem::exists(plugin)) {
+        facts.obstacle = plugin.string() +
+                         " is not there: it is built where the CUDA toolkit's headers and nccl.h are found";
+        return facts;
+    }
+    void* const opened = ::dlopen(plugin.c_str(), RTLD_LAZY | RTLD_LOCAL);
+    if (opened == nullptr) {
+        facts.obstacle =
+            plugin.string() + " cannot be opened: " + ::dlerror() +
+            "; scripts/setup --with-cuda of a clone, or pip's torch with CUDA, brings what it needs";
+        return facts;
+    }
+    void* const symbol = ::dlsym(opened, "ncclGetVersion");
+    facts.version = nccl_version(symbol);
+    Dl_info info{};
+    if (symbol != nullptr && ::dladdr(symbol, &info) != 0) facts.library = info.dli_fname;
+    if (facts.version.empty()) facts.obstacle = plugin.string() + ": libnccl.so.2 does not tell its version";
+    return facts;
 }
 
 }  // namespace bigbird::training

@@ -3,8 +3,7 @@
 
 #include "bigbird/core/error.hpp"
 #include "bigbird/core/interrupt.hpp"
-#include "bigbird/training/device/memory.hpp"
-#include "bigbird/training/ranks/nccl_plugin.hpp"
+#include "bigbird/training/device/autocast.hpp"
 
 #include <ATen/ATen.h>
 #include <torch/csrc/distributed/c10d/FileStore.hpp>

@@ -7,7 +7,6 @@
 #include "bigbird/core/error.hpp"
 
 #include <cmath>
-#include <map>
 
 using namespace bigbird;
 using namespace bigbird::baselines;

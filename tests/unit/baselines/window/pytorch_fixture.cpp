@@ -4,8 +4,8 @@
 #include "support/tensors.hpp"
 #include "support/testing.hpp"
 
+#include "bigbird/baselines/window/architecture.hpp"
 #include "bigbird/baselines/window/base_codes.hpp"
-#include "bigbird/baselines/window/uniform_initialisation.hpp"
 #include "bigbird/core/formats/json_file.hpp"
 
 #include <cmath>

@@ -2,7 +2,7 @@
 // test_data/baselines/logits.json: what PyTorch computes (scripts/checks/make_baseline_fixtures.py).
 #pragma once
 
-#include "bigbird/baselines/window/base_network.hpp"
+#include "bigbird/baselines/window/architecture.hpp"
 
 #include <string>
 #include <vector>

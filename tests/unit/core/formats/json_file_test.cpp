@@ -5,11 +5,14 @@
 #include "support/testing.hpp"
 
 #include "bigbird/core/error.hpp"
+#include "bigbird/core/formats/json_depth.hpp"
 
 #include <cstdint>
 #include <string>
 
 using namespace bigbird;
+using bigbird::deepest_json;
+using bigbird::nests_too_deeply;
 
 DOCTEST_TEST_CASE("json_file: what is written is read back in the same order") {
     const testing::TempDir folder;
@@ -107,4 +110,18 @@ DOCTEST_TEST_CASE("json_file: whole numbers: unsigned types hold no negative num
     const Json json = Json::parse(R"({"a": -1, "b": 18446744073709551615})");
     DOCTEST_CHECK_THROWS_AS(whole_number<std::uint64_t>(json, "a"), Json::type_error);
     DOCTEST_CHECK(whole_number<std::uint64_t>(json, "b") == 18446744073709551615U);
+}
+
+DOCTEST_TEST_CASE("json_depth: counts levels of lists and objects, those that are open at once") {
+    const std::string open(deepest_json, '['), closed(deepest_json, ']');
+    DOCTEST_CHECK_FALSE(nests_too_deeply(""));
+    DOCTEST_CHECK_FALSE(nests_too_deeply(open + closed + "," + open + closed));
+    DOCTEST_CHECK(nests_too_deeply('{' + open + closed + '}'));
+}
+
+DOCTEST_TEST_CASE("json_depth: brackets within strings do not count, whatever is escaped there") {
+    const std::string many(1000, '[');
+    DOCTEST_CHECK_FALSE(nests_too_deeply('"' + many + '"'));
+    DOCTEST_CHECK_FALSE(nests_too_deeply("\"\\\"" + many + '"'));
+    DOCTEST_CHECK(nests_too_deeply("\"\\\\\"" + many));
 }

@@ -5,7 +5,6 @@
 
 #include "bigbird/core/rng.hpp"
 
-#include <cmath>
 #include <cstdint>
 #include <limits>
 #include <string>

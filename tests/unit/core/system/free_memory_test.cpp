@@ -3,6 +3,8 @@
 
 #include "support/testing.hpp"
 
+#include "bigbird/core/system/device_fault.hpp"
+
 #include <unistd.h>
 
 #include <new>
@@ -30,4 +32,16 @@ DOCTEST_TEST_CASE("free_memory: memory that ran out is told from other failures"
         is_out_of_memory(std::system_error(std::make_error_code(std::errc::resource_unavailable_try_again))));
     DOCTEST_CHECK_FALSE(is_out_of_memory(std::system_error(std::make_error_code(std::errc::io_error))));
     DOCTEST_CHECK_FALSE(is_out_of_memory(std::runtime_error("something else")));
+}
+
+DOCTEST_TEST_CASE("device_fault: LibTorch's words about a GPU become one sentence, others are left") {
+    const auto fault = device_fault(std::runtime_error(
+        "CUDA error: an illegal memory access was encountered.\nCUDA kernel errors might be "
+        "asynchronously reported\nfor debugging consider"));
+    DOCTEST_CHECK(
+        fault.value_or("").starts_with("the GPU failed: CUDA error: an illegal memory access was "
+                                       "encountered; 'bigbird-dna info --program'"));
+    DOCTEST_CHECK(fault.value_or("\n").find('\n') == std::string::npos);
+    DOCTEST_CHECK(device_fault(std::runtime_error("cuDNN error: CUDNN_STATUS_EXECUTION_FAILED")).has_value());
+    DOCTEST_CHECK_FALSE(device_fault(std::runtime_error("shapes differ")).has_value());
 }

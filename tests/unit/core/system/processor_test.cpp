@@ -2,9 +2,11 @@
 #include "bigbird/core/system/processor.hpp"
 
 #include "support/environment.hpp"
+#include "support/temp_dir.hpp"
 #include "support/testing.hpp"
 
 #include "bigbird/core/system/child_process.hpp"
+#include "bigbird/core/system/processor_facts.hpp"
 
 #include <hwy/targets.h>
 
@@ -94,4 +96,14 @@ DOCTEST_TEST_CASE("processor: BIGBIRD_CPU may name a lesser processor, and nothi
                                        "'; it can be base, avx2, avx512, avx512_bf16 or amx") !=
                       std::string::npos);
     }
+}
+
+DOCTEST_TEST_CASE("processor_facts: the first processor's features that kernels look at") {
+    const testing::TempDir folder;
+    testing::write_file(
+        folder / "cpuinfo",
+        "processor\t: 0\nmodel name\t: AMD EPYC 7B13\nflags\t\t: fpu fma sse avx2 amx_tile_not rdseed\n"
+        "\nprocessor\t: 1\nmodel name\t: other\nflags\t\t: avx512f\n");
+    DOCTEST_CHECK(processor_features(folder / "cpuinfo") == "fma avx2");
+    DOCTEST_CHECK(processor_features(folder / "none").empty());
 }

@@ -4,7 +4,6 @@
 #include "support/testing.hpp"
 
 #include "bigbird/core/error.hpp"
-#include "bigbird/corpus/merge/merge_documents.hpp"
 #include "bigbird/corpus/merge/merge_tokens.hpp"
 #include "bigbird/corpus/tokens/shard_writer.hpp"
 #include "bigbird/corpus/tokens/tokenize.hpp"

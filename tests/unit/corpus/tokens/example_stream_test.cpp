@@ -10,7 +10,6 @@
 
 #include <algorithm>
 #include <cstdlib>
-#include <numeric>
 #include <set>
 #include <sstream>
 #include <vector>

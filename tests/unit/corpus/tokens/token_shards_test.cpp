@@ -27,7 +27,6 @@ using namespace bigbird;
 using namespace bigbird::corpus;
 using namespace bigbird::corpus::shard_format;
 using namespace bigbird::testing;
-
 namespace fs = std::filesystem;
 
 namespace {

@@ -6,6 +6,9 @@
 #include "bigbird/core/formats/json_file.hpp"
 #include "bigbird/evaluation/metrics.hpp"
 
+#include <limits>
+#include <string>
+
 using namespace bigbird;
 using namespace bigbird::evaluation;
 
@@ -41,4 +44,50 @@ DOCTEST_TEST_CASE("curve: many points are thinned, the last one stays") {
     DOCTEST_CHECK(points.back().recall == 1);
     DOCTEST_CHECK(points.back().false_positive_rate == 1);
     DOCTEST_CHECK(points.back().threshold == 0);
+}
+
+DOCTEST_TEST_CASE("reliability: bins are scikit-learn's, the error that of its definition") {
+    const Json fixture = read_json(testing::test_data("metrics/figures.json"));
+    int curves = 0;
+    for (const Json& one : fixture["cases"]) {
+        const std::string name = one["name"];
+        DOCTEST_CAPTURE(name);
+        const Json& wanted = one["reliability"];
+        ReliabilityCounter counter;
+        counter.add(one["scores"].get<std::vector<float>>(), one["labels"].get<std::vector<std::uint8_t>>());
+        const auto found = counter.reliability();
+        DOCTEST_REQUIRE(found.has_value());
+        DOCTEST_CHECK(found->brier == doctest::Approx(wanted["brier"].get<double>()).epsilon(1e-12));
+        DOCTEST_CHECK(found->calibration_error ==
+                      doctest::Approx(wanted["calibration_error"].get<double>()).epsilon(1e-12));
+        if (wanted["mean_score"].is_null()) continue;  // scikit-learn has no curve for one class
+        ++curves;
+        DOCTEST_REQUIRE(found->bins.size() == wanted["mean_score"].size());
+        for (std::size_t i = 0; i < found->bins.size(); ++i) {
+            DOCTEST_CHECK(found->bins[i].mean_score ==
+                          doctest::Approx(wanted["mean_score"][i].get<double>()).epsilon(1e-12));
+            DOCTEST_CHECK(found->bins[i].positive_share ==
+                          doctest::Approx(wanted["positive_share"][i].get<double>()).epsilon(1e-12));
+        }
+    }
+    DOCTEST_CHECK(curves == 6);
+}
+
+DOCTEST_TEST_CASE("reliability: labels add up, scores that are no probabilities have none") {
+    const std::vector<float> scores{0.05F, 0.05F, 0.95F, 0.95F};
+    ReliabilityCounter counter;
+    counter.add(scores, std::vector<std::uint8_t>{0, 0, 1, 1});
+    counter.add(scores, std::vector<std::uint8_t>{0, 0, 0, 0});
+    const auto both = counter.reliability();
+    DOCTEST_REQUIRE(both.has_value());
+    DOCTEST_REQUIRE(both->bins.size() == 2);
+    DOCTEST_CHECK(both->bins[1].rows == 4);
+    DOCTEST_CHECK(both->bins[1].positive_share == 0.5);
+    DOCTEST_CHECK(both->calibration_error == doctest::Approx(0.5 * 0.05 + 0.5 * 0.45));
+    DOCTEST_CHECK(!ReliabilityCounter().reliability());
+    for (const float strange : {-0.1F, 1.5F, std::numeric_limits<float>::quiet_NaN()}) {
+        ReliabilityCounter other;
+        other.add(std::vector<float>{0.5F, strange}, std::vector<std::uint8_t>{0, 1});
+        DOCTEST_CHECK(!other.reliability());
+    }
 }

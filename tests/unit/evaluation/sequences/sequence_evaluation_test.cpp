@@ -7,7 +7,7 @@
 #include "bigbird/core/error.hpp"
 #include "bigbird/core/rng.hpp"
 #include "bigbird/evaluation/sequences/sequence_scores.hpp"
-#include "bigbird/examples/sequence_writer.hpp"
+#include "bigbird/examples/example_writer.hpp"
 
 using namespace bigbird;
 using namespace bigbird::evaluation;

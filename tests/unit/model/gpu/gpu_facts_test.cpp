@@ -3,6 +3,8 @@
 
 #include "support/testing.hpp"
 
+#include "bigbird/model/gpu/cuda_driver.hpp"
+
 using namespace bigbird::model;
 
 namespace {
@@ -123,4 +125,14 @@ DOCTEST_TEST_CASE("gpu_facts: our own kernels give way where they do not serve t
     DOCTEST_CHECK(fallback->sentence ==
                   "--attention blocked computes instead of fused, whose kernels need a GPU of compute "
                   "capability 8.0 or newer: this is T4, compute capability 7.5");
+}
+
+// A real one is tests/gpu's; pretended ones are tests/cli/device_test.cpp's.
+
+DOCTEST_TEST_CASE("cuda_driver: says the same twice, and why it cannot be asked where there is none") {
+    const DriverFacts first = ask_cuda_driver(), second = ask_cuda_driver();
+    DOCTEST_CHECK(first.version == second.version);
+    DOCTEST_CHECK(first.gpus.size() == second.gpus.size());
+    DOCTEST_CHECK(first.load_error.empty() == (first.version > 0));
+    DOCTEST_CHECK((!first.is_missing || first.load_error.starts_with("libcuda.so.1")));
 }

@@ -1,12 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "bigbird/model/layers/linear_cross_entropy.hpp"
 
+#include "support/emulated_kernels.hpp"
 #include "support/testing.hpp"
+#include "unit/model/layers/cuda_elementwise_cases.hpp"
+
+#include "bigbird/attention/cuda/host/kernel_library.hpp"
 
 #include <ATen/ATen.h>
 #include <ATen/CPUGeneratorImpl.h>
 
 using namespace bigbird::model;
+using namespace bigbird;
+using bigbird::testing::LossInputs;
+using bigbird::testing::Results;
+using model::SoftmaxLoss;
 
 namespace {
 
@@ -69,4 +77,80 @@ DOCTEST_TEST_CASE("linear_cross_entropy: no rows cost nothing") {
         linear_cross_entropy(hidden, numbers({7, 5}, 2), at::zeros({7}), at::zeros({0}, at::kLong));
     DOCTEST_CHECK(out.nats.item<double>() == 0);
     DOCTEST_CHECK(out.correct.item<std::int64_t>() == 0);
+}
+
+namespace {
+
+/// nats, the gradient, and `correct`.
+template <typename Loss>
+Results results_of(const LossInputs& inputs, at::ScalarType type, Loss&& loss) {
+    const at::Tensor logits = inputs.logits.to(type, false, true);
+    const SoftmaxLoss found = loss(logits, inputs.labels);
+    return testing::as_results({found.nats, logits, found.correct});
+}
+
+Results in_place(const LossInputs& inputs, at::ScalarType type, bool fused = false) {
+    return results_of(
+        inputs, type,
+        [&](const at::Tensor& logits, const at::Tensor& labels) {
+            return model::softmax_loss_(logits, labels, true, fused);
+        });
+}
+Results by_twin(const LossInputs& inputs, at::ScalarType type) {
+    return results_of(
+        inputs, type,
+        [](const at::Tensor& logits, const at::Tensor& labels) {
+            return model::softmax_loss_by_torch_(logits, labels, true);
+        });
+}
+
+void check_against_exact(const Results& found, const LossInputs& inputs, at::ScalarType type) {
+    const Results exact = loss_by_torch(inputs, at::kDouble);
+    DOCTEST_CHECK(testing::as_near_as_torch(found, exact, loss_by_torch(inputs, type)));
+    DOCTEST_CHECK(at::equal(found[2], exact[2]));
+}
+
+}  // namespace
+
+DOCTEST_TEST_CASE("softmax_loss: as near fp64 as LibTorch, whatever the number of classes") {
+    for (const at::ScalarType type : {at::kFloat, at::kBFloat16, at::kHalf}) {
+        for (const std::int64_t classes : {2, 7, 16, 17, 97, 1000}) {
+            DOCTEST_CAPTURE(static_cast<int>(type));
+            DOCTEST_CAPTURE(classes);
+            const LossInputs inputs(9, classes, type);
+            check_against_exact(in_place(inputs, type), inputs, type);
+            check_against_exact(by_twin(inputs, type), inputs, type);
+        }
+    }
+}
+
+DOCTEST_TEST_CASE("softmax_loss: in float, it differs from its twin by rounding alone") {
+    const LossInputs inputs(50, 3001, at::kFloat);
+    const Results found = in_place(inputs, at::kFloat), twin = by_twin(inputs, at::kFloat);
+    DOCTEST_CHECK(testing::difference(found[0], twin[0]) < 5e-6);
+    DOCTEST_CHECK(testing::difference(found[1], twin[1]) < 1e-6);
+}
+
+DOCTEST_TEST_CASE("softmax_loss: the loss is the same without a gradient") {
+    const LossInputs inputs(9, 100, at::kFloat);
+    const at::Tensor logits = inputs.logits.to(at::kFloat);
+    const SoftmaxLoss found = model::softmax_loss_(logits, inputs.labels, false);
+    DOCTEST_CHECK(at::equal(found.nats.to(at::kDouble), in_place(inputs, at::kFloat)[0]));
+}
+
+DOCTEST_TEST_CASE("softmax_loss: what is no number shows in the loss") {
+    const LossInputs inputs(9, 100, at::kFloat);
+    const at::Tensor logits = inputs.logits.to(at::kFloat);
+    logits[5][3] = std::nan("");
+    const SoftmaxLoss found = model::softmax_loss_(logits, inputs.labels, true);
+    DOCTEST_CHECK(found.nats.isnan().nonzero().item<std::int64_t>() == 5);
+}
+
+DOCTEST_TEST_CASE("softmax_loss: the CUDA kernel takes over where it is chosen and can") {
+    const attention::cuda::EmulatedKernels emulation(testing::emulated_kernels());
+    const LossInputs inputs(9, 1000, at::kBFloat16), odd(9, 97, at::kBFloat16);
+    const Results found = in_place(inputs, at::kBFloat16, true);
+    check_against_exact(found, inputs, at::kBFloat16);
+    DOCTEST_CHECK(!at::equal(found[0], in_place(inputs, at::kBFloat16)[0]));  // it did go another way
+    DOCTEST_CHECK(at::equal(in_place(odd, at::kBFloat16, true)[0], in_place(odd, at::kBFloat16)[0]));
 }

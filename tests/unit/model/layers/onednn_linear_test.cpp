@@ -1,20 +1,29 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "bigbird/model/layers/onednn_linear.hpp"
 
+#include "support/emulated_kernels.hpp"
 #include "support/tensors.hpp"
 #include "support/testing.hpp"
 #include "unit/model/layers/fused_network_cases.hpp"
 
+#include "bigbird/attention/cuda/host/kernel_library.hpp"
 #include "bigbird/core/system/processor.hpp"
 #include "bigbird/model/layers/layers.hpp"
 
 #include <ATen/ATen.h>
+#include <torch/csrc/autograd/autograd.h>
+#include <torch/csrc/autograd/function.h>
 
+#include <algorithm>
+#include <set>
+#include <string>
 #include <vector>
 
 using namespace bigbird::model;
+using namespace bigbird;
 using bigbird::testing::difference;
 using bigbird::testing::random_tensor;
+using bigbird::testing::Results;
 
 namespace {
 
@@ -166,4 +175,175 @@ DOCTEST_TEST_CASE("onednn_linear: Linear computes the same with and without grad
     DOCTEST_CHECK(!has_onednn_linear(at::zeros({2, 3072})));  // sums too long for the exactness wanted
     DOCTEST_CHECK(difference(linear->forward_and_activate(c.x, "gelu_new"), activated) < 2e-6);
     DOCTEST_CHECK(difference(linear->forward_and_add(c.x, c.other), added) < 2e-6);
+}
+
+namespace {
+
+constexpr std::int64_t in = 6, out = 5;
+
+std::array<Linear, 3> random_layers(bool with_bias, at::ScalarType type) {
+    std::array<Linear, 3> layers{Linear(in, out, with_bias), Linear(in, out, with_bias),
+                                 Linear(in, out, with_bias)};
+    const at::NoGradGuard no_gradient;
+    std::uint64_t seed = 1;
+    for (Linear& layer : layers) {
+        layer->to(type);
+        for (at::Tensor& parameter : layer->parameters())
+            parameter.copy_(random_tensor(parameter.sizes(), ++seed));
+    }
+    return layers;
+}
+
+using Three = std::array<at::Tensor, 3>;
+Three packed(const std::array<Linear, 3>& layers, const at::Tensor& x) {
+    return packed_linear(x, {layers[0].get(), layers[1].get(), layers[2].get()});
+}
+Three one_by_one(const std::array<Linear, 3>& layers, const at::Tensor& x) {
+    return {layers[0]->forward(x), layers[1]->forward(x), layers[2]->forward(x)};
+}
+
+/// The results and, for random gradients of them, the gradients of x and all parameters.
+template <typename Project>
+Results run(Project&& project, bool with_bias, at::ScalarType type) {
+    const std::array<Linear, 3> layers = random_layers(with_bias, type);
+    const at::Tensor x = random_tensor({2, 3, in}, 1, type).requires_grad_();
+    const Three y = project(layers, x);
+    std::vector<at::Tensor> slopes;
+    for (std::uint64_t i = 0; i < 3; ++i)
+        slopes.push_back(random_tensor({2, 3, out}, 20 + i).to(y[i].scalar_type()));
+    torch::autograd::backward({y[0], y[1], y[2]}, slopes);
+    std::vector<at::Tensor> results{y[0], y[1], y[2], x.grad()};
+    for (const Linear& layer : layers) {
+        for (const at::Tensor& parameter : layer->parameters()) {
+            DOCTEST_CHECK((parameter.grad().scalar_type() == type));
+            results.push_back(parameter.grad());
+        }
+    }
+    return testing::as_results(std::move(results));
+}
+
+void check_near(const Results& found, const Results& wanted, double tolerance) {
+    DOCTEST_REQUIRE(found.size() == wanted.size());
+    for (std::size_t i = 0; i < found.size(); ++i) {
+        DOCTEST_CAPTURE(i);
+        // The bias of keys moves no softmax: its gradient is rounding alone, of sums of numbers about 1.
+        const double scale = std::max(wanted[i].abs().max().item<double>(), 1e-2);
+        DOCTEST_CHECK(difference(found[i], wanted[i]) <= tolerance * scale);
+    }
+}
+
+/// The gradients of a network that trains, in fp64, packed or not.
+Results train(bool is_packed, bool recompute) {
+    const BigBirdConfig config = testing::small_config();
+    PreTrainingModel network(config);
+    initialise(*network, config, 1);
+    network->to(at::kDouble);
+    network->set_packed_projections(is_packed);
+    network->set_recompute(recompute);
+    std::vector<TokenSequence> sequences{testing::random_sequence(100, 1), testing::random_sequence(98, 2)};
+    const EncoderInput input = make_input(sequences, config, at::kCPU);
+    for (int micro_batch = 0; micro_batch < 2; ++micro_batch) {
+        const at::Tensor hidden = network->encode(input, false, {1, 2, micro_batch}).hidden;
+        // Not the sum of squares: LayerNorm makes that constant, and its gradients rounding alone.
+        (hidden * random_tensor(hidden.sizes(), 30)).sum().backward();
+    }
+    std::vector<at::Tensor> results;
+    for (const auto& item : network->named_parameters())
+        if (item.value().grad().defined()) results.push_back(item.value().grad());
+    return testing::as_results(std::move(results));
+}
+
+/// How many steps that led to `result` have a name that holds `name`.
+std::int64_t steps_named(const std::string& name, const at::Tensor& result) {
+    std::set<const torch::autograd::Node*> seen;
+    std::vector<const torch::autograd::Node*> waiting{result.grad_fn().get()};
+    std::int64_t count = 0;
+    while (!waiting.empty()) {
+        const torch::autograd::Node* const step = waiting.back();
+        waiting.pop_back();
+        if (step == nullptr || !seen.insert(step).second) continue;
+        count += step->name().find(name) != std::string::npos ? 1 : 0;
+        for (const torch::autograd::Edge& edge : step->next_edges())
+            waiting.push_back(edge.function.get());
+    }
+    return count;
+}
+
+}  // namespace
+
+DOCTEST_TEST_CASE("packed_linear: results and gradients are those of three layers") {
+    for (const bool with_bias : {true, false}) {
+        DOCTEST_CAPTURE(with_bias);
+        check_near(run(packed, with_bias, at::kDouble), run(one_by_one, with_bias, at::kDouble), 1e-14);
+    }
+}
+
+DOCTEST_TEST_CASE("packed_linear: under autocast, as three layers, with gradients in the parameters' type") {
+    const Results exact = run(one_by_one, true, at::kDouble);
+    const testing::InBf16 autocast;
+    const Results found = run(packed, true, at::kFloat), twin = run(one_by_one, true, at::kFloat);
+    DOCTEST_CHECK(testing::as_near_as_torch(found, exact, twin));
+    const std::array<Linear, 3> layers = random_layers(true, at::kFloat);
+    DOCTEST_CHECK((packed(layers, random_tensor({2, in}, 1, at::kFloat))[0].scalar_type() == at::kBFloat16));
+}
+
+DOCTEST_TEST_CASE("packed_linear: a result that nothing comes of has no gradient to give") {
+    const std::array<Linear, 3> layers = random_layers(true, at::kDouble);
+    packed(layers, random_tensor({4, in}, 1))[1].sum().backward();
+    DOCTEST_CHECK(layers[0]->weight.grad().count_nonzero().item<std::int64_t>() == 0);
+    DOCTEST_CHECK(layers[1]->bias.grad().eq(4).all().item<bool>());
+}
+
+DOCTEST_TEST_CASE("packed_linear: columns of one tensor are found where they lie side by side") {
+    const at::Tensor all = random_tensor({2, 4, 9}, 1);
+    const std::vector<at::Tensor> parts = all.chunk(3, -1);
+    DOCTEST_CHECK(side_by_side(parts).is_alias_of(all));
+    DOCTEST_CHECK(at::equal(side_by_side(parts), all.view({8, 9})));
+    DOCTEST_CHECK(!side_by_side({parts[0], parts[2], parts[1]}).defined());
+    DOCTEST_CHECK(!side_by_side({parts[0], parts[1], parts[1].clone()}).defined());
+    DOCTEST_CHECK(!side_by_side({parts[0].clone(), parts[1].clone(), parts[2].clone()}).defined());
+    const auto of_rows = [&](std::int64_t rows) {
+        return side_by_side(random_tensor({2, rows + 1, 9}, 1).narrow(1, 0, rows).chunk(3, -1));
+    };
+    DOCTEST_CHECK(!of_rows(4).defined());
+}
+
+DOCTEST_TEST_CASE("packed_linear: a network that is told to computes by it, and else not") {
+    const BigBirdConfig config = testing::small_config();
+    const std::vector<TokenSequence> sequences{testing::random_sequence(20, 1)};
+    for (const bool is_packed : {false, true}) {
+        PreTrainingModel network(config);
+        initialise(*network, config, 1);
+        network->set_packed_projections(is_packed);
+        const at::Tensor hidden = network->encode(make_input(sequences, config, at::kCPU)).hidden;
+        DOCTEST_CHECK(steps_named("PackedLinear", hidden) == (is_packed ? config.num_hidden_layers : 0));
+    }
+}
+
+DOCTEST_TEST_CASE("packed_linear: a network trains by it as without, layers recomputed or not") {
+    const Results wanted = train(false, false);
+    for (const bool recompute : {false, true}) {
+        DOCTEST_CAPTURE(recompute);
+        check_near(train(true, recompute), wanted, 1e-10);
+    }
+}
+
+DOCTEST_TEST_CASE("packed_linear: the CUDA kernels' gradients are taken as they lie") {
+    const attention::cuda::EmulatedKernels emulation(testing::emulated_kernels());
+    const BigBirdConfig config = testing::kernel_config();
+    const std::int64_t blocks = 8, length = blocks * config.pattern.block_size;
+    attention::LayoutCache layouts(config.pattern, 2);
+    const auto layout = layouts.get(static_cast<int>(blocks), 0, at::kCPU, false);
+    const at::Tensor all = random_tensor({2, length, 384}, 1, at::kBFloat16).requires_grad_();
+    const std::vector<at::Tensor> parts = all.chunk(3, -1);
+    std::vector<at::Tensor> found(3);
+    const auto by_head = [&](std::size_t i) {
+        parts[i].register_hook([&found, i](const at::Tensor& gradient) { found[i] = gradient; });
+        return parts[i].view({2, length, 2, 64}).transpose(1, 2);
+    };
+    const at::Tensor y =
+        attention::sparse_attention(by_head(0), by_head(1), by_head(2), at::ones({2, length}, at::kBool),
+                                    *layout, attention::Backend::fused);
+    y.sum().backward();
+    DOCTEST_CHECK(side_by_side(found).defined());
 }

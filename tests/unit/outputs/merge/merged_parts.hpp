@@ -7,7 +7,7 @@
 #include "unit/outputs/some_scores.hpp"
 
 #include "bigbird/core/error.hpp"
-#include "bigbird/core/parts/segment_counter.hpp"
+#include "bigbird/core/parts/shard.hpp"
 #include "bigbird/outputs/merge/merge_scores.hpp"
 #include "bigbird/outputs/outputs.hpp"
 

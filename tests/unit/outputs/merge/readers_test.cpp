@@ -9,7 +9,6 @@
 #include "bigbird/outputs/merge/bigwig_reader.hpp"
 
 #include <array>
-#include <cmath>
 
 using namespace bigbird;
 using namespace bigbird::outputs;

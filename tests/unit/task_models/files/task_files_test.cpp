@@ -6,7 +6,6 @@
 
 #include "bigbird/core/error.hpp"
 
-#include <filesystem>
 #include <string>
 
 using namespace bigbird;

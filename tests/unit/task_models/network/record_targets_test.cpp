@@ -10,7 +10,6 @@
 #include "bigbird/sequences/network.hpp"
 
 #include <cmath>
-#include <map>
 
 using namespace bigbird;
 using namespace bigbird::testing;

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // export_motifs() and marginalize_motifs() against plain loops and predict() on an edited genome.
-#include "bigbird/task_models/score/motif_runs.hpp"
-
 #include "support/temp_dir.hpp"
 #include "support/testing.hpp"
 #include "unit/task_models/bin_examples.hpp"

@@ -10,8 +10,8 @@
 #include "bigbird/core/rng.hpp"
 #include "bigbird/genome/reference/dinucleotide_shuffle.hpp"
 #include "bigbird/rows/score_table.hpp"
-#include "bigbird/task_models/score/bin_effects.hpp"
 #include "bigbird/task_models/score/score.hpp"
+#include "bigbird/task_models/score/variant_scorers.hpp"
 
 #include <algorithm>
 #include <cmath>

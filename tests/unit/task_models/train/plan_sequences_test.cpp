@@ -11,7 +11,6 @@
 #include "bigbird/task_models/train/sequence_data.hpp"
 
 #include <fstream>
-#include <sstream>
 
 using namespace bigbird;
 using namespace bigbird::testing;

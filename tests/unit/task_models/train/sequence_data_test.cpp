@@ -10,7 +10,6 @@
 #include "bigbird/core/error.hpp"
 #include "bigbird/task_models/network/record_targets.hpp"
 #include "bigbird/task_models/network/sequence_network.hpp"
-#include "bigbird/task_models/train/sequence_motifs.hpp"
 
 #include <algorithm>
 #include <set>

@@ -4,9 +4,19 @@
 #include "support/temp_dir.hpp"
 #include "support/tensors.hpp"
 #include "support/testing.hpp"
+#include "unit/task_models/sequence_examples.hpp"
 #include "unit/task_models/tiny_task.hpp"
+
+#include "bigbird/task_models/network/record_targets.hpp"
+#include "bigbird/task_models/train/sequence_data.hpp"
+#include "bigbird/task_models/train/train_kmers.hpp"
+
 using namespace bigbird;
 using namespace bigbird::testing;
+using namespace bigbird::task_models;
+using examples::ExampleSet;
+using examples::Split;
+using examples::TargetKind;
 using task_models::train_linear;
 
 namespace {
@@ -58,4 +68,58 @@ DOCTEST_TEST_CASE("train_linear: a penalty that is given is taken, windows are d
     DOCTEST_CHECK(first.metrics.at("windows") == 50);
     DOCTEST_CHECK(identical(weight_of(first), weight_of(again)));
     DOCTEST_CHECK_FALSE(identical(weight_of(first), weight_of(other)));
+}
+
+DOCTEST_TEST_CASE("task_models/train_kmers: classes and labels by logistic regression") {
+    for (const TargetKind target : {TargetKind::classes, TargetKind::labels}) {
+        TempDir folder;
+        write_sequence_rows(folder / "e", 800, 3, target);
+        const ExampleSet examples = ExampleSet::load(folder / "e");
+        const KmerFit fit = fit_kmers(examples, {}, RecordStrand::both, std::nullopt, 2);
+        DOCTEST_CHECK(fit.penalty >= 3);
+        const auto rows = examples.rows(Split::test);
+        const ScoredRows scored = scored_records(*fit.network, examples, rows, std::nullopt, 4096, 1);
+        at::Tensor ones = scored.truth, scores = scored.logits;
+        if (target == TargetKind::classes) ones = scored.truth.unsqueeze(1) == at::arange(2);
+        const auto auroc = validation_auroc(scores.narrow(1, 1, 1), ones.narrow(1, 1, 1));
+        DOCTEST_CHECK(*auroc.mean > 0.9);
+        const LinearSpec fixed{.word = 4, .penalty = 7};
+        DOCTEST_CHECK(fit_kmers(examples, fixed, RecordStrand::both, std::nullopt, 1).penalty == 7);
+    }
+}
+
+DOCTEST_TEST_CASE("task_models/train_kmers: numbers by ridge regression") {
+    TempDir folder;
+    write_sequence_rows(folder / "e", 600, 3, TargetKind::numbers);
+    const ExampleSet examples = ExampleSet::load(folder / "e");
+    const Standardisation scale = standardisation_of(examples);
+    const LinearSpec spec{.word = 4};
+    const KmerFit fit = fit_kmers(examples, spec, RecordStrand::both, scale, 2);
+    const ScoredRows scored =
+        scored_records(*fit.network, examples, examples.rows(Split::test), scale, 4096, 1);
+    DOCTEST_CHECK(numbers_target()->figures(scored.logits, scored.truth, 0).at("eval_pearson") > 0.75);
+}
+
+DOCTEST_TEST_CASE("task_models/train_kmers: which k-mers are counted") {
+    TempDir folder;
+    write_sequence_rows(folder / "e", 8, 3);
+    const ExampleSet examples = ExampleSet::load(folder / "e");
+    DOCTEST_CHECK(words_for(examples, RecordStrand::both, 0, false) == baselines::KmerWords{});
+    const auto given = words_for(examples, RecordStrand::given, 0, false);
+    DOCTEST_CHECK(!given.both_strands);
+    DOCTEST_CHECK(given.positions == examples.bounds().size() - 1);
+    DOCTEST_CHECK(words_for(examples, RecordStrand::given, 4, true).lengths == std::vector<int>{4});
+}
+
+DOCTEST_TEST_CASE("task_models/train_kmers: the strand that k-mers predict better") {
+    TempDir folder;
+    write_sequence_rows(folder / "e", 800, 3);  // classes by a motif on either strand
+    const ExampleSet examples = ExampleSet::load(folder / "e");
+    const auto chosen = [](const ExampleSet& of, RecordStrand strand) {
+        return chosen_strand(of, strand, std::nullopt, 1);
+    };
+    DOCTEST_CHECK(chosen(examples, RecordStrand::automatic) == RecordStrand::both);
+    DOCTEST_CHECK(chosen(examples, RecordStrand::given) == RecordStrand::given);
+    write_sequence_rows(folder / "f", 800, 3, TargetKind::classes, true);
+    DOCTEST_CHECK(chosen(ExampleSet::load(folder / "f"), RecordStrand::automatic) == RecordStrand::given);
 }

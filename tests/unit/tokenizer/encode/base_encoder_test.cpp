@@ -10,7 +10,6 @@
 #include "bigbird/tokenizer/formats/sentencepiece_model.hpp"
 
 #include <algorithm>
-#include <atomic>
 #include <cstdint>
 #include <map>
 #include <string>

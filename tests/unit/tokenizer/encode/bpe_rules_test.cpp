@@ -8,9 +8,7 @@
 #include "bigbird/core/rng.hpp"
 #include "bigbird/tokenizer/formats/sentencepiece_model.hpp"
 
-#include <map>
 #include <optional>
-#include <sstream>
 #include <stdexcept>
 #include <string>
 #include <utility>

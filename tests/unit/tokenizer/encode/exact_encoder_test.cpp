@@ -14,7 +14,6 @@
 
 #include <algorithm>
 #include <atomic>
-#include <sstream>
 #include <string>
 #include <utility>
 #include <vector>

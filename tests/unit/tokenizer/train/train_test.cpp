@@ -21,7 +21,6 @@
 #include <cstdlib>
 #include <map>
 #include <optional>
-#include <set>
 #include <sstream>
 #include <string>
 #include <tuple>

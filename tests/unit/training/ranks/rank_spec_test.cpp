@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "bigbird/training/ranks/rank_spec.hpp"
 
+#include "support/environment.hpp"
 #include "support/testing.hpp"
 
 #include "bigbird/core/error.hpp"
+#include "bigbird/model/device/device.hpp"
 
 #include <cstdlib>
 #include <map>
@@ -143,4 +145,42 @@ DOCTEST_TEST_CASE("rank_spec: an environment that is set wrongly is explained") 
                   "the environment's WORLD_SIZE is 'four'; it must be a whole number from 1 to 1048576");
     DOCTEST_CHECK(error({{"RANK", "0"}, {"WORLD_SIZE", "2"}}) ==
                   "the environment names WORLD_SIZE 2 but no MASTER_ADDR, the machine of rank 0");
+}
+
+DOCTEST_TEST_CASE("communication: Gloo is there, but not over an interface that does not exist") {
+    DOCTEST_CHECK(training::gloo_obstacle().empty());
+    const testing::Environment interface("GLOO_SOCKET_IFNAME", "no-such-interface");
+    DOCTEST_CHECK_FALSE(training::gloo_obstacle().empty());
+}
+
+DOCTEST_TEST_CASE("communication: NCCL needs the plugin and all that it needs") {
+    DOCTEST_CHECK(training::nccl_facts("/nonexistent/bigbird-nccl.so")
+                      .obstacle.starts_with("/nonexistent/bigbird-nccl.so is not there: "));
+    const auto plugin = program_file("bigbird-nccl.so");
+    if (std::filesystem::exists(plugin)) {
+        const training::NcclFacts facts = training::nccl_facts();
+        DOCTEST_CHECK(facts.obstacle.empty() != facts.version.empty());
+    }
+}
+
+DOCTEST_TEST_CASE("nccl_plugin: a program without the library beside it says what is missing") {
+    const std::string message = testing::message_of<DeviceError>(
+        [] { training::open_nccl({}, 0, 1, at::Device(at::kCUDA, 0), "/nonexistent/bigbird-nccl.so"); });
+    DOCTEST_CHECK(message.find("several GPUs need bigbird-nccl.so beside the program") == 0);
+}
+
+DOCTEST_TEST_CASE("rank_device: with several ranks each takes a GPU of its machine") {
+    RankSpec third;
+    third.size = 8;
+    third.local_rank = 2;
+    third.local_size = 4;
+    DOCTEST_CHECK(device_of(third, "cuda") == "cuda:2");
+    DOCTEST_CHECK(device_of(third, "cuda:0") == "cuda:0");
+    DOCTEST_CHECK(device_of(third, "cpu") == "cpu");
+    DOCTEST_CHECK(device_of(third, "auto") == (model::has_gpu() ? "cuda:2" : "auto"));
+}
+
+DOCTEST_TEST_CASE("rank_device: one process alone takes what it is told") {
+    for (const char* device : {"auto", "cuda", "cuda:1", "cpu"})
+        DOCTEST_CHECK(device_of({}, device) == device);
 }

@@ -4,14 +4,12 @@
 #include "unit/pretraining/small_corpus.hpp"
 
 #include "bigbird/core/error.hpp"
+#include "bigbird/pretraining/corpora.hpp"
 #include "bigbird/pretraining/mlm_task.hpp"
-#include "bigbird/pretraining/shared_corpus.hpp"
 #include "bigbird/training/training_loop.hpp"
 
 #include <ATen/ATen.h>
 
-#include <cmath>
-#include <csignal>
 #include <cstdlib>
 #include <sstream>
 

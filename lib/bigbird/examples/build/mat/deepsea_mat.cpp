@@ -6,8 +6,6 @@
 #include "bigbird/genome/reference/sequence.hpp"
 
 #include <algorithm>
-#include <memory>
-#include <vector>
 
 namespace bigbird::examples {
 

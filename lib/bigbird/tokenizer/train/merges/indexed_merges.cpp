@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "bigbird/tokenizer/train/merges/indexed_merges.hpp"
 
-#include "bigbird/tokenizer/train/merges/merge_slice.hpp"
-
 #include <algorithm>
 #include <cmath>
 #include <limits>

@@ -2,7 +2,6 @@
 #include "bigbird/tokenizer/train/merges/sweep_merges.hpp"
 
 #include <algorithm>
-#include <functional>
 #include <string>
 #include <tuple>
 

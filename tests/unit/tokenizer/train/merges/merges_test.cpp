@@ -12,7 +12,6 @@
 #include <map>
 #include <optional>
 #include <span>
-#include <sstream>
 #include <string>
 #include <tuple>
 #include <utility>
