@@ -68,7 +68,7 @@ public:
     /// and about a third more time, and gives the same result.
     void set_recompute(bool recompute);
     /// Whether queries, keys and values come from one product while gradients are enabled
-    /// (packed_linear.hpp). Results are equal up to rounding, and parameters are the same. nullopt: packed on
+    /// (onednn_linear.hpp). Results are equal up to rounding, and parameters are the same. nullopt: packed on
     /// every device but CPUs.
     void set_packed_projections(std::optional<bool> packed);
     /// Only for Performers: selects the draw of random features for all later passes. config() and

@@ -11,7 +11,7 @@
 namespace bigbird::model {
 
 struct ForwardSpec {
-    std::string type = "fp32";  ///< fp64, fp32 or bf16: the outputs' type and the arithmetic (arithmetic.hpp)
+    std::string type = "fp32";  ///< fp64, fp32 or bf16: the outputs' type and the arithmetic (device.hpp)
     attention::Backend backend = attention::Backend::automatic;
 };
 

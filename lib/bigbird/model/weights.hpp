@@ -13,7 +13,7 @@ namespace bigbird::model {
 
 /// All tensors of a model directory: model.safetensors, or the parts that model.safetensors.index.json names.
 /// Names of older checkpoints (LayerNorm.gamma, "module.", "_orig_mod.") become today's; a Longformer's names
-/// become BigBird's (weight_names.hpp). Throws InputError.
+/// become BigBird's (longformer.hpp). Throws InputError.
 TensorMap read_weights(const std::filesystem::path& directory);
 
 /// SHA-256 of model.safetensors; for a model in parts, of the lines "SHA-256 part" in order of name. Throws

@@ -44,7 +44,7 @@ public:
     void write(std::span<const rows::Field> head, std::span<const float> values);
     /// Copies a row of another file with the same schema (Sink::copy()).
     void copy(std::string_view line, std::span<const std::byte> numbers);
-    /// Starts a segment of the job (core/parts/segment_counter.hpp). Does nothing in a job without parts.
+    /// Starts a segment of the job (core/parts/shard.hpp). Does nothing in a job without parts.
     void begin_segment(std::int64_t segment);
     /// Renames all outputs to their final names, or none, including those in `pending`. If this is a part,
     /// also writes each output's part record beside it. Throws WriteError.

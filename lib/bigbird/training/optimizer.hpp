@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // AdamW (Loshchilov and Hutter 2019) with bias correction, fused over all parameters, clipping by the global
-// norm in the same pass. Or Muon (muon.hpp) for the matrices within the encoder's layers and AdamW for the
+// norm in the same pass. Or Muon for the matrices within the encoder's layers and AdamW for the
 // rest.
 #pragma once
 

@@ -23,7 +23,7 @@ namespace {
 using Stack = torch::jit::Stack;
 
 /// Operators that fill blocks this large are left out: they measure how fast a device is
-/// (training/device/measured_device.cpp).
+/// (training/device/autocast.cpp).
 constexpr std::size_t too_large = std::size_t{64} << 20;
 
 bool on_device(const at::Tensor& x) {

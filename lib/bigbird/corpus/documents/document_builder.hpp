@@ -73,7 +73,7 @@ struct BuildSpec {
     bool add_reverse_complement = false;           ///< each document also read from the other strand
     std::optional<genome::IntervalSet> include{};  ///< contigs spelled as in the reference, as in `exclude`
     genome::IntervalSet exclude{};
-    std::optional<Shard> shard{};  ///< only the documents of this part (core/parts/segment_counter.hpp)
+    std::optional<Shard> shard{};  ///< only the documents of this part (core/parts/shard.hpp)
     /// Throws ConfigError naming the option that is out of range.
     void validate() const;
     /// The parameters that change the result, by their options' names; for the interval sets, their number of

@@ -13,7 +13,7 @@ enum class Norm : std::uint8_t { pre, post };
 inline constexpr Choices<Norm, 2> norm_choices{{{Norm::pre, "pre"}, {Norm::post, "post"}}};
 
 /// How attention knows positions. absolute: vectors added to the embeddings, as in BERT. rotary: queries and
-/// keys rotated by angles (rotary.hpp). none: not at all.
+/// keys rotated by angles (layers.hpp). none: not at all.
 enum class Positions : std::uint8_t { absolute, rotary, none };
 inline constexpr Choices<Positions, 3> position_choices{
     {{Positions::absolute, "absolute"}, {Positions::rotary, "rotary"}, {Positions::none, "none"}}};

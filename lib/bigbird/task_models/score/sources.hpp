@@ -45,7 +45,7 @@ std::unique_ptr<rows::RowSource> sequence_source(const genome::ReferenceGenome& 
 /// Whether a row must be in the same part as the row before it.
 using AsBefore = std::function<bool(const rows::RegionRow& before, const rows::RegionRow& row)>;
 
-/// The rows of `all` that a part takes (core/parts/segment_counter.hpp), with their segments. Needs a source
+/// The rows of `all` that a part takes (core/parts/shard.hpp), with their segments. Needs a source
 /// that knows its total.
 std::unique_ptr<rows::RowSource> shard_rows(std::unique_ptr<rows::RowSource> all, const Shard& shard,
                                             AsBefore as_before);

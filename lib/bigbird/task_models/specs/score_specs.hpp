@@ -99,7 +99,7 @@ std::string_view to_string(Quantity quantity);
 /// last two require `ranked`. Throws ConfigError.
 std::vector<Quantity> parse_quantities(std::string_view words, bool ranked);
 
-/// How the difference of two tracks over some bins becomes one effect (bin_effects.hpp).
+/// How the difference of two tracks over some bins becomes one effect (variant_scorers.hpp).
 enum class BinScorer : std::uint8_t { centre, max, mean, l2, sum };
 /// The values of --scorer.
 inline constexpr Choices<BinScorer, 5> bin_scorer_choices{{{BinScorer::centre, "centre"},

@@ -41,7 +41,7 @@ public:
     HfTokenizer(HfTokenizer&&) noexcept;
 
     /// Ids without those that the template adds. Text is ASCII; added tokens in it are found as in Hugging
-    /// Face's library (added_tokens.hpp).
+    /// Face's library (hf_normalizer.hpp).
     std::vector<std::int32_t> encode(std::string_view text, int threads = 1) const;
     /// The same ids, and the letters of `text` for each. Letters that the normalizer removes (blanks around
     /// the text) are in no span.

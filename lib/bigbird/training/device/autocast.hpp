@@ -16,7 +16,7 @@ namespace bigbird::training {
 enum class ComputeType : std::uint8_t { fp32, bf16 };
 
 /// "fp32", "bf16", or "auto": bf16 on a GPU, fp32 on a CPU. bf16 becomes fp32 on a CPU without instructions
-/// for it (model/device/arithmetic.hpp). Throws ConfigError for another word.
+/// for it (model/device/device.hpp). Throws ConfigError for another word.
 ComputeType parse_compute_type(const std::string& word, const at::Device& device);
 
 /// While it exists, matrix products of this thread run in bfloat16 on the device (LibTorch's autocast). This

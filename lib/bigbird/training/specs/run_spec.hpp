@@ -30,7 +30,7 @@ struct LearningRateSpec {
 /// that the step after the last would have 0 (constant: stays). Pure.
 double learning_rate(const LearningRateSpec& spec, std::int64_t step);
 
-/// muon: Muon for the matrices within an encoder's layers, AdamW for the rest (training/muon.hpp).
+/// muon: Muon for the matrices within an encoder's layers, AdamW for the rest (training/optimizer.hpp).
 enum class OptimizerKind : std::uint8_t { adamw, muon };
 inline constexpr Choices<OptimizerKind, 2> optimizer_choices{
     {{OptimizerKind::adamw, "adamw"}, {OptimizerKind::muon, "muon"}}};

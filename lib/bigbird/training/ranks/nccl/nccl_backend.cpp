@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// bigbird-nccl.so: makes c10d's NCCL backend. It is a separate library (nccl_plugin.hpp).
+// bigbird-nccl.so: makes c10d's NCCL backend. It is a separate library (rank_spec.hpp).
 #include <c10/cuda/CUDAFunctions.h>
 #include <torch/csrc/distributed/c10d/ProcessGroupNCCL.hpp>
 
