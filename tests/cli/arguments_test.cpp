@@ -325,7 +325,7 @@ DOCTEST_TEST_CASE("arguments: a retired option is read, with one warning that sa
         DOCTEST_CHECK(err.find(warning, at + 1) == std::string::npos);
     }
     DOCTEST_CHECK(contains(run_program({"pretrain", "--reference", genome, "--clip-norm", "-2"}).err,
-                           "--clip-norm: Value -2 not in range"));
+                           "--clip-norm: Value -2 is too small"));
     DOCTEST_CHECK(contains(run_program({"predict-chromatin", "--verbos"}).err, "did you mean --verbose?"));
 }
 

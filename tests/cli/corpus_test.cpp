@@ -274,19 +274,13 @@ DOCTEST_TEST_CASE("build-documents: --dry-run says by lengths alone what buildin
 DOCTEST_TEST_CASE("build-documents: regions and named references, what cannot be read is told") {
     const TempDir folder;
     const auto build = [&](std::vector<std::string> more) {
-        std::vector<std::string> arguments{"build-documents",
-                                           "--passes",
-                                           "1",
-                                           "--output",
-                                           "-",
-                                           "--format",
-                                           "bed",
-                                           "--sentence-length",
-                                           "20:40",
-                                           "--start-offset",
-                                           "0:0"};
+        std::vector<std::string> arguments{
+            "build-documents", "--passes",          "1",     "--output",       folder / "a.bed",
+            "--force",         "--sentence-length", "20:40", "--start-offset", "0:0"};
         arguments.insert(arguments.end(), more.begin(), more.end());
-        return run_program(arguments);
+        ProgramResult result = run_program(arguments);
+        if (result.code == 0) result.out = read_file(folder / "a.bed");
+        return result;
     };
     const std::string named = "--reference";
     const auto pangenome =

@@ -105,9 +105,8 @@ DOCTEST_TEST_CASE("sequences: longer ones are cut about their middle or refused,
     DOCTEST_CHECK(contains(result.err, "1 sequences are longer than what the model reads"));
     const auto refused = model.predict({"--sequences", "-", "--longer", "refuse"}, ">long\n" + longer + "\n");
     DOCTEST_CHECK(refused.code == 3);
-    DOCTEST_CHECK(refused.err ==
-                  "bigbird-dna: error: the sequence 'long' of 300 bases is longer than what the "
-                  "model reads; --longer cut scores its middle\n");
+    DOCTEST_CHECK(
+        contains(refused.err, "the sequence 'long' of 300 bases is longer than what the model reads"));
     const auto protein = model.predict({"--sequences", "-"}, ">p\nMELLIF\n");
     DOCTEST_CHECK(contains(protein.err,
                            "5 of 6 letters stand for no nucleotide, the first 'E' in line 1: are "
