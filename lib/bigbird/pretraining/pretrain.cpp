@@ -48,7 +48,7 @@ Json fixed_options(const PretrainRun& spec, const tokenizer::DnaTokenizer& token
     options["--masking-rate"] = masking.rate;
     options["--mask-share"] = masking.mask;
     options["--random-share"] = masking.random;
-    options["--mask-spans"] = masking.span_mean;
+    options["--mask-spans"] = 0.0;  // as in runs of earlier versions
     if (spec.task.repeat_weight != 1) options["--repeat-weight"] = spec.task.repeat_weight;
     options["--nsp"] = spec.examples.nsp ? "on" : "off";
     options["--dtype"] = spec.task.compute == training::ComputeType::bf16 ? "bf16" : "fp32";

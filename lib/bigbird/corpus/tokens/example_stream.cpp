@@ -6,7 +6,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <numeric>
 #include <string>
 
 namespace bigbird::corpus {
@@ -43,7 +42,6 @@ namespace {
 constexpr std::int32_t shortest_sequence = 8;
 constexpr std::int64_t smallest_part = 8;  // of a window
 constexpr int draws_for_a_long_stretch = 8;
-constexpr std::int64_t longest_span = 10;
 
 // The document or sentence whose range holds `position`, given the ends of all.
 std::int64_t index_of(std::span<const std::int64_t> ends, std::int64_t position) {
@@ -54,9 +52,8 @@ void check_share(double value, const std::string& what) {
     if (!(value >= 0 && value <= 1)) throw ConfigError(what + " must lie between 0 and 1");
 }
 
-/// Keeps `count` of the candidates, ascending; each candidate is a separate span. Returns the number of
-/// spans.
-std::vector<std::int32_t> choose_tokens(std::vector<std::int32_t>& candidates, std::size_t count, Rng& rng) {
+/// Keeps `count` of the candidates, ascending.
+void choose_tokens(std::vector<std::int32_t>& candidates, std::size_t count, Rng& rng) {
     for (std::size_t i = 0; i < count; ++i) {
         const auto other =
             rng.between(static_cast<std::int64_t>(i), static_cast<std::int64_t>(candidates.size()) - 1);
@@ -64,46 +61,6 @@ std::vector<std::int32_t> choose_tokens(std::vector<std::int32_t>& candidates, s
     }
     candidates.resize(count);
     std::sort(candidates.begin(), candidates.end());
-    std::vector<std::int32_t> spans(count);
-    std::iota(spans.begin(), spans.end(), 0);
-    return spans;
-}
-
-std::int64_t draw_span(double mean, Rng& rng) {
-    std::int64_t length = 1;
-    while (length < longest_span && rng.uniform() >= 1.0 / mean)
-        ++length;
-    return length;
-}
-
-/// Keeps `count` of the candidates, ascending, in runs of adjacent ones. Returns each one's run. A run ends
-/// before a position that is not a candidate, and before a run chosen earlier. The last run is cut at
-/// `count`.
-std::vector<std::int32_t> choose_spans(std::vector<std::int32_t>& candidates, std::size_t count, double mean,
-                                       Rng& rng) {
-    std::vector<std::int32_t> span_of(candidates.size(), -1);
-    std::size_t chosen = 0;
-    for (std::int32_t span = 0; chosen < count; ++span) {
-        auto at = static_cast<std::size_t>(rng.between(0, static_cast<std::int64_t>(candidates.size()) - 1));
-        while (span_of[at] >= 0)
-            at = (at + 1) % candidates.size();
-        std::int64_t left = draw_span(mean, rng);
-        for (std::size_t i = at; left > 0 && chosen < count && i < candidates.size(); ++i, --left) {
-            const bool neighbour = i == at || candidates[i] == candidates[i - 1] + 1;
-            if (span_of[i] >= 0 || !neighbour) break;
-            span_of[i] = span;
-            ++chosen;
-        }
-    }
-    std::vector<std::int32_t> kept, spans;
-    for (std::size_t i = 0; i < candidates.size(); ++i) {
-        if (span_of[i] >= 0) {
-            kept.push_back(candidates[i]);
-            spans.push_back(span_of[i]);
-        }
-    }
-    candidates = std::move(kept);
-    return spans;
 }
 
 }  // namespace
@@ -117,10 +74,6 @@ void ExampleSpec::validate() const {
     check_share(masking.mask, "the share of chosen tokens that become [MASK]");
     check_share(masking.random, "the share of chosen tokens that become random");
     check_share(masking.mask + masking.random, "the shares of [MASK] and of random tokens together");
-    if (masking.span_mean != 0 && !(masking.span_mean >= 1 && masking.span_mean <= longest_span)) {
-        throw ConfigError("the mean length of masked spans must lie between 1 and " +
-                          std::to_string(longest_span) + " tokens");
-    }
 }
 
 ExampleSource::ExampleSource(TokenCorpus corpus, tokenizer::DnaTokenizer tokenizer, ExampleSpec spec)
@@ -248,15 +201,11 @@ void ExampleSource::mask(Example& example, Rng& rng) const {
         static_cast<std::size_t>(std::llround(spec_.masking.rate * static_cast<double>(candidates.size())));
     const std::size_t count =
         spec_.masking.rate > 0 ? std::min(candidates.size(), std::max<std::size_t>(1, wanted)) : 0;
-    const std::vector<std::int32_t> spans =
-        spec_.masking.span_mean > 0 ? choose_spans(candidates, count, spec_.masking.span_mean, rng)
-                                    : choose_tokens(candidates, count, rng);
-    double fate = 0;
-    for (std::size_t i = 0; i < candidates.size(); ++i) {
-        const std::int32_t position = candidates[i];
+    choose_tokens(candidates, count, rng);
+    for (const std::int32_t position : candidates) {
         std::int32_t& id = example.ids[static_cast<std::size_t>(position)];
         example.masked_labels.push_back(id);
-        fate = i > 0 && spans[i] == spans[i - 1] ? fate : rng.uniform();
+        const double fate = rng.uniform();
         if (fate < spec_.masking.mask) {
             id = special_.mask;
         } else if (fate < spec_.masking.mask + spec_.masking.random) {

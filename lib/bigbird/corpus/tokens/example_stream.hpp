@@ -39,9 +39,6 @@ private:
 /// [MASK], the share `random` a random such token, and the rest stays.
 struct MaskingSpec {
     double rate = 0.15, mask = 0.8, random = 0.1;
-    /// 0: tokens are chosen one by one. Else spans of neighboring tokens are treated alike; their lengths are
-    /// drawn geometrically with about this mean, at most ten (Joshi et al. 2020, SpanBERT: 3.8 comes from 5).
-    double span_mean = 0;
 };
 
 struct ExampleSpec {

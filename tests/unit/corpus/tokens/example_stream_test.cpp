@@ -263,34 +263,6 @@ DOCTEST_TEST_CASE("example_stream: a corpus of less than two windows is padded r
     DOCTEST_CHECK(source.padding_share() == doctest::Approx(1 - tokens / (2 * 16'384.0)));
 }
 
-DOCTEST_TEST_CASE("example_stream: spans are neighbours with one fate, and as many tokens as single ones") {
-    const TokenCorpus corpus = real_corpus();
-    ExampleSpec spec{.sequence_length = 512, .masking = {.span_mean = 4}, .seed = 3};
-    const ExampleSource spans(corpus, small_tokenizer(), spec);
-    spec.masking.span_mean = 0;
-    const ExampleSource singles(corpus, small_tokenizer(), spec);
-    std::int64_t runs = 0, chosen = 0, masked = 0;
-    for (std::int64_t i = 0; i < spans.epoch_size(); ++i) {
-        const Example example = spans.get(i), single = singles.get(i);
-        DOCTEST_REQUIRE(example.masked_positions.size() == single.masked_positions.size());
-        DOCTEST_CHECK(original(example).a == original(single).a);
-        for (std::size_t m = 0; m < example.masked_positions.size(); ++m) {
-            const bool goes_on = m > 0 && example.masked_positions[m] == example.masked_positions[m - 1] + 1;
-            runs += goes_on ? 0 : 1;
-            masked +=
-                example.ids[static_cast<std::size_t>(example.masked_positions[m])] == special::mask ? 1 : 0;
-        }
-        chosen += static_cast<std::int64_t>(example.masked_positions.size());
-    }
-    const double mean = static_cast<double>(chosen) / static_cast<double>(runs);
-    DOCTEST_CHECK(mean > 3.3);  // (1 - 0.75^10) * 4 = 3.77, cut by runs chosen before, joined by touching
-    DOCTEST_CHECK(mean < 4.8);
-    DOCTEST_CHECK(static_cast<double>(masked) / static_cast<double>(chosen) ==
-                  doctest::Approx(0.8).epsilon(0.03));
-    spec.masking.span_mean = 11;
-    DOCTEST_CHECK_THROWS_AS(ExampleSource(corpus, small_tokenizer(), spec), ConfigError);
-}
-
 DOCTEST_TEST_CASE("example_stream: evaluation masks every chosen token, without NSP there is one segment") {
     const ExampleSource source(real_corpus(), small_tokenizer(),
                                {.sequence_length = 64, .nsp = false, .masking = {0.5, 1, 0}});
