@@ -142,7 +142,7 @@ std::size_t count_shared(const std::vector<std::string>& words) {
     std::size_t at = 1;
     while (at < words.size() && (words[at] == "-q" || words[at] == "--quiet" || words[at] == "-v" ||
                                  words[at] == "--verbose" || words[at].starts_with("--options")))
-        at += words[at] == options_file_option ? 2 : 1;
+        at += words[at] == options_file_option ? 2U : 1U;
     return std::min(at, words.size()) - 1;
 }
 

@@ -423,6 +423,7 @@ if not __name__.startswith("transformers_modules."):  # imported by hand, not th
 # Models that read bases. The program writes this behind modeling_bigbird_dna.py, into one file of that name, whose imports and functions it uses.
 # Bin models and sequence models read one-hot sequence, (batch, 4, length) of A C G T with N all 0, and return the logits of `bigbird-dna predict` before its calibration:
 # (batch, bins, labels) or (batch, labels).
+import math
 from types import SimpleNamespace
 
 
@@ -604,7 +605,12 @@ class BigBirdDnaBins(BigBirdDnaBasesModel):
         network.setdefault("mixing", "attention")
         self.stem, self.encoder = self.body(network)
         encoder, labels, self.motif_filters = network["encoder"], config.num_labels, network.get("motif_filters", 0)
-        self.head = nn.ModuleDict({"output": nn.Linear(encoder["hidden_size"], labels)})
+        self.position, profile = math.prod(stage["pool"] for stage in network["stages"]), 64  # channels of a profile head
+        self.head = nn.ModuleDict({"output": nn.Linear(profile if network["bin"] < self.position else encoder["hidden_size"], labels)})
+        if network["bin"] < self.position:
+            self.head["profile"], self.activation = nn.Module(), nn.GELU(approximate="tanh")
+            self.head["profile"].context = nn.Linear(encoder["hidden_size"], profile)
+            self.head["profile"].weight, self.head["profile"].bias = nn.Parameter(torch.zeros(profile, 4, 25)), nn.Parameter(torch.zeros(profile))
         if network["norm"] == "pre":
             self.head["norm"] = nn.LayerNorm(encoder["hidden_size"], encoder["layer_norm_eps"])
         if self.motif_filters:
@@ -624,6 +630,10 @@ class BigBirdDnaBins(BigBirdDnaBasesModel):
         for layer in self.encoder:
             x = layer(x, x.shape[1])
         x = self.head["norm"](x) if "norm" in self.head else x
+        if "profile" in self.head:
+            head = self.head["profile"]
+            context = head.context(x).repeat_interleave(self.position, 1)
+            x = context + self.activation(context + functional.conv1d(bases, head.weight, head.bias, padding=12).transpose(1, 2))
         logits = self.head["output"](x.unflatten(1, (bins, -1)).mean(2))
         if not self.motif_filters:
             return logits
