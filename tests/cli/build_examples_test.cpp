@@ -291,7 +291,7 @@ DOCTEST_TEST_CASE("build-sequences: wrong inputs are one sentence and leave noth
     write_file(table, "seq,label\nACGT,1\n");
     check_fails(with(build, {"--table", table}), 3,
                 table + ":1: has no column 'sequence'; its columns are 'seq', 'label'", folder.path(), 1);
-    check_fails(build, 2, "--table or --fasta is needed, and not both", folder.path(), 1);
+    check_fails(build, 2, "--table or --fasta is needed", folder.path(), 1);
     check_fails(with(build, {"--table", table, "--split-by", "half"}), 2,
                 "--split-by is column:NAME, fraction:0.8,0.1,0.1 or similarity, not 'half'", folder.path(),
                 1);

@@ -375,7 +375,7 @@ DOCTEST_TEST_CASE(
                                        "--steps",
                                        "6",
                                        "--window",
-                                       "1600",
+                                       "160",
                                        "--device",
                                        "cpu",
                                        "--output",
