@@ -40,7 +40,7 @@ bigbird-dna build-promoters --tss test_data/promoter/tss.hg19.bed --reference ge
 # How a page's inputs are made, and what in its blocks is replaced.
 SHORTENED = {
     "sequences.md": (SEQUENCES, {" train ": " train --members 1 --epochs 2 ", "my-sequences --output my-run": "my-sequences --output my-run --members 1 --epochs 2"}),
-    "tracks.md": (TRACKS, {" train ": " train --steps 20 ", "--output run\n": "--output run --steps 20\n", " regions.bed": " tracks.bed"}),
+    "tracks.md": (TRACKS, {" train ": " train --steps 20 ", "--output run\n": "--output run --steps 20\n", "--output run-1bp\n": "--output run-1bp --steps 10\n", " regions.bed": " tracks.bed"}),
     "pretraining.md": (PRETRAINING, {"--steps 500": "--steps 2", "--output mlm.json": "--output mlm.json --max-sequences 8", "--pooling mean": "--pooling mean --steps 2",
                                      "tensorboard --logdir": "ls", "--documents other": "--documents corpus --steps 2"}),
     "variants.md": ("", {"$MODEL": "model", "$GENOME": "genome.fa.gz", "$VCF": "variants.vcf.gz"}),
