@@ -193,14 +193,14 @@ DOCTEST_TEST_CASE("variants: more than 1,000 labels in INFO are warned of, and -
     DOCTEST_CHECK(
         contains(all.err,
                  "warning: each allele gets 1001 entries in INFO, one per label; for those with the "
-                 "largest effects only, give --top 10 instead of --labels"));
+                 "largest effects only, leave out --labels"));
     DOCTEST_CHECK(std::ranges::count(records_of(all.out), '|') == 6 * 1003);
     const auto fewer = run({"--labels", "0-999"});
     DOCTEST_CHECK(fewer.code == 0);
     DOCTEST_CHECK_FALSE(contains(fewer.err, entries));
     DOCTEST_CHECK(contains(run({"--top", "2000"}).err,
                            "1001 entries in INFO, one per label; for those with "
-                           "the largest effects only, give a smaller --top"));
+                           "the largest effects only, leave out --top"));
     const auto top = run({});
     DOCTEST_CHECK_FALSE(contains(top.err, entries));
     DOCTEST_CHECK(std::ranges::count(records_of(top.out), '|') == 6 * 12);

@@ -41,17 +41,16 @@ std::size_t reverse_complement_of(std::size_t letters, int count) {
 
 GappedKmers::GappedKmers(int word, int informative) : word_(word), informative_(informative) {
     if (informative < 1 || informative > word || word > longest_word) {
-        throw ConfigError("--kmer-length " + std::to_string(word) + " with --informative-positions " +
-                          std::to_string(informative) +
-                          ": 1 <= informative <= word <= " + std::to_string(longest_word) + " is needed");
+        throw ConfigError("--kmer-length " + std::to_string(word) + ":" + std::to_string(informative) +
+                          ": of N:K, 1 <= K <= N <= " + std::to_string(longest_word) + " is needed");
     }
     masks_ = choices(word, informative);
     const std::size_t kmers = std::size_t{1} << (2U * static_cast<unsigned>(informative));
     const std::size_t gapped = masks_.size() * kmers;
     if (gapped > most_features) {
-        throw ConfigError("--kmer-length " + std::to_string(word) + " with --informative-positions " +
-                          std::to_string(informative) + " makes " + std::to_string(gapped) +
-                          " gapped k-mers; at most " + std::to_string(most_features) + " are held");
+        throw ConfigError("--kmer-length " + std::to_string(word) + ":" + std::to_string(informative) +
+                          " makes " + std::to_string(gapped) + " gapped k-mers; at most " +
+                          std::to_string(most_features) + " are held");
     }
     std::map<std::vector<int>, std::size_t> number_of;
     for (std::size_t mask = 0; mask < masks_.size(); ++mask)

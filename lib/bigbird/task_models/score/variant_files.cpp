@@ -118,9 +118,7 @@ VariantFiles::VariantFiles(const VariantSpec& spec, std::vector<std::string> lab
     if (most_labels_ > many_labels) {
         log_warning(
             "each allele gets {} entries in INFO, one per label; for those with the largest effects only, {}",
-            most_labels_,
-            spec.labels.empty() ? "give a smaller --top"
-                                : fmt::format("give --top {} instead of --labels", spec.top));
+            most_labels_, spec.labels.empty() ? "leave out --top" : "leave out --labels");
     }
 }
 

@@ -137,7 +137,7 @@ void TrainSpec::validate() const {
     if (max_piece_length < 1) throw ConfigError("--max-piece-length must be at least 1");
     if (engine == TrainEngine::exact && vocab_size > largest_exact_vocabulary) {
         throw ConfigError("--vocab-size can be at most " + std::to_string(largest_exact_vocabulary) +
-                          " with --engine exact; --engine sentencepiece trains larger ones");
+                          " pieces");
     }
     if (engine == TrainEngine::sentencepiece && overlaps != OverlapCounting::installed)
         throw ConfigError("--count-overlaps is for --engine exact: SentencePiece counts as its version does");

@@ -110,6 +110,6 @@ DOCTEST_TEST_CASE("baselines/gapped_kmers: how many features there are") {
     DOCTEST_CHECK(GappedKmers(5, 5).count(Codes{0, 1, 4, 2, 3, 0}, none) == 0);
     DOCTEST_CHECK(message_of<ConfigError>([] { GappedKmers(4, 5); }).find("is needed") != std::string::npos);
     DOCTEST_CHECK(message_of<ConfigError>([] { GappedKmers(12, 12); }) ==
-                  "--kmer-length 12 with --informative-positions 12 makes 16777216 gapped k-mers; at most "
+                  "--kmer-length 12:12 makes 16777216 gapped k-mers; at most "
                   "4000000 are held");
 }
