@@ -63,7 +63,7 @@ class Campaign:
             options.remove("--documents")
             inputs = self.documents
         return [str(self.program), "pretrain", *inputs, "--config", "tiny", "--steps", str(STEPS), "--batch-size", "4", "--sequence-length", "192",
-                "--evaluate-documents", self.shards[1], "--evaluate-every", "7", "--evaluate-sequences", "4", "--device", "cpu", "--threads",
+                "--evaluate-documents", self.shards[1], "--evaluate-every", "7", "--device", "cpu", "--threads",
                 "2" if "--processes" in options else "1", "--seed", "7", "--output", str(run), *options, *more]
 
     def undisturbed(self, name, run):

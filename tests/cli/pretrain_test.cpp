@@ -357,7 +357,7 @@ DOCTEST_TEST_CASE("pretrain: token shards give the run that their documents give
     const auto at = std::find(arguments.begin(), arguments.end(), "--documents");
     arguments.erase(at, at + 4);  // and --tokenizer
     arguments.insert(arguments.end(), {"--documents", (folder / "corpus").string(), "--evaluate-documents",
-                                       (folder / "corpus").string(), "--evaluate-sequences", "4"});
+                                       (folder / "corpus").string()});
     const ProgramResult result = run_program(arguments);
     DOCTEST_INFO(result.err);
     DOCTEST_REQUIRE(result.code == 0);

@@ -261,6 +261,10 @@ void add_bins_options(CLI::App& command, FinetuneSpec& spec) {
     add_choice_option(command, "--loss", bins.loss, task_models::coverage_losses,
                       "For coverage. poisson: the coverage of each bin; poisson-multinomial: the profile "
                       "within a window, and its total; log-squared: squared error of ln(1 + coverage)");
+    add_value(
+        command, "--teacher", "NPY", bins.teacher,
+        "Probabilities of the train rows by other models (predict --split train --output FILE.npy); the "
+        "target is the mean of label and probability");
     bins.motifs = task_models::bin_model_spec().bins.motifs;
     add_value(command, "--motifs", "N", bins.motifs,
               "bigbird-bins: maximum number of first-layer filters initialized with motifs from the training "

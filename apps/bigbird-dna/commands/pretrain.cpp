@@ -71,8 +71,7 @@ void add_evaluation_options(CLI::App& command, PretrainSpec& spec) {
               "(eval_loss …)");
     add_value(command, "--evaluate-every", "N", spec.evaluate_every, "Steps between evaluations",
               CLI::PositiveNumber);
-    add_value(command, "--evaluate-sequences", "N", spec.evaluation_sequences,
-              "Number of sequences to score, the same ones every time (0 means all)", CLI::NonNegativeNumber);
+    add_value(command, "--evaluate-sequences", "N", spec.evaluation_sequences, "", CLI::NonNegativeNumber);
 }
 
 bool computes_on_gpu(const std::string& device) {

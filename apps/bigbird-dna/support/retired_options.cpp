@@ -47,6 +47,7 @@ constexpr RetiredOption retired[] = {
     {"pretrain", "kmer-length", "--tokenizer takes it, such as kmers:6"},
     {"show-attention", "head", "the first head is drawn"},
     {"pretrain", "clip-norm", "the gradient has at most norm 1"},
+    {"pretrain", "evaluate-sequences", "256 sequences are scored, the same ones every time"},
     {"pretrain", "keep", "the three newest checkpoints and the best are kept"},
     {"evaluate-mlm", "nsp", "it is scored if the model was pretrained with it"},
     {"finetune-*", "batch-tokens", "as many tokens as fit the device are computed at once"},

@@ -36,6 +36,11 @@ public:
             bits &= bits - 1;
         return static_cast<std::int64_t>(word) * 64 + std::countr_zero(bits);
     }
+    /// The number of 1s before index i, i < size().
+    std::int64_t ones_before(std::int64_t i) const {
+        const auto word = static_cast<std::size_t>(i / 64);
+        return before_[word] + std::popcount(words_[word] & ((std::uint64_t{1} << (i % 64)) - 1));
+    }
 
 private:
     std::vector<std::uint64_t> words_;

@@ -87,15 +87,14 @@ void write_npy(const std::filesystem::path& path, std::span<const float> values,
 NumberMatrix::NumberMatrix(const std::filesystem::path& path, std::int64_t rows, std::size_t columns)
     : file_(path), columns_(columns) {
     if (!is_npy_of(file_.bytes(), numbers_type, rows, columns)) {
-        throw InputError("is not the matrix of " + std::to_string(rows) + " rows and " +
-                             std::to_string(columns) +
-                             " numbers that the folder's other files tell of; make the examples again",
+        throw InputError("is no float32 .npy of " + std::to_string(rows) + " rows and " +
+                             std::to_string(columns) + " columns",
                          path);
     }
     const auto data = file_.bytes().subspan(npy_header(numbers_type, rows, columns).size());
     values_ = {reinterpret_cast<const float*>(data.data()), data.size() / sizeof(float)};
     if (!std::ranges::all_of(values_, [](float value) { return std::isfinite(value); }))
-        throw InputError("holds a number that is not finite; make the examples again", path);
+        throw InputError("holds a number that is not finite", path);
 }
 
 }  // namespace bigbird::examples

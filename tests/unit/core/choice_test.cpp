@@ -86,6 +86,8 @@ DOCTEST_TEST_CASE("ranked_bits: the k-th 1, for rows that are dense, sparse and 
         DOCTEST_REQUIRE(bits.ones() == std::ssize(places));
         for (std::int64_t k = 0; k < bits.ones(); ++k)
             DOCTEST_CHECK(bits.place_of(k) == places[static_cast<std::size_t>(k)]);
+        for (std::int64_t i = 0; i < bits.size(); i += 7)
+            DOCTEST_CHECK(bits.ones_before(i) == std::ranges::lower_bound(places, i) - places.begin());
     }
     DOCTEST_CHECK(RankedBits().ones() == 0);
 }

@@ -66,6 +66,7 @@ struct BinsSpec {
     /// bins (bins::find_motifs).
     std::int64_t motifs = 0;
     std::filesystem::path motif_file{};  ///< file for these motifs, in MEME's format; empty: none
+    std::filesystem::path teacher{};     ///< Teacher's; empty: none
 };
 
 /// How a record's strand is used.

@@ -252,6 +252,21 @@ void BinWindows::copy_labels(const BinWindow& window, std::span<std::uint8_t> la
     });
 }
 
+void BinWindows::copy_taught(const BinWindow& window, const Teacher& teacher, std::span<float> targets,
+                             std::span<std::uint8_t> counts) const {
+    std::vector<std::uint8_t> labels(bins_.label_table().size());
+    std::ranges::fill(targets, 0.0F);
+    copy_bins(window, counts, [&](std::int64_t row, std::size_t at) {
+        bins_.copy_labels(row, labels);
+        const std::span<const float> scores = teacher.scores(row);
+        float* const target = targets.data() + at * labels.size();
+        for (std::size_t i = 0; i < labels.size(); ++i) {
+            const auto label = static_cast<float>(labels[i]);
+            target[i] = scores.empty() ? label : (label + scores[i]) / 2;
+        }
+    });
+}
+
 void BinWindows::copy_numbers(const BinWindow& window, std::span<float> numbers,
                               std::span<std::uint8_t> counts) const {
     const std::size_t width = bins_.label_table().size();
@@ -281,7 +296,8 @@ std::vector<double> mean_numbers(const BinWindows& train) {
 }
 
 BinData::BinData(std::shared_ptr<const BinNetwork> network, const examples::LabelledBins& bins,
-                 const ClassifierSpec& spec, const BinsSpec& of_bins, int threads)
+                 const ClassifierSpec& spec, const BinsSpec& of_bins, int threads,
+                 std::shared_ptr<const Teacher> teacher)
     : network_(std::move(network)),
       grid_(network_->grid()),
       bins_(bins),
@@ -290,6 +306,7 @@ BinData::BinData(std::shared_ptr<const BinNetwork> network, const examples::Labe
       threads_(threads),
       training_(bins, grid_, examples::Split::train, threads),
       validation_(bins, grid_, examples::Split::validation, threads),
+      teacher_(std::move(teacher)),
       positives_(training_.positives()) {
     if (training_.usable() == 0) {
         throw InputError(
@@ -383,8 +400,8 @@ Batch BinData::batch_of(const BinWindows& source, std::span<const BinWindow> win
                        width = bins * static_cast<std::int64_t>(labels().size());
     Batch batch;
     batch.windows.resize(windows.size());
-    const bool numbers = bins_.has_numbers();
-    batch.wanted = {at::empty({count, bins, width / bins}, numbers ? at::kFloat : at::kByte),
+    const bool numbers = bins_.has_numbers(), taught = teacher_ && &source == &training_;
+    batch.wanted = {at::empty({count, bins, width / bins}, numbers || taught ? at::kFloat : at::kByte),
                     at::empty({count, bins, 1}, at::kByte)};
     at::Tensor& targets = batch.wanted.targets;
     auto* const counted = batch.wanted.counts.mutable_data_ptr<std::uint8_t>();
@@ -394,6 +411,9 @@ Batch BinData::batch_of(const BinWindows& source, std::span<const BinWindow> win
         const auto size = static_cast<std::size_t>(width);
         if (numbers)
             source.copy_numbers(window, {targets.mutable_data_ptr<float>() + i * width, size}, counts);
+        else if (taught)
+            source.copy_taught(window, *teacher_, {targets.mutable_data_ptr<float>() + i * width, size},
+                               counts);
         else
             source.copy_labels(window, {targets.mutable_data_ptr<std::uint8_t>() + i * width, size}, counts);
         batch.windows[static_cast<std::size_t>(i)] = network_->encode(source.sequence(window));

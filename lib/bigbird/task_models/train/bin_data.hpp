@@ -10,6 +10,7 @@
 #include "bigbird/core/rng.hpp"
 #include "bigbird/examples/labelled_bins.hpp"
 #include "bigbird/task_models/specs/finetune_spec.hpp"
+#include "bigbird/task_models/train/teacher.hpp"
 #include "bigbird/task_models/train/training_data.hpp"
 
 #include <cstdint>
@@ -72,6 +73,9 @@ public:
     /// Copies labels (window_bins, labels), 0 or 1, and sets `counts` to 1 for each bin that counts, else 0.
     void copy_labels(const BinWindow& window, std::span<std::uint8_t> labels,
                      std::span<std::uint8_t> counts) const;
+    /// As copy_labels(), but the mean of each label and the teacher's probability of it.
+    void copy_taught(const BinWindow& window, const Teacher& teacher, std::span<float> targets,
+                     std::span<std::uint8_t> counts) const;
     /// Copies numbers; bins that do not count get 0.
     void copy_numbers(const BinWindow& window, std::span<float> numbers,
                       std::span<std::uint8_t> counts) const;
@@ -98,9 +102,11 @@ std::vector<double> mean_numbers(const BinWindows& train);
 /// Training data of bin models: randomly drawn windows, with all bins of a window in the loss.
 class BinData : public TrainingData {
 public:
-    /// `bins` must outlive this. Throws InputError if no bin of train counts, or if none has a label.
+    /// `bins` must outlive this. `teacher`: none if null. Throws InputError if no bin of train counts, or if
+    /// none has a label.
     BinData(std::shared_ptr<const BinNetwork> network, const examples::LabelledBins& bins,
-            const ClassifierSpec& spec, const BinsSpec& of_bins = {}, int threads = 1);
+            const ClassifierSpec& spec, const BinsSpec& of_bins = {}, int threads = 1,
+            std::shared_ptr<const Teacher> teacher = nullptr);
 
     const rows::LabelTable& labels() const override { return bins_.label_table(); }
     std::unique_ptr<Target> target(const at::Device& device) const override;
@@ -128,6 +134,7 @@ private:
     BinsSpec of_bins_;
     int threads_;
     BinWindows training_, validation_;
+    std::shared_ptr<const Teacher> teacher_;
     std::vector<std::int64_t> positives_;  // positives of each label among train's bins
     std::vector<double> means_;            // means of numbers
     std::vector<BinWindow> tiles_;         // windows of validation, or an evenly spaced part of them

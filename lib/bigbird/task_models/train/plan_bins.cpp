@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "bigbird/core/error.hpp"
+#include "bigbird/core/formats/checksum.hpp"
 #include "bigbird/model/model_directory.hpp"
 #include "bigbird/model/weights.hpp"
 #include "bigbird/task_models/network/bases_network.hpp"
@@ -96,6 +97,7 @@ Json fixed_options(const FinetuneSpec& spec, const Shape& shape, const training:
                         {"--config", spec.is_bigbird() ? Json() : bins::to_json(shape.config)},
                         {"--loss", word_of(coverage_losses, spec.bins.loss)},
                         {"--motifs", spec.bins.motifs}});
+    if (!spec.bins.teacher.empty()) options["--teacher"] = "sha256:" + sha256_of_file(spec.bins.teacher);
     if (!shape.pretrained.empty()) options["--model"] = "sha256:" + model::weights_checksum(shape.pretrained);
     return chosen_options(
         options,
@@ -105,7 +107,7 @@ Json fixed_options(const FinetuneSpec& spec, const Shape& shape, const training:
             (!spec.is_bigbird() && !shape.pretrained.empty() ? " --model" : "") +
             (spec.is_bigbird() ? starting_options + std::string("--window-bins --margin-bins")
                                : " --config --motifs") +
-            (numbers ? " --loss" : ""));
+            (numbers ? " --loss" : "") + (spec.bins.teacher.empty() ? "" : " --teacher"));
 }
 
 std::shared_ptr<TaskNetwork> new_network(const FinetuneSpec& spec, const Shape& shape, std::size_t labels,
@@ -194,14 +196,17 @@ RunPlan plan_bins(const FinetuneSpec& spec, int threads, bool speaks) {
     plan.network = [&spec, shape, bins](const Job& job) {
         return new_network(spec, shape, bins->label_table().size(), job);
     };
-    plan.data = [&spec, shape, bins](const std::shared_ptr<TaskNetwork>& network, int some) {
+    plan.data = [&spec, shape, bins, examples](const std::shared_ptr<TaskNetwork>& network, int some) {
         BinsSpec of_bins = spec.bins;
         of_bins.motif_file = spec.output / motif_file;
         // A copied trunk already has motifs; in bins shorter than a position there are none to find.
         if (!spec.is_bigbird() && (!spec.pretrained.empty() || shape.config.has_profile()))
             of_bins.motifs = 0;
+        const auto teacher = spec.bins.teacher.empty()
+                                 ? nullptr
+                                 : std::make_shared<Teacher>(spec.bins.teacher, *examples, *bins);
         return std::make_unique<BinData>(std::dynamic_pointer_cast<BinNetwork>(network), *bins, spec, of_bins,
-                                         some);
+                                         some, teacher);
     };
     return plan;
 }

@@ -104,6 +104,38 @@ DOCTEST_TEST_CASE("bin_data: the reverse complement has the numbers of a strand 
     DOCTEST_CHECK((std::vector(numbers.begin(), numbers.begin() + 4) == std::vector<float>{110, 10, 109, 9}));
 }
 
+DOCTEST_TEST_CASE("bin_data: a teacher's scores of the bins that count are averaged with the labels") {
+    const Scene scene;
+    const BinWindows windows = scene.windows(Split::train);
+    const auto examples = examples::ExampleSet::load(scene.folder / "e");
+    const std::int64_t rows = std::ssize(examples.rows(Split::train));
+    std::string scores;
+    for (std::int64_t row = 0; row < rows; ++row)
+        for (const float score : {static_cast<float>(row) / 64, 1 - static_cast<float>(row) / 64})
+            scores.append(reinterpret_cast<const char*>(&score), sizeof(score));
+    const auto file = scene.folder / "teacher.npy";
+    write_file(file, npy_header("<f4", rows, std::size_t{2}) + scores);
+    const Teacher teacher(file, examples, *scene.bins);
+    std::vector<float> targets(16);
+    std::vector<std::uint8_t> counts(8), labels(16), same(8);
+    for (const bool reverse : {false, true}) {
+        const BinWindow window{.stretch = 0, .first = 18, .reverse = reverse, .counted_end = 8};
+        windows.copy_labels(window, labels, same);
+        windows.copy_taught(window, teacher, targets, counts);
+        DOCTEST_CHECK(counts == same);
+        // Bins 20 to 24 are N and have no row.
+        for (const auto& [bin, row] : {std::pair{0U, 18}, {1U, 19}, {7U, 20}}) {
+            const std::size_t at = 2 * (reverse ? 7 - bin : bin);
+            const float score = static_cast<float>(row) / 64;
+            DOCTEST_CHECK(targets[at] == (static_cast<float>(labels[at]) + score) / 2);
+            DOCTEST_CHECK(targets[at + 1] == (static_cast<float>(labels[at + 1]) + 1 - score) / 2);
+        }
+    }
+    DOCTEST_CHECK_THROWS_WITH_AS(examples::NumberMatrix(scene.folder / "teacher.npy", 54, 2),
+                                 doctest::Contains("is no float32 .npy of 54 rows and 2 columns"),
+                                 InputError);
+}
+
 DOCTEST_TEST_CASE("bin_data: draws lie in the split, count a bin, and reach all of it") {
     const Scene scene;
     const BinWindows windows = scene.windows(Split::train);
