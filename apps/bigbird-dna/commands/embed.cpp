@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "commands/commands.hpp"
-#include "options/scoring_options.hpp"
+#include "options/option_groups.hpp"
 #include "support/help_notes.hpp"
 
 #include "bigbird/rows/window.hpp"
@@ -47,7 +47,7 @@ void setup_embed(Program& program, Runner<EmbedSpec> run) {
     command.add_flag(
         "--skip-invalid", spec->skip_invalid,
         "Mark rows that are not on the reference and continue, instead of stopping with an error");
-    add_score_outputs(command, spec->outputs, "Vectors");
+    add_score_outputs(command, spec->outputs, "Vectors")->required();
     add_shard_option(command, spec->outputs.shard, "rows");
     add_compute_options(command, *spec);
     add_examples(command, examples);

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "commands/commands.hpp"
 #include "options/option_groups.hpp"
-#include "options/scoring_options.hpp"
 #include "support/help_notes.hpp"
 
 #include "bigbird/task_models/specs/score_specs.hpp"
@@ -169,7 +168,6 @@ void add_predict_options(CLI::App& command, PredictSpec& spec, const std::string
     add_min_score_option(command, spec.outputs.min_score);
     add_score_outputs(command, spec.outputs);
     add_shard_option(command, spec.outputs.shard, "rows or tiles");
-    option_of(command, "--output")->required(false);
     command.add_flag(
         "--dry-run", spec.dry_run,
         "Only print the expected windows, time, memory and output sizes, measured on some of the rows");

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "commands/commands.hpp"
-#include "options/scoring_options.hpp"
+#include "options/option_groups.hpp"
 #include "support/help_notes.hpp"
 
 #include "bigbird/task_models/specs/score_specs.hpp"
@@ -45,7 +45,7 @@ void setup_predict_tokens(Program& program, Runner<PredictTokensSpec> run) {
     add_labels_option(command, spec->labels);
     add_value(command, "--track-labels", "SELECTION", spec->track_labels, "");
     add_min_score_option(command, spec->outputs.min_score);
-    add_score_outputs(command, spec->outputs);
+    add_score_outputs(command, spec->outputs)->required();
     add_compute_options(command, *spec);
     add_examples(command, examples);
     show_first(command,

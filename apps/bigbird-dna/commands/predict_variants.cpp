@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "commands/commands.hpp"
-#include "options/scoring_options.hpp"
+#include "options/option_groups.hpp"
 #include "support/help_notes.hpp"
 
 #include "bigbird/core/parse_number.hpp"
@@ -118,7 +118,6 @@ void setup_predict_variants(Program& program, Runner<VariantSpec> run) {
     spec->outputs.variants = true;
     add_score_outputs(command, spec->outputs);
     add_shard_option(command, spec->outputs.shard, "rows");
-    option_of(command, "--output")->required(false);
     add_choice_option(command, "--format", spec->outputs.stream, outputs::stream_choices,
                       "What --output - writes: a row per allele, or the records with effects in INFO")
         ->group("Output");

@@ -5,6 +5,8 @@
 #include "bigbird/core/choice.hpp"
 #include "bigbird/core/files.hpp"
 #include "bigbird/core/parts/shard.hpp"
+#include "bigbird/outputs/output_spec.hpp"
+#include "bigbird/task_models/specs/compute_spec.hpp"
 
 #include <CLI/CLI.hpp>
 
@@ -137,5 +139,22 @@ void add_device_option(CLI::App& command, std::string& device);
 
 /// --resamples, of 95 % intervals.
 void add_resamples_option(CLI::App& command, evaluation::EvaluationOptions& options);
+
+/// --output, several times, which it returns, --precision and --force. `what`: the content of the outputs.
+/// Call it after add_min_score_option().
+CLI::Option* add_score_outputs(CLI::App& command, outputs::OutputSpec& outputs,
+                               const std::string& what = "Scores");
+
+/// --output, several times, and --force, of commands that score letters (task_models::LetterOutputs).
+void add_letter_outputs(CLI::App& command, outputs::OutputSpec& outputs, const std::string& what);
+
+/// --min-score, of .long.tsv outputs.
+void add_min_score_option(CLI::App& command, std::optional<double>& min_score);
+
+/// --labels, a selection of a model's labels (rows::LabelTable::select).
+void add_labels_option(CLI::App& command, std::string& labels);
+
+/// --device, --threads, --batch-tokens, --dtype and --attention.
+void add_compute_options(CLI::App& command, task_models::ComputeSpec& compute);
 
 }  // namespace bigbird::cli

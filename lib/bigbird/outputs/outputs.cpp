@@ -191,11 +191,6 @@ Outputs::Outputs(const OutputSpec& spec, const TableSchema& schema,
             case Kind::bedgraph:
             case Kind::bigwig: {
                 const bool each = names_labels(path);
-                if (!each && track_columns.size() > 1) {
-                    throw ConfigError(path.string() + ": a track holds one label, and " +
-                                      std::to_string(track_columns.size()) +
-                                      " are chosen: choose one with --labels, or put {label} into the name");
-                }
                 require_apart(path, schema, track_columns);
                 for (const std::size_t column : track_columns) {
                     const fs::path track = path_of_label(path, schema.columns[column]);

@@ -74,7 +74,7 @@ DOCTEST_TEST_CASE("outputs: all formats at once, tracks a label each") {
     const std::vector<std::size_t> both{0, 1}, one{1};
     DOCTEST_CHECK(message_of<ConfigError>([&] {
                       outputs::Outputs(spec, small_layout(), both, one_contig, 1);
-                  }).find("t.bw: a track holds one label, and 2 are chosen") != std::string::npos);
+                  }).find("t.bw: this format holds one label, and 2 are chosen") != std::string::npos);
     DOCTEST_CHECK(std::filesystem::is_empty(folder.path()));
     spec.paths.pop_back();
     outputs::Outputs all(spec, small_layout(), both, one_contig, 1);

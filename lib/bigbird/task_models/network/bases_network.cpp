@@ -103,8 +103,12 @@ public:
 
 private:
     bool has_profile() const { return network_->config().has_profile(); }
+    /// Unless a type was chosen, fp32 for scores, whose differences between alleles bf16 would drown, and for
+    /// narrow networks, which are faster so.
     training::ComputeType type() const {
-        return type_for_bases(computing_, network_->config().encoder.hidden_size);
+        constexpr std::int64_t wide = 512;
+        const bool gains = at::GradMode::is_enabled() && network_->config().encoder.hidden_size >= wide;
+        return computing_.is_default && !gains ? training::ComputeType::fp32 : computing_.type;
     }
 
     class Edited : public EditedBins {

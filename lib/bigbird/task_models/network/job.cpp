@@ -4,20 +4,12 @@
 #include "bigbird/core/parallel.hpp"
 #include "bigbird/model/device/device.hpp"
 
-#include <ATen/core/grad_mode.h>
-
 namespace bigbird::task_models {
 
 ComputeOptions parse_compute_options(const std::string& type, const std::string& attention,
                                      const at::Device& device) {
     return {training::parse_compute_type(type, device), type == "auto",
             model::usable_attention(attention, device)};
-}
-
-training::ComputeType type_for_bases(const ComputeOptions& computing, std::int64_t hidden_size) {
-    constexpr std::int64_t wide = 512;
-    const bool gains = at::GradMode::is_enabled() && hidden_size >= wide;
-    return computing.is_default && !gains ? training::ComputeType::fp32 : computing.type;
 }
 
 std::int64_t batch_tokens_on(const at::Device& device, std::int64_t asked, bool gradients) {
@@ -28,10 +20,11 @@ std::int64_t batch_tokens_on(const at::Device& device, std::int64_t asked, bool 
 }
 
 Job open_job(const ComputeSpec& spec) {
-    model::set_compute_threads(spec.threads);
+    const int threads = resolve_threads(spec.threads);
+    model::set_compute_threads(threads);
     const at::Device device = model::open_device(spec.device);
     return {device, parse_compute_options(spec.dtype, spec.attention, device),
-            batch_tokens_on(device, spec.batch_tokens), resolve_threads(spec.threads)};
+            batch_tokens_on(device, spec.batch_tokens), threads};
 }
 
 }  // namespace bigbird::task_models

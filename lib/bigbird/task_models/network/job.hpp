@@ -17,10 +17,6 @@ struct ComputeOptions {
     attention::Backend attention = attention::Backend::automatic;
 };
 
-/// The type for a network of bases. Unless one was chosen, it is fp32 for scores, whose differences between
-/// alleles bf16 would drown, and for narrow networks, which are faster so.
-training::ComputeType type_for_bases(const ComputeOptions& computing, std::int64_t hidden_size);
-
 /// From the values of --dtype (training::parse_compute_type) and --attention (model::usable_attention).
 ComputeOptions parse_compute_options(const std::string& type, const std::string& attention,
                                      const at::Device& device);
