@@ -16,10 +16,10 @@ RankedBits rows_of_train(const examples::ExampleSet& examples, const examples::L
     RankedBits are;
     for (const examples::BinStretch& stretch : bins.stretches()) {
         for (std::int64_t bin = stretch.first; bin < stretch.first + stretch.count; ++bin) {
-            const bool is = stretch.split == Split::train && next != train.end() &&
-                            examples.row(*next).where ==
-                                genome::Interval{stretch.contig, bin * bins.bin_size(),
-                                                 (bin + 1) * bins.bin_size()};
+            const bool is =
+                stretch.split == Split::train && next != train.end() &&
+                examples.row(*next).where ==
+                    genome::Interval{stretch.contig, bin * bins.bin_size(), (bin + 1) * bins.bin_size()};
             are.push_back(is);
             if (is) ++next;
         }
