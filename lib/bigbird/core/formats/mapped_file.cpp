@@ -60,6 +60,11 @@ MappedFile& MappedFile::operator=(MappedFile&& other) noexcept {
     return *this;
 }
 
+void MappedFile::release(std::size_t size) const {
+    const std::size_t page = static_cast<std::size_t>(::sysconf(_SC_PAGESIZE)), pages = size / page * page;
+    if (pages > 0) ::madvise(const_cast<std::byte*>(bytes_.data()), pages, MADV_DONTNEED);
+}
+
 std::string read_whole_file(const std::filesystem::path& path) {
     require_readable(path);
     refuse_named_pipe(path);

@@ -20,6 +20,8 @@ public:
 
     std::span<const std::byte> bytes() const { return bytes_; }
     const std::filesystem::path& path() const { return path_; }
+    /// Takes the first `size` bytes out of this process's memory. They stay readable, from the file.
+    void release(std::size_t size) const;
 
 private:
     std::filesystem::path path_;

@@ -68,6 +68,10 @@ public:
         }
         left_ = file_.bytes().subspan(npy_header(type, rows, columns).size());
     }
+    void copy(std::int64_t records, Outputs& whole) override {
+        LineRows::copy(records, whole);
+        file_.release(file_.bytes().size() - left_.size());
+    }
 
 private:
     std::span<const std::byte> next_numbers() override {
