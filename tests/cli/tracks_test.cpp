@@ -136,4 +136,10 @@ DOCTEST_TEST_CASE("tracks: what is wrong is said") {
                                              "deepsea", "--output", (yeast.folder / "run").string()});
     DOCTEST_CHECK(other.code != 0);
     DOCTEST_CHECK(other.err.find("for coverage there are bigbird-bins and kmer-ridge") != std::string::npos);
+    const ProgramResult taught =
+        run_program({"finetune", "--examples", yeast.examples, "--teacher", yeast.examples + "/targets.npy",
+                     "--output", (yeast.folder / "run").string()});
+    DOCTEST_CHECK(taught.code != 0);
+    DOCTEST_CHECK(taught.err.find("--teacher is for labels, these examples have coverage") !=
+                  std::string::npos);
 }

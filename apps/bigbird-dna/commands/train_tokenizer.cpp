@@ -4,6 +4,7 @@
 #include "support/help_notes.hpp"
 
 #include "bigbird/core/error.hpp"
+#include "bigbird/core/formats/checksum.hpp"
 #include "bigbird/core/log.hpp"
 #include "bigbird/core/parallel.hpp"
 #include "bigbird/corpus/tokens/tokenize.hpp"
@@ -102,6 +103,8 @@ int run(const TrainTokenizerOptions& options) {
     std::optional<PendingOutput> hugging_face;
     if (!options.hugging_face.empty())
         hugging_face.emplace(options.hugging_face, options.output.overwrite(), PendingOutput::Kind::folder);
+    if (std::filesystem::is_regular_file(options.documents))
+        spec.input = "sha256:" + sha256_of_file(options.documents);
     tokenizer::TokenizerTrainer trainer(spec, options.output.output, options.output.overwrite());
     const auto genome = options.references.empty() ? nullptr : genome::open_references(options.references);
     if (options.documents.empty()) {

@@ -99,6 +99,12 @@ corpus::TokenCorpus read_documents(const std::filesystem::path& documents,
     return corpus;
 }
 
+void warn_of_pieces(const tokenizer::DnaTokenizer& tokenizer, const std::filesystem::path& documents) {
+    if (tokenizer.trained_on().starts_with("sha256:") && std::filesystem::is_regular_file(documents) &&
+        tokenizer.trained_on() == "sha256:" + sha256_of_file(documents))
+        log_warning("the tokenizer was trained on {}: its pieces know what is held out", documents.string());
+}
+
 Corpora::Corpora(CorporaSpec spec, std::uint64_t seed)
     : spec_(std::move(spec)), seed_(seed), tokenizer_(tokenizer_of(spec_)) {
     spec_.validate();
@@ -108,6 +114,7 @@ Corpora::Corpora(CorporaSpec spec, std::uint64_t seed)
         if (!directory.empty()) shards(directory);
     if (!spec_.documents.empty() && spec_.documents == spec_.evaluate_documents)
         log_warning("--evaluate-documents are those of --documents: no sequence is held out");
+    warn_of_pieces(tokenizer_, spec_.evaluate_documents);
 }
 
 Json Corpora::fixed_options() const {

@@ -131,6 +131,7 @@ Json evaluate_mlm(const MlmEvaluationInputs& inputs, const MlmEvaluationSpec& sp
     if (trained_on.contains("sha256") && std::filesystem::is_regular_file(documents) &&
         trained_on["sha256"] == sha256_of_file(documents))
         log_warning("{} is what the model learned from: no sequence is held out", documents.string());
+    warn_of_pieces(tokenizer, documents);
     const corpus::TokenCorpus held_out = inputs.held_out(tokenizer);
     baselines::Baselines baselines(inputs.baseline ? spec.baselines : baselines::BaselineSpec{}, tokenizer);
     if (inputs.baseline) {

@@ -214,6 +214,10 @@ const std::string& DnaTokenizer::serialized() const {
     return state_->bytes;
 }
 
+const std::string& DnaTokenizer::trained_on() const {
+    return state_->model.input;
+}
+
 const char* DnaTokenizer::file_name() const {
     return state_->encoder ? "tokenizer.model" : "tokenizer.json";
 }

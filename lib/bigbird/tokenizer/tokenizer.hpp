@@ -51,6 +51,9 @@ public:
     const std::string& piece(std::int32_t id) const;
     /// The .model or tokenizer.json file's bytes, for copying into model directories.
     const std::string& serialized() const;
+    /// What a .model records of its training text: "sha256:" and the sum of train-tokenizer's --documents, or
+    /// the paths that SentencePiece's own trainer was given. Empty if it has none.
+    const std::string& trained_on() const;
     /// "tokenizer.model" or "tokenizer.json".
     const char* file_name() const;
     /// The .vocab file that belongs to a .model, as spm_export_vocab writes it: piece, tab, score, one per

@@ -170,6 +170,8 @@ RunPlan plan_bins(const FinetuneSpec& spec, int threads, bool speaks) {
     const Shape shape = shape_of(spec, *bins);
     const bool by_epochs = spec.learning_rate.total_steps == 0;
     const bool numbers = bins->has_numbers();
+    if (numbers && !spec.bins.teacher.empty())
+        throw ConfigError("--teacher is for labels, these examples have coverage");
     std::optional<std::string> metric;
     for (const examples::BinStretch& stretch : bins->stretches())
         if (stretch.split == examples::Split::validation) metric = numbers ? "eval_loss" : "eval_auroc";

@@ -21,7 +21,7 @@ namespace piece_field {
 constexpr std::uint32_t text = 1, score = 2, kind = 3;
 }
 namespace trainer_field {
-constexpr std::uint32_t model_type = 3;
+constexpr std::uint32_t input = 1, model_type = 3;
 constexpr std::uint64_t bpe = 2;
 }  // namespace trainer_field
 namespace normalizer_field {
@@ -52,6 +52,9 @@ bool parse_trainer_spec(SentencePieceModel& model) {
     while (const std::optional<WireField> field = reader.next())
         if (field->field == trainer_field::model_type && field->type == WireType::varint)
             model.is_bpe = field->number == trainer_field::bpe;
+        else if (field->field == trainer_field::input && field->type == WireType::bytes &&
+                 model.input.empty())
+            model.input = field->bytes;
     return !reader.damaged();
 }
 

@@ -2,6 +2,7 @@
 #include "bigbird/tokenizer/train/train.hpp"
 
 #include "bigbird/core/error.hpp"
+#include "bigbird/core/formats/protobuf_wire.hpp"
 #include "bigbird/core/interrupt.hpp"
 #include "bigbird/core/log.hpp"
 #include "bigbird/core/parallel.hpp"
@@ -121,6 +122,15 @@ std::string train(const TrainSpec& spec, TrainingCorpus& corpus) {
     return train_with_sentencepiece(spec, corpus);
 }
 
+std::string with_input(const std::string& bytes, const TrainSpec& spec, const std::filesystem::path& origin) {
+    if (spec.input.empty()) return bytes;
+    SentencePieceModel model = parse_sentencepiece_model(bytes, origin);
+    WireWriter writer;
+    writer.bytes(1, spec.input);  // TrainerSpec.input of sentencepiece_model.proto
+    model.trainer_spec.insert(0, writer.text());
+    return serialize(model);
+}
+
 std::size_t bases_that_fit(TrainEngine engine, std::int64_t memory) {
     const std::int64_t fixed = estimated_memory(engine, 0);
     const std::int64_t per_million = estimated_memory(engine, least_bases) - fixed;
@@ -219,7 +229,8 @@ TrainReport TokenizerTrainer::finish(const Companions& companions) {
     TrainReport report{.sentences = corpus.sentences(), .bases = corpus.bases()};
     const std::vector<std::string> stretches = stretches_to_measure(corpus);
     corpus.add_missing_letters();
-    const DnaTokenizer tokenizer = DnaTokenizer::from_serialized(train(state.spec, corpus), state.target);
+    const DnaTokenizer tokenizer = DnaTokenizer::from_serialized(
+        with_input(train(state.spec, corpus), state.spec, state.target), state.target);
     if (tokenizer.vocab_size() < state.spec.vocab_size) {
         const std::string most = std::to_string(tokenizer.vocab_size());
         throw InputError("the corpus of " + std::to_string(report.bases) + " bases gives at most " + most +

@@ -131,8 +131,14 @@ DOCTEST_TEST_CASE("bin_data: a teacher's scores of the bins that count are avera
             DOCTEST_CHECK(targets[at + 1] == (static_cast<float>(labels[at + 1]) + 1 - score) / 2);
         }
     }
-    DOCTEST_CHECK_THROWS_WITH_AS(examples::NumberMatrix(scene.folder / "teacher.npy", 54, 2),
-                                 doctest::Contains("is no float32 .npy of 54 rows and 2 columns"),
+    DOCTEST_CHECK(teacher.scores(22).empty());
+    BinData data(small_base_bins(1), *scene.bins, {.batch_size = 1, .positive_weight = std::nullopt}, {}, 1,
+                 std::make_shared<Teacher>(file, examples, *scene.bins));
+    DOCTEST_CHECK(data.train(0, 1).wanted.targets.scalar_type() == at::kFloat);
+    DOCTEST_CHECK(data.validation(0, 1).wanted.targets.scalar_type() == at::kByte);
+    write_file(file, npy_header("<f4", rows - 1, std::size_t{2}) + scores.substr(8));
+    DOCTEST_CHECK_THROWS_WITH_AS(Teacher(file, examples, *scene.bins),
+                                 doctest::Contains("is no float32 .npy of 55 rows and 2 columns"),
                                  InputError);
 }
 

@@ -63,6 +63,18 @@ DOCTEST_TEST_CASE("train: the pieces and scores that Python's sentencepiece trai
                   DnaTokenizer::load(test_data("tokenizer/small.model")).encode(window));
 }
 
+DOCTEST_TEST_CASE("train: the training text is recorded, and changes nothing else") {
+    const TempDir folder;
+    train_tokenizer({.vocab_size = 64}, real_sentences(), folder / "a.model");
+    train_tokenizer({.vocab_size = 64, .input = "sha256:12"}, real_sentences(), folder / "b.model");
+    const DnaTokenizer plain = DnaTokenizer::load(folder / "a.model"),
+                       recorded = DnaTokenizer::load(folder / "b.model");
+    DOCTEST_CHECK(plain.trained_on().empty());
+    DOCTEST_CHECK(recorded.trained_on() == "sha256:12");
+    DOCTEST_CHECK(recorded.vocabulary_text() == plain.vocabulary_text());
+    DOCTEST_CHECK(recorded.serialized().size() == plain.serialized().size() + 11);
+}
+
 DOCTEST_TEST_CASE("train: spm_encode opens the model and gives the same ids") {
     const TempDir folder;
     train_tokenizer({.vocab_size = 300}, real_sentences(), folder / "t.model");
