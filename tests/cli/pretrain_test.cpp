@@ -345,31 +345,6 @@ DOCTEST_TEST_CASE("pretrain: --model goes on with a model's weights, in longer c
         DOCTEST_CHECK_FALSE(fs::exists(folder / run));
 }
 
-DOCTEST_TEST_CASE("pretrain, evaluate-mlm: a tokenizer that was trained on what is held out is told") {
-    const TempDir folder;
-    const std::string documents = documents_in(folder), held_out = (folder / "held_out.txt").string(),
-                      tokenizer = (folder / "t.model").string();
-    testing::write_file(held_out, testing::read_file(documents) + "\nGATTACAGATTACA\n");
-    DOCTEST_REQUIRE(
-        run_program({"train-tokenizer", "--documents", held_out, "--vocab-size", "64", "--output", tokenizer})
-            .code == 0);
-    std::vector<std::string> arguments =
-        pretrain(documents, folder / "run", {"--evaluate-documents", held_out});
-    *(std::find(arguments.begin(), arguments.end(), "--tokenizer") + 1) = tokenizer;
-    const std::string warning = "the tokenizer was trained on " + held_out;
-    const ProgramResult trained = run_program(arguments);
-    DOCTEST_CHECK(trained.code == 0);
-    DOCTEST_CHECK(contains(trained.err, warning));
-    const std::vector<std::string> evaluate{
-        "evaluate-mlm", "--model", (folder / "run").string(), "--device", "cpu", "--output", "-",
-        "--documents"};
-    for (const std::string& scored : {held_out, documents}) {
-        std::vector<std::string> words = evaluate;
-        words.push_back(scored);
-        DOCTEST_CHECK(contains(run_program(words).err, warning) == (scored == held_out));
-    }
-}
-
 DOCTEST_TEST_CASE("pretrain: token shards give the run that their documents give") {
     const TempDir folder;
     const std::string documents = documents_in(folder);

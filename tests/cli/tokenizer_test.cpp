@@ -190,3 +190,34 @@ DOCTEST_TEST_CASE("info: a Hugging Face tokenizer") {
     DOCTEST_CHECK(json["pieces"] == 600);
     DOCTEST_CHECK(json["special_pieces"] == 5);
 }
+
+DOCTEST_TEST_CASE("train-tokenizer: pretrain and evaluate-mlm warn where its text is held out") {
+    const TempDir folder;
+    const std::string sentences = read_file(test_data("tokenizer/sentences.txt")),
+                      documents = folder / "documents.txt", held_out = folder / "held_out.txt",
+                      tokenizer = folder / "t.model", run = folder / "run";
+    const std::size_t middle = sentences.find('\n', sentences.size() / 2) + 1;
+    const std::string text = sentences.substr(0, middle) + "\n" + sentences.substr(middle);
+    write_file(documents, text);
+    write_file(held_out, text + "GATTACA\n");
+    DOCTEST_REQUIRE(
+        run_program({"train-tokenizer", "--documents", held_out, "--vocab-size", "64", "--output", tokenizer})
+            .code == 0);
+    const std::string warning = "the tokenizer was trained on " + held_out;
+    const ProgramResult trained =
+        run_program({"pretrain", "--documents",       documents, "--evaluate-documents",
+                     held_out,   "--tokenizer",       tokenizer, "--config",
+                     "tiny",     "--steps",           "1",       "--batch-size",
+                     "2",        "--sequence-length", "64",      "--device",
+                     "cpu",      "--threads",         "1",       "--output",
+                     run});
+    DOCTEST_INFO(trained.err);
+    DOCTEST_CHECK(trained.code == 0);
+    DOCTEST_CHECK(contains(trained.err, warning));
+    for (const std::string& scored : {held_out, documents}) {
+        const ProgramResult evaluated = run_program({"evaluate-mlm", "--model", run, "--documents", scored,
+                                                     "--device", "cpu", "--output", scored + ".json"});
+        DOCTEST_CHECK(evaluated.code == 0);
+        DOCTEST_CHECK(contains(evaluated.err, warning) == (scored == held_out));
+    }
+}

@@ -123,22 +123,22 @@ DOCTEST_TEST_CASE("bin_data: a teacher's scores of the bins that count are avera
         windows.copy_labels(window, labels, same);
         windows.copy_taught(window, teacher, targets, counts);
         DOCTEST_CHECK(counts == same);
-        // Bins 20 to 24 are N and have no row.
-        for (const auto& [bin, row] : {std::pair{0U, 18}, {1U, 19}, {7U, 20}}) {
+        for (const auto& [bin, row] : {std::pair{0U, 18}, {1U, 19}, {7U, 25}}) {
             const std::size_t at = 2 * (reverse ? 7 - bin : bin);
             const float score = static_cast<float>(row) / 64;
             DOCTEST_CHECK(targets[at] == (static_cast<float>(labels[at]) + score) / 2);
             DOCTEST_CHECK(targets[at + 1] == (static_cast<float>(labels[at + 1]) + 1 - score) / 2);
         }
     }
-    DOCTEST_CHECK(teacher.scores(22).empty());
+    DOCTEST_CHECK(teacher.scores(59).size() == 2);
+    DOCTEST_CHECK(teacher.scores(60).empty());  // of validation
     BinData data(small_base_bins(1), *scene.bins, {.batch_size = 1, .positive_weight = std::nullopt}, {}, 1,
                  std::make_shared<Teacher>(file, examples, *scene.bins));
-    DOCTEST_CHECK(data.train(0, 1).wanted.targets.scalar_type() == at::kFloat);
-    DOCTEST_CHECK(data.validation(0, 1).wanted.targets.scalar_type() == at::kByte);
+    DOCTEST_CHECK(data.train(0, 1).wanted.targets.is_floating_point());
+    DOCTEST_CHECK_FALSE(data.validation(0, 1).wanted.targets.is_floating_point());
     write_file(file, npy_header("<f4", rows - 1, std::size_t{2}) + scores.substr(8));
     DOCTEST_CHECK_THROWS_WITH_AS(Teacher(file, examples, *scene.bins),
-                                 doctest::Contains("is no float32 .npy of 55 rows and 2 columns"),
+                                 doctest::Contains("is no float32 .npy of 60 rows and 2 columns"),
                                  InputError);
 }
 
