@@ -3,6 +3,8 @@
 
 #include "bigbird/core/error.hpp"
 
+#include <algorithm>
+
 namespace bigbird::task_models {
 
 using examples::Split;
@@ -32,7 +34,11 @@ RankedBits rows_of_train(const examples::ExampleSet& examples, const examples::L
 
 Teacher::Teacher(const std::filesystem::path& path, const examples::ExampleSet& examples,
                  const examples::LabelledBins& bins)
-    : rows_(rows_of_train(examples, bins)), scores_(path, rows_.ones(), bins.label_table().size()) {}
+    : rows_(rows_of_train(examples, bins)), scores_(path, rows_.ones(), bins.label_table().size()) {
+    for (std::int64_t row = 0; row < rows_.ones(); ++row)
+        if (std::ranges::any_of(scores_.row(row), [](float score) { return score < 0 || score > 1; }))
+            throw InputError("holds a number that is no probability", path);
+}
 
 std::span<const float> Teacher::scores(std::int64_t row) const {
     if (!rows_[row]) return {};

@@ -136,6 +136,11 @@ DOCTEST_TEST_CASE("bin_data: a teacher's scores of the bins that count are avera
                  std::make_shared<Teacher>(file, examples, *scene.bins));
     DOCTEST_CHECK(data.train(0, 1).wanted.targets.is_floating_point());
     DOCTEST_CHECK_FALSE(data.validation(0, 1).wanted.targets.is_floating_point());
+    const float two = 2;
+    write_file(file, npy_header("<f4", rows, std::size_t{2}) + scores.substr(4) +
+                         std::string(reinterpret_cast<const char*>(&two), 4));
+    DOCTEST_CHECK_THROWS_WITH_AS(Teacher(file, examples, *scene.bins), doctest::Contains("is no probability"),
+                                 InputError);
     write_file(file, npy_header("<f4", rows - 1, std::size_t{2}) + scores.substr(8));
     DOCTEST_CHECK_THROWS_WITH_AS(Teacher(file, examples, *scene.bins),
                                  doctest::Contains("is no float32 .npy of 60 rows and 2 columns"),
