@@ -171,7 +171,7 @@ DOCTEST_TEST_CASE("motifs export, motifs marginalize: of the bundled model, a fo
                                        fixture / "wide.fa", "--output", fixture / "f.meme"});
     DOCTEST_CAPTURE(exported.err);
     DOCTEST_CHECK(exported.code == 0);
-    DOCTEST_CHECK(contains(read_file(fixture / "f.meme"), "MOTIF filter_5 A549|CEBPB|None,"));
+    DOCTEST_CHECK(contains(read_file(fixture / "f.meme"), "MOTIF filter_5 HepG2|CEBPB|None"));
     fixture.write("b.bed", "c\t6000\t7000\n");
     const auto marginalize = [&](const char* device) {
         return run_program({"motifs", "marginalize", "--model", model, "--motifs", fixture / "m.meme",
