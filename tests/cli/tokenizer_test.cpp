@@ -195,15 +195,23 @@ DOCTEST_TEST_CASE("train-tokenizer: pretrain and evaluate-mlm warn where its tex
     const TempDir folder;
     const std::string sentences = read_file(test_data("tokenizer/sentences.txt")),
                       documents = folder / "documents.txt", held_out = folder / "held_out.txt",
+                      all = folder / "all.txt", outside = folder / "outside.txt",
                       tokenizer = folder / "t.model", run = folder / "run";
-    const std::size_t middle = sentences.find('\n', sentences.size() / 2) + 1;
-    const std::string text = sentences.substr(0, middle) + "\n" + sentences.substr(middle);
-    write_file(documents, text);
-    write_file(held_out, text + "GATTACA\n");
+    const auto line_at = [&](std::size_t part) {
+        return sentences.find('\n', sentences.size() / 6 * part) + 1;
+    };
+    const auto two_documents = [&](std::size_t from, std::size_t to) {
+        return sentences.substr(line_at(from), line_at(to - 1) - line_at(from)) + "\n" +
+               sentences.substr(line_at(to - 1), line_at(to) - line_at(to - 1));
+    };
+    write_file(outside, two_documents(0, 2));
+    write_file(documents, two_documents(2, 4));
+    write_file(held_out, two_documents(3, 5));
+    write_file(all, two_documents(2, 5));
     DOCTEST_REQUIRE(
-        run_program({"train-tokenizer", "--documents", held_out, "--vocab-size", "64", "--output", tokenizer})
+        run_program({"train-tokenizer", "--documents", all, "--vocab-size", "64", "--output", tokenizer})
             .code == 0);
-    const std::string warning = "the tokenizer was trained on " + held_out;
+    const std::string warning = "the tokenizer was trained on the held-out sequence";
     const ProgramResult trained =
         run_program({"pretrain", "--documents",       documents, "--evaluate-documents",
                      held_out,   "--tokenizer",       tokenizer, "--config",
@@ -214,7 +222,7 @@ DOCTEST_TEST_CASE("train-tokenizer: pretrain and evaluate-mlm warn where its tex
     DOCTEST_INFO(trained.err);
     DOCTEST_CHECK(trained.code == 0);
     DOCTEST_CHECK(contains(trained.err, warning));
-    for (const std::string& scored : {held_out, documents}) {
+    for (const std::string& scored : {held_out, outside}) {
         const ProgramResult evaluated = run_program({"evaluate-mlm", "--model", run, "--documents", scored,
                                                      "--device", "cpu", "--output", scored + ".json"});
         DOCTEST_CHECK(evaluated.code == 0);

@@ -103,8 +103,6 @@ int run(const TrainTokenizerOptions& options) {
     std::optional<PendingOutput> hugging_face;
     if (!options.hugging_face.empty())
         hugging_face.emplace(options.hugging_face, options.output.overwrite(), PendingOutput::Kind::folder);
-    if (std::filesystem::is_regular_file(options.documents))
-        spec.input = "sha256:" + sha256_of_file(options.documents);
     tokenizer::TokenizerTrainer trainer(spec, options.output.output, options.output.overwrite());
     const auto genome = options.references.empty() ? nullptr : genome::open_references(options.references);
     if (options.documents.empty()) {

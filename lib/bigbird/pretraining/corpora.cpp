@@ -9,6 +9,7 @@
 #include "bigbird/corpus/documents/document_writer.hpp"
 #include "bigbird/corpus/tokens/tokenize.hpp"
 #include "bigbird/examples/hold_outs.hpp"
+#include "bigbird/tokenizer/text_sketch.hpp"
 
 #include <unistd.h>
 
@@ -99,10 +100,18 @@ corpus::TokenCorpus read_documents(const std::filesystem::path& documents,
     return corpus;
 }
 
-void warn_of_pieces(const tokenizer::DnaTokenizer& tokenizer, const std::filesystem::path& documents) {
-    if (tokenizer.trained_on().starts_with("sha256:") && std::filesystem::is_regular_file(documents) &&
-        tokenizer.trained_on() == "sha256:" + sha256_of_file(documents))
-        log_warning("the tokenizer was trained on {}: its pieces know what is held out", documents.string());
+void warn_of_pieces(const tokenizer::DnaTokenizer& tokenizer, const corpus::TokenCorpus& held_out) {
+    const auto learned = tokenizer::TextSketch::parse(tokenizer.trained_on());
+    tokenizer::TextSketch sketch;
+    std::vector<std::int32_t> ids;
+    std::int64_t begin = 0;
+    for (const std::int64_t end : held_out.sentence_ends()) {
+        ids.clear();
+        held_out.append_ids(std::exchange(begin, end), end, ids);
+        sketch.add(tokenizer.decode(ids));
+    }
+    if (learned.holds(sketch))
+        log_warning("the tokenizer was trained on the held-out sequence: its pieces know it");
 }
 
 Corpora::Corpora(CorporaSpec spec, std::uint64_t seed)
@@ -114,7 +123,6 @@ Corpora::Corpora(CorporaSpec spec, std::uint64_t seed)
         if (!directory.empty()) shards(directory);
     if (!spec_.documents.empty() && spec_.documents == spec_.evaluate_documents)
         log_warning("--evaluate-documents are those of --documents: no sequence is held out");
-    warn_of_pieces(tokenizer_, spec_.evaluate_documents);
 }
 
 Json Corpora::fixed_options() const {
@@ -197,6 +205,13 @@ PretrainCorpora Corpora::on_demand(const std::shared_ptr<training::Ranks>& ranks
     } else if (!spec_.evaluate_documents.empty()) {
         corpora.held_out = [this, together, threads] {
             return read(spec_.evaluate_documents, *together, threads);
+        };
+    }
+    if (corpora.held_out) {
+        corpora.held_out = [this, read = corpora.held_out] {
+            corpus::TokenCorpus held_out = read();
+            warn_of_pieces(tokenizer_, held_out);
+            return held_out;
         };
     }
     return corpora;

@@ -33,8 +33,8 @@ corpus::TokenCorpus read_documents(const std::filesystem::path& documents,
                                    const genome::ReferenceGenome* genome,
                                    const tokenizer::DnaTokenizer& tokenizer, int threads);
 
-/// Warns if the tokenizer records that it was trained on this file, which is held out.
-void warn_of_pieces(const tokenizer::DnaTokenizer& tokenizer, const std::filesystem::path& documents);
+/// Warns if the tokenizer was trained on most of the held-out sequence (TextSketch).
+void warn_of_pieces(const tokenizer::DnaTokenizer& tokenizer, const corpus::TokenCorpus& held_out);
 
 /// Token shards, documents of a file, or documents drawn from the genome. Reads only headers until a corpus
 /// is requested. Use it from one thread.

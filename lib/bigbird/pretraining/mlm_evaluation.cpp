@@ -131,8 +131,8 @@ Json evaluate_mlm(const MlmEvaluationInputs& inputs, const MlmEvaluationSpec& sp
     if (trained_on.contains("sha256") && std::filesystem::is_regular_file(documents) &&
         trained_on["sha256"] == sha256_of_file(documents))
         log_warning("{} is what the model learned from: no sequence is held out", documents.string());
-    warn_of_pieces(tokenizer, documents);
     const corpus::TokenCorpus held_out = inputs.held_out(tokenizer);
+    warn_of_pieces(tokenizer, held_out);
     baselines::Baselines baselines(inputs.baseline ? spec.baselines : baselines::BaselineSpec{}, tokenizer);
     if (inputs.baseline) {
         baselines.train(inputs.baseline(tokenizer));

@@ -51,8 +51,8 @@ public:
     const std::string& piece(std::int32_t id) const;
     /// The .model or tokenizer.json file's bytes, for copying into model directories.
     const std::string& serialized() const;
-    /// What a .model records of its training text: "sha256:" and the sum of train-tokenizer's --documents, or
-    /// the paths that SentencePiece's own trainer was given. Empty if it has none.
+    /// What a .model records of its training text: train-tokenizer a TextSketch, SentencePiece's own trainer
+    /// paths. Empty if it has none.
     const std::string& trained_on() const;
     /// "tokenizer.model" or "tokenizer.json".
     const char* file_name() const;

@@ -10,6 +10,7 @@
 #include "bigbird/core/rng.hpp"
 #include "bigbird/core/system/free_memory.hpp"
 #include "bigbird/tokenizer/formats/sentencepiece_model.hpp"
+#include "bigbird/tokenizer/text_sketch.hpp"
 #include "bigbird/tokenizer/train/exact_trainer.hpp"
 #include "bigbird/tokenizer/train/sentencepiece_trainer.hpp"
 #include "bigbird/tokenizer/train/training_corpus.hpp"
@@ -122,11 +123,11 @@ std::string train(const TrainSpec& spec, TrainingCorpus& corpus) {
     return train_with_sentencepiece(spec, corpus);
 }
 
-std::string with_input(const std::string& bytes, const TrainSpec& spec, const std::filesystem::path& origin) {
-    if (spec.input.empty()) return bytes;
+std::string with_sketch(const std::string& bytes, const TextSketch& sketch,
+                        const std::filesystem::path& origin) {
     SentencePieceModel model = parse_sentencepiece_model(bytes, origin);
     WireWriter writer;
-    writer.bytes(1, spec.input);  // TrainerSpec.input of sentencepiece_model.proto
+    writer.bytes(1, sketch.text());  // TrainerSpec.input of sentencepiece_model.proto
     model.trainer_spec.insert(0, writer.text());
     return serialize(model);
 }
@@ -167,8 +168,9 @@ struct TokenizerTrainer::State {
     std::filesystem::path target;
     PendingOutput model_file, vocab_file;
     TrainingCorpus corpus;
-    std::vector<std::string> sentences;  // the sample of max_sentences, if that is given
-    Rng rng;
+    TextSketch sketch{};
+    std::vector<std::string> sentences{};  // the sample of max_sentences, if that is given
+    Rng rng = Rng(spec.seed).split("sentences");
     std::int64_t seen = 0;
 };
 
@@ -184,13 +186,8 @@ TokenizerTrainer::TokenizerTrainer(const TrainSpec& spec, const std::filesystem:
     const auto most_bases = spec.max_memory == 0 ? std::numeric_limits<std::size_t>::max()
                                                  : bases_that_fit(spec.engine, spec.max_memory);
     // NOLINTNEXTLINE(modernize-make-unique): an aggregate whose outputs do not move
-    state_.reset(new State{spec,
-                           target,
-                           {target, overwrite},
-                           {vocab_target, overwrite},
-                           TrainingCorpus(spec.seed, most_bases),
-                           {},
-                           Rng(spec.seed).split("sentences")});
+    state_.reset(new State{
+        spec, target, {target, overwrite}, {vocab_target, overwrite}, TrainingCorpus(spec.seed, most_bases)});
 }
 
 TokenizerTrainer::~TokenizerTrainer() = default;
@@ -203,6 +200,7 @@ const TrainSpec& TokenizerTrainer::spec() const {
 void TokenizerTrainer::add(std::string sentence) {
     State& state = *state_;
     if (++state.seen % 4096 == 0) stop_if_asked();
+    state.sketch.add(sentence);
     if (state.spec.max_sentences == 0)
         state.corpus.add(sentence);
     else if (state.seen <= state.spec.max_sentences)
@@ -230,7 +228,7 @@ TrainReport TokenizerTrainer::finish(const Companions& companions) {
     const std::vector<std::string> stretches = stretches_to_measure(corpus);
     corpus.add_missing_letters();
     const DnaTokenizer tokenizer = DnaTokenizer::from_serialized(
-        with_input(train(state.spec, corpus), state.spec, state.target), state.target);
+        with_sketch(train(state.spec, corpus), state.sketch, state.target), state.target);
     if (tokenizer.vocab_size() < state.spec.vocab_size) {
         const std::string most = std::to_string(tokenizer.vocab_size());
         throw InputError("the corpus of " + std::to_string(report.bases) + " bases gives at most " + most +

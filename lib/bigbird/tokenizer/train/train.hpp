@@ -27,7 +27,6 @@ struct TrainSpec {
     OverlapCounting overlaps = OverlapCounting::installed;
     std::uint64_t seed = 0;
     int threads = 1;
-    std::string input{};  ///< recorded in the model as its training text; empty: nothing
     /// Throws ConfigError naming the option that is out of range.
     void validate() const;
 };

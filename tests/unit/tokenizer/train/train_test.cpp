@@ -10,6 +10,7 @@
 #include "bigbird/core/interrupt.hpp"
 #include "bigbird/core/nucleotide.hpp"
 #include "bigbird/core/rng.hpp"
+#include "bigbird/tokenizer/text_sketch.hpp"
 #include "bigbird/tokenizer/tokenizer.hpp"
 #include "bigbird/tokenizer/train/exact_trainer.hpp"
 #include "bigbird/tokenizer/train/sentencepiece_trainer.hpp"
@@ -63,16 +64,29 @@ DOCTEST_TEST_CASE("train: the pieces and scores that Python's sentencepiece trai
                   DnaTokenizer::load(test_data("tokenizer/small.model")).encode(window));
 }
 
-DOCTEST_TEST_CASE("train: the training text is recorded, and changes nothing else") {
+DOCTEST_TEST_CASE("train: a model knows which sequence it was trained on, of either strand") {
     const TempDir folder;
-    train_tokenizer({.vocab_size = 64}, real_sentences(), folder / "a.model");
-    train_tokenizer({.vocab_size = 64, .input = "sha256:12"}, real_sentences(), folder / "b.model");
-    const DnaTokenizer plain = DnaTokenizer::load(folder / "a.model"),
-                       recorded = DnaTokenizer::load(folder / "b.model");
-    DOCTEST_CHECK(plain.trained_on().empty());
-    DOCTEST_CHECK(recorded.trained_on() == "sha256:12");
-    DOCTEST_CHECK(recorded.vocabulary_text() == plain.vocabulary_text());
-    DOCTEST_CHECK(recorded.serialized().size() == plain.serialized().size() + 11);
+    const std::vector<std::string> sentences = real_sentences();
+    train_tokenizer({.vocab_size = 64}, {sentences.begin(), sentences.begin() + 100}, folder / "a.model");
+    const auto learned = TextSketch::parse(DnaTokenizer::load(folder / "a.model").trained_on());
+    const auto holds = [&](const std::string& text) {
+        TextSketch part;
+        part.add(text);
+        return learned.holds(part);
+    };
+    std::string learned_text, other_text;
+    for (std::size_t i = 90; i < 110; ++i)
+        (i < 100 ? learned_text : other_text) += sentences[i];
+    DOCTEST_CHECK(holds(learned_text));
+    std::string reverse(learned_text.rbegin(), learned_text.rend());
+    std::ranges::transform(reverse, reverse.begin(), [](char base) {
+        return base == 'A' ? 'T' : base == 'C' ? 'G' : base == 'G' ? 'C' : base == 'T' ? 'A' : base;
+    });
+    DOCTEST_CHECK(holds(reverse));
+    DOCTEST_CHECK_FALSE(holds(other_text));
+    DOCTEST_CHECK_FALSE(holds(std::string(10'000, 'N')));
+    DOCTEST_CHECK(TextSketch::parse(learned.text()).text() == learned.text());
+    DOCTEST_CHECK_FALSE(TextSketch::parse("sha256:12").holds(learned));
 }
 
 DOCTEST_TEST_CASE("train: spm_encode opens the model and gives the same ids") {
