@@ -6,6 +6,8 @@
 
 int main(int argc, char** argv) {
     using namespace bigbird::cli;
-    return run_program(argc, argv,
-                       [argv](Program& program) { add_commands<true>(program, HandOver(argv), RunHere{}); });
+    return run_program(argc, argv, [argv](Program& program) {
+        add_commands<true>(
+            program, [argv](const auto&) -> int { exec_tensor_program(argv); }, RunHere{});
+    });
 }

@@ -36,8 +36,8 @@ public:
 private:
     struct Nothing {};
     CLI::App& add_all() {
-        static char* no_arguments = nullptr;
-        cli::add_commands<true>(program_, cli::HandOver(&no_arguments), cli::RunHere{});
+        cli::add_commands<true>(
+            program_, [](const auto&) -> int { return 0; }, cli::RunHere{});
         return *program_
                     .add<Nothing>("parse-nothing", "Help", "By which the test comes to the tree",
                                   std::make_shared<Nothing>(), [](const Nothing&) { return 0; })

@@ -9,6 +9,7 @@
 #include "bigbird/core/system/free_memory.hpp"
 #include "bigbird/core/system/processor.hpp"
 #include "bigbird/core/system/processor_facts.hpp"
+#include "bigbird/core/system/program_file.hpp"
 #include "bigbird/core/version.hpp"
 #include "bigbird/model/gpu/gpu_facts.hpp"
 
@@ -120,17 +121,18 @@ ProgramPart environment_part() {
 }
 
 Parts machine_parts() {
-    return {{"program", true,
-             fmt::format("bigbird-dna {} in {}", version(), tensor_program().parent_path().string())},
-            system_part(),
-            {"processor", true, processor_name()},
-            features_part(),
-            instructions_part(),
-            kernels_part("fp32", false),
-            kernels_part("bf16", true),
-            cores_part(),
-            memory_part(),
-            environment_part()};
+    return {
+        {"program", true,
+         fmt::format("bigbird-dna {} in {}", version(), program_file(tensor_program).parent_path().string())},
+        system_part(),
+        {"processor", true, processor_name()},
+        features_part(),
+        instructions_part(),
+        kernels_part("fp32", false),
+        kernels_part("bf16", true),
+        cores_part(),
+        memory_part(),
+        environment_part()};
 }
 
 // ---- the driver
@@ -183,7 +185,7 @@ Parts driver_parts() {
 // ----------------------------------------------------------------------------------------------
 
 Parts tensor_parts() {
-    const std::string program = tensor_program().string();
+    const std::string program = program_file(tensor_program).string();
     return parts_of_child(run_child(program, {"bigbird-dna", "info", "--program"}, tensors_patience),
                           "LibTorch", "bigbird-dna-tensors");
 }

@@ -101,20 +101,16 @@ constexpr PredictCommand commands[] = {
         "scores.h5"}}}},
 };
 
-/// Adds --regions with --reference; returns null for models of sequences.
-CLI::Option* add_region_options(CLI::App& command, PredictSpec& spec, const std::string& window) {
-    if (spec.task == examples::Task::sequences) return nullptr;
-    CLI::Option* reference = add_reference_option(command, spec.references, false);
-    CLI::Option* regions = add_value(command, "--regions", "BED", spec.regions,
-                                     "BED to score, or '-' for standard input; " + window)
-                               ->needs(reference);
-    reference->needs(regions);
-    return regions;
-}
-
 void add_row_options(CLI::App& command, PredictSpec& spec, const std::string& window) {
     const bool of_records = spec.task == examples::Task::sequences;
-    CLI::Option* const regions = add_region_options(command, spec, window);
+    CLI::Option* regions = nullptr;
+    if (!of_records) {
+        CLI::Option* const reference = add_reference_option(command, spec.references, false);
+        regions = add_value(command, "--regions", "BED", spec.regions,
+                            "BED to score, or '-' for standard input; " + window)
+                      ->needs(reference);
+        reference->needs(regions);
+    }
     CLI::Option* const sequences =
         add_value(command, "--sequences", "FASTA|TABLE", spec.sequences,
                   of_records ? "Sequences to score: FASTA, CSV or TSV, or '-' for standard input"

@@ -4,6 +4,7 @@
 #include "bigbird/core/check.hpp"
 #include "bigbird/core/parse_number.hpp"
 #include "bigbird/evaluation/evaluation.hpp"
+#include "bigbird/task_models/specs/score_specs.hpp"
 
 namespace bigbird::cli {
 
@@ -148,14 +149,6 @@ CLI::Option* add_attention_option(CLI::App& command, std::string& attention) {
                              "slow; fused and fused-hopper on GPUs: the project's own kernels");
 }
 
-void add_computing_options(CLI::App& command, std::string& type, std::string& attention) {
-    const HelpGroup in_group(command, "Resources");
-    add_choice_option(
-        command, "--dtype", type, {"auto", "fp32", "bf16"},
-        "Number format of the encoder; auto: fp32 on a CPU and for scores of bin models, else bf16");
-    add_attention_option(command, attention);
-}
-
 void add_device_option(CLI::App& command, std::string& device) {
     add_value(command, "--device", "auto|cpu|cuda|cuda:N", device,
               "Device for networks; auto: a GPU if available")
@@ -212,7 +205,11 @@ void add_compute_options(CLI::App& command, task_models::ComputeSpec& compute) {
     add_device_option(command, compute.device);
     add_threads_option(command, compute.threads);
     add_batch_tokens_option(command, compute.batch_tokens);
-    add_computing_options(command, compute.dtype, compute.attention);
+    const HelpGroup in_group(command, "Resources");
+    add_choice_option(
+        command, "--dtype", compute.dtype, {"auto", "fp32", "bf16"},
+        "Number format of the encoder; auto: fp32 on a CPU and for scores of bin models, else bf16");
+    add_attention_option(command, compute.attention);
 }
 
 }  // namespace bigbird::cli

@@ -6,7 +6,6 @@
 #include "bigbird/core/files.hpp"
 #include "bigbird/core/parts/shard.hpp"
 #include "bigbird/outputs/output_spec.hpp"
-#include "bigbird/task_models/specs/compute_spec.hpp"
 
 #include <CLI/CLI.hpp>
 
@@ -18,6 +17,9 @@
 
 namespace bigbird::evaluation {
 struct EvaluationOptions;
+}
+namespace bigbird::task_models {
+struct ComputeSpec;
 }
 
 namespace bigbird::cli {
@@ -130,9 +132,6 @@ CLI::Option* add_choice_option(CLI::App& command, const std::string& name, Enum&
 
 /// --attention, the implementation of attention.
 CLI::Option* add_attention_option(CLI::App& command, std::string& attention);
-
-/// --dtype auto|fp32|bf16 and --attention, of commands that run a network.
-void add_computing_options(CLI::App& command, std::string& type, std::string& attention);
 
 /// --device auto|cpu|cuda|cuda:N.
 void add_device_option(CLI::App& command, std::string& device);

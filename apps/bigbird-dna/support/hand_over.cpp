@@ -58,12 +58,8 @@ void set_waiting() {
 
 }  // namespace
 
-std::filesystem::path tensor_program() {
-    return program_file("bigbird-dna-tensors");
-}
-
 void exec_tensor_program(char** argv) {
-    const std::filesystem::path program = tensor_program();
+    const std::filesystem::path program = program_file(tensor_program);
     require_current_folder();
     require_stack();
     require_address_space();

@@ -146,20 +146,16 @@ std::size_t count_shared(const std::vector<std::string>& words) {
     return std::min(at, words.size()) - 1;
 }
 
-/// Moves options of every command that precede the command to the end, where the command reads them.
-std::vector<std::string> command_first(std::vector<std::string> words) {
+/// Moves options of every command that precede the command to the end, where the command reads them, and
+/// joins "motifs scan" to "motifs-scan", if there is such a command.
+std::vector<std::string> command_first(std::vector<std::string> words, const CLI::App& app) {
     const auto command = words.begin() + 1 + static_cast<std::ptrdiff_t>(count_shared(words));
     if (command != words.end() && !command->starts_with('-'))
         std::rotate(words.begin() + 1, command, words.end());
-    return words;
-}
-
-/// Joins "motifs scan" to "motifs-scan", if there is such a command.
-std::vector<std::string> one_command(std::vector<std::string> words, const CLI::App& app) {
     constexpr std::size_t second = 2;
-    if (words.size() <= second || words[second].starts_with('-')) return words;
+    if (words.size() <= second) return words;
     const std::string name = words[1] + "-" + words[second];
-    const auto is_named = [&](const CLI::App* command) { return command->get_name() == name; };
+    const auto is_named = [&](const CLI::App* each) { return each->get_name() == name; };
     if (app.get_subcommands(is_named).empty()) return words;
     words[1] = name;
     words.erase(words.begin() + second);
@@ -280,7 +276,7 @@ int Program::main(int argc, char** argv) {
 int Program::parse_and_run(int argc, char** argv) {
     finish_commands();
     const std::vector<std::string> words =
-        expand_options_file(one_command(command_first({argv, argv + argc}), app_), app_);
+        expand_options_file(command_first({argv, argv + argc}, app_), app_);
     for (const std::string& word : words)
         if (!genome::is_utf8(word))  // names in JSON and labels come from paths, too
             throw ConfigError("'" + word + "' is not UTF-8: rename the file, or link to it by another name");
@@ -306,13 +302,7 @@ int Program::parse_and_run(int argc, char** argv) {
 }
 
 void Program::parse(std::vector<std::string> words) {
-    const auto parse_words = [&] {
-        std::vector<const char*> given;
-        given.reserve(words.size());
-        for (const std::string& word : words)
-            given.push_back(word.c_str());
-        app_.parse(static_cast<int>(given.size()), given.data());
-    };
+    const auto parse_words = [&] { app_.parse(std::vector<std::string>(words.rbegin(), words.rend() - 1)); };
     parse_words();
     for (const Verb& verb : verbs_) {
         if (app_.get_subcommands().front() != verb.command) continue;

@@ -57,13 +57,6 @@ std::vector<std::pair<std::string, std::string>> checksums_of(const OutputSpec& 
     return checksums;
 }
 
-TableSchema schema_of_part(TableSchema schema, const OutputSpec& spec) {
-    schema.precision = spec.precision;
-    schema.many_rows = spec.many_rows;
-    if (spec.shard) schema.provenance.emplace_back("shard", bigbird::to_string(*spec.shard));
-    return schema;
-}
-
 }  // namespace
 
 bool names_labels(const fs::path& path) {
@@ -71,28 +64,26 @@ bool names_labels(const fs::path& path) {
            path.string().find(place_of_index) != std::string::npos;
 }
 
-fs::path path_of_label(const fs::path& path, const Column& column) {
-    std::string name = path.string();
-    replace_all(name, place_of_index, std::to_string(column.index));
-    replace_all(name, place_of_label, file_word(column.label));
-    return name;
-}
-
-void require_apart(const fs::path& path, const TableSchema& schema, std::span<const std::size_t> columns) {
+std::vector<fs::path> paths_of_labels(const fs::path& path, const TableSchema& schema,
+                                      std::span<const std::size_t> columns) {
     if (!names_labels(path) && columns.size() > 1) {
         throw ConfigError(path.string() + ": this format holds one label, and " +
                           std::to_string(columns.size()) +
                           " are chosen: choose one with --labels, or put {label} into the name");
     }
+    std::vector<fs::path> paths;
     std::map<fs::path, std::string> seen;
-    for (const std::size_t column : columns) {
-        const auto [at, is_new] =
-            seen.emplace(path_of_label(path, schema.columns[column]), schema.columns[column].name);
+    for (const std::size_t index : columns) {
+        const Column& column = schema.columns[index];
+        std::string name = path.string();
+        replace_all(name, place_of_index, std::to_string(column.index));
+        replace_all(name, place_of_label, file_word(column.label));
+        const auto [at, is_new] = seen.emplace(paths.emplace_back(name), column.name);
         if (is_new) continue;
-        throw ConfigError(path.string() + ": the labels '" + at->second + "' and '" +
-                          schema.columns[column].name + "' would both be written to " + at->first.string() +
-                          ": put {index} into the name");
+        throw ConfigError(path.string() + ": the labels '" + at->second + "' and '" + column.name +
+                          "' would both be written to " + name + ": put {index} into the name");
     }
+    return paths;
 }
 
 std::optional<Kind> kind_of(const fs::path& path, Kind stream) {
@@ -167,7 +158,10 @@ Outputs::Outputs(const OutputSpec& spec, const TableSchema& schema,
                  std::span<const std::size_t> track_columns, std::span<const genome::Contig> contigs,
                  int threads)
     : spec_(spec), schema_(schema), contigs_(contigs.begin(), contigs.end()) {
-    const TableSchema part = schema_of_part(schema, spec);
+    TableSchema part = schema;
+    part.precision = spec.precision;
+    part.many_rows = spec.many_rows;
+    if (spec.shard) part.provenance.emplace_back("shard", bigbird::to_string(*spec.shard));
     for (const fs::path& path : spec.paths) {
         const Kind kind = *kind_of(path, spec.stream);
         switch (kind) {
@@ -190,12 +184,11 @@ Outputs::Outputs(const OutputSpec& spec, const TableSchema& schema,
                 break;
             case Kind::bedgraph:
             case Kind::bigwig: {
-                const bool each = names_labels(path);
-                require_apart(path, schema, track_columns);
-                for (const std::size_t column : track_columns) {
-                    const fs::path track = path_of_label(path, schema.columns[column]);
-                    adopt(track_sink(track, spec.overwrite, kind, contigs, column, spec.overlap), kind,
-                          track);
+                const std::vector<fs::path> tracks = paths_of_labels(path, schema, track_columns);
+                for (std::size_t i = 0; i < tracks.size(); ++i) {
+                    const std::size_t column = track_columns[i];
+                    adopt(track_sink(tracks[i], spec.overwrite, kind, contigs, column, spec.overlap), kind,
+                          tracks[i]);
                     outputs_.back().record.run["column"] = schema.columns[column].name;
                 }
                 break;

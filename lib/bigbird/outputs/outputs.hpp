@@ -23,12 +23,13 @@ namespace bigbird::outputs {
 /// created, and for a part of rows with a pipe or standard output.
 void prepare_outputs(const OutputSpec& spec);
 
-/// Whether a name contains {label} or {index}; and the name with a label's values filled in.
+/// Whether a name contains {label} or {index}.
 bool names_labels(const std::filesystem::path& path);
-std::filesystem::path path_of_label(const std::filesystem::path& path, const Column& column);
-/// Throws ConfigError if two labels would share a file name, or if a name without {label} has several labels.
-void require_apart(const std::filesystem::path& path, const TableSchema& schema,
-                   std::span<const std::size_t> columns);
+/// The name of each column's file. Throws ConfigError if two would be equal, or if a name without {label} has
+/// several columns.
+std::vector<std::filesystem::path> paths_of_labels(const std::filesystem::path& path,
+                                                   const TableSchema& schema,
+                                                   std::span<const std::size_t> columns);
 
 /// All outputs of one run; each gets all rows. Not thread-safe.
 class Outputs {

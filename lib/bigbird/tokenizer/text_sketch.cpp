@@ -26,8 +26,8 @@ constexpr std::uint64_t hash_of(std::uint64_t word) {
 constexpr std::array<std::uint8_t, 256> codes = [] {
     std::array<std::uint8_t, 256> table{};
     for (std::size_t letter = 0; letter < table.size(); ++letter)
-        table[letter] =
-            static_cast<std::uint8_t>(std::string_view("ACGTN").find(normalised_base(static_cast<char>(letter))));
+        table[letter] = static_cast<std::uint8_t>(
+            std::string_view("ACGTN").find(normalised_base(static_cast<char>(letter))));
     return table;
 }();
 

@@ -8,8 +8,8 @@
 
 namespace bigbird::tokenizer {
 
-/// A sample of a text's 32-mers, by which it is recognized in another text (a MinHash, Broder 1997): the 1,000
-/// smallest hashes of its distinct 32-mers, both strands alike. Not thread-safe.
+/// A sample of a text's 32-mers, by which it is recognized in another text (a MinHash, Broder 1997): the
+/// 1,000 smallest hashes of its distinct 32-mers, both strands alike. Not thread-safe.
 class TextSketch {
 public:
     /// Reads what text() wrote; any other text gives an empty sketch.

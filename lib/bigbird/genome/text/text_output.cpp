@@ -54,29 +54,24 @@ struct TextOutput::State {
         throw_writing_failed(name, packed ? "is the disk full?" : std::strerror(errno));
     }
 
-    void open(int threads) {
-        if (name == "-") return;
-        const std::filesystem::path& path = pending ? pending->path() : name;
-        if (is_compressed(name)) {
-            detail::silence_htslib();
-            compressed.reset(bgzf_open(path.c_str(), "w"));
-        } else {
-            file.reset(std::fopen(path.c_str(), "we"));
-        }
-        if (!compressed && !file) throw_cannot_be_made(name, errno);
-        if (compressed && threads > 1 && bgzf_mt(compressed.get(), threads, 64) != 0) {
-            throw std::system_error(EAGAIN, std::generic_category(),
-                                    "threads that compress cannot be started");
-        }
-    }
-
     std::FILE* plain() const { return file ? file.get() : stdout; }
 };
 
 TextOutput::TextOutput(const std::filesystem::path& path, Overwrite overwrite, int threads)
     : state_(new State{is_linked_to_standard_output(path) ? "-" : path, {}, {}, {}}) {
-    if (!is_stream(state_->name)) state_->pending.emplace(path, overwrite);
-    state_->open(threads);
+    State& state = *state_;
+    if (!is_stream(state.name)) state.pending.emplace(path, overwrite);
+    if (state.name == "-") return;
+    const std::filesystem::path& target = state.pending ? state.pending->path() : state.name;
+    if (is_compressed(state.name)) {
+        detail::silence_htslib();
+        state.compressed.reset(bgzf_open(target.c_str(), "w"));
+    } else {
+        state.file.reset(std::fopen(target.c_str(), "we"));
+    }
+    if (!state.compressed && !state.file) throw_cannot_be_made(state.name, errno);
+    if (state.compressed && threads > 1 && bgzf_mt(state.compressed.get(), threads, 64) != 0)
+        throw std::system_error(EAGAIN, std::generic_category(), "threads that compress cannot be started");
 }
 
 TextOutput::~TextOutput() = default;

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "bigbird/model/bigbird.hpp"
-#include "bigbird/task_models/specs/compute_spec.hpp"
+#include "bigbird/task_models/specs/score_specs.hpp"
 #include "bigbird/training/device/autocast.hpp"
 
 #include <cstdint>

@@ -228,6 +228,13 @@ ModelFolder open_model(const fs::path& path, examples::Task task, const at::Devi
     return open_folder(directory, std::move(info), device, computing);
 }
 
+std::vector<ModelFolder> open_models(std::span<const fs::path> paths, examples::Task task, const Job& job) {
+    std::vector<ModelFolder> models;
+    for (const fs::path& path : paths)
+        models.push_back(open_model(path, task, job.device, job.computing));
+    return models;
+}
+
 ModelFolder open_bases_model(const fs::path& path, const at::Device& device,
                              const ComputeOptions& computing) {
     const fs::path directory = training::find_model(path);

@@ -13,6 +13,7 @@
 #include <filesystem>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -84,6 +85,9 @@ at::Tensor on_other_strand(const at::Tensor& values, const rows::LabelTable& lab
 /// BigBird and bigbird-bins.
 ModelFolder open_model(const std::filesystem::path& path, examples::Task task, const at::Device& device,
                        const ComputeOptions& computing = {});
+/// Opens several, each as open_model() does.
+std::vector<ModelFolder> open_models(std::span<const std::filesystem::path> paths, examples::Task task,
+                                     const Job& job);
 /// Opens a model of finetune-tokens.
 ModelFolder open_bases_model(const std::filesystem::path& path, const at::Device& device,
                              const ComputeOptions& computing = {});

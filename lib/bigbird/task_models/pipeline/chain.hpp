@@ -7,8 +7,8 @@
 #include "bigbird/examples/examples.hpp"
 #include "bigbird/genome/text/text_output.hpp"
 #include "bigbird/model/files/model_card.hpp"
-#include "bigbird/task_models/specs/compute_spec.hpp"
 #include "bigbird/task_models/specs/finetune_spec.hpp"
+#include "bigbird/task_models/specs/score_specs.hpp"
 
 #include <filesystem>
 #include <memory>

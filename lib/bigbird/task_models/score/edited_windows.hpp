@@ -5,7 +5,7 @@
 
 #include "bigbird/bins/substitutions.hpp"
 #include "bigbird/task_models/network/model_folder.hpp"
-#include "bigbird/task_models/specs/compute_spec.hpp"
+#include "bigbird/task_models/specs/score_specs.hpp"
 
 #include <memory>
 #include <span>

@@ -86,11 +86,11 @@ LetterOutputs::LetterOutputs(const outputs::OutputSpec& spec, const rows::LabelT
     for (const outputs::Column& column : schema.columns)
         names_.push_back(column.name);
     for (const fs::path& path : outputs_of(spec, Form::arrays).paths) {
-        outputs::require_apart(path, schema, all_of(chosen));
+        const std::vector<fs::path> paths = outputs::paths_of_labels(path, schema, all_of(chosen));
         for (std::size_t i = 0; i < chosen.size(); ++i) {
             rows::Provenance own = provenance;
             own.emplace_back("label", names_[i]);
-            arrays_[i].emplace_back(outputs::path_of_label(path, schema.columns[i]), spec.overwrite, own);
+            arrays_[i].emplace_back(paths[i], spec.overwrite, own);
         }
     }
 }

@@ -196,13 +196,6 @@ rows::Provenance provenance_of(const PredictSpec& spec, const RowScorer& predict
     return provenance;
 }
 
-std::vector<ModelFolder> open_models(const PredictSpec& spec, const Job& job) {
-    std::vector<ModelFolder> models;
-    for (const fs::path& path : spec.models)
-        models.push_back(open_model(path, spec.task, job.device, job.computing));
-    return models;
-}
-
 bool any_bins(std::span<const ModelFolder> models) {
     return std::ranges::any_of(
         models, [](const ModelFolder& model) { return model.bins() != nullptr; });
@@ -223,13 +216,6 @@ std::unique_ptr<RowScorer> make_scorer(const PredictSpec& spec, std::vector<Mode
                           " needs tiles for a model that scores one window per row: give --tile");
     }
     return window_scorer(Predictor(std::move(models), spec.strands, job.batch_tokens));
-}
-
-rows::RegionOptions region_options(const PredictSpec& spec, const RowScorer& scorer) {
-    rows::RegionOptions options = scorer.region_options(spec.anchor);
-    options.skip_invalid = spec.skip_invalid;
-    options.tile = spec.tile;
-    return options;
 }
 
 void require_task(const examples::ExampleSet& examples, const PredictSpec& spec) {
@@ -262,7 +248,7 @@ public:
             examples_ = examples::ExampleSet::load(spec.examples);
         }
         job_ = open_job(spec);
-        std::vector<ModelFolder> models = open_models(spec, job_);
+        std::vector<ModelFolder> models = open_models(spec.models, spec.task, job_);
         if (examples_ && any_bins(models)) bins_ = examples::LabelledBins::load(spec.examples);
         scorer_ = make_scorer(spec, std::move(models), job_, [this](const genome::Interval& where) {
             return reference_ ? reference_->fetch(where)
@@ -310,8 +296,10 @@ private:
     }
     std::unique_ptr<rows::RowSource> source_of_regions() const {
         if (const auto warning = other_build(scorer_->info(), *reference_)) log_warning("{}", *warning);
-        return std::make_unique<rows::RegionReader>(spec_.regions, *reference_,
-                                                    region_options(spec_, *scorer_));
+        rows::RegionOptions options = scorer_->region_options(spec_.anchor);
+        options.skip_invalid = spec_.skip_invalid;
+        options.tile = spec_.tile;
+        return std::make_unique<rows::RegionReader>(spec_.regions, *reference_, options);
     }
     void take_part(const Shard& shard) {
         // Rows in one window are computed together, and the tiles of a line may become one row, so these stay

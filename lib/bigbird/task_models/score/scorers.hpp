@@ -5,7 +5,7 @@
 #include "bigbird/rows/region_rows.hpp"
 #include "bigbird/task_models/network/model_folder.hpp"
 #include "bigbird/task_models/score/grid_rows.hpp"
-#include "bigbird/task_models/specs/compute_spec.hpp"
+#include "bigbird/task_models/specs/score_specs.hpp"
 
 #include <cstdint>
 #include <functional>

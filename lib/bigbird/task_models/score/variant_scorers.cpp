@@ -375,9 +375,7 @@ std::unique_ptr<VariantScorer> load_variant_scorer(const VariantSpec& spec) {
                                   ? "a promoter model scores variants in the windows of TSSs: give --tss BED"
                                   : "--tss is for promoter models; --model is one for chromatin");
         }
-        std::vector<ModelFolder> models;
-        for (const fs::path& path : spec.models)
-            models.push_back(open_model(path, task, job.device, job.computing));
+        std::vector<ModelFolder> models = open_models(spec.models, task, job);
         if (std::ranges::any_of(models, [](const ModelFolder& model) { return model.bins() != nullptr; })) {
             return std::make_unique<BinVariants>(EditedWindows(std::move(models), strands_of(spec, false)),
                                                  spec);

@@ -7,7 +7,6 @@
 #include "bigbird/examples/examples.hpp"
 #include "bigbird/outputs/output_spec.hpp"
 #include "bigbird/rows/window.hpp"
-#include "bigbird/task_models/specs/compute_spec.hpp"
 
 #include <cstdint>
 #include <filesystem>
@@ -17,6 +16,20 @@
 #include <vector>
 
 namespace bigbird::task_models {
+
+/// Where and how a network computes.
+struct ComputeSpec {
+    std::int64_t batch_tokens = 0;                        ///< padded tokens per batch; 0: fits the device
+    std::string device = "auto";                          ///< model::open_device
+    std::string dtype = "auto", attention = "automatic";  ///< parse_compute_options
+    int threads = 0;                                      ///< 0: all that are available to this process
+};
+
+/// Which strands of a window are scored: the given one, the mean of both, or only the reverse complement.
+enum class Strands : std::uint8_t { none, average, only };
+/// The values of --reverse-complement.
+inline constexpr Choices<Strands, 3> strand_choices{
+    {{Strands::none, "none"}, {Strands::average, "average"}, {Strands::only, "only"}}};
 
 /// How the scores of a region's tiles, or of a row's bins, are combined: a row per tile, or one row with
 /// their mean or maximum.
