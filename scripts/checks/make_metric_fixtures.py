@@ -176,6 +176,7 @@ def of_coverage(truth, scores):
         "r2_log1p": metrics.r2_score(np.log1p(truth), np.log1p(scores), multioutput="uniform_average"),
         "deviance": mean(metrics.mean_poisson_deviance),
         "pearson_units": mean(lambda t, s: stats.pearsonr(t, s)[0]),
+        "spearman_units": mean(lambda t, s: stats.spearmanr(t, s)[0]),
         "pearson_across": float(np.mean(across)),
         "pearson_mean_track": float(np.mean(others)),
     }

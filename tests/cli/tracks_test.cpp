@@ -55,7 +55,9 @@ DOCTEST_TEST_CASE("tracks: from fragments and a bigWig to a model, its tracks an
                                       "--split",
                                       "validation",
                                       "--output",
-                                      (yeast.folder / "figures.json").string()};
+                                      (yeast.folder / "figures.json").string(),
+                                      "--output",
+                                      (yeast.folder / "page.html").string()};
     for (const std::string& model : {ridge, network}) {
         works({"predict", "--model", model, "--examples", yeast.examples, "--split", "validation", "--output",
                model + ".tsv", "--device", "cpu"});
@@ -66,9 +68,15 @@ DOCTEST_TEST_CASE("tracks: from fragments and a bigWig to a model, its tracks an
     DOCTEST_CHECK(figures["rows"] == 1350);
     DOCTEST_CHECK(figures["pearson"].get<double>() > 0.2);
     DOCTEST_CHECK(figures["numbers"].size() == 2);
-    for (const char* name : {"spearman", "r2_log1p", "deviance", "pearson_units", "pearson_across"})
+    for (const char* name :
+         {"spearman", "r2_log1p", "deviance", "pearson_units", "spearman_units", "pearson_across"})
         DOCTEST_CHECK(figures[name].is_number());
     DOCTEST_CHECK(figures["others"][0]["name"] == "network");
+    const std::string page = read_file(yeast.folder / "page.html");
+    DOCTEST_CHECK(page.find("<title>Evaluation: coverage") != std::string::npos);
+    for (const char* track :
+         {">coverage, measured, 0 to ", ">coverage, ridge, 0 to ", ">coverage, network, 0 to "})
+        DOCTEST_CHECK(page.find(track) != std::string::npos);
     // Values of other regions, in the units of the input, none below 0.
     write_file(yeast.folder / "regions.bed", "I\t1000\t3000\nVI\t5100\t5900\n");
     works({"predict", "--model", network, "--reference", Yeast::reference(), "--regions",
@@ -118,6 +126,14 @@ DOCTEST_TEST_CASE(
            file("region.bed"), "--method", "deeplift", "--output", file("letters.tsv"), "--device", "cpu"});
     works({"embed", "--model", file("whole"), "--reference", Yeast::reference(), "--regions",
            file("region.bed"), "--output", file("vectors.npy"), "--device", "cpu"});
+    // Motifs are at most as long as a bin.
+    for (const char* bin : {"9", "16"}) {
+        works({"build-tracks", "--signal", signal, "--reference", Yeast::reference(), "--bin", bin,
+               "--include", "I:1-30000", "--validation", "I:20001-30000", "--output", file("short"),
+               "--force"});
+        works({"finetune", "--examples", file("short"), "--output", file("short-run"), "--steps", "1",
+               "--batch-size", "1", "--device", "cpu", "--resume", "never", "--force"});
+    }
     const ProgramResult short_bins = run_program({"train", "--signal", signal, "--reference",
                                                   Yeast::reference(), "--bin", "1", "--output", file("t")});
     DOCTEST_CHECK(

@@ -54,9 +54,9 @@ auto by_examples_or(const char* labels) {
         if (!value_of(command, labels).empty()) return "tokens";
         const std::string examples = value_of(command, "--examples");
         if (!examples.empty()) return task_of_examples(examples);
-        throw ConfigError(
-            std::string("--examples, a folder of build-promoters, build-chromatin or build-sequences, or ") +
-            labels + ", a BED that names bases, is needed");
+        throw ConfigError(std::string("--examples, a folder of build-chromatin, build-tracks, "
+                                      "build-promoters or build-sequences, or ") +
+                          labels + ", a BED that names bases, is needed");
     };
 }
 

@@ -60,7 +60,12 @@ const std::vector<Readers>& all_readers() {
         {{"--config", "--motifs"},
          [](const FinetuneSpec& spec) { return spec.architecture == "bigbird-bins" || spec.is_sequence(); },
          "bigbird-bins and bigbird-sequence"},
-        {{"--teacher"},
+        {{"--config", "--motifs"},
+         [](const FinetuneSpec& spec) {
+             return spec.architecture != "bigbird-bins" || spec.pretrained.empty();
+         },
+         "models that begin without --model"},
+        {{"--teacher", "--loss"},
          [](const FinetuneSpec& spec) { return spec.is_bins(); },
          "bin models (--architecture bigbird-bins, --head bins)"},
         {{"--window-bins", "--shift", "--average-weights"},

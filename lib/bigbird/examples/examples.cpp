@@ -139,8 +139,8 @@ Json read_manifest(const fs::path& directory) {
     std::error_code ignored;
     if (!fs::exists(path, ignored)) {
         throw InputError(
-            "is no folder of examples: it holds no manifest.json; build-promoters, build-chromatin and "
-            "build-sequences make one",
+            "is no folder of examples: it holds no manifest.json; build-promoters, build-chromatin, "
+            "build-tracks and build-sequences make one",
             directory);
     }
     Json manifest = read_json(path);

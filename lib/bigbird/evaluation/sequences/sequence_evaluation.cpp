@@ -7,6 +7,7 @@
 #include "bigbird/core/parallel.hpp"
 #include "bigbird/core/progress.hpp"
 #include "bigbird/core/version.hpp"
+#include "bigbird/evaluation/sequences/coverage_regions.hpp"
 #include "bigbird/evaluation/sequences/sequence_scores.hpp"
 #include "bigbird/examples/example_format.hpp"
 #include "bigbird/examples/example_writer.hpp"
@@ -83,6 +84,12 @@ public:
             }
         }
         report.about = about(report, scored);
+        if (examples_.task() == examples::Task::chromatin) {
+            std::vector<PredictedTracks> predicted;
+            for (std::size_t f = 0; f < scored.size(); ++f)
+                predicted.push_back({report.files[f].name, scored[f].scores});
+            report.regions = coverage_regions(examples_, rows_, predicted);
+        }
         return report;
     }
 

@@ -42,6 +42,7 @@ struct SequenceReport {
     examples::TargetKind target = examples::TargetKind::classes;
     std::int64_t rows = 0, units = 0;  ///< units are resampled: rows, or groups
     Json about{};                      ///< task, split, parameters, checksums
+    std::string regions{};             ///< of coverage: coverage_regions()
 };
 
 /// Several files are evaluated on the rows that all have scores for. `request.threshold` may be given for two

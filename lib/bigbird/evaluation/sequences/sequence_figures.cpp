@@ -14,9 +14,16 @@ const std::vector<std::string> class_names{"accuracy", "mcc", "f1_macro", "auroc
 const std::vector<std::string> each_class_names{"rows", "precision", "recall", "f1", "auroc", "auprc"};
 const std::vector<std::string> each_label_names{"rows", "precision", "recall", "f1", "mcc", "auroc", "auprc"};
 const std::vector<std::string> number_names{"pearson", "spearman", "r2", "mse"};
-const std::vector<std::string> coverage_names{"pearson",       "spearman",       "r2",
-                                              "mse",           "r2_log1p",       "deviance",
-                                              "pearson_units", "pearson_across", "pearson_mean_track"};
+const std::vector<std::string> coverage_names{"pearson",
+                                              "spearman",
+                                              "r2",
+                                              "mse",
+                                              "r2_log1p",
+                                              "deviance",
+                                              "pearson_units",
+                                              "spearman_units",
+                                              "pearson_across",
+                                              "pearson_mean_track"};
 const std::vector<std::string> profile_names = [] {
     std::vector<std::string> names = coverage_names;
     names.insert(names.end(), {"profile_jsd", "profile_jsd_flat"});
@@ -264,6 +271,8 @@ public:
         return {values.correlation(), ranked.correlation(), r2, errors / values.weight};
     }
 
+    std::size_t size() const { return truth_.size(); }
+
     template <typename Weight>
     std::optional<double> pearson(const Weight& weight) const {
         const auto x = [&](std::size_t i) { return static_cast<double>(predicted_[i]); };
@@ -326,15 +335,9 @@ std::vector<float> mean_of_others(std::span<const float> values, std::size_t col
 class CoveragePair {
 public:
     CoveragePair(std::vector<float> predicted, std::vector<float> truth, std::span<const std::uint32_t> units)
-        : predicted_(std::move(predicted)), truth_(std::move(truth)) {
-        const std::uint32_t count = units.empty() ? 0 : *std::ranges::max_element(units) + 1;
-        unit_predicted_.resize(count);
-        unit_truth_.resize(count);
-        for (std::size_t i = 0; i < truth_.size(); ++i) {
-            unit_predicted_[units[i]] += static_cast<double>(predicted_[i]);
-            unit_truth_[units[i]] += static_cast<double>(truth_[i]);
-        }
-    }
+        : units_(sums_of(predicted, units), sums_of(truth, units)),
+          predicted_(std::move(predicted)),
+          truth_(std::move(truth)) {}
     template <typename Weight>
     FigureValues figures(const Weight& weight, Weights of_units) const {
         const auto x = [&](std::size_t i) {
@@ -349,18 +352,26 @@ public:
                          rate = std::max(static_cast<double>(predicted_[i]), least_rate);
             deviance += weight(i) * 2 * ((seen > 0 ? seen * std::log(seen / rate) : 0) - (seen - rate));
         }
-        const Moments units = moments_of(
-            unit_truth_.size(), [&](std::size_t i) { return unit_predicted_[i]; },
-            [&](std::size_t i) { return unit_truth_[i]; },
-            [&](std::size_t i) { return weight_of(of_units, static_cast<std::uint32_t>(i)); });
+        constexpr std::size_t fewest_units = 3;  // two are always on a line
+        FigureValues units(2);
+        if (units_.size() >= fewest_units)
+            units = units_.figures(
+                [&](std::size_t i) { return weight_of(of_units, static_cast<std::uint32_t>(i)); });
         return {logs.varies_y() ? std::optional(1 - errors / logs.yy) : std::nullopt, deviance / logs.weight,
-                units.correlation()};
+                units[0], units[1]};
     }
 
 private:
     static constexpr double least_rate = 1e-9;
+    static std::vector<float> sums_of(const std::vector<float>& values,
+                                      std::span<const std::uint32_t> units) {
+        std::vector<double> sums(units.empty() ? 0 : *std::ranges::max_element(units) + 1);
+        for (std::size_t i = 0; i < values.size(); ++i)
+            sums[units[i]] += static_cast<double>(values[i]);
+        return {sums.begin(), sums.end()};
+    }
+    NumberPair units_;
     std::vector<float> predicted_, truth_;
-    std::vector<double> unit_predicted_, unit_truth_;
 };
 
 /// Jensen-Shannon distances of a window's shares of truth: to its shares of scores, and to equal shares.

@@ -61,11 +61,12 @@ std::unique_ptr<SequenceMeasure> measure_labels(const MeasuredRows& rows, std::s
 
 /// pearson, spearman, r2, mse; for several numbers their means. `truth`: (rows, columns). More with
 /// `coverage`: r2_log1p, r2 of ln(1 + value) with values below 0 as 0. deviance, the mean Poisson deviance.
-/// pearson_units, pearson of the units' sums. pearson_across, pearson of the values minus their mean over the
-/// columns. pearson_mean_track, pearson of the mean of the other columns of `truth`, a floor that needs no
-/// sequence. These two are undefined for one column. With `profiles`: profile_jsd, the Jensen-Shannon
-/// distance (natural logarithm) between a window's shares of truth and of scores, the mean over windows
-/// weighted by their truth; profile_jsd_flat, that to equal shares, a floor.
+/// pearson_units and spearman_units, of the units' sums. Undefined below three units. pearson_across,
+/// pearson of the values minus their mean over the columns. pearson_mean_track, pearson of the mean of the
+/// other columns of `truth`, a floor that needs no sequence. These two are undefined for one column. With
+/// `profiles`: profile_jsd, the Jensen-Shannon distance (natural logarithm) between a window's shares of
+/// truth and of scores, the mean over windows weighted by their truth; profile_jsd_flat, that to equal
+/// shares, a floor.
 std::unique_ptr<SequenceMeasure> measure_numbers(const MeasuredRows& rows, std::span<const float> truth,
                                                  bool coverage = false);
 

@@ -133,8 +133,9 @@ std::string pictures(const SequenceReport& report) {
 }  // namespace
 
 std::string to_html(const SequenceReport& report, const PageAdditions& additions) {
-    const std::string title =
-        additions.title.empty() ? "Evaluation: sequences" : escaped_html(additions.title);
+    const std::string title = !additions.title.empty()              ? escaped_html(additions.title)
+                              : report.about["task"] == "chromatin" ? "Evaluation: coverage"
+                                                                    : "Evaluation: sequences";
     std::string html = "<!doctype html>\n<html lang=en><meta charset=utf-8><title>" + title +
                        "</title><style>\n" + std::string(page_style()) + "</style>\n<h1>" + title +
                        "</h1>\n" + additions.lead + "<p>";
@@ -148,6 +149,7 @@ std::string to_html(const SequenceReport& report, const PageAdditions& additions
     html += "</p>\n" + figures_table(report) + "<h2>By " +
             std::string(report.target == examples::TargetKind::classes  ? "class"
                         : report.target == examples::TargetKind::labels ? "label"
+                        : report.about["task"] == "chromatin"           ? "track"
                                                                         : "number") +
             "</h2>\n";
     for (const SequenceFile& file : report.files)
@@ -157,7 +159,8 @@ std::string to_html(const SequenceReport& report, const PageAdditions& additions
         for (const SequenceFile& file : report.files)
             html += confusion_matrix(report, file);
     }
-    return html + pictures(report) + additions.sections + about_html(report.about) + "</html>\n";
+    return html + report.regions + pictures(report) + additions.sections + about_html(report.about) +
+           "</html>\n";
 }
 
 namespace {

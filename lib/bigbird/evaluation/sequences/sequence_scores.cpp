@@ -139,8 +139,11 @@ ScoredSequences join_sequence_scores(const examples::ExampleSet& examples, const
                                      examples::Split split, WantedRows wanted) {
     const std::vector<std::int64_t> of_split = examples.rows(split);
     if (of_split.empty()) {
+        const bool validates =
+            split == examples::Split::test && !examples.rows(examples::Split::validation).empty();
         throw InputError("no row of the examples is of split " + std::string(to_string(split)) +
-                         "; build them with --" + std::string(to_string(split)) + " or --split-by");
+                         "; build them with --" + std::string(to_string(split)) + " or --split-by" +
+                         (validates ? ", or evaluate those of --split validation" : ""));
     }
     TableReader reader(examples, table);
     std::vector<Line> lines;

@@ -98,6 +98,14 @@ Track track_of(const SheetRow& row, const fs::path& sheet, const TrackOptions& o
     return track;
 }
 
+/// --count and --shift need a file of fragments.
+void require_fragments(const std::vector<Track>& tracks, const TrackOptions& options) {
+    if (options.reading == SignalReading{.skip_invalid = options.reading.skip_invalid}) return;
+    for (const Track& track : tracks)
+        if (std::ranges::any_of(track.paths, holds_fragments)) return;
+    throw ConfigError("--count and --shift are for fragments, and no file of --signal holds any");
+}
+
 std::vector<Track> read_tracks(const TrackOptions& options) {
     const std::vector<fs::path>& signals = options.signals;
     std::vector<Track> tracks;
@@ -122,6 +130,7 @@ std::vector<Track> read_tracks(const TrackOptions& options) {
         if (const auto sheet = read_sheet(signals.front())) {
             for (const SheetRow& row : *sheet)
                 add(track_of(row, signals.front(), options));
+            require_fragments(tracks, options);
             return tracks;
         }
     }
@@ -134,6 +143,7 @@ std::vector<Track> read_tracks(const TrackOptions& options) {
     if (tracks.size() < signals.size())
         throw ConfigError(
             "two files of --signal have one name: a sheet with the columns name and path tells them apart");
+    require_fragments(tracks, options);
     return tracks;
 }
 
@@ -163,12 +173,16 @@ public:
         write_rows();
         if (rows_ == 0)
             throw InputError("no bin is left that --include and --exclude admit and that is not N");
+        if (split_rows_[0] == 0)
+            throw ConfigError("no bin is left for training: all are of --validation and --test");
+        has_signal_.resize(static_cast<std::size_t>(rows_));
         Progress progress("Reading signal", "tracks", std::ssize(tracks_));
         for (std::size_t track = 0; track < tracks_.size(); ++track) {
             read_track(track);
             progress.update(static_cast<std::int64_t>(track) + 1);
         }
         progress.finish();
+        warn_of_missing_data();
         write_numbers();
         write_description();
         log_info("{} tracks of {} bins of {} bp: {} for training, {} for validation, {} for test",
@@ -255,21 +269,25 @@ private:
             stop_if_asked();
             const double share =
                 track.values.takes_mean(path) ? 1.0 / static_cast<double>(options_.bin) : 1.0;
-            track.read += read_signal(path, reference(), track.values.reading,
-                                      [&](std::size_t contig, std::int64_t begin, std::int64_t end,
-                                          double value) { add(contig, begin, end, value * share, sums); });
+            track.read +=
+                read_signal(path, reference(), track.values.reading,
+                            [&](std::size_t contig, std::int64_t begin, std::int64_t end, double value) {
+                                if (value * track.values.scale < 0)
+                                    refuse_negative(path, contig, begin, value * track.values.scale);
+                                add(contig, begin, end, value * share, sums);
+                            });
         }
         std::vector<float> values;
         bool in_train = false;
         for (std::size_t row = 0; row < sums.size(); ++row) {
             const double value = track.values.of(sums[row], track.read);
-            if (value < 0) {
-                throw InputError("track " + track.name + " has a negative number, " + std::to_string(value) +
-                                 ": coverage is 0 or more; a sheet's column scale turns its sign with -1");
-            }
-            track.positive += value > 0 ? 1 : 0;
-            in_train = in_train || (value > 0 && splits_[row] == Split::train);
             values.push_back(static_cast<float>(value));
+            if (!std::isfinite(values.back()))
+                throw InputError("track " + track.name + " has a bin of " + std::to_string(value) +
+                                 ", too large");
+            track.positive += value > 0 ? 1 : 0;
+            has_signal_[row] = has_signal_[row] || value > 0;
+            in_train = in_train || (value > 0 && splits_[row] == Split::train);
         }
         if (!in_train) throw InputError("track " + track.name + " has no signal on the bins of train");
         std::ofstream out(column(index), std::ios::binary);
@@ -277,6 +295,32 @@ private:
                   static_cast<std::streamsize>(values.size() * sizeof(float)));
         out.close();
         if (!out) throw WriteError("the numbers of track " + track.name + " cannot be written");
+    }
+
+    [[noreturn]] void refuse_negative(const fs::path& path, std::size_t contig, std::int64_t begin,
+                                      double value) const {
+        throw InputError(
+            fmt::format("holds the negative number {} at {}:{}: coverage is 0 or more; a sheet's column "
+                        "scale turns its sign with -1",
+                        value, reference().contigs()[contig].name, begin + 1),
+            path);
+    }
+
+    /// Bins without data count as 0. Long stretches of them are rather missing data than no signal.
+    void warn_of_missing_data() const {
+        constexpr std::int64_t long_stretch = 200, one_in = 10;
+        std::int64_t missing = 0, stretch = 0;
+        for (std::size_t row = 0; row < has_signal_.size(); ++row) {
+            stretch = has_signal_[row] || splits_[row] != Split::train ? 0 : stretch + 1;
+            if (stretch == long_stretch) missing += long_stretch;
+            if (stretch > long_stretch) ++missing;
+        }
+        if (missing * one_in <= split_rows_[0]) return;
+        log_warning(
+            "{:.0f} % of the bins for training are in stretches of {} bins or more without signal in any "
+            "track "
+            "and count as 0; leave them out by --include or --exclude if they have no data",
+            100.0 * static_cast<double>(missing) / static_cast<double>(split_rows_[0]), long_stretch);
     }
 
     void add(std::size_t contig, std::int64_t begin, std::int64_t end, double value,
@@ -361,6 +405,7 @@ private:
     BinRegions regions_;
     std::vector<std::vector<std::int32_t>> row_of_bin_;  ///< by contig; -1: none
     std::vector<Split> splits_;                          ///< splits of the rows
+    std::vector<bool> has_signal_;                       ///< rows with signal in a track
     std::int64_t rows_ = 0;
     std::array<std::int64_t, 3> split_rows_{};
 };

@@ -154,6 +154,7 @@ CardTask card_task(std::string_view task) {
     static const std::map<std::string_view, CardTask> tasks = {
         {"promoter", {"text-classification", "Promoter regions"}},
         {"chromatin", {"multi-label-classification", "Chromatin profiles"}},
+        {"coverage", {"regression", "Coverage of bins"}},
         {"tokens", {"token-classification", "Labels of bases"}},
         {"sequences", {"text-classification", "Labelled sequences"}},
         {"pretraining", {"fill-mask", "Masked tokens of DNA"}}};

@@ -173,9 +173,10 @@ model::CardResult card_figures(examples::Split split, const evaluation::Sequence
         {"auprc", "average_precision", "AUPRC"}, {"pearson", "pearsonr", "Pearson r"},
         {"spearman", "spearmanr", "Spearman r"}, {"r2", "r_squared", "R2"},
         {"mse", "mse", "Mean squared error"}};
-    model::CardResult result{.task = model::card_task(to_string(examples::Task::sequences)),
-                             .split = std::string(to_string(split)),
-                             .data = data_of(report.rows, split)};
+    model::CardResult result{
+        .task = model::card_task(report.about["task"] == "chromatin" ? "coverage" : "sequences"),
+        .split = std::string(to_string(split)),
+        .data = data_of(report.rows, split)};
     for (std::size_t i = 0; i < report.names.size(); ++i) {
         const auto* const one = std::ranges::find(known, report.names[i], &Known::figure);
         if (one != std::end(known) && file.figures[i].value)

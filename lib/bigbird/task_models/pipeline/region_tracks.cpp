@@ -4,7 +4,7 @@
 #include "bigbird/core/error.hpp"
 #include "bigbird/core/log.hpp"
 #include "bigbird/core/parse_number.hpp"
-#include "bigbird/evaluation/evaluation_html.hpp"
+#include "bigbird/evaluation/region_picture.hpp"
 #include "bigbird/examples/build/sheet.hpp"
 #include "bigbird/genome/reference/reference_genome.hpp"
 #include "bigbird/genome/regions/interval_set.hpp"
@@ -90,65 +90,6 @@ std::map<std::size_t, genome::IntervalSet> read_peaks(const examples::ChromatinO
     return peaks;
 }
 
-constexpr int left = 8, width = 1000, track_height = 44, peak_height = 7, track_step = 78, top = 16;
-
-class Picture {
-public:
-    explicit Picture(const Interval& where) : where_(where) {}
-
-    /// Scores by bin, from 0 to the largest, above the label's peaks.
-    void track(const std::string& name, std::span<const float> scores, std::int64_t bin,
-               std::span<const genome::Span> peaks) {
-        double most = 0;
-        for (const float score : scores)
-            if (std::isfinite(score)) most = std::max(most, static_cast<double>(score));
-        const int base = top + track_step * tracks_++ + track_height;
-        body_ += fmt::format("<text x={} y={}>{}, 0 to {:.3g}</text>", left, base - track_height - 3,
-                             evaluation::escaped_html(name), most);
-        body_ += fmt::format("<path d='M{} {}", left, base);
-        for (std::size_t i = 0; i < scores.size(); ++i) {
-            const double height = std::isfinite(scores[i]) && most > 0 ? scores[i] / most * track_height : 0;
-            const auto begin = where_.begin + static_cast<std::int64_t>(i) * bin;
-            body_ += fmt::format("L{:.1f} {:.1f}H{:.1f}", at(begin), base - height, at(begin + bin));
-        }
-        body_ += fmt::format("V{}Z' fill='#d1495b' fill-opacity=.8 />", base);
-        for (const genome::Span& peak : peaks) {
-            const auto begin = std::max(peak.begin, where_.begin), end = std::min(peak.end, where_.end);
-            if (begin >= end) continue;
-            body_ += fmt::format("<rect x={:.1f} y={} width={:.1f} height={} fill='#222'/>", at(begin),
-                                 base + 3, std::max(1.0, at(end) - at(begin)), peak_height);
-        }
-        body_ += fmt::format("<line x1={0} y1={1} x2={2} y2={1} stroke='#999'/>", left, base, left + width);
-    }
-
-    std::string html(const std::string& caption) {
-        const int bottom = top + track_step * tracks_;
-        constexpr int ticks = 4;
-        for (int i = 0; i <= ticks; ++i) {
-            const std::int64_t position = where_.begin + where_.size() * i / ticks;
-            body_ += fmt::format("<text x={:.1f} y={} text-anchor={}>{}</text>", at(position), bottom - 4,
-                                 i == 0       ? "start"
-                                 : i == ticks ? "end"
-                                              : "middle",
-                                 position);
-        }
-        return fmt::format(
-            "<figure style='max-width:none'><svg width={0} height={1} viewBox='0 0 {0} "
-            "{1}'>{2}</svg><figcaption>{3}</figcaption></figure>\n",
-            width + 2 * left, bottom, body_, evaluation::escaped_html(caption));
-    }
-
-private:
-    double at(std::int64_t position) const {
-        return left +
-               static_cast<double>(position - where_.begin) / static_cast<double>(where_.size()) * width;
-    }
-
-    const Interval& where_;
-    std::string body_;
-    int tracks_ = 0;
-};
-
 }  // namespace
 
 std::vector<ShownRegion> choose_regions(const examples::ExampleSet& set, std::int64_t length,
@@ -191,7 +132,7 @@ std::string tracks_html(const examples::ChromatinOptions& peaks, const examples:
         labels_a_region, region_length / 1000);
     for (std::size_t r = 0; r < shown.size(); ++r) {
         const Interval& where = shown[r].where;
-        Picture picture(where);
+        evaluation::RegionPicture picture(where);
         for (std::size_t l = 0; l < shown[r].labels.size(); ++l) {
             const std::size_t label = shown[r].labels[l];
             picture.track(set.label_table()[label].name, read[r][l], peaks.bin,

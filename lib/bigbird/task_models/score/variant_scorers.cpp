@@ -201,7 +201,7 @@ public:
           side_(spec.bins / 2) {
         if (side_ > grid_.margin_bins) {
             throw ConfigError(fmt::format(
-                "--bins {} reaches over the window's margin of {} bins: the most for this model is {}",
+                "--scorer: {} bins reach over the window's margin of {}: the most for this model is {}",
                 spec.bins, grid_.margin_bins, 2 * grid_.margin_bins + 1));
         }
     }

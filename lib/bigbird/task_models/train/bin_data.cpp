@@ -344,7 +344,8 @@ void BinData::plant(const BinNetwork& network, bool speaks) const {
     constexpr double norm = 0.9;  // norm of planted motifs; the other filters have 0.58
     at::Tensor filters = network.first_filters();
     if (!filters.defined()) return;
-    const bins::MotifSearch search{.width = std::max(filters.size(2), bins::least_motif_width),
+    if (grid_.bin < bins::least_motif_width) return;
+    const bins::MotifSearch search{.width = std::clamp(filters.size(2), bins::least_motif_width, grid_.bin),
                                    .most = std::min(of_bins_.motifs, filters.size(0))};
     const Rng rng = Rng(spec_.seed).split("motifs");
     const std::vector<bins::Motif> motifs =

@@ -94,12 +94,12 @@ std::shared_ptr<TaskNetwork> pretrained_windows(const FinetuneSpec& spec, const 
 
 RunPlan plan_windows(const FinetuneSpec& spec, bool speaks) {
     const Examples examples = load_examples(spec);
+    const fs::path pretrained = spec.is_bigbird() ? training::find_model(spec.pretrained) : fs::path();
     if (examples->target() == examples::TargetKind::numbers) {
         throw ConfigError("--architecture " + spec.architecture +
                           " is for labels: for coverage there are bigbird-bins and kmer-ridge");
     }
     const rows::WindowBounds window = window_of(spec, *examples);
-    const fs::path pretrained = spec.is_bigbird() ? training::find_model(spec.pretrained) : fs::path();
     std::optional<std::string> metric;
     if (!examples->rows(examples::Split::validation).empty())
         metric = has_auroc(*examples) ? "eval_auroc" : "eval_loss";

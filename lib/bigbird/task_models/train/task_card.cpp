@@ -125,7 +125,8 @@ model::ModelCard task_card(const CardFacts& facts, const training::TrainedModel&
                             facts.labels == 1 ? "" : "s");
     card.summary = fmt::format("This model gives, for {}, {}.", facts.reads, given_by(facts));
     card.tags = {facts.task, facts.architecture};
-    card.results = {{.task = model::card_task(facts.task),
+    const bool coverage = facts.task == "chromatin" && facts.target == examples::TargetKind::numbers;
+    card.results = {{.task = model::card_task(coverage ? "coverage" : facts.task),
                      .split = "validation",
                      .data = facts.validation + " held out to choose the step",
                      .metrics = model::card_metrics(model.evaluation)}};

@@ -84,7 +84,8 @@ DOCTEST_TEST_CASE("sequence_figures: units of coverage are added up, and weighte
     const FigureValues whole = measure_numbers({predicted, 1, units}, truth, true)->figures(&weights);
     const FigureValues of_sums = measure_numbers({sums, 1, each}, true_sums)->figures(&weights);
     DOCTEST_CHECK(*whole[6] == doctest::Approx(*of_sums[0]).epsilon(1e-12));
-    DOCTEST_CHECK_FALSE(whole[7].has_value());  // of one track
+    DOCTEST_CHECK(*whole[7] == doctest::Approx(*of_sums[1]).epsilon(1e-12));
+    DOCTEST_CHECK_FALSE(whole[8].has_value());  // of one track
 }
 
 DOCTEST_TEST_CASE("sequence_figures: profiles beside scipy's distances, weighted by units") {
@@ -95,9 +96,9 @@ DOCTEST_TEST_CASE("sequence_figures: profiles beside scipy's distances, weighted
     const double jsd[] = {0.272840749, 0.497354459}, flat[] = {0.339208008, 0.399532675};
     const FigureValues once = measure->figures(nullptr), weighted = measure->figures(&weights);
     DOCTEST_REQUIRE(once.size() == measure->names().size());
-    DOCTEST_CHECK(*once[9] == doctest::Approx((6 * jsd[0] + 8 * jsd[1]) / 14));
-    DOCTEST_CHECK(*once[10] == doctest::Approx((6 * flat[0] + 8 * flat[1]) / 14));
-    DOCTEST_CHECK(*weighted[9] == doctest::Approx((6 * jsd[0] + 24 * jsd[1]) / 30));
+    DOCTEST_CHECK(*once[10] == doctest::Approx((6 * jsd[0] + 8 * jsd[1]) / 14));
+    DOCTEST_CHECK(*once[11] == doctest::Approx((6 * flat[0] + 8 * flat[1]) / 14));
+    DOCTEST_CHECK(*weighted[10] == doctest::Approx((6 * jsd[0] + 24 * jsd[1]) / 30));
 }
 
 DOCTEST_TEST_CASE("sequence_figures: what is undefined is none") {

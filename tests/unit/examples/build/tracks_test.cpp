@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "bigbird/examples/build/tracks.hpp"
 
+#include "support/captured_log.hpp"
 #include "support/temp_dir.hpp"
 #include "support/testing.hpp"
 
@@ -131,7 +132,12 @@ DOCTEST_TEST_CASE("tracks: what is no coverage is refused, with the line") {
     DOCTEST_CHECK(failure("x.bedgraph", "a\t0\t100\t1\na\t50\t150\t1\n").find("x.bedgraph:2: overlaps") !=
                   std::string::npos);
     DOCTEST_CHECK(failure("x.bedgraph", "a\t0\t100\tnan\n").find("no finite number") != std::string::npos);
-    DOCTEST_CHECK(failure("x.bedgraph", "a\t0\t100\t-1\n").find("negative") != std::string::npos);
+    DOCTEST_CHECK(
+        failure("x.bedgraph", "a\t0\t40\t10\na\t40\t50\t-1\n").find("holds the negative number -1 at a:41") !=
+        std::string::npos);
+    DOCTEST_CHECK(failure("x.bedgraph", "a\t0\t100\t1e39\n").find("too large") != std::string::npos);
+    DOCTEST_CHECK(failure("x.bed", "a\t0\t50\tb\t10\t60\n").find("no signal on the bins of train") !=
+                  std::string::npos);
     DOCTEST_CHECK(failure("x.bedgraph", "b\t0\t100\t1\n").find("no signal on the bins of train") !=
                   std::string::npos);
     DOCTEST_CHECK(failure("x.bedgraph", "a\t0\t100\n").find("x.bedgraph:1: is no row of a bedGraph") !=
@@ -143,6 +149,18 @@ DOCTEST_TEST_CASE("tracks: what is no coverage is refused, with the line") {
     DOCTEST_CHECK(failure("x.bedgraph", "a\t0\t100\t1\n", "name\tpath\tscale\nt\tx.bedgraph\tcpm\n")
                       .find("cpm is for fragments") != std::string::npos);
     DOCTEST_CHECK(failure("x.bedgraph", "a\t0\t100\t-1\n", "name\tpath\tscale\nt\tx.bedgraph\t-1\n").empty());
+}
+
+DOCTEST_TEST_CASE("tracks: rows that do not count, and bins without data, are told") {
+    const TempDir folder;
+    write_file(folder / "some.bed", "I\t100\t200\nI\t300\t999999\nI\t0\t50\t.\t-1\t-1\n");
+    const bigbird::testing::CapturedLog log;
+    built(yeast({folder / "some.bed"}), folder / "examples");
+    DOCTEST_CHECK(log.text().find("1 of 2 rows end past their contig's end") != std::string::npos);
+    DOCTEST_CHECK(log.text().find("pairs on two contigs, or with an unmapped read, do not count: 1 rows") !=
+                  std::string::npos);
+    DOCTEST_CHECK(log.text().find(" % of the bins for training are in stretches of 200 bins or more "
+                                  "without signal") != std::string::npos);
 }
 
 DOCTEST_TEST_CASE("tracks: columns of a sheet say how fragments count, and name strand pairs") {

@@ -3,6 +3,7 @@
 
 #include "bigbird/core/error.hpp"
 #include "bigbird/core/interrupt.hpp"
+#include "bigbird/core/log.hpp"
 #include "bigbird/core/parse_number.hpp"
 #include "bigbird/core/system/child_process.hpp"
 #include "bigbird/genome/regions/assembly_fit.hpp"
@@ -118,7 +119,10 @@ public:
     InputError fault(const std::string& what) const { return {what, input_.path(), input_.line_number()}; }
     std::int64_t coordinate(std::size_t field) const {
         const auto value = fields_.size() > field ? parse_number<std::int64_t>(fields_[field]) : std::nullopt;
-        if (!value || *value < 0) throw fault("has no coordinate in column " + std::to_string(field + 1));
+        if (!value || *value < 0) {
+            throw fault("has no coordinate in column " + std::to_string(field + 1) +
+                        (fit_.rows == 0 ? "; a sheet of files begins with the columns name and path" : ""));
+        }
         return *value;
     }
     /// The contig of an interval on the reference; nullopt for another, which is counted.
@@ -134,7 +138,12 @@ public:
         return inside ? index : std::nullopt;
     }
     std::int64_t finish(bool skip_invalid) const {
-        genome::require_assembly(fit_, reference_, input_.path().string(), "rows", skip_invalid);
+        const std::string name = input_.path().string();
+        genome::require_assembly(fit_, reference_, name, "rows", skip_invalid);
+        if (fit_.past_end > 0) {
+            log_warning("{}: {} of {} rows end past their contig's end in --reference and do not count", name,
+                        fit_.past_end, fit_.rows);
+        }
         return fit_.rows;
     }
 
@@ -169,10 +178,17 @@ std::int64_t read_bedgraph(TextRows rows, const genome::ReferenceGenome& referen
 }
 
 std::int64_t read_fragments(TextRows rows, const SignalReading& how, const AddSignal& add) {
+    std::int64_t apart = 0;
     while (rows.next()) {
-        std::int64_t begin = rows.coordinate(1), end = rows.coordinate(2);
         const auto& fields = rows.fields();
-        if (fields.size() >= 6 && fields[3] == fields[0]) {  // BEDPE: both reads of a pair
+        // BEDPE: both reads of a pair. Column 6 of BED is a strand.
+        const bool is_pair = fields.size() >= 6 && parse_number<std::int64_t>(fields[5]).has_value();
+        if (is_pair && fields[3] != fields[0]) {
+            ++apart;
+            continue;
+        }
+        std::int64_t begin = rows.coordinate(1), end = rows.coordinate(2);
+        if (is_pair) {
             begin = std::min(begin, rows.coordinate(4));
             end = std::max(end, rows.coordinate(5));
         }
@@ -185,6 +201,8 @@ std::int64_t read_fragments(TextRows rows, const SignalReading& how, const AddSi
         add(*contig, begin + how.begin_shift, begin + how.begin_shift + 1, 1);
         add(*contig, end - 1 + how.end_shift, end + how.end_shift, 1);
     }
+    if (apart > 0)
+        log_warning("pairs on two contigs, or with an unmapped read, do not count: {} rows", apart);
     return rows.finish(how.skip_invalid);
 }
 
