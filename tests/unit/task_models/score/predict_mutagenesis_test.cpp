@@ -201,7 +201,7 @@ DOCTEST_TEST_CASE(
         }
     }
     DOCTEST_CHECK(message_of<ConfigError>([&] { fixture.variants(body, "", BinScorer::max, 7); }) ==
-                  "--bins 7 reaches over the window's margin of 2 bins: the most for this model is 5");
+                  "--scorer: 7 bins reach over the window's margin of 2: the most for this model is 5");
 }
 
 DOCTEST_TEST_CASE("effect_over: of coverage the ratio of sums, as numpy has it") {
