@@ -24,8 +24,6 @@ namespace fs = std::filesystem;
 
 namespace {
 
-constexpr std::array splits{Split::train, Split::validation, Split::test};
-
 char symbol(genome::Strand strand) {
     return static_cast<char>(strand);
 }
@@ -40,7 +38,7 @@ ExampleWriter::ExampleWriter(fs::path folder, Task task, const rows::WindowBound
       positives_((labels + 7) / 8 * 8),
       rows_(folder_ / rows_name, std::ios::binary) {
     BIGBIRD_EXPECTS(labels > 0, "examples need a label");
-    for (const Split split : splits) {
+    for (const Split split : all_splits) {
         lists_[static_cast<std::size_t>(split)].open(folder_ / (std::string(to_string(split)) + ".bed"),
                                                      std::ios::binary);
     }
@@ -123,7 +121,7 @@ Json start_of_manifest(Task task, const rows::WindowBounds& bounds,
                   {"window", to_string(bounds)},
                   {"rows", split_rows[0] + split_rows[1] + split_rows[2]},
                   {"labels", labels}};
-    for (const Split split : splits)
+    for (const Split split : all_splits)
         manifest["splits"][std::string(to_string(split))] = split_rows[static_cast<std::size_t>(split)];
     return manifest;
 }

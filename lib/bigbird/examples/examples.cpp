@@ -25,20 +25,12 @@ std::string_view to_string(Task task) {
 }
 
 std::string_view to_string(Split split) {
-    switch (split) {
-        case Split::train:
-            return "train";
-        case Split::validation:
-            return "validation";
-        case Split::test:
-            return "test";
-    }
-    return "test";
+    return word_of(split_words, split);
 }
 
 Split parse_split(std::string_view text) {
-    for (const Split split : {Split::train, Split::validation, Split::test})
-        if (text == to_string(split)) return split;
+    for (const Choice<Split>& split : split_words)
+        if (text == split.word) return split.value;
     throw ConfigError("'" + std::string(text) + "' is no split; write train, validation or test");
 }
 

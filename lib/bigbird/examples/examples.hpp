@@ -9,6 +9,7 @@
 #include "bigbird/rows/label_table.hpp"
 #include "bigbird/rows/window.hpp"
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
@@ -30,6 +31,9 @@ std::string_view to_string(Task task);
 std::string_view to_string(Split split);
 inline constexpr Choices<Task, 3> task_choices{
     {{Task::promoter, "promoter"}, {Task::chromatin, "chromatin"}, {Task::sequences, "sequences"}}};
+inline constexpr Choices<Split, 3> split_words{
+    {{Split::train, "train"}, {Split::validation, "validation"}, {Split::test, "test"}}};
+inline constexpr std::array all_splits{Split::train, Split::validation, Split::test};
 inline constexpr Choices<TargetKind, 3> target_choices{
     {{TargetKind::classes, "classes"}, {TargetKind::labels, "labels"}, {TargetKind::numbers, "numbers"}}};
 /// Throws ConfigError naming the three.

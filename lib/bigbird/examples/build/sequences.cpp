@@ -20,7 +20,6 @@ namespace fs = std::filesystem;
 namespace {
 
 constexpr std::size_t most_classes = 1000, classes_told = 10;
-constexpr std::array splits{Split::train, Split::validation, Split::test};
 
 std::string percent(std::int64_t part, std::int64_t all) {
     return fmt::format("{:.1f} %",
@@ -186,7 +185,7 @@ private:
         if (rows[0] == 0) throw InputError("leaves no record for training", read_.files.front());
         tell_lengths();
         tell_letters();
-        for (const Split split : splits)
+        for (const Split split : all_splits)
             if (rows[static_cast<std::size_t>(split)] > 0)
                 tell_balance(split, rows[static_cast<std::size_t>(split)]);
         tell_contradictions();

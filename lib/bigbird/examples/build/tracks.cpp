@@ -202,7 +202,7 @@ private:
     void write_rows() {
         std::ofstream rows(folder_ / rows_name, std::ios::binary);
         std::array<std::ofstream, 3> lists;
-        for (const Split split : {Split::train, Split::validation, Split::test}) {
+        for (const Split split : all_splits) {
             lists[static_cast<std::size_t>(split)].open(folder_ / (std::string(to_string(split)) + ".bed"),
                                                         std::ios::binary);
         }

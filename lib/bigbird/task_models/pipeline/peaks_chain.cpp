@@ -38,8 +38,7 @@ Json peaks_checksum(const std::vector<fs::path>& peaks) {
 void warn_of_missing(const examples::ExampleSet& set,
                      const std::array<std::vector<std::int64_t>, 3>& counts) {
     constexpr std::size_t most_named = 8;
-    for (const examples::Split split :
-         {examples::Split::train, examples::Split::validation, examples::Split::test}) {
+    for (const examples::Split split : examples::all_splits) {
         if (set.rows(split).empty()) continue;
         std::string names;
         std::size_t missing = 0;

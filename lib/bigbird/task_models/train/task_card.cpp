@@ -110,8 +110,7 @@ CardFacts facts_of(const examples::ExampleSet& examples) {
     facts.reads = "a window of " + with_commas(examples.bounds().size()) + " bases";
     const std::size_t validation = examples.rows(examples::Split::validation).size();
     if (validation > 0) facts.validation = with_commas(static_cast<std::int64_t>(validation)) + " rows";
-    for (const examples::Split split :
-         {examples::Split::train, examples::Split::validation, examples::Split::test}) {
+    for (const examples::Split split : examples::all_splits) {
         facts.data.emplace_back("rows of " + std::string(to_string(split)),
                                 with_commas(static_cast<std::int64_t>(examples.rows(split).size())));
     }
