@@ -88,20 +88,6 @@ void StretchWriter::finish() {
         throw WriteError(path_.filename().string() + ": writing failed: " + std::strerror(errno));
 }
 
-LabelledBinsWriter::LabelledBinsWriter(const fs::path& folder, std::int64_t bin, std::size_t labels)
-    : stretches_(folder, bin), matrix_(folder / bins_matrix_name, labels) {}
-
-void LabelledBinsWriter::add(const std::string& contig, std::int64_t bin, Split split,
-                             std::span<const std::uint8_t> labels) {
-    stretches_.add(contig, bin, split);
-    matrix_.append(labels);
-}
-
-void LabelledBinsWriter::finish() {
-    stretches_.finish();
-    matrix_.finish();
-}
-
 LabelledBins LabelledBins::load(const fs::path& directory) {
     const fs::path path = directory / stretches_name;
     std::error_code ignored;

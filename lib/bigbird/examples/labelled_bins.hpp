@@ -44,20 +44,6 @@ private:
     std::optional<BinStretch> open_;
 };
 
-/// Writes bins.bed and bins.npy, as StretchWriter does.
-class LabelledBinsWriter {
-public:
-    LabelledBinsWriter(const std::filesystem::path& folder, std::int64_t bin, std::size_t labels);
-    /// `labels`: bits as BitRows holds them.
-    void add(const std::string& contig, std::int64_t bin, Split split, std::span<const std::uint8_t> labels);
-    void finish();
-    std::int64_t bins() const { return matrix_.rows(); }
-
-private:
-    StretchWriter stretches_;
-    BitRowsWriter matrix_;
-};
-
 /// Reads bins from mapped memory, with their sequence; for tracks, targets.npy instead of bins.npy. Const
 /// calls are thread-safe.
 class LabelledBins {

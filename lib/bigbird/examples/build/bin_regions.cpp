@@ -5,6 +5,7 @@
 #include "bigbird/core/interrupt.hpp"
 #include "bigbird/core/log.hpp"
 #include "bigbird/examples/build/chromatin_bins.hpp"
+#include "bigbird/examples/example_format.hpp"
 #include "bigbird/examples/example_writer.hpp"
 
 #include <algorithm>
@@ -167,11 +168,15 @@ void KeptSequence::keep(std::int64_t begin, std::int64_t end) {
     copied_ = to;
 }
 
-bool needs_long_offsets(const genome::ReferenceGenome& reference) {
+TwoBitWriter store_of_contigs(const fs::path& folder, const genome::ReferenceGenome& reference) {
+    std::vector<std::string> names;
     std::int64_t bases = 0;
-    for (const genome::Contig& contig : reference.contigs())
+    for (const genome::Contig& contig : reference.contigs()) {
+        names.push_back(contig.name);
         bases += contig.length;
-    return bases / 4 > std::int64_t{std::numeric_limits<std::uint32_t>::max() / 2};
+    }
+    const bool long_offsets = bases / 4 > std::int64_t{std::numeric_limits<std::uint32_t>::max() / 2};
+    return {folder / store_name, names, long_offsets};
 }
 
 }  // namespace bigbird::examples

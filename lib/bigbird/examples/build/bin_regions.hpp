@@ -5,6 +5,7 @@
 
 #include "bigbird/core/formats/json_file.hpp"
 #include "bigbird/examples/hold_outs.hpp"
+#include "bigbird/examples/two_bit.hpp"
 #include "bigbird/genome/reference/reference_genome.hpp"
 #include "bigbird/genome/regions/interval_set.hpp"
 
@@ -103,7 +104,7 @@ private:
     std::size_t copied_ = 0;
 };
 
-/// Whether the .2bit of a genome needs offsets of 64 bits.
-bool needs_long_offsets(const genome::ReferenceGenome& reference);
+/// The folder's store for sequences of the reference's contigs; empty yet.
+TwoBitWriter store_of_contigs(const std::filesystem::path& folder, const genome::ReferenceGenome& reference);
 
 }  // namespace bigbird::examples

@@ -13,7 +13,6 @@
 #include "bigbird/examples/example_format.hpp"
 #include "bigbird/examples/example_writer.hpp"
 #include "bigbird/examples/labelled_bins.hpp"
-#include "bigbird/examples/two_bit.hpp"
 #include "bigbird/genome/reference/reference_genome.hpp"
 #include "bigbird/genome/regions/interval_set.hpp"
 
@@ -61,6 +60,12 @@ struct ContigRows {
     std::vector<SplitWindow> windows;
 };
 
+/// bins.bed and bins.npy.
+struct BinWriters {
+    StretchWriter stretches;
+    BitRowsWriter matrix;
+};
+
 class ChromatinBuilder {
 public:
     ChromatinBuilder(const ChromatinOptions& options, fs::path folder)
@@ -75,14 +80,11 @@ public:
             regions_.choose_missing_hold_outs(
                 [this](const std::string& contig) { return has_peaks(contig); });
         }
-        std::vector<std::string> names;
-        for (const genome::Contig& contig : reference().contigs())
-            names.push_back(contig.name);
-        TwoBitWriter store(folder_ / store_name, names, needs_long_offsets(reference()));
+        TwoBitWriter store = store_of_contigs(folder_, reference());
         const rows::WindowBounds bounds{-(options_.window / 2), options_.window - options_.window / 2};
         ExampleWriter writer(folder_, Task::chromatin, bounds, files_.size());
-        LabelledBinsWriter bins(folder_, options_.bin, files_.size());
-        Progress progress("label bins", "contigs", static_cast<std::int64_t>(names.size()));
+        BinWriters bins{{folder_, options_.bin}, {folder_ / bins_matrix_name, files_.size()}};
+        Progress progress("label bins", "contigs", std::ssize(reference().contigs()));
         std::int64_t done = 0;
         for (const genome::Contig& contig : reference().contigs()) {
             stop_if_asked();
@@ -96,7 +98,8 @@ public:
                 "--exclude and --max-n-fraction admit");
         }
         store.finish();
-        bins.finish();
+        bins.stretches.finish();
+        bins.matrix.finish();
         writer.finish(label_table(), details());
         report(writer);
     }
@@ -211,20 +214,21 @@ private:
     }
 
     /// Adds all bins that --include and --exclude allow, regardless of labels and N.
-    std::int64_t add_bins(const genome::Contig& contig, const BitRows& labels, LabelledBinsWriter& bins,
+    std::int64_t add_bins(const genome::Contig& contig, const BitRows& labels, BinWriters& bins,
                           KeptSequence& sequence) const {
         std::int64_t added = 0;
         for (std::size_t i = 0; i < labels.rows(); ++i) {
             const Interval where = regions_.place_of(contig.name, static_cast<std::int64_t>(i));
             if (!regions_.admits(where)) continue;
-            bins.add(contig.name, static_cast<std::int64_t>(i), regions_.split_of(where), labels.row(i));
+            bins.stretches.add(contig.name, static_cast<std::int64_t>(i), regions_.split_of(where));
+            bins.matrix.append(labels.row(i));
             sequence.keep(where.begin, where.end);
             ++added;
         }
         return added;
     }
 
-    void build_contig(const genome::Contig& contig, ExampleWriter& writer, LabelledBinsWriter& bins,
+    void build_contig(const genome::Contig& contig, ExampleWriter& writer, BinWriters& bins,
                       TwoBitWriter& store) {
         if (options_.bins == BinChoice::any && !has_peaks(contig.name)) return;
         const std::int64_t count = contig.length / options_.bin;

@@ -6,11 +6,11 @@
 #include "bigbird/core/log.hpp"
 #include "bigbird/core/parse_number.hpp"
 #include "bigbird/core/progress.hpp"
+#include "bigbird/examples/build/bin_regions.hpp"
 #include "bigbird/examples/build/mat/deepsea_mat.hpp"
 #include "bigbird/examples/example_format.hpp"
 #include "bigbird/examples/example_writer.hpp"
 #include "bigbird/examples/hold_outs.hpp"
-#include "bigbird/examples/two_bit.hpp"
 #include "bigbird/genome/reference/reference_genome.hpp"
 #include "bigbird/genome/reference/sequence.hpp"
 #include "bigbird/genome/regions/bed.hpp"
@@ -264,17 +264,11 @@ void write_placed(const ImportOptions& options, const fs::path& folder, const Bi
         windows.push_back({genome::window_around(bins.places[i], options.window), bins.splits[i]});
     std::vector<bool> kept = without_shared_windows(windows);
     const std::int64_t left_out_shared = std::count(kept.begin(), kept.end(), false);
-    std::vector<std::string> names;
-    std::int64_t bases = 0, left_out_n = 0;
+    std::int64_t left_out_n = 0;
     std::map<std::string, std::vector<std::size_t>> rows_on;
-    for (const genome::Contig& contig : reference.contigs()) {
-        names.push_back(contig.name);
-        bases += contig.length;
-    }
     for (std::size_t i = 0; i < kept.size(); ++i)
         if (kept[i]) rows_on[windows[i].window.contig].push_back(i);
-    const bool long_offsets = bases / 4 > std::int64_t{std::numeric_limits<std::uint32_t>::max() / 2};
-    TwoBitWriter store(folder / store_name, names, long_offsets);
+    TwoBitWriter store = store_of_contigs(folder, reference);
     for (const genome::Contig& contig : reference.contigs()) {
         const auto found = rows_on.find(contig.name);
         if (found == rows_on.end()) continue;

@@ -12,7 +12,6 @@
 #include "bigbird/examples/example_format.hpp"
 #include "bigbird/examples/example_writer.hpp"
 #include "bigbird/examples/labelled_bins.hpp"
-#include "bigbird/examples/two_bit.hpp"
 #include "bigbird/rows/text_fields.hpp"
 
 #include <algorithm>
@@ -207,10 +206,7 @@ private:
                                                         std::ios::binary);
         }
         StretchWriter stretches(folder_, options_.bin);
-        std::vector<std::string> names;
-        for (const genome::Contig& contig : reference().contigs())
-            names.push_back(contig.name);
-        TwoBitWriter store(folder_ / store_name, names, needs_long_offsets(reference()));
+        TwoBitWriter store = store_of_contigs(folder_, reference());
         for (const genome::Contig& contig : reference().contigs()) {
             stop_if_asked();
             row_of_bin_.emplace_back(static_cast<std::size_t>(contig.length / options_.bin), -1);
