@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <string_view>
+#include <utility>
 
 namespace bigbird {
 
@@ -33,5 +35,14 @@ private:
     std::uint64_t key_;
     std::uint64_t counter_ = 0;
 };
+
+/// Puts items into random order (Fisher-Yates, from the last item on).
+template <typename Items>
+void shuffle(Items& items, Rng& rng) {
+    for (std::size_t i = items.size(); i > 1; --i) {
+        const std::int64_t other = rng.between(0, static_cast<std::int64_t>(i) - 1);
+        std::swap(items[i - 1], items[static_cast<std::size_t>(other)]);
+    }
+}
 
 }  // namespace bigbird

@@ -20,14 +20,6 @@ constexpr Choices<NegativeKind, 4> negative_choices{{{NegativeKind::random_bases
                                                      {NegativeKind::shuffled, "shuffled"},
                                                      {NegativeKind::genomic, "genomic"}}};
 
-template <typename Items>
-void shuffle(Items& items, Rng& rng) {
-    for (std::size_t i = items.size(); i > 1; --i) {
-        std::swap(items[i - 1],
-                  items[static_cast<std::size_t>(rng.between(0, static_cast<std::int64_t>(i) - 1))]);
-    }
-}
-
 /// The chosen pieces, in random order.
 std::vector<std::size_t> choose_pieces(Rng& rng) {
     std::vector<std::size_t> pieces(negative_pieces);

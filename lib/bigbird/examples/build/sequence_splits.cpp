@@ -153,13 +153,6 @@ std::size_t stratum_of(const SequenceExample& record) {
     return record.labels.empty() ? 0 : record.labels.front() + std::size_t{1};
 }
 
-template <typename T>
-void shuffle(std::vector<T>& values, Rng rng) {
-    for (std::size_t i = values.size(); i > 1; --i)
-        std::swap(values[i - 1],
-                  values[static_cast<std::size_t>(rng.between(0, static_cast<std::int64_t>(i) - 1))]);
-}
-
 }  // namespace
 
 SplitRule parse_split_rule(std::string_view text) {
@@ -232,7 +225,8 @@ void draw_splits(std::span<SequenceExample> records, std::span<const std::size_t
         if (is_new) clusters.emplace_back();
         clusters[at->second].push_back(i);
     }
-    shuffle(clusters, Rng(seed).split("splits"));
+    Rng rng = Rng(seed).split("splits");
+    shuffle(clusters, rng);
     std::ranges::stable_sort(clusters, std::ranges::greater(),
                              [](const auto& cluster) { return cluster.size(); });
     // The number of records of each stratum that each split still needs. A cluster goes to the split that

@@ -245,8 +245,7 @@ std::vector<std::int64_t> epoch_order(std::int64_t count, std::uint64_t seed, st
     std::vector<std::int64_t> order(static_cast<std::size_t>(count));
     std::iota(order.begin(), order.end(), 0);
     Rng rng = Rng(seed).split("epoch order").split(static_cast<std::uint64_t>(epoch));
-    for (std::int64_t i = count - 1; i > 0; --i)
-        std::swap(order[static_cast<std::size_t>(i)], order[static_cast<std::size_t>(rng.between(0, i))]);
+    shuffle(order, rng);
     return order;
 }
 
