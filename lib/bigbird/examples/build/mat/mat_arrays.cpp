@@ -322,34 +322,6 @@ struct MatArrays::State {
             throw broken_off();
         return {Cells(buffer.data(), variable->class_type, path), static_cast<std::size_t>(count)};
     }
-
-    std::vector<std::string> read_sequences(std::int64_t begin, std::int64_t count) {
-        constexpr std::string_view letters = "AGCT";
-        const auto [cells, height] = rows_of(sequences.get(), begin, count);
-        const std::size_t bases = sequences->dims[2];
-        const std::size_t first = whole ? static_cast<std::size_t>(begin) : 0;
-        std::vector<std::string> texts(static_cast<std::size_t>(count), std::string(bases, 'N'));
-        for (std::size_t base = 0; base < bases; ++base) {
-            for (std::size_t channel = 0; channel < 4; ++channel) {
-                const std::size_t column = height * (channel + 4 * base) + first;
-                for (std::size_t row = 0; row < texts.size(); ++row)
-                    if (cells.is_one(column + row)) texts[row][base] = letters[channel];
-            }
-        }
-        return texts;
-    }
-
-    BitRows read_labels(std::int64_t begin, std::int64_t count) {
-        const auto [cells, height] = rows_of(labels.get(), begin, count);
-        const std::size_t first = whole ? static_cast<std::size_t>(begin) : 0;
-        BitRows bits(labels->dims[1]);
-        bits.resize(static_cast<std::size_t>(count));
-        for (std::size_t label = 0; label < labels->dims[1]; ++label) {
-            for (std::size_t row = 0; row < bits.rows(); ++row)
-                if (cells.is_one(height * label + first + row)) bits.set(row, label);
-        }
-        return bits;
-    }
 };
 
 MatArrays::MatArrays(std::filesystem::path path) : state_(new State(std::move(path))) {}
@@ -368,11 +340,31 @@ std::int64_t MatArrays::bases() const {
 }
 
 std::vector<std::string> MatArrays::read_sequences(std::int64_t begin, std::int64_t count) {
-    return state_->read_sequences(begin, count);
+    constexpr std::string_view letters = "AGCT";
+    const auto [cells, height] = state_->rows_of(state_->sequences.get(), begin, count);
+    const std::size_t bases = state_->sequences->dims[2];
+    const std::size_t first = state_->whole ? static_cast<std::size_t>(begin) : 0;
+    std::vector<std::string> texts(static_cast<std::size_t>(count), std::string(bases, 'N'));
+    for (std::size_t base = 0; base < bases; ++base) {
+        for (std::size_t channel = 0; channel < 4; ++channel) {
+            const std::size_t column = height * (channel + 4 * base) + first;
+            for (std::size_t row = 0; row < texts.size(); ++row)
+                if (cells.is_one(column + row)) texts[row][base] = letters[channel];
+        }
+    }
+    return texts;
 }
 
 BitRows MatArrays::read_labels(std::int64_t begin, std::int64_t count) {
-    return state_->read_labels(begin, count);
+    const auto [cells, height] = state_->rows_of(state_->labels.get(), begin, count);
+    const std::size_t first = state_->whole ? static_cast<std::size_t>(begin) : 0;
+    BitRows bits(state_->labels->dims[1]);
+    bits.resize(static_cast<std::size_t>(count));
+    for (std::size_t label = 0; label < state_->labels->dims[1]; ++label) {
+        for (std::size_t row = 0; row < bits.rows(); ++row)
+            if (cells.is_one(height * label + first + row)) bits.set(row, label);
+    }
+    return bits;
 }
 
 }  // namespace bigbird::examples
