@@ -14,7 +14,16 @@ namespace bigbird::examples {
 
 namespace {
 
-constexpr std::string_view bits_type = "|u1";
+constexpr std::string_view bits_type = "|u1", numbers_type = "<f4";
+
+void write_npy(const std::filesystem::path& path, const std::string& header,
+               std::span<const std::byte> numbers) {
+    std::ofstream out(path, std::ios::binary);
+    out << header;
+    out.write(reinterpret_cast<const char*>(numbers.data()), std::ssize(numbers));
+    out.close();
+    if (!out) throw WriteError(path.filename().string() + ": writing failed: " + std::strerror(errno));
+}
 
 }  // namespace
 
@@ -24,14 +33,8 @@ bool BitRows::any(std::size_t index) const {
 }
 
 void write_npy(const std::filesystem::path& path, const BitRows& rows) {
-    std::ofstream out(path, std::ios::binary);
-    const std::string header =
-        npy_header(bits_type, static_cast<std::int64_t>(rows.rows()), rows.row_bytes());
-    out.write(header.data(), static_cast<std::streamsize>(header.size()));
-    out.write(reinterpret_cast<const char*>(rows.bytes().data()),
-              static_cast<std::streamsize>(rows.bytes().size()));
-    out.close();
-    if (!out) throw WriteError(path.filename().string() + ": writing failed: " + std::strerror(errno));
+    const auto count = static_cast<std::int64_t>(rows.rows());
+    write_npy(path, npy_header(bits_type, count, rows.row_bytes()), std::as_bytes(rows.bytes()));
 }
 
 BitRowsWriter::BitRowsWriter(std::filesystem::path path, std::size_t columns)
@@ -69,19 +72,9 @@ BitMatrix::BitMatrix(const std::filesystem::path& path, std::int64_t rows, std::
     data_ = file_.bytes().subspan(npy_header(bits_type, rows, row_bytes_).size());
 }
 
-namespace {
-
-constexpr std::string_view numbers_type = "<f4";
-
-}  // namespace
-
 void write_npy(const std::filesystem::path& path, std::span<const float> values, std::size_t columns) {
-    std::ofstream out(path, std::ios::binary);
-    out << npy_header(numbers_type, static_cast<std::int64_t>(values.size() / columns), columns);
-    out.write(reinterpret_cast<const char*>(values.data()),
-              static_cast<std::streamsize>(values.size_bytes()));
-    out.close();
-    if (!out) throw WriteError(path.filename().string() + ": writing failed: " + std::strerror(errno));
+    const auto rows = static_cast<std::int64_t>(values.size() / columns);
+    write_npy(path, npy_header(numbers_type, rows, columns), std::as_bytes(values));
 }
 
 NumberMatrix::NumberMatrix(const std::filesystem::path& path, std::int64_t rows, std::size_t columns)
