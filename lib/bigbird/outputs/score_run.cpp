@@ -9,18 +9,8 @@ namespace bigbird::outputs {
 
 namespace {
 
-Json pairs(const std::vector<std::pair<std::string, std::string>>& values) {
-    Json json = Json::array();
-    for (const auto& [key, value] : values)
-        json.push_back({key, value});
-    return json;
-}
-
 std::vector<std::pair<std::string, std::string>> pairs_of(const Json& json) {
-    std::vector<std::pair<std::string, std::string>> values;
-    for (const Json& entry : json)
-        values.emplace_back(entry.at(0), entry.at(1));
-    return values;
+    return json.get<std::vector<std::pair<std::string, std::string>>>();
 }
 
 TableSchema schema_of(const Json& json) {
@@ -37,8 +27,8 @@ TableSchema schema_of(const Json& json) {
 }  // namespace
 
 Json to_json(const ScoreRun& run) {
-    Json json{{"provenance", pairs(run.schema.provenance)},
-              {"inputs", pairs(run.inputs)},
+    Json json{{"provenance", run.schema.provenance},
+              {"inputs", run.inputs},
               {"precision", word_of(precision_choices, run.schema.precision)}};
     Json& head = json["head"] = Json::array();
     for (const HeadColumn& column : run.schema.head)

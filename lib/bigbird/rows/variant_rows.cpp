@@ -148,28 +148,18 @@ struct VariantRows::State {
     const TssIndex* tss;
     BeginOf begin_of;
     bool aligned;
-    std::shared_ptr<const genome::Variant> variant;  ///< record whose alleles are being returned
+    std::shared_ptr<const genome::Variant> variant{};  ///< record whose alleles are being returned
     std::size_t next_alt = 0;
     std::int64_t rows = 0;
-    std::map<RowStatus, std::int64_t> not_scored;
-    genome::AssemblyFit fit;
+    std::map<RowStatus, std::int64_t> not_scored{};
+    genome::AssemblyFit fit{};
 };
 
 VariantRows::VariantRows(const std::filesystem::path& variants, const genome::ReferenceGenome& reference,
                          std::int64_t window, bool strict, const TssIndex* tss, BeginOf begin_of,
                          bool aligned)
-    : state_(new State{genome::VariantReader(variants),
-                       reference,
-                       window,
-                       strict,
-                       tss,
-                       std::move(begin_of),
-                       aligned,
-                       {},
-                       0,
-                       0,
-                       {},
-                       {}}) {}
+    : state_(new State{genome::VariantReader(variants), reference, window, strict, tss, std::move(begin_of),
+                       aligned}) {}
 
 VariantRows::~VariantRows() = default;
 
