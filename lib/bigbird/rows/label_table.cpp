@@ -2,6 +2,7 @@
 #include "bigbird/rows/label_table.hpp"
 
 #include "bigbird/core/error.hpp"
+#include "bigbird/core/log.hpp"
 #include "bigbird/core/parse_number.hpp"
 #include "bigbird/genome/text/text_input.hpp"
 #include "bigbird/rows/text_fields.hpp"
@@ -78,10 +79,7 @@ std::string nearest_names(const LabelTable& table, std::string_view item) {
         const std::string quoted = "'" + table[index].name + "'";
         if (names.size() < shown && std::ranges::find(names, quoted) == names.end()) names.push_back(quoted);
     }
-    std::string text;
-    for (const std::string& name : names)
-        text += (text.empty() ? "" : ", ") + name;
-    return text;
+    return fmt::format("{}", fmt::join(names, ", "));
 }
 
 /// The items of a selection. Adjacent items that form a label's name together with their commas are one item.
@@ -133,8 +131,8 @@ public:
                         " or name:" + std::string(item_));
         }
         if (names.size() > 1) {
-            throw fault("is the name of labels " + listed(names) + "; choose by index or by unique id, as " +
-                        table_.unique_id(names.front()));
+            throw fault("is the name of labels " + fmt::format("{}", fmt::join(names, ", ")) +
+                        "; choose by index or by unique id, as " + table_.unique_id(names.front()));
         }
         for (const auto& found : {names, groups, ids}) {
             if (found.empty()) continue;
@@ -160,13 +158,6 @@ private:
         return found;
     }
 
-    static std::string listed(const std::vector<std::size_t>& indices) {
-        std::string text;
-        for (const std::size_t index : indices)
-            text += (text.empty() ? "" : ", ") + std::to_string(index);
-        return text;
-    }
-
     std::vector<std::size_t> indices() const {
         const std::size_t dash = item_.find('-');
         const auto first = parse_number<std::int64_t>(item_.substr(0, dash));
@@ -187,9 +178,9 @@ private:
         if (!index || *index < 0 || *index >= static_cast<std::int64_t>(table_.size())) return;
         if (found == std::vector{static_cast<std::size_t>(*index)}) return;
         const std::string item(item_);
-        throw fault("is the " + kind + " of label " + listed(found) + " and the index of label '" +
-                    table_[static_cast<std::size_t>(*index)].name + "'; write " + kind + ":" + item +
-                    " or index:" + item);
+        throw fault("is the " + kind + " of label " + fmt::format("{}", fmt::join(found, ", ")) +
+                    " and the index of label '" + table_[static_cast<std::size_t>(*index)].name +
+                    "'; write " + kind + ":" + item + " or index:" + item);
     }
 
     std::vector<std::size_t> patterned() const {

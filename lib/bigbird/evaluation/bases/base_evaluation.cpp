@@ -24,8 +24,11 @@ WeightedRanking::WeightedRanking(std::vector<WeightedRow> rows) : rows_(std::mov
     std::ranges::sort(rows_, std::greater(), &WeightedRow::score);
 }
 
-template <typename Times>
-RankingFigures WeightedRanking::weighted(const Times& times) const {
+RankingFigures WeightedRanking::figures(std::span<const std::uint32_t> weights) const {
+    const auto times = [weights](const WeightedRow& row) {
+        const double weight = weights.empty() ? 1.0 : static_cast<double>(weights[row.block]);
+        return static_cast<double>(row.times) * weight;
+    };
     double ones = 0, zeros = 0, pairs = 0, precision = 0;
     for (std::size_t begin = 0, end = 0; begin < rows_.size(); begin = end) {
         double more_ones = 0, more_zeros = 0;  // sums over equal scores
@@ -40,16 +43,6 @@ RankingFigures WeightedRanking::weighted(const Times& times) const {
     if (ones > 0 && zeros > 0) figures.auroc = pairs / (ones * zeros);
     if (ones > 0) figures.auprc = precision / ones;
     return figures;
-}
-
-RankingFigures WeightedRanking::figures() const {
-    return weighted([](const WeightedRow& row) { return static_cast<double>(row.times); });
-}
-
-RankingFigures WeightedRanking::figures(std::span<const std::uint32_t> weights) const {
-    return weighted([weights](const WeightedRow& row) {
-        return static_cast<double>(row.times) * static_cast<double>(weights[row.block]);
-    });
 }
 
 namespace fs = std::filesystem;
@@ -119,13 +112,6 @@ genome::Interval place_of(const rows::ScoreRow& row, const genome::ReferenceGeno
     return where;
 }
 
-std::string list_of(const std::vector<std::string>& names) {
-    std::string text;
-    for (const std::string& name : names)
-        text += (text.empty() ? "" : ", ") + name;
-    return text;
-}
-
 /// The column of each label of the BED.
 std::vector<std::size_t> columns_of(const examples::BaseLabels& labels,
                                     const std::vector<std::string>& columns,
@@ -134,8 +120,8 @@ std::vector<std::size_t> columns_of(const examples::BaseLabels& labels,
     for (std::size_t label = 0; label < labels.names().size(); ++label) {
         const std::string& name = labels.names()[label];
         const auto found = std::ranges::find(columns, name);
-        const std::string what = "'" + name + "' is none of the labels that " + request.scores.string() +
-                                 " has scores of: " + list_of(columns);
+        const std::string what = fmt::format("'{}' is none of the labels that {} has scores of: {}", name,
+                                             request.scores.string(), fmt::join(columns, ", "));
         if (found == columns.end() && label == 0) throw ConfigError("--none-label " + what);
         if (found == columns.end())
             throw InputError("label " + what, request.labels, labels.first_line(label));
@@ -198,7 +184,7 @@ public:
     }
     /// AUROC, AUPRC, precision, recall, F1; no weights: each block once.
     void append(std::span<const std::uint32_t> weights, Values& values) const {
-        const RankingFigures ranking = weights.empty() ? ranking_.figures() : ranking_.figures(weights);
+        const RankingFigures ranking = ranking_.figures(weights);
         const Confusion counts = confusion(weights);
         values.insert(values.end(),
                       {ranking.auroc, ranking.auprc, counts.precision(), counts.recall(), counts.f1()});

@@ -38,14 +38,10 @@ class WeightedRanking {
 public:
     /// Sorts the rows. O(n log n).
     explicit WeightedRanking(std::vector<WeightedRow> rows);
-    RankingFigures figures() const;
-    /// The figures if the rows of block b count weights[b] times. O(n).
-    RankingFigures figures(std::span<const std::uint32_t> weights) const;
+    /// The figures if the rows of block b count weights[b] times; without weights, once. O(n).
+    RankingFigures figures(std::span<const std::uint32_t> weights = {}) const;
 
 private:
-    template <typename Times>
-    RankingFigures weighted(const Times& times) const;
-
     std::vector<WeightedRow> rows_;  ///< by descending score
 };
 
