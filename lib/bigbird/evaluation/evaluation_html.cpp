@@ -15,16 +15,12 @@ namespace {
 
 constexpr auto& colours = file_colours;
 
-std::string escaped(const std::string& text) {
-    return escaped_html(text);
-}
-
 std::string number(const std::optional<double>& value) {
     return value ? fmt::format("{:.4f}", *value) : "NA";
 }
 
 std::string cell(const std::string& text, bool left = false) {
-    return (left ? "<td class=text>" : "<td>") + escaped(text) + "</td>";
+    return (left ? "<td class=text>" : "<td>") + escaped_html(text) + "</td>";
 }
 
 /// A range slightly larger than that of the values, within 0 and 1.
@@ -181,8 +177,8 @@ std::string thresholds_html(const EvaluationReport& report) {
     for (std::size_t i = 0; i < report.files.size(); ++i) {
         const FileEvaluation& file = report.files[i];
         const double threshold = file.evaluation.at_threshold->threshold;
-        html += fmt::format("{}{} {:.4g} ({})", i > 0 ? ", " : "", escaped(file.name), threshold,
-                            escaped(file.threshold_rule));
+        html += fmt::format("{}{} {:.4g} ({})", i > 0 ? ", " : "", escaped_html(file.name), threshold,
+                            escaped_html(file.threshold_rule));
         differ = differ || threshold != report.files.front().evaluation.at_threshold->threshold;
     }
     return html + (differ ? ". <b>These thresholds differ</b>; AUROC and AUPRC need none.</p>\n" : ".</p>\n");
@@ -195,9 +191,9 @@ std::string difference_title(const EvaluationReport& report, const FileEvaluatio
 std::string promoter_html(const EvaluationReport& report) {
     std::string html = "<h2>Figures</h2>" + thresholds_html(report) + "<table><tr><th></th>";
     for (const FileEvaluation& file : report.files)
-        html += "<th>" + escaped(file.name) + "</th>";
+        html += "<th>" + escaped_html(file.name) + "</th>";
     for (std::size_t i = 1; i < report.files.size(); ++i)
-        html += "<th>" + escaped(difference_title(report, report.files[i])) + "</th>";
+        html += "<th>" + escaped_html(difference_title(report, report.files[i])) + "</th>";
     html += "</tr>";
     const auto figures = [](const FileEvaluation& file) {
         return figures_of(file.evaluation.labels.front(), *file.evaluation.at_threshold);
@@ -341,9 +337,9 @@ std::string labels_html(const EvaluationReport& report) {
         "<th>positives</th><th>base "
         "rate</th><th>AUROC</th><th>low</th><th>high</th><th>AUPRC</th><th>low</th><th>high</th>";
     for (std::size_t i = 1; i < report.files.size(); ++i) {
-        html += "<th>AUROC " + escaped(report.files[i].name) + "</th><th>AUPRC " +
-                escaped(report.files[i].name) + "</th><th>AUROC " +
-                escaped(difference_title(report, report.files[i])) + "</th>";
+        html += "<th>AUROC " + escaped_html(report.files[i].name) + "</th><th>AUPRC " +
+                escaped_html(report.files[i].name) + "</th><th>AUROC " +
+                escaped_html(difference_title(report, report.files[i])) + "</th>";
     }
     html += report.published.empty() ? "" : "<th>AUROC DeepSEA</th><th>AUPRC DeepSEA</th>";
     html += "</tr></thead><tbody>\n";
@@ -424,24 +420,20 @@ std::string about_html(const Json& about) {
     return html + "</dl>\n";
 }
 
-std::string to_html(const EvaluationReport& report) {
-    return to_html(report, {});
-}
-
 std::string to_html(const EvaluationReport& report, const PageAdditions& additions) {
     const Evaluation& first = report.files.front().evaluation;
     const std::string task = report.about["task"].get<std::string>();
-    const std::string title = escaped(additions.title.empty() ? "Evaluation: " + task : additions.title);
+    const std::string title = escaped_html(additions.title.empty() ? "Evaluation: " + task : additions.title);
     std::string html = "<!doctype html>\n<html lang=en><meta charset=utf-8><title>" + title +
                        "</title><style>\n" + std::string(page_style()) + "</style>\n<h1>" + title +
                        "</h1>\n" + additions.lead;
-    html +=
-        fmt::format("<p>{} rows of split {}", first.rows, escaped(report.about["split"].get<std::string>()));
+    html += fmt::format("<p>{} rows of split {}", first.rows,
+                        escaped_html(report.about["split"].get<std::string>()));
     html += report.about["parameters"]["resamples"] > 0
                 ? fmt::format("; 95 % intervals from {} resampled blocks of genome.", first.blocks)
                 : ".";
     if (report.about.contains("negatives")) {
-        html += " Negatives: " + escaped(report.about["negatives"].get<std::string>()) +
+        html += " Negatives: " + escaped_html(report.about["negatives"].get<std::string>()) +
                 "; figures with other kinds of negatives must not be compared.";
     }
     html += "</p>\n" +

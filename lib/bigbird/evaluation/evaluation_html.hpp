@@ -7,16 +7,14 @@
 
 namespace bigbird::evaluation {
 
-/// A self-contained HTML page: figures with intervals, plots (SVG), and for chromatin a sortable table of all
-/// labels. Equal reports give equal bytes.
-std::string to_html(const EvaluationReport& report);
-
 /// Additional HTML of a page: `lead` follows the title, `sections` follow the groups of chromatin.
 struct PageAdditions {
     std::string title{};  ///< as text; empty: "Evaluation: TASK"
     std::string lead{}, sections{};
 };
-std::string to_html(const EvaluationReport& report, const PageAdditions& additions);
+/// A self-contained HTML page: figures with intervals, plots (SVG), and for chromatin a sortable table of all
+/// labels. Equal reports give equal bytes.
+std::string to_html(const EvaluationReport& report, const PageAdditions& additions = {});
 
 /// The inputs of the figures, as a list at the end of a page.
 std::string about_html(const Json& about);
