@@ -130,11 +130,7 @@ std::optional<CalibrationFit> fit_calibration(std::span<const float> logits,
                     "a logit and a truth for each row and label");
     const bool finite = std::ranges::all_of(logits, [](float logit) { return std::isfinite(logit); });
     if (logits.empty() || !finite) return std::nullopt;
-    const Fitter fitter(logits, truth, labels, threads, pull);
-    const CalibrationPoint found = minimum(fitter, labels);
-    return CalibrationFit{.calibration = {.temperature = 1 / found.slope, .biases = found.biases},
-                          .loss_before = fitter.mean(no_calibration(labels)),
-                          .loss_after = fitter.mean(found)};
+    return fit_from(Fitter(logits, truth, labels, threads, pull), labels);
 }
 
 }  // namespace bigbird::evaluation

@@ -2,6 +2,8 @@
 // The search that all calibration fits share: Newton's steps with a line search.
 #pragma once
 
+#include "bigbird/evaluation/curves/calibration.hpp"
+
 #include <cstddef>
 #include <utility>
 #include <vector>
@@ -62,6 +64,15 @@ CalibrationPoint minimum(const Fitter& fitter, std::size_t labels) {
         here = std::move(there);
     }
     return point;
+}
+
+/// The calibration there. `fitter.mean(point)` gives the mean cross entropy.
+template <typename Fitter>
+CalibrationFit fit_from(const Fitter& fitter, std::size_t labels) {
+    const CalibrationPoint found = minimum(fitter, labels);
+    return {.calibration = {.temperature = 1 / found.slope, .biases = found.biases},
+            .loss_before = fitter.mean(no_calibration(labels)),
+            .loss_after = fitter.mean(found)};
 }
 
 }  // namespace bigbird::evaluation

@@ -251,11 +251,7 @@ std::optional<CalibrationFit> fit_softmax_calibration(std::span<const float> log
     const bool finite = std::ranges::all_of(logits, [](float logit) { return std::isfinite(logit); });
     if (logits.empty() || !finite) return std::nullopt;
     const CountedRows rows = counted(logits, truth, labels);
-    const Fitter fitter(rows, threads, pull);
-    const CalibrationPoint found = minimum(fitter, labels);
-    return CalibrationFit{.calibration = {.temperature = 1 / found.slope, .biases = found.biases},
-                          .loss_before = fitter.mean(no_calibration(labels)),
-                          .loss_after = fitter.mean(found)};
+    return fit_from(Fitter(rows, threads, pull), labels);
 }
 
 }  // namespace bigbird::evaluation
