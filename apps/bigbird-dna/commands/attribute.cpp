@@ -34,7 +34,7 @@ void set_baseline(AttributeSpec& spec, const std::string& text) {
 
 void setup_attribute(Program& program, Runner<AttributeSpec> run) {
     auto spec = std::make_shared<AttributeSpec>();
-    CLI::App& command = program.add<AttributeSpec>(
+    CLI::App& command = program.add(
         "attribute", "Variants",
         "Compute what each base contributes to the score of a region or sequence, by gradients: writes one "
         "row per base and label, with the hypothetical contributions of A, C, G and T. Tracks contain each "

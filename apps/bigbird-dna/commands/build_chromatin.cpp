@@ -82,15 +82,30 @@ constexpr Examples examples{
       "../test_data/chromatin/MCF-7.CTCF.chr22.narrowPeak.gz --reference ../test_data/genome/22.fa.gz "
       "--negatives 1 --output ctcf-bins"}}};
 
+int run_build_chromatin(const BuildChromatinOptions& options) {
+    PendingOutput folder(options.output.output, options.output.overwrite(), PendingOutput::Kind::folder);
+    if (options.of_bins.peaks.empty()) {
+        run_import(options, folder.path());
+        folder.commit();
+        return 0;
+    }
+    examples::ChromatinOptions of_bins = options.of_bins;
+    of_bins.bins = examples::parse_bin_choice(options.bins);
+    of_bins.threads = resolve_threads(of_bins.threads);
+    examples::build_chromatin(of_bins, folder.path());
+    folder.commit();
+    return 0;
+}
+
 }  // namespace
 
-void setup_build_chromatin(Program& program, Runner<BuildChromatinOptions> run) {
+void setup_build_chromatin(Program& program) {
     auto options = std::make_shared<BuildChromatinOptions>();
     examples::ChromatinOptions& of_bins = options->of_bins;
     of_bins.threads = 0;
     CLI::App& command = program.add("build-chromatin", "Chromatin",
                                     "Make labeled bins of the genome from peaks, one label per peak file",
-                                    options, std::move(run));
+                                    options, run_build_chromatin);
     CLI::Option* peaks =
         add_value(command, "--peaks", "SHEET|BED", of_bins.peaks,
                   "Peaks: a sheet with the columns name, group and path, or BED or narrowPeak files");
@@ -131,21 +146,6 @@ void setup_build_chromatin(Program& program, Runner<BuildChromatinOptions> run) 
         const bool chooses = !options->of_bins.group.empty() || options->of_bins.negatives > 0;
         if (chooses && option_of(command, "--bins")->count() == 0) options->bins = "any";
     });
-}
-
-int run(const BuildChromatinOptions& options) {
-    PendingOutput folder(options.output.output, options.output.overwrite(), PendingOutput::Kind::folder);
-    if (options.of_bins.peaks.empty()) {
-        run_import(options, folder.path());
-        folder.commit();
-        return 0;
-    }
-    examples::ChromatinOptions of_bins = options.of_bins;
-    of_bins.bins = examples::parse_bin_choice(options.bins);
-    of_bins.threads = resolve_threads(of_bins.threads);
-    examples::build_chromatin(of_bins, folder.path());
-    folder.commit();
-    return 0;
 }
 
 }  // namespace bigbird::cli

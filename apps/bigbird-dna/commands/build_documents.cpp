@@ -53,38 +53,6 @@ constexpr Examples examples{
      {"Expected sizes of ten passes, without writing them",
       "bigbird-dna build-documents --reference ../test_data/genome/22.fa.gz --dry-run"}}};
 
-}  // namespace
-
-void setup_build_documents(Program& program, Runner<BuildDocumentsOptions> run) {
-    auto options = std::make_shared<BuildDocumentsOptions>();
-    CLI::App& command = program.add<BuildDocumentsOptions>(
-        "build-documents", "Corpus and tokenizer",
-        "Cut a genome into documents of sentences, as in the paper's appendix F.1", options, std::move(run));
-    add_reference_option(command, options->references);
-    add_document_options(command, options->documents);
-    add_seed_option(command, options->seed);
-    add_output_options(
-        command, options->output,
-        "Documents to write: coordinates if the name ends in .bed or .bed.gz, else text, a sentence "
-        "per line; compressed if it ends in .gz; - is standard output");
-    add_value(command, "--format", "text|bed", options->format, "", CLI::IsMember({"text", "bed"}));
-    add_value(command, "--manifest", "JSON", options->manifest,
-              "Also write parameters, counts and checksums of the inputs, as JSON")
-        ->group("Output");
-    command.add_flag("--dry-run", options->dry_run,
-                     "Only print the expected sizes, from the .fai of --reference (which may itself be a "
-                     ".fai or chrom.sizes file)");
-    command.add_flag("--json", options->json);
-    option_of(command, "--output")->required(false);
-    add_shard_option(command, options->shard, "documents");
-    add_threads_option(command, options->threads);
-    add_examples(command, examples);
-    show_first(command,
-               {"--reference", "--include", "--exclude", "--seed", "--shard", "--output", "--force"});
-}
-
-namespace {
-
 int forecast(const BuildDocumentsOptions& options) {
     const auto lengths = genome::open_contig_lengths(options.references);
     const corpus::BuildSpec spec = options.documents.on(*lengths, options.seed);
@@ -118,9 +86,7 @@ void put_in_place(const BuildDocumentsOptions& options, corpus::DocumentWriter& 
     if (!options.shard) remove_part_record(options.output.output);
 }
 
-}  // namespace
-
-int run(const BuildDocumentsOptions& options) {
+int run_build_documents(const BuildDocumentsOptions& options) {
     options.documents.build.validate();
     if (options.dry_run) return forecast(options);
     if (options.output.output.empty()) throw ConfigError("--output is needed, or --dry-run");
@@ -158,6 +124,37 @@ int run(const BuildDocumentsOptions& options) {
         std::move(segments));
     log_info("{}; {}", counts.describe(spec), Progress::duration(progress.end()));
     return 0;
+}
+
+}  // namespace
+
+void setup_build_documents(Program& program) {
+    auto options = std::make_shared<BuildDocumentsOptions>();
+    CLI::App& command =
+        program.add("build-documents", "Corpus and tokenizer",
+                    "Cut a genome into documents of sentences, as in the paper's appendix F.1", options,
+                    run_build_documents);
+    add_reference_option(command, options->references);
+    add_document_options(command, options->documents);
+    add_seed_option(command, options->seed);
+    add_output_options(
+        command, options->output,
+        "Documents to write: coordinates if the name ends in .bed or .bed.gz, else text, a sentence "
+        "per line; compressed if it ends in .gz; - is standard output");
+    add_value(command, "--format", "text|bed", options->format, "", CLI::IsMember({"text", "bed"}));
+    add_value(command, "--manifest", "JSON", options->manifest,
+              "Also write parameters, counts and checksums of the inputs, as JSON")
+        ->group("Output");
+    command.add_flag("--dry-run", options->dry_run,
+                     "Only print the expected sizes, from the .fai of --reference (which may itself be a "
+                     ".fai or chrom.sizes file)");
+    command.add_flag("--json", options->json);
+    option_of(command, "--output")->required(false);
+    add_shard_option(command, options->shard, "documents");
+    add_threads_option(command, options->threads);
+    add_examples(command, examples);
+    show_first(command,
+               {"--reference", "--include", "--exclude", "--seed", "--shard", "--output", "--force"});
 }
 
 }  // namespace bigbird::cli

@@ -10,7 +10,6 @@
 #include <filesystem>
 #include <memory>
 #include <string>
-#include <utility>
 #include <vector>
 
 namespace bigbird::cli {
@@ -38,13 +37,32 @@ constexpr Examples examples{
       "bigbird-dna build-promoters --tss ../test_data/promoter/tss.hg19.bed --reference "
       "../test_data/genome/22.fa.gz --negatives genomic --output genomic-promoters"}}};
 
+int run_build_promoters(const BuildPromotersOptions& options) {
+    examples::PromoterOptions promoters;
+    promoters.tss = options.tss;
+    if (!options.chain.empty()) promoters.chain = options.chain;
+    promoters.references = options.references;
+    promoters.bounds = rows::parse_window_bounds(options.window);
+    promoters.negatives = examples::parse_negative_kind(options.negatives);
+    promoters.validation = options.hold_outs.validation;
+    promoters.test = options.hold_outs.test;
+    promoters.max_n_fraction = options.max_n_fraction;
+    promoters.seed = options.seed;
+    promoters.skip_invalid = options.skip_invalid;
+    promoters.threads = resolve_threads(options.threads);
+    PendingOutput folder(options.output.output, options.output.overwrite(), PendingOutput::Kind::folder);
+    examples::build_promoters(promoters, folder.path());
+    folder.commit();
+    return 0;
+}
+
 }  // namespace
 
-void setup_build_promoters(Program& program, Runner<BuildPromotersOptions> run) {
+void setup_build_promoters(Program& program) {
     auto options = std::make_shared<BuildPromotersOptions>();
-    CLI::App& command =
-        program.add("build-promoters", "Promoters",
-                    "Make labeled promoter examples from transcription start sites", options, std::move(run));
+    CLI::App& command = program.add("build-promoters", "Promoters",
+                                    "Make labeled promoter examples from transcription start sites", options,
+                                    run_build_promoters);
     add_value(command, "--tss", "BED", options->tss,
               "Transcription start sites with strand, such as EPDnew's BED")
         ->required();
@@ -69,25 +87,6 @@ void setup_build_promoters(Program& program, Runner<BuildPromotersOptions> run) 
     add_examples(command, examples);
     show_first(command, {"--tss", "--reference", "--chain", "--window", "--validation", "--test", "--output",
                          "--force"});
-}
-
-int run(const BuildPromotersOptions& options) {
-    examples::PromoterOptions promoters;
-    promoters.tss = options.tss;
-    if (!options.chain.empty()) promoters.chain = options.chain;
-    promoters.references = options.references;
-    promoters.bounds = rows::parse_window_bounds(options.window);
-    promoters.negatives = examples::parse_negative_kind(options.negatives);
-    promoters.validation = options.hold_outs.validation;
-    promoters.test = options.hold_outs.test;
-    promoters.max_n_fraction = options.max_n_fraction;
-    promoters.seed = options.seed;
-    promoters.skip_invalid = options.skip_invalid;
-    promoters.threads = resolve_threads(options.threads);
-    PendingOutput folder(options.output.output, options.output.overwrite(), PendingOutput::Kind::folder);
-    examples::build_promoters(promoters, folder.path());
-    folder.commit();
-    return 0;
 }
 
 }  // namespace bigbird::cli

@@ -7,7 +7,6 @@
 #include "bigbird/examples/build/sequences.hpp"
 
 #include <memory>
-#include <utility>
 
 namespace bigbird::cli {
 
@@ -26,14 +25,21 @@ constexpr Examples examples{
       "bigbird-dna build-sequences --table train.csv --validation dev.csv --test test.csv --output "
       "my-sequences"}}};
 
+int run_build_sequences(const BuildSequencesOptions& options) {
+    PendingOutput folder(options.output.output, options.output.overwrite(), PendingOutput::Kind::folder);
+    examples::build_sequences(options.sequences, folder.path());
+    folder.commit();
+    return 0;
+}
+
 }  // namespace
 
-void setup_build_sequences(Program& program, Runner<BuildSequencesOptions> run) {
+void setup_build_sequences(Program& program) {
     auto options = std::make_shared<BuildSequencesOptions>();
     examples::SequencesOptions& sequences = options->sequences;
-    CLI::App& command =
-        program.add("build-sequences", "Sequences",
-                    "Make examples from sequences with classes, labels or numbers", options, std::move(run));
+    CLI::App& command = program.add("build-sequences", "Sequences",
+                                    "Make examples from sequences with classes, labels or numbers", options,
+                                    run_build_sequences);
     CLI::Option* const table = add_sequence_inputs(command, sequences).front();
     add_value(command, "--validation", "TABLE", sequences.validation, "Table of the validation rows")
         ->needs(table);
@@ -50,13 +56,6 @@ void setup_build_sequences(Program& program, Runner<BuildSequencesOptions> run) 
     add_examples(command, examples);
     show_first(command, {"--table", "--validation", "--test", "--fasta", "--label-column", "--target",
                          "--split-by", "--output", "--force"});
-}
-
-int run(const BuildSequencesOptions& options) {
-    PendingOutput folder(options.output.output, options.output.overwrite(), PendingOutput::Kind::folder);
-    examples::build_sequences(options.sequences, folder.path());
-    folder.commit();
-    return 0;
 }
 
 }  // namespace bigbird::cli

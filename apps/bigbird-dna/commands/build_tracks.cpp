@@ -9,7 +9,6 @@
 
 #include <memory>
 #include <string>
-#include <utility>
 
 namespace bigbird::cli {
 
@@ -28,16 +27,25 @@ constexpr Examples examples{
       "bigbird-dna build-tracks --signal ../test_data/tracks/tracks.tsv --reference "
       "../test_data/genome/yeast.fa.gz --include I VI --validation VI --output two-tracks"}}};
 
+int run_build_tracks(const BuildTracksOptions& options) {
+    PendingOutput folder(options.output.output, options.output.overwrite(), PendingOutput::Kind::folder);
+    examples::TrackOptions tracks = options.tracks;
+    tracks.chooses_hold_outs = tracks.validation.empty() && tracks.test.empty();
+    examples::build_tracks(tracks, folder.path());
+    folder.commit();
+    return 0;
+}
+
 }  // namespace
 
-void setup_build_tracks(Program& program, Runner<BuildTracksOptions> run) {
+void setup_build_tracks(Program& program) {
     auto options = std::make_shared<BuildTracksOptions>();
     examples::TrackOptions& tracks = options->tracks;
     tracks.bin = 128;
     CLI::App& command = program.add("build-tracks", "Chromatin",
                                     "Make bins of the genome with their coverage, one number per "
                                     "track.\nfinetune, predict and evaluate use them like bins with labels.",
-                                    options, std::move(run));
+                                    options, run_build_tracks);
     add_value(command, "--signal", "SHEET|FILE", tracks.signals,
               "A sheet with the columns name and path (and group, scale, soft_clip, clip, count, "
               "shift, aggregate, strand_pair), or bigWig, bedGraph or fragments (BED, BEDPE)")
@@ -70,15 +78,6 @@ void setup_build_tracks(Program& program, Runner<BuildTracksOptions> run) {
     add_examples(command, examples);
     show_first(command, {"--signal", "--reference", "--bin", "--count", "--validation", "--test", "--output",
                          "--force"});
-}
-
-int run(const BuildTracksOptions& options) {
-    PendingOutput folder(options.output.output, options.output.overwrite(), PendingOutput::Kind::folder);
-    examples::TrackOptions tracks = options.tracks;
-    tracks.chooses_hold_outs = tracks.validation.empty() && tracks.test.empty();
-    examples::build_tracks(tracks, folder.path());
-    folder.commit();
-    return 0;
 }
 
 }  // namespace bigbird::cli

@@ -8,7 +8,6 @@
 
 #include <memory>
 #include <string>
-#include <utility>
 
 namespace bigbird::cli {
 
@@ -27,13 +26,19 @@ constexpr Examples examples{
 constexpr Choices<std::string (*)(const ProgramText&), 3> scripts{
     {{bash_completion, "bash"}, {zsh_completion, "zsh"}, {fish_completion, "fish"}}};
 
+int run_completion(const CompletionOptions& options) {
+    const auto script = parse_choice(scripts, "shell", options.shell);
+    write_text(script(describe_program(*options.tree)), options.output);
+    return 0;
+}
+
 }  // namespace
 
-void setup_completion(Program& program, Runner<CompletionOptions> run) {
+void setup_completion(Program& program) {
     const auto options = std::make_shared<CompletionOptions>();
     CLI::App& command = program.add(
         "completion", "Help", "Print a script with which a shell completes commands, options and values",
-        options, std::move(run));
+        options, run_completion);
     command.footer(
         "Switch it on in ~/.bashrc: source <(bigbird-dna completion bash)\n\nIn ~/.zshrc, after compinit: "
         "source <(bigbird-dna completion zsh)\n\nIn ~/.config/fish/config.fish: bigbird-dna completion fish "
@@ -42,12 +47,6 @@ void setup_completion(Program& program, Runner<CompletionOptions> run) {
     add_choice_option(command, "shell", options->shell, {"bash", "zsh", "fish"}, "The shell")->required();
     add_stream_output_options(command, options->output, "Script to write; - is standard output");
     add_examples(command, examples);
-}
-
-int run(const CompletionOptions& options) {
-    const auto script = parse_choice(scripts, "shell", options.shell);
-    write_text(script(describe_program(*options.tree)), options.output);
-    return 0;
 }
 
 }  // namespace bigbird::cli

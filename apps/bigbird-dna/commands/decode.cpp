@@ -25,23 +25,7 @@ constexpr Examples examples{
      {"The same with the tokenizer of a model, into a file",
       "bigbird-dna decode --tokenizer pretrained/model --input ids.txt --output sequences.txt"}}};
 
-}  // namespace
-
-void setup_decode(Program& program, Runner<DecodeOptions> run) {
-    auto options = std::make_shared<DecodeOptions>();
-    CLI::App& command = program.add<DecodeOptions>("decode", "Corpus and tokenizer",
-                                                   "Decode token ids, one sequence per line, into sequences",
-                                                   options, std::move(run));
-    add_tokenizer_option(command, options->tokenizer);
-    add_value(command, "--input", "FILE|-", options->input,
-              "Token ids separated by blanks, one sequence per line, plain or gzip");
-    add_stream_output_options(command, options->output,
-                              "Decoded sequences, one per input line; special tokens are omitted");
-    add_threads_option(command, options->threads);
-    add_examples(command, examples);
-}
-
-int run(const DecodeOptions& options) {
+int run_decode(const DecodeOptions& options) {
     const auto tokenizer = tokenizer::DnaTokenizer::load(options.tokenizer);
     genome::TextInput input(options.input);
     genome::TextOutput output(options.output.output, options.output.overwrite());
@@ -49,6 +33,22 @@ int run(const DecodeOptions& options) {
     output.commit();
     log_debug("{} lines, {} bases, {} tokens", counts.lines, counts.bases, counts.tokens);
     return 0;
+}
+
+}  // namespace
+
+void setup_decode(Program& program) {
+    auto options = std::make_shared<DecodeOptions>();
+    CLI::App& command =
+        program.add("decode", "Corpus and tokenizer",
+                    "Decode token ids, one sequence per line, into sequences", options, run_decode);
+    add_tokenizer_option(command, options->tokenizer);
+    add_value(command, "--input", "FILE|-", options->input,
+              "Token ids separated by blanks, one sequence per line, plain or gzip");
+    add_stream_output_options(command, options->output,
+                              "Decoded sequences, one per input line; special tokens are omitted");
+    add_threads_option(command, options->threads);
+    add_examples(command, examples);
 }
 
 }  // namespace bigbird::cli

@@ -23,7 +23,7 @@ constexpr Examples examples{{{"One vector per row: the mean over its tokens",
 
 void setup_embed(Program& program, Runner<EmbedSpec> run) {
     auto spec = std::make_shared<EmbedSpec>();
-    CLI::App& command = program.add<EmbedSpec>(
+    CLI::App& command = program.add(
         "embed", "Tools", "Write a model's embeddings of sequences: one vector per row, or one per token.",
         spec, std::move(run));
     add_model_option(command, spec->model);

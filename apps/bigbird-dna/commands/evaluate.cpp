@@ -17,7 +17,6 @@
 #include <filesystem>
 #include <memory>
 #include <string>
-#include <utility>
 #include <vector>
 
 namespace bigbird::cli {
@@ -193,27 +192,6 @@ const TaskCommand task_commands[] = {
         "bins=chromatin/scores.tsv.gz --examples chromatin/examples --min-positives 10 --output "
         "comparison.html"}}}}};
 
-}  // namespace
-
-void setup_evaluate(Program& program, examples::Task task, Runner<EvaluateOptions> run) {
-    const TaskCommand& by_task = *std::ranges::find(task_commands, task, &TaskCommand::task);
-    auto options = std::make_shared<EvaluateOptions>();
-    evaluation::EvaluationRequest& request = options->request;
-    request.task = task;
-    request.options.threads = 0;
-    CLI::App& command =
-        program.add(by_task.name, by_task.group, by_task.description, options, std::move(run));
-    add_input_options(command, request);
-    add_seed_option(command, request.options.seed);
-    add_threads_option(command, request.options.threads);
-    add_report_options(command, *options);
-    by_task.add_options(command, *options);
-    add_examples(command, by_task.examples);
-    show_first(command, by_task.common);
-}
-
-namespace {
-
 /// Logs the report and writes it to all outputs, or to none.
 template <typename Report>
 void write_reports(const Report& report, const EvaluateOptions& options, Overwrite overwrite) {
@@ -231,9 +209,7 @@ bool has_numbers(const evaluation::EvaluationRequest& request) {
            examples::ExampleSet::load(request.examples).target() == examples::TargetKind::numbers;
 }
 
-}  // namespace
-
-int run(const EvaluateOptions& options) {
+int run_evaluate(const EvaluateOptions& options) {
     const Overwrite overwrite = options.force ? Overwrite::allow : Overwrite::refuse;
     for (const std::filesystem::path& output : options.outputs)
         if (output != "-") prepare_output(output, overwrite);
@@ -260,6 +236,24 @@ int run(const EvaluateOptions& options) {
                                                                          report.files.front().evaluation));
     }
     return 0;
+}
+
+}  // namespace
+
+void setup_evaluate(Program& program, examples::Task task) {
+    const TaskCommand& by_task = *std::ranges::find(task_commands, task, &TaskCommand::task);
+    auto options = std::make_shared<EvaluateOptions>();
+    evaluation::EvaluationRequest& request = options->request;
+    request.task = task;
+    request.options.threads = 0;
+    CLI::App& command = program.add(by_task.name, by_task.group, by_task.description, options, run_evaluate);
+    add_input_options(command, request);
+    add_seed_option(command, request.options.seed);
+    add_threads_option(command, request.options.threads);
+    add_report_options(command, *options);
+    by_task.add_options(command, *options);
+    add_examples(command, by_task.examples);
+    show_first(command, by_task.common);
 }
 
 }  // namespace bigbird::cli

@@ -52,7 +52,7 @@ constexpr Examples examples{
 
 void setup_evaluate_mlm(Program& program, Runner<EvaluateMlmOptions> run) {
     auto options = std::make_shared<EvaluateMlmOptions>();
-    CLI::App& command = program.add<EvaluateMlmOptions>(
+    CLI::App& command = program.add(
         "evaluate-mlm", "Pretraining",
         "Score a pretrained model on held-out documents: bits per base, accuracy, next-sentence "
         "accuracy.\nBits per base = sum of -log2 p over the masked tokens / number of bases in these tokens.",

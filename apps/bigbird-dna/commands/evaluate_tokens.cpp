@@ -9,7 +9,6 @@
 
 #include <filesystem>
 #include <memory>
-#include <utility>
 #include <vector>
 
 namespace bigbird::cli {
@@ -30,14 +29,31 @@ constexpr Examples examples{
       "bigbird-dna evaluate-tokens --scores bases.tsv.gz --labels ../test_data/tokens/labels.bed.gz "
       "--reference ../test_data/genome/22.fa.gz --output -"}}};
 
+int run_evaluate_tokens(const EvaluateTokensOptions& options) {
+    const Overwrite overwrite = options.force ? Overwrite::allow : Overwrite::refuse;
+    for (const std::filesystem::path& output : options.outputs)
+        if (output != "-") prepare_output(output, overwrite);
+    evaluation::BaseEvaluationRequest request = options.request;
+    request.options.threads = resolve_threads(request.options.threads);
+    const evaluation::BaseEvaluation evaluation = evaluation::evaluate_bases(request);
+    for (const std::string& line : evaluation::to_lines(evaluation))
+        log_info("{}", line);
+    std::vector<std::unique_ptr<genome::TextOutput>> reports;
+    for (const std::filesystem::path& output : options.outputs)
+        reports.push_back(evaluation::write_evaluation(evaluation, output, overwrite));
+    genome::commit_together(reports);
+    return 0;
+}
+
 }  // namespace
 
-void setup_evaluate_tokens(Program& program, Runner<EvaluateTokensOptions> run) {
+void setup_evaluate_tokens(Program& program) {
     auto options = std::make_shared<EvaluateTokensOptions>();
     evaluation::BaseEvaluationRequest& request = options->request;
-    CLI::App& command = program.add(
-        "evaluate-tokens", "Bases",
-        "Evaluate scores of bases: AUROC, AUPRC, and F1 of the most probable label", options, std::move(run));
+    CLI::App& command =
+        program.add("evaluate-tokens", "Bases",
+                    "Evaluate scores of bases: AUROC, AUPRC, and F1 of the most probable label", options,
+                    run_evaluate_tokens);
     add_value(command, "--scores", "FILE", request.scores,
               "Score table of predict-tokens, - for standard input")
         ->required();
@@ -57,22 +73,6 @@ void setup_evaluate_tokens(Program& program, Runner<EvaluateTokensOptions> run) 
     add_threads_option(command, request.options.threads);
     add_examples(command, examples);
     show_first(command, {"--scores", "--labels", "--reference", "--output", "--force"});
-}
-
-int run(const EvaluateTokensOptions& options) {
-    const Overwrite overwrite = options.force ? Overwrite::allow : Overwrite::refuse;
-    for (const std::filesystem::path& output : options.outputs)
-        if (output != "-") prepare_output(output, overwrite);
-    evaluation::BaseEvaluationRequest request = options.request;
-    request.options.threads = resolve_threads(request.options.threads);
-    const evaluation::BaseEvaluation evaluation = evaluation::evaluate_bases(request);
-    for (const std::string& line : evaluation::to_lines(evaluation))
-        log_info("{}", line);
-    std::vector<std::unique_ptr<genome::TextOutput>> reports;
-    for (const std::filesystem::path& output : options.outputs)
-        reports.push_back(evaluation::write_evaluation(evaluation, output, overwrite));
-    genome::commit_together(reports);
-    return 0;
 }
 
 }  // namespace bigbird::cli

@@ -336,8 +336,7 @@ void setup_finetune(Program& program, examples::Task task, Runner<FinetuneSpec> 
     spec->task = task;
     spec->epochs = by_task.epochs;
     spec->positive_weight = by_task.positive_weight;
-    CLI::App& command =
-        program.add<FinetuneSpec>(by_task.name, by_task.group, by_task.description, spec, std::move(run));
+    CLI::App& command = program.add(by_task.name, by_task.group, by_task.description, spec, std::move(run));
     add_finetune_options(command, *spec, by_task.baselines);
     if (task == examples::Task::chromatin) add_bins_options(command, *spec);
     if (task == examples::Task::chromatin) show_bins_defaults(command);

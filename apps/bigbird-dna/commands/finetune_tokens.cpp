@@ -71,7 +71,7 @@ const std::vector<std::string> common_options{"--annotations", "--reference",  "
 void setup_finetune_tokens(Program& program, Runner<FinetuneTokensSpec> run) {
     auto spec = std::make_shared<FinetuneTokensSpec>();
     auto held_out = std::make_shared<HoldOutOptions>();
-    CLI::App& command = program.add<FinetuneTokensSpec>(
+    CLI::App& command = program.add(
         "finetune-tokens", "Bases",
         "Fine-tune a pretrained model to label each base, learning from the rows of a BED file.\nA token's "
         "target is the share of each label among its bases; a base gets its token's probabilities.",

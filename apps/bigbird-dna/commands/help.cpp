@@ -9,7 +9,6 @@
 #include <algorithm>
 #include <memory>
 #include <string>
-#include <utility>
 
 namespace bigbird::cli {
 
@@ -48,13 +47,23 @@ void write_manual(const HelpOptions& options) {
     folder.commit();
 }
 
+int run_help(const HelpOptions& options) {
+    const bool to_file = options.output.output != "-";
+    if (options.man && options.command.empty() && to_file) {
+        write_manual(options);
+        return 0;
+    }
+    write_text(help_text(options), options.output);
+    return 0;
+}
+
 }  // namespace
 
-void setup_help(Program& program, Runner<HelpOptions> run) {
+void setup_help(Program& program) {
     const auto options = std::make_shared<HelpOptions>();
     CLI::App& command = program.add(
         "help", "Help", "Print the help of a command, the command reference, or pages of the manual", options,
-        std::move(run));
+        run_help);
     options->tree = command.get_parent();
     std::vector<std::string> names;
     for (const CLI::App* each : options->tree->get_subcommands([](const CLI::App*) { return true; }))
@@ -74,16 +83,6 @@ void setup_help(Program& program, Runner<HelpOptions> run) {
         ->excludes(markdown);
     add_stream_output_options(command, options->output, "Text to write; - is standard output");
     add_examples(command, examples);
-}
-
-int run(const HelpOptions& options) {
-    const bool to_file = options.output.output != "-";
-    if (options.man && options.command.empty() && to_file) {
-        write_manual(options);
-        return 0;
-    }
-    write_text(help_text(options), options.output);
-    return 0;
 }
 
 }  // namespace bigbird::cli

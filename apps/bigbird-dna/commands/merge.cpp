@@ -61,14 +61,24 @@ void merge(const MergeOptions& options, const std::vector<fs::path>& paths, int 
     corpus::merge_documents(parts, options.output.output, overwrite, threads, std::array{&manifest});
 }
 
+int run_merge(const MergeOptions& options) {
+    prepare_output(options.output.output, options.output.overwrite());
+    if (!options.manifest.empty()) prepare_output(options.manifest, options.output.overwrite());
+    const std::vector<fs::path> paths = without_records(options.parts);
+    merge(options, paths, resolve_threads(options.threads));
+    remove_part_record(options.output.output);
+    log_info("{}: {} parts together", options.output.output.string(), paths.size());
+    return 0;
+}
+
 }  // namespace
 
-void setup_merge(Program& program, Runner<MergeOptions> run) {
+void setup_merge(Program& program) {
     auto options = std::make_shared<MergeOptions>();
-    CLI::App& command = program.add<MergeOptions>("merge", "Tools",
-                                                  "Join the parts that commands with --shard wrote. The "
-                                                  "result is identical to the output of a single run.",
-                                                  options, std::move(run));
+    CLI::App& command = program.add("merge", "Tools",
+                                    "Join the parts that commands with --shard wrote. The "
+                                    "result is identical to the output of a single run.",
+                                    options, run_merge);
     add_value(command, "PART", "FILE", options->parts,
               "All parts of one job, in any order: the files or folders that --output named, each with "
               "its .part.json beside it")
@@ -79,16 +89,6 @@ void setup_merge(Program& program, Runner<MergeOptions> run) {
         ->group("Output");
     add_threads_option(command, options->threads);
     add_examples(command, examples);
-}
-
-int run(const MergeOptions& options) {
-    prepare_output(options.output.output, options.output.overwrite());
-    if (!options.manifest.empty()) prepare_output(options.manifest, options.output.overwrite());
-    const std::vector<fs::path> paths = without_records(options.parts);
-    merge(options, paths, resolve_threads(options.threads));
-    remove_part_record(options.output.output);
-    log_info("{}: {} parts together", options.output.output.string(), paths.size());
-    return 0;
 }
 
 }  // namespace bigbird::cli

@@ -41,7 +41,7 @@ void add_outputs(CLI::App& command, Spec& spec, const std::string& what) {
 
 void setup_motifs_export(Program& program, Runner<ExportMotifsSpec> run) {
     auto spec = std::make_shared<ExportMotifsSpec>();
-    CLI::App& command = program.add<ExportMotifsSpec>(
+    CLI::App& command = program.add(
         "motifs-export", "Motifs",
         "Write the filters of a model's first convolution as motifs, each with the label that it feeds or "
         "correlates with most.\nA filter's motif is made from its sites: positions where its activation "
@@ -58,7 +58,7 @@ void setup_motifs_export(Program& program, Runner<ExportMotifsSpec> run) {
 
 void setup_motifs_marginalize(Program& program, Runner<MarginalizeSpec> run) {
     auto spec = std::make_shared<MarginalizeSpec>();
-    CLI::App& command = program.add<MarginalizeSpec>(
+    CLI::App& command = program.add(
         "motifs-marginalize", "Motifs",
         "Measure how inserting a motif into background sequences changes the score of each label.\nThe "
         "motif's most likely letters replace the letters in the middle of the background. A bin model scores "

@@ -178,8 +178,7 @@ void setup_predict(Program& program, examples::Task task, Runner<PredictSpec> ru
     auto spec = std::make_shared<PredictSpec>();
     spec->task = task;
     if (task == examples::Task::chromatin) spec->strands = task_models::Strands::average;
-    CLI::App& command =
-        program.add<PredictSpec>(about.name, about.group, about.description, spec, std::move(run));
+    CLI::App& command = program.add(about.name, about.group, about.description, spec, std::move(run));
     add_predict_options(command, *spec, about.window);
     about.add_own_options(command, *spec);
     add_examples(command, about.examples);

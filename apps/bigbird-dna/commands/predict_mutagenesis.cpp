@@ -23,7 +23,7 @@ constexpr Examples examples{
 
 void setup_predict_mutagenesis(Program& program, Runner<MutagenesisSpec> run) {
     auto spec = std::make_shared<MutagenesisSpec>();
-    CLI::App& command = program.add<MutagenesisSpec>(
+    CLI::App& command = program.add(
         "predict-mutagenesis", "Variants",
         "Score every substitution of every base of BED rows or sequences: writes one row per base and label, "
         "with the effects of A, C, G and T. Tracks contain each base's largest effect. With --delete or "

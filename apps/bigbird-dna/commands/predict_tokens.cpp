@@ -26,11 +26,10 @@ constexpr Examples examples{
 
 void setup_predict_tokens(Program& program, Runner<PredictTokensSpec> run) {
     auto spec = std::make_shared<PredictTokensSpec>();
-    CLI::App& command =
-        program.add<PredictTokensSpec>("predict-tokens", "Bases",
-                                       "Predict the probability of each label for every base of BED rows: "
-                                       "writes one row per run of bases with equal scores, in order",
-                                       spec, std::move(run));
+    CLI::App& command = program.add("predict-tokens", "Bases",
+                                    "Predict the probability of each label for every base of BED rows: "
+                                    "writes one row per run of bases with equal scores, in order",
+                                    spec, std::move(run));
     add_model_option(command, spec->model);
     add_reference_option(command, spec->references);
     add_value(command, "--regions", "BED", spec->regions, "BED to score, or '-' for standard input")

@@ -76,7 +76,7 @@ void add_variant_options(CLI::App& command, VariantSpec& spec, const std::string
 
 void setup_build_background(Program& program, Runner<BackgroundSpec> run) {
     auto spec = std::make_shared<BackgroundSpec>();
-    CLI::App& command = program.add<BackgroundSpec>(
+    CLI::App& command = program.add(
         "build-background", "Variants",
         "Score many variants as a background that predict-variants ranks effects against.\nWrites, per "
         "label, the quantiles of the effects of the variants, and of the same alleles at random positions. "
@@ -99,11 +99,11 @@ void setup_build_background(Program& program, Runner<BackgroundSpec> run) {
 void setup_predict_variants(Program& program, Runner<VariantSpec> run) {
     auto spec = std::make_shared<VariantSpec>();
     CLI::App& command =
-        program.add<VariantSpec>("predict-variants", "Variants",
-                                 "Score variants: the difference between a chromatin or promoter model's "
-                                 "scores of the two alleles or, without fine-tuning, how likely a pretrained "
-                                 "model finds each allele. Writes one row per alternative allele, in order.",
-                                 spec, std::move(run));
+        program.add("predict-variants", "Variants",
+                    "Score variants: the difference between a chromatin or promoter model's "
+                    "scores of the two alleles or, without fine-tuning, how likely a pretrained "
+                    "model finds each allele. Writes one row per alternative allele, in order.",
+                    spec, std::move(run));
     add_variant_options(command, *spec, "VCF (plain, gzip, bgzip) or BCF, or '-' for standard input");
     add_labels_option(command, spec->labels);
     add_value(command, "--write", "LIST", spec->quantities,

@@ -119,7 +119,7 @@ constexpr Examples examples{
 
 void setup_pretrain(Program& program, Runner<PretrainSpec> run) {
     auto spec = std::make_shared<PretrainSpec>();
-    CLI::App& command = program.add<PretrainSpec>(
+    CLI::App& command = program.add(
         "pretrain", "Pretraining",
         "Pretrain BigBird on documents, by masked tokens and next-sentence prediction.\nThe same command, "
         "given again, resumes a stopped run from its newest checkpoint.",

@@ -33,34 +33,6 @@ constexpr Examples examples{
      {"The second layer of a pretrained model, as text",
       "bigbird-dna show-attention --config pretrained/model/config.json --length 1024 --layer 1"}}};
 
-}  // namespace
-
-void setup_show_attention(Program& program, Runner<ShowAttentionOptions> run) {
-    const auto options = std::make_shared<ShowAttentionOptions>();
-    CLI::App& command =
-        program.add("show-attention", "Tools",
-                    "Draw which key blocks each query block attends to, for a length and a layer", options,
-                    std::move(run));
-    command.footer(
-        "Rows are query blocks, columns are key blocks. #: global, o: window, *: random, .: not attended,\n"
-        "a digit: attended that many times. A summary goes to standard error.");
-    add_value(command, "--config", "FILE", options->config, "A model's config.json; default: a base model");
-    add_choice_option(command, "--pattern", options->pattern,
-                      {"bigbird", "bigbird-first", "bigbird-etc", "full", "window", "random", "random+window",
-                       "sliding", "dilated", "global+sliding"},
-                      "Attention pattern, instead of the configuration's");
-    add_stream_output_options(command, options->output,
-                              "Drawing to write: SVG or PNG if the name ends in .svg or .png, else text");
-    add_value(command, "--length", "N", options->length,
-              "Sequence length in tokens, rounded up to complete blocks", CLI::PositiveNumber);
-    add_value(command, "--layer", "N", options->layer, "Layer, from 0", CLI::NonNegativeNumber);
-    add_value(command, "--head", "N", options->head, "", CLI::NonNegativeNumber);
-    add_examples(command, examples);
-    show_first(command, {"--config", "--pattern", "--length", "--layer", "--output"});
-}
-
-namespace {
-
 void check_layer(const model::BigBirdConfig& config, const ShowAttentionOptions& options) {
     if (options.layer < config.num_hidden_layers && options.head < config.num_attention_heads) return;
     throw ConfigError("--layer and --head begin at 0; the model has " +
@@ -76,9 +48,7 @@ attention::PatternSpec drawn_window(const model::BigBirdConfig& config, const Sh
     return window;
 }
 
-}  // namespace
-
-int run(const ShowAttentionOptions& options) {
+int run_show_attention(const ShowAttentionOptions& options) {
     model::BigBirdConfig config;
     if (!options.config.empty()) {
         config = model::config_from_json(read_json(options.config), options.config);
@@ -119,6 +89,32 @@ int run(const ShowAttentionOptions& options) {
         cost.blocks, spec.block_size, cost.pairs, cost.keys_per_query,
         cost.flops(spec.block_size, head_dim) / 1e9, head_dim, 100 * cost.share_of_full);
     return 0;
+}
+
+}  // namespace
+
+void setup_show_attention(Program& program) {
+    const auto options = std::make_shared<ShowAttentionOptions>();
+    CLI::App& command =
+        program.add("show-attention", "Tools",
+                    "Draw which key blocks each query block attends to, for a length and a layer", options,
+                    run_show_attention);
+    command.footer(
+        "Rows are query blocks, columns are key blocks. #: global, o: window, *: random, .: not attended,\n"
+        "a digit: attended that many times. A summary goes to standard error.");
+    add_value(command, "--config", "FILE", options->config, "A model's config.json; default: a base model");
+    add_choice_option(command, "--pattern", options->pattern,
+                      {"bigbird", "bigbird-first", "bigbird-etc", "full", "window", "random", "random+window",
+                       "sliding", "dilated", "global+sliding"},
+                      "Attention pattern, instead of the configuration's");
+    add_stream_output_options(command, options->output,
+                              "Drawing to write: SVG or PNG if the name ends in .svg or .png, else text");
+    add_value(command, "--length", "N", options->length,
+              "Sequence length in tokens, rounded up to complete blocks", CLI::PositiveNumber);
+    add_value(command, "--layer", "N", options->layer, "Layer, from 0", CLI::NonNegativeNumber);
+    add_value(command, "--head", "N", options->head, "", CLI::NonNegativeNumber);
+    add_examples(command, examples);
+    show_first(command, {"--config", "--pattern", "--length", "--layer", "--output"});
 }
 
 }  // namespace bigbird::cli

@@ -44,30 +44,7 @@ constexpr Examples examples{{{"Shards of tokens for pretrain --documents",
                               "bigbird-dna tokenize --documents documents/train.txt.gz --tokenizer "
                               "kmers:6 --output corpus-6-mers"}}};
 
-}  // namespace
-
-void setup_tokenize(Program& program, Runner<TokenizeOptions> run) {
-    auto options = std::make_shared<TokenizeOptions>();
-    CLI::App& command = program.add<TokenizeOptions>(
-        "tokenize", "Corpus and tokenizer",
-        "Encode documents once into memory-mapped token shards, for pretrain", options, std::move(run));
-    add_value(command, "--documents", "FILE", options->documents,
-              "Documents of build-documents, text or (with --reference) coordinates; - is standard input")
-        ->required();
-    add_reference_option(command, options->references, false)
-        ->description("The genome of --documents' coordinates: FASTA, plain, bgzip or gzip");
-    add_input_options(command, options->input,
-                      "Tokenizer: a .model of train-tokenizer, a Hugging Face tokenizer.json (such as "
-                      "GENA-LM's), or a model folder");
-    add_output_options(command, options->output, "Folder of shards (lib/bigbird/corpus/tokens/FORMAT.md)");
-    add_value(command, "--shard-tokens", "N", options->shard_tokens, "", CLI::PositiveNumber);
-    add_shard_option(command, options->shard, "documents");
-    add_threads_option(command, options->threads);
-    add_examples(command, examples);
-    show_first(command, {"--documents", "--reference", "--tokenizer", "--output", "--shard"});
-}
-
-int run(const TokenizeOptions& options) {
+int run_tokenize(const TokenizeOptions& options) {
     const int threads = resolve_threads(options.threads);
     require_readable(options.documents);
     if (options.shard && options.documents == "-")
@@ -107,6 +84,29 @@ int run(const TokenizeOptions& options) {
              counts.sentences, counts.tokens, bases / static_cast<double>(counts.tokens),
              Progress::duration(seconds), bases / 1e6 / seconds);
     return 0;
+}
+
+}  // namespace
+
+void setup_tokenize(Program& program) {
+    auto options = std::make_shared<TokenizeOptions>();
+    CLI::App& command = program.add("tokenize", "Corpus and tokenizer",
+                                    "Encode documents once into memory-mapped token shards, for pretrain",
+                                    options, run_tokenize);
+    add_value(command, "--documents", "FILE", options->documents,
+              "Documents of build-documents, text or (with --reference) coordinates; - is standard input")
+        ->required();
+    add_reference_option(command, options->references, false)
+        ->description("The genome of --documents' coordinates: FASTA, plain, bgzip or gzip");
+    add_input_options(command, options->input,
+                      "Tokenizer: a .model of train-tokenizer, a Hugging Face tokenizer.json (such as "
+                      "GENA-LM's), or a model folder");
+    add_output_options(command, options->output, "Folder of shards (lib/bigbird/corpus/tokens/FORMAT.md)");
+    add_value(command, "--shard-tokens", "N", options->shard_tokens, "", CLI::PositiveNumber);
+    add_shard_option(command, options->shard, "documents");
+    add_threads_option(command, options->threads);
+    add_examples(command, examples);
+    show_first(command, {"--documents", "--reference", "--tokenizer", "--output", "--shard"});
 }
 
 }  // namespace bigbird::cli

@@ -113,7 +113,7 @@ constexpr Examples examples{
 
 void setup_train(Program& program, Runner<TrainSpec> run) {
     auto spec = std::make_shared<TrainSpec>();
-    CLI::App& command = program.add<TrainSpec>(
+    CLI::App& command = program.add(
         "train", "Tasks",
         "Train and evaluate a model from peaks, coverage or labeled sequences in one go. Makes examples, "
         "trains a model\nand a linear baseline, evaluates both on held-out rows, and writes a report and a "

@@ -47,13 +47,50 @@ constexpr Examples examples{{{"256 tokens, learned from documents",
                               "bigbird-dna train-tokenizer --reference ../test_data/genome/yeast.fa.gz "
                               "--vocab-size 4096 --output yeast.model --hugging-face yeast-tokenizer"}}};
 
+int run_train_tokenizer(const TrainTokenizerOptions& options) {
+    if (options.documents.empty() && options.references.empty())
+        throw ConfigError("nothing to train on: give --documents or --reference");
+    tokenizer::TrainSpec spec = options.spec;
+    spec.threads = resolve_threads(options.threads);
+    if (!options.report.empty()) prepare_output(options.report, options.output.overwrite());
+    std::optional<PendingOutput> hugging_face;
+    if (!options.hugging_face.empty())
+        hugging_face.emplace(options.hugging_face, options.output.overwrite(), PendingOutput::Kind::folder);
+    tokenizer::TokenizerTrainer trainer(spec, options.output.output, options.output.overwrite());
+    const auto genome = options.references.empty() ? nullptr : genome::open_references(options.references);
+    if (options.documents.empty()) {
+        corpus::add_genome(trainer, *genome, spec.seed, spec.threads);
+    } else {
+        corpus::DocumentReader documents(options.documents, genome.get());
+        corpus::add_documents(trainer, documents);
+    }
+    std::optional<PendingOutput> report_file;
+    const auto companions = [&](const tokenizer::TrainReport& of, const tokenizer::DnaTokenizer& tokenizer) {
+        std::vector<PendingOutput*> outputs;
+        if (!options.report.empty()) {
+            report_file.emplace(options.report, options.output.overwrite());
+            report_file->write(
+                [&](std::ostream& out) { out << corpus::report_json(spec, of).dump(2) << '\n'; });
+            outputs.push_back(&*report_file);
+        }
+        if (hugging_face) {
+            tokenizer::write_tokenizer_files(tokenizer, default_positions, hugging_face->path());
+            outputs.push_back(&*hugging_face);
+        }
+        return outputs;
+    };
+    const tokenizer::TrainReport report = trainer.finish(companions);
+    log_info("{} pieces, {:.3f} bases a token", report.vocab_size, report.bases_per_token());
+    return 0;
+}
+
 }  // namespace
 
-void setup_train_tokenizer(Program& program, Runner<TrainTokenizerOptions> run) {
+void setup_train_tokenizer(Program& program) {
     auto options = std::make_shared<TrainTokenizerOptions>();
-    CLI::App& command = program.add<TrainTokenizerOptions>(
-        "train-tokenizer", "Corpus and tokenizer",
-        "Train a DNA byte-pair encoding on documents or on a genome", options, std::move(run));
+    CLI::App& command = program.add("train-tokenizer", "Corpus and tokenizer",
+                                    "Train a DNA byte-pair encoding on documents or on a genome", options,
+                                    run_train_tokenizer);
     add_value(command, "--documents", "FILE", options->documents,
               "Documents of build-documents, text or (with --reference) coordinates; - is standard input");
     add_reference_option(command, options->references, false)
@@ -92,43 +129,6 @@ void setup_train_tokenizer(Program& program, Runner<TrainTokenizerOptions> run) 
     add_examples(command, examples);
     show_first(command,
                {"--documents", "--reference", "--vocab-size", "--output", "--force", "--hugging-face"});
-}
-
-int run(const TrainTokenizerOptions& options) {
-    if (options.documents.empty() && options.references.empty())
-        throw ConfigError("nothing to train on: give --documents or --reference");
-    tokenizer::TrainSpec spec = options.spec;
-    spec.threads = resolve_threads(options.threads);
-    if (!options.report.empty()) prepare_output(options.report, options.output.overwrite());
-    std::optional<PendingOutput> hugging_face;
-    if (!options.hugging_face.empty())
-        hugging_face.emplace(options.hugging_face, options.output.overwrite(), PendingOutput::Kind::folder);
-    tokenizer::TokenizerTrainer trainer(spec, options.output.output, options.output.overwrite());
-    const auto genome = options.references.empty() ? nullptr : genome::open_references(options.references);
-    if (options.documents.empty()) {
-        corpus::add_genome(trainer, *genome, spec.seed, spec.threads);
-    } else {
-        corpus::DocumentReader documents(options.documents, genome.get());
-        corpus::add_documents(trainer, documents);
-    }
-    std::optional<PendingOutput> report_file;
-    const auto companions = [&](const tokenizer::TrainReport& of, const tokenizer::DnaTokenizer& tokenizer) {
-        std::vector<PendingOutput*> outputs;
-        if (!options.report.empty()) {
-            report_file.emplace(options.report, options.output.overwrite());
-            report_file->write(
-                [&](std::ostream& out) { out << corpus::report_json(spec, of).dump(2) << '\n'; });
-            outputs.push_back(&*report_file);
-        }
-        if (hugging_face) {
-            tokenizer::write_tokenizer_files(tokenizer, default_positions, hugging_face->path());
-            outputs.push_back(&*hugging_face);
-        }
-        return outputs;
-    };
-    const tokenizer::TrainReport report = trainer.finish(companions);
-    log_info("{} pieces, {:.3f} bases a token", report.vocab_size, report.bases_per_token());
-    return 0;
 }
 
 }  // namespace bigbird::cli

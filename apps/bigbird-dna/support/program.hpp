@@ -8,6 +8,7 @@
 #include <functional>
 #include <memory>
 #include <string>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -28,7 +29,7 @@ public:
     /// added automatically.
     template <typename Options>
     CLI::App& add(const std::string& name, const std::string& group, const std::string& description,
-                  std::shared_ptr<Options> options, Runner<Options> run) {
+                  std::shared_ptr<Options> options, std::type_identity_t<Runner<Options>> run) {
         return add_command(
             name, group, description,
             [options = std::move(options), run = std::move(run)] { return run(*options); });
