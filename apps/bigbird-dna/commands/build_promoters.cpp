@@ -6,23 +6,16 @@
 #include "bigbird/core/parallel.hpp"
 #include "bigbird/examples/build/promoters.hpp"
 
-#include <cstdint>
 #include <filesystem>
 #include <memory>
 #include <string>
-#include <vector>
 
 namespace bigbird::cli {
 
 struct BuildPromotersOptions {
-    std::filesystem::path tss, chain;
-    std::vector<std::filesystem::path> references;
+    examples::PromoterOptions promoters;
+    std::filesystem::path chain;
     std::string window = "-5000:3000", negatives = "random-bases";
-    HoldOutOptions hold_outs;
-    double max_n_fraction = 0.5;
-    std::uint64_t seed = 0;
-    bool skip_invalid = false;
-    int threads = 0;
     OutputOptions output;
 };
 
@@ -38,18 +31,11 @@ constexpr Examples examples{
       "../test_data/genome/22.fa.gz --negatives genomic --output genomic-promoters"}}};
 
 int run_build_promoters(const BuildPromotersOptions& options) {
-    examples::PromoterOptions promoters;
-    promoters.tss = options.tss;
+    examples::PromoterOptions promoters = options.promoters;
     if (!options.chain.empty()) promoters.chain = options.chain;
-    promoters.references = options.references;
     promoters.bounds = rows::parse_window_bounds(options.window);
     promoters.negatives = examples::parse_negative_kind(options.negatives);
-    promoters.validation = options.hold_outs.validation;
-    promoters.test = options.hold_outs.test;
-    promoters.max_n_fraction = options.max_n_fraction;
-    promoters.seed = options.seed;
-    promoters.skip_invalid = options.skip_invalid;
-    promoters.threads = resolve_threads(options.threads);
+    promoters.threads = resolve_threads(promoters.threads);
     PendingOutput folder(options.output.output, options.output.overwrite(), PendingOutput::Kind::folder);
     examples::build_promoters(promoters, folder.path());
     folder.commit();
@@ -60,13 +46,15 @@ int run_build_promoters(const BuildPromotersOptions& options) {
 
 void setup_build_promoters(Program& program) {
     auto options = std::make_shared<BuildPromotersOptions>();
+    examples::PromoterOptions& promoters = options->promoters;
+    promoters.threads = 0;
     CLI::App& command = program.add("build-promoters", "Promoters",
                                     "Make labeled promoter examples from transcription start sites", options,
                                     run_build_promoters);
-    add_value(command, "--tss", "BED", options->tss,
+    add_value(command, "--tss", "BED", promoters.tss,
               "Transcription start sites with strand, such as EPDnew's BED")
         ->required();
-    add_reference_option(command, options->references);
+    add_reference_option(command, promoters.references);
     add_value(command, "--chain", "FILE", options->chain,
               "Chain file to lift the TSSs over, such as hg38ToHg19.over.chain.gz");
     add_value(command, "--window", "A:B", options->window,
@@ -76,13 +64,14 @@ void setup_build_promoters(Program& program) {
               "them; shuffled: shuffle a promoter, keeping the number of each dinucleotide; genomic: other "
               "windows of the genome",
               CLI::IsMember({"random-bases", "permuted", "shuffled", "genomic"}));
-    add_value(command, "--max-n-fraction", "SHARE", options->max_n_fraction, "", CLI::Range(0.0, 1.0));
-    add_hold_out_options(command, options->hold_outs, "a window counts as inside if its TSS does");
-    add_seed_option(command, options->seed);
+    add_value(command, "--max-n-fraction", "SHARE", promoters.max_n_fraction, "", CLI::Range(0.0, 1.0));
+    add_hold_out_options(command, promoters.validation, promoters.test,
+                         "a window counts as inside if its TSS does");
+    add_seed_option(command, promoters.seed);
     command.add_flag(
-        "--skip-invalid", options->skip_invalid,
+        "--skip-invalid", promoters.skip_invalid,
         "Skip all rows that do not match the reference (by default, more than 20 % of them is an error)");
-    add_threads_option(command, options->threads);
+    add_threads_option(command, promoters.threads);
     add_output_options(command, options->output, "Example folder to write");
     add_examples(command, examples);
     show_first(command, {"--tss", "--reference", "--chain", "--window", "--validation", "--test", "--output",

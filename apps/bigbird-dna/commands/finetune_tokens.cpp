@@ -70,17 +70,14 @@ const std::vector<std::string> common_options{"--annotations", "--reference",  "
 
 void setup_finetune_tokens(Program& program, Runner<FinetuneTokensSpec> run) {
     auto spec = std::make_shared<FinetuneTokensSpec>();
-    auto held_out = std::make_shared<HoldOutOptions>();
     CLI::App& command = program.add(
         "finetune-tokens", "Bases",
         "Fine-tune a pretrained model to label each base, learning from the rows of a BED file.\nA token's "
         "target is the share of each label among its bases; a base gets its token's probabilities.",
         spec, std::move(run));
     add_label_options(command, *spec);
-    add_hold_out_options(command, *held_out, "their bases are not used for training");
-    command.parse_complete_callback([&command, spec, held_out] {
-        spec->validation = held_out->validation;
-        spec->test = held_out->test;
+    add_hold_out_options(command, spec->validation, spec->test, "their bases are not used for training");
+    command.parse_complete_callback([&command, spec] {
         // Calibration would undo the weights: a rare label would no longer be the most probable one where its
         // weight made it so.
         const bool balanced = spec->label_weights == task_models::LabelWeights::balanced;

@@ -95,16 +95,10 @@ void add_seed_option(CLI::App& command, std::uint64_t& seed);
 std::vector<CLI::Option*> add_bin_region_options(CLI::App& command, std::vector<std::string>& include,
                                                  std::vector<std::string>& exclude);
 
-struct HoldOutOptions {
-    std::vector<std::string> validation, test;
-};
 /// --validation and --test: contigs, regions or BED files held out of training; `by` says which part of a row
 /// decides.
 void add_hold_out_options(CLI::App& command, std::vector<std::string>& validation,
                           std::vector<std::string>& test, const std::string& by);
-inline void add_hold_out_options(CLI::App& command, HoldOutOptions& options, const std::string& by) {
-    add_hold_out_options(command, options.validation, options.test, by);
-}
 
 /// --batch-tokens, 0 = what fits the device.
 void add_batch_tokens_option(CLI::App& command, std::int64_t& batch_tokens);
