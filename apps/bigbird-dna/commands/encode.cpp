@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// encode and decode.
 #include "commands/commands.hpp"
 #include "options/option_groups.hpp"
 #include "support/help_notes.hpp"
@@ -11,28 +12,44 @@
 
 namespace bigbird::cli {
 
-struct EncodeOptions {
+namespace {
+
+struct LineOptions {
     std::filesystem::path tokenizer, input = "-";
     OutputOptions output;
     bool offsets = false;
     int threads = 0;
 };
 
-namespace {
+constexpr Examples encode_examples{{{"Token ids of each line",
+                                     "bigbird-dna encode --tokenizer tokenizer/tokenizer.model --input "
+                                     "../test_data/tokenizer/sentences.txt --output ids.txt"},
+                                    {"The bases of each token",
+                                     "bigbird-dna encode --tokenizer tokenizer/tokenizer.model --input "
+                                     "../test_data/tokenizer/sentences.txt --offsets"}}};
 
-constexpr Examples examples{{{"Token ids of each line",
-                              "bigbird-dna encode --tokenizer tokenizer/tokenizer.model --input "
-                              "../test_data/tokenizer/sentences.txt --output ids.txt"},
-                             {"The bases of each token",
-                              "bigbird-dna encode --tokenizer tokenizer/tokenizer.model --input "
-                              "../test_data/tokenizer/sentences.txt --offsets"}}};
+constexpr Examples decode_examples{
+    {{"The sequences of the ids that encode wrote",
+      "bigbird-dna decode --tokenizer tokenizer/tokenizer.model --input ids.txt"},
+     {"The same with the tokenizer of a model, into a file",
+      "bigbird-dna decode --tokenizer pretrained/model --input ids.txt --output sequences.txt"}}};
 
-int run_encode(const EncodeOptions& options) {
+void add_line_options(CLI::App& command, LineOptions& options, const std::string& input,
+                      const std::string& output) {
+    add_value(command, "--tokenizer", "MODEL", options.tokenizer,
+              "Tokenizer: a .model of train-tokenizer, a Hugging Face tokenizer.json (such as "
+              "GENA-LM's), or a model folder")
+        ->required();
+    add_value(command, "--input", "FILE|-", options.input, input);
+    add_stream_output_options(command, options.output, output);
+}
+
+/// Writes what `convert`, one of corpus/documents/sequence_lines.hpp, makes of the input's lines.
+int run_on_lines(const LineOptions& options, decltype(corpus::encode_lines)* convert) {
     const auto tokenizer = tokenizer::DnaTokenizer::load(options.tokenizer);
     genome::TextInput input(options.input);
     genome::TextOutput output(options.output.output, options.output.overwrite());
-    const auto encode = options.offsets ? corpus::encode_offsets : corpus::encode_lines;
-    const auto counts = encode(input, tokenizer, resolve_threads(options.threads), output);
+    const auto counts = convert(input, tokenizer, resolve_threads(options.threads), output);
     output.commit();
     log_debug("{} lines, {} bases, {} tokens", counts.lines, counts.bases, counts.tokens);
     return 0;
@@ -41,19 +58,29 @@ int run_encode(const EncodeOptions& options) {
 }  // namespace
 
 void setup_encode(Program& program) {
-    auto options = std::make_shared<EncodeOptions>();
-    CLI::App& command =
-        program.add("encode", "Corpus and tokenizer",
-                    "Encode sequences, one per line, as token ids separated by blanks", options, run_encode);
-    add_tokenizer_option(command, options->tokenizer);
-    add_value(command, "--input", "FILE|-", options->input,
-              "Sequences, one per line, upper or lower case, plain or gzip");
-    add_stream_output_options(command, options->output,
-                              "Token ids, one line per input line, without [CLS] and [SEP]");
+    auto options = std::make_shared<LineOptions>();
+    CLI::App& command = program.add(
+        "encode", "Corpus and tokenizer", "Encode sequences, one per line, as token ids separated by blanks",
+        options, [](const LineOptions& given) {
+            return run_on_lines(given, given.offsets ? corpus::encode_offsets : corpus::encode_lines);
+        });
+    add_line_options(command, *options, "Sequences, one per line, upper or lower case, plain or gzip",
+                     "Token ids, one line per input line, without [CLS] and [SEP]");
     command.add_flag("--offsets", options->offsets,
                      "Write a row per token: line, start, end (0-based, half-open), id, token");
     add_threads_option(command, options->threads);
-    add_examples(command, examples);
+    add_examples(command, encode_examples);
+}
+
+void setup_decode(Program& program) {
+    auto options = std::make_shared<LineOptions>();
+    CLI::App& command = program.add(
+        "decode", "Corpus and tokenizer", "Decode token ids, one sequence per line, into sequences", options,
+        [](const LineOptions& given) { return run_on_lines(given, corpus::decode_lines); });
+    add_line_options(command, *options, "Token ids separated by blanks, one sequence per line, plain or gzip",
+                     "Decoded sequences, one per input line; special tokens are omitted");
+    add_threads_option(command, options->threads);
+    add_examples(command, decode_examples);
 }
 
 }  // namespace bigbird::cli

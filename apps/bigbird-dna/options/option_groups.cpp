@@ -36,13 +36,6 @@ void add_stream_output_options(CLI::App& command, OutputOptions& options, const 
     command.add_flag("-f,--force", options.force, "Replace an existing output")->group("Output");
 }
 
-void add_tokenizer_option(CLI::App& command, std::filesystem::path& tokenizer) {
-    add_value(command, "--tokenizer", "MODEL", tokenizer,
-              "Tokenizer: a .model of train-tokenizer, a Hugging Face tokenizer.json (such as "
-              "GENA-LM's), or a model folder")
-        ->required();
-}
-
 bool parse_range(const std::string& text, std::int64_t& low, std::int64_t& high) {
     const std::size_t colon = text.find(':');
     const auto first = parse_number<std::int64_t>(text.substr(0, colon));

@@ -69,9 +69,6 @@ void add_output_options(CLI::App& command, OutputOptions& options, const std::st
 /// --output, "-" (standard output) by default, and --force.
 void add_stream_output_options(CLI::App& command, OutputOptions& options, const std::string& what);
 
-/// --tokenizer (a .model file of train-tokenizer).
-void add_tokenizer_option(CLI::App& command, std::filesystem::path& tokenizer);
-
 /// Parses "LOW:HIGH", two integers; returns false, and sets nothing, for any other text.
 bool parse_range(const std::string& text, std::int64_t& low, std::int64_t& high);
 
