@@ -154,32 +154,40 @@ void add_sequence_options(CLI::App& command, FinetuneSpec& spec) {
     add_value(command, "--label-smoothing", "PART", sequence.smoothing, "", CLI::Range(0.0, 0.99));
 }
 
-void set_sequence_defaults(CLI::App& command, FinetuneSpec& spec) {
-    const FinetuneSpec usual = task_models::sequence_model_spec();
-    const auto otherwise = [&](const char* option, auto& value, const auto& by_default) {
-        if (option_of(command, option)->count() == 0) value = by_default;
-    };
-    otherwise("--epochs", spec.epochs, usual.epochs);
-    otherwise("--batch-size", spec.batch_size, usual.batch_size);
-    otherwise("--learning-rate", spec.learning_rate.peak, usual.learning_rate.peak);
-    otherwise("--schedule", spec.learning_rate.decay, usual.learning_rate.decay);
-    otherwise("--weight-decay", spec.optimizer.weight_decay, usual.optimizer.weight_decay);
+template <typename Value>
+void set_unless_given(CLI::App& command, const char* option, Value& value, const Value& by_default) {
+    if (option_of(command, option)->count() == 0) value = by_default;
 }
 
-/// Shows these defaults in --help.
+/// The defaults that `usual` has for training.
+void set_training_defaults(CLI::App& command, FinetuneSpec& spec, const FinetuneSpec& usual) {
+    set_unless_given(command, "--epochs", spec.epochs, usual.epochs);
+    set_unless_given(command, "--batch-size", spec.batch_size, usual.batch_size);
+    set_unless_given(command, "--learning-rate", spec.learning_rate.peak, usual.learning_rate.peak);
+    set_unless_given(command, "--schedule", spec.learning_rate.decay, usual.learning_rate.decay);
+    set_unless_given(command, "--weight-decay", spec.optimizer.weight_decay, usual.optimizer.weight_decay);
+}
+
+/// Shows a default in --help, before the other models' default.
+void show_default(CLI::App& command, const char* option, const std::string& by_default) {
+    CLI::Option* const shown = option_of(command, option);
+    shown->default_str(by_default + " (other models: " + shown_default(*shown) + ")");
+}
+
+void show_training_defaults(CLI::App& command, const FinetuneSpec& usual, const std::string& epochs,
+                            const std::string& learning_rate) {
+    show_default(command, "--epochs", epochs);
+    show_default(command, "--batch-size", fmt::format("{}", usual.batch_size));
+    show_default(command, "--learning-rate", learning_rate);
+    show_default(command, "--schedule", std::string(word_of(training::decays, usual.learning_rate.decay)));
+    show_default(command, "--weight-decay", fmt::format("{}", usual.optimizer.weight_decay));
+}
+
 void show_sequence_defaults(CLI::App& command) {
-    FinetuneSpec spec;
-    set_sequence_defaults(command, spec);
-    const auto show = [&](const char* option, const std::string& by_default) {
-        CLI::Option* const shown = option_of(command, option);
-        shown->default_str(by_default + " (other models: " + shown_default(*shown) + ")");
-    };
+    const FinetuneSpec usual = task_models::sequence_model_spec();
     option_of(command, "--architecture")->default_str("bigbird-sequence; with --model: bigbird");
-    show("--epochs", "6 to 15, for 250,000 rows in total");
-    show("--batch-size", fmt::format("{}", spec.batch_size));
-    show("--learning-rate", fmt::format("{}", spec.learning_rate.peak));
-    show("--schedule", std::string(word_of(training::decays, spec.learning_rate.decay)));
-    show("--weight-decay", fmt::format("{}", spec.optimizer.weight_decay));
+    show_training_defaults(command, usual, "6 to 15, for 250,000 rows in total",
+                           fmt::format("{}", usual.learning_rate.peak));
 }
 
 /// Whether a folder of examples has numbers as labels. Unreadable folders are refused later.
@@ -192,42 +200,27 @@ bool hold_numbers(const std::filesystem::path& examples) {
 }
 
 void set_bins_defaults(CLI::App& command, FinetuneSpec& spec) {
-    const auto otherwise = [&](const char* option, auto& value, const auto& by_bins) {
-        if (option_of(command, option)->count() == 0) value = by_bins;
-    };
     const FinetuneSpec bins =
         hold_numbers(spec.examples) ? task_models::coverage_model_spec() : task_models::bin_model_spec();
-    otherwise("--epochs", spec.epochs, bins.epochs);
-    otherwise("--epochs", spec.fewest_steps, bins.fewest_steps);
-    otherwise("--batch-size", spec.batch_size, bins.batch_size);
-    otherwise("--learning-rate", spec.learning_rate.peak, bins.learning_rate.peak);
-    otherwise("--schedule", spec.learning_rate.decay, bins.learning_rate.decay);
-    otherwise("--weight-decay", spec.optimizer.weight_decay, bins.optimizer.weight_decay);
-    otherwise("--betas", spec.optimizer.beta1, bins.optimizer.beta1);
-    otherwise("--betas", spec.optimizer.beta2, bins.optimizer.beta2);
-    otherwise("--positive-weight", spec.positive_weight, bins.positive_weight);
-    otherwise("--strand-augmentation", spec.both_strands, bins.both_strands);
+    set_training_defaults(command, spec, bins);
+    set_unless_given(command, "--epochs", spec.fewest_steps, bins.fewest_steps);
+    set_unless_given(command, "--betas", spec.optimizer.beta1, bins.optimizer.beta1);
+    set_unless_given(command, "--betas", spec.optimizer.beta2, bins.optimizer.beta2);
+    set_unless_given(command, "--positive-weight", spec.positive_weight, bins.positive_weight);
+    set_unless_given(command, "--strand-augmentation", spec.both_strands, bins.both_strands);
 }
 
-/// Shows these defaults in --help, before the other models' defaults.
 void show_bins_defaults(CLI::App& command) {
-    FinetuneSpec spec;
-    set_bins_defaults(command, spec);
-    const auto show = [&](const char* option, const std::string& by_bins) {
-        CLI::Option* const shown = option_of(command, option);
-        shown->default_str(by_bins + " (other models: " + shown_default(*shown) + ")");
-    };
+    const FinetuneSpec bins = task_models::bin_model_spec(), coverage = task_models::coverage_model_spec();
     option_of(command, "--architecture")->default_str("bigbird-bins; with --model: bigbird");
-    const FinetuneSpec coverage = task_models::coverage_model_spec();
-    show("--epochs", fmt::format("{}, at least {} steps; of coverage {} and {}", spec.epochs,
-                                 spec.fewest_steps, coverage.epochs, coverage.fewest_steps));
-    show("--batch-size", fmt::format("{}", spec.batch_size));
-    show("--learning-rate",
-         fmt::format("{}, of coverage {}", spec.learning_rate.peak, coverage.learning_rate.peak));
-    show("--schedule", std::string(word_of(training::decays, spec.learning_rate.decay)));
-    show("--weight-decay", fmt::format("{}", spec.optimizer.weight_decay));
-    show("--positive-weight", fmt::format("{}", spec.positive_weight.value_or(1)));
-    show("--strand-augmentation", std::string(word_of(strand_augmentations, spec.both_strands)));
+    show_training_defaults(
+        command, bins,
+        fmt::format("{}, at least {} steps; of coverage {} and {}", bins.epochs, bins.fewest_steps,
+                    coverage.epochs, coverage.fewest_steps),
+        fmt::format("{}, of coverage {}", bins.learning_rate.peak, coverage.learning_rate.peak));
+    show_default(command, "--positive-weight", fmt::format("{}", bins.positive_weight.value_or(1)));
+    show_default(command, "--strand-augmentation",
+                 std::string(word_of(strand_augmentations, bins.both_strands)));
 }
 
 /// Whether a folder, or the model/ in it, holds a bin model. What cannot be read is refused later.
@@ -346,7 +339,8 @@ void setup_finetune(Program& program, examples::Task task, Runner<FinetuneSpec> 
         choose_architecture(command, *spec);
         refuse_idle_options(command, *spec);
         if (spec->task == examples::Task::chromatin && spec->is_bins()) set_bins_defaults(command, *spec);
-        if (spec->is_sequence()) set_sequence_defaults(command, *spec);
+        if (spec->is_sequence())
+            set_training_defaults(command, *spec, task_models::sequence_model_spec());
     });
     add_examples(command, by_task.examples);
     show_first(command, common_options);
