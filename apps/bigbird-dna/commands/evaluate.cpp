@@ -26,7 +26,7 @@ struct EvaluateOptions {
     evaluation::ScanOptions scan;           ///< requested if it has scores
     std::vector<std::filesystem::path> outputs;
     std::filesystem::path model_card;  ///< model folder whose card gets the figures; empty: none
-    bool force = false;
+    Overwrite overwrite = Overwrite::refuse;
 };
 
 namespace {
@@ -61,7 +61,7 @@ void add_report_options(CLI::App& command, EvaluateOptions& options) {
               "output. Several outputs can be given")
         ->required()
         ->group("Output");
-    command.add_flag("-f,--force", options.force, "Replace an existing output")->group("Output");
+    add_force_option(command, options.overwrite);
 }
 
 void add_model_card_option(CLI::App& command, EvaluateOptions& options) {
@@ -194,12 +194,12 @@ const TaskCommand task_commands[] = {
 
 /// Logs the report and writes it to all outputs, or to none.
 template <typename Report>
-void write_reports(const Report& report, const EvaluateOptions& options, Overwrite overwrite) {
+void write_reports(const Report& report, const EvaluateOptions& options) {
     for (const std::string& line : evaluation::to_lines(report))
         log_info("{}", line);
     std::vector<std::unique_ptr<genome::TextOutput>> reports;
     for (const std::filesystem::path& output : options.outputs)
-        reports.push_back(evaluation::write_report(report, output, overwrite));
+        reports.push_back(evaluation::write_report(report, output, options.overwrite));
     genome::commit_together(reports);
 }
 
@@ -210,9 +210,8 @@ bool has_numbers(const evaluation::EvaluationRequest& request) {
 }
 
 int run_evaluate(const EvaluateOptions& options) {
-    const Overwrite overwrite = options.force ? Overwrite::allow : Overwrite::refuse;
     for (const std::filesystem::path& output : options.outputs)
-        if (output != "-") prepare_output(output, overwrite);
+        if (output != "-") prepare_output(output, options.overwrite);
     check_model_card(options);
     evaluation::EvaluationRequest request = options.request;
     request.options.threads = resolve_threads(request.options.threads);
@@ -222,7 +221,7 @@ int run_evaluate(const EvaluateOptions& options) {
         if (!options.model_card.empty())
             check_same_model(report.about["scores"][scores.name].value("model_sha256", ""), scores.path,
                              options.model_card);
-        write_reports(report, options, overwrite);
+        write_reports(report, options);
         if (!options.model_card.empty())
             model::add_to_card(options.model_card,
                                task_models::card_figures(request.split, report, report.files.front()));
@@ -230,7 +229,7 @@ int run_evaluate(const EvaluateOptions& options) {
     }
     if (!options.scan.scores.empty()) request.scan = options.scan;
     const evaluation::EvaluationReport report = evaluation::evaluate_scores(request);
-    write_reports(report, options, overwrite);
+    write_reports(report, options);
     if (!options.model_card.empty()) {
         model::add_to_card(options.model_card, task_models::card_figures(request.task, request.split,
                                                                          report.files.front().evaluation));

@@ -16,7 +16,7 @@ namespace bigbird::cli {
 struct EvaluateTokensOptions {
     evaluation::BaseEvaluationRequest request;
     std::vector<std::filesystem::path> outputs;
-    bool force = false;
+    Overwrite overwrite = Overwrite::refuse;
 };
 
 namespace {
@@ -30,9 +30,8 @@ constexpr Examples examples{
       "--reference ../test_data/genome/22.fa.gz --output -"}}};
 
 int run_evaluate_tokens(const EvaluateTokensOptions& options) {
-    const Overwrite overwrite = options.force ? Overwrite::allow : Overwrite::refuse;
     for (const std::filesystem::path& output : options.outputs)
-        if (output != "-") prepare_output(output, overwrite);
+        if (output != "-") prepare_output(output, options.overwrite);
     evaluation::BaseEvaluationRequest request = options.request;
     request.options.threads = resolve_threads(request.options.threads);
     const evaluation::BaseEvaluation evaluation = evaluation::evaluate_bases(request);
@@ -40,7 +39,7 @@ int run_evaluate_tokens(const EvaluateTokensOptions& options) {
         log_info("{}", line);
     std::vector<std::unique_ptr<genome::TextOutput>> reports;
     for (const std::filesystem::path& output : options.outputs)
-        reports.push_back(evaluation::write_evaluation(evaluation, output, overwrite));
+        reports.push_back(evaluation::write_evaluation(evaluation, output, options.overwrite));
     genome::commit_together(reports);
     return 0;
 }
@@ -67,7 +66,7 @@ void setup_evaluate_tokens(Program& program) {
               "outputs can be given")
         ->required()
         ->group("Output");
-    command.add_flag("-f,--force", options->force, "Replace an existing output")->group("Output");
+    add_force_option(command, options->overwrite);
     add_resamples_option(command, request.options);
     add_seed_option(command, request.options.seed);
     add_threads_option(command, request.options.threads);

@@ -339,8 +339,7 @@ void setup_finetune(Program& program, examples::Task task, Runner<FinetuneSpec> 
         choose_architecture(command, *spec);
         refuse_idle_options(command, *spec);
         if (spec->task == examples::Task::chromatin && spec->is_bins()) set_bins_defaults(command, *spec);
-        if (spec->is_sequence())
-            set_training_defaults(command, *spec, task_models::sequence_model_spec());
+        if (spec->is_sequence()) set_training_defaults(command, *spec, task_models::sequence_model_spec());
     });
     add_examples(command, by_task.examples);
     show_first(command, common_options);

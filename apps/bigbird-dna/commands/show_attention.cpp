@@ -2,17 +2,15 @@
 #include "commands/commands.hpp"
 #include "options/option_groups.hpp"
 #include "support/help_notes.hpp"
+#include "support/text_output.hpp"
 
 #include "bigbird/attention/pattern/picture.hpp"
 #include "bigbird/core/error.hpp"
-#include "bigbird/core/files.hpp"
 #include "bigbird/core/log.hpp"
 #include "bigbird/model/files/config.hpp"
 
 #include <cstdint>
-#include <cstdio>
 #include <filesystem>
-#include <ostream>
 #include <string>
 
 namespace bigbird::cli {
@@ -75,12 +73,7 @@ int run_show_attention(const ShowAttentionOptions& options) {
     const std::string drawing = ending == ".svg"   ? attention::svg_picture(spec, layout, title)
                                 : ending == ".png" ? attention::png_picture(spec, layout, title)
                                                    : attention::picture(spec, layout);
-    if (options.output.output == "-") {
-        std::fwrite(drawing.data(), 1, drawing.size(), stdout);
-    } else {
-        write_atomically(
-            options.output.output, options.output.overwrite(), [&](std::ostream& out) { out << drawing; });
-    }
+    write_text(drawing, options.output);
     const attention::LayoutCost cost = attention::cost_of(spec, layout);
     const std::int64_t head_dim = config.hidden_size / config.num_attention_heads;
     log_info(
