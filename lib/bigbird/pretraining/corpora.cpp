@@ -102,6 +102,7 @@ corpus::TokenCorpus read_documents(const std::filesystem::path& documents,
 
 void warn_of_pieces(const tokenizer::DnaTokenizer& tokenizer, const corpus::TokenCorpus& held_out) {
     const auto learned = tokenizer::TextSketch::parse(tokenizer.trained_on());
+    if (learned.empty()) return;  // of another program, or of bases or k-mers
     tokenizer::TextSketch sketch;
     std::vector<std::int32_t> ids;
     std::int64_t begin = 0;
@@ -208,9 +209,9 @@ PretrainCorpora Corpora::on_demand(const std::shared_ptr<training::Ranks>& ranks
         };
     }
     if (corpora.held_out) {
-        corpora.held_out = [this, read = corpora.held_out] {
+        corpora.held_out = [this, together, read = corpora.held_out] {
             corpus::TokenCorpus held_out = read();
-            warn_of_pieces(tokenizer_, held_out);
+            if (together->is_first()) warn_of_pieces(tokenizer_, held_out);
             return held_out;
         };
     }

@@ -15,6 +15,7 @@ public:
     /// Reads what text() wrote; any other text gives an empty sketch.
     static TextSketch parse(std::string_view text);
     std::string text() const;
+    bool empty() const { return hashes_.empty(); }
 
     /// Adds a sentence's letters; a 32-mer with a letter other than A C G T is left out.
     void add(std::string_view sentence);
