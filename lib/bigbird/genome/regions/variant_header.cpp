@@ -24,13 +24,6 @@ constexpr std::size_t longest_header = std::size_t{1} << 28, bcf_prefix = 9;
 constexpr std::int64_t largest_place = 10'000'000;
 constexpr std::string_view bcf_magic = "BCF\x02";
 
-std::uint32_t little_endian(std::string_view bytes) {
-    std::uint32_t value = 0;
-    for (std::size_t i = bytes.size(); i-- > 0;)
-        value = value << 8U | static_cast<unsigned char>(bytes[i]);
-    return value;
-}
-
 /// The end of the header in `text`, the file's first bytes; npos if it is not in `text`.
 std::size_t end_of_header(std::string_view text) {
     if (text.starts_with(bcf_magic)) {

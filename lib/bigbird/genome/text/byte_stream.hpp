@@ -6,10 +6,22 @@
 #include <cstdint>
 #include <filesystem>
 #include <memory>
+#include <string_view>
 
 struct BGZF;
 
 namespace bigbird::genome::detail {
+
+/// Some programs begin UTF-8 text with it.
+inline constexpr std::string_view byte_order_mark = "\xEF\xBB\xBF";
+
+/// The unsigned number that bytes hold, the lowest byte first.
+constexpr std::uint64_t little_endian(std::string_view bytes) {
+    std::uint64_t value = 0;
+    for (std::size_t i = bytes.size(); i-- > 0;)
+        value = value << 8U | static_cast<unsigned char>(bytes[i]);
+    return value;
+}
 
 /// Keeps htslib from printing; its errors are reported as exceptions instead.
 void silence_htslib();

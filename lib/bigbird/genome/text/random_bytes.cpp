@@ -13,8 +13,10 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
+#include <iterator>
 #include <new>
 #include <optional>
+#include <utility>
 
 namespace bigbird::genome::detail {
 
@@ -26,23 +28,24 @@ constexpr std::int64_t longest_block = 0x10000;  // bytes of a bgzip block, comp
 constexpr int most_scan_threads = 4;
 constexpr int cached_bytes = 1 << 20;  // uncompressed blocks that a handle keeps, for windows that overlap
 
+InputError system_fault(const char* what, const std::filesystem::path& path) {
+    return InputError(std::string("cannot be ") + what + ": " + std::strerror(errno), path);
+}
+
 /// A file opened for reading at any position.
 class Descriptor {
 public:
-    explicit Descriptor(const std::filesystem::path& path)
-        : path_(path), handle_(::open(path.c_str(), O_RDONLY | O_CLOEXEC)) {
-        if (handle_ < 0) throw InputError(std::string("cannot be opened: ") + std::strerror(errno), path_);
+    explicit Descriptor(std::filesystem::path path)
+        : path_(std::move(path)), handle_(::open(path_.c_str(), O_RDONLY | O_CLOEXEC)) {
+        if (handle_ < 0) throw system_fault("opened", path_);
     }
     ~Descriptor() { ::close(handle_); }
     Descriptor(const Descriptor&) = delete;
     Descriptor& operator=(const Descriptor&) = delete;
 
-    std::int64_t size() const { return status().st_size; }
-
     struct ::stat status() const {
         struct ::stat status {};
-        if (::fstat(handle_, &status) != 0)
-            throw InputError(std::string("cannot be read: ") + std::strerror(errno), path_);
+        if (::fstat(handle_, &status) != 0) throw system_fault("read", path_);
         return status;
     }
 
@@ -53,7 +56,7 @@ public:
             const ssize_t got =
                 ::pread(handle_, out + done, static_cast<std::size_t>(count - done), offset + done);
             if (got < 0 && errno == EINTR) continue;
-            if (got < 0) throw InputError(std::string("cannot be read: ") + std::strerror(errno), path_);
+            if (got < 0) throw system_fault("read", path_);
             if (got == 0) break;
             done += got;
         }
@@ -65,31 +68,13 @@ private:
     int handle_;
 };
 
-/// Detects whether a file was changed after it was opened.
-class Unchanged {
-public:
-    Unchanged(std::filesystem::path path, const struct ::stat& status)
-        : path_(std::move(path)), status_(status) {}
-
-    /// Throws InputError if `now` belongs to another file, or if the file was changed.
-    void expect(const struct ::stat& now) const {
-        if (now.st_ino != status_.st_ino || now.st_dev != status_.st_dev || now.st_size != status_.st_size ||
-            now.st_mtim.tv_sec != status_.st_mtim.tv_sec || now.st_mtim.tv_nsec != status_.st_mtim.tv_nsec) {
-            throw InputError("changed while it was read (size or time of modification): run this again",
-                             path_);
-        }
-    }
-    void expect_at_path() const {
-        struct ::stat now {};
-        if (::stat(path_.c_str(), &now) != 0)
-            throw InputError(std::string("cannot be read any more: ") + std::strerror(errno), path_);
-        expect(now);
-    }
-
-private:
-    std::filesystem::path path_;
-    struct ::stat status_;
-};
+/// Throws InputError if `now` belongs to another file than `opened`, or if the file was changed.
+void expect_unchanged(const struct ::stat& opened, const struct ::stat& now,
+                      const std::filesystem::path& path) {
+    if (now.st_ino != opened.st_ino || now.st_dev != opened.st_dev || now.st_size != opened.st_size ||
+        now.st_mtim.tv_sec != opened.st_mtim.tv_sec || now.st_mtim.tv_nsec != opened.st_mtim.tv_nsec)
+        throw InputError("changed while it was read (size or time of modification): run this again", path);
+}
 
 // -------------------------------------------------------------------------------------------------------------------------------------
 // plain
@@ -97,21 +82,21 @@ private:
 class PlainBytes : public RandomBytes {
 public:
     explicit PlainBytes(const std::filesystem::path& path)
-        : path_(path), file_(path), unchanged_(path, file_.status()), size_(file_.size()) {}
+        : path_(path), file_(path), opened_(file_.status()) {}
 
-    std::int64_t size() const override { return size_; }
+    std::int64_t size() const override { return opened_.st_size; }
     std::int64_t piece() const override { return plain_piece; }
 
     void read(std::int64_t offset, std::int64_t count, char* out) const override {
         const std::int64_t got = file_.read(offset, count, out);
-        unchanged_.expect(file_.status());
+        expect_unchanged(opened_, file_.status(), path_);
         if (got != count) throw InputError("ended before its size: run this again", path_);
     }
 
     void scan(const std::function<void(std::string_view)>& consume) const override {
-        std::vector<char> buffer(static_cast<std::size_t>(std::min(plain_piece, size_)));
-        for (std::int64_t offset = 0; offset < size_; offset += plain_piece) {
-            const std::int64_t count = std::min(plain_piece, size_ - offset);
+        std::vector<char> buffer(static_cast<std::size_t>(std::min(plain_piece, size())));
+        for (std::int64_t offset = 0; offset < size(); offset += plain_piece) {
+            const std::int64_t count = std::min(plain_piece, size() - offset);
             read(offset, count, buffer.data());
             consume({buffer.data(), static_cast<std::size_t>(count)});
         }
@@ -120,18 +105,14 @@ public:
 private:
     std::filesystem::path path_;
     Descriptor file_;
-    Unchanged unchanged_;
-    std::int64_t size_;
+    struct ::stat opened_;
 };
 
 // -------------------------------------------------------------------------------------------------------------------------------------
 // bgzip
 
-std::uint64_t little_endian(const unsigned char* bytes, int count) {
-    std::uint64_t value = 0;
-    for (int i = count - 1; i >= 0; --i)
-        value = value << 8U | bytes[i];
-    return value;
+std::int64_t number_in(std::string_view bytes) {
+    return static_cast<std::int64_t>(little_endian(bytes));
 }
 
 /// The offset of a block in the compressed file and in the text.
@@ -148,7 +129,7 @@ struct BlockTable {
 class BlockWalker {
 public:
     explicit BlockWalker(const std::filesystem::path& path)
-        : path_(path), file_(path), file_size_(file_.size()) {}
+        : path_(path), file_(path), file_size_(file_.status().st_size) {}
 
     /// Adds the blocks from the last one in `table` on, or all if `table` is empty.
     void complete(BlockTable& table) {
@@ -157,7 +138,7 @@ public:
         std::int64_t last_text = -1;
         while (at.compressed < file_size_) {
             const std::int64_t size = block_size(at.compressed);
-            last_text = static_cast<std::int64_t>(little_endian(bytes(at.compressed + size - 4, 4), 4));
+            last_text = number_in(bytes(at.compressed + size - 4, 4));
             if (last_text > longest_block) truncated();
             table.blocks.push_back(at);
             at.compressed += size;
@@ -173,30 +154,30 @@ private:
     }
 
     std::int64_t block_size(std::int64_t offset) {
-        const unsigned char* head = bytes(offset, 12);
-        if (head[0] != 0x1F || head[1] != 0x8B || (head[3] & 4U) == 0) truncated();
-        const auto extra_size = static_cast<std::int64_t>(little_endian(head + 10, 2));
-        const unsigned char* const extra = bytes(offset + 12, extra_size);
-        for (std::int64_t i = 0; i + 4 <= extra_size;) {
-            const auto length = static_cast<std::int64_t>(little_endian(extra + i + 2, 2));
-            if (extra[i] == 'B' && extra[i + 1] == 'C' && length == 2 && i + 6 <= extra_size) {
-                const auto size = static_cast<std::int64_t>(little_endian(extra + i + 4, 2)) + 1;
+        const std::string_view head = bytes(offset, 12);
+        if (!head.starts_with("\x1F\x8B") || (head[3] & 4) == 0) truncated();
+        const std::int64_t extra_size = number_in(head.substr(10));
+        std::string_view extra = bytes(offset + 12, extra_size);
+        while (extra.size() >= 4) {
+            const std::int64_t length = number_in(extra.substr(2, 2));
+            if (extra.starts_with("BC") && length == 2 && extra.size() >= 6) {
+                const std::int64_t size = number_in(extra.substr(4, 2)) + 1;
                 if (size < 12 + extra_size + 8 || offset + size > file_size_) truncated();
                 return size;
             }
-            i += 4 + length;
+            extra.remove_prefix(std::min(static_cast<std::size_t>(4 + length), extra.size()));
         }
         truncated();
     }
 
     /// `count` bytes at `offset`, valid until the next call.
-    const unsigned char* bytes(std::int64_t offset, std::int64_t count) {
+    std::string_view bytes(std::int64_t offset, std::int64_t count) {
         if (offset < begin_ || offset + count > begin_ + filled_) {
             begin_ = offset;
             filled_ = file_.read(offset, static_cast<std::int64_t>(buffer_.size()), buffer_.data());
             if (filled_ < count) truncated();
         }
-        return reinterpret_cast<const unsigned char*>(buffer_.data()) + (offset - begin_);
+        return {buffer_.data() + (offset - begin_), static_cast<std::size_t>(count)};
     }
 
     std::filesystem::path path_;
@@ -210,15 +191,13 @@ private:
 /// 64-bit little-endian.
 std::optional<std::vector<Block>> read_gzi(const std::filesystem::path& index, std::int64_t compressed_size) {
     const Descriptor file(index);
-    std::vector<unsigned char> bytes(static_cast<std::size_t>(file.size()));
-    file.read(0, static_cast<std::int64_t>(bytes.size()), reinterpret_cast<char*>(bytes.data()));
-    if (bytes.size() < 8 || (bytes.size() - 8) % 16 != 0 ||
-        little_endian(bytes.data(), 8) != (bytes.size() - 8) / 16)
-        return std::nullopt;
+    std::string content(static_cast<std::size_t>(file.status().st_size), '\0');
+    file.read(0, std::ssize(content), content.data());
+    std::string_view bytes = content;
+    if (bytes.size() % 16 != 8 || little_endian(bytes.substr(0, 8)) != bytes.size() / 16) return std::nullopt;
     std::vector<Block> blocks(1);
-    for (std::size_t i = 8; i < bytes.size(); i += 16) {
-        const Block block{static_cast<std::int64_t>(little_endian(bytes.data() + i, 8)),
-                          static_cast<std::int64_t>(little_endian(bytes.data() + i + 8, 8))};
+    for (bytes.remove_prefix(8); !bytes.empty(); bytes.remove_prefix(16)) {
+        const Block block{number_in(bytes.substr(0, 8)), number_in(bytes.substr(8, 8))};
         const Block& before = blocks.back();
         const bool rises = block.compressed > before.compressed && block.text >= before.text;
         if (!rises || block.compressed >= compressed_size ||
@@ -254,7 +233,7 @@ BlockTable read_blocks(const std::filesystem::path& path) {
 class BgzipBytes : public RandomBytes {
 public:
     explicit BgzipBytes(const std::filesystem::path& path)
-        : path_(path), unchanged_(path, Descriptor(path).status()), table_(read_blocks(path)) {
+        : path_(path), opened_(Descriptor(path).status()), table_(read_blocks(path)) {
         silence_htslib();
     }
 
@@ -268,7 +247,9 @@ public:
                              [](std::int64_t position, const Block& block) { return position < block.text; });
         const Block& block = *(after - 1);
         const std::int64_t virtual_offset = block.compressed << 16U | (offset - block.text);
-        unchanged_.expect_at_path();
+        struct ::stat now {};
+        if (::stat(path_.c_str(), &now) != 0) throw system_fault("read any more", path_);
+        expect_unchanged(opened_, now, path_);
         Borrowed handle(*this);
         errno = 0;
         if (offset - block.text > 0xFFFF || bgzf_seek(handle.get(), virtual_offset, SEEK_SET) != 0 ||
@@ -321,13 +302,13 @@ private:
             }
         }
         BgzfHandle handle(bgzf_open(path_.c_str(), "r"));
-        if (!handle) throw InputError(std::string("cannot be opened: ") + std::strerror(errno), path_);
+        if (!handle) throw system_fault("opened", path_);
         bgzf_set_cache_size(handle.get(), cached_bytes);
         return handle;
     }
 
     std::filesystem::path path_;
-    Unchanged unchanged_;
+    struct ::stat opened_;
     BlockTable table_;
     mutable std::mutex mutex_;
     mutable std::vector<BgzfHandle> idle_;

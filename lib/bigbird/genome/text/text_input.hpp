@@ -1,10 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "bigbird/genome/text/byte_stream.hpp"
+
+#include <cstddef>
 #include <cstdint>
 #include <filesystem>
-#include <memory>
 #include <string>
+#include <utility>
+#include <vector>
 
 namespace bigbird::genome {
 
@@ -13,23 +17,25 @@ namespace bigbird::genome {
 /// thread-safe.
 class TextInput {
 public:
-    explicit TextInput(std::filesystem::path path);
-    ~TextInput();
-    TextInput(TextInput&&) noexcept;
+    explicit TextInput(std::filesystem::path path) : stream_(std::move(path)) {}
 
     /// False at the end.
     bool next(std::string& line);
     /// Number of the line last read, from 1.
-    std::int64_t line_number() const;
-    const std::filesystem::path& path() const;
+    std::int64_t line_number() const { return line_number_; }
+    const std::filesystem::path& path() const { return stream_.path(); }
     /// Number of bytes of the (possibly compressed) file: read so far, and in total (0: not known), for
     /// progress. Thread-safe.
-    std::int64_t bytes_read() const;
+    std::int64_t bytes_read() const { return stream_.bytes_read(); }
     std::int64_t total_bytes() const;
 
 private:
-    struct State;
-    std::unique_ptr<State> state_;
+    bool refill();
+
+    detail::ByteStream stream_;
+    std::vector<char> buffer_ = std::vector<char>(std::size_t{1} << 18);
+    std::size_t begin_ = 0, end_ = 0;  ///< what of the buffer is not read yet
+    std::int64_t line_number_ = 0;
 };
 
 }  // namespace bigbird::genome

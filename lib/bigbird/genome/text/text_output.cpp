@@ -3,24 +3,17 @@
 
 #include "bigbird/core/error.hpp"
 #include "bigbird/core/protected_files.hpp"
-#include "bigbird/genome/text/byte_stream.hpp"
 
 #include <htslib/bgzf.h>
 
 #include <cerrno>
-#include <cstdio>
 #include <cstring>
-#include <optional>
 #include <system_error>
 #include <vector>
 
 namespace bigbird::genome {
 
 namespace {
-
-struct CloseFile {
-    void operator()(std::FILE* file) const noexcept { std::fclose(file); }
-};
 
 /// Pipes and devices cannot be replaced by a rename; they are written to directly.
 bool is_stream(const std::filesystem::path& path) {
@@ -43,55 +36,41 @@ bool is_compressed(const std::filesystem::path& path) {
 
 }  // namespace
 
-struct TextOutput::State {
-    std::filesystem::path name;
-    std::optional<PendingOutput> pending;
-    std::unique_ptr<std::FILE, CloseFile> file;
-    detail::BgzfHandle compressed;
-
-    /// Gives the system's message, if known; compressing threads do not report one.
-    [[noreturn]] void fail(bool packed) const {
-        throw_writing_failed(name, packed ? "is the disk full?" : std::strerror(errno));
-    }
-
-    std::FILE* plain() const { return file ? file.get() : stdout; }
-};
-
 TextOutput::TextOutput(const std::filesystem::path& path, Overwrite overwrite, int threads)
-    : state_(new State{is_linked_to_standard_output(path) ? "-" : path, {}, {}, {}}) {
-    State& state = *state_;
-    if (!is_stream(state.name)) state.pending.emplace(path, overwrite);
-    if (state.name == "-") return;
-    const std::filesystem::path& target = state.pending ? state.pending->path() : state.name;
-    if (is_compressed(state.name)) {
+    : name_(is_linked_to_standard_output(path) ? "-" : path) {
+    if (!is_stream(name_)) pending_.emplace(path, overwrite);
+    if (name_ == "-") return;
+    const std::filesystem::path& target = pending_ ? pending_->path() : name_;
+    if (is_compressed(name_)) {
         detail::silence_htslib();
-        state.compressed.reset(bgzf_open(target.c_str(), "w"));
+        compressed_.reset(bgzf_open(target.c_str(), "w"));
     } else {
-        state.file.reset(std::fopen(target.c_str(), "we"));
+        file_.reset(std::fopen(target.c_str(), "we"));
     }
-    if (!state.compressed && !state.file) throw_cannot_be_made(state.name, errno);
-    if (state.compressed && threads > 1 && bgzf_mt(state.compressed.get(), threads, 64) != 0)
+    if (!compressed_ && !file_) throw_cannot_be_made(name_, errno);
+    if (compressed_ && threads > 1 && bgzf_mt(compressed_.get(), threads, 64) != 0)
         throw std::system_error(EAGAIN, std::generic_category(), "threads that compress cannot be started");
 }
 
-TextOutput::~TextOutput() = default;
+/// Gives the system's message, if known; compressing threads do not report one.
+void TextOutput::fail(bool packed) const {
+    throw_writing_failed(name_, packed ? "is the disk full?" : std::strerror(errno));
+}
 
 void TextOutput::write(std::string_view text) {
     if (text.empty()) return;
-    const bool whole = state_->compressed
-                           ? bgzf_write(state_->compressed.get(), text.data(), text.size()) ==
-                                 static_cast<ssize_t>(text.size())
-                           : std::fwrite(text.data(), 1, text.size(), state_->plain()) == text.size();
-    if (!whole) state_->fail(state_->compressed != nullptr);
+    const bool whole = compressed_ ? bgzf_write(compressed_.get(), text.data(), text.size()) ==
+                                         static_cast<ssize_t>(text.size())
+                                   : std::fwrite(text.data(), 1, text.size(), plain()) == text.size();
+    if (!whole) fail(compressed_ != nullptr);
 }
 
 PendingOutput* TextOutput::finish() {
-    const bool packed = state_->compressed != nullptr;
-    const bool whole = packed ? bgzf_close(state_->compressed.release()) == 0
-                              : std::fflush(state_->plain()) == 0 &&
-                                    (!state_->file || std::fclose(state_->file.release()) == 0);
-    if (!whole) state_->fail(packed);
-    return state_->pending ? &*state_->pending : nullptr;
+    const bool packed = compressed_ != nullptr;
+    const bool whole = packed ? bgzf_close(compressed_.release()) == 0
+                              : std::fflush(plain()) == 0 && (!file_ || std::fclose(file_.release()) == 0);
+    if (!whole) fail(packed);
+    return pending_ ? &*pending_ : nullptr;
 }
 
 void TextOutput::commit() {

@@ -2,9 +2,12 @@
 #pragma once
 
 #include "bigbird/core/files.hpp"
+#include "bigbird/genome/text/byte_stream.hpp"
 
+#include <cstdio>
 #include <filesystem>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -17,7 +20,6 @@ namespace bigbird::genome {
 class TextOutput {
 public:
     TextOutput(const std::filesystem::path& path, Overwrite overwrite, int threads = 1);
-    ~TextOutput();
 
     void write(std::string_view text);
     /// Ends the file, which commit() or commit_together() then renames to its final name. Returns null if the
@@ -28,8 +30,17 @@ public:
     void commit();
 
 private:
-    struct State;
-    std::unique_ptr<State> state_;
+    struct CloseFile {
+        void operator()(std::FILE* file) const noexcept { std::fclose(file); }
+    };
+
+    [[noreturn]] void fail(bool packed) const;
+    std::FILE* plain() const { return file_ ? file_.get() : stdout; }
+
+    std::filesystem::path name_;
+    std::optional<PendingOutput> pending_;  ///< none of pipes and devices
+    std::unique_ptr<std::FILE, CloseFile> file_;
+    detail::BgzfHandle compressed_;
 };
 
 /// Throws Stopped if `output` is "-" and its reader has closed it (errno is EPIPE), else WriteError with
