@@ -8,7 +8,6 @@
 #include "bigbird/examples/bit_matrix.hpp"
 #include "bigbird/examples/example_format.hpp"
 #include "bigbird/examples/two_bit.hpp"
-#include "bigbird/genome/reference/longest_contig.hpp"
 #include "bigbird/genome/text/text_input.hpp"
 #include "bigbird/rows/text_fields.hpp"
 

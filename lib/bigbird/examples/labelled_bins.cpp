@@ -6,7 +6,6 @@
 #include "bigbird/core/formats/is_there.hpp"
 #include "bigbird/core/parse_number.hpp"
 #include "bigbird/examples/example_format.hpp"
-#include "bigbird/genome/reference/longest_contig.hpp"
 #include "bigbird/genome/text/text_input.hpp"
 #include "bigbird/rows/text_fields.hpp"
 

@@ -5,30 +5,14 @@
 #include "bigbird/core/log.hpp"
 #include "bigbird/core/parse_number.hpp"
 #include "bigbird/genome/reference/fasta_file.hpp"
-#include "bigbird/genome/reference/longest_contig.hpp"
 #include "bigbird/genome/text/text_input.hpp"
 
 #include <string_view>
+#include <utility>
 
 namespace bigbird::genome::detail {
 
 namespace {
-
-class LengthsAlone : public FastaFile {
-public:
-    LengthsAlone(std::filesystem::path path, std::vector<FastaContig> contigs)
-        : path_(std::move(path)), contigs_(std::move(contigs)) {}
-
-    const std::filesystem::path& path() const override { return path_; }
-    std::vector<FastaContig> contigs() const override { return contigs_; }
-    std::string fetch(std::size_t, std::int64_t, std::int64_t) const override {
-        BIGBIRD_EXPECTS(false, "only lengths were asked for, not sequence");
-    }
-
-private:
-    std::filesystem::path path_;
-    std::vector<FastaContig> contigs_;
-};
 
 /// Contig and length, the first two columns of a .fai or chrom.sizes; blanks may replace tabs.
 FastaContig parse(std::string_view line, const std::filesystem::path& path, std::int64_t number) {
@@ -48,7 +32,7 @@ FastaContig parse(std::string_view line, const std::filesystem::path& path, std:
 
 }  // namespace
 
-std::unique_ptr<FastaFile> open_lengths(const std::filesystem::path& path) {
+FastaFile open_lengths(const std::filesystem::path& path) {
     require_readable(path);
     std::filesystem::path index = path;
     index += ".fai";
@@ -65,7 +49,9 @@ std::unique_ptr<FastaFile> open_lengths(const std::filesystem::path& path) {
             contigs.push_back(parse(line, input.path(), input.line_number()));
     }
     if (contigs.empty()) throw InputError("holds no contig", path);
-    return std::make_unique<LengthsAlone>(path, std::move(contigs));
+    return {path, std::move(contigs), [](std::size_t, std::int64_t, std::int64_t) -> std::string {
+                BIGBIRD_EXPECTS(false, "only lengths were asked for, not sequence");
+            }};
 }
 
 }  // namespace bigbird::genome::detail

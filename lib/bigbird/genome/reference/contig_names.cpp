@@ -48,20 +48,18 @@ struct ContigNames::State {
     }
 };
 
-ContigNames::ContigNames(std::span<const Contig> contigs, bool says) : state_(std::make_unique<State>()) {
-    for (auto& each : state_->said)
+ContigNames::ContigNames(std::span<const Contig> contigs, bool says) {
+    const auto state = std::make_shared<State>();
+    for (auto& each : state->said)
         each = !says;
     for (std::size_t i = 0; i < contigs.size(); ++i) {
-        state_->names.push_back(contigs[i].name);
-        state_->exact.emplace(contigs[i].name, i);
-        const auto [alias, fresh] = state_->aliases.emplace(shared_name(contigs[i].name), i);
+        state->names.push_back(contigs[i].name);
+        state->exact.emplace(contigs[i].name, i);
+        const auto [alias, fresh] = state->aliases.emplace(shared_name(contigs[i].name), i);
         if (!fresh) alias->second = ambiguous;
     }
+    state_ = state;
 }
-
-ContigNames::~ContigNames() = default;
-ContigNames::ContigNames(ContigNames&&) noexcept = default;
-ContigNames& ContigNames::operator=(ContigNames&&) noexcept = default;
 
 std::optional<std::size_t> ContigNames::find(std::string_view name) const {
     if (const auto exact = state_->exact.find(name); exact != state_->exact.end()) return exact->second;

@@ -19,17 +19,14 @@ namespace bigbird::genome {
 /// false because the names were looked up before. Thread-safe.
 class ContigNames {
 public:
-    explicit ContigNames(std::span<const Contig> contigs, bool says = true);
-    ~ContigNames();
-    ContigNames(ContigNames&&) noexcept;
-    ContigNames& operator=(ContigNames&&) noexcept;
+    explicit ContigNames(std::span<const Contig> contigs = {}, bool says = true);
 
     /// The contig's index, or nothing if it is unknown or ambiguous.
     std::optional<std::size_t> find(std::string_view name) const;
 
 private:
     struct State;
-    std::unique_ptr<State> state_;
+    std::shared_ptr<const State> state_;
 };
 
 /// Whether the contigs are numbered by Roman numerals (yeast, worms) and the names of an input by Arabic ones

@@ -8,6 +8,10 @@
 #include "bigbird/genome/text/text_input.hpp"
 
 #include <algorithm>
+#include <atomic>
+#include <iterator>
+#include <memory>
+#include <string_view>
 
 namespace bigbird::genome::detail {
 
@@ -27,81 +31,75 @@ std::string show(char c) {
                                        : "a byte of value " + std::to_string(value);
 }
 
-}  // namespace
+/// Handles characters of a FASTA file that are not nucleotide codes: letters (and gaps: - . *) are read as N,
+/// with one warning per file; any other character is an error. Thread-safe.
+class OtherLetters {
+public:
+    OtherLetters(std::filesystem::path path, LetterCase letter_case)
+        : path_(std::move(path)), letter_case_(letter_case) {}
 
-void OtherLetters::look(std::string_view contig, std::int64_t begin, std::string_view text) {
-    std::int64_t base = begin;
-    for (const char c : text) {
-        if (c == '\n' || c == '\r') continue;
-        ++base;  // from 1
-        if (is_nucleotide_code(c) || is_gap(c)) continue;
-        const std::string where =
-            "contig '" + std::string(contig) + "' holds " + show(c) + " at base " + std::to_string(base);
-        if (!is_letter(c)) {
-            throw InputError(where +
-                                 ", which is no letter of a sequence: see whether the file is whole, and "
-                                 "whether a .fai beside it is its own",
-                             path_);
-        }
-        if (!said_.exchange(true)) {
-            log_warning("{}: {}, which stands for no nucleotide: such letters are read as N", path_.string(),
-                        where);
+    /// Checks `text`, in which the vector code found other characters: bases of a contig from 0-based `begin`
+    /// on, with line ends. Throws InputError at a byte that is neither letter nor gap.
+    void look(std::string_view contig, std::int64_t begin, std::string_view text) {
+        std::int64_t base = begin;
+        for (const char c : text) {
+            if (c == '\n' || c == '\r') continue;
+            ++base;  // from 1
+            if (is_nucleotide_code(c) || is_gap(c)) continue;
+            const std::string where =
+                "contig '" + std::string(contig) + "' holds " + show(c) + " at base " + std::to_string(base);
+            if (!is_letter(c)) {
+                throw InputError(where +
+                                     ", which is no letter of a sequence: see whether the file is whole, and "
+                                     "whether a .fai beside it is its own",
+                                 path_);
+            }
+            if (!said_.exchange(true)) {
+                log_warning("{}: {}, which stands for no nucleotide: such letters are read as N",
+                            path_.string(), where);
+            }
         }
     }
-}
 
-void OtherLetters::check_and_normalise(std::string_view contig, std::string& bases) {
-    const std::string& before = bases;
-    std::string normalised(before.size(), 'N');
-    if (!normalise_letters(before.data(), before.size(), normalised.data(), letter_case_))
-        look(contig, 0, before);
-    bases = std::move(normalised);
-}
+    /// Normalizes a complete contig without line ends, and checks it as look() does.
+    std::string normalised(std::string_view contig, std::string_view bases) {
+        std::string result(bases.size(), 'N');
+        if (!normalise_letters(bases.data(), bases.size(), result.data(), letter_case_))
+            look(contig, 0, bases);
+        return result;
+    }
 
-namespace {
+private:
+    std::filesystem::path path_;
+    LetterCase letter_case_;
+    std::atomic<bool> said_{false};
+};
+
+std::string part_of(const std::string& bases, std::int64_t begin, std::int64_t end) {
+    return bases.substr(static_cast<std::size_t>(begin), static_cast<std::size_t>(end - begin));
+}
 
 [[noreturn]] void refuse_empty(const std::filesystem::path& path) {
     throw InputError("holds no sequence: a FASTA file begins with '>' and the name of a contig", path);
 }
 
 /// All sequence in memory, one byte per base: for files that cannot be read by position.
-class HeldFasta : public FastaFile {
-public:
-    struct Held {
-        FastaContig head;
-        std::string bases;
+FastaFile hold(const std::filesystem::path& path, std::vector<FastaContig> contigs,
+               std::vector<std::string> bases, LetterCase letter_case) {
+    OtherLetters others(path, letter_case);
+    for (std::size_t i = 0; i < contigs.size(); ++i) {
+        Contig& contig = contigs[i].contig;
+        bases[i] = others.normalised(contig.name, bases[i]);
+        contig.length = std::ssize(bases[i]);
+    }
+    const auto fetch = [bases = std::make_shared<std::vector<std::string>>(std::move(bases))](
+                           std::size_t contig, std::int64_t begin, std::int64_t end) {
+        return part_of((*bases)[contig], begin, end);
     };
+    return {path, std::move(contigs), fetch};
+}
 
-    HeldFasta(std::filesystem::path path, std::vector<Held> contigs, LetterCase letter_case)
-        : path_(std::move(path)), contigs_(std::move(contigs)) {
-        OtherLetters others(path_, letter_case);
-        for (Held& held : contigs_) {
-            const std::string_view name = held.head.contig.name;
-            others.check_and_normalise(name, held.bases);
-            held.head.contig.length = static_cast<std::int64_t>(held.bases.size());
-        }
-    }
-
-    const std::filesystem::path& path() const override { return path_; }
-
-    std::vector<FastaContig> contigs() const override {
-        std::vector<FastaContig> result;
-        for (const Held& held : contigs_)
-            result.push_back(held.head);
-        return result;
-    }
-
-    std::string fetch(std::size_t contig, std::int64_t begin, std::int64_t end) const override {
-        return contigs_[contig].bases.substr(static_cast<std::size_t>(begin),
-                                             static_cast<std::size_t>(end - begin));
-    }
-
-private:
-    std::filesystem::path path_;
-    std::vector<Held> contigs_;
-};
-
-std::unique_ptr<FastaFile> read_into_memory(const std::filesystem::path& path, LetterCase letter_case) {
+FastaFile read_into_memory(const std::filesystem::path& path, LetterCase letter_case) {
     ByteStream stream(path);
     FastaScanner scanner(path, true);
     std::string buffer(std::size_t{1} << 20, '\0');
@@ -117,46 +115,38 @@ std::unique_ptr<FastaFile> read_into_memory(const std::filesystem::path& path, L
         }
         lines += std::count(piece.begin(), piece.end(), '\n');
     }
-    std::vector<FastaEntry> entries = scanner.finish();
-    if (entries.empty()) refuse_empty(path);
-    std::vector<std::string> bases = scanner.take_bases();
-    std::vector<HeldFasta::Held> contigs;
-    for (std::size_t i = 0; i < entries.size(); ++i)
-        contigs.push_back({{{std::move(entries[i].name), 0}, entries[i].line}, std::move(bases[i])});
-    return std::make_unique<HeldFasta>(path, std::move(contigs), letter_case);
+    std::vector<FastaContig> contigs;
+    for (FastaEntry& entry : scanner.finish())
+        contigs.push_back({{std::move(entry.name), 0}, entry.line});
+    if (contigs.empty()) refuse_empty(path);
+    return hold(path, std::move(contigs), scanner.take_bases(), letter_case);
 }
 
 /// A file that is read by position, through an index.
-class IndexedFasta : public FastaFile {
+class IndexedFasta {
 public:
-    IndexedFasta(std::filesystem::path path, std::unique_ptr<RandomBytes> text, LetterCase letter_case)
-        : path_(std::move(path)),
-          text_(std::move(text)),
-          entries_(read_index()),
+    IndexedFasta(const std::filesystem::path& path, std::unique_ptr<RandomBytes> text, LetterCase letter_case)
+        : text_(std::move(text)),
+          entries_(read_index(path)),
           held_(entries_.size()),
           letter_case_(letter_case),
-          others_(path_, letter_case) {
-        if (entries_.empty()) refuse_empty(path_);
+          others_(path, letter_case) {
+        if (entries_.empty()) refuse_empty(path);
         for (std::size_t i = 0; i < entries_.size(); ++i)
             if (!entries_[i].even) hold(i);
     }
 
-    const std::filesystem::path& path() const override { return path_; }
-
-    std::vector<FastaContig> contigs() const override {
+    std::vector<FastaContig> contigs() const {
         std::vector<FastaContig> result;
         for (const FastaEntry& entry : entries_)
             result.push_back({{entry.name, entry.length}, entry.line});
         return result;
     }
 
-    std::string fetch(std::size_t contig, std::int64_t begin, std::int64_t end) const override {
+    std::string fetch(std::size_t contig, std::int64_t begin, std::int64_t end) const {
         if (begin >= end) return {};
         const FastaEntry& entry = entries_[contig];
-        if (!entry.even) {
-            return held_[contig].substr(static_cast<std::size_t>(begin),
-                                        static_cast<std::size_t>(end - begin));
-        }
+        if (!entry.even) return part_of(held_[contig], begin, end);
         const auto position = [&](std::int64_t base) {
             return entry.offset + base / entry.line_bases * entry.line_bytes + base % entry.line_bases;
         };
@@ -176,11 +166,11 @@ public:
     }
 
 private:
-    std::vector<FastaEntry> read_index() const {
-        std::filesystem::path index = path_;
+    std::vector<FastaEntry> read_index(const std::filesystem::path& path) const {
+        std::filesystem::path index = path;
         index += ".fai";
-        if (is_fresh_index(index, path_)) return read_fai(index, *text_);
-        FastaScanner scanner(path_);
+        if (is_fresh_index(index, path)) return read_fai(index, *text_);
+        FastaScanner scanner(path);
         text_->scan([&](std::string_view piece) { scanner.feed(piece); });
         return scanner.finish();
     }
@@ -212,11 +202,10 @@ private:
         bases.resize(static_cast<std::size_t>(entry.end - entry.offset));
         text_->read(entry.offset, entry.end - entry.offset, bases.data());
         bases.erase(std::remove_if(bases.begin(), bases.end(), [](char c) { return c <= ' '; }), bases.end());
-        others_.check_and_normalise(entry.name, bases);
+        bases = others_.normalised(entry.name, bases);
         entry.length = static_cast<std::int64_t>(bases.size());
     }
 
-    std::filesystem::path path_;
     std::unique_ptr<RandomBytes> text_;
     std::vector<FastaEntry> entries_;
     std::vector<std::string> held_;
@@ -226,27 +215,24 @@ private:
 
 }  // namespace
 
-std::unique_ptr<FastaFile> open_fasta(const std::filesystem::path& path, LetterCase letter_case) {
+FastaFile open_fasta(const std::filesystem::path& path, LetterCase letter_case) {
     require_readable(path);
-    if (!std::filesystem::is_regular_file(path)) return read_into_memory(path, letter_case);
-    switch (compression_of(path)) {
-        case Compression::none:
-            return std::make_unique<IndexedFasta>(path, open_plain(path), letter_case);
-        case Compression::bgzip:
-            return std::make_unique<IndexedFasta>(path, open_bgzip(path), letter_case);
-        case Compression::gzip:
-            break;
-    }
-    return read_into_memory(path, letter_case);
+    const Compression compression =
+        std::filesystem::is_regular_file(path) ? compression_of(path) : Compression::gzip;
+    if (compression == Compression::gzip) return read_into_memory(path, letter_case);
+    auto text = compression == Compression::none ? open_plain(path) : open_bgzip(path);
+    const auto file = std::make_shared<IndexedFasta>(path, std::move(text), letter_case);
+    return {path, file->contigs(), std::bind_front(&IndexedFasta::fetch, file)};
 }
 
-std::unique_ptr<FastaFile> fasta_in_memory(std::vector<std::pair<std::string, std::string>> contigs,
-                                           LetterCase letter_case) {
-    std::vector<HeldFasta::Held> held;
-    held.reserve(contigs.size());
-    for (std::pair<std::string, std::string>& contig : contigs)
-        held.push_back({{{std::move(contig.first), 0}, 0}, std::move(contig.second)});
-    return std::make_unique<HeldFasta>("memory", std::move(held), letter_case);
+FastaFile fasta_in_memory(std::vector<std::pair<std::string, std::string>> contigs, LetterCase letter_case) {
+    std::vector<FastaContig> heads;
+    std::vector<std::string> bases;
+    for (auto& [name, sequence] : contigs) {
+        heads.push_back({{std::move(name), 0}, 0});
+        bases.push_back(std::move(sequence));
+    }
+    return hold("memory", std::move(heads), std::move(bases), letter_case);
 }
 
 }  // namespace bigbird::genome::detail

@@ -15,8 +15,6 @@ namespace bigbird::genome::detail {
 
 namespace {
 
-constexpr std::string_view byte_order_mark = "\xEF\xBB\xBF";
-
 /// Whether all bytes are visible ASCII. Without branches, so that it becomes vector code.
 bool is_plain(std::string_view text) {
     unsigned char worst = 0;

@@ -14,6 +14,10 @@ struct Contig {
     std::int64_t length = 0;
 };
 
+/// Maximum length of a contig. Coordinates in files are checked against it, so that sums of a few of them do
+/// not overflow.
+inline constexpr std::int64_t longest_contig = std::int64_t{1} << 40;
+
 enum class Strand : char { forward = '+', reverse = '-', none = '.' };
 
 /// [begin, end) on a contig. For windows that extend beyond the contig's ends, begin may be negative and end

@@ -18,11 +18,6 @@ namespace bigbird::genome {
 
 namespace {
 
-struct NamedFasta {
-    std::string prefix;  // prefix of its contigs' names
-    std::unique_ptr<detail::FastaFile> fasta;
-};
-
 /// Splits NAME=FASTA.
 std::pair<std::string, std::filesystem::path> split_name(const std::filesystem::path& reference) {
     const std::string text = reference.string();
@@ -35,12 +30,14 @@ std::pair<std::string, std::filesystem::path> split_name(const std::filesystem::
 }
 
 template <typename Open>
-std::vector<NamedFasta> open_all(std::span<const std::filesystem::path> references, const Open& open) {
+std::vector<detail::FastaFile> open_all(std::span<const std::filesystem::path> references, const Open& open) {
     BIGBIRD_EXPECTS(!references.empty(), "a reference is made of at least one file");
-    std::vector<NamedFasta> files;
+    std::vector<detail::FastaFile> files;
     for (const std::filesystem::path& reference : references) {
-        const auto [name, file] = split_name(reference);
-        files.push_back({name.empty() ? "" : name + "#", open(file)});
+        const auto [name, path] = split_name(reference);
+        detail::FastaFile& file = files.emplace_back(open(path));
+        for (detail::FastaContig& contig : file.contigs)
+            if (!name.empty()) contig.contig.name.insert(0, name + "#");
     }
     return files;
 }
@@ -51,21 +48,20 @@ enum class Repeated : std::uint8_t { refuse, number };
 /// The contigs of all files, one after the other.
 class JoinedGenome : public ReferenceGenome {
 public:
-    explicit JoinedGenome(std::vector<NamedFasta> files, Repeated repeated = Repeated::refuse)
-        : files_(std::move(files)), names_({}) {
+    explicit JoinedGenome(std::vector<detail::FastaFile> files, Repeated repeated = Repeated::refuse)
+        : files_(std::move(files)) {
         std::unordered_map<std::string, Place> seen;
         std::unordered_map<std::string, std::int64_t> records;  // records per name, where names repeat
         std::int64_t renamed = 0;
         for (std::size_t file = 0; file < files_.size(); ++file) {
-            auto contigs = files_[file].fasta->contigs();
+            std::vector<detail::FastaContig> contigs = std::exchange(files_[file].contigs, {});
             for (std::size_t i = 0; i < contigs.size(); ++i) {
                 Contig& contig = contigs[i].contig;
-                contig.name.insert(0, files_[file].prefix);
                 const Place here{file, i, contigs[i].line};
                 const std::string name = contig.name;
                 if (!is_utf8(name)) {
-                    throw InputError(std::string("has a contig whose name is ") + not_utf8,
-                                     files_[file].fasta->path(), here.line);
+                    throw InputError(std::string("has a contig whose name is ") + not_utf8, files_[file].path,
+                                     here.line);
                 }
                 for (auto [earlier, fresh] = seen.emplace(name, here); !fresh;
                      fresh = seen.emplace(contig.name, here).second) {
@@ -79,7 +75,7 @@ public:
         }
         if (renamed > 0) {
             log_info("{}: {} records have the name of an earlier one; the second is called NAME#2",
-                     files_.front().fasta->path().string(), renamed);
+                     files_.front().path.string(), renamed);
         }
         names_ = ContigNames(contigs_);
     }
@@ -95,7 +91,7 @@ public:
         const std::int64_t length = contigs_[*contig].length;
         const std::int64_t begin = std::clamp<std::int64_t>(where.begin, 0, length);
         const std::int64_t end = std::clamp<std::int64_t>(where.end, 0, length);
-        std::string bases = files_[places_[*contig].file].fasta->fetch(places_[*contig].index, begin, end);
+        std::string bases = files_[places_[*contig].file].fetch(places_[*contig].index, begin, end);
         if (where.begin < 0) {
             bases.insert(0, static_cast<std::size_t>(std::min<std::int64_t>(0, where.end) - where.begin),
                          'N');
@@ -111,7 +107,7 @@ private:
     };
 
     [[noreturn]] void refuse_twice(const std::string& name, const Place& first, const Place& second) const {
-        const std::filesystem::path& file = files_[first.file].fasta->path();
+        const std::filesystem::path& file = files_[first.file].path;
         std::string what = "contig '" + name + "' occurs twice, first in " + file.string() +
                            (first.line > 0 ? ":" + std::to_string(first.line) : "") +
                            ": each name may stand for one sequence";
@@ -119,10 +115,10 @@ private:
             what += "; where each file is a genome of its own, name them, as in --reference one=" +
                     file.filename().string() + ", and contigs are called one#" + name;
         }
-        throw InputError(what, files_[second.file].fasta->path(), second.line);
+        throw InputError(what, files_[second.file].path, second.line);
     }
 
-    std::vector<NamedFasta> files_;
+    std::vector<detail::FastaFile> files_;
     std::vector<Contig> contigs_;
     std::vector<Place> places_;
     ContigNames names_;
@@ -158,9 +154,8 @@ std::unique_ptr<ReferenceGenome> open_reference(const std::filesystem::path& fas
 
 std::unique_ptr<ReferenceGenome> in_memory_genome(std::vector<std::pair<std::string, std::string>> contigs,
                                                   LetterCase letter_case) {
-    std::vector<NamedFasta> files;
-    files.push_back({"", detail::fasta_in_memory(std::move(contigs), letter_case)});
-    return std::make_unique<JoinedGenome>(std::move(files));
+    return std::make_unique<JoinedGenome>(
+        std::vector{detail::fasta_in_memory(std::move(contigs), letter_case)});
 }
 
 }  // namespace bigbird::genome

@@ -4,7 +4,6 @@
 #include "bigbird/core/error.hpp"
 #include "bigbird/core/log.hpp"
 #include "bigbird/genome/reference/contig_names.hpp"
-#include "bigbird/genome/reference/longest_contig.hpp"
 
 #include <algorithm>
 #include <set>
