@@ -92,7 +92,7 @@ std::int64_t lift(std::vector<Tss>& sites, const fs::path& chain, const genome::
         if (!found) {
             std::string line = bed_line(site);
             line.insert(line.size() - 1,
-                        "\t" + std::string(to_string(map.why_unmapped(site.where.contig, site.where.begin))));
+                        "\t" + std::string(map.why_unmapped(site.where.contig, site.where.begin)));
             unmapped_bed.write(line);
             continue;
         }

@@ -3,33 +3,20 @@
 
 #include "bigbird/core/error.hpp"
 #include "bigbird/core/parse_number.hpp"
-#include "bigbird/genome/reference/contig_names.hpp"
 #include "bigbird/genome/text/text_input.hpp"
 
 #include <algorithm>
 #include <array>
+#include <functional>
 #include <map>
-#include <string>
-#include <vector>
+#include <utility>
 
 namespace bigbird::genome {
 
 namespace {
 
-/// A stretch without gaps: target [target, target + size) is query [query, query + size), both on the chain's
-/// own strands.
-struct Block {
-    std::int64_t target = 0, query = 0, size = 0;
-};
-
-struct Chain {
-    std::string target, query;
-    std::int64_t score = 0;
-    std::int64_t target_size = 0, target_begin = 0, target_end = 0;
-    std::int64_t query_size = 0, query_begin = 0, query_end = 0;
-    bool reverse = false;  ///< query positions count from the other end of its contig
-    std::vector<Block> blocks;
-};
+using Block = ChainMap::Block;
+using Chain = ChainMap::Chain;
 
 /// Blank-separated words; more than `most` count as most + 1.
 template <std::size_t most>
@@ -136,12 +123,10 @@ Strand turned(Strand strand, bool turn) {
     return strand == Strand::forward ? Strand::reverse : Strand::forward;
 }
 
-/// [begin, end) on the chain's query strand, as an interval of the forward strand.
-Lifted on_query(const Chain& chain, std::int64_t begin, std::int64_t end, Strand strand) {
-    const Interval where = chain.reverse
-                               ? Interval{chain.query, chain.query_size - end, chain.query_size - begin}
-                               : Interval{chain.query, begin, end};
-    return {where, turned(strand, chain.reverse), chain.query_size};
+/// A base of the chain's query strand, on the forward strand.
+Lifted on_query(const Chain& chain, std::int64_t base, Strand strand) {
+    const std::int64_t begin = chain.reverse ? chain.query_size - base - 1 : base;
+    return {{chain.query, begin, begin + 1}, turned(strand, chain.reverse), chain.query_size};
 }
 
 /// Where the query has a target's base, on the chain's strand; nullopt if it is in no block.
@@ -159,67 +144,44 @@ bool spans(const Chain& chain, std::int64_t position) {
 
 }  // namespace
 
-std::string_view to_string(Unmapped reason) {
-    switch (reason) {
-        case Unmapped::no_chains:
-            return "no_chains";
-        case Unmapped::outside_chains:
-            return "outside_chains";
-        case Unmapped::in_gap:
-            return "in_gap";
-    }
-    return "in_gap";
+const std::vector<ChainMap::Chain>& ChainMap::of(std::string_view contig) const {
+    static const std::vector<Chain> none;
+    const auto index = names_.find(contig);
+    return index ? chains_[*index] : none;
 }
 
-struct ChainMap::State {
-    std::vector<Contig> contigs;             ///< the target's, in the file's order
-    std::vector<std::vector<Chain>> chains;  ///< chains of each contig, best score first
-    ContigNames names{{}};
-
-    const std::vector<Chain>& of(std::string_view contig) const {
-        static const std::vector<Chain> none;
-        const auto index = names.find(contig);
-        return index ? chains[*index] : none;
-    }
-};
-
-ChainMap::ChainMap(const std::filesystem::path& path) : state_(std::make_unique<State>()) {
+ChainMap::ChainMap(const std::filesystem::path& path) {
+    std::vector<Contig> contigs;  // the target's, in the file's order
     std::map<std::string, std::size_t> known;
     ChainReader reader(path);
     while (auto chain = reader.next()) {
-        const auto [contig, fresh] = known.emplace(chain->target, state_->contigs.size());
+        const auto [contig, fresh] = known.emplace(chain->target, contigs.size());
         if (fresh) {
-            state_->contigs.push_back({chain->target, chain->target_size});
-            state_->chains.emplace_back();
+            contigs.push_back({chain->target, chain->target_size});
+            chains_.emplace_back();
         }
-        state_->chains[contig->second].push_back(std::move(*chain));
+        chains_[contig->second].push_back(std::move(*chain));
     }
-    if (state_->contigs.empty()) throw InputError("holds no chains: a UCSC chain file is needed", path);
-    for (std::vector<Chain>& chains : state_->chains) {
-        std::stable_sort(
-            chains.begin(), chains.end(), [](const Chain& a, const Chain& b) { return a.score > b.score; });
-    }
-    state_->names = ContigNames(state_->contigs);
+    if (contigs.empty()) throw InputError("holds no chains: a UCSC chain file is needed", path);
+    for (std::vector<Chain>& chains : chains_)
+        std::ranges::stable_sort(chains, std::greater(), &Chain::score);
+    names_ = ContigNames(contigs);
 }
 
-ChainMap::~ChainMap() = default;
-ChainMap::ChainMap(ChainMap&&) noexcept = default;
-ChainMap& ChainMap::operator=(ChainMap&&) noexcept = default;
-
 std::optional<Lifted> ChainMap::lift(std::string_view contig, std::int64_t position, Strand strand) const {
-    for (const Chain& chain : state_->of(contig)) {
+    for (const Chain& chain : of(contig)) {
         if (!spans(chain, position)) continue;
-        if (const auto query = query_of(chain, position)) return on_query(chain, *query, *query + 1, strand);
+        if (const auto query = query_of(chain, position)) return on_query(chain, *query, strand);
     }
     return std::nullopt;
 }
 
-Unmapped ChainMap::why_unmapped(std::string_view contig, std::int64_t position) const {
-    const std::vector<Chain>& chains = state_->of(contig);
-    if (chains.empty()) return Unmapped::no_chains;
+std::string_view ChainMap::why_unmapped(std::string_view contig, std::int64_t position) const {
+    const std::vector<Chain>& chains = of(contig);
+    if (chains.empty()) return "no_chains";
     const bool spanned =
-        std::any_of(chains.begin(), chains.end(), [&](const Chain& chain) { return spans(chain, position); });
-    return spanned ? Unmapped::in_gap : Unmapped::outside_chains;
+        std::ranges::any_of(chains, [&](const Chain& chain) { return spans(chain, position); });
+    return spanned ? "in_gap" : "outside_chains";
 }
 
 }  // namespace bigbird::genome

@@ -4,13 +4,15 @@
 // assembly of the results.
 #pragma once
 
+#include "bigbird/genome/reference/contig_names.hpp"
 #include "bigbird/genome/reference/interval.hpp"
 
 #include <cstdint>
 #include <filesystem>
-#include <memory>
 #include <optional>
+#include <string>
 #include <string_view>
+#include <vector>
 
 namespace bigbird::genome {
 
@@ -21,14 +23,6 @@ struct Lifted {
     std::int64_t contig_length = 0;  ///< length of that contig according to the chain file
 };
 
-/// Why a base does not lift.
-enum class Unmapped : std::uint8_t {
-    no_chains,       ///< the file has no chain of its contig
-    outside_chains,  ///< no chain spans it
-    in_gap,          ///< between the blocks of every chain that spans it: the other assembly lacks it
-};
-std::string_view to_string(Unmapped reason);
-
 /// The chains of one file. If several contain a base, the one with the best score is used, or the first of
 /// equal ones. Contigs are found by aliases too (ContigNames). Const calls are thread-safe.
 class ChainMap {
@@ -36,18 +30,32 @@ public:
     /// Reads plain, gzip or bgzip. Throws InputError with file and line: malformed header or block line,
     /// blocks that do not add up to the header's size, a file without chains.
     explicit ChainMap(const std::filesystem::path& path);
-    ~ChainMap();
-    ChainMap(ChainMap&&) noexcept;
-    ChainMap& operator=(ChainMap&&) noexcept;
 
     /// Lifts one base, by its 0-based position. Returns nullopt if no block of a chain contains it.
     std::optional<Lifted> lift(std::string_view contig, std::int64_t position, Strand strand) const;
-    /// The reason why a base does not lift.
-    Unmapped why_unmapped(std::string_view contig, std::int64_t position) const;
+    /// Why a base does not lift: "no_chains" of its contig, "outside_chains", which do not span it, or
+    /// "in_gap" between the blocks of every chain that spans it, because the other assembly lacks it.
+    std::string_view why_unmapped(std::string_view contig, std::int64_t position) const;
+
+    /// A stretch without gaps: target [target, target + size) is query [query, query + size), both on the
+    /// chain's own strands.
+    struct Block {
+        std::int64_t target = 0, query = 0, size = 0;
+    };
+    struct Chain {
+        std::string target, query;
+        std::int64_t score = 0;
+        std::int64_t target_size = 0, target_begin = 0, target_end = 0;
+        std::int64_t query_size = 0, query_begin = 0, query_end = 0;
+        bool reverse = false;  ///< query positions count from the other end of its contig
+        std::vector<Block> blocks;
+    };
 
 private:
-    struct State;
-    std::unique_ptr<State> state_;
+    const std::vector<Chain>& of(std::string_view contig) const;
+
+    std::vector<std::vector<Chain>> chains_;  ///< chains of each target contig, best score first
+    ContigNames names_;
 };
 
 }  // namespace bigbird::genome

@@ -15,14 +15,11 @@
 #include <cstdlib>
 #include <new>
 #include <string_view>
+#include <utility>
 
 namespace bigbird::genome {
 
 namespace {
-
-struct CloseFile {
-    void operator()(htsFile* file) const noexcept { hts_close(file); }
-};
 
 /// Returns NAME of a header line ##INFO=<ID=NAME,…>, or "" for any other line.
 std::string info_of(const std::string& line) {
@@ -62,78 +59,71 @@ std::string fault_of_line(const htsFile& file, int error) {
 
 }  // namespace
 
-struct VariantReader::State {
-    std::filesystem::path path;
-    std::unique_ptr<htsFile, CloseFile> file;
-    std::shared_ptr<VariantHeader> header = std::make_shared<VariantHeader>();
-    std::shared_ptr<bcf1_t> record;
-    bool keeps_records = false;
-    std::int64_t records = 0;
+void CloseVariants::operator()(htsFile* file) const noexcept {
+    hts_close(file);
+}
 
-    void new_record() { record = {bcf_init(), bcf_destroy}; }
-};
+void VariantReader::new_record() {
+    record_ = {bcf_init(), bcf_destroy};
+}
 
-VariantReader::VariantReader(std::filesystem::path path) : state_(new State) {
+VariantReader::VariantReader(std::filesystem::path path) : path_(std::move(path)) {
     detail::silence_htslib();
-    state_->path = std::move(path);
-    require_readable(state_->path);
-    detail::check_variant_header(state_->path);
-    state_->file.reset(hts_open(state_->path.c_str(), "r"));
-    if (!state_->file) throw InputError("cannot be opened as VCF or BCF", state_->path);
-    const htsFormat* format = hts_get_format(state_->file.get());
+    require_readable(path_);
+    detail::check_variant_header(path_);
+    file_.reset(hts_open(path_.c_str(), "r"));
+    if (!file_) throw InputError("cannot be opened as VCF or BCF", path_);
+    const htsFormat* format = hts_get_format(file_.get());
     const bool is_readable = format->compression == no_compression || format->compression == gzip ||
                              format->compression == bgzf;  // htslib would end the program on other formats
     if (!is_readable || (format->format != vcf && format->format != bcf))
-        throw InputError("is no VCF or BCF: a first line '##fileformat=VCF…' is needed", state_->path);
-    if (state_->path != "-" && hts_check_EOF(state_->file.get()) == 0)
-        throw InputError("is truncated: its last block is missing; copy it again", state_->path);
+        throw InputError("is no VCF or BCF: a first line '##fileformat=VCF…' is needed", path_);
+    if (path_ != "-" && hts_check_EOF(file_.get()) == 0)
+        throw InputError("is truncated: its last block is missing; copy it again", path_);
     errno = 0;
-    state_->header->header = {bcf_hdr_read(state_->file.get()), bcf_hdr_destroy};
-    if (!state_->header->header && errno == ENOMEM) throw std::bad_alloc();
-    if (!state_->header->header) detail::refuse_variant_header(state_->path);
-    state_->new_record();
+    header_->header = {bcf_hdr_read(file_.get()), bcf_hdr_destroy};
+    if (!header_->header && errno == ENOMEM) throw std::bad_alloc();
+    if (!header_->header) detail::refuse_variant_header(path_);
+    new_record();
 }
 
-VariantReader::~VariantReader() = default;
-VariantReader::VariantReader(VariantReader&&) noexcept = default;
-
 std::shared_ptr<VariantHeader> VariantReader::keep_records(std::span<const std::string> lines) {
-    state_->keeps_records = true;
-    bcf_hdr_t* const header = state_->header->header.get();
+    keeps_records_ = true;
+    bcf_hdr_t* const header = header_->header.get();
     for (const std::string& line : lines) {
         if (const std::string name = info_of(line); !name.empty())
             bcf_hdr_remove(header, BCF_HL_INFO, name.c_str());
         if (bcf_hdr_append(header, line.c_str()) != 0)
-            throw InputError("its header takes no further line (" + line + ")", state_->path);
+            throw InputError("its header takes no further line (" + line + ")", path_);
     }
     if (bcf_hdr_sync(header) != 0) throw std::bad_alloc();
-    return state_->header;
+    return header_;
 }
 
 void VariantReader::share_header(const std::shared_ptr<VariantHeader>& header) {
-    if (text_of(*header) != text_of(*state_->header))
-        throw InputError("has another header than the first part: they are of different runs", state_->path);
-    state_->header = header;
-    state_->keeps_records = true;
+    if (text_of(*header) != text_of(*header_))
+        throw InputError("has another header than the first part: they are of different runs", path_);
+    header_ = header;
+    keeps_records_ = true;
 }
 
 std::optional<Variant> VariantReader::next() {
-    const std::scoped_lock locked(state_->header->lock);
-    if (state_->keeps_records) state_->new_record();
-    bcf1_t* const record = state_->record.get();
-    bcf_hdr_t* const header = state_->header->header.get();
-    const int result = bcf_read(state_->file.get(), header, record);
+    const std::scoped_lock locked(header_->lock);
+    if (keeps_records_) new_record();
+    bcf1_t* const record = record_.get();
+    bcf_hdr_t* const header = header_->header.get();
+    const int result = bcf_read(file_.get(), header, record);
     if (result == -1) return std::nullopt;
-    ++state_->records;
+    ++records_;
     // Contigs missing from the header are accepted: htslib adds them.
     const bool damaged = result < -1 || (record->errcode & ~(BCF_ERR_CTG_UNDEF | BCF_ERR_TAG_UNDEF)) != 0 ||
                          bcf_unpack(record, BCF_UN_STR) < 0;
-    const std::int64_t line = state_->file->format.format == vcf ? state_->file->lineno : 0;
-    const std::string fault = fault_of_line(*state_->file, record->errcode);
+    const std::int64_t line = file_->format.format == vcf ? file_->lineno : 0;
+    const std::string fault = fault_of_line(*file_, record->errcode);
     if (damaged || record->n_allele < 1 || !fault.empty() || record->pos < -1) {
         throw InputError(
-            !fault.empty() ? fault : "record " + std::to_string(state_->records) + " is malformed or cut off",
-            state_->path, line);
+            !fault.empty() ? fault : "record " + std::to_string(records_) + " is malformed or cut off", path_,
+            line);
     }
     Variant variant;
     variant.contig = bcf_seqname_safe(header, record);
@@ -144,15 +134,11 @@ std::optional<Variant> VariantReader::next() {
         variant.alts.emplace_back(record->d.allele[allele]);
     const auto names = {variant.contig, variant.id, variant.ref};
     if (!std::ranges::all_of(names, is_utf8) || !std::ranges::all_of(variant.alts, is_utf8))
-        throw InputError("record " + std::to_string(state_->records) + " is " + not_utf8, state_->path, line);
-    variant.record = state_->records;
+        throw InputError("record " + std::to_string(records_) + " is " + not_utf8, path_, line);
+    variant.record = records_;
     variant.line = line;
-    if (state_->keeps_records) variant.whole = state_->record;
+    if (keeps_records_) variant.whole = record_;
     return variant;
-}
-
-const std::filesystem::path& VariantReader::path() const {
-    return state_->path;
 }
 
 }  // namespace bigbird::genome

@@ -12,6 +12,7 @@
 
 struct bcf1_t;
 struct bcf_hdr_t;
+struct htsFile;
 
 namespace bigbird::genome {
 
@@ -34,14 +35,17 @@ struct Variant {
     std::shared_ptr<bcf1_t> whole{};
 };
 
+struct CloseVariants {
+    void operator()(htsFile* file) const noexcept;
+};
+using VariantHandle = std::unique_ptr<htsFile, CloseVariants>;
+
 /// Reads VCF (plain, gzip, bgzip) or BCF record by record, from a file or standard input ("-"). The content
 /// decides the format. Throws InputError: missing file, not VCF, truncated, malformed record. Not
 /// thread-safe.
 class VariantReader {
 public:
     explicit VariantReader(std::filesystem::path path);
-    ~VariantReader();
-    VariantReader(VariantReader&&) noexcept;
 
     std::optional<Variant> next();
     /// Makes all later variants keep their complete records, for VariantWriter. Adds `lines` (##…) to the
@@ -51,11 +55,17 @@ public:
     /// this file's. Call it before any part's records are read. Throws InputError if this file has a
     /// different header.
     void share_header(const std::shared_ptr<VariantHeader>& header);
-    const std::filesystem::path& path() const;
+    const std::filesystem::path& path() const { return path_; }
 
 private:
-    struct State;
-    std::unique_ptr<State> state_;
+    void new_record();
+
+    std::filesystem::path path_;
+    VariantHandle file_;
+    std::shared_ptr<VariantHeader> header_ = std::make_shared<VariantHeader>();
+    std::shared_ptr<bcf1_t> record_;
+    bool keeps_records_ = false;
+    std::int64_t records_ = 0;
 };
 
 }  // namespace bigbird::genome

@@ -13,7 +13,7 @@
 #include <cctype>
 #include <cerrno>
 #include <cmath>
-#include <set>
+#include <utility>
 
 namespace bigbird::genome {
 namespace fs = std::filesystem;
@@ -23,10 +23,6 @@ namespace {
 constexpr std::int64_t end_of_tbi = std::int64_t{1} << 29;
 constexpr int smallest_csi_bin = 14;  // as bcftools index has it
 
-struct CloseFile {
-    void operator()(htsFile* file) const noexcept { hts_close(file); }
-};
-
 fs::path index_path(const fs::path& path, bool csi) {
     return path.string() + (csi ? ".csi" : ".tbi");
 }
@@ -35,29 +31,6 @@ std::string name_of(const Variant& variant) {
     return "record " + std::to_string(variant.record) + " (" + variant.contig + ":" +
            std::to_string(variant.position + 1) + ")";
 }
-
-/// Tracks whether an index can be made of the records so far.
-class Order {
-public:
-    void add(const Variant& variant) {
-        if (variant.contig != contig_) {
-            sorted_ = sorted_ && contigs_.insert(variant.contig).second;
-            contig_ = variant.contig;
-            last_ = -1;
-        }
-        sorted_ = sorted_ && variant.position >= last_;
-        last_ = variant.position;
-        end_ = std::max(end_, variant.position + std::ssize(variant.ref));
-    }
-    bool sorted() const { return sorted_; }
-    std::int64_t end() const { return end_; }
-
-private:
-    std::set<std::string> contigs_;
-    std::string contig_;
-    std::int64_t last_ = -1, end_ = 0;
-    bool sorted_ = true;
-};
 
 }  // namespace
 
@@ -87,74 +60,73 @@ void set_info(const Variant& variant, VariantHeader& header, std::span<const Var
     }
 }
 
-struct VariantWriter::State {
-    fs::path name;
-    Overwrite overwrite;
-    VariantFormat format;
-    std::shared_ptr<VariantHeader> header;
-    std::optional<PendingOutput> file{};  ///< none of standard output
-    std::unique_ptr<htsFile, CloseFile> out{};
-    std::optional<PendingOutput> index{};
-    Order order{};
-
-    void require(bool fine) const {
-        if (!fine) throw_writing_failed(name, "is the disk full?");
-    }
-    void write_index() {
-        const bool bcf = format == VariantFormat::bcf;
-        for (const bool csi : {false, true})  // the index of an earlier file would be wrong
-            if (overwrite == Overwrite::allow) remove_quietly(index_path(name, csi));
-        if (!order.sorted()) {
-            log_warning("{}: has no index, because its records are not sorted; sort it with bcftools sort",
-                        name.string());
-            return;
-        }
-        const bool csi = bcf || order.end() >= end_of_tbi;
-        const int bin = csi ? smallest_csi_bin : 0;
-        index.emplace(index_path(name, csi), overwrite);
-        const char *const from = file->path().c_str(), *const to = index->path().c_str();
-        require((bcf ? bcf_index_build3(from, to, bin, 1)
-                     : tbx_index_build3(from, to, bin, 1, &tbx_conf_vcf)) == 0);
-    }
-};
-
 VariantWriter::VariantWriter(const fs::path& path, Overwrite overwrite, std::shared_ptr<VariantHeader> header,
                              int threads)
-    : state_(new State{path, overwrite, *variant_format_of(path), std::move(header)}) {
+    : name_(path), overwrite_(overwrite), format_(*variant_format_of(path)), header_(std::move(header)) {
     constexpr const char* modes[] = {"w", "wz", "wb"};
-    if (path != "-") state_->file.emplace(path, overwrite);
-    const fs::path& target = state_->file ? state_->file->path() : path;
-    state_->out.reset(hts_open(target.c_str(), modes[static_cast<std::size_t>(state_->format)]));
-    if (!state_->out) throw_cannot_be_made(path, errno);
-    if (threads > 1 && state_->format != VariantFormat::vcf) hts_set_threads(state_->out.get(), threads);
-    const std::scoped_lock locked(state_->header->lock);
-    state_->require(bcf_hdr_write(state_->out.get(), state_->header->header.get()) == 0);
+    if (path != "-") file_.emplace(path, overwrite);
+    const fs::path& target = file_ ? file_->path() : path;
+    out_.reset(hts_open(target.c_str(), modes[static_cast<std::size_t>(format_)]));
+    if (!out_) throw_cannot_be_made(path, errno);
+    if (threads > 1 && format_ != VariantFormat::vcf) hts_set_threads(out_.get(), threads);
+    const std::scoped_lock locked(header_->lock);
+    require(bcf_hdr_write(out_.get(), header_->header.get()) == 0);
 }
 
-VariantWriter::~VariantWriter() = default;
+void VariantWriter::require(bool fine) const {
+    if (!fine) throw_writing_failed(name_, "is the disk full?");
+}
+
+void VariantWriter::note_order(const Variant& variant) {
+    if (variant.contig != contig_) {
+        sorted_ = sorted_ && contigs_.insert(variant.contig).second;
+        contig_ = variant.contig;
+        last_ = -1;
+    }
+    sorted_ = sorted_ && variant.position >= last_;
+    last_ = variant.position;
+    end_ = std::max(end_, variant.position + std::ssize(variant.ref));
+}
+
+void VariantWriter::write_index() {
+    const bool bcf = format_ == VariantFormat::bcf;
+    for (const bool csi : {false, true})  // the index of an earlier file would be wrong
+        if (overwrite_ == Overwrite::allow) remove_quietly(index_path(name_, csi));
+    if (!sorted_) {
+        log_warning("{}: has no index, because its records are not sorted; sort it with bcftools sort",
+                    name_.string());
+        return;
+    }
+    const bool csi = bcf || end_ >= end_of_tbi;
+    const int bin = csi ? smallest_csi_bin : 0;
+    index_.emplace(index_path(name_, csi), overwrite_);
+    const char *const from = file_->path().c_str(), *const to = index_->path().c_str();
+    require((bcf ? bcf_index_build3(from, to, bin, 1) : tbx_index_build3(from, to, bin, 1, &tbx_conf_vcf)) ==
+            0);
+}
 
 void VariantWriter::write(const Variant& variant) {
-    const std::scoped_lock locked(state_->header->lock);
+    const std::scoped_lock locked(header_->lock);
     bcf1_t* const record = variant.whole.get();
-    if (static_cast<int>(record->n_sample) != bcf_hdr_nsamples(state_->header->header.get()))
+    if (static_cast<int>(record->n_sample) != bcf_hdr_nsamples(header_->header.get()))
         throw InputError(name_of(variant) + " has no columns of the samples that the header names");
     if ((record->errcode & (BCF_ERR_CTG_UNDEF | BCF_ERR_TAG_UNDEF)) != 0) {
-        if (state_->format == VariantFormat::bcf) {
+        if (format_ == VariantFormat::bcf) {
             throw InputError(name_of(variant) +
                              " has a contig or field that the header lacks, which BCF cannot hold; write "
                              ".vcf.gz, or complete the header with bcftools reheader");
         }
         record->errcode = 0;
     }
-    state_->require(bcf_write(state_->out.get(), state_->header->header.get(), record) == 0);
-    state_->order.add(variant);
+    require(bcf_write(out_.get(), header_->header.get(), record) == 0);
+    note_order(variant);
 }
 
 void VariantWriter::finish(std::vector<PendingOutput*>& pending) {
-    state_->require(hts_close(state_->out.release()) == 0);
-    if (state_->format != VariantFormat::vcf) state_->write_index();
-    if (state_->file) pending.push_back(&*state_->file);
-    if (state_->index) pending.push_back(&*state_->index);
+    require(hts_close(out_.release()) == 0);
+    if (format_ != VariantFormat::vcf) write_index();
+    if (file_) pending.push_back(&*file_);
+    if (index_) pending.push_back(&*index_);
 }
 
 void prepare_variant_output(const fs::path& path, Overwrite overwrite) {

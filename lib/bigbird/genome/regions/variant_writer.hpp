@@ -4,9 +4,11 @@
 #include "bigbird/core/files.hpp"
 #include "bigbird/genome/regions/variant_reader.hpp"
 
+#include <cstdint>
 #include <filesystem>
 #include <memory>
 #include <optional>
+#include <set>
 #include <span>
 #include <string>
 #include <vector>
@@ -35,7 +37,6 @@ public:
     /// Checks the name and writes the header, with `threads` to compress. Throws ConfigError, WriteError.
     VariantWriter(const std::filesystem::path& path, Overwrite overwrite,
                   std::shared_ptr<VariantHeader> header, int threads);
-    ~VariantWriter();
 
     /// Throws WriteError; Stopped if standard output was closed; InputError for BCF where the header lacks a
     /// contig or field of the record.
@@ -45,8 +46,21 @@ public:
     void finish(std::vector<PendingOutput*>& pending);
 
 private:
-    struct State;
-    std::unique_ptr<State> state_;
+    void require(bool fine) const;
+    void note_order(const Variant& variant);
+    void write_index();
+
+    std::filesystem::path name_;
+    Overwrite overwrite_;
+    VariantFormat format_;
+    std::shared_ptr<VariantHeader> header_;
+    std::optional<PendingOutput> file_;  ///< none of standard output
+    VariantHandle out_;
+    std::optional<PendingOutput> index_;
+    std::set<std::string> contigs_;  ///< of the records so far
+    std::string contig_;             ///< of the last record
+    std::int64_t last_ = -1, end_ = 0;
+    bool sorted_ = true;  ///< whether an index can be made
 };
 
 /// Throws ConfigError if the file or an index of it exists and may not be replaced, or cannot be made. "-"
