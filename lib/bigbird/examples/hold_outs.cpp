@@ -21,7 +21,7 @@ std::vector<Interval> intervals_of_bed(const genome::ReferenceGenome& reference,
     const genome::PlacedBed bed = genome::read_bed_on(reference, path);
     if (bed.records.empty())
         throw InputError("holds no region of the reference to hold out for " + option, path);
-    if (bed.left_out.total() > 0) log_warning("{}: left out {}", path, bed.left_out.describe());
+    if (bed.fit.off_reference() > 0) log_warning("{}: left out {}", path, bed.fit.misfits());
     std::vector<Interval> intervals;
     for (const genome::BedRecord& record : bed.records)
         if (fold.empty() || record.name == fold) intervals.push_back(record.where);

@@ -32,8 +32,6 @@ using genome::IntervalSet;
 /// The peaks of a label on the reference.
 struct Peaks {
     IntervalSet set;
-    std::int64_t read = 0;
-    genome::LeftOut left_out;
     genome::AssemblyFit fit;
     std::vector<Json> checksums;  ///< checksums of its files
 };
@@ -45,9 +43,7 @@ Peaks read_peaks(const genome::ReferenceGenome& reference, const std::vector<fs:
         const genome::PlacedBed bed = genome::read_bed_on(reference, path);
         for (const genome::BedRecord& record : bed.records)
             intervals.push_back(record.where);
-        peaks.left_out += bed.left_out;
         peaks.fit += bed.fit;
-        peaks.read += static_cast<std::int64_t>(bed.records.size()) + bed.left_out.total();
         peaks.checksums.push_back(checksum_of_input(path));
     }
     peaks.set = IntervalSet(intervals);
@@ -112,20 +108,15 @@ private:
             peaks_[static_cast<std::size_t>(i)] =
                 read_peaks(reference(), files_[static_cast<std::size_t>(i)].paths);
         });
-        std::int64_t read = 0;
-        genome::LeftOut left_out;
         genome::AssemblyFit fit;
-        for (const Peaks& peaks : peaks_) {
-            read += peaks.read;
+        for (const Peaks& peaks : peaks_)
             fit += peaks.fit;
-            left_out += peaks.left_out;
-        }
-        log_info("read {} peaks of {} labels", read, files_.size());
-        if (left_out.total() > 0)
-            log_warning("left out {} of {} peaks: {}", left_out.total(), read, left_out.describe());
-        if (read == 0) throw InputError("--peaks holds no peaks: every file is empty");
-        if (read == left_out.total()) {
-            throw InputError("none of the " + std::to_string(read) +
+        log_info("read {} peaks of {} labels", fit.rows, files_.size());
+        if (fit.off_reference() > 0)
+            log_warning("left out {} of {} peaks: {}", fit.off_reference(), fit.rows, fit.misfits());
+        if (fit.rows == 0) throw InputError("--peaks holds no peaks: every file is empty");
+        if (fit.rows == fit.off_reference()) {
+            throw InputError("none of the " + std::to_string(fit.rows) +
                              " peaks lies on the reference; give peaks and reference of the same assembly");
         }
         genome::require_assembly(fit, reference(), "--peaks", "peaks", options_.skip_invalid);

@@ -125,11 +125,7 @@ PromoterSites read_promoter_sites(const fs::path& path, const std::optional<fs::
         const genome::Fit fit =
             other_genome ? genome::Fit::unknown_contig : genome::place(site.where, reference);
         counts.fit.add(site.where, fit, reference);
-        if (fit != genome::Fit::inside) {
-            ++(fit == genome::Fit::unknown_contig ? counts.left_out.unknown_contig
-                                                  : counts.left_out.past_end);
-            continue;
-        }
+        if (fit != genome::Fit::inside) continue;
         if (site.name == ".") {
             site.name =
                 site.where.contig + ":" + std::to_string(site.where.begin) + static_cast<char>(site.strand);
@@ -141,9 +137,10 @@ PromoterSites read_promoter_sites(const fs::path& path, const std::optional<fs::
         }
         result.sites.push_back({site.where.contig, site.name, site.where.begin, site.strand});
     }
-    const auto total = static_cast<std::int64_t>(found.size());
-    if (counts.left_out.total() > 0)
-        log_warning("left out {} of {} TSSs: {}", counts.left_out.total(), total, counts.left_out.describe());
+    if (counts.fit.off_reference() > 0) {
+        log_warning("left out {} of {} TSSs: {}", counts.fit.off_reference(), counts.fit.rows,
+                    counts.fit.misfits());
+    }
     if (counts.repeated > 0)
         log_info("left out {} TSSs that repeat another's place, strand and name", counts.repeated);
     if (counts.read == 0) throw InputError("holds no TSSs", path);

@@ -25,7 +25,6 @@ struct PromoterSite {
 /// Counts of the rows of a TSS file, by what happened to them.
 struct SiteCounts {
     std::int64_t read = 0, unmapped = 0, repeated = 0;
-    genome::LeftOut left_out;
     genome::AssemblyFit fit;
 };
 

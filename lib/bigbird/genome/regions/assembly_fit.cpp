@@ -22,17 +22,6 @@ constexpr std::array<std::int64_t, 48> known_lengths{
 constexpr std::int64_t near_end = 1000;
 constexpr std::int64_t one_in = 5;  // more than one misfit in 5 rows suggests another assembly
 
-std::string reasons(const AssemblyFit& fit) {
-    std::string text;
-    const auto add = [&](std::int64_t count, const char* why) {
-        if (count > 0) text += (text.empty() ? "" : ", ") + std::to_string(count) + why;
-    };
-    add(fit.unknown_contig, " on contigs that the reference lacks");
-    add(fit.past_end, " past a contig's end");
-    add(fit.ref_mismatch, " whose REF is not the reference's");
-    return text;
-}
-
 /// Counts rows past the end of contigs for which another assembly is the likely reason. These contigs have
 /// the length of a known assembly's contig, and no other row ends close to their end.
 std::int64_t count_past_known_ends(const AssemblyFit& fit, std::span<const Contig> contigs) {
@@ -45,6 +34,17 @@ std::int64_t count_past_known_ends(const AssemblyFit& fit, std::span<const Conti
 }
 
 }  // namespace
+
+std::string AssemblyFit::misfits() const {
+    std::string text;
+    const auto add_reason = [&](std::int64_t count, const char* why) {
+        if (count > 0) text += (text.empty() ? "" : ", ") + std::to_string(count) + why;
+    };
+    add_reason(unknown_contig, " on contigs that the reference lacks");
+    add_reason(past_end, " past a contig's end");
+    add_reason(ref_mismatch, " whose REF is not the reference's");
+    return text;
+}
 
 void AssemblyFit::add(const Interval& where, Fit fit, const ReferenceGenome& reference) {
     ++rows;
@@ -79,7 +79,7 @@ void require_assembly(const AssemblyFit& fit, const ReferenceGenome& reference, 
     const std::int64_t judged = fit.rows - (part ? fit.unknown_contig : 0) - (fit.past_end - past);
     if (skip_invalid || misfits * one_in <= judged) return;
     throw InputError(source + ": " + std::to_string(misfits) + " of " + std::to_string(judged) + " " + what +
-                     " do not fit the reference (" + reasons(fit) +
+                     " do not fit the reference (" + fit.misfits() +
                      "): are both of one assembly? --skip-invalid leaves such rows out and goes on");
 }
 

@@ -31,6 +31,9 @@ struct AssemblyFit {
     /// Counts one row; its contig may be an alias.
     void add(const Interval& where, Fit fit, const ReferenceGenome& reference);
     AssemblyFit& operator+=(const AssemblyFit& other);
+    std::int64_t off_reference() const { return unknown_contig + past_end; }
+    /// "3 on contigs that the reference lacks, 1 past a contig's end"; empty if all rows fit.
+    std::string misfits() const;
 };
 
 /// Throws InputError if more than a fifth of the rows do not fit, unless `skip_invalid`. Rows on contigs that

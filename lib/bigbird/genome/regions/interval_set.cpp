@@ -108,13 +108,6 @@ IntervalSet IntervalSet::without(const IntervalSet& other) const {
     return result;
 }
 
-std::string LeftOut::describe() const {
-    std::string text;
-    if (unknown_contig > 0) text = std::to_string(unknown_contig) + " on contigs that the reference lacks";
-    if (past_end > 0) text += (text.empty() ? "" : ", ") + std::to_string(past_end) + " past a contig's end";
-    return text;
-}
-
 Fit place(Interval& where, const ReferenceGenome& reference) {
     const auto contig = reference.find(where.contig);
     if (!contig) return Fit::unknown_contig;
@@ -135,17 +128,7 @@ PlacedBed read_bed_on(const ReferenceGenome& reference, const std::filesystem::p
     for (BedRecord& record : records) {
         const Fit fit = other_genome ? Fit::unknown_contig : place(record.where, reference);
         placed.fit.add(record.where, fit, reference);
-        switch (fit) {
-            case Fit::inside:
-                placed.records.push_back(std::move(record));
-                break;
-            case Fit::unknown_contig:
-                ++placed.left_out.unknown_contig;
-                break;
-            case Fit::past_end:
-                ++placed.left_out.past_end;
-                break;
-        }
+        if (fit == Fit::inside) placed.records.push_back(std::move(record));
     }
     return placed;
 }

@@ -52,19 +52,6 @@ private:
     std::map<std::string, std::vector<Span>, std::less<>> contigs_;
 };
 
-/// Counts of intervals outside a reference.
-struct LeftOut {
-    std::int64_t unknown_contig = 0, past_end = 0;
-    std::int64_t total() const { return unknown_contig + past_end; }
-    LeftOut& operator+=(const LeftOut& other) {
-        unknown_contig += other.unknown_contig;
-        past_end += other.past_end;
-        return *this;
-    }
-    /// "3 on contigs that the reference lacks, 1 past a contig's end"; empty if nothing was left out.
-    std::string describe() const;
-};
-
 /// Returns whether `where` is on the reference. Renames its contig to the reference's name if it is an alias.
 Fit place(Interval& where, const ReferenceGenome& reference);
 
@@ -72,7 +59,6 @@ Fit place(Interval& where, const ReferenceGenome& reference);
 /// counted and dropped. Throws InputError if a line is malformed.
 struct PlacedBed {
     std::vector<BedRecord> records;
-    LeftOut left_out;
     AssemblyFit fit;
 };
 PlacedBed read_bed_on(const ReferenceGenome& reference, const std::filesystem::path& path);

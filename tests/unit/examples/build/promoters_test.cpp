@@ -190,7 +190,7 @@ DOCTEST_TEST_CASE("promoter_sites: EPDnew lifted to hg19 as pyliftover lifts it"
                                                     *reference, folder.path());
     DOCTEST_CHECK(found.counts.read == 116);
     DOCTEST_CHECK(found.counts.unmapped == 3);
-    DOCTEST_CHECK(found.counts.left_out.past_end == 5);
+    DOCTEST_CHECK(found.counts.fit.past_end == 5);
     DOCTEST_CHECK(found.sites.size() == 108);
     DOCTEST_CHECK(sorted_places(genome::read_bed(folder / "lifted.bed")) ==
                   sorted_places(genome::read_bed(testing::test_data("promoter/tss.hg19.bed"))));
@@ -241,8 +241,8 @@ DOCTEST_TEST_CASE("promoter_sites: the TSS is a row's first base in the directio
     DOCTEST_CHECK(found.sites[1].strand == Strand::reverse);
     DOCTEST_CHECK(found.sites[2].name == "1:20-");
     DOCTEST_CHECK(found.counts.repeated == 1);
-    DOCTEST_CHECK(found.counts.left_out.unknown_contig == 1);
-    DOCTEST_CHECK(found.counts.left_out.past_end == 1);
+    DOCTEST_CHECK(found.counts.fit.unknown_contig == 1);
+    DOCTEST_CHECK(found.counts.fit.past_end == 1);
 }
 
 DOCTEST_TEST_CASE("promoter_sites: a row without strand or base, or nothing on the reference, is an error") {

@@ -116,13 +116,13 @@ DOCTEST_TEST_CASE("interval_set: what does not lie on the reference is left out 
     const PlacedBed placed = read_bed_on(*genome, testing::test_data("promoter/tss.hg19.bed"));
     DOCTEST_CHECK(placed.records.size() == 108);
     DOCTEST_CHECK(placed.records.front().where.contig == "22");
-    DOCTEST_CHECK(placed.left_out.past_end == 5);
-    DOCTEST_CHECK(placed.left_out.describe() == "5 past a contig's end");
-    const LeftOut unknown =
-        read_bed_on(*genome, testing::test_data("regions/malformed/unknown_contig.bed")).left_out;
-    DOCTEST_CHECK(unknown.describe() == "1 on contigs that the reference lacks");
-    DOCTEST_CHECK(LeftOut{}.describe().empty());
-    DOCTEST_CHECK(LeftOut{2, 1}.describe() == "2 on contigs that the reference lacks, 1 past a contig's end");
+    DOCTEST_CHECK(placed.fit.off_reference() == 5);
+    DOCTEST_CHECK(placed.fit.misfits() == "5 past a contig's end");
+    AssemblyFit fit = read_bed_on(*genome, testing::test_data("regions/malformed/unknown_contig.bed")).fit;
+    DOCTEST_CHECK(fit.misfits() == "1 on contigs that the reference lacks");
+    fit += placed.fit;
+    DOCTEST_CHECK(fit.misfits() == "1 on contigs that the reference lacks, 5 past a contig's end");
+    DOCTEST_CHECK(AssemblyFit{}.misfits().empty());
 }
 
 DOCTEST_TEST_CASE("interval_set: a BED file as a set is cut at contig ends and left out on other contigs") {
