@@ -6,7 +6,6 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
-#include <vector>
 
 namespace bigbird::tokenizer {
 
@@ -23,16 +22,13 @@ public:
     /// Throws ConfigError if k is not in [1, longest].
     explicit KmerEncoder(int k);
 
-    int kmer_length() const { return k_; }
     std::int32_t vocab_size() const;  ///< including special tokens
     /// The letters of an id in [first_letter, vocab_size).
     std::string spelling(std::int32_t id) const;
 
-    /// Ids of a sequence of any length, after normalised_base(). Uses one thread; speed is limited by writing
-    /// the ids.
-    std::vector<std::int32_t> encode(std::string_view dna) const;
-    /// The same ids, and the letters of `dna` for each.
-    Encoding encode_with_spans(std::string_view dna) const;
+    /// Ids of a sequence of any length, after normalised_base(), and with `with_spans` the letters of `dna` for
+    /// each. Uses one thread; speed is limited by writing the ids.
+    Encoding encode(std::string_view dna, bool with_spans) const;
 
 private:
     int k_;
