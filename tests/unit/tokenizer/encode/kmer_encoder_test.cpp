@@ -57,8 +57,7 @@ std::vector<std::string> cut(std::string text, std::size_t k) {
     return pieces;
 }
 
-void check_by_definition(int k, const std::map<std::string, std::int32_t>& ids,
-                         const std::string& text) {
+void check_by_definition(int k, const std::map<std::string, std::int32_t>& ids, const std::string& text) {
     const KmerEncoder encoder(k);
     const auto pieces = cut(text, static_cast<std::size_t>(k));
     const auto encoding = encoder.encode(text, true);

@@ -2,6 +2,7 @@
 // The fixtures were made by Hugging Face's tokenizers: scripts/checks/make_hf_fixtures.py.
 #include "bigbird/tokenizer/formats/hf_tokenizer.hpp"
 
+#include "support/temp_dir.hpp"
 #include "support/testing.hpp"
 
 #include "bigbird/core/error.hpp"
