@@ -50,7 +50,8 @@ struct ExactTables {
           general(make_encoder_tables(tokens)),
           unknown_id(rules.unknown_id),
           fuse_unknown(rules.fuse_unknown) {
-        if (std::optional<BaseTokens> found = BaseTokens::of(tokens)) bases.emplace(std::move(*found), *general);
+        if (std::optional<BaseTokens> found = BaseTokens::of(tokens))
+            bases.emplace(std::move(*found), *general);
     }
     // Encodes known letters, as fast as the tokens allow.
     void encode(const std::uint8_t* letters, std::size_t size, std::vector<TokenAt>& to) const {

@@ -26,8 +26,8 @@ struct Encoding {
 struct ExactTables;
 
 /// Encodes text as SentencePiece (or the Hugging Face BPE that the rules came from) does, id for id, in time
-/// proportional to its length. Immutable, cheap to copy (shared), thread-safe. One byte is one letter; letters that the rules do not
-/// know become the unknown id.
+/// proportional to its length. Immutable, cheap to copy (shared), thread-safe. One byte is one letter;
+/// letters that the rules do not know become the unknown id.
 class ExactEncoder {
 public:
     /// Builds the tables, in some tens of milliseconds for 32,000 tokens. Tokens that no encoding can contain
@@ -35,8 +35,8 @@ public:
     explicit ExactEncoder(const BpeRules& rules);
 
     /// Text of any length. Long text is cut into chunks, encoded on up to `threads` threads and joined where
-    /// neighboring chunks hold the same token at the same position; the ids never depend on the threads. Without
-    /// `with_spans`, spans are empty.
+    /// neighboring chunks hold the same token at the same position; the ids never depend on the threads.
+    /// Without `with_spans`, spans are empty.
     Encoding encode(std::string_view text, int threads, bool with_spans) const;
     std::vector<std::int32_t> encode(std::string_view text, int threads = 1) const {
         return encode(text, threads, false).ids;

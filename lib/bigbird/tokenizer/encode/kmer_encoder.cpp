@@ -2,9 +2,7 @@
 #include "bigbird/tokenizer/encode/kmer_encoder.hpp"
 
 #include "bigbird/core/error.hpp"
-#include "bigbird/core/nucleotide.hpp"
 
-#include <array>
 #include <cstddef>
 
 namespace bigbird::tokenizer {
@@ -14,16 +12,8 @@ namespace {
 constexpr std::string_view letters = "ACGTN";
 constexpr std::uint32_t n_code = 4;  // the one code that has this bit
 
-constexpr std::array<std::uint8_t, 256> letter_codes() {
-    std::array<std::uint8_t, 256> codes{};
-    for (std::size_t byte = 0; byte < codes.size(); ++byte)
-        codes[byte] = static_cast<std::uint8_t>(letters.find(normalised_base(static_cast<char>(byte))));
-    return codes;
-}
-constexpr std::array<std::uint8_t, 256> code_of = letter_codes();
-
 std::uint32_t code_at(std::string_view dna, std::size_t position) {
-    return code_of[static_cast<unsigned char>(dna[position])];
+    return letter_codes[static_cast<unsigned char>(dna[position])];
 }
 
 }  // namespace

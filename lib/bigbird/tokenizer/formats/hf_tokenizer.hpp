@@ -39,13 +39,13 @@ std::optional<int> kmer_length_of_json(std::string_view text);
 /// A Hugging Face byte-pair encoding. Immutable, thread-safe.
 class HfTokenizer {
 public:
-    /// From a tokenizer.json's text; `file` is named by errors. Throws InputError: not a tokenizer.json, not BPE,
-    /// or an unsupported normalizer, pre-tokenizer or pattern (which it names).
+    /// From a tokenizer.json's text; `file` is named by errors. Throws InputError: not a tokenizer.json, not
+    /// BPE, or an unsupported normalizer, pre-tokenizer or pattern (which it names).
     HfTokenizer(std::string_view text, const std::filesystem::path& file);
 
-    /// Ids without those that the template adds, and with `with_spans` the letters of `text` for each. Text is
-    /// ASCII; added tokens in it are found as in Hugging Face's library (hf_normalizer.hpp). Letters that the
-    /// normalizer removes (blanks around the text) are in no span.
+    /// Ids without those that the template adds, and with `with_spans` the letters of `text` for each. Text
+    /// is ASCII; added tokens in it are found as in Hugging Face's library (hf_normalizer.hpp). Letters that
+    /// the normalizer removes (blanks around the text) are in no span.
     Encoding encode(std::string_view text, int threads, bool with_spans) const;
     /// By id; empty for special tokens of several letters that are not DNA.
     const std::vector<std::string>& texts() const { return texts_; }
