@@ -6,6 +6,7 @@
 #include "bigbird/corpus/documents/document_builder.hpp"
 #include "bigbird/corpus/tokens/shard_writer.hpp"
 #include "bigbird/corpus/tokens/token_corpus.hpp"
+#include "bigbird/corpus/tokens/tokenize.hpp"
 #include "bigbird/genome/reference/fasta_index.hpp"
 #include "bigbird/genome/text/byte_stream.hpp"
 
@@ -93,8 +94,10 @@ void tokenise(benchmark::State& state) {
     const corpus::BuildSpec spec{.documents = {.passes = 1}};
     std::int64_t bases = 0;
     for (auto _ : state) {
-        bases = corpus::TokenCorpus::from_genome(*genome, spec, tokenizer, static_cast<int>(state.range(0)))
-                    .bases();
+        const auto source = [&](const corpus::TokenSink& sink) {
+            tokenize_genome(*genome, spec, tokenizer, static_cast<int>(state.range(0)), sink);
+        };
+        bases = corpus::TokenCorpus::from(source, tokenizer).bases();
     }
     count(state, bases);
 }

@@ -201,10 +201,17 @@ DOCTEST_TEST_CASE("pretrain: a plan measures a micro-batch and the device's memo
 DOCTEST_TEST_CASE("evaluate-mlm: the CPU's figures") {
     const TempDir folder;
     PretrainRun spec = small_pretraining(2);
+    std::istringstream lines(read_file(test_data("tokenizer/sentences.txt")));
+    std::string text;
+    for (std::string line; std::getline(lines, line);)
+        text += line + "\n\n";
+    write_file(folder / "documents.txt", text);
     const auto report = [&](const at::Device& device, ComputeType compute) {
-        const ScoringSpec scoring{.sequences = 8, .device = device, .compute = compute};
-        const auto held_out = [](const tokenizer::DnaTokenizer&) { return small_corpus(110); };
-        return evaluate_mlm({folder / "run/model", held_out, {}}, MlmEvaluationSpec{}, scoring);
+        return evaluate_mlm({.model = folder / "run/model",
+                             .held_out = {.documents = folder / "documents.txt"},
+                             .max_sequences = 8,
+                             .device = device.is_cpu() ? "cpu" : c10::get_privateuse1_backend(),
+                             .dtype = compute == ComputeType::bf16 ? "bf16" : "fp32"});
     };
     run(spec, at::kCPU, folder / "run");
     for (const ComputeType compute : {ComputeType::fp32, ComputeType::bf16}) {

@@ -34,10 +34,12 @@ std::string machine_name() {
 }
 
 void write_tokens(const fs::path& directory, const tokenizer::DnaTokenizer& tokenizer, int threads,
-                  const std::function<void(corpus::TokenShardWriter&)>& fill) {
+                  const corpus::TokenSource& source) {
     try {
         corpus::TokenShardWriter writer(directory, tokenizer, Overwrite::refuse);
-        fill(writer);
+        source({.sentence = [&](std::span<const std::int32_t> ids,
+                                std::int64_t bases) { writer.add_sentence(ids, bases); },
+                .document_end = [&] { writer.end_document(); }});
         writer.commit(Json::array(), threads);
     } catch (const WriteError& error) {
         throw WriteError(
@@ -58,27 +60,6 @@ fs::path nearest_tokens(const std::vector<Json>& ranks, int rank, const std::str
                       "and give the shards as --documents");
 }
 
-}  // namespace
-
-corpus::TokenCorpus share_corpus(training::Ranks& ranks, const tokenizer::DnaTokenizer& tokenizer,
-                                 int threads, const std::function<void(corpus::TokenShardWriter&)>& fill) {
-    std::optional<TemporaryFolder> folder;
-    if (ranks.spec().local_rank == 0) {
-        folder.emplace("tokens");
-        log_info("tokenising once for the {} processes of this machine", ranks.spec().local_size);
-        write_tokens(folder->path() / tokens, tokenizer, threads, fill);
-    }
-    const std::string machine = machine_name();
-    const std::vector<Json> all =
-        ranks.gather({{"machine", machine}, {"tokens", folder ? (folder->path() / tokens).string() : ""}});
-    auto corpus = corpus::TokenCorpus::from_shards(
-        corpus::TokenShards(nearest_tokens(all, ranks.rank(), machine), tokenizer));
-    ranks.wait_for_all();
-    return corpus;
-}
-
-namespace {
-
 Json checksum_of(const std::filesystem::path& file) {
     return {{"sha256", sha256_of_file(file)}};
 }
@@ -91,11 +72,29 @@ tokenizer::DnaTokenizer tokenizer_of(const CorporaSpec& spec) {
 
 }  // namespace
 
+corpus::TokenCorpus share_corpus(training::Ranks& ranks, const tokenizer::DnaTokenizer& tokenizer,
+                                 int threads, const corpus::TokenSource& source) {
+    std::optional<TemporaryFolder> folder;
+    if (ranks.spec().local_rank == 0) {
+        folder.emplace("tokens");
+        log_info("tokenising once for the {} processes of this machine", ranks.spec().local_size);
+        write_tokens(folder->path() / tokens, tokenizer, threads, source);
+    }
+    const std::string machine = machine_name();
+    const std::vector<Json> all =
+        ranks.gather({{"machine", machine}, {"tokens", folder ? (folder->path() / tokens).string() : ""}});
+    auto corpus = corpus::TokenCorpus::from_shards(
+        corpus::TokenShards(nearest_tokens(all, ranks.rank(), machine), tokenizer));
+    ranks.wait_for_all();
+    return corpus;
+}
+
 corpus::TokenCorpus read_documents(const std::filesystem::path& documents,
                                    const genome::ReferenceGenome* genome,
                                    const tokenizer::DnaTokenizer& tokenizer, int threads) {
     corpus::DocumentReader reader(documents, genome, genome::LetterCase::kept);
-    corpus::TokenCorpus corpus = corpus::TokenCorpus::from_file(reader, tokenizer, threads);
+    const auto next = [&] { return reader.next(); };
+    corpus::TokenCorpus corpus = corpus::TokenCorpus::from_documents(next, tokenizer, threads);
     if (corpus.documents() == 0) throw InputError("holds no sequence", documents);
     return corpus;
 }
@@ -155,15 +154,6 @@ const genome::ReferenceGenome* Corpora::genome() {
     return genome_.get();
 }
 
-corpus::TokenCorpus Corpora::read(const std::filesystem::path& documents, training::Ranks& ranks,
-                                  int threads) {
-    if (ranks.size() == 1) return read_documents(documents, genome(), tokenizer_, threads);
-    return share_corpus(ranks, tokenizer_, threads, [&](corpus::TokenShardWriter& writer) {
-        corpus::DocumentReader reader(documents, genome(), genome::LetterCase::kept);
-        corpus::tokenize_documents(reader, tokenizer_, threads, writer, [](const corpus::TokenCounts&) {});
-    });
-}
-
 corpus::TokenCorpus Corpora::shards(const std::filesystem::path& directory) const {
     return corpus::TokenCorpus::from_shards(corpus::TokenShards(directory, tokenizer_));
 }
@@ -182,35 +172,28 @@ corpus::BuildSpec Corpora::documents_to_draw(bool held_out) {
     return spec;
 }
 
-corpus::TokenCorpus Corpora::draw(bool held_out, training::Ranks& ranks, int threads) {
-    if (ranks.size() == 1)
-        return corpus::TokenCorpus::from_genome(*genome(), documents_to_draw(held_out), tokenizer_, threads);
-    return share_corpus(ranks, tokenizer_, threads, [&](corpus::TokenShardWriter& writer) {
-        corpus::tokenize_genome(*genome(), documents_to_draw(held_out), tokenizer_, threads, writer);
-    });
+corpus::TokenCorpus Corpora::read(bool held_out, training::Ranks& ranks, int threads) {
+    const fs::path& directory = held_out ? spec_.evaluate_corpus : spec_.corpus;
+    const fs::path& documents = held_out ? spec_.evaluate_documents : spec_.documents;
+    if (!directory.empty()) return shards(directory);
+    if (ranks.size() == 1 && !documents.empty())
+        return read_documents(documents, genome(), tokenizer_, threads);
+    const corpus::TokenSource source = [&](const corpus::TokenSink& sink) {
+        if (documents.empty())
+            return tokenize_genome(*genome(), documents_to_draw(held_out), tokenizer_, threads, sink);
+        corpus::DocumentReader reader(documents, genome(), genome::LetterCase::kept);
+        corpus::tokenize([&] { return reader.next(); }, tokenizer_, threads, sink);
+    };
+    return ranks.size() == 1 ? corpus::TokenCorpus::from(source, tokenizer_)
+                             : share_corpus(ranks, tokenizer_, threads, source);
 }
 
 PretrainCorpora Corpora::on_demand(const std::shared_ptr<training::Ranks>& ranks, int threads) {
     const auto together = ranks ? ranks : std::make_shared<training::Ranks>();
-    PretrainCorpora corpora;
-    if (!spec_.corpus.empty())
-        corpora.train = [this] { return shards(spec_.corpus); };
-    else if (!spec_.documents.empty())
-        corpora.train = [this, together, threads] { return read(spec_.documents, *together, threads); };
-    else
-        corpora.train = [this, together, threads] { return draw(false, *together, threads); };
-    if (!spec_.hold_out.empty()) {
-        corpora.held_out = [this, together, threads] { return draw(true, *together, threads); };
-    } else if (!spec_.evaluate_corpus.empty()) {
-        corpora.held_out = [this] { return shards(spec_.evaluate_corpus); };
-    } else if (!spec_.evaluate_documents.empty()) {
-        corpora.held_out = [this, together, threads] {
-            return read(spec_.evaluate_documents, *together, threads);
-        };
-    }
-    if (corpora.held_out) {
-        corpora.held_out = [this, together, read = corpora.held_out] {
-            corpus::TokenCorpus held_out = read();
+    PretrainCorpora corpora{.train = [=, this] { return read(false, *together, threads); }, .held_out = {}};
+    if (spec_.holds_out()) {
+        corpora.held_out = [=, this] {
+            corpus::TokenCorpus held_out = read(true, *together, threads);
             if (together->is_first()) warn_of_pieces(tokenizer_, held_out);
             return held_out;
         };

@@ -3,7 +3,6 @@
 // machine.
 #pragma once
 
-#include "bigbird/corpus/tokens/shard_writer.hpp"
 #include "bigbird/corpus/tokens/token_corpus.hpp"
 #include "bigbird/genome/reference/reference_genome.hpp"
 #include "bigbird/pretraining/pretrain.hpp"
@@ -12,20 +11,19 @@
 
 #include <cstdint>
 #include <filesystem>
-#include <functional>
 #include <memory>
 
 namespace bigbird::pretraining {
 
 // Shares one tokenized corpus among all processes of a machine.
 
-/// The first process of each machine calls `fill` to write the corpus as token shards into a new folder under
+/// The first process of each machine writes the source's corpus as token shards into a new folder under
 /// TMPDIR. All processes of the machine map them, so that the tokens are in memory once. The folder is
 /// removed as soon as all have mapped it; a killed process' folder is removed when the next one is made.
-/// Collective: all ranks call it. Throws what `fill` throws, ConfigError and WriteError if TMPDIR cannot hold
-/// the corpus, InputError where it holds no sequence.
+/// Collective: all ranks call it. Throws what the source throws, ConfigError and WriteError if TMPDIR cannot
+/// hold the corpus, InputError where it holds no sequence.
 corpus::TokenCorpus share_corpus(training::Ranks& ranks, const tokenizer::DnaTokenizer& tokenizer,
-                                 int threads, const std::function<void(corpus::TokenShardWriter&)>& fill);
+                                 int threads, const corpus::TokenSource& source);
 
 /// Documents of a file, tokenized on `threads` threads. `genome` is for documents of coordinates. Throws
 /// InputError, also where there is no sequence.
@@ -54,10 +52,10 @@ public:
 private:
     const genome::ReferenceGenome* genome();
     corpus::TokenCorpus shards(const std::filesystem::path& directory) const;
-    corpus::TokenCorpus read(const std::filesystem::path& documents, training::Ranks& ranks, int threads);
     /// Documents drawn from the held-out regions, or from all others.
-    corpus::TokenCorpus draw(bool held_out, training::Ranks& ranks, int threads);
     corpus::BuildSpec documents_to_draw(bool held_out);
+    /// The corpus to evaluate on, or to train on.
+    corpus::TokenCorpus read(bool held_out, training::Ranks& ranks, int threads);
 
     CorporaSpec spec_;
     std::uint64_t seed_;

@@ -90,18 +90,36 @@ ScoringSpec scoring_of(const MlmEvaluationSpec& spec, bool tokens) {
     return scoring;
 }
 
-/// Null if no path is given. `genome` must outlive it.
-CorpusOf reader_of(const CorpusPaths& paths, const genome::ReferenceGenome* genome, int threads) {
-    if (!paths.corpus.empty()) {
-        return [paths](const tokenizer::DnaTokenizer& tokenizer) {
-            return corpus::TokenCorpus::from_shards(corpus::TokenShards(paths.corpus, tokenizer));
-        };
-    }
-    if (paths.documents.empty()) return {};
-    require_readable(paths.documents);
-    return [=](const tokenizer::DnaTokenizer& tokenizer) {
-        return read_documents(paths.documents, genome, tokenizer, threads);
-    };
+corpus::TokenCorpus read(const CorpusPaths& paths, const genome::ReferenceGenome* genome,
+                         const tokenizer::DnaTokenizer& tokenizer, int threads) {
+    if (paths.corpus.empty()) return read_documents(paths.documents, genome, tokenizer, threads);
+    return corpus::TokenCorpus::from_shards(corpus::TokenShards(paths.corpus, tokenizer));
+}
+
+void warn_if_trained_on(const std::filesystem::path& documents, const model::BigBirdConfig& config) {
+    const Json trained_on = pretraining_option(config, "--documents");
+    if (trained_on.contains("sha256") && std::filesystem::is_regular_file(documents) &&
+        trained_on["sha256"] == sha256_of_file(documents))
+        log_warning("{} is what the model learned from: no sequence is held out", documents.string());
+}
+
+/// What a report begins with.
+Json conditions(const std::filesystem::path& model, const corpus::ExampleSpec& examples,
+                const MlmEvaluationSpec& spec) {
+    return {{"program", "bigbird-dna"},
+            {"version", std::string(version())},
+            {"model", {{"sha256", model::weights_checksum(model)}}},
+            {"options",
+             {{"--sequence-length", examples.sequence_length},
+              {"--masking-rate", examples.masking.rate},
+              {"--nsp", examples.nsp ? "on" : "off"},
+              {"--max-sequences", spec.max_sequences},
+              {"--seed", spec.seed}}},
+            {"method",
+             corruption(examples.masking) +
+                 "; tokens that contain N are left out; bits_per_character = sum of -log2 p over the "
+                 "chosen tokens / bases that they spell; intervals: 95 %, bootstrap over sequences and, for "
+                 "baselines, which read from left to right, over documents"}};
 }
 
 }  // namespace
@@ -113,50 +131,28 @@ Json evaluate_mlm(const MlmEvaluationSpec& spec, genome::TextOutput* token_score
     const ScoringSpec scoring = scoring_of(spec, token_scores != nullptr);
     std::unique_ptr<genome::ReferenceGenome> genome;
     if (!spec.references.empty()) genome = genome::open_references(spec.references, genome::LetterCase::kept);
-    const CorpusOf held_out = reader_of(spec.held_out, genome.get(), threads);
+    for (const CorpusPaths* paths : {&spec.held_out, &spec.baseline})
+        if (paths->corpus.empty() && !paths->documents.empty()) require_readable(paths->documents);
     spec.validate();
-    return evaluate_mlm({model, held_out, reader_of(spec.baseline, genome.get(), threads)}, spec, scoring,
-                        token_scores);
-}
-
-Json evaluate_mlm(const MlmEvaluationInputs& inputs, const MlmEvaluationSpec& spec,
-                  const ScoringSpec& scoring, genome::TextOutput* token_scores) {
-    model::PreTrainingModel network = model::load_pretraining_model(inputs.model, scoring.device);
+    model::PreTrainingModel network = model::load_pretraining_model(model, scoring.device);
     const model::BigBirdConfig config = network->config();
-    const tokenizer::DnaTokenizer tokenizer = model::read_tokenizer(inputs.model, config);
+    const tokenizer::DnaTokenizer tokenizer = model::read_tokenizer(model, config);
     const corpus::ExampleSpec examples = examples_of(config, spec);
     spec.baselines.validate();
-    const std::filesystem::path& documents = spec.held_out.documents;
-    const Json trained_on = pretraining_option(config, "--documents");
-    if (trained_on.contains("sha256") && std::filesystem::is_regular_file(documents) &&
-        trained_on["sha256"] == sha256_of_file(documents))
-        log_warning("{} is what the model learned from: no sequence is held out", documents.string());
-    const corpus::TokenCorpus held_out = inputs.held_out(tokenizer);
+    warn_if_trained_on(spec.held_out.documents, config);
+    const corpus::TokenCorpus held_out = read(spec.held_out, genome.get(), tokenizer, threads);
     warn_of_pieces(tokenizer, held_out);
-    baselines::Baselines baselines(inputs.baseline ? spec.baselines : baselines::BaselineSpec{}, tokenizer);
-    if (inputs.baseline) {
-        baselines.train(inputs.baseline(tokenizer));
+    const bool compares = !spec.baseline.empty();
+    baselines::Baselines baselines(compares ? spec.baselines : baselines::BaselineSpec{}, tokenizer);
+    if (compares) {
+        baselines.train(read(spec.baseline, genome.get(), tokenizer, threads));
         baselines.score(held_out);
     }
     const corpus::ExampleSource source(held_out, tokenizer, examples);
     const MlmScores scores = score_mlm(network, source, tokenizer, scoring);
     if (scores.chosen() == 0) throw InputError("the held-out documents hold no token without N to predict");
     if (token_scores != nullptr) write_token_scores(scores.tokens, held_out, tokenizer, *token_scores);
-    Json report{
-        {"program", "bigbird-dna"},
-        {"version", std::string(version())},
-        {"model", {{"sha256", model::weights_checksum(inputs.model)}}},
-        {"options",
-         {{"--sequence-length", examples.sequence_length},
-          {"--masking-rate", examples.masking.rate},
-          {"--nsp", examples.nsp ? "on" : "off"},
-          {"--max-sequences", scoring.sequences},
-          {"--seed", spec.seed}}},
-        {"method",
-         corruption(examples.masking) +
-             "; tokens that contain N are left out; bits_per_character = sum of -log2 p over the "
-             "chosen tokens / bases that they spell; intervals: 95 %, bootstrap over sequences and, for "
-             "baselines, which read from left to right, over documents"}};
+    Json report = conditions(model, examples, spec);
     report.update(figures(scores, spec.seed));
     report.update(baselines.to_json(spec.seed));
     return report;

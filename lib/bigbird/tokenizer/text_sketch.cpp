@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "bigbird/tokenizer/text_sketch.hpp"
 
-#include "bigbird/core/nucleotide.hpp"
+#include "bigbird/tokenizer/encode/kmer_encoder.hpp"
 
 #include <algorithm>
-#include <array>
 #include <charconv>
 #include <iterator>
 #include <limits>
@@ -21,15 +20,6 @@ constexpr std::ptrdiff_t fewest_to_judge = 3;
 constexpr std::uint64_t hash_of(std::uint64_t word) {
     return (word ^ word >> 32) * 0xBF58476D1CE4E5B9U;
 }
-
-/// A C G T: 0 1 2 3; N: 4.
-constexpr std::array<std::uint8_t, 256> codes = [] {
-    std::array<std::uint8_t, 256> table{};
-    for (std::size_t letter = 0; letter < table.size(); ++letter)
-        table[letter] = static_cast<std::uint8_t>(
-            std::string_view("ACGTN").find(normalised_base(static_cast<char>(letter))));
-    return table;
-}();
 
 }  // namespace
 
@@ -63,7 +53,7 @@ void TextSketch::add(std::string_view sentence) {
     std::uint64_t forward = 0, reverse = 0, limit = largest();
     int letters = 0;
     for (const char letter : sentence) {
-        const std::uint64_t code = codes[static_cast<unsigned char>(letter)];
+        const std::uint64_t code = letter_codes[static_cast<unsigned char>(letter)];
         forward = forward << 2 | (code & 3U);
         reverse = reverse >> 2 | (~code & 3U) << 62;
         letters = code > 3 ? 0 : letters + 1;

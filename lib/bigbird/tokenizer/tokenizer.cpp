@@ -10,10 +10,10 @@
 #include "bigbird/tokenizer/encode/bpe_rules.hpp"
 #include "bigbird/tokenizer/encode/kmer_encoder.hpp"
 #include "bigbird/tokenizer/formats/hf_tokenizer.hpp"
-#include "bigbird/tokenizer/formats/kmer_json.hpp"
 
 #include <algorithm>
 #include <array>
+#include <functional>
 #include <ostream>
 #include <sstream>
 #include <utility>
@@ -84,24 +84,31 @@ bool lists_added_tokens(const std::filesystem::path& json) {
 
 struct DnaTokenizer::State {
     State(SentencePieceModel&& read, std::string&& serialized, const std::filesystem::path& origin)
-        : model(std::move(read)),
-          bytes(std::move(serialized)),
-          encoder(std::in_place, bpe_rules_of(model, origin)) {
+        : model(std::move(read)), bytes(std::move(serialized)) {
+        const ExactEncoder encoder(bpe_rules_of(model, origin));
+        if (const std::size_t lost = encoder.unreachable().size(); lost > 0)
+            log_debug("{}: encoding never gives {} of the pieces", origin.string(), lost);
+        encode = [encoder](std::string_view dna, int threads, bool with_spans) {
+            return encoder.encode(normalised(dna), threads, with_spans);
+        };
         for (const ModelPiece& piece : model.pieces)
             add(piece.text, piece.kind == PieceKind::normal ? piece.text.size() : 0);
     }
-    State(HfTokenizer&& read, std::string&& serialized)
-        : bytes(std::move(serialized)), hugging_face(std::move(read)) {
-        const auto id_of = [&](const char* name) { return hugging_face->special_id(name); };
+    State(const HfTokenizer& read, std::string&& serialized) : bytes(std::move(serialized)) {
+        encode = [read](std::string_view dna, int threads, bool with_spans) {
+            return read.encode(dna, threads, with_spans);
+        };
+        const auto id_of = [&](const char* name) { return read.special_id(name); };
         special_ids = {id_of("[PAD]"), id_of("[UNK]"), id_of("[CLS]"), id_of("[SEP]"), id_of("[MASK]")};
-        for (std::int32_t id = 0; id < hugging_face->vocab_size(); ++id)
-            add(hugging_face->text(id), hugging_face->text(id).size());
+        for (const std::string& text : read.texts())
+            add(text, text.size());
         for (const char* name : special_names)
             if (const std::int32_t id = id_of(name); id >= 0) pieces[static_cast<std::size_t>(id)] = name;
         if (special_ids.unk >= 0)  // networks need it, encoding does not
             has_n[static_cast<std::size_t>(special_ids.unk)] = true;
     }
-    State(const KmerEncoder& cut, std::string&& serialized) : bytes(std::move(serialized)), kmers(cut) {
+    State(const KmerEncoder& cut, std::string&& serialized) : bytes(std::move(serialized)) {
+        encode = [cut](std::string_view dna, int, bool with_spans) { return cut.encode(dna, with_spans); };
         for (std::int32_t id = 0; id < cut.vocab_size(); ++id) {
             const bool ordinary = id >= special::count;
             const std::string text =
@@ -117,11 +124,9 @@ struct DnaTokenizer::State {
         lengths.push_back(static_cast<std::int32_t>(length));
     }
 
-    SentencePieceModel model;  // empty if `encoder` is not set
+    SentencePieceModel model;  // of a .model, else empty
     std::string bytes;
-    std::optional<ExactEncoder> encoder;  // one of the three is set
-    std::optional<HfTokenizer> hugging_face;
-    std::optional<KmerEncoder> kmers;
+    std::function<Encoding(std::string_view dna, int threads, bool with_spans)> encode;
     SpecialIds special_ids;
     std::vector<std::string> pieces;    // by id
     std::vector<std::int32_t> lengths;  // by id
@@ -141,30 +146,21 @@ DnaTokenizer DnaTokenizer::from_serialized(std::string bytes, const std::filesys
     if (bytes.starts_with('{')) {
         if (const std::optional<int> k = kmer_length_of_json(bytes))
             return DnaTokenizer(std::make_shared<State>(KmerEncoder(*k), std::move(bytes)));
-        HfTokenizer read = HfTokenizer::from_text(bytes, origin);
-        return DnaTokenizer(std::make_shared<State>(std::move(read), std::move(bytes)));
+        const HfTokenizer read(bytes, origin);
+        return DnaTokenizer(std::make_shared<State>(read, std::move(bytes)));
     }
     SentencePieceModel model = parse_sentencepiece_model(bytes, origin);
     expect_special_pieces(model, origin);
     expect_dna_pieces(model, origin);
-    auto state = std::make_shared<State>(std::move(model), std::move(bytes), origin);
-    if (!state->encoder->unreachable().empty()) {
-        log_debug("{}: encoding never gives {} of the pieces", origin.string(),
-                  state->encoder->unreachable().size());
-    }
-    return DnaTokenizer(std::move(state));
+    return DnaTokenizer(std::make_shared<State>(std::move(model), std::move(bytes), origin));
 }
 
 std::vector<std::int32_t> DnaTokenizer::encode(std::string_view dna, int threads) const {
-    if (state_->kmers) return state_->kmers->encode(dna);
-    return state_->hugging_face ? state_->hugging_face->encode(dna, threads)
-                                : state_->encoder->encode(normalised(dna), threads);
+    return state_->encode(dna, threads, false).ids;
 }
 
 Encoding DnaTokenizer::encode_with_spans(std::string_view dna, int threads) const {
-    if (state_->kmers) return state_->kmers->encode_with_spans(dna);
-    return state_->hugging_face ? state_->hugging_face->encode_with_spans(dna, threads)
-                                : state_->encoder->encode_with_spans(normalised(dna), threads);
+    return state_->encode(dna, threads, true);
 }
 
 std::string DnaTokenizer::decode(std::span<const std::int32_t> ids) const {
@@ -219,11 +215,11 @@ const std::string& DnaTokenizer::trained_on() const {
 }
 
 const char* DnaTokenizer::file_name() const {
-    return state_->encoder ? "tokenizer.model" : "tokenizer.json";
+    return state_->model.pieces.empty() ? "tokenizer.json" : "tokenizer.model";
 }
 
 std::string DnaTokenizer::vocabulary_text() const {
-    BIGBIRD_EXPECTS(state_->encoder.has_value(), "a .vocab belongs to a .model");
+    BIGBIRD_EXPECTS(!state_->model.pieces.empty(), "a .vocab belongs to a .model");
     std::ostringstream out;
     for (std::int32_t id = 0; id < vocab_size(); ++id)
         out << piece(id) << '\t' << state_->model.pieces[static_cast<std::size_t>(id)].score << '\n';

@@ -156,11 +156,10 @@ DOCTEST_TEST_CASE("corpora: what is missing is named before anything is read") {
 
 namespace {
 
-void write_two_documents(corpus::TokenShardWriter& writer) {
+void give_two_documents(const corpus::TokenSink& sink) {
     for (const char* sentence : {"ACGTACGTTT", "GGGCAAT"}) {
-        writer.add_sentence(small_tokenizer().encode(sentence),
-                            static_cast<std::int64_t>(std::string(sentence).size()));
-        writer.end_document();
+        sink.sentence(small_tokenizer().encode(sentence), std::ssize(std::string(sentence)));
+        sink.document_end();
     }
 }
 
@@ -172,9 +171,9 @@ DOCTEST_TEST_CASE("shared_corpus: what was written is mapped, and its folder is 
     Ranks alone;
     bool written = false;
     const corpus::TokenCorpus corpus =
-        share_corpus(alone, small_tokenizer(), 1, [&](corpus::TokenShardWriter& writer) {
+        share_corpus(alone, small_tokenizer(), 1, [&](const corpus::TokenSink& sink) {
             DOCTEST_CHECK_FALSE(fs::is_empty(folder.path()));
-            write_two_documents(writer);
+            give_two_documents(sink);
             written = true;
         });
     DOCTEST_CHECK(written);
@@ -190,13 +189,13 @@ DOCTEST_TEST_CASE("shared_corpus: nothing is left where it fails, and the reason
     const TempDir folder;
     const Environment tmpdir("TMPDIR", folder.path().string());
     Ranks alone;
-    const auto share = [&](const std::function<void(corpus::TokenShardWriter&)>& fill) {
-        share_corpus(alone, small_tokenizer(), 1, fill);
+    const auto share = [&](const corpus::TokenSource& source) {
+        share_corpus(alone, small_tokenizer(), 1, source);
     };
-    DOCTEST_CHECK(message_of<InputError>([&] { share([](corpus::TokenShardWriter&) {}); }) ==
+    DOCTEST_CHECK(message_of<InputError>([&] { share([](const corpus::TokenSink&) {}); }) ==
                   "the documents hold no sequence to tokenise");
     const std::string full = message_of<WriteError>(
-        [&] { share([](corpus::TokenShardWriter&) { throw WriteError("no space left"); }); });
+        [&] { share([](const corpus::TokenSink&) { throw WriteError("no space left"); }); });
     DOCTEST_CHECK(full ==
                   "no space left; TMPDIR names another folder, or tokenize the corpus once and give the "
                   "shards as --documents");
@@ -216,7 +215,7 @@ DOCTEST_TEST_CASE("shared_corpus: what killed processes left is removed, what ot
     fs::last_write_time(folder / "bigbird-dna.tokens.left", an_hour_ago);
     fs::last_write_time(used.path(), an_hour_ago);
     Ranks alone;
-    share_corpus(alone, small_tokenizer(), 1, write_two_documents);
+    share_corpus(alone, small_tokenizer(), 1, give_two_documents);
     DOCTEST_CHECK_FALSE(fs::exists(folder / "bigbird-dna.tokens.left"));
     DOCTEST_CHECK(fs::exists(used.path()));
     DOCTEST_CHECK(fs::exists(folder / "bigbird-dna.tokens.young"));

@@ -13,22 +13,15 @@ using namespace bigbird::testing;
 
 namespace {
 
-/// Two documents of real sentences.
-std::filesystem::path write_documents(const TempDir& folder, const std::string& name) {
+/// Four documents of real sentences.
+CorpusPaths documents_in(const TempDir& folder) {
     std::istringstream lines(read_file(test_data("tokenizer/sentences.txt")));
     std::string text;
     int number = 0;
     for (std::string line; std::getline(lines, line) && number < 40; ++number)
         text += line + "\n" + (number % 10 == 9 ? "\n" : "");
-    write_file(folder / name, text);
-    return folder / name;
-}
-
-CorpusOf corpus_of(const std::filesystem::path& documents, int threads = 1) {
-    return [=](const tokenizer::DnaTokenizer& tokenizer) {
-        corpus::DocumentReader reader(documents);
-        return corpus::TokenCorpus::from_file(reader, tokenizer, threads);
-    };
+    write_file(folder / "documents.txt", text);
+    return {.documents = folder / "documents.txt"};
 }
 
 std::filesystem::path write_network(const TempDir& folder, const Json& options, int token_types = 2) {
@@ -47,11 +40,11 @@ std::filesystem::path write_network(const TempDir& folder, const Json& options, 
 
 DOCTEST_TEST_CASE("mlm_evaluation: the report holds the figures, the baselines and how they were made") {
     const TempDir folder;
-    const std::filesystem::path documents = write_documents(folder, "documents.txt");
     const std::filesystem::path model = write_network(folder, {{"--sequence-length", 96}, {"--nsp", "on"}});
-    MlmEvaluationSpec spec;
+    MlmEvaluationSpec spec{
+        .model = model, .held_out = documents_in(folder), .baseline = documents_in(folder)};
     spec.baselines = {.orders = {0, 3}, .ngrams = {2}};
-    const Json report = evaluate_mlm({model, corpus_of(documents), corpus_of(documents)}, spec);
+    const Json report = evaluate_mlm(spec);
     DOCTEST_CHECK(report["options"]["--sequence-length"] == 96);
     DOCTEST_CHECK(report["options"]["--nsp"] == "on");
     DOCTEST_CHECK(report["model"]["sha256"] == sha256_of_file(model / "model.safetensors"));
@@ -81,11 +74,11 @@ DOCTEST_TEST_CASE("mlm_evaluation: the report holds the figures, the baselines a
 
 DOCTEST_TEST_CASE("mlm_evaluation: options say more than the model's record, a foreign model has none") {
     const TempDir folder;
-    const std::filesystem::path documents = write_documents(folder, "documents.txt");
-    const auto options_of = [&](const Json& record, const MlmEvaluationSpec& spec) {
-        return evaluate_mlm({write_network(folder, record), corpus_of(documents), {}}, spec)["options"];
+    MlmEvaluationSpec spec{.held_out = documents_in(folder)};
+    const auto options_of = [&](const Json& record, MlmEvaluationSpec asked) {
+        asked.model = write_network(folder, record);
+        return evaluate_mlm(asked)["options"];
     };
-    MlmEvaluationSpec spec;
     DOCTEST_CHECK(options_of(nullptr, spec)["--sequence-length"] == 256);
     DOCTEST_CHECK(options_of(nullptr, spec)["--nsp"] == "on");
     DOCTEST_CHECK(options_of({{"--nsp", "off"}}, spec)["--nsp"] == "off");
@@ -100,14 +93,12 @@ DOCTEST_TEST_CASE("mlm_evaluation: options say more than the model's record, a f
 
 DOCTEST_TEST_CASE("mlm_evaluation: the same inputs give the same report") {
     const TempDir folder;
-    const std::filesystem::path documents = write_documents(folder, "documents.txt");
-    const std::filesystem::path model = write_network(folder, nullptr);
+    MlmEvaluationSpec spec{.model = write_network(folder, nullptr), .held_out = documents_in(folder)};
+    spec.sequence_length = 64;
     const auto run = [&](std::uint64_t seed, int threads) {
-        MlmEvaluationSpec spec;
         spec.seed = seed;
         spec.threads = threads;
-        spec.sequence_length = 64;
-        return evaluate_mlm({model, corpus_of(documents, threads), {}}, spec);
+        return evaluate_mlm(spec);
     };
     DOCTEST_CHECK(run(1, 1) == run(1, 3));
     DOCTEST_CHECK(run(1, 1)["masked_bases"] != run(2, 1)["masked_bases"]);
@@ -115,12 +106,9 @@ DOCTEST_TEST_CASE("mlm_evaluation: the same inputs give the same report") {
 
 DOCTEST_TEST_CASE("mlm_evaluation: a model of one token type is scored without pairs") {
     const TempDir folder;
-    const std::filesystem::path documents = write_documents(folder, "documents.txt");
-    const std::filesystem::path model = write_network(folder, nullptr, 1);
-    MlmEvaluationSpec spec;
-    DOCTEST_CHECK(evaluate_mlm({model, corpus_of(documents), {}}, spec)["options"]["--nsp"] == "off");
+    MlmEvaluationSpec spec{.model = write_network(folder, nullptr, 1), .held_out = documents_in(folder)};
+    DOCTEST_CHECK(evaluate_mlm(spec)["options"]["--nsp"] == "off");
     spec.nsp = Pairs::on;
-    DOCTEST_CHECK(message_of<ConfigError>([&] {
-                      evaluate_mlm({model, corpus_of(documents), {}}, spec);
-                  }) == "--nsp on needs two token types; the model has type_vocab_size 1");
+    DOCTEST_CHECK(message_of<ConfigError>([&] { evaluate_mlm(spec); }) ==
+                  "--nsp on needs two token types; the model has type_vocab_size 1");
 }

@@ -8,6 +8,7 @@
 #include "bigbird/core/rng.hpp"
 #include "bigbird/tokenizer/encode/bpe_rules.hpp"
 #include "bigbird/tokenizer/formats/sentencepiece_model.hpp"
+#include "bigbird/tokenizer/train/storage/token_array.hpp"
 
 #include <cstddef>
 #include <cstdint>
@@ -24,6 +25,15 @@ inline std::vector<tokenizer::Token> letters_of(const tokenizer::BpeRules& rules
     for (const char letter : text)
         letters.push_back(rules.letters[static_cast<unsigned char>(letter)]);
     return letters;
+}
+
+/// Adds a stretch of A C G T N.
+template <typename Element>
+void append_letters(tokenizer::SymbolArray<Element>& array, std::string_view dna) {
+    std::vector<std::uint8_t> letters;
+    for (const char letter : dna)
+        letters.push_back(static_cast<std::uint8_t>(tokenizer::symbol_of_letter(letter)));
+    array.append(letters.data(), letters.size());
 }
 
 /// Merges the two neighbours of lowest rank, the leftmost of several, until none can be merged.

@@ -14,7 +14,7 @@
 #include "bigbird/core/formats/json_file.hpp"
 #include "bigbird/core/nucleotide.hpp"
 #include "bigbird/core/parallel.hpp"
-#include "bigbird/tokenizer/formats/kmer_json.hpp"
+#include "bigbird/tokenizer/formats/hf_tokenizer.hpp"
 #include "bigbird/tokenizer/formats/sentencepiece_model.hpp"
 
 #include <algorithm>

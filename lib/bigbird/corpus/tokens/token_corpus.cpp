@@ -40,45 +40,19 @@ struct TokenCorpus::State {
     std::int64_t sentences() const { return static_cast<std::int64_t>(sentence_ends.size()); }
 };
 
-// `fill` passes all documents to the given function.
-template <typename Fill>
-TokenCorpus TokenCorpus::from(const tokenizer::DnaTokenizer& tokenizer, int threads, const Fill& fill) {
+TokenCorpus TokenCorpus::from(const TokenSource& source, const tokenizer::DnaTokenizer& tokenizer) {
     const auto state = std::make_shared<State>();
     state->vocabulary = tokenizer.vocab_size();
     state->narrow = state->vocabulary <= shard_format::largest_narrow_vocabulary;
-    BatchTokenizer documents(tokenizer, threads,
-                             {.sentence = [&](std::span<const std::int32_t> ids,
-                                              std::int64_t bases) { state->add_sentence(ids, bases); },
-                              .document_end = [&] { state->end_document(); }});
-    fill([&](Document&& document) { documents.add(std::move(document)); });
-    documents.finish();
+    source({.sentence = [&](std::span<const std::int32_t> ids,
+                            std::int64_t bases) { state->add_sentence(ids, bases); },
+            .document_end = [&] { state->end_document(); }});
     return TokenCorpus(state);
 }
 
 TokenCorpus TokenCorpus::from_documents(const std::function<std::optional<Document>()>& next_document,
                                         const tokenizer::DnaTokenizer& tokenizer, int threads) {
-    return from(
-        tokenizer, threads,
-        [&](const auto& add) {
-            while (std::optional<Document> document = next_document())
-                add(std::move(*document));
-        });
-}
-
-TokenCorpus TokenCorpus::from_file(DocumentReader& documents, const tokenizer::DnaTokenizer& tokenizer,
-                                   int threads) {
-    return from_documents([&documents] { return documents.next(); }, tokenizer, threads);
-}
-
-TokenCorpus TokenCorpus::from_genome(const genome::ReferenceGenome& genome, const BuildSpec& spec,
-                                     const tokenizer::DnaTokenizer& tokenizer, int threads) {
-    return from(
-        tokenizer, threads,
-        [&](const auto& add) {
-            build_documents(
-                genome, spec, BuildText::yes, threads,
-                [&](PlacedDocument&& document) { add(document.document()); });
-        });
+    return from([&](const TokenSink& sink) { tokenize(next_document, tokenizer, threads, sink); }, tokenizer);
 }
 
 TokenCorpus TokenCorpus::from_shards(TokenShards shards) {

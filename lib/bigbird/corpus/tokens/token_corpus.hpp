@@ -3,7 +3,6 @@
 // shards. Both have all ids in one array, and the end of every sentence and document.
 #pragma once
 
-#include "bigbird/corpus/documents/document_builder.hpp"
 #include "bigbird/corpus/documents/document_reader.hpp"
 #include "bigbird/corpus/tokens/token_shards.hpp"
 #include "bigbird/tokenizer/tokenizer.hpp"
@@ -17,19 +16,24 @@
 
 namespace bigbird::corpus {
 
+/// Receives tokenized sentences, as encode_marked() gives them, in order, on one thread. Sentences and
+/// documents without a token may be passed.
+struct TokenSink {
+    std::function<void(std::span<const std::int32_t> ids, std::int64_t bases)> sentence;
+    std::function<void()> document_end;
+};
+/// Passes all documents of a corpus to the sink.
+using TokenSource = std::function<void(const TokenSink&)>;
+
 /// Immutable, cheap to copy (shared), thread-safe. Each sentence is tokenized separately, so no token crosses
 /// a sentence's end.
 class TokenCorpus {
 public:
-    /// Tokenizes on up to `threads` threads; the result does not depend on their number. Sentences and
-    /// documents without a token are left out.
+    /// In memory, what the source gives. Sentences and documents without a token are left out.
+    static TokenCorpus from(const TokenSource& source, const tokenizer::DnaTokenizer& tokenizer);
+    /// The documents of tokenize(), in memory.
     static TokenCorpus from_documents(const std::function<std::optional<Document>()>& next_document,
                                       const tokenizer::DnaTokenizer& tokenizer, int threads);
-    static TokenCorpus from_file(DocumentReader& documents, const tokenizer::DnaTokenizer& tokenizer,
-                                 int threads);
-    /// The documents of build_documents(), without an intermediate file.
-    static TokenCorpus from_genome(const genome::ReferenceGenome& genome, const BuildSpec& spec,
-                                   const tokenizer::DnaTokenizer& tokenizer, int threads);
     /// The output of `tokenize`; tokens are read on access.
     static TokenCorpus from_shards(TokenShards shards);
 
@@ -56,8 +60,6 @@ public:
 
 private:
     struct State;
-    template <typename Fill>
-    static TokenCorpus from(const tokenizer::DnaTokenizer& tokenizer, int threads, const Fill& fill);
     explicit TokenCorpus(std::shared_ptr<const State> state) : state_(std::move(state)) {}
     std::shared_ptr<const State> state_;
 };

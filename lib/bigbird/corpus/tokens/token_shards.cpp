@@ -4,7 +4,6 @@
 #include "bigbird/core/error.hpp"
 #include "bigbird/core/formats/checksum.hpp"
 #include "bigbird/core/formats/file_name.hpp"
-#include "bigbird/core/formats/mapped_file.hpp"
 #include "bigbird/core/interrupt.hpp"
 #include "bigbird/core/parallel.hpp"
 
@@ -12,7 +11,6 @@
 #include <charconv>
 #include <cmath>
 #include <cstring>
-#include <optional>
 #include <string_view>
 
 namespace bigbird::corpus::shard_format {
@@ -100,13 +98,17 @@ namespace format = shard_format;
 
 namespace {
 
+bool describes_tokens(const Json& manifest) {
+    return manifest.is_object() && manifest.value("format", Json()) == format::name;
+}
+
 Json read_manifest(const fs::path& directory) {
     const fs::path path = directory / format::manifest_file;
     std::error_code error;
     if (!fs::is_directory(directory, error) || !fs::exists(path, error))
         throw InputError("is no folder of token shards; make one with tokenize", directory);
     Json manifest = read_json(path);
-    if (!manifest.is_object() || manifest.value("format", Json()) != format::name)
+    if (!describes_tokens(manifest))
         throw InputError("describes no token shards; make them with tokenize", path);
     const Json found = manifest.value("format_version", Json());
     if (found != format::version && found != format::marked_version) {
@@ -118,23 +120,54 @@ Json read_manifest(const fs::path& directory) {
     return manifest;
 }
 
-/// A memory-mapped file of the corpus, whose header is checked against the manifest.
-struct MappedShard {
-    MappedFile file;
-    format::Header header;
-
-    const std::byte* elements() const { return file.bytes().data() + sizeof(format::Header); }
-    template <typename Element>
-    std::span<const Element> as() const {
-        return {reinterpret_cast<const Element*>(elements()), static_cast<std::size_t>(header.count)};
+TokenCounts counts_of(const Json& manifest, const fs::path& directory) {
+    try {
+        return {whole_number(manifest, "documents"), whole_number(manifest, "sentences"),
+                whole_number(manifest, "tokens"), whole_number(manifest, "bases")};
+    } catch (const Json::exception&) {
+        throw InputError("lacks a count; run tokenize again", directory / format::manifest_file);
     }
-};
+}
 
-MappedShard map_shard(const fs::path& path, format::Kind kind, std::size_t number, std::int64_t first,
-                      const std::array<std::uint8_t, 32>& vocabulary) {
+/// Rounded to a thousandth; 0 where there is nothing to divide by.
+double ratio(std::int64_t whole, std::int64_t parts) {
+    return parts == 0 ? 0 : std::round(1000 * static_cast<double>(whole) / static_cast<double>(parts)) / 1000;
+}
+
+}  // namespace
+
+TokenShards::TokenShards(const fs::path& directory)
+    : directory_(directory),
+      manifest_(read_manifest(directory)),
+      tokenizer_(tokenizer::DnaTokenizer::load(directory)),
+      vocabulary_(format::fingerprint(tokenizer_)),
+      is_marked_(manifest_.at("format_version") == format::marked_version),
+      counts_(counts_of(manifest_, directory)),
+      shards_(map_tokens()),
+      sentences_(
+          map_ends(format::sentences_file, Kind::sentence_ends, counts_.sentences, shards_.back().end())),
+      documents_(
+          map_ends(format::documents_file, Kind::document_ends, counts_.documents, counts_.sentences)) {
+    if (shards_.back().end() != counts_.tokens) {
+        throw InputError("does not fit its shards; copy the whole folder again, or run tokenize again",
+                         directory / format::manifest_file);
+    }
+}
+
+TokenShards::TokenShards(const fs::path& directory, const tokenizer::DnaTokenizer& tokenizer)
+    : TokenShards(directory) {
+    if (vocabulary_ != format::fingerprint(tokenizer)) {
+        throw InputError("was made with another --tokenizer than the one given; run tokenize with that one",
+                         directory);
+    }
+}
+
+TokenShards::Shard TokenShards::map(const std::string& name, Kind kind, std::size_t number,
+                                    std::int64_t first) const {
+    const fs::path path = directory_ / name;
     MappedFile file(path);
     const format::Header header = format::parse_header(file.bytes(), path);
-    if (header.vocabulary != vocabulary)
+    if (header.vocabulary != vocabulary_)
         throw InputError("was made with another tokenizer than the one beside it; run tokenize again", path);
     if (header.kind != kind || header.number != number || header.first != first) {
         throw InputError("does not belong in this place; copy the whole folder again, or run tokenize again",
@@ -143,167 +176,77 @@ MappedShard map_shard(const fs::path& path, format::Kind kind, std::size_t numbe
     return {std::move(file), header};
 }
 
-template <typename Id>
-void append(const std::byte* elements, std::int64_t begin, std::int64_t end, std::vector<std::int32_t>& out) {
-    const Id* const ids = reinterpret_cast<const Id*>(elements);
-    out.insert(out.end(), ids + begin, ids + end);
-}
-
-}  // namespace
-
-struct TokenShards::State {
-    explicit State(const fs::path& folder)
-        : directory(folder),
-          manifest(read_manifest(folder)),
-          tokenizer(tokenizer::DnaTokenizer::load(folder)),
-          vocabulary(format::fingerprint(tokenizer)),
-          is_marked(manifest.at("format_version") == format::marked_version) {
-        read_counts();
-        for (std::int64_t first = 0; first < counts.tokens || shards.empty();) {
-            const std::size_t number = shards.size();
-            shards.push_back(map_shard(directory / format::shard_file(number), format::Kind::tokens, number,
-                                       first, vocabulary));
-            const MappedShard& shard = shards.back();
-            if (shard.header.count == 0 || shard.header.element_bytes != shards.front().header.element_bytes)
-                throw InputError("has a damaged header; run tokenize again", shard.file.path());
-            first += shard.header.count;
-            shard_ends.push_back(first);
-        }
-        sentences = map_ends(format::sentences_file, format::Kind::sentence_ends, counts.sentences,
-                             shard_ends.back());
-        documents =
-            map_ends(format::documents_file, format::Kind::document_ends, counts.documents, counts.sentences);
-        if (shard_ends.back() != counts.tokens) {
-            throw InputError("does not fit its shards; copy the whole folder again, or run tokenize again",
-                             directory / format::manifest_file);
-        }
+std::vector<TokenShards::Shard> TokenShards::map_tokens() const {
+    std::vector<Shard> shards;
+    for (std::int64_t first = 0; first < counts_.tokens || shards.empty(); first = shards.back().end()) {
+        shards.push_back(map(format::shard_file(shards.size()), Kind::tokens, shards.size(), first));
+        const format::Header& header = shards.back().header;
+        if (header.count == 0 || header.element_bytes != shards.front().header.element_bytes)
+            throw InputError("has a damaged header; run tokenize again", shards.back().file.path());
     }
+    return shards;
+}
 
-    std::span<const std::int64_t> sentence_ends() const { return sentences->as<std::int64_t>(); }
-    std::span<const std::int64_t> document_ends() const { return documents->as<std::int64_t>(); }
-
-    fs::path directory;
-    Json manifest;
-    tokenizer::DnaTokenizer tokenizer;
-    std::array<std::uint8_t, 32> vocabulary;
-    bool is_marked;
-    TokenCounts counts;
-    std::vector<MappedShard> shards;
-    std::vector<std::int64_t> shard_ends;  // tokens up to and including each
-    std::optional<MappedShard> sentences, documents;
-
-private:
-    void read_counts() {
-        try {
-            counts = {whole_number(manifest, "documents"), whole_number(manifest, "sentences"),
-                      whole_number(manifest, "tokens"), whole_number(manifest, "bases")};
-        } catch (const Json::exception&) {
-            throw InputError("lacks a count; run tokenize again", directory / format::manifest_file);
-        }
+TokenShards::Shard TokenShards::map_ends(const char* name, Kind kind, std::int64_t count,
+                                         std::int64_t last) const {
+    Shard ends = map(name, kind, 0, 0);
+    if (ends.header.count != count || (count > 0 && ends.as<std::int64_t>().back() != last)) {
+        throw InputError("does not fit the other files; copy the whole folder again, or run tokenize again",
+                         ends.file.path());
     }
-
-    MappedShard map_ends(const char* name, format::Kind kind, std::int64_t count, std::int64_t last) const {
-        MappedShard ends = map_shard(directory / name, kind, 0, 0, vocabulary);
-        const auto values = ends.as<std::int64_t>();
-        if (ends.header.count != count || (count > 0 && values.back() != last)) {
-            throw InputError(
-                "does not fit the other files; copy the whole folder again, or run tokenize again",
-                ends.file.path());
-        }
-        return ends;
-    }
-};
-
-TokenShards::TokenShards(const fs::path& directory) : state_(std::make_shared<const State>(directory)) {}
-
-TokenShards::TokenShards(const fs::path& directory, const tokenizer::DnaTokenizer& tokenizer)
-    : TokenShards(directory) {
-    if (state_->vocabulary != format::fingerprint(tokenizer)) {
-        throw InputError("was made with another --tokenizer than the one given; run tokenize with that one",
-                         directory);
-    }
-}
-
-const TokenCounts& TokenShards::counts() const {
-    return state_->counts;
-}
-
-const tokenizer::DnaTokenizer& TokenShards::tokenizer() const {
-    return state_->tokenizer;
-}
-
-const Json& TokenShards::manifest() const {
-    return state_->manifest;
-}
-
-const fs::path& TokenShards::directory() const {
-    return state_->directory;
-}
-
-std::span<const std::int64_t> TokenShards::sentence_ends() const {
-    return state_->sentence_ends();
-}
-
-std::span<const std::int64_t> TokenShards::document_ends() const {
-    return state_->document_ends();
-}
-
-bool TokenShards::is_marked() const {
-    return state_->is_marked;
+    return ends;
 }
 
 void TokenShards::append_marked(const IndexRange& tokens, std::vector<std::int32_t>& out) const {
-    if (tokens.begin < 0 || tokens.begin > tokens.end || tokens.end > counts().tokens) {
+    if (tokens.begin < 0 || tokens.begin > tokens.end || tokens.end > counts_.tokens) {
         throw InputError(
             "is damaged: a sentence's end does not lie between its neighbours'; see info --verify, and copy "
             "the "
             "folder again or run tokenize again",
-            state_->directory);
+            directory_);
     }
     const auto before = static_cast<std::ptrdiff_t>(out.size());
-    const auto& ends = state_->shard_ends;
-    auto shard =
-        static_cast<std::size_t>(std::upper_bound(ends.begin(), ends.end(), tokens.begin) - ends.begin());
+    auto shard = std::ranges::upper_bound(shards_, tokens.begin, {}, &Shard::end);
     for (std::int64_t begin = tokens.begin; begin < tokens.end; ++shard) {
-        const MappedShard& here = state_->shards[shard];
-        const std::int64_t end = std::min(tokens.end, ends[shard]), first = here.header.first;
-        if (here.header.element_bytes == 2)
-            append<std::uint16_t>(here.elements(), begin - first, end - first, out);
+        const std::int64_t first = shard->header.first, end = std::min(tokens.end, shard->end());
+        const auto append = [&](auto ids) {
+            out.insert(out.end(), ids.begin() + (begin - first), ids.begin() + (end - first));
+        };
+        if (shard->header.element_bytes == 2)
+            append(shard->as<std::uint16_t>());
         else
-            append<std::int32_t>(here.elements(), begin - first, end - first, out);
+            append(shard->as<std::int32_t>());
         begin = end;
     }
     std::uint32_t largest = 0;
     std::for_each(out.begin() + before, out.end(),
                   [&](std::int32_t id) { largest = std::max(largest, static_cast<std::uint32_t>(id)); });
-    const std::int32_t ids = state_->tokenizer.vocab_size() * (is_marked() ? 2 : 1);
+    const std::int32_t ids = tokenizer_.vocab_size() * (is_marked_ ? 2 : 1);
     if (largest >= static_cast<std::uint32_t>(ids)) {
         throw InputError(
             "is damaged: a token's id lies outside the vocabulary; see info --verify, and copy the "
             "folder again or run tokenize again",
-            state_->directory);
+            directory_);
     }
 }
 
 void TokenShards::require_rising_ends() const {
-    const auto rise = [](std::span<const std::int64_t> ends) {
-        return ends.empty() || (ends.front() > 0 && std::is_sorted(ends.begin(), ends.end()));
-    };
-    for (const MappedShard* ends : {&*state_->sentences, &*state_->documents}) {
-        if (!rise(ends->as<std::int64_t>())) {
+    for (const Shard* shard : {&sentences_, &documents_}) {
+        const auto ends = shard->as<std::int64_t>();
+        if (!ends.empty() && (ends.front() <= 0 || !std::ranges::is_sorted(ends))) {
             throw InputError("is damaged: its ends do not rise; copy it again or run tokenize again",
-                             ends->file.path());
+                             shard->file.path());
         }
     }
 }
 
 void TokenShards::verify(int threads) const {
     require_rising_ends();
-    const std::vector<format::FileSum> files = format::file_sums(state_->manifest, state_->directory);
+    const std::vector<format::FileSum> files = format::file_sums(manifest_, directory_);
     parallel_for(static_cast<std::int64_t>(files.size()), threads, [&](std::int64_t i) {
         stop_if_asked();
         const format::FileSum& file = files[static_cast<std::size_t>(i)];
-        const fs::path path = state_->directory / file.name;
+        const fs::path path = directory_ / file.name;
         if (sha256_of_file(path) != file.sha256)
             throw InputError(
                 "is damaged: its checksum is not the manifest's; copy it again or run tokenize again", path);
@@ -313,19 +256,8 @@ void TokenShards::verify(int threads) const {
 bool is_token_corpus(const fs::path& directory) {
     std::error_code error;
     const fs::path path = directory / format::manifest_file;
-    if (!fs::is_directory(directory, error) || !fs::exists(path, error)) return false;
-    const Json manifest = read_json(path);
-    return manifest.is_object() && manifest.value("format", Json()) == format::name;
+    return fs::is_directory(directory, error) && fs::exists(path, error) && describes_tokens(read_json(path));
 }
-
-namespace {
-
-/// Rounded to a thousandth; 0 where there is nothing to divide by.
-double ratio(std::int64_t whole, std::int64_t parts) {
-    return parts == 0 ? 0 : std::round(1000 * static_cast<double>(whole) / static_cast<double>(parts)) / 1000;
-}
-
-}  // namespace
 
 Json describe(const TokenShards& shards, bool verified) {
     const TokenCounts& counts = shards.counts();

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "bigbird/core/formats/json_file.hpp"
+#include "bigbird/core/formats/mapped_file.hpp"
 #include "bigbird/tokenizer/tokenizer.hpp"
 
 #include <array>
@@ -11,7 +12,6 @@
 #include <cstdint>
 #include <filesystem>
 #include <limits>
-#include <memory>
 #include <span>
 #include <string>
 #include <type_traits>
@@ -88,9 +88,8 @@ struct IndexRange {
 };
 
 /// Reads a folder of token shards through memory maps: opening checks only headers and sizes, and pages are
-/// loaded as tokens are read. Immutable, cheap to copy (shared), thread-safe. Documents, sentences and tokens
-/// are numbered from 0 over all shards; every access takes constant time (a token's shard is found among the
-/// few that there are).
+/// loaded as tokens are read. Immutable, thread-safe. Documents, sentences and tokens are numbered from 0
+/// over all shards; every access takes constant time (a token's shard is found among the few that there are).
 class TokenShards {
 public:
     /// Throws InputError, naming the file and what to do, if the folder is not a corpus of tokens, is of
@@ -101,24 +100,24 @@ public:
     /// scores).
     TokenShards(const std::filesystem::path& directory, const tokenizer::DnaTokenizer& tokenizer);
 
-    const TokenCounts& counts() const;
+    const TokenCounts& counts() const { return counts_; }
     /// The tokenizer of the corpus, from the folder's copy.
-    const tokenizer::DnaTokenizer& tokenizer() const;
+    const tokenizer::DnaTokenizer& tokenizer() const { return tokenizer_; }
     /// manifest.json: counts, checksums, provenance.
-    const Json& manifest() const;
-    const std::filesystem::path& directory() const;
+    const Json& manifest() const { return manifest_; }
+    const std::filesystem::path& directory() const { return directory_; }
 
     /// Ascending ends (sentences): sentence s has the tokens from the end of s - 1 (or 0) to its own end.
-    std::span<const std::int64_t> sentence_ends() const;
+    std::span<const std::int64_t> sentence_ends() const { return sentences_.as<std::int64_t>(); }
     /// Ascending ends (documents): document d has the sentences from the end of d - 1 (or 0) to its own end.
-    std::span<const std::int64_t> document_ends() const;
+    std::span<const std::int64_t> document_ends() const { return documents_.as<std::int64_t>(); }
 
     /// Reads all ends. Throws InputError if they are not ascending, which opening does not check. Only
     /// ascending ends give sentence and token numbers within the corpus.
     void require_rising_ends() const;
 
     /// Whether tokens of repeats are marked (encode_marked()).
-    bool is_marked() const;
+    bool is_marked() const { return is_marked_; }
 
     /// Appends the ids of `tokens` to `out`, as encode_marked() gives them. Throws InputError if the shard
     /// contains other ids, or if `tokens` is outside the corpus, which happens if the ends are not ascending.
@@ -129,8 +128,31 @@ public:
     void verify(int threads) const;
 
 private:
-    struct State;
-    std::shared_ptr<const State> state_;
+    using Kind = shard_format::Kind;
+    /// A memory-mapped file of the corpus, whose header is checked against the manifest.
+    struct Shard {
+        MappedFile file;
+        shard_format::Header header;
+
+        std::int64_t end() const { return header.first + header.count; }
+        template <typename Element>
+        std::span<const Element> as() const {
+            return {reinterpret_cast<const Element*>(file.bytes().data() + sizeof header),
+                    static_cast<std::size_t>(header.count)};
+        }
+    };
+    Shard map(const std::string& name, Kind kind, std::size_t number, std::int64_t first) const;
+    std::vector<Shard> map_tokens() const;
+    Shard map_ends(const char* name, Kind kind, std::int64_t count, std::int64_t last) const;
+
+    std::filesystem::path directory_;
+    Json manifest_;
+    tokenizer::DnaTokenizer tokenizer_;
+    std::array<std::uint8_t, 32> vocabulary_;
+    bool is_marked_;
+    TokenCounts counts_;
+    std::vector<Shard> shards_;
+    Shard sentences_, documents_;
 };
 
 /// Whether a folder's manifest declares a corpus of tokens.

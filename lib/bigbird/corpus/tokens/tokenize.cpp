@@ -9,6 +9,7 @@
 
 #include <algorithm>
 #include <exception>
+#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -16,11 +17,41 @@
 namespace bigbird::corpus {
 
 namespace {
-constexpr std::int64_t bases_at_once = 8'000'000;
+
+constexpr std::int64_t bases_a_batch = 1'000'000;            // that one thread encodes at once
+constexpr std::int64_t bases_of_genome_at_once = 8'000'000;  // that all threads encode at once
 
 bool is_lower(char letter) {
     return letter >= 'a';
 }
+
+struct EncodedDocument {
+    std::vector<std::int32_t> ids;
+    std::vector<std::pair<std::size_t, std::int64_t>> sentences;  // the end of its ids, its bases
+};
+
+EncodedDocument encode(const Document& document, const tokenizer::DnaTokenizer& tokenizer) {
+    EncodedDocument encoded;
+    for (const std::string& sentence : document.sentences) {
+        const std::vector<std::int32_t> ids = encode_marked(tokenizer, sentence);
+        encoded.ids.insert(encoded.ids.end(), ids.begin(), ids.end());
+        encoded.sentences.emplace_back(encoded.ids.size(), std::ssize(sentence));
+    }
+    return encoded;
+}
+
+void pass_on(const std::vector<EncodedDocument>& documents, const TokenSink& sink) {
+    stop_if_asked();
+    for (const EncodedDocument& document : documents) {
+        std::size_t begin = 0;
+        for (const auto& [end, bases] : document.sentences) {
+            sink.sentence(std::span(document.ids).subspan(begin, end - begin), bases);
+            begin = end;
+        }
+        sink.document_end();
+    }
+}
+
 }  // namespace
 
 std::vector<std::int32_t> encode_marked(const tokenizer::DnaTokenizer& tokenizer,
@@ -38,133 +69,80 @@ std::vector<std::int32_t> encode_marked(const tokenizer::DnaTokenizer& tokenizer
     return std::move(encoding.ids);
 }
 
-BatchTokenizer::BatchTokenizer(const tokenizer::DnaTokenizer& tokenizer, int threads, TokenSink sink)
-    : tokenizer_(tokenizer), threads_(threads), sink_(std::move(sink)) {}
-
-void BatchTokenizer::add(Document&& document) {
-    for (const std::string& sentence : document.sentences)
-        bases_ += static_cast<std::int64_t>(sentence.size());
-    batch_.push_back(std::move(document));
-    if (bases_ >= bases_at_once) finish();
-}
-
-void BatchTokenizer::finish() {
-    stop_if_asked();
-    std::vector<std::vector<std::vector<std::int32_t>>> ids(batch_.size());  // (documents, sentences, tokens)
-    parallel_for(static_cast<std::int64_t>(batch_.size()), threads_, [&](std::int64_t i) {
-        const auto at = static_cast<std::size_t>(i);
-        for (const std::string& sentence : batch_[at].sentences)
-            ids[at].push_back(encode_marked(tokenizer_, sentence));
-    });
-    for (std::size_t d = 0; d < batch_.size(); ++d) {
-        for (std::size_t s = 0; s < ids[d].size(); ++s)
-            sink_.sentence(ids[d][s], static_cast<std::int64_t>(batch_[d].sentences[s].size()));
-        sink_.document_end();
-    }
-    batch_.clear();
-    bases_ = 0;
-}
-
-namespace {
-
-constexpr std::size_t bases_a_batch = 1'000'000;
-
-struct EncodedSentence {
-    std::size_t end = 0;  // end of its ids in the batch
-    std::int64_t bases = 0;
-    bool last = false;  // last sentence of its document
-};
-
-struct EncodedBatch {
-    std::vector<std::int32_t> ids;
-    std::vector<EncodedSentence> sentences;
-};
-
-/// The documents of a part, or all.
-class DocumentShare {
-public:
-    DocumentShare(DocumentReader& documents, const std::optional<Shard>& shard)
-        : documents_(documents), shard_(shard.value_or(Shard{})) {}
-    std::optional<Document> next() {
-        while (std::optional<Document> document = documents_.next())
-            if (number_++ % shard_.count == shard_.number - 1) return document;
-        return std::nullopt;
-    }
-
-private:
-    DocumentReader& documents_;
-    Shard shard_;
-    std::int64_t number_ = 0;
-};
-
-std::optional<std::vector<Document>> next_batch(DocumentShare& documents) {
-    std::vector<Document> batch;
-    std::size_t bases = 0;
-    while (bases < bases_a_batch) {
-        std::optional<Document> document = documents.next();
-        if (!document) break;
-        for (const std::string& sentence : document->sentences)
-            bases += sentence.size();
-        batch.push_back(std::move(*document));
-    }
-    return batch.empty() ? std::nullopt : std::optional(std::move(batch));
-}
-
-EncodedBatch encode(const std::vector<Document>& batch, const tokenizer::DnaTokenizer& tokenizer) {
-    EncodedBatch encoded;
-    for (const Document& document : batch) {
-        for (const std::string& sentence : document.sentences) {
-            const std::vector<std::int32_t> ids = encode_marked(tokenizer, sentence);
-            encoded.ids.insert(encoded.ids.end(), ids.begin(), ids.end());
-            encoded.sentences.push_back(
-                {encoded.ids.size(), static_cast<std::int64_t>(sentence.size()), false});
+void tokenize(const std::function<std::optional<Document>()>& next_document,
+              const tokenizer::DnaTokenizer& tokenizer, int threads, const TokenSink& sink) {
+    using Documents = std::vector<Document>;
+    using Encoded = std::vector<EncodedDocument>;
+    const std::function produce = [&]() -> std::optional<Documents> {
+        Documents batch;
+        for (std::int64_t bases = 0; bases < bases_a_batch;) {
+            std::optional<Document> document = next_document();
+            if (!document) break;
+            for (const std::string& sentence : document->sentences)
+                bases += std::ssize(sentence);
+            batch.push_back(std::move(*document));
         }
-        encoded.sentences.back().last = true;
-    }
-    return encoded;
+        return batch.empty() ? std::nullopt : std::optional(std::move(batch));
+    };
+    const std::function make = [&](Documents&& batch) {
+        Encoded encoded;
+        for (const Document& document : batch)
+            encoded.push_back(encode(document, tokenizer));
+        return encoded;
+    };
+    const std::function consume = [&](Encoded&& encoded) { pass_on(encoded, sink); };
+    ordered_stream<Documents, Encoded>(threads, produce, make, consume);
 }
 
-}  // namespace
+void tokenize_genome(const genome::ReferenceGenome& genome, const BuildSpec& spec,
+                     const tokenizer::DnaTokenizer& tokenizer, int threads, const TokenSink& sink) {
+    std::vector<PlacedDocument> batch;
+    std::int64_t bases = 0;
+    const auto encode_batch = [&] {
+        std::vector<EncodedDocument> encoded(batch.size());
+        parallel_for(std::ssize(batch), threads, [&](std::int64_t i) {
+            const auto at = static_cast<std::size_t>(i);
+            encoded[at] = encode(batch[at].document(), tokenizer);
+        });
+        pass_on(encoded, sink);
+        batch.clear();
+        bases = 0;
+    };
+    build_documents(genome, spec, BuildText::yes, threads, [&](PlacedDocument&& document) {
+        bases += document.bases();
+        batch.push_back(std::move(document));
+        if (bases >= bases_of_genome_at_once) encode_batch();
+    });
+    encode_batch();
+}
 
 std::vector<PartSegment> tokenize_documents(DocumentReader& documents,
                                             const tokenizer::DnaTokenizer& tokenizer, int threads,
                                             TokenShardWriter& writer,
                                             const std::function<void(const TokenCounts&)>& progress,
                                             const std::optional<Shard>& shard) {
-    DocumentShare share(documents, shard);
     std::vector<PartSegment> segments;
-    const std::function produce = [&] { return next_batch(share); };
-    const std::function make = [&](std::vector<Document>&& batch) { return encode(batch, tokenizer); };
-    const std::function consume = [&](EncodedBatch&& batch) {
-        stop_if_asked();
-        std::size_t begin = 0;
-        for (const EncodedSentence& sentence : batch.sentences) {
-            writer.add_sentence(std::span(batch.ids).subspan(begin, sentence.end - begin), sentence.bases);
-            begin = sentence.end;
-            if (sentence.last) {
-                const std::int64_t before = writer.counts().documents;
-                writer.end_document();
-                if (shard) {
-                    const std::int64_t number = shard->number - 1 + std::ssize(segments) * shard->count;
-                    segments.push_back({number, writer.counts().documents - before});
-                }
-            }
+    std::int64_t number = 0;
+    const auto next = [&] {
+        std::optional<Document> document = documents.next();
+        while (document && shard && number++ % shard->count != shard->number - 1)
+            document = documents.next();
+        return document;
+    };
+    const auto end_document = [&] {
+        const std::int64_t before = writer.counts().documents;
+        writer.end_document();
+        if (shard) {
+            segments.push_back({shard->number - 1 + std::ssize(segments) * shard->count,
+                                writer.counts().documents - before});
         }
         progress(writer.counts());
     };
-    ordered_stream<std::vector<Document>, EncodedBatch>(threads, produce, make, consume);
+    tokenize(next, tokenizer, threads,
+             {.sentence = [&](std::span<const std::int32_t> ids,
+                              std::int64_t bases) { writer.add_sentence(ids, bases); },
+              .document_end = end_document});
     return segments;
-}
-
-void tokenize_genome(const genome::ReferenceGenome& genome, const BuildSpec& spec,
-                     const tokenizer::DnaTokenizer& tokenizer, int threads, TokenShardWriter& writer) {
-    BatchTokenizer documents(tokenizer, threads,
-                             {.sentence = [&](std::span<const std::int32_t> ids,
-                                              std::int64_t bases) { writer.add_sentence(ids, bases); },
-                              .document_end = [&] { writer.end_document(); }});
-    build_documents(genome, spec, BuildText::yes, threads,
-                    [&](PlacedDocument&& document) { documents.add(document.document()); });
-    documents.finish();
 }
 
 InputChecksums::InputChecksums(std::filesystem::path documents,

@@ -7,6 +7,7 @@
 #include "bigbird/corpus/documents/document_builder.hpp"
 #include "bigbird/corpus/documents/document_reader.hpp"
 #include "bigbird/corpus/tokens/shard_writer.hpp"
+#include "bigbird/corpus/tokens/token_corpus.hpp"
 #include "bigbird/genome/reference/reference_genome.hpp"
 #include "bigbird/tokenizer/tokenizer.hpp"
 #include "bigbird/tokenizer/train/train.hpp"
@@ -16,7 +17,6 @@
 #include <functional>
 #include <future>
 #include <optional>
-#include <span>
 #include <thread>
 #include <vector>
 
@@ -29,47 +29,24 @@ namespace bigbird::corpus {
 std::vector<std::int32_t> encode_marked(const tokenizer::DnaTokenizer& tokenizer,
                                         const std::string& sentence);
 
-/// Receives tokenized sentences, as encode_marked() gives them, in order, on the thread that calls the
-/// tokenizer.
-struct TokenSink {
-    std::function<void(std::span<const std::int32_t> ids, std::int64_t bases)> sentence;
-    std::function<void()> document_end;
-};
+/// Encodes each sentence separately on up to `threads` threads and passes it to the sink in order, on the
+/// calling thread. The result does not depend on the number of threads. Holds a few megabases per thread.
+/// Throws what the functions throw, and Stopped.
+void tokenize(const std::function<std::optional<Document>()>& next_document,
+              const tokenizer::DnaTokenizer& tokenizer, int threads, const TokenSink& sink);
 
-/// Takes documents one by one and tokenizes them a few megabases at a time on up to `threads` threads. The
-/// result does not depend on the number of threads. Each sentence is encoded separately. Call it from one
-/// thread.
-class BatchTokenizer {
-public:
-    /// `tokenizer` must outlive this.
-    BatchTokenizer(const tokenizer::DnaTokenizer& tokenizer, int threads, TokenSink sink);
+/// Tokenizes the documents that build_documents() would write, in the same way, without an intermediate file.
+void tokenize_genome(const genome::ReferenceGenome& genome, const BuildSpec& spec,
+                     const tokenizer::DnaTokenizer& tokenizer, int threads, const TokenSink& sink);
 
-    /// Throws what the sink throws, and Stopped.
-    void add(Document&& document);
-    /// Tokenizes the remaining documents. Call it after the last document.
-    void finish();
-
-private:
-    const tokenizer::DnaTokenizer& tokenizer_;
-    int threads_;
-    TokenSink sink_;
-    std::vector<Document> batch_;
-    std::int64_t bases_ = 0;  // of the current batch
-};
-
-/// Encodes each sentence separately on up to `threads` threads and passes it to `writer` in order. The result
-/// does not depend on the number of threads. Holds a few megabases per thread. `progress` is called between
-/// batches, on the calling thread. Document d is a segment and belongs to part d % N + 1 of N. Returns the
-/// segments of `shard`, or none without it. Throws what the reader and the writer throw, and Stopped.
+/// Passes the documents to `writer`. `progress` is called after each, on the calling thread. Document d is a
+/// segment and belongs to part d % N + 1 of N. Returns the segments of `shard`, or none without it. Throws
+/// what the reader and the writer throw, and Stopped.
 std::vector<PartSegment> tokenize_documents(DocumentReader& documents,
                                             const tokenizer::DnaTokenizer& tokenizer, int threads,
                                             TokenShardWriter& writer,
                                             const std::function<void(const TokenCounts&)>& progress,
                                             const std::optional<Shard>& shard = {});
-
-/// Tokenizes the documents that build_documents() would write, without an intermediate file.
-void tokenize_genome(const genome::ReferenceGenome& genome, const BuildSpec& spec,
-                     const tokenizer::DnaTokenizer& tokenizer, int threads, TokenShardWriter& writer);
 
 /// The manifest's `inputs`: role and SHA-256 of the documents (null for a pipe) and of each FASTA file. They
 /// are computed in a separate thread while the files are read for their content.

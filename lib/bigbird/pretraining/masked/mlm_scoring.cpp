@@ -12,7 +12,6 @@
 #include <ATen/ATen.h>
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <numbers>
 #include <optional>
@@ -72,24 +71,38 @@ void write_token_scores(std::vector<TokenScore> scores, const corpus::TokenCorpu
 
 namespace {
 
+using Figure = double SequenceScore::*;
+
 bool whole_stretch(const SequenceScore& score) {
-    return score.next_sentence != 1;
+    return score.pair != 2;
 }
 
-bool has_pair(const SequenceScore& score) {
-    return score.next_sentence >= 0;
-}
-
-template <typename Value>
-auto sum_of(const std::vector<SequenceScore>& scores, bool (*wanted)(const SequenceScore&), Value value) {
-    decltype(value(scores.front())) sum{};
+/// The sum over the sequences that are one stretch.
+double sum_of(const std::vector<SequenceScore>& scores, Figure figure) {
+    double sum = 0;
     for (const SequenceScore& score : scores)
-        if (wanted(score)) sum += value(score);
+        if (whole_stretch(score)) sum += score.*figure;
     return sum;
+}
+
+/// The mean over all pairs; other sequences have zeros.
+double mean_of_pairs(const MlmScores& scores, Figure figure) {
+    double sum = 0;
+    for (const SequenceScore& score : scores.sequences)
+        sum += score.*figure;
+    return sum / std::max(1.0, static_cast<double>(scores.nsp_sequences()));
 }
 
 double ratio(double value, double of) {
     return of > 0 ? value / of : 0;
+}
+
+std::pair<double, double> interval(const std::vector<SequenceScore>& sequences, Figure part, double unit,
+                                   Figure of, std::uint64_t seed, int resamples = 1000) {
+    std::vector<Share> shares;
+    for (const SequenceScore& score : sequences)
+        if (whole_stretch(score)) shares.push_back({score.*part / unit, score.*of});
+    return bootstrap_interval(shares, seed, resamples);
 }
 
 struct Chunk {
@@ -125,7 +138,7 @@ void score_part(model::PreTrainingModel& network, const MlmBatch& part, const Ch
     for (std::size_t row = 0; row < part.examples.size(); ++row) {
         const corpus::Example& example = chunk.examples[part.examples[row]];
         SequenceScore& score = scores[part.examples[row]];
-        score.next_sentence = example.next_sentence;
+        score.pair = example.next_sentence + 1;
         for (std::size_t i = 0; i < example.masked_labels.size(); ++i, ++at) {
             const TokenScore token{example.masked_tokens[i], nats.const_data_ptr<double>()[at],
                                    correct.const_data_ptr<bool>()[at]};
@@ -140,135 +153,78 @@ void score_part(model::PreTrainingModel& network, const MlmBatch& part, const Ch
             if (tokens != nullptr && whole_stretch(score)) tokens->push_back(token);
         }
         if (next_nats.defined()) {
-            score.next_sentence_nats = next_nats.const_data_ptr<double>()[row];
-            score.next_sentence_correct = next_correct.const_data_ptr<bool>()[row];
+            score.pair_nats = next_nats.const_data_ptr<double>()[row];
+            score.pair_correct = next_correct.const_data_ptr<bool>()[row] ? 1 : 0;
         }
     }
+}
+
+/// Gives every rank all scores, by a sum: each rank has zeros for the other ranks' sequences.
+void gather(std::vector<SequenceScore>& scores, training::Ranks& ranks) {
+    constexpr std::int64_t fields = sizeof(SequenceScore) / sizeof(double);
+    at::Tensor table = at::from_blob(scores.data(), {std::ssize(scores), fields}, at::kDouble);
+    ranks.sum(table);
 }
 
 }  // namespace
 
 std::int64_t MlmScores::chosen() const {
-    return sum_of(
-        sequences, whole_stretch, [](const SequenceScore& s) { return s.chosen; });
+    return std::llround(sum_of(sequences, &SequenceScore::chosen));
 }
 
 std::int64_t MlmScores::bases() const {
-    return sum_of(
-        sequences, whole_stretch, [](const SequenceScore& s) { return s.bases; });
+    return std::llround(sum_of(sequences, &SequenceScore::bases));
 }
 
 double MlmScores::bits_per_character() const {
-    const double nats = sum_of(sequences, whole_stretch, [](const SequenceScore& s) { return s.nats; });
-    return ratio(nats / std::numbers::ln2, static_cast<double>(bases()));
+    return ratio(sum_of(sequences, &SequenceScore::nats) / std::numbers::ln2,
+                 sum_of(sequences, &SequenceScore::bases));
 }
 
 RepeatScores MlmScores::repeats() const {
-    const auto sum = [&](auto value) { return static_cast<double>(sum_of(sequences, whole_stretch, value)); };
-    const double nats = sum([](const SequenceScore&s) { return s.nats; }),
-                 inside = sum([](const SequenceScore&s) { return s.repeat_nats; }),
-                 bases_inside = sum([](const SequenceScore&s) { return s.repeat_bases; });
-    const double bases_outside = static_cast<double>(bases()) - bases_inside;
-    return {.share_of_bases = ratio(bases_inside, static_cast<double>(bases())),
+    const double nats = sum_of(sequences, &SequenceScore::nats),
+                 inside = sum_of(sequences, &SequenceScore::repeat_nats),
+                 bases = sum_of(sequences, &SequenceScore::bases),
+                 bases_inside = sum_of(sequences, &SequenceScore::repeat_bases);
+    return {.share_of_bases = ratio(bases_inside, bases),
             .share_of_loss = ratio(inside, nats),
             .bits_per_character = ratio(inside / std::numbers::ln2, bases_inside),
-            .bits_elsewhere = ratio((nats - inside) / std::numbers::ln2, bases_outside)};
+            .bits_elsewhere = ratio((nats - inside) / std::numbers::ln2, bases - bases_inside)};
 }
 
 double MlmScores::mlm_loss() const {
-    const double nats = sum_of(sequences, whole_stretch, [](const SequenceScore& s) { return s.nats; });
-    return ratio(nats, static_cast<double>(chosen()));
+    return ratio(sum_of(sequences, &SequenceScore::nats), sum_of(sequences, &SequenceScore::chosen));
 }
 
 double MlmScores::accuracy() const {
-    const auto correct = sum_of(sequences, whole_stretch, [](const SequenceScore& s) { return s.correct; });
-    return ratio(static_cast<double>(correct), static_cast<double>(chosen()));
+    return ratio(sum_of(sequences, &SequenceScore::correct), sum_of(sequences, &SequenceScore::chosen));
 }
 
 std::int64_t MlmScores::nsp_sequences() const {
-    return sum_of(
-        sequences, has_pair, [](const SequenceScore&) { return std::int64_t{1}; });
+    return std::ranges::count_if(
+        sequences, [](const SequenceScore& score) { return score.pair > 0; });
 }
 
 double MlmScores::nsp_loss() const {
-    const double nats =
-        sum_of(sequences, has_pair, [](const SequenceScore& s) { return s.next_sentence_nats; });
-    return ratio(nats, static_cast<double>(nsp_sequences()));
+    return mean_of_pairs(*this, &SequenceScore::pair_nats);
 }
 
 double MlmScores::nsp_accuracy() const {
-    const double correct = sum_of(sequences, has_pair,
-                                  [](const SequenceScore& s) { return s.next_sentence_correct ? 1.0 : 0.0; });
-    return ratio(correct, static_cast<double>(nsp_sequences()));
+    return mean_of_pairs(*this, &SequenceScore::pair_correct);
 }
-
-namespace {
-
-template <typename Of>
-std::vector<Share> shares(const std::vector<SequenceScore>& sequences, Of of) {
-    std::vector<Share> shares;
-    for (const SequenceScore& score : sequences)
-        if (whole_stretch(score)) shares.push_back(of(score));
-    return shares;
-}
-
-}  // namespace
 
 std::pair<double, double> MlmScores::bits_interval(std::uint64_t seed, int resamples) const {
-    const auto bits = [](const SequenceScore& s) {
-        return Share{s.nats / std::numbers::ln2, static_cast<double>(s.bases)};
-    };
-    return bootstrap_interval(shares(sequences, bits), seed, resamples);
+    return interval(sequences, &SequenceScore::nats, std::numbers::ln2, &SequenceScore::bases, seed,
+                    resamples);
 }
 
 std::pair<double, double> MlmScores::loss_interval(std::uint64_t seed) const {
-    const auto nats = [](const SequenceScore& s) { return Share{s.nats, static_cast<double>(s.chosen)}; };
-    return bootstrap_interval(shares(sequences, nats), seed);
+    return interval(sequences, &SequenceScore::nats, 1, &SequenceScore::chosen, seed);
 }
 
 std::pair<double, double> MlmScores::accuracy_interval(std::uint64_t seed) const {
-    const auto hits = [](const SequenceScore& s) {
-        return Share{static_cast<double>(s.correct), static_cast<double>(s.chosen)};
-    };
-    return bootstrap_interval(shares(sequences, hits), seed);
+    return interval(sequences, &SequenceScore::correct, 1, &SequenceScore::chosen, seed);
 }
-
-namespace {
-
-/// Gives every rank all scores, by a sum: each rank has zeros for the other ranks' sequences.
-void gather(std::vector<SequenceScore>& scores, training::Ranks& ranks) {
-    constexpr std::int64_t fields = 9;
-    at::Tensor table = at::zeros({static_cast<std::int64_t>(scores.size()), fields}, at::kDouble);
-    double* row = table.mutable_data_ptr<double>();
-    for (const SequenceScore& score : scores) {
-        const std::array<double, fields> values{score.nats,
-                                                static_cast<double>(score.chosen),
-                                                static_cast<double>(score.correct),
-                                                static_cast<double>(score.bases),
-                                                score.next_sentence + 1.0,
-                                                score.next_sentence_correct ? 1.0 : 0.0,
-                                                score.next_sentence_nats,
-                                                score.repeat_nats,
-                                                static_cast<double>(score.repeat_bases)};
-        row = std::copy(values.begin(), values.end(), row);
-    }
-    ranks.sum(table);
-    const double* value = table.const_data_ptr<double>();
-    for (SequenceScore& score : scores) {
-        score = {.nats = value[0],
-                 .chosen = std::llround(value[1]),
-                 .correct = std::llround(value[2]),
-                 .bases = std::llround(value[3]),
-                 .repeat_nats = value[7],
-                 .repeat_bases = std::llround(value[8]),
-                 .next_sentence = static_cast<int>(std::lround(value[4])) - 1,
-                 .next_sentence_correct = value[5] > 0.5,
-                 .next_sentence_nats = value[6]};
-        value += fields;
-    }
-}
-
-}  // namespace
 
 MlmScores score_mlm(model::PreTrainingModel& network, const corpus::ExampleSource& source,
                     const tokenizer::DnaTokenizer& tokenizer, const ScoringSpec& spec) {

@@ -32,14 +32,13 @@ struct TokenScore {
 void write_token_scores(std::vector<TokenScore> scores, const corpus::TokenCorpus& corpus,
                         const tokenizer::DnaTokenizer& tokenizer, genome::TextOutput& output);
 
+/// Only numbers of one type, so that ranks exchange the scores as a table.
 struct SequenceScore {
-    double nats = 0;                                  ///< sum of -ln p over the chosen tokens
-    std::int64_t chosen = 0, correct = 0, bases = 0;  ///< bases: spelled by the chosen tokens
-    double repeat_nats = 0;                           ///< nats and bases of the chosen tokens of repeats
-    std::int64_t repeat_bases = 0;
-    int next_sentence = -1;  ///< as in corpus::Example
-    bool next_sentence_correct = false;
-    double next_sentence_nats = 0;
+    double nats = 0;                            ///< sum of -ln p over the chosen tokens
+    double chosen = 0, correct = 0, bases = 0;  ///< counts; bases: spelled by the chosen tokens
+    double repeat_nats = 0, repeat_bases = 0;   ///< nats and bases of the chosen tokens of repeats
+    double pair = 0;                            ///< corpus::Example's next_sentence, plus one
+    double pair_nats = 0, pair_correct = 0;     ///< of the next-sentence prediction; correct: 1 or 0
 };
 
 /// Masked tokens of repeats, which are soft-masked, beside all others.

@@ -42,33 +42,25 @@ std::optional<std::pair<std::size_t, std::size_t>> shared_token(const Chunk& ear
     return std::nullopt;
 }
 
-// Encodes known letters, as fast as the tokens allow.
-class LetterEncoder {
-public:
-    explicit LetterEncoder(const ReachableTokens& tokens) : general_(make_encoder_tables(tokens)) {
-        if (std::optional<BaseTokens> bases = BaseTokens::of(tokens))
-            bases_.emplace(std::move(*bases), *general_);
-    }
-    void encode(const std::uint8_t* letters, std::size_t size, std::vector<TokenAt>& tokens) const {
-        bases_ ? bases_->encode(letters, size, tokens) : general_->encode(letters, size, tokens);
-    }
-    const TokenMatcher& matcher() const { return general_->matcher(); }
-
-private:
-    std::unique_ptr<const EncoderTables> general_;
-    std::optional<BaseEncoder> bases_;
-};
-
 }  // namespace
 
-struct ExactEncoder::Tables {
-    explicit Tables(const BpeRules& rules)
-        : tokens(rules), letters(tokens), unknown_id(rules.unknown_id), fuse_unknown(rules.fuse_unknown) {}
-
-    Encoding encode(std::string_view text, int threads, bool with_spans) const;
+struct ExactTables {
+    explicit ExactTables(const BpeRules& rules)
+        : tokens(rules),
+          general(make_encoder_tables(tokens)),
+          unknown_id(rules.unknown_id),
+          fuse_unknown(rules.fuse_unknown) {
+        if (std::optional<BaseTokens> found = BaseTokens::of(tokens))
+            bases.emplace(std::move(*found), *general);
+    }
+    // Encodes known letters, as fast as the tokens allow.
+    void encode(const std::uint8_t* letters, std::size_t size, std::vector<TokenAt>& to) const {
+        bases ? bases->encode(letters, size, to) : general->encode(letters, size, to);
+    }
 
     ReachableTokens tokens;
-    LetterEncoder letters;
+    std::unique_ptr<const EncoderTables> general;
+    std::optional<BaseEncoder> bases;
     std::int32_t unknown_id;
     bool fuse_unknown;
 };
@@ -78,8 +70,8 @@ namespace {
 // Encodes one text, stretch by stretch of known letters.
 class TextEncoder {
 public:
-    TextEncoder(const ReachableTokens& tokens, const LetterEncoder& encoder, int threads, bool with_spans)
-        : tokens_(tokens), encoder_(encoder), threads_(threads), with_spans_(with_spans) {}
+    TextEncoder(const ExactTables& tables, int threads, bool with_spans)
+        : tables_(tables), tokens_(tables.tokens), threads_(threads), with_spans_(with_spans) {}
 
     void add_known(const std::uint8_t* letters, std::size_t size) {
         if (size <= chunk_letters + overlap()) {
@@ -91,10 +83,10 @@ public:
         }
         position_ += size;
     }
-    void add_unknown(std::size_t size, std::int32_t id, bool fuse) {
-        const std::size_t width = fuse ? size : 1;
+    void add_unknown(std::size_t size) {
+        const std::size_t width = tables_.fuse_unknown ? size : 1;
         for (const std::size_t end = position_ + size; position_ < end; position_ += width)
-            add_id(id, position_, position_ + width);
+            add_id(tables_.unknown_id, position_, position_ + width);
     }
     Encoding finish() { return std::move(result_); }
 
@@ -104,7 +96,7 @@ private:
     Chunk encode(const std::uint8_t* letters, std::size_t begin, std::size_t end) const {
         Chunk chunk{.begin = begin, .end = end, .tokens = {}};
         chunk.tokens.reserve((end - begin) / 4);
-        encoder_.encode(letters + begin, end - begin, chunk.tokens);
+        tables_.encode(letters + begin, end - begin, chunk.tokens);
         return chunk;
     }
 
@@ -130,8 +122,8 @@ private:
     bool add_in_chunks(const std::uint8_t* letters, std::size_t size);
     bool merge(const std::uint8_t* letters, Chunk& current, Chunk&& next);
 
+    const ExactTables& tables_;
     const ReachableTokens& tokens_;
-    const LetterEncoder& encoder_;
     int threads_;
     bool with_spans_;
     Encoding result_;
@@ -176,35 +168,24 @@ bool TextEncoder::add_in_chunks(const std::uint8_t* letters, std::size_t size) {
 
 }  // namespace
 
-Encoding ExactEncoder::Tables::encode(std::string_view text, int threads, bool with_spans) const {
+ExactEncoder::ExactEncoder(const BpeRules& rules) : tables_(std::make_shared<const ExactTables>(rules)) {}
+
+Encoding ExactEncoder::encode(std::string_view text, int threads, bool with_spans) const {
     thread_local std::vector<std::uint8_t> numbers;
     numbers.resize(text.size() + TokenMatcher::padding);
-    std::transform(text.begin(), text.end(), numbers.begin(),
-                   [&](char letter) { return letters.matcher().letter_number(letter); });
+    const TokenMatcher& matcher = tables_->general->matcher();
+    std::ranges::transform(text, numbers.begin(), [&](char letter) { return matcher.letter_number(letter); });
     const std::uint8_t* const begin = numbers.data();
     const std::uint8_t* const end = begin + text.size();
-    TextEncoder encoder(tokens, letters, threads, with_spans);
+    TextEncoder encoder(*tables_, threads, with_spans);
     for (const std::uint8_t* known = begin; known != end;) {
         const std::uint8_t* const unknown = std::find(known, end, TokenMatcher::unknown_letter);
         if (unknown != known) encoder.add_known(known, static_cast<std::size_t>(unknown - known));
         known = std::find_if(unknown, end,
                              [](std::uint8_t letter) { return letter != TokenMatcher::unknown_letter; });
-        encoder.add_unknown(static_cast<std::size_t>(known - unknown), unknown_id, fuse_unknown);
+        encoder.add_unknown(static_cast<std::size_t>(known - unknown));
     }
     return encoder.finish();
-}
-
-ExactEncoder::ExactEncoder(const BpeRules& rules) : tables_(std::make_unique<const Tables>(rules)) {}
-ExactEncoder::~ExactEncoder() = default;
-ExactEncoder::ExactEncoder(ExactEncoder&&) noexcept = default;
-ExactEncoder& ExactEncoder::operator=(ExactEncoder&&) noexcept = default;
-
-std::vector<std::int32_t> ExactEncoder::encode(std::string_view text, int threads) const {
-    return tables_->encode(text, threads, false).ids;
-}
-
-Encoding ExactEncoder::encode_with_spans(std::string_view text, int threads) const {
-    return tables_->encode(text, threads, true);
 }
 
 std::span<const std::int32_t> ExactEncoder::unreachable() const {

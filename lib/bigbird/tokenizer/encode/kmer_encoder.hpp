@@ -1,14 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "bigbird/core/nucleotide.hpp"
 #include "bigbird/tokenizer/encode/exact_encoder.hpp"
 
+#include <array>
 #include <cstdint>
 #include <string>
 #include <string_view>
-#include <vector>
 
 namespace bigbird::tokenizer {
+
+/// By letter, after normalised_base(): its place in ACGTN.
+inline constexpr std::array<std::uint8_t, 256> letter_codes = [] {
+    std::array<std::uint8_t, 256> codes{};
+    for (std::size_t letter = 0; letter < codes.size(); ++letter)
+        codes[letter] = static_cast<std::uint8_t>(
+            std::string_view("ACGTN").find(normalised_base(static_cast<char>(letter))));
+    return codes;
+}();
 
 /// Cuts sequence into single bases or k-mers. Each run of A C G T is cut from its left end into k-mers that
 /// do not overlap. The remainder at its right end, fewer than k letters, and each N are single letters. Ids:
@@ -23,16 +33,13 @@ public:
     /// Throws ConfigError if k is not in [1, longest].
     explicit KmerEncoder(int k);
 
-    int kmer_length() const { return k_; }
     std::int32_t vocab_size() const;  ///< including special tokens
     /// The letters of an id in [first_letter, vocab_size).
     std::string spelling(std::int32_t id) const;
 
-    /// Ids of a sequence of any length, after normalised_base(). Uses one thread; speed is limited by writing
-    /// the ids.
-    std::vector<std::int32_t> encode(std::string_view dna) const;
-    /// The same ids, and the letters of `dna` for each.
-    Encoding encode_with_spans(std::string_view dna) const;
+    /// Ids of a sequence of any length, after normalised_base(), and with `with_spans` the letters of `dna`
+    /// for each. Uses one thread; speed is limited by writing the ids.
+    Encoding encode(std::string_view dna, bool with_spans) const;
 
 private:
     int k_;

@@ -4,13 +4,14 @@
 #include "bigbird/core/parse_number.hpp"
 
 #include <algorithm>
+#include <functional>
 #include <utility>
 
 namespace bigbird::tokenizer {
 
 namespace {
 
-constexpr std::string_view blanks = " \t\n\v\f\r";
+constexpr std::string_view blanks = " \t\n\v\f\r", special_letters = "\\^$.|?*+()[]{}";
 
 bool is_word_letter(char letter) {
     return (letter >= '0' && letter <= '9') || (letter >= 'A' && letter <= 'Z') ||
@@ -26,18 +27,8 @@ bool is_single_word(std::string_view text, std::size_t begin, std::size_t end) {
 
 void AddedTokens::add(AddedToken token) {
     first_letters_.set(static_cast<unsigned char>(token.content.front()));
-    std::string content = token.content;
-    by_length_[content.size()].emplace(std::move(content), std::move(token));
-}
-
-const AddedToken* AddedTokens::longest_at(std::string_view text, std::size_t position) const {
-    for (const auto& [length, tokens] : by_length_) {
-        if (length <= text.size() - position) {
-            const auto found = tokens.find(std::string(text.substr(position, length)));
-            if (found != tokens.end()) return &found->second;
-        }
-    }
-    return nullptr;
+    const auto size = [](const AddedToken& known) { return known.content.size(); };
+    tokens_.insert(std::ranges::upper_bound(tokens_, size(token), std::greater<>(), size), std::move(token));
 }
 
 std::vector<AddedTokens::Part> AddedTokens::split(std::string_view text) const {
@@ -45,8 +36,11 @@ std::vector<AddedTokens::Part> AddedTokens::split(std::string_view text) const {
     std::size_t done = 0, position = 0;
     while (position < text.size()) {
         const bool can_begin = first_letters_.test(static_cast<unsigned char>(text[position]));
-        const AddedToken* const token = can_begin ? longest_at(text, position) : nullptr;
-        if (token == nullptr) {
+        const auto begins = [rest = text.substr(position)](const AddedToken& known) {
+            return rest.starts_with(known.content);
+        };
+        const auto token = can_begin ? std::ranges::find_if(tokens_, begins) : tokens_.end();
+        if (token == tokens_.end()) {
             ++position;
             continue;
         }
@@ -65,12 +59,6 @@ std::vector<AddedTokens::Part> AddedTokens::split(std::string_view text) const {
     if (done < text.size()) parts.push_back({done, text.size()});
     return parts;
 }
-
-namespace {
-
-constexpr std::string_view special_letters = "\\^$.|?*+()[]{}";
-
-}  // namespace
 
 TextPattern TextPattern::literal(std::string_view text) {
     TextPattern pattern;

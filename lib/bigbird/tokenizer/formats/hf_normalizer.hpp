@@ -6,12 +6,9 @@
 #include <bitset>
 #include <cstddef>
 #include <cstdint>
-#include <functional>
-#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
-#include <unordered_map>
 #include <vector>
 
 namespace bigbird::tokenizer {
@@ -43,9 +40,7 @@ public:
     std::vector<Part> split(std::string_view text) const;
 
 private:
-    const AddedToken* longest_at(std::string_view text, std::size_t position) const;
-
-    std::map<std::size_t, std::unordered_map<std::string, AddedToken>, std::greater<>> by_length_;
+    std::vector<AddedToken> tokens_;  // longest first
     std::bitset<256> first_letters_;
 };
 

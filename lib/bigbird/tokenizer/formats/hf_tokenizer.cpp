@@ -3,15 +3,9 @@
 
 #include "bigbird/core/error.hpp"
 #include "bigbird/core/formats/json_depth.hpp"
-#include "bigbird/core/formats/mapped_file.hpp"
 #include "bigbird/tokenizer/encode/bpe_rules.hpp"
-#include "bigbird/tokenizer/formats/hf_normalizer.hpp"
 
 #include <algorithm>
-#include <functional>
-#include <iterator>
-#include <map>
-#include <optional>
 #include <set>
 #include <utility>
 
@@ -65,45 +59,6 @@ std::int32_t id_of(const Document& json, const Path& file) {
                          std::to_string(most_ids - 1));
     }
     return static_cast<std::int32_t>(id);
-}
-
-using Rewrite = std::function<void(NormalizedString&)>;
-
-void read_normalizers(const Document& json, const Path& file, std::vector<Rewrite>& rewrites) {
-    const std::string type = text_of(json, "type");
-    if (json.is_null()) return;
-    if (type == "Sequence") {
-        for (const Document& part : member(json, "normalizers"))
-            read_normalizers(part, file, rewrites);
-    } else if (type == "Strip") {
-        const bool left = flag_of(json, "strip_left"), right = flag_of(json, "strip_right");
-        rewrites.emplace_back([left, right](NormalizedString& traced) { traced.strip(left, right); });
-    } else if (type == "Replace") {
-        const TextPattern pattern = pattern_of(member(json, "pattern"), file);
-        const std::string content = text_of(json, "content");
-        rewrites.emplace_back(
-            [pattern, content](NormalizedString& traced) { traced.replace(pattern, content); });
-    } else if (type == "Lowercase") {
-        rewrites.emplace_back([](NormalizedString& traced) {
-            std::transform(
-                traced.text.begin(), traced.text.end(), traced.text.begin(),
-                [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c; });
-        });
-    } else {
-        refuse(file, "has the normalizer '" + type + "'");
-    }
-}
-
-void read_splits(const Document& json, const Path& file, std::vector<TextPattern>& splits) {
-    const std::string type = text_of(json, "type");
-    if (json.is_null()) return;
-    if (type == "Sequence")
-        for (const Document& part : member(json, "pretokenizers"))
-            read_splits(part, file, splits);
-    else if (type == "Split" && text_of(json, "behavior") == "Isolated" && !flag_of(json, "invert"))
-        splits.push_back(pattern_of(member(json, "pattern"), file));
-    else
-        refuse(file, "has the pre_tokenizer '" + type + "'");
 }
 
 // Its tokens around a sequence are not used: a network's input gets [CLS] and [SEP] by name.
@@ -173,59 +128,71 @@ BpeRules read_rules(const Document& json, const Path& file) {
 
 }  // namespace
 
-struct HfTokenizer::State {
-    explicit State(const BpeRules& rules) : encoder(rules) {}
-
-    ExactEncoder encoder;
-    std::vector<std::string> texts;  // by id; empty for special tokens that are not DNA
-    AddedTokens added, added_normalized;
-    std::vector<Rewrite> rewrites;
-    std::vector<TextPattern> splits;
-    std::map<std::string, std::int32_t, std::less<>> special_ids;
-
-    void set_text(std::int32_t id, const std::string& text);
-    void read_added(const Document& json, const Path& file);
-    NormalizedString rewrite(std::string_view text, bool traced) const;
-    std::vector<std::string_view> split(std::string_view text) const;
-    template <typename TakeToken, typename TakeWord>
-    void cut(std::string_view text, bool traced, const TakeToken& take_token,
-             const TakeWord& take_word) const;
-};
-
-HfTokenizer::HfTokenizer(std::unique_ptr<const State> state) : state_(std::move(state)) {}
-HfTokenizer::~HfTokenizer() = default;
-HfTokenizer::HfTokenizer(HfTokenizer&&) noexcept = default;
-
-HfTokenizer HfTokenizer::load(const std::filesystem::path& file) {
-    return from_text(read_whole_file(file), file);
-}
-
-HfTokenizer HfTokenizer::from_text(std::string_view text, const std::filesystem::path& file) {
+HfTokenizer::HfTokenizer(std::string_view text, const Path& file) {
     const Document json = nests_too_deeply(text) ? Document() : Document::parse(text, nullptr, false);
     if (!json.is_object()) throw InputError("is not a JSON file, or a damaged one", file);
     try {
-        const BpeRules rules = read_rules(json, file);
-        auto state = std::make_unique<State>(rules);
-        for (Token token = 0; token < rules.size(); ++token)
-            state->set_text(rules.ids[token], rules.texts[token]);
-        read_normalizers(member(json, "normalizer"), file, state->rewrites);
-        state->read_added(json, file);
-        state->set_text(rules.unknown_id, "");
-        state->special_ids[text_of(member(json, "model"), "unk_token")] = rules.unknown_id;
-        read_splits(member(json, "pre_tokenizer"), file, state->splits);
-        check_template(member(json, "post_processor"), file);
-        return HfTokenizer(std::move(state));
+        read(json, file);
     } catch (const Document::exception& error) {
         throw InputError(std::string("is no tokenizer.json of Hugging Face's form: ") + error.what(), file);
     }
 }
 
-void HfTokenizer::State::set_text(std::int32_t id, const std::string& text) {
-    texts.resize(std::max(texts.size(), static_cast<std::size_t>(id) + 1));
-    texts[static_cast<std::size_t>(id)] = text;
+void HfTokenizer::read(const Document& json, const Path& file) {
+    const BpeRules rules = read_rules(json, file);
+    encoder_.emplace(rules);
+    for (Token token = 0; token < rules.size(); ++token)
+        set_text(rules.ids[token], rules.texts[token]);
+    read_normalizers(member(json, "normalizer"), file);
+    read_added(json, file);
+    set_text(rules.unknown_id, "");
+    special_ids_[text_of(member(json, "model"), "unk_token")] = rules.unknown_id;
+    read_splits(member(json, "pre_tokenizer"), file);
+    check_template(member(json, "post_processor"), file);
 }
 
-void HfTokenizer::State::read_added(const Document& json, const Path& file) {
+void HfTokenizer::set_text(std::int32_t id, const std::string& text) {
+    texts_.resize(std::max(texts_.size(), static_cast<std::size_t>(id) + 1));
+    texts_[static_cast<std::size_t>(id)] = text;
+}
+
+void HfTokenizer::read_normalizers(const Document& json, const Path& file) {
+    const std::string type = text_of(json, "type");
+    if (json.is_null()) return;
+    if (type == "Sequence") {
+        for (const Document& part : member(json, "normalizers"))
+            read_normalizers(part, file);
+    } else if (type == "Strip") {
+        const bool left = flag_of(json, "strip_left"), right = flag_of(json, "strip_right");
+        rewrites_.emplace_back([left, right](NormalizedString& traced) { traced.strip(left, right); });
+    } else if (type == "Replace") {
+        const TextPattern pattern = pattern_of(member(json, "pattern"), file);
+        const std::string content = text_of(json, "content");
+        rewrites_.emplace_back(
+            [pattern, content](NormalizedString& traced) { traced.replace(pattern, content); });
+    } else if (type == "Lowercase") {
+        rewrites_.emplace_back([](NormalizedString& traced) {
+            for (char& c : traced.text)
+                c = c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c;
+        });
+    } else {
+        refuse(file, "has the normalizer '" + type + "'");
+    }
+}
+
+void HfTokenizer::read_splits(const Document& json, const Path& file) {
+    const std::string type = text_of(json, "type");
+    if (json.is_null()) return;
+    if (type == "Sequence")
+        for (const Document& part : member(json, "pretokenizers"))
+            read_splits(part, file);
+    else if (type == "Split" && text_of(json, "behavior") == "Isolated" && !flag_of(json, "invert"))
+        splits_.push_back(pattern_of(member(json, "pattern"), file));
+    else
+        refuse(file, "has the pre_tokenizer '" + type + "'");
+}
+
+void HfTokenizer::read_added(const Document& json, const Path& file) {
     for (const bool specials : {true, false}) {  // special tokens precede others with the same content
         for (const Document& token : member(json, "added_tokens")) {
             const bool special = flag_of(token, "special");
@@ -237,29 +204,29 @@ void HfTokenizer::State::read_added(const Document& json, const Path& file) {
                 refuse(file, "has the added token '" + content + "' with the id " + std::to_string(id) +
                                  " and in its vocabulary with the id " + in_model.dump());
             }
-            special_ids[content] = id;
+            special_ids_[content] = id;
             set_text(id, !special || spells_its_content(content) ? content : "");
             const bool normalized = flag_of(token, "normalized");
             const std::string pattern = normalized ? rewrite(content, false).text : content;
             if (pattern.empty())
                 refuse(file, "has the added token '" + content + "', of which its normalizer leaves nothing");
-            (normalized ? added_normalized : added)
+            (normalized ? added_normalized_ : added_)
                 .add({pattern, id, flag_of(token, "single_word"), flag_of(token, "lstrip"),
                       flag_of(token, "rstrip")});
         }
     }
 }
 
-NormalizedString HfTokenizer::State::rewrite(std::string_view text, bool traced) const {
+NormalizedString HfTokenizer::rewrite(std::string_view text, bool traced) const {
     NormalizedString result(text, traced);
-    for (const Rewrite& rewrite : rewrites)
+    for (const Rewrite& rewrite : rewrites_)
         rewrite(result);
     return result;
 }
 
-std::vector<std::string_view> HfTokenizer::State::split(std::string_view text) const {
+std::vector<std::string_view> HfTokenizer::split(std::string_view text) const {
     std::vector<std::string_view> words{text};
-    for (const TextPattern& pattern : splits) {
+    for (const TextPattern& pattern : splits_) {
         std::vector<std::string_view> parts;
         for (const std::string_view word : words) {
             std::size_t position = 0;
@@ -275,88 +242,45 @@ std::vector<std::string_view> HfTokenizer::State::split(std::string_view text) c
     return words;
 }
 
-/// Calls take_token(id, span) for each added token and take_word(word, origin) for each text that the model
-/// encodes, in the text's order. origin(begin, end) is the span of the text that a part of the word comes
-/// from.
-template <typename TakeToken, typename TakeWord>
-void HfTokenizer::State::cut(std::string_view text, bool traced, const TakeToken& take_token,
-                             const TakeWord& take_word) const {
-    for (const AddedTokens::Part& outer : added.split(text)) {
+Encoding HfTokenizer::encode(std::string_view text, int threads, bool with_spans) const {
+    Encoding result;
+    const auto add = [&](std::int32_t id, TextSpan span) {
+        result.ids.push_back(id);
+        if (with_spans) result.spans.push_back(span);
+    };
+    for (const AddedTokens::Part& outer : added_.split(text)) {
         if (outer.id >= 0) {
-            take_token(outer.id, TextSpan{outer.begin, outer.end});
+            add(outer.id, {outer.begin, outer.end});
             continue;
         }
-        const NormalizedString rewritten = rewrite(text.substr(outer.begin, outer.end - outer.begin), traced);
-        const auto origin = [&](std::size_t begin, std::size_t end) {
-            return traced ? TextSpan{outer.begin + rewritten.origins[begin].begin,
-                                     outer.begin + rewritten.origins[end - 1].end}
-                          : TextSpan{};
+        const NormalizedString rewritten =
+            rewrite(text.substr(outer.begin, outer.end - outer.begin), with_spans);
+        const auto origin = [&](std::size_t begin, std::size_t end) {  // of letters of the rewritten text
+            return with_spans ? TextSpan{outer.begin + rewritten.origins[begin].begin,
+                                         outer.begin + rewritten.origins[end - 1].end}
+                              : TextSpan{};
         };
-        for (const AddedTokens::Part& inner : added_normalized.split(rewritten.text)) {
+        for (const AddedTokens::Part& inner : added_normalized_.split(rewritten.text)) {
             if (inner.id >= 0) {
-                take_token(inner.id, origin(inner.begin, inner.end));
+                add(inner.id, origin(inner.begin, inner.end));
                 continue;
             }
             const std::string_view between(rewritten.text.data() + inner.begin, inner.end - inner.begin);
             for (const std::string_view word : split(between)) {
                 const auto first = static_cast<std::size_t>(word.data() - rewritten.text.data());
-                take_word(word, [&](std::size_t begin, std::size_t end) {
-                    return origin(first + begin, first + end);
-                });
+                const Encoding part = encoder_->encode(word, threads, with_spans);
+                result.ids.insert(result.ids.end(), part.ids.begin(), part.ids.end());
+                for (const TextSpan span : part.spans)
+                    result.spans.push_back(origin(first + span.begin, first + span.end));
             }
         }
     }
-}
-
-std::vector<std::int32_t> HfTokenizer::encode(std::string_view text, int threads) const {
-    std::vector<std::int32_t> ids;
-    const auto take_token = [&](std::int32_t id, TextSpan) { ids.push_back(id); };
-    state_->cut(text, false, take_token, [&](std::string_view word, const auto&) {
-        const std::vector<std::int32_t> more = state_->encoder.encode(word, threads);
-        ids.insert(ids.end(), more.begin(), more.end());
-    });
-    return ids;
-}
-
-Encoding HfTokenizer::encode_with_spans(std::string_view text, int threads) const {
-    Encoding whole;
-    const auto take_token = [&](std::int32_t id, TextSpan span) {
-        whole.ids.push_back(id);
-        whole.spans.push_back(span);
-    };
-    state_->cut(text, true, take_token, [&](std::string_view word, const auto& origin) {
-        const Encoding part = state_->encoder.encode_with_spans(word, threads);
-        whole.ids.insert(whole.ids.end(), part.ids.begin(), part.ids.end());
-        for (const TextSpan span : part.spans) {
-            whole.spans.push_back(origin(span.begin, span.end));
-        }
-    });
-    return whole;
-}
-
-const std::string& HfTokenizer::text(std::int32_t id) const {
-    return state_->texts.at(static_cast<std::size_t>(id));
+    return result;
 }
 
 std::int32_t HfTokenizer::special_id(std::string_view name) const {
-    const auto found = state_->special_ids.find(name);
-    return found == state_->special_ids.end() ? -1 : found->second;
-}
-
-std::string HfTokenizer::decode(std::span<const std::int32_t> ids) const {
-    std::string text;
-    for (const std::int32_t id : ids) {
-        if (id < 0 || id >= vocab_size()) {
-            throw ConfigError("id " + std::to_string(id) + " lies outside the tokenizer's vocabulary of " +
-                              std::to_string(vocab_size()));
-        }
-        text += state_->texts[static_cast<std::size_t>(id)];
-    }
-    return text;
-}
-
-std::int32_t HfTokenizer::vocab_size() const {
-    return static_cast<std::int32_t>(state_->texts.size());
+    const auto found = special_ids_.find(name);
+    return found == special_ids_.end() ? -1 : found->second;
 }
 
 }  // namespace bigbird::tokenizer

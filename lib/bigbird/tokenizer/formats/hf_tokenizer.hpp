@@ -5,12 +5,14 @@
 
 #include "bigbird/core/formats/json_file.hpp"
 #include "bigbird/tokenizer/encode/exact_encoder.hpp"
+#include "bigbird/tokenizer/formats/hf_normalizer.hpp"
 #include "bigbird/tokenizer/formats/sentencepiece_model.hpp"
 
 #include <cstdint>
 #include <filesystem>
-#include <memory>
-#include <span>
+#include <functional>
+#include <map>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -21,43 +23,52 @@ namespace bigbird::tokenizer {
 /// for ASCII text. DnaTokenizer must accept `model`.
 Json tokenizer_json(const SentencePieceModel& model);
 
-/// The common parts of all tokenizer.json files that we write: special tokens, normalised_base() as a
-/// normalizer, [CLS] and [SEP], and a decoder that adds no blanks.
-Json tokenizer_json_around(Json model, Json pre_tokenizer);
-
 /// tokenizer_config.json for it, or for another tokenizer with these special tokens; `max_length` is the
 /// network's longest sequence in tokens.
 Json tokenizer_config_json(const SpecialIds& special_ids, std::int64_t max_length);
 
+/// tokenizer.json with which transformers' AutoTokenizer gives KmerEncoder's ids between [CLS] and [SEP], for
+/// ASCII text: the k-mers are words of a WordLevel model, a regular expression cuts them. Throws ConfigError
+/// if KmerEncoder does not support k.
+std::string kmer_json(int k);
+
+/// Returns the k whose kmer_json() is equivalent to `text`, with any order of keys and spacing; nullopt if
+/// there is none.
+std::optional<int> kmer_length_of_json(std::string_view text);
+
 /// A Hugging Face byte-pair encoding. Immutable, thread-safe.
 class HfTokenizer {
 public:
-    /// Throws InputError: not a tokenizer.json, not BPE, or an unsupported normalizer, pre-tokenizer or
-    /// pattern (which it names).
-    static HfTokenizer load(const std::filesystem::path& tokenizer_json);
-    /// From a tokenizer.json's text; `origin` is the file that errors name.
-    static HfTokenizer from_text(std::string_view text, const std::filesystem::path& origin);
-    ~HfTokenizer();
-    HfTokenizer(HfTokenizer&&) noexcept;
+    /// From a tokenizer.json's text; `file` is named by errors. Throws InputError: not a tokenizer.json, not
+    /// BPE, or an unsupported normalizer, pre-tokenizer or pattern (which it names).
+    HfTokenizer(std::string_view text, const std::filesystem::path& file);
 
-    /// Ids without those that the template adds. Text is ASCII; added tokens in it are found as in Hugging
-    /// Face's library (hf_normalizer.hpp).
-    std::vector<std::int32_t> encode(std::string_view text, int threads = 1) const;
-    /// The same ids, and the letters of `text` for each. Letters that the normalizer removes (blanks around
-    /// the text) are in no span.
-    Encoding encode_with_spans(std::string_view text, int threads = 1) const;
-    /// The text of the ids; special tokens have none. Throws ConfigError if an id is outside the vocabulary.
-    std::string decode(std::span<const std::int32_t> ids) const;
-    std::int32_t vocab_size() const;
-    /// The text of an id; empty for special tokens of several letters that are not DNA.
-    const std::string& text(std::int32_t id) const;
+    /// Ids without those that the template adds, and with `with_spans` the letters of `text` for each. Text
+    /// is ASCII; added tokens in it are found as in Hugging Face's library (hf_normalizer.hpp). Letters that
+    /// the normalizer removes (blanks around the text) are in no span.
+    Encoding encode(std::string_view text, int threads, bool with_spans) const;
+    /// By id; empty for special tokens of several letters that are not DNA.
+    const std::vector<std::string>& texts() const { return texts_; }
     /// The id of an added token ("[CLS]") or of the unknown token; -1 where there is none.
     std::int32_t special_id(std::string_view name) const;
 
 private:
-    struct State;
-    explicit HfTokenizer(std::unique_ptr<const State> state);
-    std::unique_ptr<const State> state_;
+    using Rewrite = std::function<void(NormalizedString&)>;
+
+    void read(const nlohmann::json& json, const std::filesystem::path& file);
+    void read_added(const nlohmann::json& json, const std::filesystem::path& file);
+    void read_normalizers(const nlohmann::json& json, const std::filesystem::path& file);
+    void read_splits(const nlohmann::json& json, const std::filesystem::path& file);
+    void set_text(std::int32_t id, const std::string& text);
+    NormalizedString rewrite(std::string_view text, bool traced) const;
+    std::vector<std::string_view> split(std::string_view text) const;
+
+    std::optional<ExactEncoder> encoder_;  // set by the constructor
+    std::vector<std::string> texts_;
+    AddedTokens added_, added_normalized_;
+    std::vector<Rewrite> rewrites_;
+    std::vector<TextPattern> splits_;
+    std::map<std::string, std::int32_t, std::less<>> special_ids_;
 };
 
 }  // namespace bigbird::tokenizer

@@ -25,7 +25,7 @@ constexpr std::uint32_t input = 1, model_type = 3;
 constexpr std::uint64_t bpe = 2;
 }  // namespace trainer_field
 namespace normalizer_field {
-constexpr std::uint32_t charsmap = 2, add_dummy_prefix = 3;
+constexpr std::uint32_t add_dummy_prefix = 3;
 }
 
 std::optional<ModelPiece> parse_piece(std::string_view message) {
@@ -59,12 +59,9 @@ bool parse_trainer_spec(SentencePieceModel& model) {
 }
 
 bool parse_normalizer_spec(SentencePieceModel& model) {
-    model.changes_letters = false;
     WireReader reader(model.normalizer_spec);
     while (const std::optional<WireField> field = reader.next())
-        if (field->field == normalizer_field::charsmap && field->type == WireType::bytes)
-            model.changes_letters = !field->bytes.empty();
-        else if (field->field == normalizer_field::add_dummy_prefix && field->type == WireType::varint)
+        if (field->field == normalizer_field::add_dummy_prefix && field->type == WireType::varint)
             model.adds_blank = field->number != 0;
     return !reader.damaged();
 }
@@ -85,6 +82,27 @@ bool parse(std::string_view bytes, SentencePieceModel& model) {
     }
     return !reader.damaged() && !model.pieces.empty() && parse_trainer_spec(model) &&
            parse_normalizer_spec(model);
+}
+
+bool is_ascii(std::string_view text) {
+    return std::all_of(
+        text.begin(), text.end(), [](char letter) { return static_cast<unsigned char>(letter) < 0x80; });
+}
+
+void expect_plain(const SentencePieceModel& model, const std::filesystem::path& origin) {
+    if (!model.is_bpe) throw InputError("is not a byte-pair encoding (SentencePiece model type bpe)", origin);
+    for (const ModelPiece& piece : model.pieces) {
+        const bool plain = piece.kind == PieceKind::normal
+                               ? is_ascii(piece.text)
+                               : piece.kind == PieceKind::unknown || piece.kind == PieceKind::control;
+        if (!plain) {
+            throw InputError(
+                "piece '" + piece.text +
+                    "' is user-defined, unused, a byte or not ASCII, which DNA tokenizers do not have; "
+                    "make the tokenizer with train-tokenizer",
+                origin);
+        }
+    }
 }
 
 }  // namespace
@@ -113,31 +131,6 @@ std::string serialize(const SentencePieceModel& model) {
     writer.bytes(model_field::normalizer_spec, model.normalizer_spec);
     return writer.text();
 }
-
-namespace {
-
-bool is_ascii(std::string_view text) {
-    return std::all_of(
-        text.begin(), text.end(), [](char letter) { return static_cast<unsigned char>(letter) < 0x80; });
-}
-
-void expect_plain(const SentencePieceModel& model, const std::filesystem::path& origin) {
-    if (!model.is_bpe) throw InputError("is not a byte-pair encoding (SentencePiece model type bpe)", origin);
-    for (const ModelPiece& piece : model.pieces) {
-        const bool plain = piece.kind == PieceKind::normal
-                               ? is_ascii(piece.text)
-                               : piece.kind == PieceKind::unknown || piece.kind == PieceKind::control;
-        if (!plain) {
-            throw InputError(
-                "piece '" + piece.text +
-                    "' is user-defined, unused, a byte or not ASCII, which DNA tokenizers do not have; "
-                    "make the tokenizer with train-tokenizer",
-                origin);
-        }
-    }
-}
-
-}  // namespace
 
 BpeRules bpe_rules_of(const SentencePieceModel& model, const std::filesystem::path& origin) {
     expect_plain(model, origin);

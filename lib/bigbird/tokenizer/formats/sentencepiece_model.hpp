@@ -52,8 +52,7 @@ struct SentencePieceModel {
     std::string trainer_spec, normalizer_spec;
     std::string input{};  ///< the first input that trainer_spec names; empty: none
     bool is_bpe = false;
-    bool adds_blank = true;       ///< "add_dummy_prefix"
-    bool changes_letters = true;  ///< whether it has a table of normalized characters
+    bool adds_blank = true;  ///< "add_dummy_prefix"
 
     bool operator==(const SentencePieceModel&) const = default;
 };

@@ -169,7 +169,7 @@ SentencePieceModel assemble_model(const TrainSpec& spec, const std::vector<Learn
     model.trainer_spec = trainer_spec_of(spec, model.pieces.size());
     model.normalizer_spec = normalizer_spec_of();
     model.is_bpe = true;
-    model.adds_blank = model.changes_letters = false;
+    model.adds_blank = false;
     return model;
 }
 

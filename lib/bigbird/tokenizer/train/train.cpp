@@ -138,6 +138,15 @@ std::size_t bases_that_fit(TrainEngine engine, std::int64_t memory) {
     return static_cast<std::size_t>((memory - fixed) / per_million * least_bases);
 }
 
+TrainSpec checked(const TrainSpec& spec, const std::filesystem::path& target) {
+    spec.validate();
+    if (target.extension() == ".vocab") {
+        throw ConfigError(target.string() +
+                          ": the model must not end in .vocab, the name of the list beside it");
+    }
+    return spec;
+}
+
 }  // namespace
 
 void TrainSpec::validate() const {
@@ -163,88 +172,62 @@ std::int64_t estimated_memory(TrainEngine engine, std::int64_t bases) {
     return exact_overhead + bases * (engine == TrainEngine::exact ? 3 : 90);
 }
 
-struct TokenizerTrainer::State {
-    TrainSpec spec;
-    std::filesystem::path target;
-    PendingOutput model_file, vocab_file;
-    TrainingCorpus corpus;
-    TextSketch sketch{};
-    std::vector<std::string> sentences{};  // the sample of max_sentences, if that is given
-    Rng rng = Rng(spec.seed).split("sentences");
-    std::int64_t seen = 0;
-};
-
 TokenizerTrainer::TokenizerTrainer(const TrainSpec& spec, const std::filesystem::path& target,
-                                   Overwrite overwrite) {
-    spec.validate();
-    std::filesystem::path vocab_target = target;
-    vocab_target.replace_extension(".vocab");
-    if (vocab_target == target) {
-        throw ConfigError(target.string() +
-                          ": the model must not end in .vocab, the name of the list beside it");
-    }
-    const auto most_bases = spec.max_memory == 0 ? std::numeric_limits<std::size_t>::max()
-                                                 : bases_that_fit(spec.engine, spec.max_memory);
-    // NOLINTNEXTLINE(modernize-make-unique): an aggregate whose outputs do not move
-    state_.reset(new State{
-        spec, target, {target, overwrite}, {vocab_target, overwrite}, TrainingCorpus(spec.seed, most_bases)});
-}
-
-TokenizerTrainer::~TokenizerTrainer() = default;
-
-const TrainSpec& TokenizerTrainer::spec() const {
-    return state_->spec;
-}
+                                   Overwrite overwrite)
+    : spec_(checked(spec, target)),
+      model_file_(target, overwrite),
+      vocab_file_(std::filesystem::path(target).replace_extension(".vocab"), overwrite),
+      corpus_(spec.seed, spec.max_memory == 0 ? std::numeric_limits<std::size_t>::max()
+                                              : bases_that_fit(spec.engine, spec.max_memory)),
+      rng_(Rng(spec.seed).split("sentences")) {}
 
 // All sentences, or a uniform sample (Vitter's algorithm R).
 void TokenizerTrainer::add(std::string sentence) {
-    State& state = *state_;
-    if (++state.seen % 4096 == 0) stop_if_asked();
-    state.sketch.add(sentence);
-    if (state.spec.max_sentences == 0)
-        state.corpus.add(sentence);
-    else if (state.seen <= state.spec.max_sentences)
-        state.sentences.push_back(std::move(sentence));
-    else if (const std::int64_t slot = state.rng.between(0, state.seen - 1); slot < state.spec.max_sentences)
-        state.sentences[static_cast<std::size_t>(slot)] = std::move(sentence);
+    if (++seen_ % 4096 == 0) stop_if_asked();
+    sketch_.add(sentence);
+    if (spec_.max_sentences == 0)
+        corpus_.add(sentence);
+    else if (seen_ <= spec_.max_sentences)
+        sentences_.push_back(std::move(sentence));
+    else if (const std::int64_t slot = rng_.between(0, seen_ - 1); slot < spec_.max_sentences)
+        sentences_[static_cast<std::size_t>(slot)] = std::move(sentence);
 }
 
 TrainReport TokenizerTrainer::finish(const Companions& companions) {
-    State& state = *state_;
-    TrainingCorpus& corpus = state.corpus;
-    for (std::string& sentence : std::exchange(state.sentences, {})) {
-        corpus.add(sentence);
+    for (std::string& sentence : std::exchange(sentences_, {})) {
+        corpus_.add(sentence);
         std::string().swap(sentence);
     }
-    if (corpus.bases() == 0) {
-        throw InputError(std::string("the corpus holds ") + (corpus.seen() == 0 ? "no sentence" : "only N") +
+    if (corpus_.bases() == 0) {
+        throw InputError(std::string("the corpus holds ") + (corpus_.seen() == 0 ? "no sentence" : "only N") +
                          ", so there is nothing to train a tokenizer on");
     }
-    if (corpus.sentences() < corpus.seen()) {
+    if (corpus_.sentences() < corpus_.seen()) {
         log_warning("{} sentences do not fit into --max-memory: training on a seeded sample of {}",
-                    corpus.seen(), corpus.sentences());
+                    corpus_.seen(), corpus_.sentences());
     }
-    TrainReport report{.sentences = corpus.sentences(), .bases = corpus.bases()};
-    const std::vector<std::string> stretches = stretches_to_measure(corpus);
-    corpus.add_missing_letters();
-    const DnaTokenizer tokenizer = DnaTokenizer::from_serialized(
-        with_sketch(train(state.spec, corpus), state.sketch, state.target), state.target);
-    if (tokenizer.vocab_size() < state.spec.vocab_size) {
+    TrainReport report{.sentences = corpus_.sentences(), .bases = corpus_.bases()};
+    const std::vector<std::string> stretches = stretches_to_measure(corpus_);
+    corpus_.add_missing_letters();
+    const std::filesystem::path& target = model_file_.target();
+    const DnaTokenizer tokenizer =
+        DnaTokenizer::from_serialized(with_sketch(train(spec_, corpus_), sketch_, target), target);
+    if (tokenizer.vocab_size() < spec_.vocab_size) {
         const std::string most = std::to_string(tokenizer.vocab_size());
         throw InputError("the corpus of " + std::to_string(report.bases) + " bases gives at most " + most +
                          " pieces; give --vocab-size " + most + " or less, or more sequence");
     }
-    measure(tokenizer, stretches, state.spec.threads, report);
+    measure(tokenizer, stretches, spec_.threads, report);
     report.vocab_size = tokenizer.vocab_size();
-    report.overlaps = counting_of(state.spec);
-    state.model_file.write([&](std::ostream& out) { out << tokenizer.serialized(); });
-    state.vocab_file.write([&](std::ostream& out) { out << tokenizer.vocabulary_text(); });
-    std::vector<PendingOutput*> outputs{&state.vocab_file};
+    report.overlaps = counting_of(spec_);
+    model_file_.write([&](std::ostream& out) { out << tokenizer.serialized(); });
+    vocab_file_.write([&](std::ostream& out) { out << tokenizer.vocabulary_text(); });
+    std::vector<PendingOutput*> outputs{&vocab_file_};
     if (companions) {
         outputs = companions(report, tokenizer);
-        outputs.push_back(&state.vocab_file);
+        outputs.push_back(&vocab_file_);
     }
-    outputs.push_back(&state.model_file);
+    outputs.push_back(&model_file_);
     commit_together(outputs);
     return report;
 }

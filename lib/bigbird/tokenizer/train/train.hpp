@@ -2,13 +2,15 @@
 #pragma once
 
 #include "bigbird/core/files.hpp"
+#include "bigbird/core/rng.hpp"
+#include "bigbird/tokenizer/text_sketch.hpp"
 #include "bigbird/tokenizer/tokenizer.hpp"
 #include "bigbird/tokenizer/train/merges/learnt_symbols.hpp"
+#include "bigbird/tokenizer/train/training_corpus.hpp"
 
 #include <cstdint>
 #include <filesystem>
 #include <functional>
-#include <memory>
 #include <string>
 #include <vector>
 
@@ -60,8 +62,7 @@ public:
     /// Throws ConfigError: from validate(), or for an output that exists or cannot be made. Nothing is
     /// written yet.
     TokenizerTrainer(const TrainSpec& spec, const std::filesystem::path& target, Overwrite overwrite);
-    ~TokenizerTrainer();
-    const TrainSpec& spec() const;
+    const TrainSpec& spec() const { return spec_; }
     void add(std::string sentence);
     /// Outputs to commit together with the model.
     using Companions = std::function<std::vector<PendingOutput*>(const TrainReport&, const DnaTokenizer&)>;
@@ -70,8 +71,13 @@ public:
     TrainReport finish(const Companions& companions = {});
 
 private:
-    struct State;
-    std::unique_ptr<State> state_;
+    TrainSpec spec_;
+    PendingOutput model_file_, vocab_file_;
+    TrainingCorpus corpus_;
+    TextSketch sketch_;
+    std::vector<std::string> sentences_;  // the sample of max_sentences, if that is given
+    Rng rng_;
+    std::int64_t seen_ = 0;
 };
 
 }  // namespace bigbird::tokenizer

@@ -108,13 +108,10 @@ std::int64_t TrainingCorpus::bases() const {
 
 void TrainingCorpus::add_missing_letters() {
     const std::int64_t copies = bases() / bases_a_letter + 1;
-    for (Symbol letter = 0; letter < LetterArray::letters; ++letter) {
-        if (counts_[letter] == 0) {
-            const char text = letter_of_symbol(letter);
-            for (; counts_[letter] < copies; ++counts_[letter])
-                positions_.append({&text, 1});
-        }
-    }
+    for (std::uint8_t letter = 0; letter < LetterArray::letters; ++letter)
+        for (const bool missing = counts_[letter] == 0; missing && counts_[letter] < copies;
+             ++counts_[letter])
+            positions_.append(&letter, 1);
 }
 
 void StretchReader::next() {

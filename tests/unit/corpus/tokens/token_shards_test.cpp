@@ -99,7 +99,7 @@ DOCTEST_TEST_CASE("token_shards: what was written, however it was cut into shard
                       "ACGTACGTTTGGGCAATNNNTTTTTTTTTTTTTTTTTTACCCC");
         shards.verify(2);
 
-        const TokenCorpus corpus = TokenCorpus::from_shards(shards);
+        const TokenCorpus corpus = TokenCorpus::from_shards(TokenShards(directory));
         DOCTEST_CHECK(corpus.documents() == 4);
         DOCTEST_CHECK(corpus.bases() == 43);
         std::vector<std::int32_t> mine, theirs;
@@ -235,11 +235,12 @@ DOCTEST_TEST_CASE("token_shards: a corpus whose ends do not rise is not used") {
     for (const char* file : {"sentences.bin", "documents.bin"}) {
         for (const char first : {'\x7F', '\x00', '\x80'}) {
             write(directory, small_corpus, 1000);
-            edit(directory / file, [&](std::string& bytes) { bytes[128] = first, bytes[135] = first; });
-            const TokenShards shards(directory);
-            DOCTEST_CHECK(testing::message_of<InputError>([&] { TokenCorpus::from_shards(shards); }) ==
-                          (directory / file).string() +
-                              ": is damaged: its ends do not rise; copy it again or run tokenize again");
+            edit(
+                directory / file, [&](std::string& bytes) { bytes[128] = first, bytes[135] = first; });
+            DOCTEST_CHECK(
+                testing::message_of<InputError>([&] { TokenCorpus::from_shards(TokenShards(directory)); }) ==
+                (directory / file).string() +
+                    ": is damaged: its ends do not rise; copy it again or run tokenize again");
         }
     }
 }
@@ -429,7 +430,8 @@ DOCTEST_TEST_CASE("tokenize: text and coordinates give the same shards on any nu
         }
     }
     const TokenShards shards(temp.path() / "text1");
-    const TokenCorpus expected = TokenCorpus::from_genome(*genome, spec, tokenizer, 1);
+    const TokenCorpus expected = TokenCorpus::from(
+        [&](const TokenSink& sink) { tokenize_genome(*genome, spec, tokenizer, 1, sink); }, tokenizer);
     std::vector<std::int32_t> mine, theirs;
     shards.append_marked({0, shards.counts().tokens}, mine);
     expected.append_ids(0, expected.tokens(), theirs);
@@ -459,7 +461,7 @@ DOCTEST_TEST_CASE("tokenize: soft-masked tokens are marked, in memory, in shards
 
     const auto read = [&](const char* documents, const genome::ReferenceGenome& genome) {
         DocumentReader reader(temp / documents, &genome);
-        return TokenCorpus::from_file(reader, tokenizer, 2);
+        return TokenCorpus::from_documents([&] { return reader.next(); }, tokenizer, 2);
     };
     const TokenCorpus marked = read("documents.bed", *cased),
                       plain = read("documents.bed", *genome::open_references(fasta));

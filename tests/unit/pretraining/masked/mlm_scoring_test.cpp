@@ -18,13 +18,13 @@ using namespace bigbird::testing;
 
 namespace {
 
-SequenceScore score_of(double nats, std::int64_t bases, int next_sentence = -1) {
+SequenceScore score_of(double nats, double bases, int next_sentence = -1) {
     SequenceScore score;
     score.nats = nats;
     score.chosen = 10;
     score.correct = 4;
     score.bases = bases;
-    score.next_sentence = next_sentence;
+    score.pair = next_sentence + 1;
     return score;
 }
 

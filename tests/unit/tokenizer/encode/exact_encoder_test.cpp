@@ -129,7 +129,7 @@ DOCTEST_TEST_CASE("tokenizer/exact_encoder: long text in chunks, the same whatev
 DOCTEST_TEST_CASE("tokenizer/exact_encoder: spans cover the text") {
     const Both both("tokenizer/malformed/no_n.model");
     const std::string text = "ACGTNNNNTTacgtGATTACA";
-    const Encoding encoding = both.encoder.encode_with_spans(text);
+    const Encoding encoding = both.encoder.encode(text, 1, true);
     DOCTEST_CHECK(encoding.ids == both.encoder.encode(text));
     DOCTEST_REQUIRE(encoding.spans.size() == encoding.ids.size());
     std::size_t position = 0;
@@ -148,7 +148,7 @@ DOCTEST_TEST_CASE("tokenizer/exact_encoder: spans cover the text") {
     DOCTEST_CHECK(position == text.size());
     DOCTEST_CHECK(unknown == 2);
     const std::string real = real_sequence();
-    const Encoding chunked = both.encoder.encode_with_spans(real, 2);
+    const Encoding chunked = both.encoder.encode(real, 2, true);
     DOCTEST_CHECK(chunked.ids == both.encoder.encode(real));
     DOCTEST_CHECK(chunked.spans.back().end == real.size());
 }
@@ -173,7 +173,7 @@ DOCTEST_TEST_CASE("tokenizer/exact_encoder: unknown letters alone or together, a
         rules.unknown_id = 3;
         rules.fuse_unknown = fuse;
         const ExactEncoder encoder(rules);
-        const Encoding encoding = encoder.encode_with_spans("xxACyA");
+        const Encoding encoding = encoder.encode("xxACyA", 1, true);
         using Ids = std::vector<std::int32_t>;
         using Spans = std::vector<TextSpan>;
         DOCTEST_CHECK(encoding.ids == (fuse ? Ids{3, 12, 3, 10} : Ids{3, 3, 12, 3, 10}));
@@ -195,7 +195,7 @@ DOCTEST_TEST_CASE("tokenizer/exact_encoder: sizes around a chunk of 32,768 lette
         text[size / 3] = 'x';  // a stretch ends here
         DOCTEST_CAPTURE(size);
         DOCTEST_CHECK(both.agree(text));
-        const Encoding encoding = both.encoder.encode_with_spans(text, 2);
+        const Encoding encoding = both.encoder.encode(text, 2, true);
         DOCTEST_CHECK(encoding.ids == both.encoder.encode(text));
         std::size_t position = 0, wrong = 0;
         for (std::size_t i = 0; i < encoding.ids.size(); ++i) {

@@ -9,7 +9,7 @@
 #include "bigbird/core/formats/json_file.hpp"
 #include "bigbird/core/nucleotide.hpp"
 #include "bigbird/core/rng.hpp"
-#include "bigbird/tokenizer/formats/kmer_json.hpp"
+#include "bigbird/tokenizer/formats/hf_tokenizer.hpp"
 
 #include <algorithm>
 #include <functional>
@@ -57,10 +57,10 @@ std::vector<std::string> cut(std::string text, std::size_t k) {
     return pieces;
 }
 
-void check_by_definition(const KmerEncoder& encoder, const std::map<std::string, std::int32_t>& ids,
-                         const std::string& text) {
-    const auto pieces = cut(text, static_cast<std::size_t>(encoder.kmer_length()));
-    const auto encoding = encoder.encode_with_spans(text);
+void check_by_definition(int k, const std::map<std::string, std::int32_t>& ids, const std::string& text) {
+    const KmerEncoder encoder(k);
+    const auto pieces = cut(text, static_cast<std::size_t>(k));
+    const auto encoding = encoder.encode(text, true);
     DOCTEST_CAPTURE(text);
     DOCTEST_REQUIRE(encoding.ids.size() == pieces.size());
     std::size_t position = 0;
@@ -71,35 +71,34 @@ void check_by_definition(const KmerEncoder& encoder, const std::map<std::string,
         position += pieces[i].size();
     }
     DOCTEST_CHECK(position == text.size());
-    DOCTEST_CHECK(encoder.encode(text) == encoding.ids);
+    DOCTEST_CHECK(encoder.encode(text, false).ids == encoding.ids);
 }
 
 }  // namespace
 
 DOCTEST_TEST_CASE("kmer_encoder: ids by hand") {
     using Ids = std::vector<std::int32_t>;
-    DOCTEST_CHECK(KmerEncoder(1).encode("ACGTN") == Ids{5, 6, 7, 8, 9});
-    const KmerEncoder threes(3);
-    DOCTEST_CHECK(threes.encode("AAAAACTTT") == Ids{10, 11, 73});
-    DOCTEST_CHECK(threes.encode("ACGNNACGTNAC") == Ids{16, 9, 9, 16, 8, 9, 5, 6});
-    DOCTEST_CHECK(threes.encode("acgRuuU") == Ids{16, 9, 73});
-    DOCTEST_CHECK(threes.encode("").empty());
-    DOCTEST_CHECK(KmerEncoder(12).encode("TTTTTTTTTTTT") == Ids{10 + (1 << 24) - 1});
-    DOCTEST_CHECK(KmerEncoder(12).encode("TTTTTTTTTTT") == Ids(11, 8));
+    const auto ids = [](int k, const char* dna) { return KmerEncoder(k).encode(dna, false).ids; };
+    DOCTEST_CHECK(ids(1, "ACGTN") == Ids{5, 6, 7, 8, 9});
+    DOCTEST_CHECK(ids(3, "AAAAACTTT") == Ids{10, 11, 73});
+    DOCTEST_CHECK(ids(3, "ACGNNACGTNAC") == Ids{16, 9, 9, 16, 8, 9, 5, 6});
+    DOCTEST_CHECK(ids(3, "acgRuuU") == Ids{16, 9, 73});
+    DOCTEST_CHECK(ids(3, "").empty());
+    DOCTEST_CHECK(ids(12, "TTTTTTTTTTTT") == Ids{10 + (1 << 24) - 1});
+    DOCTEST_CHECK(ids(12, "TTTTTTTTTTT") == Ids(11, 8));
 }
 
 DOCTEST_TEST_CASE("kmer_encoder: the definition's pieces, with N at every place and at every length") {
     for (const int k : {1, 2, 3, 6}) {
-        const KmerEncoder encoder(k);
         const auto ids = vocabulary(k);
-        DOCTEST_CHECK(encoder.vocab_size() == static_cast<std::int32_t>(5 + ids.size()));
+        DOCTEST_CHECK(KmerEncoder(k).vocab_size() == static_cast<std::int32_t>(5 + ids.size()));
         const std::string sequence = "GATTACACCGGTTGCAACGTATCG";
         for (std::size_t length = 0; length <= sequence.size(); ++length) {
-            check_by_definition(encoder, ids, sequence.substr(0, length));
+            check_by_definition(k, ids, sequence.substr(0, length));
             for (std::size_t n = 0; n < length; ++n) {
                 std::string text = sequence.substr(0, length);
                 text[n] = 'N';
-                check_by_definition(encoder, ids, text);
+                check_by_definition(k, ids, text);
             }
         }
     }
@@ -108,20 +107,19 @@ DOCTEST_TEST_CASE("kmer_encoder: the definition's pieces, with N at every place 
 DOCTEST_TEST_CASE("kmer_encoder: the definition's pieces of random letters of all kinds") {
     Rng rng(7);
     for (const int k : {1, 3, 5, 6}) {
-        const KmerEncoder encoder(k);
         const auto ids = vocabulary(k);
         for (const std::string letters : {"ACGT", "ACGTacgtuU", "ACGTN", "acgtRYSWKMBDHVn-.* \n", "N"}) {
             for (int i = 0; i < 10; ++i) {
                 std::string text(rng.next() % 200, ' ');
                 for (char& letter : text)
                     letter = letters[rng.next() % letters.size()];
-                check_by_definition(encoder, ids, text);
+                check_by_definition(k, ids, text);
             }
         }
         std::string bytes(256, ' ');
         for (std::size_t i = 0; i < bytes.size(); ++i)
             bytes[i] = static_cast<char>(i);
-        check_by_definition(encoder, ids, bytes);
+        check_by_definition(k, ids, bytes);
     }
 }
 
@@ -129,8 +127,6 @@ DOCTEST_TEST_CASE("kmer_encoder: k-mers of no letter, or of more than twelve, ar
     for (const int k : {-1, 0, 13, 1000})
         DOCTEST_CHECK(message_of<ConfigError>([&] { KmerEncoder encoder(k); }) ==
                       "k-mers have 1 to 12 letters, not " + std::to_string(k));
-    for (const int k : {1, 12})
-        DOCTEST_CHECK(KmerEncoder(k).kmer_length() == k);
     DOCTEST_CHECK(KmerEncoder(12).vocab_size() == 10 + (1 << 24));
 }
 

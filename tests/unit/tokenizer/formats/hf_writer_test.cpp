@@ -53,7 +53,7 @@ DOCTEST_TEST_CASE("hf_writer: the files, read back, encode as the model does") {
     write_files(folder.path());
     if (const char* keep = std::getenv("BIGBIRD_WRITE_HF")) write_files(keep);  // for make_hf_fixtures.py
     const auto ours = small_tokenizer();
-    const auto theirs = HfTokenizer::load(folder / "tokenizer.json");
+    const auto theirs = DnaTokenizer::load(folder / "tokenizer.json");
     Rng rng(12);
     int wrong = 0;
     for (int round = 0; round < 2000; ++round) {
@@ -152,7 +152,7 @@ DOCTEST_TEST_CASE("hf_writer: pieces that are made in several ways, where they o
 }
 
 DOCTEST_TEST_CASE("hf_writer: its normaliser does with each ASCII letter what ours does") {
-    const auto theirs = HfTokenizer::from_text(tokenizer_json(small_model()).dump(), "tokenizer.json");
+    const auto theirs = DnaTokenizer::from_serialized(tokenizer_json(small_model()).dump(), "tokenizer.json");
     const auto ours = small_tokenizer();
     for (char letter = 1; letter < 127; ++letter) {
         const std::string text{letter};

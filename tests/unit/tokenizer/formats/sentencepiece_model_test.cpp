@@ -28,7 +28,6 @@ DOCTEST_TEST_CASE("tokenizer/sentencepiece_model: SentencePiece's own file comes
     DOCTEST_CHECK(model.pieces[511] == ModelPiece{"N", -506, PieceKind::normal});
     DOCTEST_CHECK(model.is_bpe);
     DOCTEST_CHECK(!model.adds_blank);
-    DOCTEST_CHECK(!model.changes_letters);
     DOCTEST_CHECK(serialize(model) == bytes);
 }
 
@@ -81,15 +80,11 @@ DOCTEST_TEST_CASE("tokenizer/sentencepiece_model: each setting that decides how 
     DOCTEST_CHECK(plain.pieces == std::vector<ModelPiece>{{"A", -1.5F, PieceKind::normal}});
     DOCTEST_CHECK(!plain.is_bpe);  // the library's own defaults
     DOCTEST_CHECK(plain.adds_blank);
-    DOCTEST_CHECK(!plain.changes_letters);
     DOCTEST_CHECK(read(number_message(3, 2), "").is_bpe);
     DOCTEST_CHECK(!read(number_message(3, 1), "").is_bpe);
     DOCTEST_CHECK(!read(number_message(4, 2), "").is_bpe);
     DOCTEST_CHECK(!read("", number_message(3, 0)).adds_blank);
     DOCTEST_CHECK(read("", number_message(3, 1)).adds_blank);
-    WireWriter table;
-    table.bytes(2, "x");
-    DOCTEST_CHECK(read("", table.text()).changes_letters);
     WireWriter unknown;  // fields of later versions
     unknown.number(99, 1);
     unknown.bytes(100, "new");

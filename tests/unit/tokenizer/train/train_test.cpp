@@ -420,7 +420,7 @@ namespace {
 LetterArray letters_of(const std::vector<std::string>& stretches) {
     LetterArray letters;
     for (const std::string& stretch : stretches)
-        letters.append(stretch);
+        append_letters(letters, stretch);
     return letters;
 }
 

@@ -114,10 +114,10 @@ DOCTEST_TEST_CASE("ranks: helper, one process of several") {
         } else if (task == "share") {
             int calls = 0;
             const corpus::TokenCorpus corpus =
-                share_corpus(*ranks, small_tokenizer(), 1, [&](corpus::TokenShardWriter& writer) {
+                share_corpus(*ranks, small_tokenizer(), 1, [&](const corpus::TokenSink& sink) {
                     ++calls;
-                    writer.add_sentence(small_tokenizer().encode("ACGTACGTTT"), 10);
-                    writer.end_document();
+                    sink.sentence(small_tokenizer().encode("ACGTACGTTT"), 10);
+                    sink.document_end();
                 });
             DOCTEST_CHECK(calls == (ranks->is_first() ? 1 : 0));
             DOCTEST_CHECK(corpus.bases() == 10);

@@ -54,7 +54,7 @@ IndexedMerges::IndexedMerges(const SweepMerges& first, PackedTokens& tokens, Let
     counts_.assign(team_.size(), total_);
     for (std::size_t i = 0; i < team_.size(); ++i)
         merged_.emplace_back(table_.memory(i));
-    new_lists_.assign(team_.size(), NewLists(total_.left.size()));
+    new_lists_.assign(team_.size(), NewLists(total_.left.of.size()));
     const std::vector<Chunks> parts = share_out(tokens.chunks(), team_.size());
     take_over(first, tokens, parts);
     positions_ = std::move(tokens).unpack(std::move(corpus));
@@ -133,7 +133,7 @@ void IndexedMerges::take_census() {
         passed_over_ += known ? 1 : 0;
         return !known && droppable(left, right);
     };
-    const auto pairs = count_pairs(slices_, team_, threshold_, spec_.counting, symbols_.widths, wanted);
+    const auto pairs = count_pairs(slices_, team_, threshold_, wanted);
     const std::size_t cached = cached_;
     std::vector<std::uint32_t> fresh;
     for (const CountedPair& pair : pairs)
@@ -144,18 +144,14 @@ void IndexedMerges::take_census() {
 }
 
 void IndexedMerges::list_positions(const std::vector<std::uint32_t>& fresh, std::size_t slice) {
-    std::vector<RunFilter> runs;
-    for (const std::uint16_t width : symbols_.widths)
-        runs.emplace_back(spec_.counting, width);
     std::vector<PositionList*> lists(table_.numbers_end());
     for (const std::uint32_t number : fresh) {
         lists[number] = &table_.positions(number, slice);
         lists[number]->expect(table_.at(number).count / team_.size(), slices_[slice].size());
     }
-    slices_[slice].for_each_pair([&](Symbol left, Symbol right, std::uint64_t position) {
+    slices_[slice].for_each_counted([&](Symbol left, Symbol right, std::uint64_t position) {
         const auto number = table_.find(left, right);
-        PositionList* const list = number ? lists[*number] : nullptr;
-        if (list != nullptr && (left != right || runs[left].keep(position))) list->push_back(position);
+        if (number && lists[*number] != nullptr) lists[*number]->push_back(position);
     });
     for (const std::uint32_t number : fresh)
         table_.positions(number, slice).finish();
@@ -207,7 +203,8 @@ void IndexedMerges::merge(std::uint32_t number) {
     add_up_neighbours();
     settle_left(rule);
     settle_right(rule);
-    settle_merged(rule);
+    const bool all = spec_.counting == OverlapCounting::every;
+    new_merged_ = keep(rule.merged, rule.merged, all ? total_.merged_twice : total_.merged_twice_kept);
     list_new_pairs(rule);
     total_.clear();
     for (NeighbourCounts& counts : counts_)
@@ -216,14 +213,10 @@ void IndexedMerges::merge(std::uint32_t number) {
 
 void IndexedMerges::add_up_neighbours() {
     for (const NeighbourCounts& counts : counts_) {
-        for (const Symbol symbol : counts.met_left) {
-            if (total_.left[symbol] == 0) total_.met_left.push_back(symbol);
-            total_.left[symbol] += counts.left[symbol];
-        }
-        for (const Symbol symbol : counts.met_right) {
-            if (total_.right[symbol] == 0) total_.met_right.push_back(symbol);
-            total_.right[symbol] += counts.right[symbol];
-        }
+        for (const Symbol symbol : counts.left.met)
+            total_.left.add(symbol, counts.left.of[symbol]);
+        for (const Symbol symbol : counts.right.met)
+            total_.right.add(symbol, counts.right.of[symbol]);
         total_.merged_twice += counts.merged_twice;
         total_.merged_twice_kept += counts.merged_twice_kept;
     }
@@ -254,12 +247,12 @@ void IndexedMerges::decrease(const std::vector<LostPair>& lost) {
 // Where `before left right` was, (before, left) is gone and (before, merged) is new.
 void IndexedMerges::settle_left(const MergeRule& rule) {
     lost_.clear();
-    for (const Symbol before : total_.met_left)
+    for (const Symbol before : total_.left.met)
         if (before != rule.left || rule.left != rule.right)
-            lost_.push_back({before, rule.left, total_.left[before]});
+            lost_.push_back({before, rule.left, total_.left.of[before]});
     decrease(lost_);
-    for (const Symbol before : total_.met_left)
-        if (const auto number = keep(before, rule.merged, total_.left[before]))
+    for (const Symbol before : total_.left.met)
+        if (const auto number = keep(before, rule.merged, total_.left.of[before]))
             new_left_.push_back({*number, before});
 }
 
@@ -267,21 +260,15 @@ void IndexedMerges::settle_left(const MergeRule& rule) {
 // merged as well.
 void IndexedMerges::settle_right(const MergeRule& rule) {
     lost_.clear();
-    for (const Symbol behind : total_.met_right)
+    for (const Symbol behind : total_.right.met)
         if (behind != rule.right || rule.left != rule.right)
-            lost_.push_back({rule.right, behind, total_.right[behind]});
+            lost_.push_back({rule.right, behind, total_.right.of[behind]});
     decrease(lost_);
-    for (const Symbol behind : total_.met_right) {
+    for (const Symbol behind : total_.right.met) {
         const std::uint64_t remaining =
-            total_.right[behind] - (behind == rule.left ? total_.merged_twice : 0);
+            total_.right.of[behind] - (behind == rule.left ? total_.merged_twice : 0);
         if (const auto number = keep(rule.merged, behind, remaining)) new_right_.push_back({*number, behind});
     }
-}
-
-void IndexedMerges::settle_merged(const MergeRule& rule) {
-    const std::uint64_t count =
-        spec_.counting == OverlapCounting::alternate ? total_.merged_twice_kept : total_.merged_twice;
-    new_merged_ = keep(rule.merged, rule.merged, count);
 }
 
 void IndexedMerges::list_new_pairs(const MergeRule& rule) {
@@ -294,9 +281,9 @@ void IndexedMerges::list_new_pairs(const MergeRule& rule) {
                 return &list;
             };
             for (const NewPair& pair : new_left_)
-                lists.left[pair.symbol] = open(pair.number, counts_[i].left[pair.symbol]);
+                lists.left[pair.symbol] = open(pair.number, counts_[i].left.of[pair.symbol]);
             for (const NewPair& pair : new_right_)
-                lists.right[pair.symbol] = open(pair.number, counts_[i].right[pair.symbol]);
+                lists.right[pair.symbol] = open(pair.number, counts_[i].right.of[pair.symbol]);
             lists.merged_twice = new_merged_ ? open(*new_merged_, counts_[i].merged_twice) : nullptr;
             slices_[i].list_neighbours(merged_[i], rule, lists);
             const auto close = [](PositionList*& list) {

@@ -61,7 +61,6 @@ private:
     void add_up_neighbours();
     void settle_left(const MergeRule& rule);
     void settle_right(const MergeRule& rule);
-    void settle_merged(const MergeRule& rule);
     void list_new_pairs(const MergeRule& rule);
     void decrease(const std::vector<LostPair>& lost);
     std::optional<std::uint32_t> keep(Symbol left, Symbol right, std::uint64_t count);

@@ -2,19 +2,20 @@
 #include "bigbird/tokenizer/train/merges/merge_slice.hpp"
 
 #include <algorithm>
-#include <limits>
 #include <tuple>
 #include <unordered_map>
 
 namespace bigbird::tokenizer {
 
+void SymbolCounts::clear() {
+    for (const Symbol symbol : met)
+        of[symbol] = 0;
+    met.clear();
+}
+
 void NeighbourCounts::clear() {
-    for (const Symbol symbol : met_left)
-        left[symbol] = 0;
-    for (const Symbol symbol : met_right)
-        right[symbol] = 0;
-    met_left.clear();
-    met_right.clear();
+    left.clear();
+    right.clear();
     merged_twice = merged_twice_kept = 0;
 }
 
@@ -44,9 +45,9 @@ void MergeSlice::merge(const PositionList& positions, const MergeRule& rule, Nei
             ++counts.merged_twice;
             counts.merged_twice_kept += run.keep(position - width);
         } else if (before != TokenArray::separator) {
-            counts.add_left(before);
+            counts.left.add(before);
         }
-        if (behind != TokenArray::separator) counts.add_right(behind);
+        if (behind != TokenArray::separator) counts.right.add(behind);
     });
 }
 
@@ -98,32 +99,14 @@ std::size_t bucket_of(std::uint32_t key) {
     return (key * 0x9E3779B97F4A7C15ULL) >> 44;
 }
 
-// Occurrences under the counting rule, in order; only the first, third, … pair in a run of one symbol where
-// they may not overlap.
-template <typename Visit>
-void for_each_counted(const MergeSlice& slice, OverlapCounting counting,
-                      const std::vector<std::uint16_t>& widths, Visit&& visit) {
-    bool skip = false;
-    std::uint64_t run_end = std::numeric_limits<std::uint64_t>::max();
-    slice.for_each_pair([&](Symbol left, Symbol right, std::uint64_t position) {
-        if (counting == OverlapCounting::alternate && left == right) {
-            skip = position == run_end && !skip;
-            run_end = position + widths[left];
-            if (skip) return;
-        }
-        visit(left, right);
-    });
-}
-
 // If there are few symbols, counts in a table with an entry per pair.
-std::vector<Counts> count_in_table(std::span<const MergeSlice> slices, ThreadTeam& team,
-                                   OverlapCounting counting, const std::vector<std::uint16_t>& widths) {
+std::vector<Counts> count_in_table(std::span<const MergeSlice> slices, ThreadTeam& team) {
     std::vector<Counts> counts(slices.size());
-    const std::size_t symbols = widths.size();
+    const std::size_t symbols = slices.front().symbols();
     team.run([&](std::size_t i) {
         std::vector<std::uint64_t> table(symbols * symbols);
-        for_each_counted(slices[i], counting, widths,
-                         [&](Symbol left, Symbol right) { ++table[left * symbols + right]; });
+        slices[i].for_each_counted(
+            [&](Symbol left, Symbol right, std::uint64_t) { ++table[left * symbols + right]; });
         for (std::size_t pair = 0; pair < table.size(); ++pair)
             if (table[pair] > 0)
                 counts[i][key_of(static_cast<Symbol>(pair / symbols), static_cast<Symbol>(pair % symbols))] =
@@ -134,20 +117,19 @@ std::vector<Counts> count_in_table(std::span<const MergeSlice> slices, ThreadTea
 
 // A first pass counts into hashed buckets, so that only pairs which may reach the threshold cost memory.
 std::vector<Counts> count_hashed(std::span<const MergeSlice> slices, ThreadTeam& team,
-                                 std::uint64_t threshold, OverlapCounting counting,
-                                 const std::vector<std::uint16_t>& widths) {
+                                 std::uint64_t threshold) {
     std::vector<std::vector<std::uint64_t>> hashed(slices.size());
     team.run([&](std::size_t i) {
         hashed[i].assign(buckets, 0);
-        for_each_counted(slices[i], counting, widths,
-                         [&](Symbol left, Symbol right) { ++hashed[i][bucket_of(key_of(left, right))]; });
+        slices[i].for_each_counted(
+            [&](Symbol left, Symbol right, std::uint64_t) { ++hashed[i][bucket_of(key_of(left, right))]; });
     });
     for (std::size_t i = 1; i < slices.size(); ++i)
         for (std::size_t bucket = 0; bucket < buckets; ++bucket)
             hashed[0][bucket] += hashed[i][bucket];
     std::vector<Counts> counts(slices.size());
     team.run([&](std::size_t i) {
-        for_each_counted(slices[i], counting, widths, [&](Symbol left, Symbol right) {
+        slices[i].for_each_counted([&](Symbol left, Symbol right, std::uint64_t) {
             const std::uint32_t key = key_of(left, right);
             if (hashed[0][bucket_of(key)] >= threshold) ++counts[i][key];
         });
@@ -158,12 +140,11 @@ std::vector<Counts> count_hashed(std::span<const MergeSlice> slices, ThreadTeam&
 }  // namespace
 
 std::vector<CountedPair> count_pairs(std::span<const MergeSlice> slices, ThreadTeam& team,
-                                     std::uint64_t threshold, OverlapCounting counting,
-                                     const std::vector<std::uint16_t>& widths,
+                                     std::uint64_t threshold,
                                      const std::function<bool(Symbol, Symbol)>& accept) {
-    std::vector<Counts> counts = widths.size() <= few_symbols
-                                     ? count_in_table(slices, team, counting, widths)
-                                     : count_hashed(slices, team, threshold, counting, widths);
+    std::vector<Counts> counts = slices.front().symbols() <= few_symbols
+                                     ? count_in_table(slices, team)
+                                     : count_hashed(slices, team, threshold);
     for (std::size_t i = 1; i < slices.size(); ++i)
         for (const auto& [key, count] : counts[i])
             counts[0][key] += count;

@@ -9,6 +9,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <limits>
 #include <span>
 #include <vector>
 
@@ -19,23 +20,28 @@ struct MergeRule {
     Symbol left, right, merged;
 };
 
-/// Counts of the neighbors of a merged pair, for one slice. Symbols are listed in the order of their first
-/// occurrence.
-struct NeighbourCounts {
-    /// By symbol: its count left of `left`, right of `right`. 32 bits suffice, because no pair of
-    /// IndexedMerges has 2^32 positions in one slice, and fit the cache better.
-    std::vector<std::uint32_t> left, right;
-    std::vector<Symbol> met_left, met_right;  ///< symbols whose count may not be 0
-    std::uint64_t merged_twice = 0;           ///< overlapping count of (merged, merged)
-    std::uint64_t merged_twice_kept = 0;      ///< the same by the counting rule
+/// Counts of symbols, which are listed in the order of their first occurrence.
+struct SymbolCounts {
+    /// By symbol. 32 bits suffice, because no pair of IndexedMerges has 2^32 positions in one slice, and fit
+    /// the cache better.
+    std::vector<std::uint32_t> of;
+    std::vector<Symbol> met;  ///< symbols whose count may not be 0
 
-    explicit NeighbourCounts(std::size_t symbols) : left(symbols), right(symbols) {}
-    void add_left(Symbol symbol) {
-        if (left[symbol]++ == 0) met_left.push_back(symbol);
+    void add(Symbol symbol, std::uint32_t count = 1) {
+        if (of[symbol] == 0) met.push_back(symbol);
+        of[symbol] += count;
     }
-    void add_right(Symbol symbol) {
-        if (right[symbol]++ == 0) met_right.push_back(symbol);
-    }
+    void clear();
+};
+
+/// Counts of the neighbors of a merged pair, for one slice.
+struct NeighbourCounts {
+    SymbolCounts left, right;             ///< left of `left`, right of `right`
+    std::uint64_t merged_twice = 0;       ///< overlapping count of (merged, merged)
+    std::uint64_t merged_twice_kept = 0;  ///< the same by the counting rule
+
+    explicit NeighbourCounts(std::size_t symbols)
+        : left{std::vector<std::uint32_t>(symbols), {}}, right(left) {}
     void clear();
 };
 
@@ -90,8 +96,13 @@ public:
     /// Calls visit(left, right, position) for each two neighbors, in order.
     template <typename Visit>
     void for_each_pair(Visit&& visit) const;
+    /// The same under the counting rule: only the first, third, … pair in a run of one symbol where they may
+    /// not overlap.
+    template <typename Visit>
+    void for_each_counted(Visit&& visit) const;
 
     std::size_t size() const { return size_; }
+    std::size_t symbols() const { return widths_.size(); }
 
 private:
     struct Merged {
@@ -132,11 +143,24 @@ void MergeSlice::for_each_pair(Visit&& visit) const {
     }
 }
 
+template <typename Visit>
+void MergeSlice::for_each_counted(Visit&& visit) const {
+    bool skip = false;
+    std::uint64_t run_end = std::numeric_limits<std::uint64_t>::max();
+    for_each_pair([&](Symbol left, Symbol right, std::uint64_t position) {
+        if (counting_ == OverlapCounting::alternate && left == right) {
+            skip = position == run_end && !skip;
+            run_end = position + widths_[left];
+            if (skip) return;
+        }
+        visit(left, right, position);
+    });
+}
+
 /// Counts the pairs of neighbors and returns those with at least `threshold` occurrences for which accept()
 /// is true, by their younger symbol, then by their left and right one. A team member for each slice.
 std::vector<CountedPair> count_pairs(std::span<const MergeSlice> slices, ThreadTeam& team,
-                                     std::uint64_t threshold, OverlapCounting counting,
-                                     const std::vector<std::uint16_t>& widths,
+                                     std::uint64_t threshold,
                                      const std::function<bool(Symbol, Symbol)>& accept);
 
 }  // namespace bigbird::tokenizer

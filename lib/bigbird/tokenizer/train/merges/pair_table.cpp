@@ -69,13 +69,7 @@ std::uint32_t PairTable::insert(Symbol left, Symbol right, std::uint64_t count) 
         number = free_.back();
         free_.pop_back();
     }
-    SymbolPair& pair = pairs_[number];
-    pair.left = left;
-    pair.right = right;
-    pair.recount = false;
-    pair.count = count;
-    pair.order = made_++;
-    pair.kept = true;
+    pairs_[number] = {.left = left, .right = right, .kept = true, .count = count, .order = made_++};
     place(key_of(left, right), number);
     push(number);
     return number;

@@ -43,15 +43,23 @@ SweepMerges::SweepMerges(PackedTokens& tokens, LearntSymbols& symbols, const Lea
     }
 }
 
-std::vector<CountedPair> SweepMerges::pairs() const {
+template <typename Accept>
+std::vector<CountedPair> SweepMerges::counted(const Accept& accept) const {
     std::vector<CountedPair> pairs;
     for (std::size_t left = 0; left < symbols_.size(); ++left) {
         for (std::size_t right = 0; right < symbols_.size(); ++right) {
             const CountedPair pair{static_cast<Symbol>(left), static_cast<Symbol>(right),
-                                   ranked_by(left, right), left == right && runs_[left].recount};
-            if (pair.count > 0 && symbols_.short_enough(pair.left, pair.right)) pairs.push_back(pair);
+                                   left == right ? runs_[left].count : count(left, right),
+                                   left == right && runs_[left].recount};
+            if (pair.count > 0 && accept(pair)) pairs.push_back(pair);
         }
     }
+    return pairs;
+}
+
+std::vector<CountedPair> SweepMerges::pairs() const {
+    std::vector<CountedPair> pairs =
+        counted([this](const CountedPair& pair) { return symbols_.short_enough(pair.left, pair.right); });
     const auto age = [](const CountedPair& pair) {
         return std::tuple(std::max(pair.left, pair.right), pair.left, pair.right);
     };
@@ -80,23 +88,12 @@ bool SweepMerges::worth_a_sweep(std::uint64_t frequency) const {
 
 // The best pairs that may be merged, best first; those below half of the best one's frequency are left out.
 std::vector<CountedPair> SweepMerges::ranked() const {
-    std::uint64_t least = 1;
-    std::vector<CountedPair> pairs;
-    for (const bool collect : {false, true}) {
-        for (std::size_t left = 0; left < symbols_.size(); ++left) {
-            for (std::size_t right = 0; right < symbols_.size(); ++right) {
-                const std::uint64_t count = ranked_by(left, right);
-                if (count < least || !mergeable_[left * width + right]) continue;
-                if (collect) {
-                    pairs.push_back({static_cast<Symbol>(left), static_cast<Symbol>(right), count,
-                                     left == right && runs_[left].recount});
-                } else {
-                    least = std::max(least, count);
-                }
-            }
-        }
-        least = (least + 1) / 2;
-    }
+    std::vector<CountedPair> pairs =
+        counted([this](const CountedPair& pair) { return mergeable_[pair.left * width + pair.right]; });
+    std::uint64_t most = 0;
+    for (const CountedPair& pair : pairs)
+        most = std::max(most, pair.count);
+    std::erase_if(pairs, [&](const CountedPair& pair) { return pair.count < (most + 1) / 2; });
     const auto rank = [this](const CountedPair& pair) {
         const std::string text = symbols_.texts[pair.left] + symbols_.texts[pair.right];
         return std::tuple(-static_cast<std::int64_t>(pair.count), text.size(), text,

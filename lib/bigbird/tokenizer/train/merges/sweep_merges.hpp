@@ -24,7 +24,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
-#include <optional>
 #include <vector>
 
 namespace bigbird::tokenizer {
@@ -53,9 +52,9 @@ private:
     static constexpr std::size_t width = 256;
     std::uint64_t& count(std::size_t left, std::size_t right) { return counts_[left * width + right]; }
     std::uint64_t count(std::size_t left, std::size_t right) const { return counts_[left * width + right]; }
-    std::uint64_t ranked_by(std::size_t left, std::size_t right) const {
-        return left == right ? runs_[left].count : count(left, right);
-    }
+    /// The accepted pairs that occur, with their counts by the counting rule.
+    template <typename Accept>
+    std::vector<CountedPair> counted(const Accept& accept) const;
     bool worth_a_sweep(std::uint64_t frequency) const;
     void refresh_active();
     std::vector<CountedPair> ranked() const;

@@ -32,25 +32,18 @@ std::size_t PackedTokens::size() const {
     return size;
 }
 
-// The assignment of chunks to threads is not deterministic.
-template <typename Visit>
-void PackedTokens::for_each_chunk(ThreadTeam& team, Visit&& visit) const {
-    std::atomic<std::size_t> next{0};
-    team.run([&](std::size_t member) {
-        for (std::size_t first = next.fetch_add(chunks_at_once); first < chunks_.size();
-             first = next.fetch_add(chunks_at_once))
-            for (std::size_t i = first; i < std::min(first + chunks_at_once, chunks_.size()); ++i)
-                visit(i, member);
-    });
-}
-
 template <typename Sweep>
 PackedNeighbours PackedTokens::sweep(ThreadTeam& team, Sweep&& one_chunk) {
     std::vector<Scratch> scratches(team.size());
     for (Scratch& scratch : scratches)
         scratch.positions.resize(largest_ + list_beyond);
-    for_each_chunk(team,
-                   [&](std::size_t i, std::size_t member) { one_chunk(chunks_[i], scratches[member]); });
+    std::atomic<std::size_t> next{0};  // which thread takes which chunks is left to chance
+    team.run([&](std::size_t member) {
+        for (std::size_t first = next.fetch_add(chunks_at_once); first < chunks_.size();
+             first = next.fetch_add(chunks_at_once))
+            for (std::size_t i = first; i < std::min(first + chunks_at_once, chunks_.size()); ++i)
+                one_chunk(chunks_[i], scratches[member]);
+    });
     PackedNeighbours total;
     for (const Scratch& scratch : scratches) {
         for (std::size_t rule = 0; rule < most_packed_rules; ++rule) {
@@ -152,10 +145,8 @@ void PackedTokens::list_pairs(std::span<const Chunk> chunks, PackedLists& lists)
 }
 
 TokenArray PackedTokens::unpack(LetterArray&& letters) && {
-    const auto widen = [](const std::uint8_t* symbols, std::size_t size, Symbol* out) {
-        std::transform(symbols, symbols + size, out, [](std::uint8_t symbol) {
-            return symbol == LetterArray::separator ? TokenArray::separator : Symbol{symbol};
-        });
+    const auto widened = [](std::uint8_t symbol) {
+        return symbol == LetterArray::separator ? TokenArray::separator : Symbol{symbol};
     };
     bool fits = true;  // no chunk's symbols overwrite a later one's
     std::size_t positions = 1, behind = 1;
@@ -169,8 +160,7 @@ TokenArray PackedTokens::unpack(LetterArray&& letters) && {
     Symbol* out = unpacked.data() + 1;
     for (const Chunk& chunk : chunks_) {
         std::copy_n(data(chunk), chunk.size, copy.begin());
-        widen(copy.data(), chunk.size, out);
-        out += chunk.size;
+        out = std::transform(copy.data(), copy.data() + chunk.size, out, widened);
     }
     unpacked.data()[0] = TokenArray::separator;
     symbols_ = nullptr;

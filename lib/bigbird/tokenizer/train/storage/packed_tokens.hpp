@@ -93,8 +93,6 @@ struct PackedNeighbours {
 /// chunk at a time.
 class PackedTokens {
 public:
-    static constexpr std::size_t most_symbols = 254;
-
     struct Chunk {
         std::size_t begin;      ///< position in the array
         std::size_t size;       ///< symbols, the last separator included
@@ -132,8 +130,6 @@ private:
         std::vector<std::uint32_t> positions;
         PackedNeighbours neighbours;
     };
-    template <typename Visit>
-    void for_each_chunk(ThreadTeam& team, Visit&& visit) const;
     template <typename Sweep>
     PackedNeighbours sweep(ThreadTeam& team, Sweep&& one_chunk);
     void note_merged(Chunk& chunk, std::size_t count, std::uint8_t first_merged, Scratch& scratch) const;

@@ -6,7 +6,6 @@
 #include <sys/mman.h>
 
 #include <algorithm>
-#include <array>
 #include <cstring>
 #include <new>
 #include <string>
@@ -18,31 +17,17 @@ namespace {
 
 constexpr std::string_view alphabet = "ACGTN";
 constexpr std::size_t page = std::size_t{1} << 21;
-constexpr std::uint8_t not_a_symbol = 0xFF;
-
-constexpr std::array<std::uint8_t, 256> make_symbols() {
-    std::array<std::uint8_t, 256> symbols{};
-    symbols.fill(not_a_symbol);
-    for (std::size_t i = 0; i < alphabet.size(); ++i)
-        symbols[static_cast<unsigned char>(alphabet[i])] = static_cast<std::uint8_t>(i);
-    return symbols;
-}
-constexpr std::array<std::uint8_t, 256> symbols = make_symbols();
-
 }  // namespace
 
 Symbol symbol_of_letter(char letter) {
-    const std::uint8_t symbol = symbols[static_cast<unsigned char>(letter)];
-    BIGBIRD_EXPECTS(symbol != not_a_symbol, "not one of A C G T N: " + std::string(1, letter));
-    return symbol;
+    const std::size_t symbol = alphabet.find(letter);
+    BIGBIRD_EXPECTS(symbol != std::string_view::npos, "not one of A C G T N: " + std::string(1, letter));
+    return static_cast<Symbol>(symbol);
 }
 
 char letter_of_symbol(Symbol symbol) {
     return alphabet.at(symbol);
 }
-
-template <typename Element>
-SymbolArray<Element>::SymbolArray() : SymbolArray(1) {}
 
 template <typename Element>
 SymbolArray<Element>::SymbolArray(std::size_t size) {
@@ -97,16 +82,6 @@ SymbolArray<Other> SymbolArray<Element>::turn_into(std::size_t size) && {
     other.size_ = size;
     size_ = 0;
     return other;
-}
-
-template <typename Element>
-void SymbolArray<Element>::append(std::string_view dna) {
-    reserve(size_ + dna.size() + 1);
-    Element* out = data_ + size_;
-    for (const char letter : dna)
-        *out++ = symbols[static_cast<unsigned char>(letter)];
-    *out = separator;
-    size_ += dna.size() + 1;
 }
 
 template <typename Element>

@@ -4,7 +4,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <limits>
-#include <string_view>
 
 namespace bigbird::tokenizer {
 
@@ -20,9 +19,8 @@ public:
     static constexpr Element separator = std::numeric_limits<Element>::max();
     static constexpr Symbol letters = 5;
 
-    SymbolArray();
     /// Allocates `size` positions; the caller fills all but the first and the last. size >= 1.
-    explicit SymbolArray(std::size_t size);
+    explicit SymbolArray(std::size_t size = 1);
     ~SymbolArray();
     SymbolArray(SymbolArray&& other) noexcept;
     SymbolArray& operator=(SymbolArray&& other) noexcept;
@@ -34,9 +32,7 @@ public:
     template <typename Other>
     SymbolArray<Other> turn_into(std::size_t size) &&;
 
-    /// Adds a stretch of A C G T N, followed by a separator. Throws std::bad_alloc.
-    void append(std::string_view dna);
-    /// append() of letters given as numbers.
+    /// Adds a stretch of A C G T N, given as numbers, followed by a separator. Throws std::bad_alloc.
     void append(const std::uint8_t* letters, std::size_t count);
     /// Drops everything from position `size` on, which must follow a separator.
     void truncate(std::size_t size) { size_ = size; }

@@ -141,7 +141,7 @@ DOCTEST_TEST_CASE("tokenizer/pair_census: what counting one by one finds, on tex
                     std::vector<std::size_t> begins;
                     for (const std::string& text : texts) {
                         begins.push_back(array.size());
-                        array.append(text);
+                        bigbird::testing::append_letters(array, text);
                     }
                     begins.push_back(array.size());
                     const std::vector<std::uint16_t> lengths(symbols, 1);
@@ -154,8 +154,8 @@ DOCTEST_TEST_CASE("tokenizer/pair_census: what counting one by one finds, on tex
                     ThreadTeam team(members);
                     for (const std::uint64_t threshold : {1U, 20U}) {
                         std::string found;
-                        for (const CountedPair& pair : count_pairs(slices, team, threshold, counting, lengths,
-                                                                   [](Symbol, Symbol) { return true; })) {
+                        for (const CountedPair& pair :
+                             count_pairs(slices, team, threshold, [](Symbol, Symbol) { return true; })) {
                             found += {letter_of_symbol(pair.left), letter_of_symbol(pair.right)};
                             found += std::to_string(pair.count) + " ";
                         }
@@ -171,7 +171,7 @@ namespace {
 
 struct Scene {
     explicit Scene(const std::string& dna, OverlapCounting counting, std::size_t most_remembered) {
-        array.append(dna);
+        bigbird::testing::append_letters(array, dna);
         slice.emplace_back(std::span(array.data() + 1, array.size() - 1), lengths, counting, most_remembered);
     }
     PositionList places_of(Symbol left, Symbol right) {

@@ -157,7 +157,7 @@ constexpr std::uint8_t A = 0, C = 1, G = 2, T = 3;
 struct Scene {
     explicit Scene(const std::vector<std::string>& stretches, std::size_t target_chunk = 1) : team(2) {
         for (const std::string& stretch : stretches)
-            letters.append(stretch);
+            append_letters(letters, stretch);
         tokens.emplace_back(letters, target_chunk);
     }
     std::string text() const {
