@@ -29,9 +29,9 @@ struct StemOutput {
 };
 
 /// Convolves the bases, (batch, length) uint8 codes or (batch, length, 4) floats, on one strand or both, and
-/// pools gelu of the filters' values (softmax_pool.hpp). Differentiable; where several bases of a bin share
+/// pools gelu of the filters' values (layers.hpp). Differentiable; where several bases of a bin share
 /// the maximum, a site's gradient is split evenly between them. On a CPU, float32 uses our own kernels
-/// (cpu/first_kernel.hpp), which keep only the bases for the backward pass and give the same bits for any
+/// (cpu/stem_kernels.hpp), which keep only the bases for the backward pass and give the same bits for any
 /// number of windows and threads. A GPU uses first_stage_in_parts(). Floats have gradients, too, and are
 /// computed by first_stage_reference() on a CPU.
 StemOutput first_stage(const at::Tensor& bases, const FirstStage& stage);

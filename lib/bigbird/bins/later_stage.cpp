@@ -2,8 +2,8 @@
 #include "bigbird/bins/later_stage.hpp"
 
 #include "bigbird/attention/torch_threads.hpp"
-#include "bigbird/bins/convolution.hpp"
-#include "bigbird/bins/cpu/convolution_kernel.hpp"
+#include "bigbird/bins/cpu/stem_kernels.hpp"
+#include "bigbird/bins/layers.hpp"
 #include "bigbird/bins/secants.hpp"
 
 #include <ATen/ATen.h>
@@ -33,7 +33,7 @@ struct Operands {
         return {x.size(1), x.size(2), weight.size(0), static_cast<float>(epsilon)};
     }
     std::int64_t blocks() const {
-        return (x.size(1) + convolution_kernel().block - 1) / convolution_kernel().block;
+        return (x.size(1) + stem_kernels().convolution.block - 1) / stem_kernels().convolution.block;
     }
     /// filters: (points, in, out).
     ConvolutionWeights weights(const at::Tensor& filters, const float* turned) const {
@@ -53,9 +53,9 @@ at::Tensor filters_of(const Operands& given, bool turned) {
 /// Calls body(window, first position, scratch memory) for the blocks from `begin` on.
 template <typename Body>
 void for_blocks(const Operands& given, std::int64_t begin, std::int64_t end, const Body& body) {
-    std::vector<float> scratch(static_cast<std::size_t>(convolution_kernel().scratch(given.shape())));
+    std::vector<float> scratch(static_cast<std::size_t>(stem_kernels().convolution.scratch(given.shape())));
     for (std::int64_t i = begin; i < end; ++i)
-        body(i / given.blocks(), i % given.blocks() * convolution_kernel().block, scratch.data());
+        body(i / given.blocks(), i % given.blocks() * stem_kernels().convolution.block, scratch.data());
 }
 
 at::Tensor forward_on_cpu(const Operands& given) {
@@ -67,8 +67,8 @@ at::Tensor forward_on_cpu(const Operands& given) {
     auto* const to = y.mutable_data_ptr<float>();
     at::parallel_for(0, given.x.size(0) * given.blocks(), 1, [&](std::int64_t begin, std::int64_t end) {
         for_blocks(given, begin, end, [&](std::int64_t window, std::int64_t first, float* scratch) {
-            convolution_kernel().forward(shape, weights, from + window * given.x.stride(0), first, scratch,
-                                         to + window * y.stride(0));
+            stem_kernels().convolution.forward(shape, weights, from + window * given.x.stride(0), first,
+                                               scratch, to + window * y.stride(0));
         });
     });
     return y;
@@ -94,9 +94,9 @@ torch::autograd::variable_list backward_on_cpu(const Operands& given, const at::
             for_blocks(given, blocks * part / parts, blocks * (part + 1) / parts,
                        [&](std::int64_t window, std::int64_t first, float* scratch) {
                            const std::int64_t at = window * given.x.stride(0);
-                           convolution_kernel().backward(shape, weights, from + at,
-                                                         slopes + window * dy.stride(0), first, scratch,
-                                                         to + at, add);
+                           stem_kernels().convolution.backward(shape, weights, from + at,
+                                                               slopes + window * dy.stride(0), first, scratch,
+                                                               to + at, add);
                        });
         }
     });
@@ -127,7 +127,7 @@ public:
 };
 
 bool has_kernel(const at::Tensor& x, const LaterStage& stage) {
-    const std::int64_t channels = convolution_kernel().channels;
+    const std::int64_t channels = stem_kernels().convolution.channels;
     return x.is_cpu() && !takes_secants() && stage.weight.size(2) == taps && x.size(2) % channels == 0 &&
            stage.weight.size(0) % channels == 0;
 }

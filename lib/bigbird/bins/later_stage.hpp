@@ -14,7 +14,7 @@ struct LaterStage {
 
 /// n + convolution(gelu(n)), n the LayerNorm of x; without "n +" where channels change. (batch, length, in)
 /// -> (batch, length, out); gelu by the tanh formula. Differentiable. On a CPU, float32 filters of width 5
-/// with channels in full vectors use our own kernels (cpu/convolution_kernel.hpp). These keep only x for the
+/// with channels in full vectors use our own kernels (cpu/stem_kernels.hpp). These keep only x for the
 /// backward pass and give the same bits for any number of windows and threads.
 at::Tensor later_stage(const at::Tensor& x, const LaterStage& stage);
 

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "bigbird/bins/motifs.hpp"
 
-#include "bigbird/bins/motif_scanner.hpp"
-#include "bigbird/bins/motif_words.hpp"
+#include "bigbird/bins/motif_search.hpp"
 #include "bigbird/core/error.hpp"
 #include "bigbird/core/log.hpp"
 #include "bigbird/core/parallel.hpp"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "bigbird/bins/own_motifs.hpp"
 
-#include "bigbird/bins/convolution.hpp"
+#include "bigbird/bins/layers.hpp"
 #include "bigbird/bins/stem.hpp"
 
 #include <ATen/ATen.h>

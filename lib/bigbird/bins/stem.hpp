@@ -4,6 +4,7 @@
 
 #include "bigbird/bins/config.hpp"
 #include "bigbird/bins/first_stage.hpp"
+#include "bigbird/bins/later_stage.hpp"
 #include "bigbird/model/layers/layers.hpp"
 
 #include <torch/nn/module.h>
@@ -20,7 +21,7 @@ class StemImpl : public torch::nn::Module {
 public:
     explicit StemImpl(const BinsConfig& config);
     /// bases: (batch, length) uint8 codes or (batch, length, 4) floats, length a multiple of the bin.
-    StemOutput forward(const at::Tensor& bases) const { return forward(bases, bin_); }
+    StemOutput forward(const at::Tensor& bases) const { return forward(bases, first_.bin); }
     /// forward() with bins of another size.
     StemOutput forward(const at::Tensor& bases, std::int64_t bin) const;
     /// The first stage of forward().
@@ -29,19 +30,17 @@ public:
     at::Tensor convolved(std::size_t i, const at::Tensor& x) const;
     at::Tensor pooled(std::size_t i, const at::Tensor& x) const;
     /// (channels, 4, width) of the first stage.
-    at::Tensor first_filters() const { return stages_.front().weight; }
+    at::Tensor first_filters() const { return first_.weight; }
 
 private:
-    struct Layers {
-        at::Tensor weight, bias;  // (channels, channels before, width), (channels)
-        at::Tensor sharpness;     // (channels)
-        model::LayerNorm norm{nullptr};
-        std::int64_t pool = 1;
+    struct Later {
+        LaterStage convolution;
+        at::Tensor sharpness;  // (channels)
+        std::int64_t pool;
     };
 
-    std::vector<Layers> stages_;
-    bool both_strands_;
-    std::int64_t bin_, motif_filters_;
+    FirstStage first_;  // its bin is the default
+    std::vector<Later> later_;
 };
 TORCH_MODULE(Stem);
 

@@ -81,11 +81,6 @@ at::Tensor words_of(const EncoderInput& input, const Embedding& embeddings) {
     return given.defined() ? given : embeddings->forward(input.input_ids);
 }
 
-/// Adds an empty module, for one component of a dotted parameter name.
-std::shared_ptr<torch::nn::Module> group(torch::nn::Module& parent, const std::string& name) {
-    return parent.register_module(name, std::make_shared<torch::nn::Module>(name));
-}
-
 }  // namespace
 
 EmbeddingsImpl::EmbeddingsImpl(const BigBirdConfig& config)
@@ -109,7 +104,7 @@ EmbeddingsImpl::EmbeddingsImpl(const BigBirdConfig& config)
     norm_ = register_module("LayerNorm", LayerNorm(config.hidden_size, config.layer_norm_eps));
     if (config.form.embedding_convolution > 0) {
         convolution_ =
-            group(*this, "convolution")
+            add_group(*this, "convolution")
                 ->register_parameter("weight",
                                      at::zeros({config.hidden_size, 1, config.form.embedding_convolution}));
     }
@@ -168,8 +163,8 @@ EncoderLayerImpl::EncoderLayerImpl(const BigBirdConfig& config, int layer, Atten
       layer_(layer),
       norm_first_(config.form.norm == Norm::pre) {
     const std::int64_t hidden = config.hidden_size;
-    const auto attention = group(*this, "attention");
-    const auto self = group(*attention, "self");
+    const auto attention = add_group(*this, "attention");
+    const auto self = add_group(*attention, "self");
     query_ = self->register_module("query", Linear(hidden, hidden, config.use_bias));
     key_ = self->register_module("key", Linear(hidden, hidden, config.use_bias));
     value_ = self->register_module("value", Linear(hidden, hidden, config.use_bias));
@@ -178,15 +173,15 @@ EncoderLayerImpl::EncoderLayerImpl(const BigBirdConfig& config, int layer, Atten
         key_global_ = self->register_module("key_global", Linear(hidden, hidden));
         value_global_ = self->register_module("value_global", Linear(hidden, hidden));
     }
-    const auto attention_output = group(*attention, "output");
+    const auto attention_output = add_group(*attention, "output");
     attention_output_ = attention_output->register_module("dense", Linear(hidden, hidden));
     attention_norm_ =
         attention_output->register_module("LayerNorm", LayerNorm(hidden, config.layer_norm_eps));
-    const auto intermediate = group(*this, "intermediate");
+    const auto intermediate = add_group(*this, "intermediate");
     intermediate_ = intermediate->register_module("dense", Linear(hidden, config.intermediate_size));
     if (config.form.feed_forward == FeedForward::gated)
         gate_ = intermediate->register_module("gate", Linear(hidden, config.intermediate_size));
-    const auto output = group(*this, "output");
+    const auto output = add_group(*this, "output");
     output_ = output->register_module("dense", Linear(config.intermediate_size, hidden));
     output_norm_ = output->register_module("LayerNorm", LayerNorm(hidden, config.layer_norm_eps));
 }
@@ -300,8 +295,8 @@ BigBirdModelImpl::BigBirdModelImpl(const BigBirdConfig& config) : config_(config
     config_.validate();
     embeddings_ = register_module("embeddings", Embeddings(config_));
     const AttentionPlan plan = attention_plan(config_);
-    const auto encoder = group(*this, "encoder");
-    const auto list = group(*encoder, "layer");
+    const auto encoder = add_group(*this, "encoder");
+    const auto list = add_group(*encoder, "layer");
     for (int layer = 0; layer < config_.num_hidden_layers; ++layer)
         layers_.push_back(list->register_module(std::to_string(layer), EncoderLayer(config_, layer, plan)));
     if (config_.form.norm == Norm::pre)

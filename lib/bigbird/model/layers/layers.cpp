@@ -204,6 +204,10 @@ at::Tensor EmbeddingImpl::forward(const at::Tensor& ids) const {
     return at::embedding(weight, ids, padding_);
 }
 
+std::shared_ptr<torch::nn::Module> add_group(torch::nn::Module& parent, const std::string& name) {
+    return parent.register_module(name, std::make_shared<torch::nn::Module>(name));
+}
+
 at::Tensor activation(const std::string& name, const at::Tensor& x) {
     if (name == "gelu_new" || name == "gelu_pytorch_tanh") return gelu_tanh(x);
     if (name == "gelu") return at::gelu(x);
