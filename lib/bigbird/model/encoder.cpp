@@ -5,9 +5,9 @@
 #include "bigbird/core/error.hpp"
 #include "bigbird/model/layers/onednn_linear.hpp"
 #include "bigbird/model/layers/recompute.hpp"
-#include "bigbird/model/word_vectors.hpp"
 
 #include <cmath>
+#include <utility>
 
 namespace bigbird::model {
 
@@ -82,6 +82,17 @@ at::Tensor words_of(const EncoderInput& input, const Embedding& embeddings) {
 }
 
 }  // namespace
+
+WordVectors::WordVectors(at::Tensor vectors) : before_(std::exchange(own(), std::move(vectors))) {}
+
+WordVectors::~WordVectors() {
+    own() = before_;
+}
+
+at::Tensor& WordVectors::own() {
+    thread_local at::Tensor vectors;
+    return vectors;
+}
 
 EmbeddingsImpl::EmbeddingsImpl(const BigBirdConfig& config)
     : dropout_(config.hidden_dropout_prob),

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "bigbird/model/heads.hpp"
 
-#include "bigbird/model/layers/dropout.hpp"
-
 namespace bigbird::model {
 
 using Place = DropoutSite::Place;

@@ -32,6 +32,14 @@ int device_index(const std::string& choice) {
     return index >= 0 && index < 1024 ? index : -1;
 }
 
+/// None of a device that is no GPU.
+const Gpu* gpu_of(const at::Device& device) {
+    if (!device.is_cuda()) return nullptr;
+    const std::vector<Gpu>& gpus = gpu_facts().driver.gpus;
+    const auto index = static_cast<std::size_t>(device.has_index() ? device.index() : 0);
+    return index < gpus.size() ? &gpus[index] : nullptr;
+}
+
 at::Device open_gpu(int index) {
     at::globalContext().lazyInitDevice(at::kCUDA);
     at::globalContext().setAllowTF32CuDNN(false);  // on by default for convolutions: 10 bits of mantissa
@@ -63,10 +71,8 @@ at::Device open_device(const std::string& choice) {
 }
 
 std::int64_t device_memory(const at::Device& device) {
-    const std::vector<Gpu>& gpus = gpu_facts().driver.gpus;
-    const auto index = static_cast<std::size_t>(device.has_index() ? device.index() : 0);
-    constexpr std::int64_t assumed = 16'000'000'000;
-    return device.is_cuda() && index < gpus.size() ? gpus[index].memory_bytes : assumed;
+    const Gpu* const gpu = gpu_of(device);
+    return gpu != nullptr ? gpu->memory_bytes : 16'000'000'000;
 }
 
 bool has_gpu() {
@@ -118,10 +124,8 @@ at::ScalarType arithmetic_type(at::ScalarType type, const at::Device& device) {
 
 attention::Backend usable_attention(const std::string& name, const at::Device& device) {
     const attention::Backend asked_for = attention::backend_from_name(name);
-    if (!device.is_cuda()) return asked_for;
-    const std::vector<Gpu>& gpus = gpu_facts().driver.gpus;
-    const auto index = static_cast<std::size_t>(device.has_index() ? device.index() : 0);
-    const auto fallback = index < gpus.size() ? attention_fallback(name, gpus[index]) : std::nullopt;
+    const Gpu* const gpu = gpu_of(device);
+    const auto fallback = gpu != nullptr ? attention_fallback(name, *gpu) : std::nullopt;
     if (!fallback) return asked_for;
     log_warning("{}", fallback->sentence);
     return attention::backend_from_name(fallback->backend);

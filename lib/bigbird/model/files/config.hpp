@@ -79,5 +79,7 @@ BigBirdConfig config_from_json(const Json& json, const std::filesystem::path& wh
 /// "BigBirdForTokenClassification" or "BigBirdForBins"; a Longformer's are called "LongformerForMaskedLM" and
 /// so on.
 Json config_to_json(const BigBirdConfig& config, const std::string& architecture);
+/// The entries of "performer" in config.json.
+Json performer_json(const attention::FeatureSpec& spec);
 
 }  // namespace bigbird::model

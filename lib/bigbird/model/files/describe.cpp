@@ -138,16 +138,6 @@ Json describe_tokenizer(const fs::path& file) {
             {"sha256", sha256_of_file(file)}};
 }
 
-Json describe_performer(const attention::FeatureSpec& spec) {
-    return {{"type", "performer (random features)"},
-            {"features", spec.features},
-            {"kernel", word_of(attention::feature_kernels, spec.kernel)},
-            {"orthogonal", spec.orthogonal},
-            {"redraw_every", spec.redraw_every},
-            {"seed", spec.seed},
-            {"redraw", spec.redraw}};
-}
-
 /// One number if all are equal, else all numbers.
 template <typename Number>
 Json brief(const std::vector<Number>& numbers) {
@@ -168,7 +158,11 @@ Json describe_longformer(const BigBirdConfig& config) {
 }
 
 Json describe_attention(const BigBirdConfig& config) {
-    if (config.performer) return describe_performer(*config.performer);
+    if (config.performer) {
+        Json json{{"type", "performer (random features)"}};
+        json.update(performer_json(*config.performer));
+        return json;
+    }
     if (config.longformer) return describe_longformer(config);
     const attention::PatternSpec& pattern = config.pattern;
     if (pattern.full) return {{"type", "full"}};

@@ -117,7 +117,7 @@ LongformerForm read_longformer(const Keys& keys, std::int64_t layers, std::int64
     LongformerForm form{.windows = read_windows(keys, layers),
                         .dilations = read_dilations(keys, layers, heads),
                         .global_tokens = std::nullopt};
-    if (keys.has("num_global_tokens")) keys.integer("num_global_tokens", form.global_tokens.emplace());
+    keys("num_global_tokens", form.global_tokens);
     return form;
 }
 
