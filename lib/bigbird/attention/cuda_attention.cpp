@@ -279,13 +279,9 @@ std::optional<cuda::KernelSet> best_kernels(const at::Device& device, at::Scalar
 }
 
 at::Tensor cuda_attention(const at::Tensor& q, const at::Tensor& k, const at::Tensor& v,
-                          const at::Tensor& key_mask, const LayerLayout& layout, cuda::KernelSet kernels) {
-    return cuda_attention(q, k, v, key_mask, layout, kernels, kernels);
-}
-
-at::Tensor cuda_attention(const at::Tensor& q, const at::Tensor& k, const at::Tensor& v,
                           const at::Tensor& key_mask, const LayerLayout& layout, cuda::KernelSet forward,
-                          cuda::KernelSet backward) {
+                          std::optional<cuda::KernelSet> gradients) {
+    const cuda::KernelSet backward = gradients.value_or(forward);
     const at::ScalarType type = q.scalar_type();
     if (!cuda::kernels_serve(q.is_cuda()) || (type != at::kBFloat16 && type != at::kHalf))
         throw ConfigError("the attention backend fused needs bfloat16 or float16 on a GPU: choose blocked");

@@ -50,12 +50,10 @@ KeyRows transpose(const BlockLayout& layout, std::int64_t blocks) {
     keys.entries.resize(layout.columns.size());
     std::vector<std::int32_t> next = keys.offsets;
     for (std::int32_t row = 0; row < layout.rows(); ++row) {
-        for (std::int32_t entry = layout.row_offsets[static_cast<std::size_t>(row)];
-             entry < layout.row_offsets[static_cast<std::size_t>(row) + 1]; ++entry) {
-            const std::int32_t column = layout.columns[static_cast<std::size_t>(entry)];
-            const auto at = static_cast<std::size_t>(next[static_cast<std::size_t>(column)]++);
+        for (const std::size_t entry : layout.entries(row)) {
+            const auto at = static_cast<std::size_t>(next[static_cast<std::size_t>(layout.columns[entry])]++);
             keys.rows[at] = row;
-            keys.entries[at] = entry;
+            keys.entries[at] = static_cast<std::int32_t>(entry);
         }
     }
     return keys;

@@ -3,7 +3,9 @@
 // library only: no backend knows a pattern's name, no pattern knows a device.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
+#include <ranges>
 #include <string>
 #include <vector>
 
@@ -94,6 +96,14 @@ struct BlockLayout {
     std::vector<std::int32_t> mask;  ///< empty, or one per column: its index in `masks`, -1 for all tokens
     std::vector<ElementMask> masks;
     int rows() const { return static_cast<int>(row_offsets.size()) - 1; }
+    /// The indices of a row's entries in the lists.
+    auto entries(std::int64_t row) const {
+        const auto at = [&](std::int64_t i) {
+            return static_cast<std::size_t>(row_offsets[static_cast<std::size_t>(i)]);
+        };
+        return std::views::iota(at(row), at(row + 1));
+    }
+    bool is_masked(std::size_t entry) const { return !mask.empty() && mask[entry] >= 0; }
     bool operator==(const BlockLayout&) const = default;
 };
 

@@ -4,7 +4,6 @@
 #include "bigbird/attention/cpu/fused_kernel.hpp"
 #include "bigbird/attention/torch_threads.hpp"
 #include "bigbird/core/check.hpp"
-#include "bigbird/model/files/config.hpp"
 #include "bigbird/model/layers/onednn_linear.hpp"
 
 #include <ATen/ATen.h>

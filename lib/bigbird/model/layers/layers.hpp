@@ -3,7 +3,7 @@
 // are loaded or initialized afterwards. (torch::nn's modules would first draw them from a global generator.)
 #pragma once
 
-#include "bigbird/model/files/form.hpp"
+#include "bigbird/model/files/config.hpp"
 
 #include <ATen/core/Tensor.h>
 #include <torch/nn/module.h>
