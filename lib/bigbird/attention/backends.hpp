@@ -50,6 +50,14 @@ std::optional<cuda::KernelSet> best_kernels(const at::Device& device, at::Scalar
 /// DeviceError with `what` where the result is not 0.
 void run_kernels(const at::Device& device, const std::string& what, const std::function<int(void*)>& launch);
 
+/// Whether the CUDA kernels know a type, and its name there.
+inline bool is_half(at::ScalarType type) {
+    return type == at::kBFloat16 || type == at::kHalf;
+}
+inline cuda::Element element_of(at::ScalarType type) {
+    return type == at::kHalf ? cuda::Element::fp16 : cuda::Element::bf16;
+}
+
 /// Only for full layouts: LibTorch's scaled_dot_product_attention.
 at::Tensor full_attention(const at::Tensor& q, const at::Tensor& k, const at::Tensor& v,
                           const at::Tensor& key_mask, const at::Tensor& probability_mask);

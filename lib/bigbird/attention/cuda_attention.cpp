@@ -179,7 +179,7 @@ cuda::Arguments arguments_of(const at::Tensor& q, const at::Tensor& k, const at:
                              const LayerLayout& layout, cuda::KernelSet kernels) {
     cuda::Arguments a;
     a.kernels = kernels;
-    a.element = q.scalar_type() == at::kHalf ? cuda::Element::fp16 : cuda::Element::bf16;
+    a.element = element_of(q.scalar_type());
     a.samples = static_cast<std::int32_t>(q.size(0));
     a.heads = static_cast<std::int32_t>(q.size(1));
     a.head_dim = static_cast<std::int32_t>(q.size(3));
@@ -267,9 +267,7 @@ public:
 
 std::optional<cuda::KernelSet> best_kernels(const at::Device& device, at::ScalarType type,
                                             std::int64_t head_dim) {
-    if ((type != at::kBFloat16 && type != at::kHalf) || !cuda::kernels_serve(device.is_cuda()) ||
-        !cuda::has_kernel_library())
-        return {};
+    if (!is_half(type) || !cuda::kernels_serve(device.is_cuda()) || !cuda::has_kernel_library()) return {};
     const c10::OptionalDeviceGuard guard(device.is_cpu() ? std::nullopt : std::optional(device));
     for (const cuda::KernelSet set : {cuda::KernelSet::hopper, cuda::KernelSet::general}) {
         const cuda::KernelTable& table = cuda::kernel_library();
@@ -282,8 +280,7 @@ at::Tensor cuda_attention(const at::Tensor& q, const at::Tensor& k, const at::Te
                           const at::Tensor& key_mask, const LayerLayout& layout, cuda::KernelSet forward,
                           std::optional<cuda::KernelSet> gradients) {
     const cuda::KernelSet backward = gradients.value_or(forward);
-    const at::ScalarType type = q.scalar_type();
-    if (!cuda::kernels_serve(q.is_cuda()) || (type != at::kBFloat16 && type != at::kHalf))
+    if (!cuda::kernels_serve(q.is_cuda()) || !is_half(q.scalar_type()))
         throw ConfigError("the attention backend fused needs bfloat16 or float16 on a GPU: choose blocked");
     const auto are_there = [&](cuda::KernelSet kernels) {
         return cuda::kernel_library().supports(kernels, static_cast<int>(q.size(3)));

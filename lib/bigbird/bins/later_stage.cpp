@@ -25,9 +25,8 @@ const float* data_of(const at::Tensor& tensor) {
 }
 
 /// x, (batch, length, in), and the parameters, all contiguous and float32.
-struct Operands {
-    at::Tensor x, norm, norm_bias, weight, bias;
-    double epsilon = 0;
+struct Operands : LaterStage {
+    at::Tensor x;
 
     ConvolutionShape shape() const {
         return {x.size(1), x.size(2), weight.size(0), static_cast<float>(epsilon)};
@@ -113,14 +112,14 @@ public:
                               const at::Tensor& bias, double epsilon) {
         context->save_for_backward({x, norm, norm_bias, weight, bias});
         context->saved_data["epsilon"] = epsilon;
-        return forward_on_cpu({x, norm, norm_bias, weight, bias, epsilon});
+        return forward_on_cpu({{norm, norm_bias, epsilon, weight, bias}, x});
     }
     static torch::autograd::variable_list backward(torch::autograd::AutogradContext* context,
                                                    const torch::autograd::variable_list& gradients) {
         const auto saved = context->get_saved_variables();
-        auto all = backward_on_cpu(
-            {saved[0], saved[1], saved[2], saved[3], saved[4], context->saved_data["epsilon"].toDouble()},
-            gradients[0].contiguous());
+        const double epsilon = context->saved_data["epsilon"].toDouble();
+        auto all = backward_on_cpu({{saved[1], saved[2], epsilon, saved[3], saved[4]}, saved[0]},
+                                   gradients[0].contiguous());
         all.emplace_back();
         return all;
     }
@@ -140,7 +139,7 @@ at::Tensor later_stage(const at::Tensor& x, const LaterStage& stage) {
     const at::Tensor in = plain(x), norm = plain(stage.norm), norm_bias = plain(stage.norm_bias),
                      weight = plain(stage.weight), bias = plain(stage.bias);
     return at::GradMode::is_enabled() ? OnCpu::apply(in, norm, norm_bias, weight, bias, stage.epsilon)
-                                      : forward_on_cpu({in, norm, norm_bias, weight, bias, stage.epsilon});
+                                      : forward_on_cpu({{norm, norm_bias, stage.epsilon, weight, bias}, in});
 }
 
 at::Tensor later_stage_reference(const at::Tensor& x, const LaterStage& stage) {

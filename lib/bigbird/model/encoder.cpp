@@ -42,23 +42,19 @@ std::vector<std::vector<attention::PatternSpec>> windows_of(const BigBirdConfig&
 }
 
 AttentionPlan attention_plan(const BigBirdConfig& config) {
+    AttentionPlan plan;
     if (config.performer) {
-        const std::int64_t head_dim = config.hidden_size / config.num_attention_heads;
-        return {.layouts = {},
-                .features = std::make_shared<attention::FeatureCache>(*config.performer, head_dim),
-                .windows = {}};
+        plan.features = std::make_shared<attention::FeatureCache>(
+            *config.performer, config.hidden_size / config.num_attention_heads);
+    } else if (config.longformer) {
+        plan.windows = std::make_shared<attention::WindowLayouts>(windows_of(config));
+    } else {
+        attention::PatternSpec pattern = config.pattern;
+        pattern.plan_tokens = static_cast<int>(config.max_position_embeddings);
+        pattern.plan_heads = static_cast<int>(config.num_attention_heads);
+        plan.layouts = std::make_shared<attention::LayoutCache>(pattern, pattern.plan_heads);
     }
-    if (config.longformer) {
-        return {.layouts = {},
-                .features = {},
-                .windows = std::make_shared<attention::WindowLayouts>(windows_of(config))};
-    }
-    const auto heads = static_cast<int>(config.num_attention_heads);
-    attention::PatternSpec pattern = config.pattern;
-    pattern.plan_tokens = static_cast<int>(config.max_position_embeddings);
-    pattern.plan_heads = heads;
-    return {
-        .layouts = std::make_shared<attention::LayoutCache>(pattern, heads), .features = {}, .windows = {}};
+    return plan;
 }
 
 attention::GlobalTokens global_tokens(const EncoderInput& input, const BigBirdConfig& config) {
@@ -263,16 +259,19 @@ at::Tensor EncoderLayerImpl::expand(const at::Tensor& x, const PassContext& pass
     return gate_ ? expanded * gate_->forward(x) : expanded;
 }
 
+at::Tensor EncoderLayerImpl::project_and_add(const Linear& projection, const at::Tensor& y,
+                                             const at::Tensor& residual, Place place,
+                                             const PassContext& pass) const {
+    if (!is_training()) return projection->forward_and_add(y, residual);
+    return dropout(projection->forward(y), dropout_, pass.key, {place, layer_}) + residual;
+}
+
 at::Tensor EncoderLayerImpl::project_and_norm(const Linear& projection, const at::Tensor& y,
                                               const at::Tensor& residual, const LayerNorm& norm, Place place,
                                               const PassContext& pass) const {
-    const DropoutSite site{place, layer_};
-    if (pass.fused) {
-        return fused_norm(projection->forward(y), residual, *norm,
-                          {is_training() ? dropout_ : 0, pass.key, site}, *pass.fused);
-    }
-    return norm->forward(is_training() ? dropout(projection->forward(y), dropout_, pass.key, site) + residual
-                                       : projection->forward_and_add(y, residual));
+    if (!pass.fused) return norm->forward(project_and_add(projection, y, residual, place, pass));
+    return fused_norm(projection->forward(y), residual, *norm,
+                      {is_training() ? dropout_ : 0, pass.key, {place, layer_}}, *pass.fused);
 }
 
 at::Tensor EncoderLayerImpl::forward(const at::Tensor& x, const PassContext& pass) const {
@@ -280,14 +279,10 @@ at::Tensor EncoderLayerImpl::forward(const at::Tensor& x, const PassContext& pas
 }
 
 at::Tensor EncoderLayerImpl::forward_pre_norm(const at::Tensor& x, const PassContext& pass) const {
-    const auto added = [&](const Linear& projection, const at::Tensor& y, const at::Tensor& residual,
-                           Place place) {
-        if (!is_training()) return projection->forward_and_add(y, residual);
-        return dropout(projection->forward(y), dropout_, pass.key, {place, layer_}) + residual;
-    };
-    const at::Tensor attended =
-        added(attention_output_, attend(attention_norm_->forward(x), pass), x, Place::attention_output);
-    return added(output_, expand(output_norm_->forward(attended), pass), attended, Place::output);
+    const at::Tensor attended = project_and_add(attention_output_, attend(attention_norm_->forward(x), pass),
+                                                x, Place::attention_output, pass);
+    return project_and_add(output_, expand(output_norm_->forward(attended), pass), attended, Place::output,
+                           pass);
 }
 
 at::Tensor EncoderLayerImpl::forward_post_norm(const at::Tensor& x, const PassContext& pass) const {

@@ -125,6 +125,9 @@ private:
     at::Tensor attend_windows(const std::array<at::Tensor, 3>& of_heads, const at::Tensor& x,
                               const PassContext& pass) const;
     at::Tensor expand(const at::Tensor& x, const PassContext& pass) const;
+    /// The projection of y, with dropout, plus the residual.
+    at::Tensor project_and_add(const Linear& projection, const at::Tensor& y, const at::Tensor& residual,
+                               DropoutSite::Place place, const PassContext& pass) const;
     at::Tensor project_and_norm(const Linear& projection, const at::Tensor& y, const at::Tensor& residual,
                                 const LayerNorm& norm, DropoutSite::Place place,
                                 const PassContext& pass) const;

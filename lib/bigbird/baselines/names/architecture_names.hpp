@@ -13,15 +13,14 @@ struct Architecture {
     std::string_view title;   ///< of config.json
     std::int64_t begin, end;  ///< the window around base 0 that its paper uses; both 0: any
     std::int64_t shortest;    ///< bases of the shortest window that its layers accept
-    bool is_network;          ///< trained by gradient descent (as BigBird is) rather than solved as one problem
+    bool is_network;  ///< trained by gradient descent (as BigBird is) rather than solved as one problem
 };
-inline constexpr std::array<Architecture, 6> architectures{
-    {{"cnnprom", "CNNProm", -200, 51, 21, true},
-     {"deepromoter", "DeePromoter", -249, 51, 6, true},
-     {"deepsea", "DeepSEA", -500, 500, 163, true},
-     {"gkm-svm", "GappedKmerSVM", 0, 0, 1, false},
-     {"kmer-logistic", "KmerLogistic", 0, 0, 1, false},
-     {"kmer-ridge", "KmerRidge", 0, 0, 1, false}}};
+inline constexpr std::array<Architecture, 6> architectures{{{"cnnprom", "CNNProm", -200, 51, 21, true},
+                                                            {"deepromoter", "DeePromoter", -249, 51, 6, true},
+                                                            {"deepsea", "DeepSEA", -500, 500, 163, true},
+                                                            {"gkm-svm", "GappedKmerSVM", 0, 0, 1, false},
+                                                            {"kmer-logistic", "KmerLogistic", 0, 0, 1, false},
+                                                            {"kmer-ridge", "KmerRidge", 0, 0, 1, false}}};
 
 bool is_baseline(std::string_view name);
 /// Throws ConfigError listing the names and bigbird.

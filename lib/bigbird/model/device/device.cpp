@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "bigbird/model/device/device.hpp"
 
-#include "bigbird/attention/vector_functions.hpp"
+#include "bigbird/attention/feature_attention.hpp"
 #include "bigbird/core/error.hpp"
 #include "bigbird/core/log.hpp"
 #include "bigbird/core/parallel.hpp"

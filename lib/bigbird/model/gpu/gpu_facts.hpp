@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Facts from NVIDIA's driver about itself and its GPUs, without LibTorch and without a CUDA toolkit; and which GPU
-// a program can use, and why not, by pure functions of facts. Messages are parts of sentences that name a remedy.
+// Facts from NVIDIA's driver about itself and its GPUs, without LibTorch and without a CUDA toolkit; and
+// which GPU a program can use, and why not, by pure functions of facts. Messages are parts of sentences that
+// name a remedy.
 #pragma once
 
 #include <cstdint>

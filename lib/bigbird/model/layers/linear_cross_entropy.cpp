@@ -19,10 +19,6 @@ namespace {
 
 namespace cuda = attention::cuda;
 
-bool is_16_bit(at::ScalarType type) {
-    return type == at::kBFloat16 || type == at::kHalf;
-}
-
 SoftmaxLoss empty_loss(const at::Tensor& logits) {
     const at::TensorOptions options = logits.options().requires_grad(false);
     return {at::empty({logits.size(0)}, options.dtype(at::kFloat)),
@@ -30,14 +26,14 @@ SoftmaxLoss empty_loss(const at::Tensor& logits) {
 }
 
 bool has_cuda_kernel(const at::Tensor& logits) {
-    return cuda::kernels_serve(logits.is_cuda()) && is_16_bit(logits.scalar_type()) &&
+    return cuda::kernels_serve(logits.is_cuda()) && attention::is_half(logits.scalar_type()) &&
            logits.size(1) % 8 == 0;
 }
 
 SoftmaxLoss by_cuda_kernel(const at::Tensor& logits, const at::Tensor& labels, bool differentiate) {
     const SoftmaxLoss loss = empty_loss(logits);
     cuda::SoftmaxArguments a;
-    a.element = logits.scalar_type() == at::kHalf ? cuda::Element::fp16 : cuda::Element::bf16;
+    a.element = attention::element_of(logits.scalar_type());
     a.rows = static_cast<std::int32_t>(logits.size(0));
     a.columns = static_cast<std::int32_t>(logits.size(1));
     a.logits = logits.mutable_data_ptr();

@@ -80,7 +80,8 @@ bool FinetuneSpec::is_sequence() const {
 }
 
 bool FinetuneSpec::is_linear() const {
-    return !is_bigbird() && !is_bins() && !is_sequence() && !baselines::architecture_of(architecture).is_network;
+    return !is_bigbird() && !is_bins() && !is_sequence() &&
+           !baselines::architecture_of(architecture).is_network;
 }
 
 void FinetuneSpec::validate() const {

@@ -4,7 +4,6 @@
 #include "support/temp_dir.hpp"
 #include "support/testing.hpp"
 
-
 #include <cmath>
 
 using namespace bigbird;
