@@ -67,7 +67,7 @@ struct BinsConfig : Grid {
     /// Each filter of the first stage also reads the other strand, so a motif is learned once and found on
     /// either.
     bool both_strands = false;
-    /// Number of first-stage filters, from the first on, that also reach the head: own_motifs.hpp.
+    /// Number of first-stage filters, from the first on, that also reach the head: motifs.hpp.
     std::int64_t motif_filters = 0;
     Mixing mixing = Mixing::attention;
     model::Norm norm = model::Norm::pre;

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "bigbird/bins/first_stage.hpp"
-
 #include "bigbird/attention/torch_threads.hpp"
 #include "bigbird/bins/cpu/stem_kernels.hpp"
 #include "bigbird/bins/layers.hpp"
 #include "bigbird/bins/secants.hpp"
+#include "bigbird/bins/stem.hpp"
 #include "bigbird/model/layers/recompute.hpp"
 
 #include <ATen/ATen.h>

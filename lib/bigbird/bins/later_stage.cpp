@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "bigbird/bins/later_stage.hpp"
-
 #include "bigbird/attention/torch_threads.hpp"
 #include "bigbird/bins/cpu/stem_kernels.hpp"
 #include "bigbird/bins/layers.hpp"
 #include "bigbird/bins/secants.hpp"
+#include "bigbird/bins/stem.hpp"
 
 #include <ATen/ATen.h>
 #include <torch/csrc/autograd/custom_function.h>

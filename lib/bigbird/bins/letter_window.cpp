@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "bigbird/bins/letter_window.hpp"
 
-#include "bigbird/bins/first_stage.hpp"
+#include "bigbird/bins/stem.hpp"
 #include "bigbird/bins/substitutions.hpp"
 #include "bigbird/core/check.hpp"
 

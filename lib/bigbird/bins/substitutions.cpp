@@ -87,9 +87,9 @@ SubstitutedStem::SubstitutedStem(Stem stem, const BinsConfig& config, const at::
     }
 }
 
-StemOutput SubstitutedStem::whole() const {
-    return {outputs_.back().unsqueeze(0),
-            sites_.defined() ? sites_.view({1, bins_, sites_.size(0) / bins_, -1}).amax(2) : at::Tensor()};
+StemOutput SubstitutedStem::output_of(const at::Tensor& x, const at::Tensor& sites) const {
+    return {x.unsqueeze(0),
+            sites.defined() ? sites.view({1, bins_, sites.size(0) / bins_, -1}).amax(2) : at::Tensor()};
 }
 
 std::vector<std::int64_t> SubstitutedStem::first_changed(std::size_t stage,
@@ -236,8 +236,7 @@ StemOutput SubstitutedStem::edited(const at::Tensor& window) const {
         }
         x = with_rows(outputs_[i], first, rows.narrow(0, skip, count));
     }
-    return {x.unsqueeze(0),
-            sites.defined() ? sites.view({1, bins_, sites.size(0) / bins_, -1}).amax(2) : at::Tensor()};
+    return output_of(x, sites);
 }
 
 SubstitutedWindow::SubstitutedWindow(BinsNetwork network, const at::Tensor& window)

@@ -41,7 +41,7 @@ public:
     /// `window`: (window_bases) uint8 codes on the stem's device.
     SubstitutedStem(Stem stem, const BinsConfig& config, const at::Tensor& window);
     /// The stem's output of the unchanged window.
-    StemOutput whole() const;
+    StemOutput whole() const { return output_of(outputs_.back(), sites_); }
 
     struct Changes {
         at::Tensor positions;             ///< (substitutions, changed of the last stage, channels)
@@ -57,6 +57,7 @@ public:
 private:
     struct Rows;
 
+    StemOutput output_of(const at::Tensor& x, const at::Tensor& sites) const;
     Rows first_rows(std::span<const Substitution> each, at::Tensor& sites) const;
     Rows later_rows(std::size_t stage, const Rows& before, std::span<const Substitution> each) const;
     at::Tensor sites_of(const Rows& rows, const at::Tensor& sites, const at::Tensor& bins) const;

@@ -43,12 +43,6 @@ LoadRules may_lack_seq_relationship(const BigBirdConfig& config) {
             .also_optional = config.longformer ? "bert.pooler" : ""};
 }
 
-/// Classifiers of transformers' Longformer have no pooler. Here, only one head reads the pooler.
-LoadRules of_classifier(const BigBirdConfig& config) {
-    const bool may_lack = config.longformer && config.classifier_head != "linear";
-    return {.optional_prefix = may_lack ? "bert.pooler" : "", .only_prefix = {}};
-}
-
 /// A Longformer's classifier attends globally from the token that it reads, unless its configuration has
 /// another number.
 BigBirdConfig with_global_cls(BigBirdConfig config) {
@@ -124,7 +118,11 @@ SequenceClassifier load_classifier(const fs::path& directory, const at::Device& 
             directory / "config.json");
     }
     SequenceClassifier model(config);
-    fill_parameters(*model, read_weights(directory), of_classifier(config), directory / "model.safetensors");
+    // Classifiers of transformers' Longformer have no pooler. Here, only one head reads the pooler.
+    const bool may_lack = config.longformer && config.classifier_head != "linear";
+    fill_parameters(*model, read_weights(directory),
+                    {.optional_prefix = may_lack ? "bert.pooler" : "", .only_prefix = {}},
+                    directory / "model.safetensors");
     return ready(model, device);
 }
 

@@ -131,10 +131,6 @@ void refuse(const std::vector<std::string>& problems, const fs::path& where) {
     if (!text.empty()) throw InputError(text, where);
 }
 
-}  // namespace
-
-namespace {
-
 /// Names of the files in a model directory that hold its tensors.
 std::set<std::string> weight_files(const fs::path& directory) {
     const fs::path whole = directory / "model.safetensors",

@@ -181,14 +181,19 @@ std::vector<std::int32_t> planned_blocks(const PatternSpec& spec, int blocks, in
     return {all.begin() + head * of_head, all.begin() + (head + 1) * of_head};
 }
 
-void append_row(BlockLayout& layout, const std::vector<std::int32_t>& counts) {
-    for (std::size_t block = 0; block < counts.size(); ++block) {
-        if (counts[block] > 0) {
-            layout.columns.push_back(static_cast<std::int32_t>(block));
-            layout.multiplicity.push_back(counts[block]);
-        }
-    }
+void append(BlockLayout& layout, std::size_t column, std::int32_t count) {
+    layout.columns.push_back(static_cast<std::int32_t>(column));
+    layout.multiplicity.push_back(count);
+}
+
+void end_row(BlockLayout& layout) {
     layout.row_offsets.push_back(static_cast<std::int32_t>(layout.columns.size()));
+}
+
+void append_row(BlockLayout& layout, const std::vector<std::int32_t>& counts) {
+    for (std::size_t block = 0; block < counts.size(); ++block)
+        if (counts[block] > 0) append(layout, block, counts[block]);
+    end_row(layout);
 }
 
 }  // namespace
@@ -326,15 +331,10 @@ std::int32_t place_of(ElementMask mask, std::vector<ElementMask>& masks) {
     return index;
 }
 
-void append(BlockLayout& layout, int column, std::int32_t index) {
+void append_masked(BlockLayout& layout, int column, std::int32_t index) {
     if (index == not_attended) return;
-    layout.columns.push_back(column);
-    layout.multiplicity.push_back(1);
+    append(layout, static_cast<std::size_t>(column), 1);
     layout.mask.push_back(index);
-}
-
-void end_row(BlockLayout& layout) {
-    layout.row_offsets.push_back(static_cast<std::int32_t>(layout.columns.size()));
 }
 
 }  // namespace
@@ -352,7 +352,7 @@ BlockLayout token_layout(const PatternSpec& spec, int blocks) {
     for (int row = 0; row < blocks; ++row) {
         for (int column = 0; column < blocks; ++column)
             if (std::abs(row - column) <= reach || row < with_globals || column < with_globals)
-                append(layout, column, place_of(mask_of(spec, row, column), layout.masks));
+                append_masked(layout, column, place_of(mask_of(spec, row, column), layout.masks));
         end_row(layout);
     }
     return layout;
@@ -368,11 +368,11 @@ BlockLayout windows_behind_front(const PatternSpec& spec, int front, int blocks)
         places.push_back(place_of(mask_of(window, reach, column), layout.masks));
     for (int row = -front; row < blocks; ++row) {
         for (int column = 0; column < front; ++column)
-            append(layout, column, -1);
+            append_masked(layout, column, -1);
         for (int column = std::max(0, row - reach); row >= 0 && column <= std::min(blocks - 1, row + reach);
              ++column) {
-            append(layout, front + column,
-                   places[static_cast<std::size_t>(std::ptrdiff_t{column} - row + reach)]);
+            append_masked(layout, front + column,
+                          places[static_cast<std::size_t>(std::ptrdiff_t{column} - row + reach)]);
         }
         end_row(layout);
     }

@@ -20,7 +20,7 @@ struct PoolKernel {
                      float* dx, float* d_sharpness);
 };
 
-// The first stage, `lanes` channels at a time; first_stage.hpp defines the result. A filter's sum at a base
+// The first stage, `lanes` channels at a time; stem.hpp defines the result. A filter's sum at a base
 // is bias + one table row per three letters under the filter. So no convolution is computed, and the sums
 // never leave the processor's registers.
 

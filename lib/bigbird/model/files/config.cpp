@@ -211,10 +211,6 @@ void read_labels(const Keys& keys, BigBirdConfig& config) {
     keys("classifier_head", config.classifier_head);
 }
 
-void require(bool condition, const std::string& message) {
-    if (!condition) throw ConfigError("model configuration: " + message);
-}
-
 void require_probability(double value, const std::string& key) {
     require(value >= 0 && value < 1, key + " must be at least 0 and below 1, not " + std::to_string(value));
 }

@@ -17,6 +17,10 @@
 
 namespace bigbird::model {
 
+inline void require(bool condition, const std::string& message) {
+    if (!condition) throw ConfigError("model configuration: " + message);
+}
+
 /// Reads keys of one config.json; every error names the key and the file.
 class Keys {
 public:

@@ -60,10 +60,6 @@ std::vector<std::vector<int>> read_dilations(const Keys& keys, std::int64_t laye
     return dilations;
 }
 
-void require(bool condition, const std::string& message) {
-    if (!condition) throw ConfigError("model configuration: " + message);
-}
-
 void require_count(std::size_t found, std::int64_t wanted, const std::string& key, const std::string& of) {
     require(static_cast<std::int64_t>(found) == wanted, key + " lists " + std::to_string(found) +
                                                             " numbers, the model has " +

@@ -5,7 +5,7 @@
 #pragma once
 
 #include "bigbird/bins/config.hpp"
-#include "bigbird/bins/own_motifs.hpp"
+#include "bigbird/bins/motifs.hpp"
 #include "bigbird/bins/substitutions.hpp"
 #include "bigbird/model/batching.hpp"
 #include "bigbird/model/bigbird.hpp"
