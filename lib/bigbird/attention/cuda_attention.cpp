@@ -98,29 +98,19 @@ private:
     mutable std::map<int, PassTeams> teams_;
 };
 
-/// Schedules by layout and device, each as long as its layout lives. Thread-safe.
-class ScheduleCache {
-public:
-    std::shared_ptr<const DeviceSchedule> get(const LayerLayout& layout, const at::Device& device) {
-        const std::scoped_lock lock(mutex_);
-        std::erase_if(kept_, [](const auto& item) { return item.second.layouts.expired(); });
-        Kept& kept = kept_[{layout.layouts.get(), device.str()}];
-        if (!kept.schedule) kept = {layout.layouts, std::make_shared<DeviceSchedule>(layout, device)};
-        return kept.schedule;
-    }
-
-private:
+/// Schedules by layout and device are kept as long as their layouts live. Thread-safe.
+std::shared_ptr<const DeviceSchedule> device_schedule(const LayerLayout& layout, const at::Device& device) {
     struct Kept {
         std::weak_ptr<const std::vector<BlockLayout>> layouts;
         std::shared_ptr<const DeviceSchedule> schedule;
     };
-    std::mutex mutex_;
-    std::map<std::pair<const void*, std::string>, Kept> kept_;
-};
-
-std::shared_ptr<const DeviceSchedule> device_schedule(const LayerLayout& layout, const at::Device& device) {
-    static ScheduleCache cache;
-    return cache.get(layout, device);
+    static std::mutex mutex;
+    static std::map<std::pair<const void*, std::string>, Kept> all;
+    const std::scoped_lock lock(mutex);
+    std::erase_if(all, [](const auto& item) { return item.second.layouts.expired(); });
+    Kept& kept = all[{layout.layouts.get(), device.str()}];
+    if (!kept.schedule) kept = {layout.layouts, std::make_shared<DeviceSchedule>(layout, device)};
+    return kept.schedule;
 }
 
 cuda::UnitList describe(const cuda::WorkList& work, const DeviceWork& lists) {

@@ -44,12 +44,10 @@ struct StemOutput {
 /// computed by first_stage_reference() on a CPU.
 StemOutput first_stage(const at::Tensor& bases, const FirstStage& stage);
 
-/// Values of the filters that a part has at most: 256 MB in float32.
-inline constexpr std::int64_t values_of_part = 1 << 26;
-/// first_stage_reference() with at most `most` values of the filters in memory (at least those of a bin). The
-/// backward pass computes each part again.
+/// first_stage_reference() with at most `most` values of the filters in memory (at least those of a bin): 256
+/// MB in float32. The backward pass computes each part again.
 StemOutput first_stage_in_parts(const at::Tensor& bases, const FirstStage& stage,
-                                std::int64_t most = values_of_part);
+                                std::int64_t most = 1 << 26);
 
 /// The same by LibTorch's operations: any device, readable, slow.
 StemOutput first_stage_reference(const at::Tensor& bases, const FirstStage& stage);

@@ -193,11 +193,6 @@ EncoderLayerImpl::EncoderLayerImpl(const BigBirdConfig& config, int layer, Atten
     output_norm_ = output->register_module("LayerNorm", LayerNorm(hidden, config.layer_norm_eps));
 }
 
-std::array<at::Tensor, 3> EncoderLayerImpl::project(const at::Tensor& x, const PassContext& pass) const {
-    if (pass.packed) return packed_linear(x, {query_.get(), key_.get(), value_.get()});
-    return {query_->forward(x), key_->forward(x), value_->forward(x)};
-}
-
 /// Attention's output before its last projection.
 at::Tensor EncoderLayerImpl::attend(const at::Tensor& x, const PassContext& pass) const {
     const std::int64_t batch = x.size(0), length = x.size(1), hidden = x.size(2);
@@ -207,11 +202,19 @@ at::Tensor EncoderLayerImpl::attend(const at::Tensor& x, const PassContext& pass
     const auto turned = [&](const at::Tensor& y) {
         return pass.rotary.cosine.defined() ? rotate(by_head(y), pass.rotary) : by_head(y);
     };
-    const auto [query, key, value] = project(x, pass);
+    const auto [query, key, value] =
+        pass.packed ? packed_linear(x, {query_.get(), key_.get(), value_.get()})
+                    : std::array{query_->forward(x), key_->forward(x), value_->forward(x)};
     const std::array<at::Tensor, 3> of_heads{turned(query), turned(key), by_head(value)};
-    const at::Tensor context = plan_.features  ? attend_features(of_heads, pass)
-                               : plan_.windows ? attend_windows(of_heads, x, pass)
-                                               : attend_blocks(of_heads, pass, x.options());
+    at::Tensor context;
+    if (plan_.features) {
+        const at::Tensor features = plan_.features->get(pass.redraw, layer_, x.device());
+        context = attention::feature_attention(of_heads[0], of_heads[1], of_heads[2], pass.mask, features,
+                                               plan_.features->kernel());
+    } else {
+        context =
+            plan_.windows ? attend_windows(of_heads, x, pass) : attend_blocks(of_heads, pass, x.options());
+    }
     return context.transpose(1, 2).reshape({batch, length, hidden});
 }
 
@@ -226,14 +229,6 @@ at::Tensor EncoderLayerImpl::attend_blocks(const std::array<at::Tensor, 3>& of_h
                                   probability_dropout_, pass.key, {Place::attention_probabilities, layer_});
     }
     return attention::sparse_attention(query, key, value, pass.mask, *layout, pass.backend, factors);
-}
-
-at::Tensor EncoderLayerImpl::attend_features(const std::array<at::Tensor, 3>& of_heads,
-                                             const PassContext& pass) const {
-    const auto& [query, key, value] = of_heads;
-    return attention::feature_attention(query, key, value, pass.mask,
-                                        plan_.features->get(pass.redraw, layer_, query.device()),
-                                        plan_.features->kernel());
 }
 
 at::Tensor EncoderLayerImpl::attend_windows(const std::array<at::Tensor, 3>& of_heads, const at::Tensor& x,

@@ -114,13 +114,10 @@ public:
 private:
     at::Tensor forward_post_norm(const at::Tensor& x, const PassContext& pass) const;
     at::Tensor forward_pre_norm(const at::Tensor& x, const PassContext& pass) const;
-    /// Queries, keys and values, (batch, length, hidden).
-    std::array<at::Tensor, 3> project(const at::Tensor& x, const PassContext& pass) const;
     at::Tensor attend(const at::Tensor& x, const PassContext& pass) const;
     /// Queries, keys and values, and the result: (batch, heads, length, head_dim).
     at::Tensor attend_blocks(const std::array<at::Tensor, 3>& of_heads, const PassContext& pass,
                              const at::TensorOptions& of_factors) const;
-    at::Tensor attend_features(const std::array<at::Tensor, 3>& of_heads, const PassContext& pass) const;
     /// x: (batch, length, hidden), for the projections of global tokens.
     at::Tensor attend_windows(const std::array<at::Tensor, 3>& of_heads, const at::Tensor& x,
                               const PassContext& pass) const;

@@ -196,6 +196,65 @@ void append_row(BlockLayout& layout, const std::vector<std::int32_t>& counts) {
     end_row(layout);
 }
 
+// Longformer's patterns: windows counted in tokens become blocks with element masks.
+
+/// Whether token i attends token j.
+bool token_attends(const PatternSpec& spec, std::int64_t i, std::int64_t j) {
+    if (i < spec.global_tokens || j < spec.global_tokens) return true;
+    const std::int64_t distance = std::abs(i - j);
+    return distance <= std::int64_t{spec.window_tokens} * spec.dilation && distance % spec.dilation == 0;
+}
+
+ElementMask mask_of(const PatternSpec& spec, int row, int column) {
+    const std::int64_t block = spec.block_size;
+    ElementMask mask;
+    mask.reserve(static_cast<std::size_t>(block * block));
+    for (std::int64_t i = row * block; i < (row + 1) * block; ++i)
+        for (std::int64_t j = column * block; j < (column + 1) * block; ++j)
+            mask.push_back(token_attends(spec, i, j) ? 1 : 0);
+    return mask;
+}
+
+/// The furthest block that a window reaches.
+int reach_of(const PatternSpec& spec, int blocks) {
+    const std::int64_t tokens = std::int64_t{spec.window_tokens} * spec.dilation;
+    return static_cast<int>(std::min<std::int64_t>(blocks, filled_blocks(tokens, spec.block_size)));
+}
+
+constexpr std::int32_t not_attended = -2;
+
+/// Returns a mask's index in `masks`, adding it if new; -1 where all is attended, or not_attended.
+std::int32_t place_of(ElementMask mask, std::vector<ElementMask>& masks) {
+    const auto attended = std::ranges::count(mask, std::uint8_t{1});
+    if (attended == 0) return not_attended;
+    if (attended == static_cast<std::ptrdiff_t>(mask.size())) return -1;
+    const auto found = std::ranges::find(masks, mask);
+    const auto index = static_cast<std::int32_t>(found - masks.begin());
+    if (found == masks.end()) masks.push_back(std::move(mask));
+    return index;
+}
+
+void append_masked(BlockLayout& layout, int column, std::int32_t index) {
+    if (index == not_attended) return;
+    append(layout, static_cast<std::size_t>(column), 1);
+    layout.mask.push_back(index);
+}
+
+/// Blocks without an attended token are left out, fully attended blocks have no mask, and equal masks are
+/// kept once.
+BlockLayout token_layout(const PatternSpec& spec, int blocks) {
+    const int reach = reach_of(spec, blocks);
+    const std::int64_t with_globals = filled_blocks(spec.global_tokens, spec.block_size);
+    BlockLayout layout;
+    for (int row = 0; row < blocks; ++row) {
+        for (int column = 0; column < blocks; ++column)
+            if (std::abs(row - column) <= reach || row < with_globals || column < with_globals)
+                append_masked(layout, column, place_of(mask_of(spec, row, column), layout.masks));
+        end_row(layout);
+    }
+    return layout;
+}
+
 }  // namespace
 
 bool PatternSpec::is_global(int blocks, int block) const {
@@ -296,64 +355,6 @@ BlockLayout make_layout(const PatternSpec& spec, int blocks, int layer, int head
             add_uniform(counts, spec.random_blocks, stream.split(number(row)));
         }
         append_row(layout, counts);
-    }
-    return layout;
-}
-
-namespace {
-
-ElementMask mask_of(const PatternSpec& spec, int row, int column) {
-    const std::int64_t block = spec.block_size;
-    ElementMask mask;
-    mask.reserve(static_cast<std::size_t>(block * block));
-    for (std::int64_t i = row * block; i < (row + 1) * block; ++i)
-        for (std::int64_t j = column * block; j < (column + 1) * block; ++j)
-            mask.push_back(token_attends(spec, i, j) ? 1 : 0);
-    return mask;
-}
-
-/// The furthest block that a window reaches.
-int reach_of(const PatternSpec& spec, int blocks) {
-    const std::int64_t tokens = std::int64_t{spec.window_tokens} * spec.dilation;
-    return static_cast<int>(std::min<std::int64_t>(blocks, (tokens + spec.block_size - 1) / spec.block_size));
-}
-
-constexpr std::int32_t not_attended = -2;
-
-/// Returns a mask's index in `masks`, adding it if new; -1 where all is attended, or not_attended.
-std::int32_t place_of(ElementMask mask, std::vector<ElementMask>& masks) {
-    const auto attended = std::ranges::count(mask, std::uint8_t{1});
-    if (attended == 0) return not_attended;
-    if (attended == static_cast<std::ptrdiff_t>(mask.size())) return -1;
-    const auto found = std::ranges::find(masks, mask);
-    const auto index = static_cast<std::int32_t>(found - masks.begin());
-    if (found == masks.end()) masks.push_back(std::move(mask));
-    return index;
-}
-
-void append_masked(BlockLayout& layout, int column, std::int32_t index) {
-    if (index == not_attended) return;
-    append(layout, static_cast<std::size_t>(column), 1);
-    layout.mask.push_back(index);
-}
-
-}  // namespace
-
-bool token_attends(const PatternSpec& spec, std::int64_t i, std::int64_t j) {
-    if (i < spec.global_tokens || j < spec.global_tokens) return true;
-    const std::int64_t distance = std::abs(i - j);
-    return distance <= std::int64_t{spec.window_tokens} * spec.dilation && distance % spec.dilation == 0;
-}
-
-BlockLayout token_layout(const PatternSpec& spec, int blocks) {
-    const int reach = reach_of(spec, blocks);
-    const int with_globals = (spec.global_tokens + spec.block_size - 1) / spec.block_size;
-    BlockLayout layout;
-    for (int row = 0; row < blocks; ++row) {
-        for (int column = 0; column < blocks; ++column)
-            if (std::abs(row - column) <= reach || row < with_globals || column < with_globals)
-                append_masked(layout, column, place_of(mask_of(spec, row, column), layout.masks));
-        end_row(layout);
     }
     return layout;
 }

@@ -107,22 +107,18 @@ struct BlockLayout {
     bool operator==(const BlockLayout&) const = default;
 };
 
+/// How many blocks hold some tokens.
+constexpr std::int64_t filled_blocks(std::int64_t tokens, std::int64_t block_size) {
+    return (tokens + block_size - 1) / block_size;
+}
+
 /// The layout of `blocks` blocks; full where the sequence is short (full_up_to_blocks) or spec.full. Columns
 /// of a row ascend. Deterministic. Throws ConfigError if a plan of random blocks cannot be drawn.
 BlockLayout make_layout(const PatternSpec& spec, int blocks, int layer, int head);
 
-// Longformer's patterns: windows counted in tokens become blocks with element masks.
-
-/// Whether token i attends token j by PatternKind::longformer.
-bool token_attends(const PatternSpec& spec, std::int64_t i, std::int64_t j);
-
-/// Blocks without an attended token are left out, fully attended blocks have no mask, and equal masks are
-/// kept once.
-BlockLayout token_layout(const PatternSpec& spec, int blocks);
-
-/// The window of `spec` over `blocks` blocks, preceded by `front` blocks with copies of global tokens.
-/// Ignores the spec's global_tokens. Every row attends all of the front; rows of the front attend nothing
-/// else.
+/// The window of a Longformer's `spec` over `blocks` blocks, preceded by `front` blocks with copies of global
+/// tokens. Ignores the spec's global_tokens. Every row attends all of the front; rows of the front attend
+/// nothing else.
 BlockLayout windows_behind_front(const PatternSpec& spec, int front, int blocks);
 
 // Biases that every backend adds to scores.

@@ -162,7 +162,7 @@ std::string_view attention_type(const BigBirdConfig& config) {
 }
 
 int blocks_filled(std::int64_t tokens, int block_size) {
-    return static_cast<int>((tokens + block_size - 1) / std::max(block_size, 1));
+    return static_cast<int>(attention::filled_blocks(tokens, std::max(block_size, 1)));
 }
 
 /// Sets the defaults that extra global tokens imply.
