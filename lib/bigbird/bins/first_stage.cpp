@@ -108,10 +108,8 @@ Operands operands_of(const at::Tensor& bases, const FirstStage& stage) {
     return all;
 }
 
-using Two = std::array<at::Tensor, 2>;
-
 /// Positions, (windows, outputs, channels), and sites, (windows, sites, site_channels).
-Two forward_on_cpu(const Operands& given) {
+torch::autograd::variable_list forward_on_cpu(const Operands& given) {
     const std::int64_t lanes = stem_kernels().first.lanes;
     const FirstShape& shape = given.shape;
     at::Tensor y = at::empty({given.windows(), shape.outputs, shape.stride}, given.bias.options());
@@ -167,8 +165,7 @@ public:
         context->saved_data["shape"] = std::vector<std::int64_t>{
             shape.outputs, shape.outputs_of_site, shape.pool,        shape.strands,
             shape.chunks,  shape.stride,          shape.site_stride, given.site_groups};
-        const auto [y, sites] = forward_on_cpu(given);
-        return {y, sites};
+        return forward_on_cpu(given);
     }
     static torch::autograd::variable_list backward(torch::autograd::AutogradContext* context,
                                                    const torch::autograd::variable_list& gradients) {
@@ -219,18 +216,11 @@ StemOutput first_stage(const at::Tensor& bases, const FirstStage& stage) {
     if (!bases.device().is_cpu() || bases.dim() == 3 || stage.pool > most_pool)
         return first_stage_reference(bases, stage);
     const Operands given = operands_of(bases, stage);
-    at::Tensor y, sites;
-    if (at::GradMode::is_enabled()) {
-        const auto both = OnCpu::apply(given.table, given.bias, given.sharpness, given);
-        y = both[0];
-        sites = both[1];
-    } else {
-        const Two both = forward_on_cpu(given);
-        y = both[0];
-        sites = both[1];
-    }
-    return {y.narrow(2, 0, stage.weight.size(0)),
-            stage.motif_filters > 0 ? sites.narrow(2, 0, stage.motif_filters) : at::Tensor()};
+    const auto both = at::GradMode::is_enabled()
+                          ? OnCpu::apply(given.table, given.bias, given.sharpness, given)
+                          : forward_on_cpu(given);
+    return {both[0].narrow(2, 0, stage.weight.size(0)),
+            stage.motif_filters > 0 ? both[1].narrow(2, 0, stage.motif_filters) : at::Tensor()};
 }
 
 StemOutput first_stage_in_parts(const at::Tensor& bases, const FirstStage& stage, std::int64_t most) {

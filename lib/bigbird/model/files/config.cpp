@@ -132,13 +132,6 @@ void write_rotary(const RotaryForm& form, Json& json) {
                             {"factor", form.factor}};
 }
 
-/// Only for attention_type "performer".
-void read_performer(const Keys& keys, attention::FeatureSpec& spec) {
-    if (!keys.has("performer")) return;
-    each_of_performer(spec, keys.inside("performer", {"features", "kernel", "orthogonal", "redraw_every",
-                                                      "seed", "redraw"}));
-}
-
 /// block_sparse, original_full, performer or longformer, which model_type longformer means.
 void read_attention_type(const Keys& keys, bool is_longformer, BigBirdConfig& config) {
     std::string type = is_longformer ? "longformer" : "block_sparse";
@@ -150,7 +143,11 @@ void read_attention_type(const Keys& keys, bool is_longformer, BigBirdConfig& co
     config.pattern.full = type == "original_full";
     keys.require(type == "performer" || !keys.has("performer"), "performer",
                  "absent unless attention_type is performer");
-    if (type == "performer") read_performer(keys, config.performer.emplace());
+    if (type == "performer") config.performer.emplace();
+    if (keys.has("performer")) {
+        each_of_performer(*config.performer, keys.inside("performer", {"features", "kernel", "orthogonal",
+                                                                       "redraw_every", "seed", "redraw"}));
+    }
     if (type == "longformer")
         config.longformer = read_longformer(keys, config.num_hidden_layers, config.num_attention_heads);
 }
@@ -184,14 +181,6 @@ void read_pattern(const Keys& keys, BigBirdConfig& config) {
                  std::to_string(attention::uniform_version));
     each_of_windows(pattern, keys);
     if (pattern.kind == PatternKind::longformer) pattern.random_source = RandomSource::uniform;
-}
-
-/// LongformerConfig's defaults for missing keys.
-void expect_longformer(BigBirdConfig& config) {
-    config.vocab_size = 30'522;
-    config.max_position_embeddings = 512;
-    config.hidden_act = "gelu";
-    config.pad_token_id = 1;
 }
 
 void read_labels(const Keys& keys, BigBirdConfig& config) {
@@ -363,7 +352,12 @@ BigBirdConfig config_from_json(const Json& json, const std::filesystem::path& wh
     BigBirdConfig config;
     config.vocab_size = 50'358;  // transformers' default if the key is missing
     config.attention_probs_dropout_prob = 0.1;
-    if (is_longformer) expect_longformer(config);
+    if (is_longformer) {  // LongformerConfig's defaults for missing keys
+        config.vocab_size = 30'522;
+        config.max_position_embeddings = 512;
+        config.hidden_act = "gelu";
+        config.pad_token_id = 1;
+    }
     each_size(config, keys);
     keys("pad_token_id", config.pad_token_id);
     keys("block_size", config.pattern.block_size);

@@ -103,15 +103,10 @@ struct Gradients {
     at::Tensor hidden, weight, bias;
 };
 
-struct Sums {
-    at::Tensor nats, correct;
-    at::Tensor row_nats, row_correct;
-};
-
 /// One chunk of rows; adds to the sums and, where there are any, to the gradients.
 void add_chunk(const at::Tensor& hidden, const at::Tensor& weight, const at::Tensor& bias,
                const at::Tensor& labels, const at::Tensor& weights, std::int64_t begin, std::int64_t rows,
-               bool fused, Sums& sums, Gradients& gradients) {
+               bool fused, LinearCrossEntropy& sums, Gradients& gradients) {
     const at::Tensor x = hidden.narrow(0, begin, rows);
     const at::Tensor logits = at::linear(x, weight, bias);  // (rows, vocab)
     const bool differentiate = gradients.hidden.defined();
@@ -139,9 +134,9 @@ public:
                                                   std::int64_t chunk_rows, bool fused, bool differentiate) {
         const at::TensorOptions options = hidden.options().requires_grad(false);
         const std::int64_t count = hidden.size(0);
-        Sums sums{at::zeros({}, options.dtype(at::kFloat)), at::zeros({}, options.dtype(at::kLong)),
-                  at::zeros({count}, options.dtype(at::kFloat)),
-                  at::zeros({count}, options.dtype(at::kBool))};
+        LinearCrossEntropy sums{
+            at::zeros({}, options.dtype(at::kFloat)), at::zeros({}, options.dtype(at::kLong)),
+            at::zeros({count}, options.dtype(at::kFloat)), at::zeros({count}, options.dtype(at::kBool))};
         Gradients gradients;
         if (differentiate) gradients = {at::empty_like(hidden), at::zeros_like(weight), at::zeros_like(bias)};
         for (std::int64_t begin = 0; begin < hidden.size(0); begin += chunk_rows) {
