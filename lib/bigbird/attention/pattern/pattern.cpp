@@ -2,6 +2,7 @@
 #include "bigbird/attention/pattern/pattern.hpp"
 
 #include "bigbird/core/check.hpp"
+#include "bigbird/core/choice.hpp"
 #include "bigbird/core/error.hpp"
 #include "bigbird/core/rng.hpp"
 
@@ -290,41 +291,22 @@ PatternSpec PatternSpec::in_training() const {
 }
 
 PatternSpec named_pattern(const std::string& name) {
-    PatternSpec spec;
-    const auto parts = [&](int globals, int window, int random) {
-        spec.global_blocks = globals;
-        spec.window_blocks = window;
-        spec.random_blocks = random;
-        return spec;
-    };
-    if (name == "bigbird") return spec;
-    if (name == "window") return parts(0, 3, 0);
-    if (name == "random") return parts(0, 0, 3);
-    if (name == "random+window") return parts(0, 3, 3);
-    if (name == "bigbird-first" || name == "bigbird-etc") {
-        spec.globals = GlobalPlacement::first;
-        spec.block_size = name == "bigbird-etc" ? 84 : 64;
-        return name == "bigbird-etc" ? parts(4, 3, 0) : spec;
-    }
-    if (name == "full") {
-        spec.full = true;
-        return spec;
-    }
-    spec.kind = PatternKind::longformer;
-    if (name == "dilated") {
-        spec.window_tokens = 128;
-        spec.dilation = 2;
-        return spec;
-    }
-    if (name == "global+sliding") {
-        spec.global_tokens = 64;
-        return spec;
-    }
-    if (name == "sliding") return spec;
-    throw ConfigError(
-        "no attention pattern is named '" + name +
-        "': choose bigbird, bigbird-first, bigbird-etc, full, window, random, random+window, sliding, "
-        "dilated or global+sliding");
+    constexpr auto first = GlobalPlacement::first;
+    constexpr auto longformer = PatternKind::longformer;
+    constexpr Choices<PatternSpec, 10> patterns{
+        {{{}, "bigbird"},
+         {{.globals = first}, "bigbird-first"},
+         {{.block_size = 84, .global_blocks = 4, .random_blocks = 0, .globals = first}, "bigbird-etc"},
+         {{.full = true}, "full"},
+         {{.global_blocks = 0, .random_blocks = 0}, "window"},
+         {{.global_blocks = 0, .window_blocks = 0}, "random"},
+         {{.global_blocks = 0}, "random+window"},
+         {{.kind = longformer}, "sliding"},
+         {{.kind = longformer, .window_tokens = 128, .dilation = 2}, "dilated"},
+         {{.kind = longformer, .global_tokens = 64}, "global+sliding"}}};
+    for (const auto& [pattern, word] : patterns)
+        if (word == name) return pattern;
+    throw ConfigError("no attention pattern is named '" + name + "': choose " + list_of_words(patterns));
 }
 
 BlockLayout make_layout(const PatternSpec& spec, int blocks, int layer, int head) {
