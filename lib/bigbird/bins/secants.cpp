@@ -41,7 +41,7 @@ at::Tensor zero_of(const at::Tensor& x) {
 
 }  // namespace
 
-SecantGuard::SecantGuard(int points) : before_(std::exchange(line_points, points)) {}
+SecantGuard::SecantGuard(int size) : before_(std::exchange(line_points, size)) {}
 
 SecantGuard::~SecantGuard() {
     line_points = before_;
