@@ -2,8 +2,7 @@
 // The stages of bigbird-bins' stem, preset tiny, by our kernels and by their slow twins: 2 windows of 12,800
 // bases; and substitutions in a window of tiny and small, by slices and by whole windows. On as many threads
 // as LibTorch takes. BIGBIRD_CPU limits the instruction set.
-#include "bigbird/bins/first_stage.hpp"
-#include "bigbird/bins/later_stage.hpp"
+#include "bigbird/bins/stem.hpp"
 #include "bigbird/bins/substitutions.hpp"
 
 #include <ATen/ATen.h>

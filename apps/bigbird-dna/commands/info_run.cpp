@@ -5,7 +5,7 @@
 #include "bigbird/attention/cuda/host/kernel_library.hpp"
 #include "bigbird/core/error.hpp"
 #include "bigbird/core/system/program_file.hpp"
-#include "bigbird/model/device/libtorch_cuda.hpp"
+#include "bigbird/model/device/device.hpp"
 #include "bigbird/training/ranks/rank_spec.hpp"
 
 #include <ATen/Context.h>

@@ -6,7 +6,7 @@
 #include "options/training_options.hpp"
 #include "support/help_notes.hpp"
 
-#include "bigbird/model/gpu/cuda_driver.hpp"
+#include "bigbird/model/gpu/gpu_facts.hpp"
 #include "bigbird/pretraining/specs/pretrain_spec.hpp"
 
 #include <memory>

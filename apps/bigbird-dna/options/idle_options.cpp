@@ -89,9 +89,9 @@ std::string name_of_model(const FinetuneSpec& spec) {
 
 void refuse_idle_options(const CLI::App& command, const FinetuneSpec& spec) {
     // An unknown architecture, or one only for promoters, is refused by its own message.
-    const auto& known = baselines::architecture_names();
-    const bool is_baseline = std::ranges::find(known, spec.architecture) != known.end();
-    if (!spec.is_bigbird() && !spec.is_bins() && !spec.is_sequence() && !is_baseline) return;
+    if (!spec.is_bigbird() && !spec.is_bins() && !spec.is_sequence() &&
+        !baselines::is_baseline(spec.architecture))
+        return;
     for (const CLI::Option* option :
          command.get_options([](const CLI::Option* each) { return each->count() > 0; })) {
         for (const Readers& readers : all_readers()) {

@@ -28,7 +28,7 @@ namespace {
 /// (block, block): the bias that a column of a layout adds to scores.
 at::Tensor entry_bias(const BlockLayout& layout, std::size_t entry, std::int64_t block) {
     const at::Tensor bias = at::full({block, block}, std::log(layout.multiplicity[entry]), at::kDouble);
-    if (layout.mask.empty() || layout.mask[entry] < 0) return bias;
+    if (!layout.is_masked(entry)) return bias;
     const ElementMask& mask = layout.masks[static_cast<std::size_t>(layout.mask[entry])];
     const at::Tensor attended = at::tensor(at::ArrayRef<std::uint8_t>(mask), at::kByte).view({block, block});
     return bias.masked_fill_(attended == 0, masked_bias);
@@ -42,9 +42,7 @@ at::Tensor dense_bias(const LayerLayout& layout, const at::TensorOptions& option
     for (int head = 0; head < layout.heads; ++head) {
         const BlockLayout& of_head = (*layout.layouts)[static_cast<std::size_t>(head)];
         for (int row = 0; row < layout.blocks; ++row) {
-            const auto begin = static_cast<std::size_t>(of_head.row_offsets[static_cast<std::size_t>(row)]);
-            const auto end = static_cast<std::size_t>(of_head.row_offsets[static_cast<std::size_t>(row) + 1]);
-            for (std::size_t i = begin; i < end; ++i) {
+            for (const std::size_t i : of_head.entries(row)) {
                 bias[head]
                     .narrow(0, row * block, block)
                     .narrow(1, of_head.columns[i] * block, block)

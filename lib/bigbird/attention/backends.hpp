@@ -38,19 +38,25 @@ bool can_fuse(const at::Tensor& q);
 /// DeviceError where the kernels' library is missing or the GPU cannot run them. The first call with a layout
 /// and a number of samples on a device copies a schedule there, so it must not be the one that a CUDA graph
 /// captures.
+/// `gradients`: the kernels of the backward pass if they are others, for tests of a single kernel.
 at::Tensor cuda_attention(const at::Tensor& q, const at::Tensor& k, const at::Tensor& v,
-                          const at::Tensor& key_mask, const LayerLayout& layout, cuda::KernelSet kernels);
+                          const at::Tensor& key_mask, const LayerLayout& layout, cuda::KernelSet kernels,
+                          std::optional<cuda::KernelSet> gradients = {});
 /// The fastest kernels of ours for heads of this size and numbers of this type on a GPU: what `automatic`
 /// takes. None on a CPU, for float32, and where the library is missing, which is said once.
 std::optional<cuda::KernelSet> best_kernels(const at::Device& device, at::ScalarType type,
                                             std::int64_t head_dim);
-/// cuda_attention() with gradients by another set of kernels, for tests of a single kernel.
-at::Tensor cuda_attention(const at::Tensor& q, const at::Tensor& k, const at::Tensor& v,
-                          const at::Tensor& key_mask, const LayerLayout& layout, cuda::KernelSet forward,
-                          cuda::KernelSet backward);
 /// Calls launch(stream) for the current stream of the device, which is then the current one. Throws
 /// DeviceError with `what` where the result is not 0.
 void run_kernels(const at::Device& device, const std::string& what, const std::function<int(void*)>& launch);
+
+/// Whether the CUDA kernels know a type, and its name there.
+inline bool is_half(at::ScalarType type) {
+    return type == at::kBFloat16 || type == at::kHalf;
+}
+inline cuda::Element element_of(at::ScalarType type) {
+    return type == at::kHalf ? cuda::Element::fp16 : cuda::Element::bf16;
+}
 
 /// Only for full layouts: LibTorch's scaled_dot_product_attention.
 at::Tensor full_attention(const at::Tensor& q, const at::Tensor& k, const at::Tensor& v,
@@ -67,8 +73,6 @@ at::Tensor empty_result(const at::Tensor& like);
 // (tests/bench/attention_bench); scripts/checks/fit_attention_costs.py fits two rates per candidate and type,
 // kept in backend_cost.cpp. The choice depends only on shape, type and processor, so the same inputs give the
 // same bytes on every run. Timing each run would not guarantee that.
-
-class FusedKernel;
 
 /// An implementation of attention: a fused kernel, or ATen's if `kernel` is null (`blocked`, or for full
 /// layouts LibTorch's attention).

@@ -98,29 +98,19 @@ private:
     mutable std::map<int, PassTeams> teams_;
 };
 
-/// Schedules by layout and device, each as long as its layout lives. Thread-safe.
-class ScheduleCache {
-public:
-    std::shared_ptr<const DeviceSchedule> get(const LayerLayout& layout, const at::Device& device) {
-        const std::scoped_lock lock(mutex_);
-        std::erase_if(kept_, [](const auto& item) { return item.second.layouts.expired(); });
-        Kept& kept = kept_[{layout.layouts.get(), device.str()}];
-        if (!kept.schedule) kept = {layout.layouts, std::make_shared<DeviceSchedule>(layout, device)};
-        return kept.schedule;
-    }
-
-private:
+/// Schedules by layout and device are kept as long as their layouts live. Thread-safe.
+std::shared_ptr<const DeviceSchedule> device_schedule(const LayerLayout& layout, const at::Device& device) {
     struct Kept {
         std::weak_ptr<const std::vector<BlockLayout>> layouts;
         std::shared_ptr<const DeviceSchedule> schedule;
     };
-    std::mutex mutex_;
-    std::map<std::pair<const void*, std::string>, Kept> kept_;
-};
-
-std::shared_ptr<const DeviceSchedule> device_schedule(const LayerLayout& layout, const at::Device& device) {
-    static ScheduleCache cache;
-    return cache.get(layout, device);
+    static std::mutex mutex;
+    static std::map<std::pair<const void*, std::string>, Kept> all;
+    const std::scoped_lock lock(mutex);
+    std::erase_if(all, [](const auto& item) { return item.second.layouts.expired(); });
+    Kept& kept = all[{layout.layouts.get(), device.str()}];
+    if (!kept.schedule) kept = {layout.layouts, std::make_shared<DeviceSchedule>(layout, device)};
+    return kept.schedule;
 }
 
 cuda::UnitList describe(const cuda::WorkList& work, const DeviceWork& lists) {
@@ -179,7 +169,7 @@ cuda::Arguments arguments_of(const at::Tensor& q, const at::Tensor& k, const at:
                              const LayerLayout& layout, cuda::KernelSet kernels) {
     cuda::Arguments a;
     a.kernels = kernels;
-    a.element = q.scalar_type() == at::kHalf ? cuda::Element::fp16 : cuda::Element::bf16;
+    a.element = element_of(q.scalar_type());
     a.samples = static_cast<std::int32_t>(q.size(0));
     a.heads = static_cast<std::int32_t>(q.size(1));
     a.head_dim = static_cast<std::int32_t>(q.size(3));
@@ -267,9 +257,7 @@ public:
 
 std::optional<cuda::KernelSet> best_kernels(const at::Device& device, at::ScalarType type,
                                             std::int64_t head_dim) {
-    if ((type != at::kBFloat16 && type != at::kHalf) || !cuda::kernels_serve(device.is_cuda()) ||
-        !cuda::has_kernel_library())
-        return {};
+    if (!is_half(type) || !cuda::kernels_serve(device.is_cuda()) || !cuda::has_kernel_library()) return {};
     const c10::OptionalDeviceGuard guard(device.is_cpu() ? std::nullopt : std::optional(device));
     for (const cuda::KernelSet set : {cuda::KernelSet::hopper, cuda::KernelSet::general}) {
         const cuda::KernelTable& table = cuda::kernel_library();
@@ -279,15 +267,10 @@ std::optional<cuda::KernelSet> best_kernels(const at::Device& device, at::Scalar
 }
 
 at::Tensor cuda_attention(const at::Tensor& q, const at::Tensor& k, const at::Tensor& v,
-                          const at::Tensor& key_mask, const LayerLayout& layout, cuda::KernelSet kernels) {
-    return cuda_attention(q, k, v, key_mask, layout, kernels, kernels);
-}
-
-at::Tensor cuda_attention(const at::Tensor& q, const at::Tensor& k, const at::Tensor& v,
                           const at::Tensor& key_mask, const LayerLayout& layout, cuda::KernelSet forward,
-                          cuda::KernelSet backward) {
-    const at::ScalarType type = q.scalar_type();
-    if (!cuda::kernels_serve(q.is_cuda()) || (type != at::kBFloat16 && type != at::kHalf))
+                          std::optional<cuda::KernelSet> gradients) {
+    const cuda::KernelSet backward = gradients.value_or(forward);
+    if (!cuda::kernels_serve(q.is_cuda()) || !is_half(q.scalar_type()))
         throw ConfigError("the attention backend fused needs bfloat16 or float16 on a GPU: choose blocked");
     const auto are_there = [&](cuda::KernelSet kernels) {
         return cuda::kernel_library().supports(kernels, static_cast<int>(q.size(3)));

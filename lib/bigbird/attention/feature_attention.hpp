@@ -44,4 +44,10 @@ private:
     std::map<std::pair<int, std::string>, Draw> kept_;
 };
 
+/// MKL chooses its vector functions in their first call. If two threads make that call at once, one of them
+/// may use a less exact function: exp in float was off by 7e-5 in one process of fifty
+/// (docs/development/measurements.md). So one thread makes the first call, before any parallel work.
+/// Thread-safe; later calls cost nothing.
+void choose_vector_functions();
+
 }  // namespace bigbird::attention

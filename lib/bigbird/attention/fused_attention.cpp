@@ -72,20 +72,34 @@ FusedProblem problem_of(const at::Tensor& q, const at::Tensor& k, const at::Tens
     return problem;
 }
 
+/// The operands of all groups in the kernel's form.
+class PackedGroups {
+public:
+    PackedGroups(const FusedKernel& kernel, const FusedProblem& problem, bool backward)
+        : bytes_(kernel.packed_bytes(problem, backward)),
+          packed_(bytes(bytes_ * static_cast<std::size_t>(problem.groups()))) {
+        for_tasks(
+            problem.groups(), kernel.scratch_bytes(problem, backward),
+            [&](std::int64_t group, std::byte* scratch) {
+                kernel.pack(problem, group, backward, of(group), scratch);
+            });
+    }
+    std::byte* of(std::int64_t group) const {
+        return memory_of(packed_) + static_cast<std::size_t>(group) * bytes_;
+    }
+
+private:
+    std::size_t bytes_;
+    at::Tensor packed_;
+};
+
 void forward(const FusedKernel& kernel, const FusedProblem& problem) {
-    const std::size_t packed_bytes = kernel.packed_bytes(problem, false),
-                      scratch_bytes = kernel.scratch_bytes(problem, false);
-    const at::Tensor packed = bytes(packed_bytes * static_cast<std::size_t>(problem.groups()));
-    const auto of_group = [&](std::int64_t group) {
-        return memory_of(packed) + static_cast<std::size_t>(group) * packed_bytes;
-    };
-    for_tasks(problem.groups(), scratch_bytes, [&](std::int64_t group, std::byte* scratch) {
-        kernel.pack(problem, group, false, of_group(group), scratch);
-    });
-    for_tasks(problem.groups() * problem.blocks, scratch_bytes, [&](std::int64_t task, std::byte* scratch) {
-        const std::int64_t group = task / problem.blocks;
-        kernel.forward_row(problem, group, task % problem.blocks, of_group(group), scratch);
-    });
+    const PackedGroups packed(kernel, problem, false);
+    for_tasks(problem.groups() * problem.blocks, kernel.scratch_bytes(problem, false),
+              [&](std::int64_t task, std::byte* scratch) {
+                  const std::int64_t group = task / problem.blocks;
+                  kernel.forward_row(problem, group, task % problem.blocks, packed.of(group), scratch);
+              });
 }
 
 /// Each task is a head of a sample, so that every pair of blocks is computed once.
@@ -101,27 +115,19 @@ void backward_by_groups(const FusedKernel& kernel, const FusedProblem& problem) 
 /// For too few heads and samples to occupy the threads: each pair of blocks is computed twice, once for its
 /// query and once for its key.
 void backward_by_blocks(const FusedKernel& kernel, const FusedProblem& problem) {
-    const std::size_t packed_bytes = kernel.packed_bytes(problem, true),
-                      scratch_bytes = kernel.scratch_bytes(problem, true);
-    const at::Tensor packed = bytes(packed_bytes * static_cast<std::size_t>(problem.groups()));
-    const auto of_group = [&](std::int64_t group) {
-        return memory_of(packed) + static_cast<std::size_t>(group) * packed_bytes;
-    };
-    for_tasks(problem.groups(), scratch_bytes, [&](std::int64_t group, std::byte* scratch) {
-        kernel.pack(problem, group, true, of_group(group), scratch);
-    });
+    const PackedGroups packed(kernel, problem, true);
     std::vector<KeyRows> rows;
     for (std::int64_t head = 0; head < problem.heads; ++head)
         rows.push_back(transpose(problem.layout(head), problem.blocks));
-    for_tasks(2 * problem.groups() * problem.blocks, scratch_bytes,
+    for_tasks(2 * problem.groups() * problem.blocks, kernel.scratch_bytes(problem, true),
               [&](std::int64_t task, std::byte* scratch) {
                   const std::int64_t group = task / 2 / problem.blocks, block = task / 2 % problem.blocks;
                   if (task % 2 == 0)
-                      kernel.backward_row(problem, group, block, of_group(group), scratch);
+                      kernel.backward_row(problem, group, block, packed.of(group), scratch);
                   else
                       kernel.backward_column(problem, group, block,
                                              rows[static_cast<std::size_t>(group % problem.heads)],
-                                             of_group(group), scratch);
+                                             packed.of(group), scratch);
               });
 }
 

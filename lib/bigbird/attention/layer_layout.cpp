@@ -21,21 +21,11 @@ at::Tensor to_tensor(const std::vector<std::int64_t>& values, const at::Device& 
     return at::tensor(at::ArrayRef<std::int64_t>(values), at::kLong).to(device);
 }
 
-/// The range of a row's columns in a layout's lists: [begin, end).
-std::pair<std::size_t, std::size_t> entries_of(const BlockLayout& layout, std::int64_t row) {
-    return {index(layout.row_offsets[index(row)]), index(layout.row_offsets[index(row) + 1])};
-}
-
-bool is_masked(const BlockLayout& layout, std::size_t entry) {
-    return !layout.mask.empty() && layout.mask[entry] >= 0;
-}
-
 bool attends_all_once(const BlockLayout& layout, std::int64_t row) {
-    const auto [begin, end] = entries_of(layout, row);
-    bool once = end - begin == index(layout.rows());
-    for (std::size_t i = begin; i < end; ++i)
-        once = once && layout.multiplicity[i] == 1 && !is_masked(layout, i);
-    return once;
+    const auto entries = layout.entries(row);
+    return std::ssize(entries) == layout.rows() && std::ranges::all_of(entries, [&](std::size_t i) {
+               return layout.multiplicity[i] == 1 && !layout.is_masked(i);
+           });
 }
 
 /// (heads, rows, width): the columns of some rows of all heads, padded to the longest row.
@@ -48,22 +38,22 @@ struct Columns {
 
 Columns columns_of(const std::vector<BlockLayout>& heads, const std::vector<std::int64_t>& rows) {
     Columns all;
-    for (const BlockLayout& head : heads) {
-        for (const std::int64_t row : rows) {
-            const auto [begin, end] = entries_of(head, row);
-            all.width = std::max(all.width, static_cast<std::int64_t>(end - begin));
-        }
-    }
+    for (const BlockLayout& head : heads)
+        for (const std::int64_t row : rows)
+            all.width = std::max(all.width, static_cast<std::int64_t>(head.entries(row).size()));
     std::int64_t first_mask = 1;
     for (const BlockLayout& head : heads) {
         for (const std::int64_t row : rows) {
-            const auto [begin, end] = entries_of(head, row);
-            for (std::size_t i = begin; i < begin + index(all.width); ++i) {
-                const bool is_there = i < end;
-                all.columns.push_back(is_there ? head.columns[i] : 0);
-                all.bias.push_back(is_there ? std::log(head.multiplicity[i]) : masked_bias);
-                all.masks.push_back(is_there && is_masked(head, i) ? first_mask + head.mask[i] : 0);
+            const auto entries = head.entries(row);
+            for (const std::size_t i : entries) {
+                all.columns.push_back(head.columns[i]);
+                all.bias.push_back(std::log(head.multiplicity[i]));
+                all.masks.push_back(head.is_masked(i) ? first_mask + head.mask[i] : 0);
             }
+            const std::size_t rest = index(all.width) - entries.size();
+            all.columns.insert(all.columns.end(), rest, 0);
+            all.bias.insert(all.bias.end(), rest, masked_bias);
+            all.masks.insert(all.masks.end(), rest, 0);
         }
         first_mask += std::ssize(head.masks);
     }

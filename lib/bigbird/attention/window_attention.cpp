@@ -31,15 +31,7 @@ at::Tensor with_front(const at::Tensor& x, const GlobalTokens& tokens, std::int6
     return at::cat({at::constant_pad_nd(rows, {0, 0, 0, front - tokens.most()}), x}, 2);
 }
 
-int filled_blocks(std::int64_t tokens, int block_size) {
-    return static_cast<int>((tokens + block_size - 1) / block_size);
-}
-
 }  // namespace
-
-std::int64_t GlobalTokens::most() const {
-    return places.defined() ? places.size(1) : 0;
-}
 
 GlobalTokens find_global_tokens(const at::Tensor& global, const at::Tensor& key_mask) {
     BIGBIRD_EXPECTS(global.sizes() == key_mask.sizes() && global.scalar_type() == at::kBool,
@@ -70,7 +62,7 @@ WindowLayouts::WindowLayouts(std::vector<std::vector<PatternSpec>> windows) : wi
 std::shared_ptr<const LayerLayout> WindowLayouts::get(int blocks, std::int64_t globals, int layer,
                                                       const at::Device& device) {
     const std::vector<PatternSpec>& heads = windows_.at(static_cast<std::size_t>(layer));
-    const int block = heads.front().block_size, front = filled_blocks(globals, block);
+    const int block = heads.front().block_size, front = static_cast<int>(filled_blocks(globals, block));
     const auto first = static_cast<std::size_t>(std::ranges::find(windows_, heads) - windows_.begin());
     const std::scoped_lock lock(mutex_);
     auto& kept = layouts_[{blocks, front, first, device.str()}];

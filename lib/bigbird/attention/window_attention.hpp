@@ -25,7 +25,7 @@ struct GlobalTokens {
     at::Tensor places;
     at::Tensor are_real;  ///< (batch, most) bool: false after a sample's last global token
     at::Tensor local;     ///< (batch, length) bool: the real tokens that are not global
-    std::int64_t most() const;
+    std::int64_t most() const { return places.defined() ? places.size(1) : 0; }
 };
 
 /// Finds the real tokens that `global` marks. `global` and `key_mask`: (batch, length) bool. Waits for the

@@ -13,11 +13,6 @@ namespace bigbird::bins {
 
 namespace {
 
-at::Tensor chosen_labels(const Attributed& what) {
-    std::vector<std::int64_t> labels(what.labels.begin(), what.labels.end());
-    return at::tensor(labels, at::TensorOptions(at::kLong).device(what.letters.device()));
-}
-
 /// Gradients with respect to `letters` (samples, length, 4) of each label's scores, (samples, labels), summed
 /// over samples. Returns (labels, samples, length, 4).
 at::Tensor gradients_of(const at::Tensor& scores, const at::Tensor& letters,
@@ -95,7 +90,8 @@ at::Tensor deeplift(const Attributed& what, const at::Tensor& references, int po
 
 at::Tensor score_differences(const Attributed& what, const at::Tensor& references) {
     const at::Tensor own = scores_of(what, what.letters.unsqueeze(0)), other = scores_of(what, references);
-    return (own[0] - other.mean(0)).index_select(0, chosen_labels(what)).cpu();
+    const std::vector<std::int64_t> labels(what.labels.begin(), what.labels.end());
+    return (own[0] - other.mean(0)).cpu().index_select(0, at::tensor(labels, at::kLong));
 }
 
 }  // namespace bigbird::bins

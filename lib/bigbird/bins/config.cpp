@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "bigbird/bins/config.hpp"
 
+#include "bigbird/core/check.hpp"
 #include "bigbird/core/choice.hpp"
 #include "bigbird/core/error.hpp"
 #include "bigbird/core/formats/json_file.hpp"
@@ -83,7 +84,55 @@ void set_pools(std::vector<Stage>& stages, std::int64_t position) {
     }
 }
 
+/// Calls read() with errors that name the file.
+template <typename Read>
+auto read_description(const std::filesystem::path& where, const Read& read) {
+    try {
+        return read();
+    } catch (const Json::exception& error) {
+        throw InputError("the description of a model of bins is damaged: " + std::string(error.what()),
+                         where);
+    } catch (const ConfigError& error) {
+        throw InputError(error.what(), where);
+    }
+}
+
 }  // namespace
+
+void Grid::validate() const {
+    require_size(bin, 1, "bin");
+    require_size(window_bins, 1, "window_bins");
+    require_size(margin_bins, 0, "margin_bins");
+    require(core_bins() > 0, "margins of " + std::to_string(margin_bins) +
+                                 " bins leave nothing of a window of " + std::to_string(window_bins));
+}
+
+Json to_json(const Grid& grid) {
+    return {{"bin", grid.bin}, {"window_bins", grid.window_bins}, {"margin_bins", grid.margin_bins}};
+}
+
+Grid grid_from_json(const Json& json, const std::filesystem::path& where) {
+    return read_description(
+        where,
+        [&] {
+            const Grid grid{.bin = whole_number(json, "bin"),
+                            .window_bins = whole_number(json, "window_bins"),
+                            .margin_bins = whole_number(json, "margin_bins")};
+            grid.validate();
+            return grid;
+        });
+}
+
+std::vector<BinShare> shares_of(std::int64_t begin, std::int64_t end, std::int64_t bin) {
+    BIGBIRD_EXPECTS(0 <= begin && begin <= end, "an interval on a contig");
+    if (begin == end) return {{begin / bin, 1}};
+    std::vector<BinShare> shares;
+    for (std::int64_t i = begin / bin; i * bin < end; ++i) {
+        const std::int64_t bases = std::min(end, (i + 1) * bin) - std::max(begin, i * bin);
+        shares.push_back({i, static_cast<double>(bases) / static_cast<double>(end - begin)});
+    }
+    return shares;
+}
 
 std::int64_t BinsConfig::position_bases() const {
     std::int64_t bases = 1;
@@ -93,7 +142,7 @@ std::int64_t BinsConfig::position_bases() const {
 }
 
 void BinsConfig::validate() const {
-    grid().validate();
+    Grid::validate();
     require_stages(*this);
     const std::string misfit =
         " bases is no whole number of positions of " + std::to_string(position_bases());
@@ -171,51 +220,44 @@ Json to_json(const BinsConfig& config) {
     Json stages = Json::array();
     for (const Stage& stage : config.stages)
         stages.push_back({{"channels", stage.channels}, {"width", stage.width}, {"pool", stage.pool}});
-    return {{"bin", config.bin},
-            {"window_bins", config.window_bins},
-            {"margin_bins", config.margin_bins},
-            {"stages", stages},
-            {"both_strands", config.both_strands},
-            {"motif_filters", config.motif_filters},
-            {"mixing", word_of(mixings, config.mixing)},
-            {"norm", word_of(model::norm_choices, config.norm)},
-            {"positions", word_of(model::position_choices, config.positions)},
-            {"feed_forward", word_of(model::feed_forward_choices, config.feed_forward)},
-            {"head_dropout", config.head_dropout},
-            {"encoder", encoder_json(config.encoder)}};
+    Json json = to_json(config.grid());
+    json.update({{"stages", stages},
+                 {"both_strands", config.both_strands},
+                 {"motif_filters", config.motif_filters},
+                 {"mixing", word_of(mixings, config.mixing)},
+                 {"norm", word_of(model::norm_choices, config.norm)},
+                 {"positions", word_of(model::position_choices, config.positions)},
+                 {"feed_forward", word_of(model::feed_forward_choices, config.feed_forward)},
+                 {"head_dropout", config.head_dropout},
+                 {"encoder", encoder_json(config.encoder)}});
+    return json;
 }
 
 BinsConfig config_from_json(const Json& json, const std::filesystem::path& where) {
-    try {
-        BinsConfig config;
-        config.bin = whole_number(json, "bin");
-        config.window_bins = whole_number(json, "window_bins");
-        config.margin_bins = whole_number(json, "margin_bins");
-        config.stages.clear();
-        for (const Json& stage : json.at("stages")) {
-            config.stages.push_back({.channels = whole_number(stage, "channels"),
-                                     .width = whole_number(stage, "width"),
-                                     .pool = whole_number(stage, "pool")});
-        }
-        config.both_strands = json.value("both_strands", false);  // missing in older models
-        if (json.contains("motif_filters"))
-            config.motif_filters = whole_number(json, "motif_filters");  // likewise
-        config.mixing = parse_choice(mixings, "mixing", json.value("mixing", "attention"));
-        config.norm = parse_choice(model::norm_choices, "norm", json.at("norm").get<std::string>());
-        config.positions =
-            parse_choice(model::position_choices, "positions", json.at("positions").get<std::string>());
-        config.feed_forward = parse_choice(model::feed_forward_choices, "feed_forward",
-                                           json.at("feed_forward").get<std::string>());
-        config.head_dropout = json.at("head_dropout").get<double>();
-        config.encoder = model::config_from_json(json.at("encoder"), where);
-        config.validate();
-        return config;
-    } catch (const Json::exception& error) {
-        throw InputError("the description of a model of bins is damaged: " + std::string(error.what()),
-                         where);
-    } catch (const ConfigError& error) {
-        throw InputError(error.what(), where);
-    }
+    return read_description(
+        where,
+        [&] {
+            const auto choice = [&](const char* key, const auto& choices) {
+                return parse_choice(choices, key, json.at(key).get<std::string>());
+            };
+            BinsConfig config{grid_from_json(json, where)};
+            config.stages.clear();
+            for (const Json& stage : json.at("stages"))
+                config.stages.push_back({.channels = whole_number(stage, "channels"),
+                                         .width = whole_number(stage, "width"),
+                                         .pool = whole_number(stage, "pool")});
+            config.both_strands = json.value("both_strands", false);  // missing in older models
+            if (json.contains("motif_filters"))
+                config.motif_filters = whole_number(json, "motif_filters");  // likewise
+            config.mixing = parse_choice(mixings, "mixing", json.value("mixing", "attention"));
+            config.norm = choice("norm", model::norm_choices);
+            config.positions = choice("positions", model::position_choices);
+            config.feed_forward = choice("feed_forward", model::feed_forward_choices);
+            config.head_dropout = json.at("head_dropout").get<double>();
+            config.encoder = model::config_from_json(json.at("encoder"), where);
+            config.validate();
+            return config;
+        });
 }
 
 }  // namespace bigbird::bins

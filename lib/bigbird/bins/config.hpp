@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // The configuration of a bin model: convolutions over bases, learned pooling to positions, BigBird's encoder
-// over the positions, and a head for each bin of a window.
+// over the positions, and a head for each bin of a window. The positions of its windows on a contig, and the
+// bins that an interval covers, are functions only of coordinates, so that a score never depends on what else
+// is scored.
 #pragma once
 
-#include "bigbird/bins/grid.hpp"
 #include "bigbird/core/formats/json_file.hpp"
 #include "bigbird/model/files/config.hpp"
 
@@ -13,6 +14,39 @@
 #include <vector>
 
 namespace bigbird::bins {
+
+/// Window k scores the core_bins() bins from k * core_bins() on, and reads margin_bins more on each side.
+struct Grid {
+    std::int64_t bin = 200;         ///< bases
+    std::int64_t window_bins = 64;  ///< bins that go through a network at once
+    std::int64_t margin_bins = 8;   ///< at each end of a window: context that gets no scores
+
+    std::int64_t core_bins() const { return window_bins - 2 * margin_bins; }
+    std::int64_t window_bases() const { return window_bins * bin; }
+    std::int64_t window_of(std::int64_t bin_number) const { return bin_number / core_bins(); }
+    /// The first base that a window sees; may be negative.
+    std::int64_t begin_of(std::int64_t window) const { return (window * core_bins() - margin_bins) * bin; }
+    /// Index of a bin in its window, from 0 at the window's first bin.
+    std::int64_t place_of(std::int64_t bin_number) const { return bin_number % core_bins() + margin_bins; }
+    /// Throws ConfigError naming what does not fit.
+    void validate() const;
+    bool operator==(const Grid&) const = default;
+};
+
+Json to_json(const Grid& grid);
+/// Throws InputError naming `where`.
+Grid grid_from_json(const Json& json, const std::filesystem::path& where);
+
+/// A bin and the share of an interval's bases in it.
+struct BinShare {
+    std::int64_t bin = 0;
+    double weight = 0;
+    bool operator==(const BinShare&) const = default;
+};
+
+/// The bins that [begin, end) overlaps, ascending; weights sum to 1. An empty interval takes the bin of base
+/// `begin`. Needs 0 <= begin <= end.
+std::vector<BinShare> shares_of(std::int64_t begin, std::int64_t end, std::int64_t bin);
 
 /// One stage of the stem: a convolution, then pooling of every `pool` positions.
 struct Stage {
@@ -27,17 +61,13 @@ inline constexpr std::int64_t profile_channels = 64, profile_width = 25;
 /// (Basenji's, Kelley and others 2018).
 enum class Mixing : std::uint8_t { attention, convolution };
 
-struct BinsConfig {
-    /// Bases. Bins shorter than a position have a profile head (network.hpp).
-    std::int64_t bin = 200;
-    std::int64_t window_bins = 64;  ///< bins that go through the network at once
-    /// At each end of a window in prediction: context that gets no scores.
-    std::int64_t margin_bins = 8;
+/// Bins shorter than a position have a profile head (network.hpp).
+struct BinsConfig : Grid {
     std::vector<Stage> stages{{128, 21, 4}, {128, 5, 5}, {128, 5, 10}};
     /// Each filter of the first stage also reads the other strand, so a motif is learned once and found on
     /// either.
     bool both_strands = false;
-    /// Number of first-stage filters, from the first on, that also reach the head: own_motifs.hpp.
+    /// Number of first-stage filters, from the first on, that also reach the head: motifs.hpp.
     std::int64_t motif_filters = 0;
     Mixing mixing = Mixing::attention;
     model::Norm norm = model::Norm::pre;
@@ -46,10 +76,9 @@ struct BinsConfig {
     double head_dropout = 0.2;
     /// hidden_size, num_hidden_layers, num_attention_heads, intermediate_size, hidden_act,
     /// hidden_dropout_prob, layer_norm_eps and pattern are used; the rest has no meaning here.
-    model::BigBirdConfig encoder;
+    model::BigBirdConfig encoder{};
 
-    Grid grid() const { return {bin, window_bins, margin_bins}; }
-    std::int64_t window_bases() const { return grid().window_bases(); }
+    const Grid& grid() const { return *this; }
     std::int64_t position_bases() const;  ///< the product of the pools
     std::int64_t window_positions() const { return window_bases() / position_bases(); }
     bool has_profile() const { return bin < position_bases(); }
@@ -72,7 +101,6 @@ BinsConfig preset(const std::string& name);
 BinsConfig fitted_to(BinsConfig config, std::int64_t bin);
 
 Json to_json(const BinsConfig& config);
-/// Throws InputError naming `where`.
 BinsConfig config_from_json(const Json& json, const std::filesystem::path& where);
 
 }  // namespace bigbird::bins

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "bigbird/bins/encoder_layer.hpp"
 
-#include "bigbird/bins/convolution.hpp"
+#include "bigbird/bins/layers.hpp"
 #include "bigbird/bins/secants.hpp"
 
 #include <ATen/ATen.h>
@@ -68,6 +68,11 @@ at::Tensor of_few_rows(const model::Linear& linear, const at::Tensor& x) {
         x, [&](std::int64_t i, std::int64_t few) { return linear.ptr()->forward(flat.narrow(0, i, few)); });
 }
 
+at::Tensor jointly_normed(const model::LayerNorm& norm, const at::Tensor& x) {
+    return jointly(
+        x, [&](const at::Tensor& y) { return norm->forward(y); });
+}
+
 }  // namespace
 
 at::Tensor ChangedPositions::put(const at::Tensor& window, const at::Tensor& rows) const {
@@ -89,29 +94,22 @@ EncoderLayerImpl::EncoderLayerImpl(const BinsConfig& config, int layer,
     const bool attends = config.mixing == Mixing::attention;
     mixing_norm_ =
         register_module(attends ? "attention_norm" : "convolution_norm", model::LayerNorm(hidden, epsilon));
-    if (attends)
-        register_attention(hidden);
-    else
-        register_convolution(hidden);
+    if (attends) {
+        query_ = register_module("query", model::Linear(hidden, hidden));
+        key_ = register_module("key", model::Linear(hidden, hidden));
+        value_ = register_module("value", model::Linear(hidden, hidden));
+        attention_output_ = register_module("attention_output", model::Linear(hidden, hidden));
+    } else {
+        const auto module = model::add_group(*this, "convolution");
+        convolution_weight_ =
+            module->register_parameter("weight", at::zeros({hidden, hidden, convolution_width}));
+        convolution_bias_ = module->register_parameter("bias", at::zeros({hidden}));
+    }
     feed_forward_norm_ = register_module("feed_forward_norm", model::LayerNorm(hidden, epsilon));
     expand_ = register_module("feed_forward_in", model::Linear(hidden, inner));
     if (config.feed_forward == model::FeedForward::gated)
         gate_ = register_module("feed_forward_gate", model::Linear(hidden, inner));
     contract_ = register_module("feed_forward_out", model::Linear(inner, hidden));
-}
-
-void EncoderLayerImpl::register_attention(std::int64_t hidden) {
-    query_ = register_module("query", model::Linear(hidden, hidden));
-    key_ = register_module("key", model::Linear(hidden, hidden));
-    value_ = register_module("value", model::Linear(hidden, hidden));
-    attention_output_ = register_module("attention_output", model::Linear(hidden, hidden));
-}
-
-void EncoderLayerImpl::register_convolution(std::int64_t hidden) {
-    const auto module = register_module("convolution", std::make_shared<torch::nn::Module>("convolution"));
-    convolution_weight_ =
-        module->register_parameter("weight", at::zeros({hidden, hidden, convolution_width}));
-    convolution_bias_ = module->register_parameter("bias", at::zeros({hidden}));
 }
 
 at::Tensor EncoderLayerImpl::mix(const at::Tensor& x, const Pass& pass) const {
@@ -121,38 +119,41 @@ at::Tensor EncoderLayerImpl::mix(const at::Tensor& x, const Pass& pass) const {
     return convolution(active, convolution_weight_, convolution_bias_, std::int64_t{1} << layer_);
 }
 
+at::Tensor EncoderLayerImpl::by_head(const at::Tensor& x) const {
+    return x.view({x.size(0), x.size(1), heads_, x.size(2) / heads_}).transpose(1, 2);
+}
+
+at::Tensor EncoderLayerImpl::turned_by_head(const at::Tensor& x, const model::RotaryTable& rotary) const {
+    return rotary.cosine.defined() ? model::rotate(by_head(x), rotary) : by_head(x);
+}
+
 at::Tensor EncoderLayerImpl::attend(const at::Tensor& x, const Pass& pass) const {
+    const auto context = [&](const at::Tensor& query, const at::Tensor& key, const at::Tensor& value,
+                             const Pass& by) {
+        return context_of({turned_by_head(query, by.rotary), turned_by_head(key, by.rotary), by_head(value)},
+                          by);
+    };
     if (!takes_secants()) {
         return attention_output_->forward(
-            context_of(query_->forward(x), key_->forward(x), value_->forward(x), pass));
+            context(query_->forward(x), key_->forward(x), value_->forward(x), pass));
     }
     const at::Tensor both = at::cat({query_->forward(x), key_->forward(x), value_->forward(x)}, 2);
     return attention_output_->forward(jointly(both, [&](const at::Tensor& y) {
         const std::vector<at::Tensor> parts = y.chunk(3, 2);
         Pass own = pass;  // samples of a batch with secants have one mask
         if (own.mask.defined()) own.mask = own.mask.narrow(0, 0, 1).expand({y.size(0), -1});
-        return context_of(parts[0], parts[1], parts[2], own);
+        return context(parts[0], parts[1], parts[2], own);
     }));
 }
 
-at::Tensor EncoderLayerImpl::context_of(const at::Tensor& queries, const at::Tensor& keys,
-                                        const at::Tensor& values, const Pass& pass) const {
-    const std::int64_t batch = queries.size(0), positions = queries.size(1), hidden = queries.size(2);
-    const auto by_head = [&](const at::Tensor& y) {
-        return y.view({batch, positions, heads_, hidden / heads_}).transpose(1, 2);
-    };
-    const auto turned = [&](const at::Tensor& y) {
-        return pass.rotary.cosine.defined() ? model::rotate(by_head(y), pass.rotary) : by_head(y);
-    };
-    const at::Tensor query = turned(queries), key = turned(keys), value = by_head(values);
-    at::Tensor context;  // (batch, heads, positions, head_dim)
-    if (pass.blocks == 0) {
-        context = attend_fully(query, key, value, pass.mask);
-    } else {
-        const auto layout = layouts_->get(pass.blocks, layer_, queries.device(), is_training());
-        context = attention::sparse_attention(query, key, value, pass.mask, *layout, pass.backend);
-    }
-    return context.transpose(1, 2).reshape({batch, positions, hidden});
+at::Tensor EncoderLayerImpl::context_of(const Projections& of, const Pass& pass) const {
+    const at::Tensor context =  // (batch, heads, positions, head_dim)
+        pass.blocks == 0
+            ? attend_fully(of.query, of.key, of.value, pass.mask)
+            : attention::sparse_attention(
+                  of.query, of.key, of.value, pass.mask,
+                  *layouts_->get(pass.blocks, layer_, of.query.device(), is_training()), pass.backend);
+    return context.transpose(1, 2).flatten(2);
 }
 
 Projections EncoderLayerImpl::projected(const at::Tensor& normed, const model::RotaryTable& rotary,
@@ -161,9 +162,7 @@ Projections EncoderLayerImpl::projected(const at::Tensor& normed, const model::R
         return few ? of_few_rows(linear, normed) : linear.ptr()->forward(normed);
     };
     const auto turned = [&](const at::Tensor& y) {
-        if (!rotary.cosine.defined()) return y;
-        const at::Tensor by_head = y.view({y.size(0), y.size(1), heads_, -1}).transpose(1, 2);
-        return model::rotate(by_head, rotary).transpose(1, 2).reshape(y.sizes());
+        return rotary.cosine.defined() ? turned_by_head(y, rotary).transpose(1, 2).reshape(y.sizes()) : y;
     };
     return {turned(of(query_)), turned(of(key_)), of(value_)};
 }
@@ -173,46 +172,21 @@ Projections EncoderLayerImpl::project(const at::Tensor& window, const Pass& pass
     return projected(norm_first_ ? mixing_norm_->forward(window) : window, pass.rotary, false);
 }
 
-at::Tensor EncoderLayerImpl::context_of(const Projections& of, const Pass& pass) const {
-    const auto by_head = [&](const at::Tensor& y) {
-        return y.view({y.size(0), y.size(1), heads_, -1}).transpose(1, 2);
-    };
-    const at::Tensor query = by_head(of.query), key = by_head(of.key), value = by_head(of.value);
-    const at::Tensor context =
-        pass.blocks == 0 ? attend_fully(query, key, value, pass.mask)
-                         : attention::sparse_attention(
-                               query, key, value, pass.mask,
-                               *layouts_->get(pass.blocks, layer_, query.device(), false), pass.backend);
-    return context.transpose(1, 2).reshape(of.query.sizes());
-}
-
 at::Tensor EncoderLayerImpl::context_at(const at::Tensor& normed, const at::Tensor& rows,
                                         const Pass& pass) const {
-    if (pass.blocks > 0 && !layouts_->get(pass.blocks, layer_, normed.device(), false)->full)
-        return rows_of(context_of(projected(normed, pass.rotary, false), pass), rows);
-    const auto by_head = [&](const at::Tensor& y) {
-        return y.view({y.size(0), y.size(1), heads_, -1}).transpose(1, 2);
-    };
-    at::Tensor query = by_head(of_few_rows(query_, rows_of(normed, rows))),
-               key = by_head(key_->forward(normed));
-    if (pass.rotary.cosine.defined()) {
-        query = model::rotate(query, angles_at(pass.rotary, rows));
-        key = model::rotate(key, pass.rotary);
+    if (pass.blocks > 0 && !layouts_->get(pass.blocks, layer_, normed.device(), false)->full) {
+        const Projections all = projected(normed, pass.rotary, false);
+        return rows_of(context_of({by_head(all.query), by_head(all.key), by_head(all.value)}, pass), rows);
     }
+    model::RotaryTable rotary;
+    if (pass.rotary.cosine.defined()) rotary = angles_at(pass.rotary, rows);
+    const at::Tensor query = turned_by_head(of_few_rows(query_, rows_of(normed, rows)), rotary),
+                     key = turned_by_head(key_->forward(normed), pass.rotary);
     const double scale = 1 / std::sqrt(static_cast<double>(query.size(3)));
     const at::Tensor weights = at::softmax(at::matmul(query * scale, key.transpose(2, 3)), -1);
     return at::matmul(weights, by_head(value_->forward(normed)))
         .transpose(1, 2)
         .reshape({rows.size(0), rows.size(1), normed.size(2)});
-}
-
-at::Tensor EncoderLayerImpl::add_up(const at::Tensor& x, const at::Tensor& mixed) const {
-    if (norm_first_) {
-        const at::Tensor y = x + mixed;
-        return y + feed_forward(feed_forward_norm_->forward(y));
-    }
-    const at::Tensor y = mixing_norm_->forward(x + mixed);
-    return feed_forward_norm_->forward(y + feed_forward(y));
 }
 
 at::Tensor EncoderLayerImpl::forward_changed(const at::Tensor& x, const ChangedPositions& changed,
@@ -222,11 +196,11 @@ at::Tensor EncoderLayerImpl::forward_changed(const at::Tensor& x, const ChangedP
     if (pass.rotary.cosine.defined()) rotary = angles_at(pass.rotary, changed.indices);
     const Projections rows =
         projected(norm_first_ ? mixing_norm_->forward(changed.values) : changed.values, rotary, true);
-    const at::Tensor context =
-        context_of({changed.put(window.query, rows.query), changed.put(window.key, rows.key),
-                    changed.put(window.value, rows.value)},
-                   pass);
-    return add_up(x, attention_output_->forward(context));
+    const at::Tensor context = context_of(
+        {by_head(changed.put(window.query, rows.query)), by_head(changed.put(window.key, rows.key)),
+         by_head(changed.put(window.value, rows.value))},
+        pass);
+    return add_up(x, attention_output_->forward(context), pass);
 }
 
 at::Tensor EncoderLayerImpl::forward_at(const at::Tensor& x, const at::Tensor& rows, const Pass& pass) const {
@@ -235,7 +209,7 @@ at::Tensor EncoderLayerImpl::forward_at(const at::Tensor& x, const at::Tensor& r
                                     : rows_of(mix(normed, pass), rows);
     const at::Tensor flat = chosen.flatten(0, 1), more = mixed.flatten(0, 1);
     return by_few_rows(chosen, [&](std::int64_t i, std::int64_t few) {
-        return add_up(flat.narrow(0, i, few), more.narrow(0, i, few));
+        return add_up(flat.narrow(0, i, few), more.narrow(0, i, few), pass);
     });
 }
 
@@ -259,16 +233,16 @@ at::Tensor EncoderLayerImpl::dropped(const at::Tensor& x, model::DropoutSite::Pl
 }
 
 at::Tensor EncoderLayerImpl::forward(const at::Tensor& x, const Pass& pass) const {
+    return add_up(x, mix(norm_first_ ? jointly_normed(mixing_norm_, x) : x, pass), pass);
+}
+
+at::Tensor EncoderLayerImpl::add_up(const at::Tensor& x, const at::Tensor& mixed, const Pass& pass) const {
     using Place = model::DropoutSite::Place;
-    const auto normed = [](const model::LayerNorm& norm, const at::Tensor& all) {
-        return jointly(all, [&](const at::Tensor& y) { return norm->forward(y); });
-    };
-    if (norm_first_) {
-        const at::Tensor y = x + dropped(mix(normed(mixing_norm_, x), pass), Place::attention_output, pass);
-        return y + dropped(feed_forward(normed(feed_forward_norm_, y)), Place::output, pass);
-    }
-    const at::Tensor y = normed(mixing_norm_, x + dropped(mix(x, pass), Place::attention_output, pass));
-    return normed(feed_forward_norm_, y + dropped(feed_forward(y), Place::output, pass));
+    const at::Tensor sum = x + dropped(mixed, Place::attention_output, pass);
+    if (norm_first_)
+        return sum + dropped(feed_forward(jointly_normed(feed_forward_norm_, sum)), Place::output, pass);
+    const at::Tensor y = jointly_normed(mixing_norm_, sum);
+    return jointly_normed(feed_forward_norm_, y + dropped(feed_forward(y), Place::output, pass));
 }
 
 }  // namespace bigbird::bins

@@ -50,22 +50,20 @@ public:
     at::Tensor forward_at(const at::Tensor& x, const at::Tensor& rows, const Pass& pass) const;
 
 private:
+    /// (batch, positions, hidden) -> (batch, heads, positions, head_dim), and turned by the angles.
+    at::Tensor by_head(const at::Tensor& x) const;
+    at::Tensor turned_by_head(const at::Tensor& x, const model::RotaryTable& rotary) const;
     Projections projected(const at::Tensor& normed, const model::RotaryTable& rotary, bool few) const;
-    at::Tensor context_of(const Projections& projections, const Pass& pass) const;
+    /// Attention before its output layer; the parts of `of` are by head.
+    at::Tensor context_of(const Projections& of, const Pass& pass) const;
     at::Tensor context_at(const at::Tensor& normed, const at::Tensor& rows, const Pass& pass) const;
-    /// The steps after attention and its output layer, or after the convolution.
-    at::Tensor add_up(const at::Tensor& x, const at::Tensor& mixed) const;
-
     /// Attention, or the convolution that replaces it.
     at::Tensor mix(const at::Tensor& x, const Pass& pass) const;
     at::Tensor attend(const at::Tensor& x, const Pass& pass) const;
-    at::Tensor context_of(const at::Tensor& queries, const at::Tensor& keys, const at::Tensor& values,
-                          const Pass& pass) const;
+    /// The steps after mix().
+    at::Tensor add_up(const at::Tensor& x, const at::Tensor& mixed, const Pass& pass) const;
     at::Tensor feed_forward(const at::Tensor& x) const;
     at::Tensor dropped(const at::Tensor& x, model::DropoutSite::Place place, const Pass& pass) const;
-
-    void register_attention(std::int64_t hidden);
-    void register_convolution(std::int64_t hidden);
 
     at::Tensor convolution_weight_, convolution_bias_;  // (hidden, hidden, 3), (hidden); undefined: attention
     model::LayerNorm mixing_norm_{nullptr}, feed_forward_norm_{nullptr};

@@ -1,11 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "bigbird/bins/first_stage.hpp"
-
 #include "bigbird/attention/torch_threads.hpp"
-#include "bigbird/bins/convolution.hpp"
-#include "bigbird/bins/cpu/first_kernel.hpp"
+#include "bigbird/bins/cpu/stem_kernels.hpp"
+#include "bigbird/bins/layers.hpp"
 #include "bigbird/bins/secants.hpp"
-#include "bigbird/bins/softmax_pool.hpp"
+#include "bigbird/bins/stem.hpp"
 #include "bigbird/model/layers/recompute.hpp"
 
 #include <ATen/ATen.h>
@@ -91,7 +89,7 @@ struct Operands {
 };
 
 Operands operands_of(const at::Tensor& bases, const FirstStage& stage) {
-    const std::int64_t lanes = first_kernel().lanes, strands = stage.both_strands ? 2 : 1;
+    const std::int64_t lanes = stem_kernels().first.lanes, strands = stage.both_strands ? 2 : 1;
     const std::int64_t width = stage.weight.size(2), chunks = (width + word_letters - 1) / word_letters;
     Operands all;
     all.table = tables_of(stage.weight.to(at::kFloat), stage.both_strands, chunks, lanes);
@@ -110,11 +108,9 @@ Operands operands_of(const at::Tensor& bases, const FirstStage& stage) {
     return all;
 }
 
-using Two = std::array<at::Tensor, 2>;
-
 /// Positions, (windows, outputs, channels), and sites, (windows, sites, site_channels).
-Two forward_on_cpu(const Operands& given) {
-    const std::int64_t lanes = first_kernel().lanes;
+torch::autograd::variable_list forward_on_cpu(const Operands& given) {
+    const std::int64_t lanes = stem_kernels().first.lanes;
     const FirstShape& shape = given.shape;
     at::Tensor y = at::empty({given.windows(), shape.outputs, shape.stride}, given.bias.options());
     at::Tensor sites = at::empty({given.windows(), given.sites(), shape.site_stride}, given.bias.options());
@@ -123,7 +119,7 @@ Two forward_on_cpu(const Operands& given) {
         for (std::int64_t i = begin; i < end; ++i) {
             const std::int64_t window = i / given.groups(), group = i % given.groups();
             const bool has_sites = group < given.site_groups;
-            first_kernel().forward(
+            stem_kernels().first.forward(
                 shape, given.words_at(window), given.weights(group),
                 {to + window * y.stride(0) + group * lanes,
                  has_sites ? sites_to + window * sites.stride(0) + group * lanes : nullptr});
@@ -135,7 +131,7 @@ Two forward_on_cpu(const Operands& given) {
 /// Gradients of table, bias and sharpness from the gradients of forward_on_cpu()'s results.
 std::array<at::Tensor, 3> backward_on_cpu(const Operands& given, const at::Tensor& dy,
                                           const at::Tensor& d_sites) {
-    const std::int64_t lanes = first_kernel().lanes, groups = given.groups();
+    const std::int64_t lanes = stem_kernels().first.lanes, groups = given.groups();
     // Each part of the windows has separate sums, so that more threads than groups have work.
     const std::int64_t parts = std::min<std::int64_t>(2, given.windows());
     at::Tensor table = at::zeros({parts, groups, given.table.stride(0)}, dy.options());
@@ -148,7 +144,7 @@ std::array<at::Tensor, 3> backward_on_cpu(const Operands& given, const at::Tenso
             const std::int64_t part = i / groups, group = i % groups;
             const std::int64_t channel = part * given.channels() + group * lanes;
             for (std::int64_t window = part; window < given.windows(); window += parts)
-                first_kernel().backward(
+                stem_kernels().first.backward(
                     given.shape, given.words_at(window), given.weights(group),
                     {from + window * dy.stride(0) + group * lanes,
                      group < given.site_groups ? from_sites + window * d_sites.stride(0) + group * lanes
@@ -169,8 +165,7 @@ public:
         context->saved_data["shape"] = std::vector<std::int64_t>{
             shape.outputs, shape.outputs_of_site, shape.pool,        shape.strands,
             shape.chunks,  shape.stride,          shape.site_stride, given.site_groups};
-        const auto [y, sites] = forward_on_cpu(given);
-        return {y, sites};
+        return forward_on_cpu(given);
     }
     static torch::autograd::variable_list backward(torch::autograd::AutogradContext* context,
                                                    const torch::autograd::variable_list& gradients) {
@@ -221,18 +216,11 @@ StemOutput first_stage(const at::Tensor& bases, const FirstStage& stage) {
     if (!bases.device().is_cpu() || bases.dim() == 3 || stage.pool > most_pool)
         return first_stage_reference(bases, stage);
     const Operands given = operands_of(bases, stage);
-    at::Tensor y, sites;
-    if (at::GradMode::is_enabled()) {
-        const auto both = OnCpu::apply(given.table, given.bias, given.sharpness, given);
-        y = both[0];
-        sites = both[1];
-    } else {
-        const Two both = forward_on_cpu(given);
-        y = both[0];
-        sites = both[1];
-    }
-    return {y.narrow(2, 0, stage.weight.size(0)),
-            stage.motif_filters > 0 ? sites.narrow(2, 0, stage.motif_filters) : at::Tensor()};
+    const auto both = at::GradMode::is_enabled()
+                          ? OnCpu::apply(given.table, given.bias, given.sharpness, given)
+                          : forward_on_cpu(given);
+    return {both[0].narrow(2, 0, stage.weight.size(0)),
+            stage.motif_filters > 0 ? both[1].narrow(2, 0, stage.motif_filters) : at::Tensor()};
 }
 
 StemOutput first_stage_in_parts(const at::Tensor& bases, const FirstStage& stage, std::int64_t most) {

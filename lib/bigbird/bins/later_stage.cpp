@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "bigbird/bins/later_stage.hpp"
-
 #include "bigbird/attention/torch_threads.hpp"
-#include "bigbird/bins/convolution.hpp"
-#include "bigbird/bins/cpu/convolution_kernel.hpp"
+#include "bigbird/bins/cpu/stem_kernels.hpp"
+#include "bigbird/bins/layers.hpp"
 #include "bigbird/bins/secants.hpp"
+#include "bigbird/bins/stem.hpp"
 
 #include <ATen/ATen.h>
 #include <torch/csrc/autograd/custom_function.h>
@@ -25,15 +24,14 @@ const float* data_of(const at::Tensor& tensor) {
 }
 
 /// x, (batch, length, in), and the parameters, all contiguous and float32.
-struct Operands {
-    at::Tensor x, norm, norm_bias, weight, bias;
-    double epsilon = 0;
+struct Operands : LaterStage {
+    at::Tensor x;
 
     ConvolutionShape shape() const {
         return {x.size(1), x.size(2), weight.size(0), static_cast<float>(epsilon)};
     }
     std::int64_t blocks() const {
-        return (x.size(1) + convolution_kernel().block - 1) / convolution_kernel().block;
+        return (x.size(1) + stem_kernels().convolution.block - 1) / stem_kernels().convolution.block;
     }
     /// filters: (points, in, out).
     ConvolutionWeights weights(const at::Tensor& filters, const float* turned) const {
@@ -53,9 +51,9 @@ at::Tensor filters_of(const Operands& given, bool turned) {
 /// Calls body(window, first position, scratch memory) for the blocks from `begin` on.
 template <typename Body>
 void for_blocks(const Operands& given, std::int64_t begin, std::int64_t end, const Body& body) {
-    std::vector<float> scratch(static_cast<std::size_t>(convolution_kernel().scratch(given.shape())));
+    std::vector<float> scratch(static_cast<std::size_t>(stem_kernels().convolution.scratch(given.shape())));
     for (std::int64_t i = begin; i < end; ++i)
-        body(i / given.blocks(), i % given.blocks() * convolution_kernel().block, scratch.data());
+        body(i / given.blocks(), i % given.blocks() * stem_kernels().convolution.block, scratch.data());
 }
 
 at::Tensor forward_on_cpu(const Operands& given) {
@@ -67,8 +65,8 @@ at::Tensor forward_on_cpu(const Operands& given) {
     auto* const to = y.mutable_data_ptr<float>();
     at::parallel_for(0, given.x.size(0) * given.blocks(), 1, [&](std::int64_t begin, std::int64_t end) {
         for_blocks(given, begin, end, [&](std::int64_t window, std::int64_t first, float* scratch) {
-            convolution_kernel().forward(shape, weights, from + window * given.x.stride(0), first, scratch,
-                                         to + window * y.stride(0));
+            stem_kernels().convolution.forward(shape, weights, from + window * given.x.stride(0), first,
+                                               scratch, to + window * y.stride(0));
         });
     });
     return y;
@@ -94,9 +92,9 @@ torch::autograd::variable_list backward_on_cpu(const Operands& given, const at::
             for_blocks(given, blocks * part / parts, blocks * (part + 1) / parts,
                        [&](std::int64_t window, std::int64_t first, float* scratch) {
                            const std::int64_t at = window * given.x.stride(0);
-                           convolution_kernel().backward(shape, weights, from + at,
-                                                         slopes + window * dy.stride(0), first, scratch,
-                                                         to + at, add);
+                           stem_kernels().convolution.backward(shape, weights, from + at,
+                                                               slopes + window * dy.stride(0), first, scratch,
+                                                               to + at, add);
                        });
         }
     });
@@ -113,21 +111,21 @@ public:
                               const at::Tensor& bias, double epsilon) {
         context->save_for_backward({x, norm, norm_bias, weight, bias});
         context->saved_data["epsilon"] = epsilon;
-        return forward_on_cpu({x, norm, norm_bias, weight, bias, epsilon});
+        return forward_on_cpu({{norm, norm_bias, epsilon, weight, bias}, x});
     }
     static torch::autograd::variable_list backward(torch::autograd::AutogradContext* context,
                                                    const torch::autograd::variable_list& gradients) {
         const auto saved = context->get_saved_variables();
-        auto all = backward_on_cpu(
-            {saved[0], saved[1], saved[2], saved[3], saved[4], context->saved_data["epsilon"].toDouble()},
-            gradients[0].contiguous());
+        const double epsilon = context->saved_data["epsilon"].toDouble();
+        auto all = backward_on_cpu({{saved[1], saved[2], epsilon, saved[3], saved[4]}, saved[0]},
+                                   gradients[0].contiguous());
         all.emplace_back();
         return all;
     }
 };
 
 bool has_kernel(const at::Tensor& x, const LaterStage& stage) {
-    const std::int64_t channels = convolution_kernel().channels;
+    const std::int64_t channels = stem_kernels().convolution.channels;
     return x.is_cpu() && !takes_secants() && stage.weight.size(2) == taps && x.size(2) % channels == 0 &&
            stage.weight.size(0) % channels == 0;
 }
@@ -140,7 +138,7 @@ at::Tensor later_stage(const at::Tensor& x, const LaterStage& stage) {
     const at::Tensor in = plain(x), norm = plain(stage.norm), norm_bias = plain(stage.norm_bias),
                      weight = plain(stage.weight), bias = plain(stage.bias);
     return at::GradMode::is_enabled() ? OnCpu::apply(in, norm, norm_bias, weight, bias, stage.epsilon)
-                                      : forward_on_cpu({in, norm, norm_bias, weight, bias, stage.epsilon});
+                                      : forward_on_cpu({{norm, norm_bias, stage.epsilon, weight, bias}, in});
 }
 
 at::Tensor later_stage_reference(const at::Tensor& x, const LaterStage& stage) {

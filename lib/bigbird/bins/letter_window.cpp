@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "bigbird/bins/letter_window.hpp"
 
-#include "bigbird/bins/first_stage.hpp"
-#include "bigbird/bins/substituted_stem.hpp"
+#include "bigbird/bins/stem.hpp"
+#include "bigbird/bins/substitutions.hpp"
 #include "bigbird/core/check.hpp"
 
 #include <ATen/ATen.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "bigbird/bins/network.hpp"
 
-#include "bigbird/bins/convolution.hpp"
+#include "bigbird/bins/layers.hpp"
 #include "bigbird/bins/secants.hpp"
 #include "bigbird/core/check.hpp"
 #include "bigbird/core/rng.hpp"
@@ -45,19 +45,19 @@ BinsNetworkImpl::BinsNetworkImpl(const BinsConfig& config, std::int64_t labels)
     pattern.plan_tokens = static_cast<int>(config_.window_positions());
     pattern.plan_heads = static_cast<int>(config_.encoder.num_attention_heads);
     const auto layouts = std::make_shared<attention::LayoutCache>(pattern, pattern.plan_heads);
-    const auto encoder = register_module("encoder", std::make_shared<torch::nn::Module>("encoder"));
+    const auto encoder = model::add_group(*this, "encoder");
     for (int layer = 0; layer < config_.encoder.num_hidden_layers; ++layer) {
         layers_.push_back(
             encoder->register_module(std::to_string(layer), EncoderLayer(config_, layer, layouts)));
     }
-    const auto head = register_module("head", std::make_shared<torch::nn::Module>("head"));
+    const auto head = model::add_group(*this, "head");
     if (config_.norm == model::Norm::pre) {
         norm_ = head->register_module(
             "norm", model::LayerNorm(config_.encoder.hidden_size, config_.encoder.layer_norm_eps));
     }
     output_ = head->register_module("output", model::Linear(config_.feature_size(), labels));
     if (config_.has_profile()) {
-        const auto profile = head->register_module("profile", std::make_shared<torch::nn::Module>("profile"));
+        const auto profile = model::add_group(*head, "profile");
         context_ =
             profile->register_module("context", model::Linear(config_.encoder.hidden_size, profile_channels));
         sites_weight_ =
@@ -65,7 +65,7 @@ BinsNetworkImpl::BinsNetworkImpl(const BinsConfig& config, std::int64_t labels)
         sites_bias_ = profile->register_parameter("bias", at::zeros({profile_channels}));
     }
     if (config_.motif_filters > 0) {
-        const auto motifs = head->register_module("motifs", std::make_shared<torch::nn::Module>("motifs"));
+        const auto motifs = model::add_group(*head, "motifs");
         own_motifs_ = {
             .mean = motifs->register_parameter("mean", at::zeros({config_.motif_filters})),
             .weight = motifs->register_parameter("weight", at::zeros({labels, config_.motif_filters}))};

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "bigbird/bins/encoder_layer.hpp"
-#include "bigbird/bins/own_motifs.hpp"
+#include "bigbird/bins/motifs.hpp"
 #include "bigbird/bins/stem.hpp"
 
 #include <torch/nn/module.h>
@@ -27,7 +27,7 @@ public:
     /// training mode, by `key`.
     at::Tensor forward(const at::Tensor& bases, const model::DropoutKey& key = {});
     /// The first part of forward(), up to the head: (batch, window_bins, feature_size + motif_filters)
-    /// float32, the means over each bin's positions and its best sites (own_motifs.hpp), or the means over
+    /// float32, the means over each bin's positions and its best sites (motifs.hpp), or the means over
     /// its bases of what a profile head reads.
     at::Tensor features(const at::Tensor& bases, const model::DropoutKey& key = {});
     /// The first part of features().

@@ -6,6 +6,7 @@
 
 #include <cmath>
 #include <numbers>
+#include <utility>
 
 namespace bigbird::bins {
 
@@ -15,7 +16,8 @@ namespace {
 /// differences this small would be dominated by rounding.
 constexpr double near = 1e-2;
 
-thread_local int guards = 0, line_points = 0;
+/// Points of the guard; 0: there is none.
+thread_local int line_points = 0;
 
 /// The inputs and references of a batch, and f of both, all without gradients.
 struct Halves {
@@ -39,18 +41,14 @@ at::Tensor zero_of(const at::Tensor& x) {
 
 }  // namespace
 
-SecantGuard::SecantGuard(int points) : before_(line_points) {
-    ++guards;
-    line_points = points;
-}
+SecantGuard::SecantGuard(int size) : before_(std::exchange(line_points, size)) {}
 
 SecantGuard::~SecantGuard() {
-    --guards;
     line_points = before_;
 }
 
 bool takes_secants() {
-    return guards > 0;
+    return line_points > 0;
 }
 
 at::Tensor elementwise(const at::Tensor& x, const BatchFunction& f) {

@@ -12,11 +12,11 @@ namespace bigbird::bins {
 
 /// While a guard exists, networks on this thread expect batches of inputs followed by an equal number of
 /// references. Gradients of an input's outputs are then multipliers. Their products with (input - reference)
-/// sum to the difference of the outputs. References have no gradients. `points`: number of points on the line
+/// sum to the difference of the outputs. References have no gradients. `size`: number of points on the line
 /// over which jointly() averages slopes.
 class SecantGuard {
 public:
-    explicit SecantGuard(int points = 8);
+    explicit SecantGuard(int size = 8);
     ~SecantGuard();
     SecantGuard(const SecantGuard&) = delete;
     SecantGuard& operator=(const SecantGuard&) = delete;

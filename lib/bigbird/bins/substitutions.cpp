@@ -6,18 +6,238 @@
 #include <ATen/ATen.h>
 
 #include <algorithm>
-#include <vector>
 
 namespace bigbird::bins {
 
 namespace {
 
+/// Tile of the convolution's kernel. The requested outputs of a slice are in tiles that do not overlap the
+/// slice's neighbors, because a value's rounding depends on all inputs of its tile.
+constexpr std::int64_t tile = 4;
+constexpr std::uint8_t no_base = 4;
 constexpr std::int64_t stems_together = 256;
 /// Positions that go through the encoder together, at least two windows of them. Few substitutions then need
 /// little padding, and the tensors between layers stay in a processor's cache.
 constexpr std::int64_t positions_together = 256, fewest_together = 2;
 
+std::int64_t pooled(std::int64_t index, std::int64_t pool) {
+    return index >= 0 ? index / pool : (index + 1) / pool - 1;
+}
+
+std::int64_t rounded_up(std::int64_t size, std::int64_t by) {
+    return (size + by - 1) / by * by;
+}
+
+/// Replaces rows [first, first + rows) of `whole` by `rows`.
+at::Tensor with_rows(const at::Tensor& whole, std::int64_t first, const at::Tensor& rows) {
+    const std::int64_t end = first + rows.size(0);
+    return at::cat({whole.narrow(0, 0, first), rows, whole.narrow(0, end, whole.size(0) - end)});
+}
+
+at::Tensor indices(const std::vector<std::int64_t>& values, const at::Device& device) {
+    return at::tensor(values, at::kLong).to(device);
+}
+
 }  // namespace
+
+std::vector<std::pair<std::int64_t, std::int64_t>> changed_by(std::span<const StageReach> stages,
+                                                              std::int64_t at) {
+    std::vector<std::pair<std::int64_t, std::int64_t>> changed;
+    std::int64_t first = at, last = at;
+    for (const StageReach& stage : stages) {
+        first = pooled(first - stage.width / 2, stage.pool);
+        last = pooled(last + stage.width / 2, stage.pool);
+        changed.emplace_back(first, last);
+    }
+    return changed;
+}
+
+std::vector<StageReach> stage_reaches(const BinsConfig& config) {
+    std::vector<StageReach> stages;
+    std::int64_t length = config.window_bases();
+    for (const Stage& stage : config.stages)
+        stages.push_back({stage.width, stage.pool, length /= stage.pool, 0});
+    for (std::int64_t at = 0; at < config.position_bases(); ++at) {
+        const auto changed = changed_by(stages, at);
+        for (std::size_t i = 0; i < stages.size(); ++i) {
+            const std::int64_t count = changed[i].second - changed[i].first + 1;
+            stages[i].changed = std::min(stages[i].length, std::max(stages[i].changed, count));
+        }
+    }
+    return stages;
+}
+
+/// Outputs of a stage that substitutions change.
+struct SubstitutedStem::Rows {
+    std::vector<std::int64_t> first;  ///< of each substitution
+    at::Tensor values;                ///< (substitutions, changed, channels)
+};
+
+SubstitutedStem::SubstitutedStem(Stem stem, const BinsConfig& config, const at::Tensor& window)
+    : stem_(std::move(stem)),
+      stages_(stage_reaches(config)),
+      window_(window.to(at::kCPU).contiguous()),
+      bins_(config.window_bins) {
+    auto [x, sites] = stem_->first(window.unsqueeze(0), stages_.front().pool);
+    outputs_.push_back(x[0].contiguous());
+    if (sites.defined()) sites_ = sites[0].contiguous();
+    for (std::size_t i = 1; i < stages_.size(); ++i) {
+        x = stem_->pooled(i, stem_->convolved(i, x));
+        outputs_.push_back(x[0].contiguous());
+    }
+}
+
+StemOutput SubstitutedStem::output_of(const at::Tensor& x, const at::Tensor& sites) const {
+    return {x.unsqueeze(0),
+            sites.defined() ? sites.view({1, bins_, sites.size(0) / bins_, -1}).amax(2) : at::Tensor()};
+}
+
+std::vector<std::int64_t> SubstitutedStem::first_changed(std::size_t stage,
+                                                         std::span<const Substitution> each) const {
+    std::vector<std::int64_t> first;
+    for (const Substitution& one : each) {
+        first.push_back(std::clamp<std::int64_t>(changed_by(stages_, one.at)[stage].first, 0,
+                                                 stages_[stage].length - stages_[stage].changed));
+    }
+    return first;
+}
+
+SubstitutedStem::Rows SubstitutedStem::first_rows(std::span<const Substitution> each,
+                                                  at::Tensor& sites) const {
+    const StageReach& stage = stages_.front();
+    const std::int64_t halo = (stage.width / 2 + stage.pool - 1) / stage.pool,
+                       length = (stage.changed + 2 * halo) * stage.pool, bases = window_.size(0);
+    Rows rows{first_changed(0, each), {}};
+    at::Tensor slices = at::full({std::ssize(each), length}, no_base, at::kByte);
+    const auto* const codes = window_.const_data_ptr<std::uint8_t>();
+    auto* out = slices.mutable_data_ptr<std::uint8_t>();
+    for (std::size_t i = 0; i < each.size(); ++i, out += length) {
+        const std::int64_t begin = (rows.first[i] - halo) * stage.pool;
+        const std::int64_t from = std::max<std::int64_t>(begin, 0), to = std::min(begin + length, bases);
+        std::copy(codes + from, codes + to, out + (from - begin));
+        out[each[i].at - begin] = each[i].code;
+    }
+    const StemOutput all = stem_->first(slices.to(outputs_.front().device()), stage.pool);
+    rows.values = all.positions.narrow(1, halo, stage.changed).contiguous();
+    if (all.sites.defined()) sites = all.sites.narrow(1, halo, stage.changed).contiguous();
+    return rows;
+}
+
+SubstitutedStem::Rows SubstitutedStem::later_rows(std::size_t index, const Rows& before,
+                                                  std::span<const Substitution> each) const {
+    const StageReach& stage = stages_[index];
+    const at::Tensor& whole = outputs_[index - 1];
+    const std::int64_t halo = rounded_up(stage.width / 2, tile), outputs = stage.changed * stage.pool,
+                       length = halo + rounded_up(outputs, tile) + halo, changed = before.values.size(1),
+                       channels = whole.size(1), count = std::ssize(each);
+    Rows rows{first_changed(index, each), {}};
+    std::vector<std::int64_t> from, changed_from, changed_to, begins;
+    for (std::int64_t i = 0; i < count; ++i) {
+        const auto of = static_cast<std::size_t>(i);
+        const std::int64_t begin = rows.first[of] * stage.pool - halo;
+        begins.push_back(begin);
+        for (std::int64_t j = 0; j < length; ++j)
+            from.push_back(std::clamp<std::int64_t>(begin + j, 0, whole.size(0) - 1));
+        for (std::int64_t j = 0; j < changed; ++j) {
+            const std::int64_t to = before.first[of] + j - begin;
+            if (to < 0 || to >= length) continue;
+            changed_from.push_back(i * changed + j);
+            changed_to.push_back(i * length + to);
+        }
+    }
+    const at::Device device = whole.device();
+    at::Tensor x = whole.index_select(0, indices(from, device));
+    x.index_copy_(0, indices(changed_to, device),
+                  before.values.view({-1, channels}).index_select(0, indices(changed_from, device)));
+    // The slices are convolved as one sequence; the effects of a slice's neighbors on its ends are ignored.
+    at::Tensor y = stem_->convolved(index, x.unsqueeze(0)).view({count, length, -1});
+    for (std::int64_t i = 0; i < count; ++i) {  // except at the window's ends
+        const std::int64_t begin = begins[static_cast<std::size_t>(i)];
+        const std::int64_t skip = std::max<std::int64_t>(0, -begin),
+                           size = std::min(length, whole.size(0) - begin) - skip;
+        if (size == length) continue;
+        y[i].narrow(0, skip, size)
+            .copy_(stem_->convolved(index, x.narrow(0, i * length + skip, size).unsqueeze(0))[0]);
+    }
+    rows.values = stem_->pooled(index, y.narrow(1, halo, outputs).contiguous());
+    return rows;
+}
+
+at::Tensor SubstitutedStem::sites_of(const Rows& rows, const at::Tensor& sites,
+                                     const at::Tensor& bins) const {
+    const std::int64_t count = bins.size(0), chosen = bins.size(1), changed = sites.size(1),
+                       filters = sites_.size(1), outputs = sites_.size(0) / bins_;
+    const at::Device device = sites_.device();
+    at::Tensor best = whole().sites[0].index_select(0, bins.flatten().to(device));
+    std::vector<std::int64_t> pairs, from, changed_from, changed_to;  // bins that hold changed outputs
+    const at::Tensor of = bins.contiguous();
+    const auto* const bin = of.const_data_ptr<std::int64_t>();
+    for (std::int64_t i = 0; i < count * chosen; ++i) {
+        const std::int64_t begin = bin[i] * outputs, first = rows.first[static_cast<std::size_t>(i / chosen)];
+        if (first + changed <= begin || first >= begin + outputs) continue;
+        const std::int64_t pair = std::ssize(pairs);
+        pairs.push_back(i);
+        for (std::int64_t j = 0; j < outputs; ++j)
+            from.push_back(begin + j);
+        for (std::int64_t j = 0; j < changed; ++j) {
+            const std::int64_t to = first + j - begin;
+            if (to < 0 || to >= outputs) continue;
+            changed_from.push_back(i / chosen * changed + j);
+            changed_to.push_back(pair * outputs + to);
+        }
+    }
+    if (!pairs.empty()) {
+        at::Tensor all = sites_.index_select(0, indices(from, device));
+        all.index_copy_(0, indices(changed_to, device),
+                        sites.view({-1, filters}).index_select(0, indices(changed_from, device)));
+        best.index_copy_(0, indices(pairs, device), all.view({-1, outputs, filters}).amax(1));
+    }
+    return best.view({count, chosen, filters});
+}
+
+SubstitutedStem::Changes SubstitutedStem::changes(std::span<const Substitution> each,
+                                                  const at::Tensor& bins) const {
+    at::Tensor sites;
+    Rows rows = first_rows(each, sites);
+    Changes changes;
+    if (sites.defined()) changes.sites = sites_of(rows, sites, bins);
+    for (std::size_t i = 1; i < stages_.size(); ++i)
+        rows = later_rows(i, rows, each);
+    changes.positions = rows.values;
+    changes.first = std::move(rows.first);
+    return changes;
+}
+
+StemOutput SubstitutedStem::edited(const at::Tensor& window) const {
+    const at::Tensor codes = window.to(at::kCPU).contiguous(),
+                     different = codes.ne(window_).nonzero().flatten();
+    if (different.numel() == 0) return whole();
+    std::int64_t first = different[0].item<std::int64_t>(), last = different[-1].item<std::int64_t>();
+    const at::Device device = outputs_.front().device();
+    at::Tensor x, sites = sites_;  // for a complete stage
+    for (std::size_t i = 0; i < stages_.size(); ++i) {
+        const StageReach& stage = stages_[i];
+        first = std::max<std::int64_t>(0, pooled(first - stage.width / 2, stage.pool));
+        last = std::min(stage.length - 1, pooled(last + stage.width / 2, stage.pool));
+        const std::int64_t halo = rounded_up(stage.width / 2, stage.pool), count = last - first + 1,
+                           before = stage.length * stage.pool,
+                           begin = std::max<std::int64_t>(0, first * stage.pool - halo),
+                           end = std::min(before, (last + 1) * stage.pool + halo),
+                           skip = first - begin / stage.pool;
+        at::Tensor rows;  // outputs from begin / pool on
+        if (i == 0) {
+            const StemOutput some =
+                stem_->first(codes.narrow(0, begin, end - begin).unsqueeze(0).to(device), stage.pool);
+            rows = some.positions[0];
+            if (sites.defined()) sites = with_rows(sites, first, some.sites[0].narrow(0, skip, count));
+        } else {
+            const at::Tensor slice = x.narrow(0, begin, end - begin).unsqueeze(0);
+            rows = stem_->pooled(i, stem_->convolved(i, slice))[0];
+        }
+        x = with_rows(outputs_[i], first, rows.narrow(0, skip, count));
+    }
+    return output_of(x, sites);
+}
 
 SubstitutedWindow::SubstitutedWindow(BinsNetwork network, const at::Tensor& window)
     : network_(std::move(network)),

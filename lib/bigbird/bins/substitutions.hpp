@@ -1,17 +1,75 @@
 // SPDX-License-Identifier: Apache-2.0
-// A window with one base changed, many times over. The stem is local, so that little of it is recomputed
-// (substituted_stem.hpp). The encoder mixes all positions, but its first layer already has most queries, keys
-// and values, and its last one is computed only for the chosen bins.
+// A window with one base changed, many times over. The stem's stages are local: each recomputes only the
+// outputs that the changed base reaches, from a slice of the previous stage's output. The encoder mixes all
+// positions, but its first layer already has most queries, keys and values, and its last one is computed only
+// for the chosen bins.
 #pragma once
 
 #include "bigbird/bins/network.hpp"
-#include "bigbird/bins/substituted_stem.hpp"
 
 #include <ATen/core/Tensor.h>
 
+#include <cstdint>
 #include <span>
+#include <utility>
+#include <vector>
 
 namespace bigbird::bins {
+
+/// Base `at` of a window becomes `code` (codes_of).
+struct Substitution {
+    std::int64_t at = 0;
+    std::uint8_t code = 0;
+    bool operator==(const Substitution&) const = default;
+};
+
+/// The range of a stage's outputs that a substitution changes.
+struct StageReach {
+    std::int64_t width = 1, pool = 1;
+    std::int64_t length = 0;   ///< outputs of a window
+    std::int64_t changed = 0;  ///< maximum number of outputs that one base changes
+};
+std::vector<StageReach> stage_reaches(const BinsConfig& config);
+/// The first and last output of each stage that base `at` changes; may be beyond the window's ends.
+std::vector<std::pair<std::int64_t, std::int64_t>> changed_by(std::span<const StageReach> stages,
+                                                              std::int64_t at);
+
+/// The stem of a window. Not thread-safe. A substitution's values do not depend on the other substitutions of
+/// the call.
+class SubstitutedStem {
+public:
+    /// `window`: (window_bases) uint8 codes on the stem's device.
+    SubstitutedStem(Stem stem, const BinsConfig& config, const at::Tensor& window);
+    /// The stem's output of the unchanged window.
+    StemOutput whole() const { return output_of(outputs_.back(), sites_); }
+
+    struct Changes {
+        at::Tensor positions;             ///< (substitutions, changed of the last stage, channels)
+        std::vector<std::int64_t> first;  ///< the first of these positions, of each substitution
+        at::Tensor sites;                 ///< (substitutions, bins, motif_filters), of the chosen bins
+    };
+    /// `bins`: (substitutions, bins) int64 on the CPU, the bins whose sites are returned.
+    Changes changes(std::span<const Substitution> each, const at::Tensor& bins) const;
+    /// The stem's output of another window, (window_bases) codes: computed from the first base that differs
+    /// to the last one.
+    StemOutput edited(const at::Tensor& window) const;
+
+private:
+    struct Rows;
+
+    StemOutput output_of(const at::Tensor& x, const at::Tensor& sites) const;
+    Rows first_rows(std::span<const Substitution> each, at::Tensor& sites) const;
+    Rows later_rows(std::size_t stage, const Rows& before, std::span<const Substitution> each) const;
+    at::Tensor sites_of(const Rows& rows, const at::Tensor& sites, const at::Tensor& bins) const;
+    std::vector<std::int64_t> first_changed(std::size_t stage, std::span<const Substitution> each) const;
+
+    Stem stem_;
+    std::vector<StageReach> stages_;
+    at::Tensor window_;                ///< on the CPU
+    std::vector<at::Tensor> outputs_;  ///< output of each stage, (length, channels)
+    at::Tensor sites_;                 ///< (outputs of the first stage, motif_filters)
+    std::int64_t bins_;
+};
 
 /// A window, unchanged and with single substitutions. Not thread-safe.
 class SubstitutedWindow {

@@ -17,7 +17,7 @@ namespace {
 constexpr std::int64_t tokens_together = 512;
 
 std::int64_t block_count(std::int64_t length, int block_size) {
-    return std::max<std::int64_t>(1, (length + block_size - 1) / block_size);
+    return std::max<std::int64_t>(1, attention::filled_blocks(length, block_size));
 }
 
 }  // namespace

@@ -4,9 +4,8 @@
 // them. module->train() and eval() choose whether there is dropout.
 #pragma once
 
-#include "bigbird/attention/attention.hpp"
-#include "bigbird/model/files/config.hpp"
-#include "bigbird/model/layers/dropout.hpp"
+#include "bigbird/model/encoder.hpp"
+#include "bigbird/model/heads.hpp"
 
 #include <torch/nn/module.h>
 #include <torch/nn/pimpl.h>
@@ -14,21 +13,6 @@
 #include <optional>
 
 namespace bigbird::model {
-
-/// A batch of sequences with equal block counts, so that results do not depend on the rest of the batch
-/// (batching.hpp makes such batches). length is a multiple of the block size. Padding has mask 0.
-struct EncoderInput {
-    at::Tensor input_ids;       // (batch, length) int64
-    at::Tensor token_type_ids;  // (batch, length) int64
-    at::Tensor attention_mask;  // (batch, length) bool, true = real token
-    /// Only for a Longformer: (batch, length) bool, true = global; undefined: the leading num_global_tokens.
-    at::Tensor global_attention_mask = {};
-};
-
-struct EncoderOutput {
-    at::Tensor hidden;                      // (batch, length, hidden), the last layer
-    std::vector<at::Tensor> hidden_states;  // embeddings and the output of every layer, on request
-};
 
 struct PreTrainingOutput {
     at::Tensor prediction_logits;        // (chosen, vocab) of the chosen positions, or (batch, length, vocab)
@@ -42,64 +26,70 @@ struct PreTrainingLoss {
     at::Tensor seq_relationship_logits;  // (batch, 2)
 };
 
-/// BigBirdForPreTraining: bert + MLM head (decoder tied to the word embeddings) + NSP head. Calls throw
-/// InputError where a sequence is longer than max_position_embeddings. In training the pattern `hf` attends
-/// the seeded lists, as transformers does.
-class PreTrainingModelImpl : public torch::nn::Module {
+/// A network around the encoder, "bert". Calls throw InputError where a sequence is longer than
+/// max_position_embeddings. In training the pattern `hf` attends the seeded lists, as transformers does.
+class WithEncoder : public torch::nn::Module {
+public:
+    EncoderOutput encode(const EncoderInput& input, bool all_hidden_states = false,
+                         const DropoutKey& key = {}) {
+        return bert_->forward(input, all_hidden_states, key);
+    }
+    const BigBirdConfig& config() const { return bert_->config(); }
+    void set_attention_backend(attention::Backend backend) { bert_->set_attention_backend(backend); }
+
+protected:
+    explicit WithEncoder(const BigBirdConfig& config)
+        : bert_(register_module("bert", BigBirdModel(config))) {}
+
+    BigBirdModel bert_;
+};
+
+/// BigBirdForPreTraining: bert + MLM head (decoder tied to the word embeddings) + NSP head.
+class PreTrainingModelImpl : public WithEncoder {
 public:
     explicit PreTrainingModelImpl(const BigBirdConfig& config);
     /// `positions`: (chosen) int64 indices into batch * length; undefined: all.
     PreTrainingOutput forward(const EncoderInput& input, const at::Tensor& positions = {},
                               const DropoutKey& key = {});
-    EncoderOutput encode(const EncoderInput& input, bool all_hidden_states = false,
-                         const DropoutKey& key = {});
     /// Applies only the heads to encode()'s hidden: (batch, length, hidden).
     PreTrainingOutput predict(const at::Tensor& hidden, const at::Tensor& positions = {});
     /// The tanh pooler's output: (batch, length, hidden) -> (batch, hidden).
-    at::Tensor pool(const at::Tensor& hidden);
+    at::Tensor pool(const at::Tensor& hidden) { return bert_->pool(hidden); }
     /// The heads and the loss of the masked tokens, without holding all (chosen, vocab) logits at once.
     /// `labels`: (chosen) int64.
     /// `weights`: (chosen) float32, of each position in nats; undefined: 1.
     PreTrainingLoss loss(const at::Tensor& hidden, const at::Tensor& positions, const at::Tensor& labels,
                          const at::Tensor& weights = {});
-    const BigBirdConfig& config() const;
-    void set_attention_backend(attention::Backend backend);
     /// Stores only each layer's input and recomputes the layer in the backward pass. This needs less memory
     /// and about a third more time, and gives the same result.
-    void set_recompute(bool recompute);
+    void set_recompute(bool recompute) { bert_->set_recompute(recompute); }
     /// Whether queries, keys and values come from one product while gradients are enabled
     /// (onednn_linear.hpp). Results are equal up to rounding, and parameters are the same. nullopt: packed on
     /// every device but CPUs.
-    void set_packed_projections(std::optional<bool> packed);
+    void set_packed_projections(std::optional<bool> packed) { bert_->set_packed_projections(packed); }
     /// Only for Performers: selects the draw of random features for all later passes. config() and
     /// config.json record it.
-    void set_redraw(std::int64_t redraw);
+    void set_redraw(std::int64_t redraw) { bert_->set_redraw(redraw); }
 
 private:
-    struct Parts;
-    std::shared_ptr<Parts> parts_;
+    PreTrainingHeads cls_;
 };
 TORCH_MODULE(PreTrainingModel);
 
 /// BigBirdForSequenceClassification's form and keys (`--head linear`: `out_proj` on the tanh pooler's output;
 /// `--head bins`: `LayerNorm`, `out_proj`), or BigBirdForTokenClassification's with the head "tokens".
-class SequenceClassifierImpl : public torch::nn::Module {
+class SequenceClassifierImpl : public WithEncoder {
 public:
     explicit SequenceClassifierImpl(const BigBirdConfig& config);
     at::Tensor forward(const EncoderInput& input, const DropoutKey& key = {});  // (batch, labels) logits
-    EncoderOutput encode(const EncoderInput& input, bool all_hidden_states = false,
-                         const DropoutKey& key = {});
     /// Applies only the head to encode()'s hidden: (batch, length, hidden) -> (batch, labels). The heads of
     /// bins and tokens use the features of each: (batch, count, hidden) -> (batch, count, labels).
     at::Tensor predict(const at::Tensor& hidden, const DropoutKey& key = {});
     /// The parameters that predict(encode()) depends on.
     std::vector<at::Tensor> trained_parameters() const;
-    const BigBirdConfig& config() const;
-    void set_attention_backend(attention::Backend backend);
 
 private:
-    struct Parts;
-    std::shared_ptr<Parts> parts_;
+    ClassificationHead classifier_;
 };
 TORCH_MODULE(SequenceClassifier);
 

@@ -5,9 +5,9 @@
 #include "bigbird/core/error.hpp"
 #include "bigbird/model/layers/onednn_linear.hpp"
 #include "bigbird/model/layers/recompute.hpp"
-#include "bigbird/model/word_vectors.hpp"
 
 #include <cmath>
+#include <utility>
 
 namespace bigbird::model {
 
@@ -42,23 +42,19 @@ std::vector<std::vector<attention::PatternSpec>> windows_of(const BigBirdConfig&
 }
 
 AttentionPlan attention_plan(const BigBirdConfig& config) {
+    AttentionPlan plan;
     if (config.performer) {
-        const std::int64_t head_dim = config.hidden_size / config.num_attention_heads;
-        return {.layouts = {},
-                .features = std::make_shared<attention::FeatureCache>(*config.performer, head_dim),
-                .windows = {}};
+        plan.features = std::make_shared<attention::FeatureCache>(
+            *config.performer, config.hidden_size / config.num_attention_heads);
+    } else if (config.longformer) {
+        plan.windows = std::make_shared<attention::WindowLayouts>(windows_of(config));
+    } else {
+        attention::PatternSpec pattern = config.pattern;
+        pattern.plan_tokens = static_cast<int>(config.max_position_embeddings);
+        pattern.plan_heads = static_cast<int>(config.num_attention_heads);
+        plan.layouts = std::make_shared<attention::LayoutCache>(pattern, pattern.plan_heads);
     }
-    if (config.longformer) {
-        return {.layouts = {},
-                .features = {},
-                .windows = std::make_shared<attention::WindowLayouts>(windows_of(config))};
-    }
-    const auto heads = static_cast<int>(config.num_attention_heads);
-    attention::PatternSpec pattern = config.pattern;
-    pattern.plan_tokens = static_cast<int>(config.max_position_embeddings);
-    pattern.plan_heads = heads;
-    return {
-        .layouts = std::make_shared<attention::LayoutCache>(pattern, heads), .features = {}, .windows = {}};
+    return plan;
 }
 
 attention::GlobalTokens global_tokens(const EncoderInput& input, const BigBirdConfig& config) {
@@ -81,12 +77,18 @@ at::Tensor words_of(const EncoderInput& input, const Embedding& embeddings) {
     return given.defined() ? given : embeddings->forward(input.input_ids);
 }
 
-/// Adds an empty module, for one component of a dotted parameter name.
-std::shared_ptr<torch::nn::Module> group(torch::nn::Module& parent, const std::string& name) {
-    return parent.register_module(name, std::make_shared<torch::nn::Module>(name));
+}  // namespace
+
+WordVectors::WordVectors(at::Tensor vectors) : before_(std::exchange(own(), std::move(vectors))) {}
+
+WordVectors::~WordVectors() {
+    own() = before_;
 }
 
-}  // namespace
+at::Tensor& WordVectors::own() {
+    thread_local at::Tensor vectors;
+    return vectors;
+}
 
 EmbeddingsImpl::EmbeddingsImpl(const BigBirdConfig& config)
     : dropout_(config.hidden_dropout_prob),
@@ -109,7 +111,7 @@ EmbeddingsImpl::EmbeddingsImpl(const BigBirdConfig& config)
     norm_ = register_module("LayerNorm", LayerNorm(config.hidden_size, config.layer_norm_eps));
     if (config.form.embedding_convolution > 0) {
         convolution_ =
-            group(*this, "convolution")
+            add_group(*this, "convolution")
                 ->register_parameter("weight",
                                      at::zeros({config.hidden_size, 1, config.form.embedding_convolution}));
     }
@@ -168,8 +170,8 @@ EncoderLayerImpl::EncoderLayerImpl(const BigBirdConfig& config, int layer, Atten
       layer_(layer),
       norm_first_(config.form.norm == Norm::pre) {
     const std::int64_t hidden = config.hidden_size;
-    const auto attention = group(*this, "attention");
-    const auto self = group(*attention, "self");
+    const auto attention = add_group(*this, "attention");
+    const auto self = add_group(*attention, "self");
     query_ = self->register_module("query", Linear(hidden, hidden, config.use_bias));
     key_ = self->register_module("key", Linear(hidden, hidden, config.use_bias));
     value_ = self->register_module("value", Linear(hidden, hidden, config.use_bias));
@@ -178,22 +180,17 @@ EncoderLayerImpl::EncoderLayerImpl(const BigBirdConfig& config, int layer, Atten
         key_global_ = self->register_module("key_global", Linear(hidden, hidden));
         value_global_ = self->register_module("value_global", Linear(hidden, hidden));
     }
-    const auto attention_output = group(*attention, "output");
+    const auto attention_output = add_group(*attention, "output");
     attention_output_ = attention_output->register_module("dense", Linear(hidden, hidden));
     attention_norm_ =
         attention_output->register_module("LayerNorm", LayerNorm(hidden, config.layer_norm_eps));
-    const auto intermediate = group(*this, "intermediate");
+    const auto intermediate = add_group(*this, "intermediate");
     intermediate_ = intermediate->register_module("dense", Linear(hidden, config.intermediate_size));
     if (config.form.feed_forward == FeedForward::gated)
         gate_ = intermediate->register_module("gate", Linear(hidden, config.intermediate_size));
-    const auto output = group(*this, "output");
+    const auto output = add_group(*this, "output");
     output_ = output->register_module("dense", Linear(config.intermediate_size, hidden));
     output_norm_ = output->register_module("LayerNorm", LayerNorm(hidden, config.layer_norm_eps));
-}
-
-std::array<at::Tensor, 3> EncoderLayerImpl::project(const at::Tensor& x, const PassContext& pass) const {
-    if (pass.packed) return packed_linear(x, {query_.get(), key_.get(), value_.get()});
-    return {query_->forward(x), key_->forward(x), value_->forward(x)};
 }
 
 /// Attention's output before its last projection.
@@ -205,11 +202,19 @@ at::Tensor EncoderLayerImpl::attend(const at::Tensor& x, const PassContext& pass
     const auto turned = [&](const at::Tensor& y) {
         return pass.rotary.cosine.defined() ? rotate(by_head(y), pass.rotary) : by_head(y);
     };
-    const auto [query, key, value] = project(x, pass);
+    const auto [query, key, value] =
+        pass.packed ? packed_linear(x, {query_.get(), key_.get(), value_.get()})
+                    : std::array{query_->forward(x), key_->forward(x), value_->forward(x)};
     const std::array<at::Tensor, 3> of_heads{turned(query), turned(key), by_head(value)};
-    const at::Tensor context = plan_.features  ? attend_features(of_heads, pass)
-                               : plan_.windows ? attend_windows(of_heads, x, pass)
-                                               : attend_blocks(of_heads, pass, x.options());
+    at::Tensor context;
+    if (plan_.features) {
+        const at::Tensor features = plan_.features->get(pass.redraw, layer_, x.device());
+        context = attention::feature_attention(of_heads[0], of_heads[1], of_heads[2], pass.mask, features,
+                                               plan_.features->kernel());
+    } else {
+        context =
+            plan_.windows ? attend_windows(of_heads, x, pass) : attend_blocks(of_heads, pass, x.options());
+    }
     return context.transpose(1, 2).reshape({batch, length, hidden});
 }
 
@@ -224,14 +229,6 @@ at::Tensor EncoderLayerImpl::attend_blocks(const std::array<at::Tensor, 3>& of_h
                                   probability_dropout_, pass.key, {Place::attention_probabilities, layer_});
     }
     return attention::sparse_attention(query, key, value, pass.mask, *layout, pass.backend, factors);
-}
-
-at::Tensor EncoderLayerImpl::attend_features(const std::array<at::Tensor, 3>& of_heads,
-                                             const PassContext& pass) const {
-    const auto& [query, key, value] = of_heads;
-    return attention::feature_attention(query, key, value, pass.mask,
-                                        plan_.features->get(pass.redraw, layer_, query.device()),
-                                        plan_.features->kernel());
 }
 
 at::Tensor EncoderLayerImpl::attend_windows(const std::array<at::Tensor, 3>& of_heads, const at::Tensor& x,
@@ -257,16 +254,19 @@ at::Tensor EncoderLayerImpl::expand(const at::Tensor& x, const PassContext& pass
     return gate_ ? expanded * gate_->forward(x) : expanded;
 }
 
+at::Tensor EncoderLayerImpl::project_and_add(const Linear& projection, const at::Tensor& y,
+                                             const at::Tensor& residual, Place place,
+                                             const PassContext& pass) const {
+    if (!is_training()) return projection->forward_and_add(y, residual);
+    return dropout(projection->forward(y), dropout_, pass.key, {place, layer_}) + residual;
+}
+
 at::Tensor EncoderLayerImpl::project_and_norm(const Linear& projection, const at::Tensor& y,
                                               const at::Tensor& residual, const LayerNorm& norm, Place place,
                                               const PassContext& pass) const {
-    const DropoutSite site{place, layer_};
-    if (pass.fused) {
-        return fused_norm(projection->forward(y), residual, *norm,
-                          {is_training() ? dropout_ : 0, pass.key, site}, *pass.fused);
-    }
-    return norm->forward(is_training() ? dropout(projection->forward(y), dropout_, pass.key, site) + residual
-                                       : projection->forward_and_add(y, residual));
+    if (!pass.fused) return norm->forward(project_and_add(projection, y, residual, place, pass));
+    return fused_norm(projection->forward(y), residual, *norm,
+                      {is_training() ? dropout_ : 0, pass.key, {place, layer_}}, *pass.fused);
 }
 
 at::Tensor EncoderLayerImpl::forward(const at::Tensor& x, const PassContext& pass) const {
@@ -274,14 +274,10 @@ at::Tensor EncoderLayerImpl::forward(const at::Tensor& x, const PassContext& pas
 }
 
 at::Tensor EncoderLayerImpl::forward_pre_norm(const at::Tensor& x, const PassContext& pass) const {
-    const auto added = [&](const Linear& projection, const at::Tensor& y, const at::Tensor& residual,
-                           Place place) {
-        if (!is_training()) return projection->forward_and_add(y, residual);
-        return dropout(projection->forward(y), dropout_, pass.key, {place, layer_}) + residual;
-    };
-    const at::Tensor attended =
-        added(attention_output_, attend(attention_norm_->forward(x), pass), x, Place::attention_output);
-    return added(output_, expand(output_norm_->forward(attended), pass), attended, Place::output);
+    const at::Tensor attended = project_and_add(attention_output_, attend(attention_norm_->forward(x), pass),
+                                                x, Place::attention_output, pass);
+    return project_and_add(output_, expand(output_norm_->forward(attended), pass), attended, Place::output,
+                           pass);
 }
 
 at::Tensor EncoderLayerImpl::forward_post_norm(const at::Tensor& x, const PassContext& pass) const {
@@ -300,8 +296,8 @@ BigBirdModelImpl::BigBirdModelImpl(const BigBirdConfig& config) : config_(config
     config_.validate();
     embeddings_ = register_module("embeddings", Embeddings(config_));
     const AttentionPlan plan = attention_plan(config_);
-    const auto encoder = group(*this, "encoder");
-    const auto list = group(*encoder, "layer");
+    const auto encoder = add_group(*this, "encoder");
+    const auto list = add_group(*encoder, "layer");
     for (int layer = 0; layer < config_.num_hidden_layers; ++layer)
         layers_.push_back(list->register_module(std::to_string(layer), EncoderLayer(config_, layer, plan)));
     if (config_.form.norm == Norm::pre)

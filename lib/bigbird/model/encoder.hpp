@@ -5,7 +5,7 @@
 #include "bigbird/attention/attention.hpp"
 #include "bigbird/attention/feature_attention.hpp"
 #include "bigbird/attention/window_attention.hpp"
-#include "bigbird/model/bigbird.hpp"
+#include "bigbird/model/files/config.hpp"
 #include "bigbird/model/layers/dropout.hpp"
 #include "bigbird/model/layers/fused_steps.hpp"
 #include "bigbird/model/layers/layers.hpp"
@@ -19,6 +19,40 @@
 #include <vector>
 
 namespace bigbird::model {
+
+/// A batch of sequences with equal block counts, so that results do not depend on the rest of the batch
+/// (batching.hpp makes such batches). length is a multiple of the block size. Padding has mask 0.
+struct EncoderInput {
+    at::Tensor input_ids;       // (batch, length) int64
+    at::Tensor token_type_ids;  // (batch, length) int64
+    at::Tensor attention_mask;  // (batch, length) bool, true = real token
+    /// Only for a Longformer: (batch, length) bool, true = global; undefined: the leading num_global_tokens.
+    at::Tensor global_attention_mask = {};
+};
+
+struct EncoderOutput {
+    at::Tensor hidden;                      // (batch, length, hidden), the last layer
+    std::vector<at::Tensor> hidden_states;  // embeddings and the output of every layer, on request
+};
+
+/// Replaces word embeddings, so that a token model is a differentiable function of its input. While an object
+/// exists, encoders on this thread use these vectors, (batch, length, hidden), instead of the
+/// word embeddings of EncoderInput::input_ids. Positions, token types and masks stay.
+class WordVectors {
+public:
+    explicit WordVectors(at::Tensor vectors);
+    ~WordVectors();
+    WordVectors(const WordVectors&) = delete;
+    WordVectors& operator=(const WordVectors&) = delete;
+
+    /// This thread's vectors; undefined if there are none.
+    static const at::Tensor& current() { return own(); }
+
+private:
+    static at::Tensor& own();
+
+    at::Tensor before_;
+};
 
 /// Word, position (if absolute) and token type embeddings, preceded by the embeddings of extra global tokens,
 /// if any. Dropout is before LayerNorm, as in transformers' BigBird, but not as in its BERT and Longformer.
@@ -80,17 +114,17 @@ public:
 private:
     at::Tensor forward_post_norm(const at::Tensor& x, const PassContext& pass) const;
     at::Tensor forward_pre_norm(const at::Tensor& x, const PassContext& pass) const;
-    /// Queries, keys and values, (batch, length, hidden).
-    std::array<at::Tensor, 3> project(const at::Tensor& x, const PassContext& pass) const;
     at::Tensor attend(const at::Tensor& x, const PassContext& pass) const;
     /// Queries, keys and values, and the result: (batch, heads, length, head_dim).
     at::Tensor attend_blocks(const std::array<at::Tensor, 3>& of_heads, const PassContext& pass,
                              const at::TensorOptions& of_factors) const;
-    at::Tensor attend_features(const std::array<at::Tensor, 3>& of_heads, const PassContext& pass) const;
     /// x: (batch, length, hidden), for the projections of global tokens.
     at::Tensor attend_windows(const std::array<at::Tensor, 3>& of_heads, const at::Tensor& x,
                               const PassContext& pass) const;
     at::Tensor expand(const at::Tensor& x, const PassContext& pass) const;
+    /// The projection of y, with dropout, plus the residual.
+    at::Tensor project_and_add(const Linear& projection, const at::Tensor& y, const at::Tensor& residual,
+                               DropoutSite::Place place, const PassContext& pass) const;
     at::Tensor project_and_norm(const Linear& projection, const at::Tensor& y, const at::Tensor& residual,
                                 const LayerNorm& norm, DropoutSite::Place place,
                                 const PassContext& pass) const;

@@ -1,19 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "bigbird/model/heads.hpp"
 
-#include "bigbird/model/layers/dropout.hpp"
-
 namespace bigbird::model {
 
 using Place = DropoutSite::Place;
 
 PreTrainingHeadsImpl::PreTrainingHeadsImpl(const BigBirdConfig& config)
     : activation_(config.longformer ? "gelu" : config.hidden_act) {
-    const auto predictions =
-        register_module("predictions", std::make_shared<torch::nn::Module>("predictions"));
+    const auto predictions = add_group(*this, "predictions");
     bias_ = predictions->register_parameter("bias", at::zeros({config.vocab_size}));
-    const auto transform =
-        predictions->register_module("transform", std::make_shared<torch::nn::Module>("transform"));
+    const auto transform = add_group(*predictions, "transform");
     dense_ = transform->register_module("dense", Linear(config.hidden_size, config.hidden_size));
     norm_ = transform->register_module("LayerNorm", LayerNorm(config.hidden_size, config.layer_norm_eps));
     seq_relationship_ = register_module("seq_relationship", Linear(config.hidden_size, 2));
@@ -70,10 +66,9 @@ constexpr double far_below = 1e6;  // transformers' own number
 QuestionAnsweringHeadImpl::QuestionAnsweringHeadImpl(const BigBirdConfig& config)
     : activation_(config.hidden_act) {
     const std::int64_t hidden = config.hidden_size, wide = config.intermediate_size;
-    const auto intermediate =
-        register_module("intermediate", std::make_shared<torch::nn::Module>("intermediate"));
+    const auto intermediate = add_group(*this, "intermediate");
     intermediate_ = intermediate->register_module("dense", Linear(hidden, wide));
-    const auto output = register_module("output", std::make_shared<torch::nn::Module>("output"));
+    const auto output = add_group(*this, "output");
     output_ = output->register_module("dense", Linear(wide, hidden));
     norm_ = output->register_module("LayerNorm", LayerNorm(hidden, config.layer_norm_eps));
     answers_ = register_module("qa_outputs", Linear(hidden, 2));

@@ -3,8 +3,8 @@
 // tokens.
 #pragma once
 
-#include "bigbird/model/bigbird.hpp"
 #include "bigbird/model/files/config.hpp"
+#include "bigbird/model/layers/dropout.hpp"
 #include "bigbird/model/layers/layers.hpp"
 
 #include <torch/nn/module.h>

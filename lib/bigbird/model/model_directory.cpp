@@ -23,6 +23,13 @@ void write(const Model& model, const std::string& architecture, const tokenizer:
         tokenizer::write_tokenizer_files(*tokenizer, model->config().positions(), directory);
 }
 
+template <typename Model>
+Model ready(Model model, const at::Device& device) {
+    model->to(device);
+    model->eval();
+    return model;
+}
+
 void require_directory(const fs::path& directory) {
     if (!is_there(directory)) throw InputError("no such model folder", directory);
     if (!fs::is_directory(directory))
@@ -34,12 +41,6 @@ LoadRules may_lack_seq_relationship(const BigBirdConfig& config) {
     return {.optional_prefix = "cls.seq_relationship",
             .only_prefix = {},
             .also_optional = config.longformer ? "bert.pooler" : ""};
-}
-
-/// Classifiers of transformers' Longformer have no pooler. Here, only one head reads the pooler.
-LoadRules of_classifier(const BigBirdConfig& config) {
-    const bool may_lack = config.longformer && config.classifier_head != "linear";
-    return {.optional_prefix = may_lack ? "bert.pooler" : "", .only_prefix = {}};
 }
 
 /// A Longformer's classifier attends globally from the token that it reads, unless its configuration has
@@ -89,9 +90,7 @@ PreTrainingModel load_pretraining_model(const fs::path& directory, const at::Dev
     initialise(*model, model->config(), 0, "cls.seq_relationship");
     initialise(*model, model->config(), 0, "bert.pooler");
     fill_from_pretrained(*model, directory);
-    model->to(device);
-    model->eval();
-    return model;
+    return ready(model, device);
 }
 
 LoadedEncoder load_encoder(const fs::path& directory, const at::Device& device) {
@@ -107,8 +106,7 @@ LoadedEncoder load_encoder(const fs::path& directory, const at::Device& device) 
         loaded.has_pooler = fill_parameters(*loaded.model, std::move(tensors),
                                             {.optional_prefix = "bert.pooler", .only_prefix = "bert."}, file);
     }
-    loaded.model->to(device);
-    loaded.model->eval();
+    ready(loaded.model, device);
     return loaded;
 }
 
@@ -120,10 +118,12 @@ SequenceClassifier load_classifier(const fs::path& directory, const at::Device& 
             directory / "config.json");
     }
     SequenceClassifier model(config);
-    fill_parameters(*model, read_weights(directory), of_classifier(config), directory / "model.safetensors");
-    model->to(device);
-    model->eval();
-    return model;
+    // Classifiers of transformers' Longformer have no pooler. Here, only one head reads the pooler.
+    const bool may_lack = config.longformer && config.classifier_head != "linear";
+    fill_parameters(*model, read_weights(directory),
+                    {.optional_prefix = may_lack ? "bert.pooler" : "", .only_prefix = {}},
+                    directory / "model.safetensors");
+    return ready(model, device);
 }
 
 SequenceClassifier classifier_from_pretrained(const fs::path& directory, BigBirdConfig config,
@@ -135,17 +135,13 @@ SequenceClassifier classifier_from_pretrained(const fs::path& directory, BigBird
     fill_parameters(*model, read_weights(directory),
                     {.optional_prefix = config.longformer ? "bert.pooler" : "", .only_prefix = "bert."},
                     directory / "model.safetensors");
-    model->to(device);
-    model->eval();
-    return model;
+    return ready(model, device);
 }
 
 SequenceClassifier untrained_classifier(BigBirdConfig config, std::uint64_t seed, const at::Device& device) {
     SequenceClassifier model(with_global_cls(config));
     initialise(*model, config, seed);
-    model->to(device);
-    model->eval();
-    return model;
+    return ready(model, device);
 }
 
 void write_model(const PreTrainingModel& model, const tokenizer::DnaTokenizer* tokenizer,

@@ -14,7 +14,6 @@
 #include <array>
 #include <cmath>
 #include <set>
-#include <sstream>
 
 namespace bigbird::model {
 namespace fs = std::filesystem;
@@ -23,12 +22,6 @@ namespace {
 
 constexpr std::array<const char*, 2> buffers{"bert.embeddings.position_ids",
                                              "bert.embeddings.token_type_ids"};
-
-std::string shape_text(const at::Tensor& tensor) {
-    std::ostringstream text;
-    text << tensor.sizes();
-    return text.str();
-}
 
 /// The name without prefixes of wrappers (DataParallel's "module.", torch.compile's "_orig_mod."), and with
 /// today's names for the two weights of a LayerNorm.
@@ -104,8 +97,8 @@ std::string fill_one(const std::string& key, at::Tensor& parameter, const at::Te
         return {};
     }
     if (tensor.sizes() != parameter.sizes()) {
-        return "tensor '" + key + "' has the shape " + shape_text(tensor) + ", config.json asks for " +
-               shape_text(parameter);
+        return "tensor '" + key + "' has the shape " + c10::str(tensor.sizes()) + ", config.json asks for " +
+               c10::str(parameter.sizes());
     }
     parameter.copy_(tensor);
     return {};
@@ -130,10 +123,6 @@ void refuse(const std::vector<std::string>& problems, const fs::path& where) {
     if (problems.size() > named) text += "; and " + std::to_string(problems.size() - named) + " more";
     if (!text.empty()) throw InputError(text, where);
 }
-
-}  // namespace
-
-namespace {
 
 /// Names of the files in a model directory that hold its tensors.
 std::set<std::string> weight_files(const fs::path& directory) {

@@ -147,7 +147,7 @@ NetworkImpl::NetworkImpl(const Config& config, std::int64_t labels) : config_(co
     if (config_.places > 0) places_ = register_parameter("places", at::zeros({config_.places, hidden}));
     const auto layouts =
         std::make_shared<attention::LayoutCache>(body.encoder.pattern, static_cast<int>(config_.heads));
-    const auto encoder = register_module("encoder", std::make_shared<torch::nn::Module>("encoder"));
+    const auto encoder = model::add_group(*this, "encoder");
     for (int layer = 0; layer < config_.layers; ++layer) {
         layers_.push_back(
             encoder->register_module(std::to_string(layer), bins::EncoderLayer(body, layer, layouts)));
@@ -155,7 +155,7 @@ NetworkImpl::NetworkImpl(const Config& config, std::int64_t labels) : config_(co
     norm_ = register_module("norm", model::LayerNorm(hidden, epsilon));
     site_norm_ = register_module("site_norm", model::LayerNorm(config_.filters, epsilon));
     dense_ = register_module("dense", model::Linear(2 * hidden + config_.filters, config_.dense));
-    const auto head = register_module("head", std::make_shared<torch::nn::Module>("head"));
+    const auto head = model::add_group(*this, "head");
     output_ = head->register_module("output", model::Linear(config_.dense, labels));
 }
 

@@ -5,7 +5,7 @@
 #include "support/testing.hpp"
 #include "unit/bins/small_bins.hpp"
 
-#include "bigbird/bins/convolution.hpp"
+#include "bigbird/bins/layers.hpp"
 
 #include <ATen/ATen.h>
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "bigbird/bins/later_stage.hpp"
-
 #include "support/tensors.hpp"
 #include "support/testing.hpp"
+
+#include "bigbird/bins/stem.hpp"
 
 #include <ATen/ATen.h>
 #include <ATen/Parallel.h>

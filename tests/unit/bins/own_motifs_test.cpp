@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "bigbird/bins/own_motifs.hpp"
-
 #include "support/tensors.hpp"
 #include "support/testing.hpp"
 
+#include "bigbird/bins/motifs.hpp"
 #include "bigbird/core/rng.hpp"
 
 #include <ATen/ATen.h>

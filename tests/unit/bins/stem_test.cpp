@@ -5,8 +5,8 @@
 #include "support/testing.hpp"
 #include "unit/bins/small_bins.hpp"
 
+#include "bigbird/bins/layers.hpp"
 #include "bigbird/bins/network.hpp"
-#include "bigbird/bins/softmax_pool.hpp"
 
 #include <ATen/ATen.h>
 

@@ -8,20 +8,12 @@
 
 namespace bigbird::attention {
 
-const FusedKernel* fused_kernel_avx2() {
+CpuKernels cpu_kernels_avx2() {
 #if defined(__AVX2__)
     static const KernelOf<FloatTiles> kernel("avx2");
-    return &kernel;
+    return {&kernel, &elementwise_of_this_set};
 #else
-    return nullptr;
-#endif
-}
-
-const ElementwiseKernels* elementwise_avx2() {
-#if defined(__AVX2__)
-    return &elementwise_of_this_set;
-#else
-    return nullptr;
+    return {};
 #endif
 }
 

@@ -8,20 +8,12 @@
 
 namespace bigbird::attention {
 
-const FusedKernel* fused_kernel_avx512() {
+CpuKernels cpu_kernels_avx512() {
 #if defined(__AVX512F__)
     static const KernelOf<FloatTiles> kernel("avx512");
-    return &kernel;
+    return {&kernel, &elementwise_of_this_set};
 #else
-    return nullptr;
-#endif
-}
-
-const ElementwiseKernels* elementwise_avx512() {
-#if defined(__AVX512F__)
-    return &elementwise_of_this_set;
-#else
-    return nullptr;
+    return {};
 #endif
 }
 

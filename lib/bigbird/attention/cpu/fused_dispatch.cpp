@@ -7,23 +7,21 @@ namespace bigbird::attention {
 namespace {
 
 std::vector<const FusedKernel*> usable_kernels(bool bf16) {
+    const InstructionSet has = instruction_set();
     std::vector<const FusedKernel*> kernels;
-    const auto offer = [&](InstructionSet needed, const FusedKernel* kernel) {
-        if (instruction_set() >= needed && kernel != nullptr) kernels.push_back(kernel);
-    };
-    if (bf16) {
-        offer(InstructionSet::amx, fused_kernel_amx());
-        offer(InstructionSet::avx512_bf16, fused_kernel_avx512_bf16());
-    }
-    offer(InstructionSet::avx512, fused_kernel_avx512());
-    offer(InstructionSet::avx2, fused_kernel_avx2());
+    if (bf16 && has >= InstructionSet::amx) kernels.push_back(fused_kernel_amx());
+    if (bf16 && has >= InstructionSet::avx512_bf16) kernels.push_back(fused_kernel_avx512_bf16());
+    if (has >= InstructionSet::avx512) kernels.push_back(cpu_kernels_avx512().fused);
+    if (has >= InstructionSet::avx2) kernels.push_back(cpu_kernels_avx2().fused);
+    std::erase(kernels, nullptr);
     return kernels;
 }
 
 const ElementwiseKernels* usable_elementwise() {
-    if (instruction_set() >= InstructionSet::avx512 && elementwise_avx512() != nullptr)
-        return elementwise_avx512();
-    return instruction_set() >= InstructionSet::avx2 ? elementwise_avx2() : nullptr;
+    const ElementwiseKernels* kernels = nullptr;
+    if (instruction_set() >= InstructionSet::avx512) kernels = cpu_kernels_avx512().elementwise;
+    if (kernels != nullptr || instruction_set() < InstructionSet::avx2) return kernels;
+    return cpu_kernels_avx2().elementwise;
 }
 
 }  // namespace
@@ -50,12 +48,10 @@ KeyRows transpose(const BlockLayout& layout, std::int64_t blocks) {
     keys.entries.resize(layout.columns.size());
     std::vector<std::int32_t> next = keys.offsets;
     for (std::int32_t row = 0; row < layout.rows(); ++row) {
-        for (std::int32_t entry = layout.row_offsets[static_cast<std::size_t>(row)];
-             entry < layout.row_offsets[static_cast<std::size_t>(row) + 1]; ++entry) {
-            const std::int32_t column = layout.columns[static_cast<std::size_t>(entry)];
-            const auto at = static_cast<std::size_t>(next[static_cast<std::size_t>(column)]++);
+        for (const std::size_t entry : layout.entries(row)) {
+            const auto at = static_cast<std::size_t>(next[static_cast<std::size_t>(layout.columns[entry])]++);
             keys.rows[at] = row;
-            keys.entries[at] = entry;
+            keys.entries[at] = static_cast<std::int32_t>(entry);
         }
     }
     return keys;

@@ -74,9 +74,6 @@ public:
 /// none (no AVX2).
 const std::vector<const FusedKernel*>& fused_kernels(bool bf16);
 
-// One maker per instruction set, each in its own file compiled for it. Call one only where the processor has
-// the set (fused_dispatch.cpp). nullptr where the compiler cannot target it.
-
 // Element by element on the CPU, vectorized for the processor at hand; LibTorch's tanh GELU takes longer than
 // the matrix product before it (docs/development/measurements.md). No LibTorch here.
 
@@ -100,12 +97,16 @@ struct ElementwiseKernels {
 /// nullptr where the processor has no AVX2.
 const ElementwiseKernels* elementwise_kernels();
 
-const FusedKernel* fused_kernel_avx2();
-const FusedKernel* fused_kernel_avx512();
+// One maker per instruction set, each in its own file compiled for it. Call one only where the processor has
+// the set (fused_dispatch.cpp). nullptr where the compiler cannot target it.
+
+struct CpuKernels {
+    const FusedKernel* fused = nullptr;
+    const ElementwiseKernels* elementwise = nullptr;
+};
+CpuKernels cpu_kernels_avx2();
+CpuKernels cpu_kernels_avx512();
 const FusedKernel* fused_kernel_avx512_bf16();  ///< bfloat16 tensors only
 const FusedKernel* fused_kernel_amx();          ///< bfloat16 tensors only
-
-const ElementwiseKernels* elementwise_avx2();
-const ElementwiseKernels* elementwise_avx512();
 
 }  // namespace bigbird::attention

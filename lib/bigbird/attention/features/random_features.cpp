@@ -66,10 +66,6 @@ void require(bool condition, const std::string& message) {
 
 }  // namespace
 
-std::int64_t FeatureSpec::redraw_at(std::int64_t step) const {
-    return redraw_every == 0 ? redraw : redraw + (step - 1) / redraw_every;
-}
-
 void FeatureSpec::validate() const {
     require(features >= 1 && features <= (1 << 16),
             "features must be between 1 and 65536, not " + std::to_string(features));

@@ -27,7 +27,9 @@ struct FeatureSpec {
     std::int64_t redraw = 0;  ///< the number of the draw that is in use; 0 is the first
 
     /// The draw that a step of pretraining (from 1) uses, if the run begins with `redraw`.
-    std::int64_t redraw_at(std::int64_t step) const;
+    std::int64_t redraw_at(std::int64_t step) const {
+        return redraw_every == 0 ? redraw : redraw + (step - 1) / redraw_every;
+    }
     /// Throws ConfigError.
     void validate() const;
     bool operator==(const FeatureSpec&) const = default;

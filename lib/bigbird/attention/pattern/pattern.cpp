@@ -2,6 +2,7 @@
 #include "bigbird/attention/pattern/pattern.hpp"
 
 #include "bigbird/core/check.hpp"
+#include "bigbird/core/choice.hpp"
 #include "bigbird/core/error.hpp"
 #include "bigbird/core/rng.hpp"
 
@@ -181,14 +182,78 @@ std::vector<std::int32_t> planned_blocks(const PatternSpec& spec, int blocks, in
     return {all.begin() + head * of_head, all.begin() + (head + 1) * of_head};
 }
 
-void append_row(BlockLayout& layout, const std::vector<std::int32_t>& counts) {
-    for (std::size_t block = 0; block < counts.size(); ++block) {
-        if (counts[block] > 0) {
-            layout.columns.push_back(static_cast<std::int32_t>(block));
-            layout.multiplicity.push_back(counts[block]);
-        }
-    }
+void append(BlockLayout& layout, std::size_t column, std::int32_t count) {
+    layout.columns.push_back(static_cast<std::int32_t>(column));
+    layout.multiplicity.push_back(count);
+}
+
+void end_row(BlockLayout& layout) {
     layout.row_offsets.push_back(static_cast<std::int32_t>(layout.columns.size()));
+}
+
+void append_row(BlockLayout& layout, const std::vector<std::int32_t>& counts) {
+    for (std::size_t block = 0; block < counts.size(); ++block)
+        if (counts[block] > 0) append(layout, block, counts[block]);
+    end_row(layout);
+}
+
+// Longformer's patterns: windows counted in tokens become blocks with element masks.
+
+/// Whether token i attends token j.
+bool token_attends(const PatternSpec& spec, std::int64_t i, std::int64_t j) {
+    if (i < spec.global_tokens || j < spec.global_tokens) return true;
+    const std::int64_t distance = std::abs(i - j);
+    return distance <= std::int64_t{spec.window_tokens} * spec.dilation && distance % spec.dilation == 0;
+}
+
+ElementMask mask_of(const PatternSpec& spec, int row, int column) {
+    const std::int64_t block = spec.block_size;
+    ElementMask mask;
+    mask.reserve(static_cast<std::size_t>(block * block));
+    for (std::int64_t i = row * block; i < (row + 1) * block; ++i)
+        for (std::int64_t j = column * block; j < (column + 1) * block; ++j)
+            mask.push_back(token_attends(spec, i, j) ? 1 : 0);
+    return mask;
+}
+
+/// The furthest block that a window reaches.
+int reach_of(const PatternSpec& spec, int blocks) {
+    const std::int64_t tokens = std::int64_t{spec.window_tokens} * spec.dilation;
+    return static_cast<int>(std::min<std::int64_t>(blocks, filled_blocks(tokens, spec.block_size)));
+}
+
+constexpr std::int32_t not_attended = -2;
+
+/// Returns a mask's index in `masks`, adding it if new; -1 where all is attended, or not_attended.
+std::int32_t place_of(ElementMask mask, std::vector<ElementMask>& masks) {
+    const auto attended = std::ranges::count(mask, std::uint8_t{1});
+    if (attended == 0) return not_attended;
+    if (attended == static_cast<std::ptrdiff_t>(mask.size())) return -1;
+    const auto found = std::ranges::find(masks, mask);
+    const auto index = static_cast<std::int32_t>(found - masks.begin());
+    if (found == masks.end()) masks.push_back(std::move(mask));
+    return index;
+}
+
+void append_masked(BlockLayout& layout, int column, std::int32_t index) {
+    if (index == not_attended) return;
+    append(layout, static_cast<std::size_t>(column), 1);
+    layout.mask.push_back(index);
+}
+
+/// Blocks without an attended token are left out, fully attended blocks have no mask, and equal masks are
+/// kept once.
+BlockLayout token_layout(const PatternSpec& spec, int blocks) {
+    const int reach = reach_of(spec, blocks);
+    const std::int64_t with_globals = filled_blocks(spec.global_tokens, spec.block_size);
+    BlockLayout layout;
+    for (int row = 0; row < blocks; ++row) {
+        for (int column = 0; column < blocks; ++column)
+            if (std::abs(row - column) <= reach || row < with_globals || column < with_globals)
+                append_masked(layout, column, place_of(mask_of(spec, row, column), layout.masks));
+        end_row(layout);
+    }
+    return layout;
 }
 
 }  // namespace
@@ -226,41 +291,22 @@ PatternSpec PatternSpec::in_training() const {
 }
 
 PatternSpec named_pattern(const std::string& name) {
-    PatternSpec spec;
-    const auto parts = [&](int globals, int window, int random) {
-        spec.global_blocks = globals;
-        spec.window_blocks = window;
-        spec.random_blocks = random;
-        return spec;
-    };
-    if (name == "bigbird") return spec;
-    if (name == "window") return parts(0, 3, 0);
-    if (name == "random") return parts(0, 0, 3);
-    if (name == "random+window") return parts(0, 3, 3);
-    if (name == "bigbird-first" || name == "bigbird-etc") {
-        spec.globals = GlobalPlacement::first;
-        spec.block_size = name == "bigbird-etc" ? 84 : 64;
-        return name == "bigbird-etc" ? parts(4, 3, 0) : spec;
-    }
-    if (name == "full") {
-        spec.full = true;
-        return spec;
-    }
-    spec.kind = PatternKind::longformer;
-    if (name == "dilated") {
-        spec.window_tokens = 128;
-        spec.dilation = 2;
-        return spec;
-    }
-    if (name == "global+sliding") {
-        spec.global_tokens = 64;
-        return spec;
-    }
-    if (name == "sliding") return spec;
-    throw ConfigError(
-        "no attention pattern is named '" + name +
-        "': choose bigbird, bigbird-first, bigbird-etc, full, window, random, random+window, sliding, "
-        "dilated or global+sliding");
+    constexpr auto first = GlobalPlacement::first;
+    constexpr auto longformer = PatternKind::longformer;
+    constexpr Choices<PatternSpec, 10> patterns{
+        {{{}, "bigbird"},
+         {{.globals = first}, "bigbird-first"},
+         {{.block_size = 84, .global_blocks = 4, .random_blocks = 0, .globals = first}, "bigbird-etc"},
+         {{.full = true}, "full"},
+         {{.global_blocks = 0, .random_blocks = 0}, "window"},
+         {{.global_blocks = 0, .window_blocks = 0}, "random"},
+         {{.global_blocks = 0}, "random+window"},
+         {{.kind = longformer}, "sliding"},
+         {{.kind = longformer, .window_tokens = 128, .dilation = 2}, "dilated"},
+         {{.kind = longformer, .global_tokens = 64}, "global+sliding"}}};
+    for (const auto& [pattern, word] : patterns)
+        if (word == name) return pattern;
+    throw ConfigError("no attention pattern is named '" + name + "': choose " + list_of_words(patterns));
 }
 
 BlockLayout make_layout(const PatternSpec& spec, int blocks, int layer, int head) {
@@ -295,69 +341,6 @@ BlockLayout make_layout(const PatternSpec& spec, int blocks, int layer, int head
     return layout;
 }
 
-namespace {
-
-ElementMask mask_of(const PatternSpec& spec, int row, int column) {
-    const std::int64_t block = spec.block_size;
-    ElementMask mask;
-    mask.reserve(static_cast<std::size_t>(block * block));
-    for (std::int64_t i = row * block; i < (row + 1) * block; ++i)
-        for (std::int64_t j = column * block; j < (column + 1) * block; ++j)
-            mask.push_back(token_attends(spec, i, j) ? 1 : 0);
-    return mask;
-}
-
-/// The furthest block that a window reaches.
-int reach_of(const PatternSpec& spec, int blocks) {
-    const std::int64_t tokens = std::int64_t{spec.window_tokens} * spec.dilation;
-    return static_cast<int>(std::min<std::int64_t>(blocks, (tokens + spec.block_size - 1) / spec.block_size));
-}
-
-constexpr std::int32_t not_attended = -2;
-
-/// Returns a mask's index in `masks`, adding it if new; -1 where all is attended, or not_attended.
-std::int32_t place_of(ElementMask mask, std::vector<ElementMask>& masks) {
-    const auto attended = std::ranges::count(mask, std::uint8_t{1});
-    if (attended == 0) return not_attended;
-    if (attended == static_cast<std::ptrdiff_t>(mask.size())) return -1;
-    const auto found = std::ranges::find(masks, mask);
-    const auto index = static_cast<std::int32_t>(found - masks.begin());
-    if (found == masks.end()) masks.push_back(std::move(mask));
-    return index;
-}
-
-void append(BlockLayout& layout, int column, std::int32_t index) {
-    if (index == not_attended) return;
-    layout.columns.push_back(column);
-    layout.multiplicity.push_back(1);
-    layout.mask.push_back(index);
-}
-
-void end_row(BlockLayout& layout) {
-    layout.row_offsets.push_back(static_cast<std::int32_t>(layout.columns.size()));
-}
-
-}  // namespace
-
-bool token_attends(const PatternSpec& spec, std::int64_t i, std::int64_t j) {
-    if (i < spec.global_tokens || j < spec.global_tokens) return true;
-    const std::int64_t distance = std::abs(i - j);
-    return distance <= std::int64_t{spec.window_tokens} * spec.dilation && distance % spec.dilation == 0;
-}
-
-BlockLayout token_layout(const PatternSpec& spec, int blocks) {
-    const int reach = reach_of(spec, blocks);
-    const int with_globals = (spec.global_tokens + spec.block_size - 1) / spec.block_size;
-    BlockLayout layout;
-    for (int row = 0; row < blocks; ++row) {
-        for (int column = 0; column < blocks; ++column)
-            if (std::abs(row - column) <= reach || row < with_globals || column < with_globals)
-                append(layout, column, place_of(mask_of(spec, row, column), layout.masks));
-        end_row(layout);
-    }
-    return layout;
-}
-
 BlockLayout windows_behind_front(const PatternSpec& spec, int front, int blocks) {
     PatternSpec window = spec;
     window.global_tokens = 0;
@@ -368,11 +351,11 @@ BlockLayout windows_behind_front(const PatternSpec& spec, int front, int blocks)
         places.push_back(place_of(mask_of(window, reach, column), layout.masks));
     for (int row = -front; row < blocks; ++row) {
         for (int column = 0; column < front; ++column)
-            append(layout, column, -1);
+            append_masked(layout, column, -1);
         for (int column = std::max(0, row - reach); row >= 0 && column <= std::min(blocks - 1, row + reach);
              ++column) {
-            append(layout, front + column,
-                   places[static_cast<std::size_t>(std::ptrdiff_t{column} - row + reach)]);
+            append_masked(layout, front + column,
+                          places[static_cast<std::size_t>(std::ptrdiff_t{column} - row + reach)]);
         }
         end_row(layout);
     }

@@ -3,7 +3,9 @@
 // library only: no backend knows a pattern's name, no pattern knows a device.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
+#include <ranges>
 #include <string>
 #include <vector>
 
@@ -94,25 +96,29 @@ struct BlockLayout {
     std::vector<std::int32_t> mask;  ///< empty, or one per column: its index in `masks`, -1 for all tokens
     std::vector<ElementMask> masks;
     int rows() const { return static_cast<int>(row_offsets.size()) - 1; }
+    /// The indices of a row's entries in the lists.
+    auto entries(std::int64_t row) const {
+        const auto at = [&](std::int64_t i) {
+            return static_cast<std::size_t>(row_offsets[static_cast<std::size_t>(i)]);
+        };
+        return std::views::iota(at(row), at(row + 1));
+    }
+    bool is_masked(std::size_t entry) const { return !mask.empty() && mask[entry] >= 0; }
     bool operator==(const BlockLayout&) const = default;
 };
+
+/// How many blocks hold some tokens.
+constexpr std::int64_t filled_blocks(std::int64_t tokens, std::int64_t block_size) {
+    return (tokens + block_size - 1) / block_size;
+}
 
 /// The layout of `blocks` blocks; full where the sequence is short (full_up_to_blocks) or spec.full. Columns
 /// of a row ascend. Deterministic. Throws ConfigError if a plan of random blocks cannot be drawn.
 BlockLayout make_layout(const PatternSpec& spec, int blocks, int layer, int head);
 
-// Longformer's patterns: windows counted in tokens become blocks with element masks.
-
-/// Whether token i attends token j by PatternKind::longformer.
-bool token_attends(const PatternSpec& spec, std::int64_t i, std::int64_t j);
-
-/// Blocks without an attended token are left out, fully attended blocks have no mask, and equal masks are
-/// kept once.
-BlockLayout token_layout(const PatternSpec& spec, int blocks);
-
-/// The window of `spec` over `blocks` blocks, preceded by `front` blocks with copies of global tokens.
-/// Ignores the spec's global_tokens. Every row attends all of the front; rows of the front attend nothing
-/// else.
+/// The window of a Longformer's `spec` over `blocks` blocks, preceded by `front` blocks with copies of global
+/// tokens. Ignores the spec's global_tokens. Every row attends all of the front; rows of the front attend
+/// nothing else.
 BlockLayout windows_behind_front(const PatternSpec& spec, int front, int blocks);
 
 // Biases that every backend adds to scores.

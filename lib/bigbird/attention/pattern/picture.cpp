@@ -8,10 +8,9 @@
 #include <algorithm>
 #include <array>
 #include <cstdlib>
-#include <cstring>
 #include <map>
+#include <numeric>
 #include <set>
-#include <utility>
 #include <vector>
 
 namespace bigbird::attention {
@@ -26,13 +25,13 @@ char letter(const PatternSpec& spec, int blocks, int row, int column, int multip
     return window && spec.window_blocks > 0 ? 'o' : '*';
 }
 
-std::pair<std::size_t, std::size_t> entries_of(const BlockLayout& layout, int row) {
-    return {static_cast<std::size_t>(layout.row_offsets[static_cast<std::size_t>(row)]),
-            static_cast<std::size_t>(layout.row_offsets[static_cast<std::size_t>(row) + 1])};
-}
+struct CellKind {
+    char letter;
+    const char* name;
+    const char* colour;  ///< "#rrggbb"
+};
 
-}  // namespace
-
+/// What a letter of picture() means; all digits are one kind.
 CellKind kind_of(char letter) {
     if (letter == '#') return {'#', "global", "#d1495b"};
     if (letter == 'o') return {'o', "window", "#30638e"};
@@ -40,45 +39,51 @@ CellKind kind_of(char letter) {
     return {'2', "counts more", "#5c8001"};
 }
 
-char letter_of(const PatternSpec& spec, const BlockLayout& layout, int row, std::size_t entry) {
-    return letter(spec, layout.rows(), row, layout.columns[entry], layout.multiplicity[entry]);
+/// Calls visit(row, column, letter, is_masked) for each attended block.
+template <typename Visit>
+void for_cells(const PatternSpec& spec, const BlockLayout& layout, const Visit& visit) {
+    for (int row = 0; row < layout.rows(); ++row) {
+        for (const std::size_t i : layout.entries(row)) {
+            visit(row, layout.columns[i],
+                  letter(spec, layout.rows(), row, layout.columns[i], layout.multiplicity[i]),
+                  layout.is_masked(i));
+        }
+    }
 }
+
+std::string svg_square(int x, int y, int side, const std::string& attributes) {
+    const std::string size = std::to_string(side);
+    return "<rect x='" + std::to_string(x) + "' y='" + std::to_string(y) + "' width='" + size + "' height='" +
+           size + "' fill='" + attributes + "'/>";
+}
+
+}  // namespace
 
 std::string picture(const PatternSpec& spec, const BlockLayout& layout) {
     const auto blocks = static_cast<std::size_t>(layout.rows());
-    std::string text;
-    for (int row = 0; row < layout.rows(); ++row) {
-        std::string line(blocks, '.');
-        const auto [begin, end] = entries_of(layout, row);
-        for (std::size_t i = begin; i < end; ++i)
-            line[static_cast<std::size_t>(layout.columns[i])] = letter_of(spec, layout, row, i);
-        text += line + '\n';
-    }
-    return text;
+    std::vector<std::string> lines(blocks, std::string(blocks, '.') + '\n');
+    for_cells(spec, layout, [&](int row, int column, char letter, bool) {
+        lines[static_cast<std::size_t>(row)][static_cast<std::size_t>(column)] = letter;
+    });
+    return std::accumulate(lines.begin(), lines.end(), std::string());
 }
 
 std::string svg_picture(const PatternSpec& spec, const BlockLayout& layout, const std::string& title) {
     const int cell = std::max(2, 320 / layout.rows()), side = cell * layout.rows(), top = 30;
     std::set<char> kinds;
     std::string cells;
-    for (int row = 0; row < layout.rows(); ++row) {
-        const auto [begin, end] = entries_of(layout, row);
-        for (std::size_t i = begin; i < end; ++i) {
-            const CellKind kind = kind_of(letter_of(spec, layout, row, i));
-            const bool pale = !layout.mask.empty() && layout.mask[i] >= 0;
-            kinds.insert(kind.letter);
-            cells += "<rect x='" + std::to_string(10 + layout.columns[i] * cell) + "' y='" +
-                     std::to_string(top + row * cell) + "' width='" + std::to_string(cell) + "' height='" +
-                     std::to_string(cell) + "' fill='" + kind.colour + (pale ? "' opacity='0.55" : "") +
-                     "'/>\n";
-        }
-    }
+    for_cells(spec, layout, [&](int row, int column, char letter, bool pale) {
+        const CellKind kind = kind_of(letter);
+        kinds.insert(kind.letter);
+        cells += svg_square(10 + column * cell, top + row * cell, cell,
+                            std::string(kind.colour) + (pale ? "' opacity='0.55" : "")) +
+                 '\n';
+    });
     std::string legend;
     int x = 10;
     for (const char letter : kinds) {
         const CellKind kind = kind_of(letter);
-        legend += "<rect x='" + std::to_string(x) + "' y='" + std::to_string(top + side + 10) +
-                  "' width='10' height='10' fill='" + kind.colour + "'/><text x='" + std::to_string(x + 14) +
+        legend += svg_square(x, top + side + 10, 10, kind.colour) + "<text x='" + std::to_string(x + 14) +
                   "' y='" + std::to_string(top + side + 19) + "'>" + kind.name + "</text>\n";
         x += 84;
     }
@@ -87,8 +92,7 @@ std::string svg_picture(const PatternSpec& spec, const BlockLayout& layout, cons
            std::to_string(top + side + 30) +
            "' font-family='sans-serif' font-size='11' shape-rendering='crispEdges'>\n" +
            "<rect width='100%' height='100%' fill='white'/>\n<text x='10' y='19' font-size='13'>" + title +
-           "</text>\n<rect x='10' y='" + std::to_string(top) + "' width='" + std::to_string(side) +
-           "' height='" + std::to_string(side) + "' fill='#f1f1f4'/>\n" + cells + legend + "</svg>\n";
+           "</text>\n" + svg_square(10, top, side, "#f1f1f4") + "\n" + cells + legend + "</svg>\n";
 }
 
 LayoutCost cost_of(const PatternSpec& spec, const BlockLayout& layout) {
@@ -196,13 +200,9 @@ std::string png_picture(const PatternSpec& spec, const BlockLayout& layout, cons
     constexpr int margin = 16, top = 44, legend_space = 46;
     const int cell = std::max(2, 640 / layout.rows()), side = cell * layout.rows();
     std::map<std::string, std::uint32_t> kinds;
-    for (int row = 0; row < layout.rows(); ++row) {
-        for (auto i = static_cast<std::size_t>(layout.row_offsets[static_cast<std::size_t>(row)]);
-             i < static_cast<std::size_t>(layout.row_offsets[static_cast<std::size_t>(row) + 1]); ++i) {
-            const CellKind kind = kind_of(letter_of(spec, layout, row, i));
-            kinds[kind.name] = number_of(kind.colour);
-        }
-    }
+    for_cells(spec, layout, [&](int, int, char letter, bool) {
+        kinds[kind_of(letter).name] = number_of(kind_of(letter).colour);
+    });
     int legend = 0;
     for (const auto& item : kinds)
         legend += 36 + advance * static_cast<int>(item.first.size());
@@ -211,15 +211,10 @@ std::string png_picture(const PatternSpec& spec, const BlockLayout& layout, cons
     canvas.fill(0, 0, 1 << 20, 1 << 20, white);
     canvas.write(margin, margin, title);
     canvas.fill(margin, top, side, side, unattended);
-    for (int row = 0; row < layout.rows(); ++row) {
-        for (auto i = static_cast<std::size_t>(layout.row_offsets[static_cast<std::size_t>(row)]);
-             i < static_cast<std::size_t>(layout.row_offsets[static_cast<std::size_t>(row) + 1]); ++i) {
-            const std::uint32_t colour = number_of(kind_of(letter_of(spec, layout, row, i)).colour);
-            const bool pale = !layout.mask.empty() && layout.mask[i] >= 0;
-            canvas.fill(margin + layout.columns[i] * cell, top + row * cell, cell, cell,
-                        pale ? paler(colour) : colour);
-        }
-    }
+    for_cells(spec, layout, [&](int row, int column, char letter, bool pale) {
+        const std::uint32_t colour = number_of(kind_of(letter).colour);
+        canvas.fill(margin + column * cell, top + row * cell, cell, cell, pale ? paler(colour) : colour);
+    });
     int x = margin;
     for (const auto& [name, colour] : kinds) {
         canvas.fill(x, top + side + 16, 14, 14, colour);

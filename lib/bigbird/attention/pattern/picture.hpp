@@ -12,17 +12,6 @@ namespace bigbird::attention {
 /// more).
 std::string picture(const PatternSpec& spec, const BlockLayout& layout);
 
-/// What a letter of picture() means, and its color in drawings ("#rrggbb"); all digits are one kind.
-struct CellKind {
-    char letter;
-    const char* name;
-    const char* colour;
-};
-CellKind kind_of(char letter);
-
-/// The letter of picture() for a block.
-char letter_of(const PatternSpec& spec, const BlockLayout& layout, int row, std::size_t entry);
-
 /// The same as an SVG drawing with a legend under `title`; one cell per block, colored by kind, paler where
 /// an element mask leaves out tokens.
 std::string svg_picture(const PatternSpec& spec, const BlockLayout& layout, const std::string& title);

@@ -52,14 +52,10 @@ Baselines::Baselines(const BaselineSpec& spec, tokenizer::DnaTokenizer tokenizer
       tokenizer_(std::move(tokenizer)),
       scores_(spec.orders.size() + spec.ngrams.size() + spec.two_sided.size()) {
     spec_.validate();
-    if (!spec_.orders.empty()) {
-        markov_ = std::make_unique<baselines::MarkovModel>(
-            *std::max_element(spec_.orders.begin(), spec_.orders.end()));
-    }
+    if (!spec_.orders.empty()) markov_.emplace(std::ranges::max(spec_.orders));
     for (const int n : spec_.ngrams)
         ngrams_.emplace_back(tokenizer_, n);
-    if (!spec_.two_sided.empty())
-        two_sided_ = std::make_unique<baselines::TwoSidedModel>(std::ranges::max(spec_.two_sided));
+    if (!spec_.two_sided.empty()) two_sided_.emplace(std::ranges::max(spec_.two_sided));
 }
 
 void Baselines::train(const corpus::TokenCorpus& corpus) {
@@ -67,7 +63,7 @@ void Baselines::train(const corpus::TokenCorpus& corpus) {
         corpus,
         [&](const std::vector<std::int32_t>& ids) {
             if (markov_) markov_->add(tokenizer_.decode(ids));
-            for (baselines::TokenNgram& model : ngrams_)
+            for (TokenNgram& model : ngrams_)
                 model.add(ids);
             if (two_sided_) two_sided_->add(tokenizer_.decode(ids));
         });
@@ -78,19 +74,16 @@ void Baselines::score(const corpus::TokenCorpus& corpus) {
         corpus,
         [&](const std::vector<std::int32_t>& ids) {
             std::size_t row = 0;
-            if (markov_) {
-                const std::vector<baselines::CodeLength> lengths = markov_->score_all(tokenizer_.decode(ids));
-                for (const int order : spec_.orders)
-                    scores_[row++].push_back(lengths[static_cast<std::size_t>(order)]);
-            }
-            for (const baselines::TokenNgram& model : ngrams_)
+            const auto add = [&](const auto& model, const std::vector<int>& chosen) {
+                if (!model) return;
+                const std::vector<CodeLength> lengths = model->score_all(tokenizer_.decode(ids));
+                for (const int length : chosen)
+                    scores_[row++].push_back(lengths[static_cast<std::size_t>(length)]);
+            };
+            add(markov_, spec_.orders);
+            for (const TokenNgram& model : ngrams_)
                 scores_[row++].push_back(model.score(ids));
-            if (two_sided_) {
-                const std::vector<baselines::CodeLength> lengths =
-                    two_sided_->score_all(tokenizer_.decode(ids));
-                for (const int reach : spec_.two_sided)
-                    scores_[row++].push_back(lengths[static_cast<std::size_t>(reach)]);
-            }
+            add(two_sided_, spec_.two_sided);
         });
 }
 
@@ -101,7 +94,7 @@ Json Baselines::to_json(std::uint64_t seed) const {
     double bases = 0;
     const auto add = [&](const std::string& key, const std::string& name) {
         std::vector<Share> shares;
-        for (const baselines::CodeLength& length : scores_[row++])
+        for (const CodeLength& length : scores_[row++])
             shares.push_back({length.bits, static_cast<double>(length.bases)});
         const Share all = sum_of(shares);
         const auto [low, high] = bootstrap_interval(shares, seed);

@@ -7,7 +7,7 @@
 #include "bigbird/corpus/tokens/token_corpus.hpp"
 
 #include <cstdint>
-#include <memory>
+#include <optional>
 #include <vector>
 
 namespace bigbird::baselines {
@@ -41,10 +41,10 @@ public:
 private:
     BaselineSpec spec_;
     tokenizer::DnaTokenizer tokenizer_;
-    std::unique_ptr<baselines::MarkovModel> markov_;  // has the highest order; null without orders
-    std::vector<baselines::TokenNgram> ngrams_;
-    std::unique_ptr<baselines::TwoSidedModel> two_sided_;     // has the longest reach
-    std::vector<std::vector<baselines::CodeLength>> scores_;  // by model, by document
+    std::optional<MarkovModel> markov_;  // has the highest order; none without orders
+    std::vector<TokenNgram> ngrams_;
+    std::optional<TwoSidedModel> two_sided_;       // has the longest reach
+    std::vector<std::vector<CodeLength>> scores_;  // by model, by document
 };
 
 }  // namespace bigbird::baselines

@@ -2,11 +2,9 @@
 #include "bigbird/baselines/sequence/markov.hpp"
 
 #include "bigbird/core/check.hpp"
-#include "bigbird/core/error.hpp"
 
 #include <algorithm>
 #include <cmath>
-#include <string>
 
 namespace bigbird::baselines {
 
@@ -62,14 +60,6 @@ void ContextCounts::add_bits(std::uint32_t context, int length, int base,
 
 namespace {
 
-int checked(int order) {
-    if (order < 0 || order > highest_order) {
-        throw ConfigError("the order of a Markov model must be 0 to " + std::to_string(highest_order) +
-                          ", not " + std::to_string(order));
-    }
-    return order;
-}
-
 // Calls visit(context, length, base) for each A C G T; context holds the `length` <= order bases before it,
 // two bits each.
 template <typename Visit>
@@ -95,16 +85,10 @@ std::int64_t walk(std::string_view dna, int order, Visit visit) {
 
 }  // namespace
 
-MarkovModel::MarkovModel(int order) : counts_(checked(order)) {}
-
 void MarkovModel::add(std::string_view dna) {
     walk(
         dna, order(),
         [this](std::uint32_t context, int length, int base) { counts_.add(context, length, base); });
-}
-
-CodeLength MarkovModel::score(std::string_view dna) const {
-    return score_all(dna).back();
 }
 
 std::vector<CodeLength> MarkovModel::score_all(std::string_view dna) const {
@@ -118,16 +102,6 @@ std::vector<CodeLength> MarkovModel::score_all(std::string_view dna) const {
 }
 
 namespace {
-
-constexpr int longest_reach = 6;
-
-int order_of(int reach) {
-    if (reach < 0 || reach > longest_reach) {
-        throw ConfigError("the reach of a two-sided model must be 0 to " + std::to_string(longest_reach) +
-                          ", not " + std::to_string(reach));
-    }
-    return 2 * reach;
-}
 
 struct Context {
     std::uint32_t bases = 0;
@@ -162,8 +136,6 @@ std::int64_t walk_both_sides(std::string_view dna, int order, Visit visit) {
 }
 
 }  // namespace
-
-TwoSidedModel::TwoSidedModel(int reach) : counts_(order_of(reach)) {}
 
 void TwoSidedModel::add(std::string_view dna) {
     walk_both_sides(

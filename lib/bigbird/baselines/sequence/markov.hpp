@@ -42,16 +42,14 @@ private:
 /// scored. Const calls are thread-safe.
 class MarkovModel {
 public:
-    /// 0 to 12; throws ConfigError else.
-    explicit MarkovModel(int order);
+    /// 0 to 12.
+    explicit MarkovModel(int order) : counts_(order) {}
 
     int order() const { return counts_.order(); }
     /// Counts a sequence. Normalized letters; the context does not extend before its start.
     void add(std::string_view dna);
-    /// Code length of a sequence given what was counted so far; sequences are independent.
-    CodeLength score(std::string_view dna) const;
-    /// Code lengths of the chains of orders 0 to order(), in the time of the longest, which interpolates the
-    /// others' probabilities.
+    /// Code lengths of a sequence by the chains of orders 0 to order(), given what was counted so far, in the
+    /// time of the longest, which interpolates the others' probabilities. Sequences are independent.
     std::vector<CodeLength> score_all(std::string_view dna) const;
 
 private:
@@ -64,13 +62,12 @@ private:
 /// are thread-safe.
 class TwoSidedModel {
 public:
-    /// 0 to 6; throws ConfigError else.
-    explicit TwoSidedModel(int reach);
+    /// 0 to 6.
+    explicit TwoSidedModel(int reach) : counts_(2 * reach) {}
 
-    int reach() const { return counts_.order() / 2; }
     /// Counts a sequence. Normalized letters; the context does not extend beyond its ends.
     void add(std::string_view dna);
-    /// Code lengths of the models with reaches 0 to reach(), given the counts so far.
+    /// Code lengths of the models with reaches 0 to `reach`, given the counts so far.
     std::vector<CodeLength> score_all(std::string_view dna) const;
 
 private:

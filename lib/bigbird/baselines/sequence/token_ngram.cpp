@@ -1,17 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "bigbird/baselines/sequence/token_ngram.hpp"
 
-#include "bigbird/core/error.hpp"
+#include "bigbird/core/check.hpp"
 
 #include <algorithm>
 #include <cmath>
-#include <string>
 
 namespace bigbird::baselines {
 
 namespace {
-
-constexpr int longest = 6;
 
 /// Extends a hash of 64 bits, which two n-grams of one corpus practically never share.
 std::uint64_t extended(std::uint64_t hash, std::int32_t id) {
@@ -45,10 +42,7 @@ void walk(std::span<const std::int32_t> ids, const std::vector<bool>& plain, std
 }  // namespace
 
 TokenNgram::TokenNgram(tokenizer::DnaTokenizer tokenizer, int n) : tokenizer_(std::move(tokenizer)), n_(n) {
-    if (n < 1 || n > longest) {
-        throw ConfigError("an n-gram model over tokens has n from 1 to " + std::to_string(longest) +
-                          ", not " + std::to_string(n));
-    }
+    BIGBIRD_EXPECTS(n >= 1, "n of an n-gram");
     contexts_.resize(static_cast<std::size_t>(n));
     counts_.resize(static_cast<std::size_t>(n));
     for (std::int32_t id = 0; id < tokenizer_.vocab_size(); ++id) {

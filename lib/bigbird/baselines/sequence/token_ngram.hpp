@@ -17,10 +17,9 @@ namespace bigbird::baselines {
 /// Const calls are thread-safe.
 class TokenNgram {
 public:
-    /// `n`: tokens of the longest n-gram, 1 to 6; throws ConfigError else.
+    /// `n`: tokens of the longest n-gram, at least 1.
     TokenNgram(tokenizer::DnaTokenizer tokenizer, int n);
 
-    int n() const { return n_; }
     /// Counts a sequence; the context does not extend before its start.
     void add(std::span<const std::int32_t> ids);
     /// Code length of a sequence given what was counted so far.

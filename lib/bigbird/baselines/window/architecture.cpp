@@ -30,8 +30,8 @@ std::int64_t inputs_of(const std::string& name, const at::Tensor& parameter,
     return weight.numel() / weight.size(0);
 }
 
-}  // namespace
-
+/// Fills every parameter uniformly in +-1 / sqrt(inputs of its layer), PyTorch's default (LSTM: of its hidden
+/// units), as a function only of the seed and the parameter's name.
 void initialise_uniformly(torch::nn::Module& module, std::uint64_t seed) {
     const at::NoGradGuard no_gradients;
     const Rng stream = Rng(seed).split("initialise");
@@ -48,8 +48,9 @@ void initialise_uniformly(torch::nn::Module& module, std::uint64_t seed) {
     }
 }
 
-namespace {
-
+/// CNNProm (Umarov and Solovyev 2017): its network for human non-TATA promoters. One convolution of 300
+/// filters of 21 bases with ReLU, max-pooling over 231 positions (all of them in its windows of 251 bases,
+/// -200:51), 128 hidden units with ReLU.
 class CnnProm : public BaseNetworkImpl {
     static constexpr std::int64_t filters = 300, width = 21, pool = 231, hidden = 128;
 
@@ -75,14 +76,10 @@ private:
     model::Linear dense_, output_;
 };
 
-}  // namespace
-
-BaseNetwork make_cnnprom(std::int64_t length, std::int64_t labels) {
-    return std::make_shared<CnnProm>(length, labels);
-}
-
-namespace {
-
+/// DeePromoter (Oubounyt et al. 2019): three parallel convolutions of 27, 14 and 7 bases, each with ReLU,
+/// max-pooling over 6 and dropout 0.5. Then a bidirectional LSTM of 32 units per direction over their joined
+/// channels, and 128 hidden units with ReLU and dropout 0.5. Windows of 300 bases, -249:51. The number of
+/// filters is not known for certain; 32 each are used.
 class DeePromoter : public BaseNetworkImpl {
     static constexpr std::array<std::int64_t, 3> widths{27, 14, 7};
     static constexpr std::int64_t filters = 32, pool = 6, units = 32, hidden = 128;
@@ -130,14 +127,10 @@ private:
     model::Linear dense_, output_;
 };
 
-}  // namespace
-
-BaseNetwork make_deepromoter(std::int64_t length, std::int64_t labels) {
-    return std::make_shared<DeePromoter>(length, labels);
-}
-
-namespace {
-
+/// DeepSEA's network (Zhou and Troyanskaya 2015): convolutions of 320, 480 and 960 filters of 8, each with
+/// ReLU, the first two followed by max-pooling over 4. Dropout is 0.2, 0.2 and 0.5; 925 hidden units have
+/// ReLU. Windows of 1,000 bases around the bin. Its L1 penalty and bounded norms are missing: the optimizer
+/// is this program's AdamW.
 class DeepSea : public BaseNetworkImpl {
     static constexpr std::array<std::int64_t, 4> channels{4, 320, 480, 960};
     static constexpr std::array<double, 3> dropout_rates{0.2, 0.2, 0.5};
@@ -177,28 +170,21 @@ private:
     model::Linear dense_, output_;
 };
 
-}  // namespace
-
-BaseNetwork make_deepsea(std::int64_t length, std::int64_t labels) {
-    return std::make_shared<DeepSea>(length, labels);
-}
-
-namespace {
-
 BaseNetwork untrained(const std::string& name, std::int64_t length, std::int64_t labels) {
-    if (name == "cnnprom") return make_cnnprom(length, labels);
-    if (name == "deepromoter") return make_deepromoter(length, labels);
+    if (name == "cnnprom") return std::make_shared<CnnProm>(length, labels);
+    if (name == "deepromoter") return std::make_shared<DeePromoter>(length, labels);
     BIGBIRD_EXPECTS(name == "deepsea", "no network: " + name);
-    return make_deepsea(length, labels);
+    return std::make_shared<DeepSea>(length, labels);
 }
 
 }  // namespace
 
 BaseNetwork make_network(const std::string& name, std::int64_t length, std::int64_t labels,
                          std::uint64_t seed) {
-    if (length < shortest_window(name)) {
+    const std::int64_t shortest = architecture_of(name).shortest;
+    if (length < shortest) {
         throw ConfigError("--window has " + std::to_string(length) + " bases, --architecture " + name +
-                          " needs at least " + std::to_string(shortest_window(name)));
+                          " needs at least " + std::to_string(shortest));
     }
     BaseNetwork network = untrained(name, length, labels);
     initialise_uniformly(*network, seed);

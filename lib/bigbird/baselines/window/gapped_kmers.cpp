@@ -28,15 +28,6 @@ std::vector<std::vector<int>> choices(int word, int chosen) {
     return all;
 }
 
-std::size_t reverse_complement_of(std::size_t letters, int count) {
-    std::size_t reversed = 0;
-    for (int i = 0; i < count; ++i) {
-        reversed = reversed << 2U | (3 - (letters & 3U));
-        letters >>= 2U;
-    }
-    return reversed;
-}
-
 }  // namespace
 
 GappedKmers::GappedKmers(int word, int informative) : word_(word), informative_(informative) {
@@ -63,7 +54,7 @@ GappedKmers::GappedKmers(int word, int informative) : word_(word), informative_(
         const std::size_t other = number_of.at(mirrored);
         for (std::size_t letters = 0; letters < kmers; ++letters) {
             const std::size_t here = mask * kmers + letters;
-            const std::size_t there = other * kmers + reverse_complement_of(letters, informative);
+            const std::size_t there = other * kmers + reverse_complement(letters, informative);
             if (feature_[here] >= 0) continue;
             feature_[here] = feature_[there] = static_cast<std::int32_t>(size_++);
             palindrome_.push_back(here == there);

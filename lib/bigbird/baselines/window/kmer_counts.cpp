@@ -15,13 +15,6 @@ namespace {
 constexpr int longest_word = 8;
 constexpr std::int64_t dinucleotides = 16;
 
-std::size_t reverse_complement(std::size_t word, int length) {
-    std::size_t reverse = 0;
-    for (int i = 0; i < length; ++i, word >>= 2U)
-        reverse = (reverse << 2U) | (3 - (word & 3U));
-    return reverse;
-}
-
 /// Calls use(first base, word) for each word of `length` letters without N.
 template <typename Use>
 void for_words(std::span<const std::int32_t> bases, int length, const Use& use) {

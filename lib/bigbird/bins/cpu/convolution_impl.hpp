@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// The loops of convolution_kernel.hpp, compiled for the instruction set of the including file (vector.hpp).
+// The loops of a later stage, compiled for the instruction set of the including file (vector.hpp).
 #pragma once
 
-#include "bigbird/bins/cpu/convolution_kernel.hpp"
+#include "bigbird/bins/cpu/stem_kernels.hpp"
 #include "bigbird/bins/cpu/vector.hpp"
 
 namespace bigbird::bins {

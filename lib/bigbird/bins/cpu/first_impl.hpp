@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// The loops of first_kernel.hpp, compiled for the instruction set of the including file (vector.hpp).
+// The loops of the first stage, compiled for the instruction set of the including file (vector.hpp).
 #pragma once
 
-#include "bigbird/bins/cpu/first_kernel.hpp"
+#include "bigbird/bins/cpu/stem_kernels.hpp"
 #include "bigbird/bins/cpu/vector.hpp"
 
 namespace bigbird::bins {
@@ -162,30 +162,30 @@ void first_backward(const FirstShape& shape, const std::uint16_t* words, const F
     store(gradients.sharpness, load(gradients.sharpness) + sums.sharpness);
 }
 
-template <int strands>
-void first_forward_of(const FirstShape& shape, const std::uint16_t* words, const FirstWeights& weights,
-                      const FirstOutputs& to) {
-    return shape.pool == 4 ? first_forward<strands, 4>(shape, words, weights, to)
-                           : first_forward<strands, 0>(shape, words, weights, to);
-}
-
-template <int strands>
-void first_backward_of(const FirstShape& shape, const std::uint16_t* words, const FirstWeights& weights,
-                       const FirstGradients& gradients) {
-    return shape.pool == 4 ? first_backward<strands, 4>(shape, words, weights, gradients)
-                           : first_backward<strands, 0>(shape, words, weights, gradients);
+/// Calls run<strands, pool>(), where the pool is 0 unless there are kernels for it.
+template <typename Run>
+void for_shape(const FirstShape& shape, const Run& run) {
+    if (shape.strands == 2 && shape.pool == 4)
+        run.template operator()<2, 4>();
+    else if (shape.strands == 2)
+        run.template operator()<2, 0>();
+    else if (shape.pool == 4)
+        run.template operator()<1, 4>();
+    else
+        run.template operator()<1, 0>();
 }
 
 void forward_first(const FirstShape& shape, const std::uint16_t* words, const FirstWeights& weights,
                    const FirstOutputs& to) {
-    return shape.strands == 2 ? first_forward_of<2>(shape, words, weights, to)
-                              : first_forward_of<1>(shape, words, weights, to);
+    for_shape(
+        shape, [&]<int strands, int pool>() { first_forward<strands, pool>(shape, words, weights, to); });
 }
 
 void backward_first(const FirstShape& shape, const std::uint16_t* words, const FirstWeights& weights,
                     const FirstGradients& gradients) {
-    return shape.strands == 2 ? first_backward_of<2>(shape, words, weights, gradients)
-                              : first_backward_of<1>(shape, words, weights, gradients);
+    for_shape(
+        shape,
+        [&]<int strands, int pool>() { first_backward<strands, pool>(shape, words, weights, gradients); });
 }
 
 }  // namespace

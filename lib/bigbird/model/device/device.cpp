@@ -1,19 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "bigbird/model/device/device.hpp"
 
-#include "bigbird/attention/vector_functions.hpp"
+#include "bigbird/attention/feature_attention.hpp"
 #include "bigbird/core/error.hpp"
 #include "bigbird/core/log.hpp"
 #include "bigbird/core/parallel.hpp"
 #include "bigbird/core/parse_number.hpp"
 #include "bigbird/core/system/processor.hpp"
-#include "bigbird/model/device/libtorch_cuda.hpp"
-#include "bigbird/model/gpu/gpu_facts.hpp"
 
 #include <ATen/ATen.h>
 #include <ATen/Context.h>
 #include <ATen/Parallel.h>
+#include <ATen/detail/CUDAHooksInterface.h>
 #include <c10/core/impl/VirtualGuardImpl.h>
+#include <dlfcn.h>
+#include <link.h>
 #include <malloc.h>
 
 #include <algorithm>
@@ -22,7 +23,44 @@
 
 namespace bigbird::model {
 
+namespace fs = std::filesystem;
+
 namespace {
+
+/// The value of GpuFacts::libtorch_cuda. libtorch_cpu.so usually comes with CUDA's runtime library, which has
+/// the version. Without it, the driver's version is assumed; opening the CUDA part shows whether that is
+/// right.
+int cuda_of_libtorch(int driver) {
+    int version = libtorch_cuda_file().empty() ? 0 : driver;
+    if (void* const symbol = ::dlsym(RTLD_DEFAULT, "cudaRuntimeGetVersion"); symbol != nullptr)
+        reinterpret_cast<int (*)(int*)>(symbol)(&version);
+    return version;
+}
+
+/// A package of the program may contain only LibTorch's CPU part (docs/install.md).
+constexpr const char* no_cuda_part =
+    "there is no libtorch_cuda.so beside libtorch_cpu.so: install the package torch 2.11 with CUDA and, "
+    "where "
+    "it is not found then, name its folder in BIGBIRD_TORCH";
+
+std::string open_error() {
+    if (::dlopen("libtorch_cuda.so", RTLD_NOW | RTLD_GLOBAL) == nullptr) {
+        const std::string error = ::dlerror();
+        return libtorch_cuda_file().empty() ? no_cuda_part : error;
+    }
+    if (!at::globalContext().hasCUDA() || at::detail::getCUDAHooks().deviceCount() == 0)
+        return "it sees no GPU, though the driver does";
+    return {};
+}
+
+GpuFacts gather_facts() {
+    GpuFacts facts;
+    facts.driver = ask_cuda_driver();
+    if (facts.driver.load_error.empty()) facts.libtorch_cuda = cuda_of_libtorch(facts.driver.version);
+    if (!machine_obstacle(facts).empty()) return facts;
+    facts.load_error = open_error();
+    return facts;
+}
 
 /// The N of "cuda:N", 0 for "cuda", -1 for other words.
 int device_index(const std::string& choice) {
@@ -30,6 +68,14 @@ int device_index(const std::string& choice) {
     const std::string number = choice.starts_with("cuda:") ? choice.substr(5) : "";
     const int index = parse_number<int>(number).value_or(-1);
     return index >= 0 && index < 1024 ? index : -1;
+}
+
+/// None of a device that is no GPU.
+const Gpu* gpu_of(const at::Device& device) {
+    if (!device.is_cuda()) return nullptr;
+    const std::vector<Gpu>& gpus = gpu_facts().driver.gpus;
+    const auto index = static_cast<std::size_t>(device.has_index() ? device.index() : 0);
+    return index < gpus.size() ? &gpus[index] : nullptr;
 }
 
 at::Device open_gpu(int index) {
@@ -63,10 +109,8 @@ at::Device open_device(const std::string& choice) {
 }
 
 std::int64_t device_memory(const at::Device& device) {
-    const std::vector<Gpu>& gpus = gpu_facts().driver.gpus;
-    const auto index = static_cast<std::size_t>(device.has_index() ? device.index() : 0);
-    constexpr std::int64_t assumed = 16'000'000'000;
-    return device.is_cuda() && index < gpus.size() ? gpus[index].memory_bytes : assumed;
+    const Gpu* const gpu = gpu_of(device);
+    return gpu != nullptr ? gpu->memory_bytes : 16'000'000'000;
 }
 
 bool has_gpu() {
@@ -118,13 +162,28 @@ at::ScalarType arithmetic_type(at::ScalarType type, const at::Device& device) {
 
 attention::Backend usable_attention(const std::string& name, const at::Device& device) {
     const attention::Backend asked_for = attention::backend_from_name(name);
-    if (!device.is_cuda()) return asked_for;
-    const std::vector<Gpu>& gpus = gpu_facts().driver.gpus;
-    const auto index = static_cast<std::size_t>(device.has_index() ? device.index() : 0);
-    const auto fallback = index < gpus.size() ? attention_fallback(name, gpus[index]) : std::nullopt;
+    const Gpu* const gpu = gpu_of(device);
+    const auto fallback = gpu != nullptr ? attention_fallback(name, *gpu) : std::nullopt;
     if (!fallback) return asked_for;
     log_warning("{}", fallback->sentence);
     return attention::backend_from_name(fallback->backend);
+}
+
+fs::path libtorch_folder() {
+    void* const library = ::dlopen("libtorch_cpu.so", RTLD_LAZY | RTLD_NOLOAD);
+    const link_map* map = nullptr;
+    if (library == nullptr || ::dlinfo(library, RTLD_DI_LINKMAP, &map) != 0 || map == nullptr) return {};
+    return fs::path(map->l_name).parent_path();
+}
+
+fs::path libtorch_cuda_file() {
+    const fs::path file = libtorch_folder() / "libtorch_cuda.so";
+    return fs::exists(file) ? file : fs::path();
+}
+
+const GpuFacts& gpu_facts() {
+    static const GpuFacts facts = gather_facts();
+    return facts;
 }
 
 }  // namespace bigbird::model

@@ -2,10 +2,12 @@
 #pragma once
 
 #include "bigbird/attention/attention.hpp"
+#include "bigbird/model/gpu/gpu_facts.hpp"
 
 #include <ATen/core/Tensor.h>
 #include <c10/core/Event.h>
 
+#include <filesystem>
 #include <optional>
 #include <string>
 
@@ -54,5 +56,15 @@ at::ScalarType arithmetic_type(at::ScalarType type, const at::Device& device);
 /// Returns the backend that --attention names or, with a warning, the nearest one that supports the given
 /// GPU. Throws ConfigError for other names.
 attention::Backend usable_attention(const std::string& name, const at::Device& device);
+
+/// Where LibTorch's libraries were loaded from.
+std::filesystem::path libtorch_folder();
+
+/// LibTorch's CUDA part; empty if this LibTorch has none.
+std::filesystem::path libtorch_cuda_file();
+
+/// Facts of the driver, its GPUs and LibTorch's CUDA part. The first call starts the driver and, if it finds
+/// a GPU, opens libtorch_cuda.so. Call it before anything else asks LibTorch about GPUs. Thread-safe.
+const GpuFacts& gpu_facts();
 
 }  // namespace bigbird::model

@@ -9,7 +9,7 @@
 #include <array>
 #include <cmath>
 #include <string_view>
-#include <utility>
+#include <type_traits>
 
 namespace bigbird::model {
 
@@ -19,40 +19,96 @@ using attention::GlobalPlacement;
 using attention::PatternKind;
 using attention::RandomSource;
 
-struct NamedSource {
-    std::string_view name;
-    RandomSource source;
-};
-constexpr std::array<NamedSource, 4> random_sources{{{"uniform", RandomSource::uniform},
-                                                     {"hf", RandomSource::hf},
-                                                     {"seeded", RandomSource::seeded},
-                                                     {"google", RandomSource::google}}};
+constexpr Choices<RandomSource, 4> random_sources{{{RandomSource::uniform, "uniform"},
+                                                   {RandomSource::hf, "hf"},
+                                                   {RandomSource::seeded, "seeded"},
+                                                   {RandomSource::google, "google"}}};
+constexpr Choices<GlobalPlacement, 2> placements{
+    {{GlobalPlacement::ends, "ends"}, {GlobalPlacement::first, "first"}}};
+constexpr Choices<PatternKind, 2> pattern_kinds{
+    {{PatternKind::bigbird, "bigbird"}, {PatternKind::longformer, "longformer"}}};
 
 constexpr std::array<std::string_view, 6> activations{"gelu", "gelu_new", "gelu_pytorch_tanh",
                                                       "relu", "silu",     "swish"};
 // Ids of our special tokens (tokenizer.hpp), which transformers needs in config.json.
 constexpr int cls_id = 2, sep_id = 3, mask_id = 4;
 
-void refuse_other_models(const Keys& keys, const std::filesystem::path& where) {
+// The keys of config.json. Each function calls field(key, value), or field(key, value, choices), in the order
+// of the file; `field` is a Keys or a KeyWriter.
+
+template <typename Config, typename Field>
+void each_size(Config& config, const Field& field) {
+    field("vocab_size", config.vocab_size);
+    field("hidden_size", config.hidden_size);
+    field("num_hidden_layers", config.num_hidden_layers);
+    field("num_attention_heads", config.num_attention_heads);
+    field("intermediate_size", config.intermediate_size);
+    field("hidden_act", config.hidden_act);
+    field("hidden_dropout_prob", config.hidden_dropout_prob);
+    field("attention_probs_dropout_prob", config.attention_probs_dropout_prob);
+    field("classifier_dropout", config.classifier_dropout);
+    field("max_position_embeddings", config.max_position_embeddings);
+    field("type_vocab_size", config.type_vocab_size);
+    field("initializer_range", config.initializer_range);
+    field("layer_norm_eps", config.layer_norm_eps);
+    field("use_bias", config.use_bias);
+    field("rescale_embeddings", config.rescale_embeddings);
+}
+
+template <typename Form, typename Field>
+void each_of_form(Form& form, const Field& field) {
+    field("norm", form.norm, norm_choices);
+    field("position_embedding_type", form.positions, position_choices);
+    field("feed_forward", form.feed_forward, feed_forward_choices);
+    field("initialization", form.initialization, initialization_choices);
+    field("embedding_convolution", form.embedding_convolution);
+}
+
+template <typename Spec, typename Field>
+void each_of_performer(Spec& spec, const Field& field) {
+    field("features", spec.features);
+    field("kernel", spec.kernel, attention::feature_kernels);
+    field("orthogonal", spec.orthogonal);
+    field("redraw_every", spec.redraw_every);
+    field("seed", spec.seed);
+    field("redraw", spec.redraw);
+}
+
+/// Returns random_blocks_version.
+template <typename Pattern, typename Field>
+int each_of_blocks(Pattern& pattern, const Field& field) {
+    int version = attention::uniform_version;
+    field("num_random_blocks", pattern.random_blocks);
+    field("num_global_blocks", pattern.global_blocks);
+    field("num_window_blocks", pattern.window_blocks);
+    field("global_blocks_placement", pattern.globals, placements);
+    field("random_blocks_source", pattern.random_source, random_sources);
+    field("random_blocks_version", version);
+    field("random_blocks_seed", pattern.random_seed);
+    return version;
+}
+
+template <typename Pattern, typename Field>
+void each_of_windows(Pattern& pattern, const Field& field) {
+    field("attention_pattern", pattern.kind, pattern_kinds);
+    field("attention_window_tokens", pattern.window_tokens);
+    field("attention_dilation", pattern.dilation);
+    field("num_global_tokens", pattern.global_tokens);
+}
+
+/// Returns model_type.
+std::string read_model_type(const Keys& keys, const std::filesystem::path& where) {
     std::string type = "big_bird";
     bool decoder = false;
-    keys.text("model_type", type);
-    keys.flag("is_decoder", decoder);
+    keys("model_type", type);
+    keys("is_decoder", decoder);
     if (type != "big_bird" && type != "bigbird_dna" && type != "longformer") {
         throw InputError("is the configuration of a '" + type +
                              "' model; only 'big_bird', 'longformer' and 'bigbird_dna' models can be used",
                          where);
     }
     if (decoder) throw InputError("is the configuration of a decoder; only encoders can be used", where);
-}
-
-template <typename Enum, std::size_t N>
-void read_choice(const Keys& keys, const char* key, const Choices<Enum, N>& choices, Enum& value) {
-    std::string word(word_of(choices, value));
-    keys.text(key, word);
-    const auto* const found = std::ranges::find(choices, word, &Choice<Enum>::word);
-    keys.require(found != choices.end(), key, list_of_words(choices));
-    value = found->value;
+    return type;
 }
 
 /// {"rope_type": "linear", "factor": 2.0}; transformers wrote "type" before.
@@ -63,21 +119,10 @@ void read_rope_scaling(const Keys& keys, const std::filesystem::path& where, Rot
     keys.require(given.is_object() && (given.contains("rope_type") || given.contains("type")), key,
                  R"({"rope_type": "linear" or "ntk", "factor": 2.0})");
     const Keys inner(given, where);
-    read_choice(inner, given.contains("rope_type") ? "rope_type" : "type", rope_scaling_choices,
-                form.scaling);
+    inner(given.contains("rope_type") ? "rope_type" : "type", form.scaling, rope_scaling_choices);
     if (form.scaling == RopeScaling::none) return;
     keys.require(inner.has("factor"), key, "an object with a factor");
-    inner.real("factor", form.factor);
-}
-
-void read_form(const Keys& keys, const std::filesystem::path& where, EncoderForm& form) {
-    read_choice(keys, "norm", norm_choices, form.norm);
-    read_choice(keys, "position_embedding_type", position_choices, form.positions);
-    read_choice(keys, "feed_forward", feed_forward_choices, form.feed_forward);
-    read_choice(keys, "initialization", initialization_choices, form.initialization);
-    keys.integer("embedding_convolution", form.embedding_convolution);
-    keys.real("rope_theta", form.rotary.theta);
-    read_rope_scaling(keys, where, form.rotary);
+    inner("factor", form.factor);
 }
 
 void write_rotary(const RotaryForm& form, Json& json) {
@@ -87,44 +132,10 @@ void write_rotary(const RotaryForm& form, Json& json) {
                             {"factor", form.factor}};
 }
 
-void write_form(const EncoderForm& form, Json& json) {
-    json["norm"] = word_of(norm_choices, form.norm);
-    json["position_embedding_type"] = word_of(position_choices, form.positions);
-    json["feed_forward"] = word_of(feed_forward_choices, form.feed_forward);
-    json["initialization"] = word_of(initialization_choices, form.initialization);
-    json["embedding_convolution"] = form.embedding_convolution;
-    write_rotary(form.rotary, json);
-}
-
-/// Only for attention_type "performer".
-void read_performer(const Keys& keys, attention::FeatureSpec& spec) {
-    if (!keys.has("performer")) return;
-    const Keys own =
-        keys.inside("performer", {"features", "kernel", "orthogonal", "redraw_every", "seed", "redraw"});
-    own.integer("features", spec.features);
-    read_choice(own, "kernel", attention::feature_kernels, spec.kernel);
-    own.flag("orthogonal", spec.orthogonal);
-    own.integer("redraw_every", spec.redraw_every);
-    own.integer("seed", spec.seed);
-    own.integer("redraw", spec.redraw);
-}
-
-Json performer_json(const attention::FeatureSpec& spec) {
-    return {{"features", spec.features},
-            {"kernel", word_of(attention::feature_kernels, spec.kernel)},
-            {"orthogonal", spec.orthogonal},
-            {"redraw_every", spec.redraw_every},
-            {"seed", spec.seed},
-            {"redraw", spec.redraw}};
-}
-
 /// block_sparse, original_full, performer or longformer, which model_type longformer means.
-void read_attention_type(const Keys& keys, BigBirdConfig& config) {
-    std::string model = "big_bird", type = "block_sparse";
-    keys.text("model_type", model);
-    const bool is_longformer = model == "longformer";
-    if (is_longformer) type = "longformer";
-    keys.text("attention_type", type);
+void read_attention_type(const Keys& keys, bool is_longformer, BigBirdConfig& config) {
+    std::string type = is_longformer ? "longformer" : "block_sparse";
+    keys("attention_type", type);
     keys.require(type == "longformer" || (!is_longformer && (type == "block_sparse" ||
                                                              type == "original_full" || type == "performer")),
                  "attention_type",
@@ -132,7 +143,11 @@ void read_attention_type(const Keys& keys, BigBirdConfig& config) {
     config.pattern.full = type == "original_full";
     keys.require(type == "performer" || !keys.has("performer"), "performer",
                  "absent unless attention_type is performer");
-    if (type == "performer") read_performer(keys, config.performer.emplace());
+    if (type == "performer") config.performer.emplace();
+    if (keys.has("performer")) {
+        each_of_performer(*config.performer, keys.inside("performer", {"features", "kernel", "orthogonal",
+                                                                       "redraw_every", "seed", "redraw"}));
+    }
     if (type == "longformer")
         config.longformer = read_longformer(keys, config.num_hidden_layers, config.num_attention_heads);
 }
@@ -144,7 +159,7 @@ std::string_view attention_type(const BigBirdConfig& config) {
 }
 
 int blocks_filled(std::int64_t tokens, int block_size) {
-    return static_cast<int>((tokens + block_size - 1) / std::max(block_size, 1));
+    return static_cast<int>(attention::filled_blocks(tokens, std::max(block_size, 1)));
 }
 
 /// Sets the defaults that extra global tokens imply.
@@ -155,61 +170,17 @@ void expect_etc(BigBirdConfig& config) {
 
 void read_pattern(const Keys& keys, BigBirdConfig& config) {
     attention::PatternSpec& pattern = config.pattern;
-    keys.integer("num_extra_global_tokens", config.extra_global_tokens);
+    keys("num_extra_global_tokens", config.extra_global_tokens);
     keys.require(config.extra_global_tokens >= 0 && config.extra_global_tokens <= (1 << 24),
                  "num_extra_global_tokens", "between 0 and 2^24");
-    const bool etc = config.extra_global_tokens > 0;
-    std::string source = etc ? "uniform" : "hf", globals = etc ? "first" : "ends", kind = "bigbird";
-    int version = attention::uniform_version;
-    keys.integer("block_size", pattern.block_size);
-    keys.integer("num_random_blocks", pattern.random_blocks);
-    if (etc) expect_etc(config);
-    keys.integer("num_global_blocks", pattern.global_blocks);
-    keys.integer("num_window_blocks", pattern.window_blocks);
-    keys.integer("random_blocks_seed", pattern.random_seed);
-    keys.text("random_blocks_source", source);
-    const auto* const named = std::ranges::find(random_sources, source, &NamedSource::name);
-    keys.require(named != random_sources.end(), "random_blocks_source", "uniform, hf, seeded or google");
-    pattern.random_source = named->source;
-    keys.integer("random_blocks_version", version);
-    keys.require(version == attention::uniform_version, "random_blocks_version",
+    if (config.extra_global_tokens > 0)
+        expect_etc(config);
+    else
+        pattern.random_source = RandomSource::hf;
+    keys.require(each_of_blocks(pattern, keys) == attention::uniform_version, "random_blocks_version",
                  std::to_string(attention::uniform_version));
-    keys.text("global_blocks_placement", globals);
-    keys.require(globals == "ends" || globals == "first", "global_blocks_placement", "ends or first");
-    pattern.globals = globals == "ends" ? GlobalPlacement::ends : GlobalPlacement::first;
-    keys.text("attention_pattern", kind);
-    keys.require(kind == "bigbird" || kind == "longformer", "attention_pattern", "bigbird or longformer");
-    pattern.kind = kind == "bigbird" ? PatternKind::bigbird : PatternKind::longformer;
+    each_of_windows(pattern, keys);
     if (pattern.kind == PatternKind::longformer) pattern.random_source = RandomSource::uniform;
-    keys.integer("attention_window_tokens", pattern.window_tokens);
-    keys.integer("attention_dilation", pattern.dilation);
-    keys.integer("num_global_tokens", pattern.global_tokens);
-}
-
-void write_blocks(const attention::PatternSpec& pattern, Json& json) {
-    json["num_random_blocks"] = pattern.random_blocks;
-    json["num_global_blocks"] = pattern.global_blocks;
-    json["num_window_blocks"] = pattern.window_blocks;
-    json["global_blocks_placement"] = pattern.globals == GlobalPlacement::ends ? "ends" : "first";
-    json["random_blocks_source"] =
-        std::ranges::find(random_sources, pattern.random_source, &NamedSource::source)->name;
-    json["random_blocks_version"] = attention::uniform_version;
-    json["random_blocks_seed"] = pattern.random_seed;
-}
-
-void write_windows(const attention::PatternSpec& pattern, Json& json) {
-    json["attention_pattern"] = "longformer";
-    json["attention_window_tokens"] = pattern.window_tokens;
-    json["attention_dilation"] = pattern.dilation;
-    json["num_global_tokens"] = pattern.global_tokens;
-}
-
-/// LongformerConfig's defaults for missing keys.
-void expect_longformer(BigBirdConfig& config) {
-    config.vocab_size = 30'522;
-    config.max_position_embeddings = 512;
-    config.hidden_act = "gelu";
-    config.pad_token_id = 1;
 }
 
 void read_labels(const Keys& keys, BigBirdConfig& config) {
@@ -225,17 +196,8 @@ void read_labels(const Keys& keys, BigBirdConfig& config) {
         keys.require(keys.at("id2label").is_object(), "id2label", "an object");
         config.num_labels = static_cast<std::int64_t>(keys.at("id2label").size());
     }
-    keys.integer("num_labels", config.num_labels);
-    keys.text("classifier_head", config.classifier_head);
-    if (keys.has("classifier_dropout")) {
-        double dropout = 0;
-        keys.real("classifier_dropout", dropout);
-        config.classifier_dropout = dropout;
-    }
-}
-
-void require(bool condition, const std::string& message) {
-    if (!condition) throw ConfigError("model configuration: " + message);
+    keys("num_labels", config.num_labels);
+    keys("classifier_head", config.classifier_head);
 }
 
 void require_probability(double value, const std::string& key) {
@@ -281,19 +243,13 @@ void require_longformer(const BigBirdConfig& config) {
 }  // namespace
 
 void BigBirdConfig::validate() const {
-    const std::array<std::pair<const char*, std::int64_t>, 7> sizes{
-        {{"vocab_size", vocab_size},
-         {"hidden_size", hidden_size},
-         {"num_hidden_layers", num_hidden_layers},
-         {"num_attention_heads", num_attention_heads},
-         {"intermediate_size", intermediate_size},
-         {"max_position_embeddings", max_position_embeddings},
-         {"type_vocab_size", type_vocab_size}}};
-    for (const auto& [key, value] : sizes) {
-        // 2^24 keeps every product of two sizes far from overflow.
-        require(value >= 1 && value <= (std::int64_t{1} << 24),
-                std::string(key) + " must be between 1 and 2^24, not " + std::to_string(value));
-    }
+    each_size(*this, [](const char* key, const auto& value) {
+        if constexpr (std::is_same_v<decltype(value), const std::int64_t&>) {
+            // 2^24 keeps every product of two sizes far from overflow.
+            require(value >= 1 && value <= (std::int64_t{1} << 24),
+                    std::string(key) + " must be between 1 and 2^24, not " + std::to_string(value));
+        }
+    });
     require(hidden_size % num_attention_heads == 0, "hidden_size " + std::to_string(hidden_size) +
                                                         " is no multiple of num_attention_heads " +
                                                         std::to_string(num_attention_heads));
@@ -332,6 +288,12 @@ void BigBirdConfig::validate() const {
             "num_extra_global_tokens " + std::to_string(extra_global_tokens) +
                 " needs attention_pattern bigbird, global_blocks_placement first and num_global_blocks " +
                 std::to_string(filled) + ", the blocks that the tokens fill");
+}
+
+Json performer_json(const attention::FeatureSpec& spec) {
+    Json json;
+    each_of_performer(spec, KeyWriter{json});
+    return json;
 }
 
 std::int64_t BigBirdConfig::positions() const {
@@ -386,32 +348,24 @@ BigBirdConfig preset(const std::string& name) {
 
 BigBirdConfig config_from_json(const Json& json, const std::filesystem::path& where) {
     const Keys keys(json, where);
-    refuse_other_models(keys, where);
+    const bool is_longformer = read_model_type(keys, where) == "longformer";
     BigBirdConfig config;
     config.vocab_size = 50'358;  // transformers' default if the key is missing
     config.attention_probs_dropout_prob = 0.1;
-    if (keys.has("model_type") && keys.at("model_type") == "longformer") expect_longformer(config);
-    keys.integer("vocab_size", config.vocab_size);
-    keys.integer("hidden_size", config.hidden_size);
-    keys.integer("num_hidden_layers", config.num_hidden_layers);
-    keys.integer("num_attention_heads", config.num_attention_heads);
-    keys.integer("intermediate_size", config.intermediate_size);
-    keys.integer("max_position_embeddings", config.max_position_embeddings);
-    keys.integer("type_vocab_size", config.type_vocab_size);
-    keys.integer("pad_token_id", config.pad_token_id);
-    keys.text("hidden_act", config.hidden_act);
-    keys.real("hidden_dropout_prob", config.hidden_dropout_prob);
-    keys.real("attention_probs_dropout_prob", config.attention_probs_dropout_prob);
-    keys.real("layer_norm_eps", config.layer_norm_eps);
-    keys.real("initializer_range", config.initializer_range);
-    keys.flag("use_bias", config.use_bias);
-    keys.flag("rescale_embeddings", config.rescale_embeddings);
-    read_form(keys, where, config.form);
-    read_attention_type(keys, config);
-    if (config.longformer)
-        keys.integer("block_size", config.pattern.block_size);
-    else
-        read_pattern(keys, config);
+    if (is_longformer) {  // LongformerConfig's defaults for missing keys
+        config.vocab_size = 30'522;
+        config.max_position_embeddings = 512;
+        config.hidden_act = "gelu";
+        config.pad_token_id = 1;
+    }
+    each_size(config, keys);
+    keys("pad_token_id", config.pad_token_id);
+    keys("block_size", config.pattern.block_size);
+    each_of_form(config.form, keys);
+    keys("rope_theta", config.form.rotary.theta);
+    read_rope_scaling(keys, where, config.form.rotary);
+    read_attention_type(keys, is_longformer, config);
+    if (!config.longformer) read_pattern(keys, config);
     read_labels(keys, config);
     if (keys.has("bigbird_dna")) config.extra = keys.at("bigbird_dna");
     try {
@@ -428,44 +382,33 @@ Json config_to_json(const BigBirdConfig& config, const std::string& architecture
     const bool of_tokens = architecture == "BigBirdForTokenClassification";
     const bool classifier =
         of_tokens || architecture == "BigBirdForSequenceClassification" || architecture == "BigBirdForBins";
-    Json json = {
-        {"architectures", {config.longformer ? of_longformer(architecture) : architecture}},
-        {"model_type", is_own              ? "bigbird_dna"
-                       : config.longformer ? "longformer"
-                                           : "big_bird"},
-        {"vocab_size", config.vocab_size},
-        {"hidden_size", config.hidden_size},
-        {"num_hidden_layers", config.num_hidden_layers},
-        {"num_attention_heads", config.num_attention_heads},
-        {"intermediate_size", config.intermediate_size},
-        {"hidden_act", config.hidden_act},
-        {"hidden_dropout_prob", config.hidden_dropout_prob},
-        {"attention_probs_dropout_prob", config.attention_probs_dropout_prob},
-        {"classifier_dropout", config.classifier_dropout ? Json(*config.classifier_dropout) : Json(nullptr)},
-        {"max_position_embeddings", config.max_position_embeddings},
-        {"type_vocab_size", config.type_vocab_size},
-        {"initializer_range", config.initializer_range},
-        {"layer_norm_eps", config.layer_norm_eps},
-        {"use_bias", config.use_bias},
-        {"rescale_embeddings", config.rescale_embeddings},
-        {"is_decoder", false},
-        {"tie_word_embeddings", true},
-        {"torch_dtype", "float32"},
-        {"pad_token_id", config.pad_token_id},
-        {"bos_token_id", cls_id},
-        {"eos_token_id", sep_id},
-        {"cls_token_id", cls_id},
-        {"sep_token_id", sep_id},
-        {"mask_token_id", mask_id},
-        {"attention_type", attention_type(config)},
-        {"block_size", config.pattern.block_size}};
+    Json json = {{"architectures", {config.longformer ? of_longformer(architecture) : architecture}},
+                 {"model_type", is_own              ? "bigbird_dna"
+                                : config.longformer ? "longformer"
+                                                    : "big_bird"}};
+    const KeyWriter write{json};
+    each_size(config, write);
+    json.update({{"is_decoder", false},
+                 {"tie_word_embeddings", true},
+                 {"torch_dtype", "float32"},
+                 {"pad_token_id", config.pad_token_id},
+                 {"bos_token_id", cls_id},
+                 {"eos_token_id", sep_id},
+                 {"cls_token_id", cls_id},
+                 {"sep_token_id", sep_id},
+                 {"mask_token_id", mask_id},
+                 {"attention_type", attention_type(config)},
+                 {"block_size", config.pattern.block_size}});
     if (config.longformer)
         write_longformer(*config.longformer, json);
     else
-        write_blocks(config.pattern, json);
-    if (is_own) write_form(config.form, json);
+        each_of_blocks(config.pattern, write);
+    if (is_own) {
+        each_of_form(config.form, write);
+        write_rotary(config.form.rotary, json);
+    }
     if (config.performer) json["performer"] = performer_json(*config.performer);
-    if (config.pattern.kind == PatternKind::longformer) write_windows(config.pattern, json);
+    if (config.pattern.kind == PatternKind::longformer) each_of_windows(config.pattern, write);
     if (config.extra_global_tokens > 0) json["num_extra_global_tokens"] = config.extra_global_tokens;
     if (classifier) {
         json["num_labels"] = config.num_labels;

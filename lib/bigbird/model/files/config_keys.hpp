@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reads config.json by key, with errors that name the key and the file.
+// Reads and writes config.json by key, with errors that name the key and the file.
 #pragma once
 
 #include "bigbird/core/choice.hpp"
@@ -9,11 +9,17 @@
 #include <algorithm>
 #include <filesystem>
 #include <initializer_list>
+#include <optional>
 #include <string>
 #include <string_view>
+#include <type_traits>
 #include <utility>
 
 namespace bigbird::model {
+
+inline void require(bool condition, const std::string& message) {
+    if (!condition) throw ConfigError("model configuration: " + message);
+}
 
 /// Reads keys of one config.json; every error names the key and the file.
 class Keys {
@@ -27,30 +33,33 @@ public:
     bool has(const char* key) const { return json_.contains(key) && !json_.at(key).is_null(); }
     const Json& at(const char* key) const { return json_.at(key); }
 
-    template <typename Integer>
-    void integer(const char* key, Integer& value) const {
+    /// Sets `value` where the key is there: a whole number, a number, true or false, or a string.
+    template <typename Value>
+    void operator()(const char* key, Value& value) const {
         if (!has(key)) return;
         const Json& given = json_.at(key);
-        require(is_whole_number<Integer>(given), key, "a whole number");
-        value = given.get<Integer>();
+        if constexpr (std::is_same_v<Value, bool>)
+            require(given.is_boolean(), key, "true or false");
+        else if constexpr (std::is_integral_v<Value>)
+            require(is_whole_number<Value>(given), key, "a whole number");
+        else if constexpr (std::is_floating_point_v<Value>)
+            require(given.is_number(), key, "a number");
+        else
+            require(given.is_string(), key, "a string");
+        value = given.get<Value>();
     }
-    void real(const char* key, double& value) const {
-        if (has(key)) {
-            require(json_.at(key).is_number(), key, "a number");
-            value = json_.at(key).get<double>();
-        }
+    template <typename Value>
+    void operator()(const char* key, std::optional<Value>& value) const {
+        if (has(key)) (*this)(key, value.emplace());
     }
-    void flag(const char* key, bool& value) const {
-        if (has(key)) {
-            require(json_.at(key).is_boolean(), key, "true or false");
-            value = json_.at(key).get<bool>();
-        }
-    }
-    void text(const char* key, std::string& value) const {
-        if (has(key)) {
-            require(json_.at(key).is_string(), key, "a string");
-            value = json_.at(key).get<std::string>();
-        }
+    /// One of some words.
+    template <typename Enum, std::size_t N>
+    void operator()(const char* key, Enum& value, const Choices<Enum, N>& choices) const {
+        std::string word(word_of(choices, value));
+        (*this)(key, word);
+        const auto* const found = std::ranges::find(choices, word, &Choice<Enum>::word);
+        require(found != choices.end(), key, list_of_words(choices));
+        value = found->value;
     }
     void require(bool condition, const char* key, const std::string& expected) const {
         if (!condition) {
@@ -72,6 +81,24 @@ private:
     const Json& json_;
     const std::filesystem::path& where_;
     std::string prefix_;
+};
+
+/// Writes keys, with the same arguments.
+struct KeyWriter {
+    Json& json;
+
+    template <typename Value>
+    void operator()(const char* key, const Value& value) const {
+        json[key] = value;
+    }
+    template <typename Value>
+    void operator()(const char* key, const std::optional<Value>& value) const {
+        json[key] = value ? Json(*value) : Json(nullptr);
+    }
+    template <typename Enum, std::size_t N>
+    void operator()(const char* key, const Enum& value, const Choices<Enum, N>& choices) const {
+        json[key] = word_of(choices, value);
+    }
 };
 
 }  // namespace bigbird::model

@@ -9,11 +9,13 @@
 #include "bigbird/model/files/safetensors_header.hpp"
 #include "bigbird/tokenizer/tokenizer.hpp"
 
+#include <spdlog/fmt/fmt.h>
+
 #include <algorithm>
 #include <array>
 #include <cmath>
 #include <cstring>
-#include <map>
+#include <set>
 #include <span>
 #include <vector>
 
@@ -58,53 +60,16 @@ void check_file(const fs::path& file, std::int64_t& numbers, std::string& findin
     }
 }
 
-}  // namespace
-
-Json check_weights(const fs::path& path) {
-    std::vector<fs::path> files;
-    std::error_code ignored;
-    if (fs::is_directory(path, ignored)) {
-        for (const auto& item : fs::directory_iterator(path))
-            if (item.path().extension() == ".safetensors") files.push_back(item.path());
-        std::ranges::sort(files);
-    } else {
-        files.push_back(path);
-    }
-    if (files.empty()) throw InputError("holds no .safetensors file to check", path);
-    std::int64_t numbers = 0;
-    std::string findings;
-    for (const fs::path& file : files)
-        check_file(file, numbers, findings);
-    if (!findings.empty()) {
-        throw InputError("holds numbers that are NaN or infinite, in " + findings +
-                             ": the training that made it went wrong, or the file is damaged",
-                         path);
-    }
-    return {{"numbers", numbers}, {"finite", true}};
-}
-
-namespace {
-
-std::string shape_text(const std::vector<std::int64_t>& shape) {
-    std::string text;
-    for (const std::int64_t size : shape)
-        text += (text.empty() ? "" : "x") + std::to_string(size);
-    return text.empty() ? "scalar" : text;
-}
-
 Json describe_weights(const fs::path& file) {
     std::int64_t parameters = 0;
-    std::map<std::string, int> types;
+    std::set<std::string> types;
     const SafetensorsHeader header = read_safetensors_header(file);
-    for (const auto& item : header.tensors) {
-        parameters += item.second.elements();
-        ++types[item.second.type];
+    for (const auto& [name, entry] : header.tensors) {
+        parameters += entry.elements();
+        types.insert(entry.type);
     }
-    std::string type_text;
-    for (const auto& item : types)
-        type_text += (type_text.empty() ? "" : ", ") + item.first;
     return {{"file", file.filename().string()}, {"tensors", header.tensors.size()},
-            {"parameters", parameters},         {"type", type_text},
+            {"parameters", parameters},         {"type", fmt::format("{}", fmt::join(types, ", "))},
             {"bytes", fs::file_size(file)},     {"sha256", sha256_of_file(file)}};
 }
 
@@ -138,16 +103,6 @@ Json describe_tokenizer(const fs::path& file) {
             {"sha256", sha256_of_file(file)}};
 }
 
-Json describe_performer(const attention::FeatureSpec& spec) {
-    return {{"type", "performer (random features)"},
-            {"features", spec.features},
-            {"kernel", word_of(attention::feature_kernels, spec.kernel)},
-            {"orthogonal", spec.orthogonal},
-            {"redraw_every", spec.redraw_every},
-            {"seed", spec.seed},
-            {"redraw", spec.redraw}};
-}
-
 /// One number if all are equal, else all numbers.
 template <typename Number>
 Json brief(const std::vector<Number>& numbers) {
@@ -168,7 +123,11 @@ Json describe_longformer(const BigBirdConfig& config) {
 }
 
 Json describe_attention(const BigBirdConfig& config) {
-    if (config.performer) return describe_performer(*config.performer);
+    if (config.performer) {
+        Json json{{"type", "performer (random features)"}};
+        json.update(performer_json(*config.performer));
+        return json;
+    }
     if (config.longformer) return describe_longformer(config);
     const attention::PatternSpec& pattern = config.pattern;
     if (pattern.full) return {{"type", "full"}};
@@ -253,7 +212,9 @@ Json describe_safetensors(const fs::path& file) {
     json.update(describe_weights(file));
     json["metadata"] = header.metadata;
     for (const auto& [key, entry] : header.tensors)
-        json["contents"][key] = entry.type + " " + shape_text(entry.shape);
+        json["contents"][key] =
+            entry.type + " " +
+            (entry.shape.empty() ? "scalar" : fmt::format("{}", fmt::join(entry.shape, "x")));
     return json;
 }
 
@@ -279,6 +240,29 @@ void append_text(const Json& json, const std::string& indent, std::string& text)
 }
 
 }  // namespace
+
+Json check_weights(const fs::path& path) {
+    std::vector<fs::path> files;
+    std::error_code ignored;
+    if (fs::is_directory(path, ignored)) {
+        for (const auto& item : fs::directory_iterator(path))
+            if (item.path().extension() == ".safetensors") files.push_back(item.path());
+        std::ranges::sort(files);
+    } else {
+        files.push_back(path);
+    }
+    if (files.empty()) throw InputError("holds no .safetensors file to check", path);
+    std::int64_t numbers = 0;
+    std::string findings;
+    for (const fs::path& file : files)
+        check_file(file, numbers, findings);
+    if (!findings.empty()) {
+        throw InputError("holds numbers that are NaN or infinite, in " + findings +
+                             ": the training that made it went wrong, or the file is damaged",
+                         path);
+    }
+    return {{"numbers", numbers}, {"finite", true}};
+}
 
 Json describe(const fs::path& path) {
     std::error_code error;

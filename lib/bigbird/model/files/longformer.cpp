@@ -60,10 +60,6 @@ std::vector<std::vector<int>> read_dilations(const Keys& keys, std::int64_t laye
     return dilations;
 }
 
-void require(bool condition, const std::string& message) {
-    if (!condition) throw ConfigError("model configuration: " + message);
-}
-
 void require_count(std::size_t found, std::int64_t wanted, const std::string& key, const std::string& of) {
     require(static_cast<std::int64_t>(found) == wanted, key + " lists " + std::to_string(found) +
                                                             " numbers, the model has " +
@@ -117,7 +113,7 @@ LongformerForm read_longformer(const Keys& keys, std::int64_t layers, std::int64
     LongformerForm form{.windows = read_windows(keys, layers),
                         .dilations = read_dilations(keys, layers, heads),
                         .global_tokens = std::nullopt};
-    if (keys.has("num_global_tokens")) keys.integer("num_global_tokens", form.global_tokens.emplace());
+    keys("num_global_tokens", form.global_tokens);
     return form;
 }
 

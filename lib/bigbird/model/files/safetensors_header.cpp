@@ -32,9 +32,10 @@ constexpr std::array<std::pair<std::string_view, std::uint64_t>, 10> types{{{"F6
                                                                             {"U8", 1},
                                                                             {"BOOL", 1}}};
 
-/// Sets count to count * factor; false where that does not fit.
-bool multiply(std::uint64_t& count, std::uint64_t factor) {
-    return !__builtin_mul_overflow(count, factor, &count);
+/// Bytes of one element, 0 for an unknown type.
+std::uint64_t element_size(const std::string& type) {
+    const auto* known = std::ranges::find(types, type, &std::pair<std::string_view, std::uint64_t>::first);
+    return known == types.end() ? 0 : known->second;
 }
 
 /// Only regular files have a size and random access.
@@ -91,7 +92,8 @@ TensorEntry read_entry(const std::string& name, const Json& json, std::uint64_t 
     if (bytes == 0) refuse("has the type " + entry.type + ", which cannot be read");
     for (const Json& size : json.at("shape")) {
         const auto value = size.get<std::uint64_t>();
-        if (value > (std::uint64_t{1} << 48) || !multiply(bytes, value)) refuse("has an impossible shape");
+        if (value > (std::uint64_t{1} << 48) || __builtin_mul_overflow(bytes, value, &bytes))
+            refuse("has an impossible shape");
         entry.shape.push_back(static_cast<std::int64_t>(value));
     }
     const auto begin = json.at("data_offsets")[0].get<std::uint64_t>(),
@@ -132,11 +134,6 @@ void require_contiguous(const SafetensorsHeader& header, std::uint64_t data_star
 
 std::int64_t TensorEntry::elements() const {
     return static_cast<std::int64_t>((end - begin) / element_size(type));
-}
-
-std::uint64_t element_size(const std::string& type) {
-    const auto* known = std::ranges::find(types, type, &std::pair<std::string_view, std::uint64_t>::first);
-    return known == types.end() ? 0 : known->second;
 }
 
 SafetensorsHeader read_safetensors_header(const std::filesystem::path& path) {

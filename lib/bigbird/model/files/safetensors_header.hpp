@@ -24,9 +24,6 @@ struct SafetensorsHeader {
     std::map<std::string, std::string> metadata;
 };
 
-/// Bytes of one element, 0 for an unknown type.
-std::uint64_t element_size(const std::string& type);
-
 /// Checks everything that can be checked without the data. Throws InputError if the file is not a safetensors
 /// file or is truncated, or if types, shapes and offsets contradict each other or leave gaps.
 SafetensorsHeader read_safetensors_header(const std::filesystem::path& path);

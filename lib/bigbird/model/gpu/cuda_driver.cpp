@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "bigbird/model/gpu/cuda_driver.hpp"
+#include "bigbird/model/gpu/gpu_facts.hpp"
 
 #include <dlfcn.h>
 

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "bigbird/model/gpu/gpu_facts.hpp"
 
+#include <map>
+
 namespace bigbird::model {
 
 namespace {
@@ -24,16 +26,9 @@ int least_capability(int cuda) {
 
 /// The first driver that supports a CUDA release; the same for all with its major number.
 std::string driver_for(int cuda) {
-    switch (cuda / thousand) {
-        case 11:
-            return "450";
-        case 12:
-            return "525";
-        case 13:
-            return "580";
-        default:
-            return {};
-    }
+    static const std::map<int, std::string> drivers{{11, "450"}, {12, "525"}, {13, "580"}};
+    const auto found = drivers.find(cuda / thousand);
+    return found == drivers.end() ? std::string() : found->second;
 }
 
 std::string driver_obstacle(const DriverFacts& driver) {

@@ -36,9 +36,6 @@ at::Tensor as_floats(const at::Tensor& parameter) {
 at::Tensor floats_like(const at::Tensor& x, at::IntArrayRef shape) {
     return at::empty(shape, x.options().dtype(at::kFloat).requires_grad(false));
 }
-cuda::Element element_of(at::ScalarType type) {
-    return type == at::kHalf ? cuda::Element::fp16 : cuda::Element::bf16;
-}
 
 /// A dropout in the kernels' form; its streams exist as long as this object.
 struct DeviceDropout {
@@ -70,7 +67,7 @@ struct Norm {
 
     cuda::NormArguments arguments(std::int64_t rows, at::ScalarType type) const {
         cuda::NormArguments a;
-        a.element = element_of(type);
+        a.element = attention::element_of(type);
         a.rows = static_cast<std::int32_t>(rows);
         a.columns = static_cast<std::int32_t>(weight.numel());
         a.epsilon = static_cast<float>(epsilon);
@@ -281,7 +278,7 @@ public:
 private:
     static cuda::GeluArguments arguments_of(const at::Tensor& x, const at::Tensor& bias) {
         cuda::GeluArguments a;
-        a.element = element_of(x.scalar_type());
+        a.element = attention::element_of(x.scalar_type());
         a.columns = static_cast<std::int32_t>(bias.numel());
         a.rows = static_cast<std::int32_t>(x.numel() / bias.numel());
         a.x = x.const_data_ptr();
@@ -289,10 +286,6 @@ private:
         return a;
     }
 };
-
-bool is_half(at::ScalarType type) {
-    return type == at::kBFloat16 || type == at::kHalf;
-}
 
 }  // namespace
 
@@ -307,7 +300,7 @@ std::optional<at::ScalarType> fused_type(const at::Tensor& parameter, attention:
                                     : parameter.scalar_type();
     const bool best = backend == attention::Backend::automatic &&
                       attention::best_kernels(parameter.device(), type, cuda::tile_tokens).has_value();
-    return (chosen || best) && is_half(type) ? std::optional(type) : std::nullopt;
+    return (chosen || best) && attention::is_half(type) ? std::optional(type) : std::nullopt;
 }
 
 at::Tensor fused_norm(const at::Tensor& x, const at::Tensor& residual, const LayerNormImpl& norm,

@@ -4,7 +4,6 @@
 #include "bigbird/attention/cpu/fused_kernel.hpp"
 #include "bigbird/attention/torch_threads.hpp"
 #include "bigbird/core/check.hpp"
-#include "bigbird/model/files/config.hpp"
 #include "bigbird/model/layers/onednn_linear.hpp"
 
 #include <ATen/ATen.h>
@@ -202,6 +201,10 @@ EmbeddingImpl::EmbeddingImpl(std::int64_t count, std::int64_t size, std::int64_t
 
 at::Tensor EmbeddingImpl::forward(const at::Tensor& ids) const {
     return at::embedding(weight, ids, padding_);
+}
+
+std::shared_ptr<torch::nn::Module> add_group(torch::nn::Module& parent, const std::string& name) {
+    return parent.register_module(name, std::make_shared<torch::nn::Module>(name));
 }
 
 at::Tensor activation(const std::string& name, const at::Tensor& x) {

@@ -3,13 +3,14 @@
 // are loaded or initialized afterwards. (torch::nn's modules would first draw them from a global generator.)
 #pragma once
 
-#include "bigbird/model/files/form.hpp"
+#include "bigbird/model/files/config.hpp"
 
 #include <ATen/core/Tensor.h>
 #include <torch/nn/module.h>
 #include <torch/nn/pimpl.h>
 
 #include <cstdint>
+#include <memory>
 #include <string>
 
 namespace bigbird::model {
@@ -80,6 +81,9 @@ private:
     std::int64_t padding_;
 };
 TORCH_MODULE(Embedding);
+
+/// Adds an empty module, for one component of a dotted parameter name.
+std::shared_ptr<torch::nn::Module> add_group(torch::nn::Module& parent, const std::string& name);
 
 /// hidden_act by its Hugging Face name: gelu, gelu_new, gelu_pytorch_tanh, relu, silu (swish). Without
 /// gradients the result may overwrite x, which nobody else may then use.

@@ -19,10 +19,6 @@ namespace {
 
 namespace cuda = attention::cuda;
 
-bool is_16_bit(at::ScalarType type) {
-    return type == at::kBFloat16 || type == at::kHalf;
-}
-
 SoftmaxLoss empty_loss(const at::Tensor& logits) {
     const at::TensorOptions options = logits.options().requires_grad(false);
     return {at::empty({logits.size(0)}, options.dtype(at::kFloat)),
@@ -30,14 +26,14 @@ SoftmaxLoss empty_loss(const at::Tensor& logits) {
 }
 
 bool has_cuda_kernel(const at::Tensor& logits) {
-    return cuda::kernels_serve(logits.is_cuda()) && is_16_bit(logits.scalar_type()) &&
+    return cuda::kernels_serve(logits.is_cuda()) && attention::is_half(logits.scalar_type()) &&
            logits.size(1) % 8 == 0;
 }
 
 SoftmaxLoss by_cuda_kernel(const at::Tensor& logits, const at::Tensor& labels, bool differentiate) {
     const SoftmaxLoss loss = empty_loss(logits);
     cuda::SoftmaxArguments a;
-    a.element = logits.scalar_type() == at::kHalf ? cuda::Element::fp16 : cuda::Element::bf16;
+    a.element = attention::element_of(logits.scalar_type());
     a.rows = static_cast<std::int32_t>(logits.size(0));
     a.columns = static_cast<std::int32_t>(logits.size(1));
     a.logits = logits.mutable_data_ptr();
@@ -107,15 +103,10 @@ struct Gradients {
     at::Tensor hidden, weight, bias;
 };
 
-struct Sums {
-    at::Tensor nats, correct;
-    at::Tensor row_nats, row_correct;
-};
-
 /// One chunk of rows; adds to the sums and, where there are any, to the gradients.
 void add_chunk(const at::Tensor& hidden, const at::Tensor& weight, const at::Tensor& bias,
                const at::Tensor& labels, const at::Tensor& weights, std::int64_t begin, std::int64_t rows,
-               bool fused, Sums& sums, Gradients& gradients) {
+               bool fused, LinearCrossEntropy& sums, Gradients& gradients) {
     const at::Tensor x = hidden.narrow(0, begin, rows);
     const at::Tensor logits = at::linear(x, weight, bias);  // (rows, vocab)
     const bool differentiate = gradients.hidden.defined();
@@ -143,9 +134,9 @@ public:
                                                   std::int64_t chunk_rows, bool fused, bool differentiate) {
         const at::TensorOptions options = hidden.options().requires_grad(false);
         const std::int64_t count = hidden.size(0);
-        Sums sums{at::zeros({}, options.dtype(at::kFloat)), at::zeros({}, options.dtype(at::kLong)),
-                  at::zeros({count}, options.dtype(at::kFloat)),
-                  at::zeros({count}, options.dtype(at::kBool))};
+        LinearCrossEntropy sums{
+            at::zeros({}, options.dtype(at::kFloat)), at::zeros({}, options.dtype(at::kLong)),
+            at::zeros({count}, options.dtype(at::kFloat)), at::zeros({count}, options.dtype(at::kBool))};
         Gradients gradients;
         if (differentiate) gradients = {at::empty_like(hidden), at::zeros_like(weight), at::zeros_like(bias)};
         for (std::int64_t begin = 0; begin < hidden.size(0); begin += chunk_rows) {

@@ -176,7 +176,8 @@ public:
                                       sizes);
     }
     void write(const TaskInfo& info, const fs::path& directory) const override {
-        write_folder(*this, baselines::title_of(info.architecture), "bigbird_dna_baseline", info, directory);
+        write_folder(*this, std::string(baselines::architecture_of(info.architecture).title),
+                     "bigbird_dna_baseline", info, directory);
     }
 
 protected:
@@ -254,8 +255,8 @@ std::shared_ptr<TaskNetwork> described_network(const TaskInfo& info, std::int64_
         return base_bins(std::move(network), computing);
     }
     try {
-        baselines::require_architecture(info.architecture);
-        if (baselines::is_network(info.architecture)) return new_base_network(info, labels, 0, device);
+        if (baselines::architecture_of(info.architecture).is_network)
+            return new_base_network(info, labels, 0, device);
         return std::make_shared<Kmers>(kmer_spec_from(info.network, where), labels, info.window.size(),
                                        device);
     } catch (const ConfigError& error) {

@@ -8,7 +8,6 @@
 #include "bigbird/model/device/device.hpp"
 #include "bigbird/model/model_directory.hpp"
 #include "bigbird/model/weights.hpp"
-#include "bigbird/model/word_vectors.hpp"
 #include "bigbird/task_models/network/model_folder.hpp"
 
 #include <algorithm>

@@ -4,8 +4,8 @@
 // linear models of k-mers read them as bases (bases_network.hpp).
 #pragma once
 
-#include "bigbird/bins/grid.hpp"
-#include "bigbird/bins/own_motifs.hpp"
+#include "bigbird/bins/config.hpp"
+#include "bigbird/bins/motifs.hpp"
 #include "bigbird/bins/substitutions.hpp"
 #include "bigbird/model/batching.hpp"
 #include "bigbird/model/bigbird.hpp"

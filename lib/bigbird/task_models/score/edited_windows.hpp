@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Scores of bin models for a window of a contig's grid (bins/grid.hpp) after edits of its sequence.
+// Scores of bin models for a window of a contig's grid (bins/config.hpp) after edits of its sequence.
 // predict-variants and predict-mutagenesis call the same functions, so that they agree to the last bit.
 #pragma once
 

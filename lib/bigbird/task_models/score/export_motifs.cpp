@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "bigbird/bins/convolution.hpp"
-#include "bigbird/bins/first_stage.hpp"
+#include "bigbird/bins/layers.hpp"
 #include "bigbird/bins/network.hpp"
+#include "bigbird/bins/stem.hpp"
 #include "bigbird/core/error.hpp"
 #include "bigbird/core/formats/is_there.hpp"
 #include "bigbird/core/interrupt.hpp"

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Computes the scores of rows from windows of bins. Windows are on a grid of contig coordinates
-// (bins/grid.hpp). A row gets the mean of the bins that it overlaps, weighted by the number of overlapping
+// (bins/config.hpp). A row gets the mean of the bins that it overlaps, weighted by the number of overlapping
 // bases. It therefore depends only on the reference and the row. Adjacent rows share a window's forward pass.
 #pragma once
 
-#include "bigbird/bins/grid.hpp"
+#include "bigbird/bins/config.hpp"
 #include "bigbird/genome/reference/interval.hpp"
 #include "bigbird/task_models/network/task_network.hpp"
 

@@ -125,7 +125,7 @@ EmbedReport embed(const EmbedSpec& spec);
 /// Writes the motifs that a bin or sequence model was initialized with, if its run folder keeps them, and a
 /// motif of each filter of its first convolution. A filter's motif is built from its sites. A site scores
 /// more than half of the filter's maximum in the sequences, on either strand if the network reads both. A
-/// filter is named after the label that it feeds directly (bins/own_motifs.hpp). Other filters are named
+/// filter is named after the label that it feeds directly (bins/motifs.hpp). Other filters are named
 /// after the label whose logits correlate most with their best sites (Pearson's r). Filters without sites are
 /// omitted. Returns the number of motifs.
 std::int64_t export_motifs(const ExportMotifsSpec& spec);

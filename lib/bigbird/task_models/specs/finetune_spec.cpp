@@ -40,8 +40,7 @@ void check_start(const FinetuneSpec& spec) {
                           " reads sequences of any length: build-sequences makes its examples");
     }
     if (!spec.is_bigbird() && !spec.is_bins() && !spec.is_sequence()) {
-        const auto& known = baselines::architecture_names();
-        if (std::ranges::find(known, spec.architecture) == known.end()) {
+        if (!baselines::is_baseline(spec.architecture)) {
             throw ConfigError("--architecture '" + spec.architecture + "' is not known; there are bigbird, " +
                               architectures_of(spec.task));
         }
@@ -81,7 +80,8 @@ bool FinetuneSpec::is_sequence() const {
 }
 
 bool FinetuneSpec::is_linear() const {
-    return !is_bigbird() && !is_bins() && !is_sequence() && !baselines::is_network(architecture);
+    return !is_bigbird() && !is_bins() && !is_sequence() &&
+           !baselines::architecture_of(architecture).is_network;
 }
 
 void FinetuneSpec::validate() const {

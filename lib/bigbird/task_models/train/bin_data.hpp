@@ -4,7 +4,7 @@
 // another split scores.
 #pragma once
 
-#include "bigbird/bins/grid.hpp"
+#include "bigbird/bins/config.hpp"
 #include "bigbird/bins/motifs.hpp"
 #include "bigbird/core/ranked_bits.hpp"
 #include "bigbird/core/rng.hpp"

@@ -4,7 +4,6 @@
 #include "support/temp_dir.hpp"
 #include "support/testing.hpp"
 
-#include "bigbird/core/error.hpp"
 #include "bigbird/core/rng.hpp"
 
 #include <cmath>
@@ -21,6 +20,10 @@ double bits_per_base(const baselines::CodeLength& code) {
     return code.bits / static_cast<double>(code.bases);
 }
 
+baselines::CodeLength score(const MarkovModel& model, std::string_view dna) {
+    return model.score_all(dna).back();
+}
+
 }  // namespace
 
 DOCTEST_TEST_CASE("markov: order 0 is the entropy of the composition") {
@@ -29,23 +32,23 @@ DOCTEST_TEST_CASE("markov: order 0 is the entropy of the composition") {
     for (int i = 0; i < 25'000; ++i)
         dna += "AACT";  // 1/2, 1/4, 1/4
     model.add(dna);
-    const auto code = model.score(dna);
+    const auto code = score(model, dna);
     DOCTEST_CHECK(code.bases == 100'000);
     DOCTEST_CHECK(bits_per_base(code) == doctest::Approx(1.5).epsilon(1e-3));
 }
 
 DOCTEST_TEST_CASE("markov: what was never seen costs two bits, what is certain costs next to none") {
     const MarkovModel empty(5);
-    DOCTEST_CHECK(bits_per_base(empty.score("ACGTACGT")) == doctest::Approx(2.0));
+    DOCTEST_CHECK(bits_per_base(score(empty, "ACGTACGT")) == doctest::Approx(2.0));
     MarkovModel model(4);
     std::string dna;
     for (int i = 0; i < 10'000; ++i)
         dna += "ACGGT";
     model.add(dna);
-    DOCTEST_CHECK(bits_per_base(model.score(dna)) < 0.001);
+    DOCTEST_CHECK(bits_per_base(score(model, dna)) < 0.001);
     MarkovModel blind(1);
     blind.add(dna);  // after G comes G or T, else all is certain: 2/5 of the bases cost one bit
-    DOCTEST_CHECK(bits_per_base(blind.score(dna)) == doctest::Approx(0.4).epsilon(0.01));
+    DOCTEST_CHECK(bits_per_base(score(blind, dna)) == doctest::Approx(0.4).epsilon(0.01));
 }
 
 DOCTEST_TEST_CASE("markov: the interpolation by hand") {
@@ -55,9 +58,9 @@ DOCTEST_TEST_CASE("markov: the interpolation by hand") {
     // p(G) = 8 / 35. Order 1 after A: A 1, C 1, two kinds: p(C | A) = (1 + 32 p(C)) / 34, p(G | A) = 32 p(G)
     // / 34. After G nothing was seen.
     const double a = 10.0 / 35, c = 9.0 / 35, g = 8.0 / 35;
-    DOCTEST_CHECK(model.score("A").bits == doctest::Approx(-std::log2(a)));
-    DOCTEST_CHECK(model.score("AC").bits == doctest::Approx(-std::log2(a) - std::log2((1 + 32 * c) / 34)));
-    DOCTEST_CHECK(model.score("AGA").bits ==
+    DOCTEST_CHECK(score(model, "A").bits == doctest::Approx(-std::log2(a)));
+    DOCTEST_CHECK(score(model, "AC").bits == doctest::Approx(-std::log2(a) - std::log2((1 + 32 * c) / 34)));
+    DOCTEST_CHECK(score(model, "AGA").bits ==
                   doctest::Approx(-std::log2(a) - std::log2(32 * g / 34) - std::log2(a)));
 }
 
@@ -71,10 +74,10 @@ DOCTEST_TEST_CASE("markov: the probabilities of the four bases add up to one") {
     for (int i = 0; i < 50; ++i) {
         const std::string context =
             dna.substr(static_cast<std::size_t>(rng.between(0, 4000)), 8) + (i % 2 == 0 ? "" : "GG");
-        const double base = model.score(context).bits;
+        const double base = score(model, context).bits;
         double total = 0;
         for (const char letter : std::string("ACGT"))
-            total += std::exp2(base - model.score(context + letter).bits);
+            total += std::exp2(base - score(model, context + letter).bits);
         DOCTEST_CHECK(total == doctest::Approx(1.0));
     }
 }
@@ -82,13 +85,11 @@ DOCTEST_TEST_CASE("markov: the probabilities of the four bases add up to one") {
 DOCTEST_TEST_CASE("markov: N breaks the context and costs nothing") {
     MarkovModel model(3);
     model.add("ACGTTGCAACGTNNACGGTACGT");
-    DOCTEST_CHECK(model.score("NNNN").bases == 0);
-    DOCTEST_CHECK(model.score("NNNN").bits == 0);
-    const auto whole = model.score("ACGTNGGA"), left = model.score("ACGT"), right = model.score("GGA");
+    DOCTEST_CHECK(score(model, "NNNN").bases == 0);
+    DOCTEST_CHECK(score(model, "NNNN").bits == 0);
+    const auto whole = score(model, "ACGTNGGA"), left = score(model, "ACGT"), right = score(model, "GGA");
     DOCTEST_CHECK(whole.bases == 7);
     DOCTEST_CHECK(whole.bits == doctest::Approx(left.bits + right.bits));
-    DOCTEST_CHECK_THROWS_AS(MarkovModel(13), ConfigError);
-    DOCTEST_CHECK_THROWS_AS(MarkovModel(-1), ConfigError);
 }
 
 DOCTEST_TEST_CASE("markov: all orders at once are those of a model each") {
@@ -102,8 +103,8 @@ DOCTEST_TEST_CASE("markov: all orders at once are those of a model each") {
         MarkovModel model(order);
         model.add(training);
         DOCTEST_CHECK(all[static_cast<std::size_t>(order)].bits ==
-                      doctest::Approx(model.score(held_out).bits));
-        DOCTEST_CHECK(all[static_cast<std::size_t>(order)].bases == model.score(held_out).bases);
+                      doctest::Approx(score(model, held_out).bits));
+        DOCTEST_CHECK(all[static_cast<std::size_t>(order)].bases == score(model, held_out).bases);
     }
 }
 
@@ -184,5 +185,4 @@ DOCTEST_TEST_CASE("two-sided: N breaks the context and is not scored") {
     const baselines::CodeLength together = model.score_all("ACGTACNGGTCA").back();
     DOCTEST_CHECK(together.bases == 11);
     DOCTEST_CHECK(together.bits == doctest::Approx(apart));
-    DOCTEST_CHECK_THROWS_AS(TwoSidedModel(7), ConfigError);
 }

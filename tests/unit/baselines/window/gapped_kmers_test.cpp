@@ -2,10 +2,10 @@
 #include "bigbird/baselines/window/gapped_kmers.hpp"
 
 #include "support/testing.hpp"
-#include "unit/baselines/window/pytorch_fixture.hpp"
 
 #include "bigbird/baselines/window/base_codes.hpp"
 #include "bigbird/core/error.hpp"
+#include "bigbird/core/formats/json_file.hpp"
 
 #include <numeric>
 
@@ -18,11 +18,12 @@ namespace {
 
 /// Windows of real sequence; the last one begins with N.
 std::vector<Codes> real_windows(std::int64_t length) {
-    const at::Tensor bases = fixture_bases("cnnprom").slice(1, 0, length).contiguous();
     std::vector<Codes> windows;
-    for (std::int64_t row = 0; row < bases.size(0); ++row) {
-        const auto* first = bases[row].const_data_ptr<std::int64_t>();
-        windows.emplace_back(first, first + length);
+    for (const Json& entry : read_json(test_data("baselines/logits.json"))) {
+        if (entry.at("architecture") != "cnnprom") continue;
+        for (const Json& sequence : entry.at("sequences"))
+            windows.push_back(baselines::base_codes(
+                sequence.get<std::string>().substr(0, static_cast<std::size_t>(length))));
     }
     return windows;
 }

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "bigbird/bins/cpu/pool_kernel.hpp"
-
 #include "support/testing.hpp"
 
+#include "bigbird/bins/cpu/stem_kernels.hpp"
 #include "bigbird/core/system/processor.hpp"
 
 #include <cmath>
@@ -24,11 +23,11 @@ double pooled(const std::vector<double>& x, double sharpness) {
 
 /// Those that this processor can run.
 std::vector<PoolKernel> kernels() {
-    std::vector<PoolKernel> all{pool_kernel_base()};
+    std::vector<PoolKernel> all{stem_kernels_base().pool};
     if (bigbird::processor_instruction_set() >= bigbird::InstructionSet::avx2)
-        all.push_back(pool_kernel_avx2());
+        all.push_back(stem_kernels_avx2().pool);
     if (bigbird::processor_instruction_set() >= bigbird::InstructionSet::avx512)
-        all.push_back(pool_kernel_avx512());
+        all.push_back(stem_kernels_avx512().pool);
     return all;
 }
 

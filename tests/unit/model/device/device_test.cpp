@@ -8,7 +8,6 @@
 
 #include "bigbird/core/error.hpp"
 #include "bigbird/core/system/processor.hpp"
-#include "bigbird/model/device/libtorch_cuda.hpp"
 
 #include <ATen/ATen.h>
 #include <ATen/Context.h>

@@ -3,8 +3,6 @@
 
 #include "support/testing.hpp"
 
-#include "bigbird/model/gpu/cuda_driver.hpp"
-
 using namespace bigbird::model;
 
 namespace {

@@ -1,13 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "bigbird/bins/softmax_pool.hpp"
+#include "bigbird/bins/layers.hpp"
 
 #include "bigbird/attention/torch_threads.hpp"
-#include "bigbird/bins/cpu/pool_kernel.hpp"
+#include "bigbird/bins/cpu/stem_kernels.hpp"
 
 #include <ATen/ATen.h>
 #include <torch/csrc/autograd/custom_function.h>
 
 namespace bigbird::bins {
+
+at::Tensor convolution(const at::Tensor& x, const at::Tensor& weight, const at::Tensor& bias,
+                       std::int64_t dilation) {
+    const std::int64_t padding = weight.size(2) / 2 * dilation;
+    // oneDNN takes the channels last, as the tensors hold them.
+    return at::conv2d(x.transpose(1, 2).unsqueeze(2), weight.unsqueeze(2), bias, at::IntArrayRef{1, 1},
+                      at::IntArrayRef{0, padding}, at::IntArrayRef{1, dilation})
+        .squeeze(2)
+        .transpose(1, 2);
+}
 
 namespace {
 
@@ -34,8 +44,8 @@ at::Tensor forward_on_cpu(const at::Tensor& x, const at::Tensor& sharpness, std:
     const float *from = x.const_data_ptr<float>(), *sharp = sharpness.const_data_ptr<float>();
     auto* to = y.mutable_data_ptr<float>();
     for_chunks(outputs, [&](std::int64_t, std::int64_t first, std::int64_t count) {
-        pool_kernel().forward({count, pool, channels}, from + first * pool * channels, sharp,
-                              to + first * channels);
+        stem_kernels().pool.forward({count, pool, channels}, from + first * pool * channels, sharp,
+                                    to + first * channels);
     });
     return y;
 }
@@ -60,9 +70,9 @@ public:
                     *slope = dy.const_data_ptr<float>();
         float *to = dx.mutable_data_ptr<float>(), *sum = sums.mutable_data_ptr<float>();
         for_chunks(outputs, [&](std::int64_t i, std::int64_t first, std::int64_t count) {
-            pool_kernel().backward({count, pool, channels}, from + first * pool * channels, sharp,
-                                   slope + first * channels, to + first * pool * channels,
-                                   sum + i * channels);
+            stem_kernels().pool.backward({count, pool, channels}, from + first * pool * channels, sharp,
+                                         slope + first * channels, to + first * pool * channels,
+                                         sum + i * channels);
         });
         return {dx, sums.sum(0), {}};
     }

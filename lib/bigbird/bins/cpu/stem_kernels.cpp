@@ -1,9 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "bigbird/bins/cpu/convolution_kernel.hpp"
+#include "bigbird/bins/cpu/stem_kernels.hpp"
+
+#include "bigbird/bins/cpu/stem_impl.hpp"
+#include "bigbird/core/system/processor.hpp"
 
 namespace bigbird::bins {
 
 namespace {
+
+StemKernels choose_kernels() {
+#if defined(__x86_64__)
+    if (instruction_set() >= InstructionSet::avx512) return stem_kernels_avx512();
+    if (instruction_set() >= InstructionSet::avx2) return stem_kernels_avx2();
+#endif
+    return stem_kernels_base();
+}
 
 /// filter_points[p][j]: what tap j adds to point p; the points are 0, 1, -1, 2, -2, 1/2, -1/2 and infinity.
 constexpr float filter_points[points][taps] = {
@@ -18,6 +29,15 @@ constexpr float filter_points[points][taps] = {
 };
 
 }  // namespace
+
+StemKernels stem_kernels_base() {
+    return kernels_of_this_set;
+}
+
+const StemKernels& stem_kernels() {
+    static const StemKernels chosen = choose_kernels();
+    return chosen;
+}
 
 void filters_to_points(const ConvolutionShape& shape, const float* weight, bool turned, float* to) {
     for (std::int64_t o = 0; o < shape.out; ++o) {

@@ -1,11 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
-// Learned pooling: adjacent positions become their weighted mean. The weights are a softmax of the values
-// times a learned number per channel, the sharpness: 0 gives the mean, a large number the maximum.
+// Convolution and learned pooling of (batch, length, channels).
 #pragma once
 
 #include <ATen/core/Tensor.h>
 
+#include <cstdint>
+
 namespace bigbird::bins {
+
+/// (batch, length, in) -> (batch, length, out), 0 beyond the ends. weight: (out, in, width), width odd, its
+/// taps `dilation` apart; bias: (out).
+at::Tensor convolution(const at::Tensor& x, const at::Tensor& weight, const at::Tensor& bias,
+                       std::int64_t dilation = 1);
+
+// Learned pooling: adjacent positions become their weighted mean. The weights are a softmax of the values
+// times a learned number per channel, the sharpness: 0 gives the mean, a large number the maximum.
 
 /// x: (batch, length, channels), length a multiple of `pool`; sharpness: (channels). Returns (batch, length /
 /// pool, channels): sum of w x over sum of w, where w = exp(sharpness x).
