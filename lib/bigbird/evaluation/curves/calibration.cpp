@@ -96,7 +96,8 @@ struct LabelSums {
     double slope_slope = 0, slope_bias = 0, bias_bias = 0;
 };
 
-LabelSums sums_of(std::span<const float> logits, std::span<const std::uint8_t> truth, double slope, double bias) {
+LabelSums sums_of(std::span<const float> logits, std::span<const std::uint8_t> truth, double slope,
+                  double bias) {
     LabelSums sums;
     for (std::size_t i = 0; i < logits.size(); ++i) {
         const double x = static_cast<double>(logits[i]), z = slope * x + bias;
@@ -125,7 +126,7 @@ struct LabelObjective {
 class LabelFitter {
 public:
     LabelFitter(std::span<const float> logits, std::span<const std::uint8_t> truth, std::size_t labels,
-           int threads, double pull)
+                int threads, double pull)
         : logits_(logits),
           truth_(truth),
           labels_(labels),
@@ -359,7 +360,8 @@ CalibrationPoint Sums::newton_step(double slope) const {
 
 class SoftmaxFitter {
 public:
-    SoftmaxFitter(const CountedRows& rows, int threads, double pull) : rows_(rows), threads_(threads), pull_(pull) {}
+    SoftmaxFitter(const CountedRows& rows, int threads, double pull)
+        : rows_(rows), threads_(threads), pull_(pull) {}
 
     Sums at(const CalibrationPoint& point) const {
         Sums sums = cross_entropy(point);
@@ -415,8 +417,8 @@ private:
 };
 
 bool can_be_fitted(std::span<const float> logits) {
-    return !logits.empty() &&
-           std::ranges::all_of(logits, [](float logit) { return std::isfinite(logit); });
+    return !logits.empty() && std::ranges::all_of(
+                                  logits, [](float logit) { return std::isfinite(logit); });
 }
 
 }  // namespace
