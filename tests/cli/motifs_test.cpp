@@ -4,7 +4,7 @@
 #include "support/temp_dir.hpp"
 #include "support/testing.hpp"
 
-#include "bigbird/outputs/track_sink.hpp"
+#include "bigbird/outputs/sinks.hpp"
 
 #include <algorithm>
 #include <random>

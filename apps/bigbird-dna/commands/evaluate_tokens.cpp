@@ -39,7 +39,7 @@ int run_evaluate_tokens(const EvaluateTokensOptions& options) {
         log_info("{}", line);
     std::vector<std::unique_ptr<genome::TextOutput>> reports;
     for (const std::filesystem::path& output : options.outputs)
-        reports.push_back(evaluation::write_evaluation(evaluation, output, options.overwrite));
+        reports.push_back(evaluation::write_report(evaluation, output, options.overwrite));
     genome::commit_together(reports);
     return 0;
 }

@@ -25,11 +25,7 @@ public:
     explicit Evaluating(const EvaluationRequest& request)
         : request_(request), examples_(examples::ExampleSet::load(request.examples)) {
         request.options.validate();
-        if (examples_.task() != request.task) {
-            throw InputError("holds " + std::string(to_string(examples_.task())) +
-                                 " examples; use evaluate-" + std::string(to_string(examples_.task())),
-                             request.examples);
-        }
+        if (examples_.task() != request.task) throw other_task(request, examples_);
     }
 
     EvaluationReport run() {
@@ -56,7 +52,7 @@ public:
                 {request_.scores[i].name, evaluate(examples_, scored[i], options), {}, rule});
             if (i > 0) {
                 report.files[i].differences =
-                    differences(report.files[i].evaluation, report.files[0].evaluation);
+                    differences(report.files[i].evaluation.all, report.files[0].evaluation.all);
             }
         }
         if (request_.published || report.labels.size() == rows::deepsea_labels().size())
@@ -178,25 +174,16 @@ private:
             parameters["threshold"] = thresholds.front();
             parameters["threshold_rule"] = rules[static_cast<std::size_t>(request_.threshold.kind)];
         }
-        Json about{{"format", "bigbird-dna evaluation"},
-                   {"format_version", 1},
-                   {"made_by", "bigbird-dna " + std::string(version())},
-                   {"task", to_string(request_.task)},
-                   {"split", to_string(request_.split)}};
+        Json about = about_task(examples_);
+        about["split"] = to_string(request_.split);
         if (negatives().is_string()) about["negatives"] = negatives();
-        Json inputs{{"scores", examples::checksum_of_input(request_.scores.front().path)},
-                    {"examples", examples::checksum_of_input(request_.examples / examples::manifest_name)}};
-        for (std::size_t i = 1; i < request_.scores.size(); ++i) {
-            inputs["scores:" + request_.scores[i].name] =
-                examples::checksum_of_input(request_.scores[i].path);
-        }
         about.update(Json{{"rows", report.files.front().evaluation.rows},
                           {"rows_not_scored", not_scored},
                           {"labels_without_scores", missing},
                           {"blocks", report.files.front().evaluation.blocks},
                           {"parameters", parameters},
                           {"scores", made_by},
-                          {"inputs", inputs}});
+                          {"inputs", checksums_of(request_)}});
         return about;
     }
 
@@ -211,6 +198,26 @@ Json provenance_json(const rows::Provenance& provenance) {
     for (const auto& [key, value] : provenance)
         json[key] = json.contains(key) ? json[key].get<std::string>() + "," + value : value;
     return json;
+}
+
+InputError other_task(const EvaluationRequest& request, const examples::ExampleSet& examples) {
+    const std::string task(to_string(examples.task()));
+    return {"holds " + task + " examples; use evaluate-" + task, request.examples};
+}
+
+Json about_task(const examples::ExampleSet& examples) {
+    return {{"format", "bigbird-dna evaluation"},
+            {"format_version", 1},
+            {"made_by", "bigbird-dna " + std::string(version())},
+            {"task", to_string(examples.task())}};
+}
+
+Json checksums_of(const EvaluationRequest& request) {
+    Json inputs{{"scores", examples::checksum_of_input(request.scores.front().path)},
+                {"examples", examples::checksum_of_input(request.examples / examples::manifest_name)}};
+    for (std::size_t i = 1; i < request.scores.size(); ++i)
+        inputs["scores:" + request.scores[i].name] = examples::checksum_of_input(request.scores[i].path);
+    return inputs;
 }
 
 std::vector<ScoreFile> parse_score_files(const std::vector<std::string>& texts) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "bigbird/core/error.hpp"
 #include "bigbird/evaluation/evaluation_report.hpp"
 #include "bigbird/evaluation/metrics.hpp"
 #include "bigbird/evaluation/scan_evaluation.hpp"
@@ -36,6 +37,14 @@ struct EvaluationRequest {
     bool published = false;           ///< chromatin: also show DeepSEA's published figures
     std::optional<ScanOptions> scan;  ///< promoters
 };
+
+// For the evaluations of all tasks.
+
+/// The error for examples of a task that another command evaluates.
+InputError other_task(const EvaluationRequest& request, const examples::ExampleSet& examples);
+/// The first fields of EvaluationReport::about, and its SHA-256 sums of scores and examples.
+Json about_task(const examples::ExampleSet& examples);
+Json checksums_of(const EvaluationRequest& request);
 
 /// Joins scores with labels, evaluates them and records the inputs. Several files are evaluated on the rows
 /// and labels that all of them score. Throws as join_scores and evaluate, and ConfigError if a threshold

@@ -14,11 +14,6 @@ namespace bigbird::evaluation {
 
 namespace {
 
-using Values = std::vector<std::optional<double>>;
-
-/// Figures by resample, then by figure.
-using Resampled = std::vector<Values>;
-
 /// A label's areas, over all rows and over each resample. The ranking takes 13 bytes per row, so only the
 /// label that each thread works on has one.
 struct MeasuredLabel {
@@ -26,13 +21,6 @@ struct MeasuredLabel {
     Areas areas;
     std::vector<Areas> resampled;
 };
-
-Values column(const Resampled& resampled, std::size_t index) {
-    Values values;
-    for (const Values& one : resampled)
-        values.push_back(one[index]);
-    return values;
-}
 
 struct Group {
     std::string name;
@@ -60,38 +48,32 @@ public:
         for (MeasuredLabel& label : measured_)
             result.labels.push_back(std::move(label.figures));
         make_groups(result.labels);
-        const Values whole = figures();
-        Resampled resampled;
+        result.all.whole = figures();
         for (std::size_t i = 0; i < draws_.size(); ++i)
-            resampled.push_back(figures(i));
-        const auto figure = [&](std::size_t index) {
-            return figure_of(whole[index], column(resampled, index));
-        };
-        std::size_t next = 0;
+            result.all.resampled.push_back(figures(i));
+        const std::vector<Figure> all = with_intervals(result.all);
+        auto next = all.begin();
         for (LabelFigures& label : result.labels) {
-            label.roc_auc = figure(next++);
-            label.average_precision = figure(next++);
+            label.roc_auc = *next++;
+            label.average_precision = *next++;
         }
         for (const Group& group : groups_) {
-            GroupFigures figures{
-                group.name, group.labels, static_cast<std::int64_t>(group.members.size()), {}, {}, {}, {},
-                {}};
+            GroupFigures& figures = result.groups.emplace_back();
+            figures.group = group.name;
+            figures.labels = group.labels;
+            figures.defined = std::ssize(group.members);
             figures.mean_base_rate = mean_base_rate(group, result.labels);
-            figures.mean_roc_auc = figure(next++);
-            figures.median_roc_auc = figure(next++);
-            figures.mean_average_precision = figure(next++);
-            figures.median_average_precision = figure(next++);
-            result.groups.push_back(std::move(figures));
+            for (Figure* one : {&figures.mean_roc_auc, &figures.median_roc_auc,
+                                &figures.mean_average_precision, &figures.median_average_precision})
+                *one = *next++;
         }
         if (examples_.task() == examples::Task::promoter) {
             ThresholdFigures at{options_.threshold, confusion_of(nullptr), {}, {}, {}, {}, {}};
             for (Figure* one : {&at.f1, &at.precision, &at.recall, &at.mcc, &at.accuracy})
-                *one = figure(next++);
+                *one = *next++;
             result.at_threshold = at;
         }
         result.reliability = reliability_of(result.labels);
-        result.whole = whole;
-        result.resampled = resampled;
         return result;
     }
 
@@ -148,27 +130,27 @@ private:
     }
 
     static std::optional<double> mean_base_rate(const Group& group, const std::vector<LabelFigures>& labels) {
-        Values rates;
+        FigureValues rates;
         for (const std::size_t member : group.members)
             rates.emplace_back(labels[member].base_rate);
         return summarise(rates).mean;
     }
 
     /// Two areas per label, four figures per group, five at the threshold; of all rows, or of a resample.
-    Values figures(std::optional<std::size_t> resample = {}) const {
-        Values values;
+    FigureValues figures(std::optional<std::size_t> resample = {}) const {
+        FigureValues values;
         for (const MeasuredLabel& label : measured_) {
             const Areas& areas = resample ? label.resampled[*resample] : label.areas;
             values.push_back(areas.roc_auc);
             values.push_back(areas.average_precision);
         }
         for (const Group& group : groups_) {
-            Values roc_auc, average_precision;
+            FigureValues roc_auc, average_precision;
             for (const std::size_t member : group.members) {
                 roc_auc.push_back(values[2 * member]);
                 average_precision.push_back(values[2 * member + 1]);
             }
-            for (const Values* one : {&roc_auc, &average_precision}) {
+            for (const FigureValues* one : {&roc_auc, &average_precision}) {
                 const Summary summary = summarise(*one);
                 values.push_back(summary.mean);
                 values.push_back(summary.median);
@@ -210,17 +192,31 @@ private:
 
 }  // namespace
 
-Figure figure_of(const std::optional<double>& value, const std::vector<std::optional<double>>& resampled) {
-    Figure figure{value, std::nullopt, std::nullopt};
-    std::vector<double> defined;
-    for (const auto& one : resampled)
-        if (one) defined.push_back(*one);
-    if (value && !defined.empty() && 2 * defined.size() >= resampled.size()) {
-        const ConfidenceInterval interval = bias_corrected_interval(*value, defined);
+std::vector<Figure> with_intervals(const ResampledFigures& figures) {
+    std::vector<Figure> result;
+    for (std::size_t i = 0; i < figures.whole.size(); ++i) {
+        Figure& figure = result.emplace_back(Figure{figures.whole[i], {}, {}});
+        std::vector<double> defined;
+        for (const FigureValues& values : figures.resampled)
+            if (values[i]) defined.push_back(*values[i]);
+        if (!figure.value || defined.empty() || 2 * defined.size() < figures.resampled.size()) continue;
+        const ConfidenceInterval interval = bias_corrected_interval(*figure.value, defined);
         figure.low = interval.low;
         figure.high = interval.high;
     }
-    return figure;
+    return result;
+}
+
+std::vector<Figure> differences(const ResampledFigures& of, const ResampledFigures& from) {
+    const auto minus = [](FigureValues values, const FigureValues& others) {
+        for (std::size_t i = 0; i < values.size(); ++i)
+            values[i] = values[i] && others[i] ? std::optional(*values[i] - *others[i]) : std::nullopt;
+        return values;
+    };
+    ResampledFigures result{minus(of.whole, from.whole), {}};
+    for (std::size_t r = 0; r < of.resampled.size(); ++r)
+        result.resampled.push_back(minus(of.resampled[r], from.resampled[r]));
+    return with_intervals(result);
 }
 
 std::vector<std::uint32_t> draw_blocks(const Rng& stream, std::int64_t index, std::size_t blocks) {
@@ -231,10 +227,6 @@ std::vector<std::uint32_t> draw_blocks(const Rng& stream, std::int64_t index, st
     return times;
 }
 
-std::optional<double> minus(const std::optional<double>& a, const std::optional<double>& b) {
-    return a && b ? std::optional(*a - *b) : std::nullopt;
-}
-
 void EvaluationOptions::validate() const {
     const auto require = [](bool fine, const char* what) {
         if (!fine) throw ConfigError(what);
@@ -242,17 +234,6 @@ void EvaluationOptions::validate() const {
     require(min_positives >= 1, "--min-positives must be at least 1");
     require(resamples >= 0, "--resamples must not be negative");
     require(block_size >= 1, "--block-size must be at least 1");
-}
-
-std::vector<Figure> differences(const Evaluation& of, const Evaluation& from) {
-    std::vector<Figure> figures;
-    for (std::size_t i = 0; i < of.whole.size(); ++i) {
-        Values resampled;
-        for (std::size_t r = 0; r < of.resampled.size(); ++r)
-            resampled.push_back(minus(of.resampled[r][i], from.resampled[r][i]));
-        figures.push_back(figure_of(minus(of.whole[i], from.whole[i]), resampled));
-    }
-    return figures;
 }
 
 Evaluation evaluate(const examples::ExampleSet& examples, const ScoredExamples& scored,

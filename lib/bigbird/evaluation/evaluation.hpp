@@ -35,10 +35,17 @@ struct Figure {
     std::optional<double> value, low, high;
 };
 
-/// The value, with the interval from its resamples.
-Figure figure_of(const std::optional<double>& value, const std::vector<std::optional<double>>& resampled);
-/// a - b; none where one is none.
-std::optional<double> minus(const std::optional<double>& a, const std::optional<double>& b);
+/// Values of the same figures: of all rows, and of each resample.
+struct ResampledFigures {
+    FigureValues whole{};
+    std::vector<FigureValues> resampled{};
+};
+
+/// Each value with the interval from its resamples.
+std::vector<Figure> with_intervals(const ResampledFigures& figures);
+/// `of` minus `from` for each figure. Both must have the same rows, units and seed. Then their resamples are
+/// the same draws, and the intervals are those of paired differences.
+std::vector<Figure> differences(const ResampledFigures& of, const ResampledFigures& from);
 /// How often each of `blocks` blocks is drawn in resample `index`.
 std::vector<std::uint32_t> draw_blocks(const Rng& stream, std::int64_t index, std::size_t blocks);
 
@@ -73,18 +80,12 @@ struct Evaluation {
     std::optional<ThresholdFigures> at_threshold;  ///< promoters
     std::optional<Reliability> reliability;        ///< over all rows of all summarized labels
     /// All figures in one row: two per label (AUROC, AUPRC), four per group (mean and median of both), five
-    /// at the threshold; of all rows, and of each resample.
-    std::vector<std::optional<double>> whole;
-    std::vector<std::vector<std::optional<double>>> resampled;
+    /// at the threshold.
+    ResampledFigures all;
 };
 
 /// A fixed function of its inputs and the seed, for any number of threads.
 Evaluation evaluate(const examples::ExampleSet& examples, const ScoredExamples& scored,
                     const EvaluationOptions& options);
-
-/// `of` minus `from` for each figure, in the order of Evaluation::whole. Both must have the same rows,
-/// labels, blocks and seed. Then their resamples are the same draws, and the intervals are those of paired
-/// differences.
-std::vector<Figure> differences(const Evaluation& of, const Evaluation& from);
 
 }  // namespace bigbird::evaluation

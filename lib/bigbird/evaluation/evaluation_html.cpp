@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "bigbird/evaluation/evaluation_html.hpp"
-
 #include "bigbird/core/log.hpp"
+#include "bigbird/evaluation/evaluation_report.hpp"
 #include "bigbird/evaluation/plot.hpp"
 
 #include <algorithm>
@@ -13,14 +12,12 @@ namespace bigbird::evaluation {
 
 namespace {
 
-constexpr auto& colours = file_colours;
-
 std::string number(const std::optional<double>& value) {
     return value ? fmt::format("{:.4f}", *value) : "NA";
 }
 
-std::string cell(const std::string& text, bool left = false) {
-    return (left ? "<td class=text>" : "<td>") + escaped_html(text) + "</td>";
+std::string number_cell(const std::optional<double>& value) {
+    return html_cell(number(value));
 }
 
 /// A range slightly larger than that of the values, within 0 and 1.
@@ -75,8 +72,8 @@ std::string reliability_picture(const EvaluationReport& report) {
     for (std::size_t i = 0; i < report.files.size(); ++i) {
         const auto& reliability = report.files[i].evaluation.reliability;
         if (!reliability) continue;
-        const char* colour = colours[i % colours.size()];
-        std::vector<std::pair<double, double>> points;
+        const char* colour = colour_of(i);
+        PlotLine points;
         for (const ReliabilityBin& bin : merged(reliability->bins, least)) {
             points.emplace_back(bin.mean_score, bin.positive_share);
             plot.point(bin.mean_score, bin.positive_share, colour,
@@ -90,17 +87,17 @@ std::string reliability_picture(const EvaluationReport& report) {
     return plot.html();
 }
 
-std::vector<std::pair<double, double>> precision_of(const std::vector<CurvePoint>& curve) {
-    std::vector<std::pair<double, double>> points(curve.size());
+PlotLine precision_of(const std::vector<CurvePoint>& curve) {
+    PlotLine points(curve.size());
     std::ranges::transform(curve, points.begin(),
                            [](const CurvePoint& point) { return std::pair(point.recall, point.precision); });
     return points;
 }
 
 /// Precision at each fiftieth of recall, the mean over the labels that count.
-std::vector<std::pair<double, double>> mean_precision(const std::vector<LabelFigures>& labels) {
+PlotLine mean_precision(const std::vector<LabelFigures>& labels) {
     constexpr int parts = 50;
-    std::vector<std::pair<double, double>> points;
+    PlotLine points;
     for (int part = 1; part <= parts; ++part) {
         const double recall = static_cast<double>(part) / parts;
         double sum = 0, count = 0;
@@ -117,13 +114,18 @@ std::vector<std::pair<double, double>> mean_precision(const std::vector<LabelFig
     return points;
 }
 
-/// The range from 0 to the lines' maximum.
-Range heights_of(const std::vector<std::vector<std::pair<double, double>>>& lines) {
+/// Each file's precision by recall.
+std::string precision_picture(const std::string& caption, double base_rate,
+                              const std::vector<PlotLine>& lines) {
     std::vector<double> heights{0};
-    for (const auto& line : lines)
+    for (const PlotLine& line : lines)
         for (const auto& [x, y] : line)
             heights.push_back(y);
-    return range_of(heights);
+    Plot plot(caption, "recall", "precision", {}, range_of(heights));
+    plot.level(base_rate);
+    for (std::size_t i = 0; i < lines.size(); ++i)
+        plot.line(lines[i], colour_of(i));
+    return plot.html();
 }
 
 /// The mean of all labels, then the labels with the most positives.
@@ -140,28 +142,21 @@ std::string precision_pictures(const EvaluationReport& report) {
     if (order.empty()) return "";
     std::stable_sort(order.begin(), order.end(),
                      [&](std::size_t a, std::size_t b) { return labels[a].positives > labels[b].positives; });
-    std::string html = "<h2>Precision and recall</h2>" + legend_html(report.files) + "<div class=pictures>";
-    std::vector<std::vector<std::pair<double, double>>> means;
+    std::string html =
+        "<h2>Precision and recall</h2>" + legend_html(names_of(report.files)) + "<div class=pictures>";
+    std::vector<PlotLine> lines;
     for (const FileEvaluation& file : report.files)
-        means.push_back(mean_precision(file.evaluation.labels));
-    Plot mean(fmt::format("Mean of {} labels. Dashes: mean base rate.", order.size()), "recall", "precision",
-              {}, heights_of(means));
-    mean.level(base_rate / static_cast<double>(order.size()));
-    for (std::size_t i = 0; i < means.size(); ++i)
-        mean.line(means[i], colours[i % colours.size()]);
-    html += mean.html();
+        lines.push_back(mean_precision(file.evaluation.labels));
+    html += precision_picture(fmt::format("Mean of {} labels. Dashes: mean base rate.", order.size()),
+                              base_rate / static_cast<double>(order.size()), lines);
     for (std::size_t n = 0; n < std::min(most, order.size()); ++n) {
         const LabelFigures& label = labels[order[n]];
-        std::vector<std::vector<std::pair<double, double>>> lines;
-        for (const FileEvaluation& file : report.files)
-            lines.push_back(precision_of(file.evaluation.labels[order[n]].curve));
-        Plot plot(fmt::format("{}: {} positives. Dashes: base rate {:.4f}.", report.labels[label.label].name,
-                              label.positives, label.base_rate),
-                  "recall", "precision", {}, heights_of(lines));
-        plot.level(label.base_rate);
         for (std::size_t i = 0; i < lines.size(); ++i)
-            plot.line(lines[i], colours[i % colours.size()]);
-        html += plot.html();
+            lines[i] = precision_of(report.files[i].evaluation.labels[order[n]].curve);
+        html +=
+            precision_picture(fmt::format("{}: {} positives. Dashes: base rate {:.4f}.",
+                                          report.labels[label.label].name, label.positives, label.base_rate),
+                              label.base_rate, lines);
     }
     html += "</div>\n";
     if (order.size() > most)
@@ -189,22 +184,17 @@ std::string difference_title(const EvaluationReport& report, const FileEvaluatio
 }
 
 std::string promoter_html(const EvaluationReport& report) {
-    std::string html = "<h2>Figures</h2>" + thresholds_html(report) + "<table><tr><th></th>";
-    for (const FileEvaluation& file : report.files)
-        html += "<th>" + escaped_html(file.name) + "</th>";
-    for (std::size_t i = 1; i < report.files.size(); ++i)
-        html += "<th>" + escaped_html(difference_title(report, report.files[i])) + "</th>";
-    html += "</tr>";
+    std::string html = "<h2>Figures</h2>" + thresholds_html(report) + files_head(names_of(report.files));
     const auto figures = [](const FileEvaluation& file) {
         return figures_of(file.evaluation.labels.front(), *file.evaluation.at_threshold);
     };
     const NamedFigures names = figures(report.files.front());
     for (std::size_t f = 0; f < names.size(); ++f) {
-        html += "<tr>" + cell(names[f].first, true);
+        html += "<tr>" + html_cell(names[f].first, true);
         for (const FileEvaluation& file : report.files)
-            html += cell(brief(*figures(file)[f].second));
+            html += html_cell(brief(*figures(file)[f].second));
         for (std::size_t i = 1; i < report.files.size(); ++i)
-            html += cell(brief(*differences_of(report.files[i])[f].second));
+            html += html_cell(brief(*differences_of(report.files[i])[f].second));
         html += "</tr>";
     }
     const std::pair<const char*, std::function<std::string(const ThresholdFigures&)>> counts[] = {
@@ -214,23 +204,23 @@ std::string promoter_html(const EvaluationReport& report) {
         {"true negatives", [](const auto& at) { return std::to_string(at.counts.true_negatives); }},
         {"false negatives", [](const auto& at) { return std::to_string(at.counts.false_negatives); }}};
     for (const auto& [name, text] : counts) {
-        html += "<tr>" + cell(name, true);
+        html += "<tr>" + html_cell(name, true);
         for (const FileEvaluation& file : report.files)
-            html += cell(text(*file.evaluation.at_threshold));
+            html += html_cell(text(*file.evaluation.at_threshold));
         html += "</tr>";
     }
-    html += "</table>\n<h2>Curves</h2>" + legend_html(report.files) + "<div class=pictures>";
+    html += "</table>\n<h2>Curves</h2>" + legend_html(names_of(report.files)) + "<div class=pictures>";
     Plot roc("ROC", "false positive rate", "recall"),
         precision("Precision and recall. Dashes: base rate.", "recall", "precision");
     roc.diagonal();
     precision.level(report.files.front().evaluation.labels.front().base_rate);
     for (std::size_t i = 0; i < report.files.size(); ++i) {
-        std::vector<std::pair<double, double>> up{{0, 0}};
+        PlotLine up{{0, 0}};
         const std::vector<CurvePoint>& curve = report.files[i].evaluation.labels.front().curve;
         for (const CurvePoint& point : curve)
             up.emplace_back(point.false_positive_rate, point.recall);
-        roc.line(up, colours[i % colours.size()]);
-        precision.line(precision_of(curve), colours[i % colours.size()]);
+        roc.line(up, colour_of(i));
+        precision.line(precision_of(curve), colour_of(i));
     }
     html += roc.html() + precision.html() + reliability_picture(report) + "</div>\n";
     if (report.scan) {
@@ -254,17 +244,17 @@ std::string groups_html(const EvaluationReport& report) {
     for (std::size_t g = 0; g < report.files.front().evaluation.groups.size(); ++g) {
         for (const FileEvaluation& file : report.files) {
             const GroupFigures& group = file.evaluation.groups[g];
-            html += "<tr>" + cell(group.group, true) + cell(file.name, true) +
-                    cell(std::to_string(group.defined) + " of " + std::to_string(group.labels));
+            html += "<tr>" + html_cell(group.group, true) + html_cell(file.name, true) +
+                    html_cell(std::to_string(group.defined) + " of " + std::to_string(group.labels));
             for (const auto& [name, figure] : figures_of(group))
-                html += cell(brief(*figure));
-            html += cell(number(group.mean_base_rate)) + "</tr>";
+                html += html_cell(brief(*figure));
+            html += number_cell(group.mean_base_rate) + "</tr>";
             if (!file.differences.empty()) {
-                html +=
-                    "<tr>" + cell(group.group, true) + cell(difference_title(report, file), true) + cell("");
+                html += "<tr>" + html_cell(group.group, true) +
+                        html_cell(difference_title(report, file), true) + html_cell("");
                 for (const auto& [name, figure] : differences_of(file, g))
-                    html += cell(brief(*figure));
-                html += cell("") + "</tr>";
+                    html += html_cell(brief(*figure));
+                html += html_cell("") + "</tr>";
             }
         }
     }
@@ -297,7 +287,7 @@ std::string histogram(const EvaluationReport& report, const std::string& group) 
               Range{0, most}.rounded());
     for (std::size_t i = 0; i < shares.size(); ++i)
         for (const auto& [bin, share] : shares[i])
-            plot.bar(bin * width, (bin + 1) * width, share, colours[i % colours.size()]);
+            plot.bar(bin * width, (bin + 1) * width, share, colour_of(i));
     return plot.html();
 }
 
@@ -323,7 +313,7 @@ std::string scatter(const EvaluationReport& report, const std::string& other,
     Plot plot("AUROC of each label. Point at one to see its name.", first.name, other, range, range);
     plot.diagonal();
     for (const Point& point : points) {
-        plot.point(point.x, point.y, colours[0],
+        plot.point(point.x, point.y, colour_of(0),
                    fmt::format("{}: {:.4f}, {:.4f}", point.name, point.x, point.y));
         if (points.size() <= most_names) plot.words(point.x, point.y, point.name, "#444");
     }
@@ -337,29 +327,29 @@ std::string labels_html(const EvaluationReport& report) {
         "<th>positives</th><th>base "
         "rate</th><th>AUROC</th><th>low</th><th>high</th><th>AUPRC</th><th>low</th><th>high</th>";
     for (std::size_t i = 1; i < report.files.size(); ++i) {
-        html += "<th>AUROC " + escaped_html(report.files[i].name) + "</th><th>AUPRC " +
-                escaped_html(report.files[i].name) + "</th><th>AUROC " +
-                escaped_html(difference_title(report, report.files[i])) + "</th>";
+        html += html_heading("AUROC " + report.files[i].name) +
+                html_heading("AUPRC " + report.files[i].name) +
+                html_heading("AUROC " + difference_title(report, report.files[i]));
     }
     html += report.published.empty() ? "" : "<th>AUROC DeepSEA</th><th>AUPRC DeepSEA</th>";
     html += "</tr></thead><tbody>\n";
     const std::vector<LabelFigures>& labels = report.files.front().evaluation.labels;
     for (std::size_t l = 0; l < labels.size(); ++l) {
         const LabelFigures& label = labels[l];
-        html += "<tr>" + cell(std::to_string(label.label)) + cell(report.labels[label.label].group, true) +
-                cell(report.labels[label.label].name, true) + cell(std::to_string(label.positives)) +
-                cell(number(label.base_rate));
+        html += "<tr>" + html_cell(std::to_string(label.label)) +
+                html_cell(report.labels[label.label].group, true) +
+                html_cell(report.labels[label.label].name, true) +
+                html_cell(std::to_string(label.positives)) + number_cell(label.base_rate);
         for (const Figure* figure : {&label.roc_auc, &label.average_precision})
-            html += cell(number(figure->value)) + cell(number(figure->low)) + cell(number(figure->high));
+            html += number_cell(figure->value) + number_cell(figure->low) + number_cell(figure->high);
         for (std::size_t i = 1; i < report.files.size(); ++i) {
             const LabelFigures& other = report.files[i].evaluation.labels[l];
-            html += cell(number(other.roc_auc.value)) + cell(number(other.average_precision.value)) +
-                    cell(brief(report.files[i].differences[2 * l]));
+            html += number_cell(other.roc_auc.value) + number_cell(other.average_precision.value) +
+                    html_cell(brief(report.files[i].differences[2 * l]));
         }
         if (!report.published.empty()) {
-            const auto& known = report.published[label.label];
-            html += cell(number(known ? known->roc_auc : std::nullopt)) +
-                    cell(number(known ? known->average_precision : std::nullopt));
+            const rows::PublishedFigures known = published_of(report, label.label);
+            html += number_cell(known.roc_auc) + number_cell(known.average_precision);
         }
         html += "</tr>\n";
     }
@@ -367,8 +357,8 @@ std::string labels_html(const EvaluationReport& report) {
 }
 
 std::string chromatin_html(const EvaluationReport& report, const std::string& sections) {
-    std::string html = groups_html(report) + sections + "<h2>Pictures</h2>" + legend_html(report.files) +
-                       "<div class=pictures>";
+    std::string html = groups_html(report) + sections + "<h2>Pictures</h2>" +
+                       legend_html(names_of(report.files)) + "<div class=pictures>";
     for (const GroupFigures& group : report.files.front().evaluation.groups)
         html += histogram(report, group.group);
     for (std::size_t i = 1; i < report.files.size(); ++i) {
@@ -376,40 +366,14 @@ std::string chromatin_html(const EvaluationReport& report, const std::string& se
         html += scatter(report, report.files[i].name, [&](std::size_t l) { return others[l].roc_auc.value; });
     }
     if (!report.published.empty()) {
-        html += scatter(
-            report, "DeepSEA, published",
-            [&](std::size_t l) -> std::optional<double> {
-                const auto& known = report.published[report.files.front().evaluation.labels[l].label];
-                return known ? known->roc_auc : std::nullopt;
-            });
+        const std::vector<LabelFigures>& labels = report.files.front().evaluation.labels;
+        html += scatter(report, "DeepSEA, published",
+                        [&](std::size_t l) { return published_of(report, labels[l].label).roc_auc; });
     }
     return html + reliability_picture(report) + "</div>\n" + precision_pictures(report) + labels_html(report);
 }
 
 }  // namespace
-
-std::string escaped_html(const std::string& text) {
-    std::string result;
-    for (const char letter : text) {
-        switch (letter) {
-            case '&':
-                result += "&amp;";
-                break;
-            case '<':
-                result += "&lt;";
-                break;
-            case '>':
-                result += "&gt;";
-                break;
-            case '"':
-                result += "&quot;";
-                break;
-            default:
-                result += letter;
-        }
-    }
-    return result;
-}
 
 std::string about_html(const Json& about) {
     std::string html = "<h2>Made from</h2><dl>";
@@ -422,24 +386,17 @@ std::string about_html(const Json& about) {
 
 std::string to_html(const EvaluationReport& report, const PageAdditions& additions) {
     const Evaluation& first = report.files.front().evaluation;
-    const std::string task = report.about["task"].get<std::string>();
-    const std::string title = escaped_html(additions.title.empty() ? "Evaluation: " + task : additions.title);
-    std::string html = "<!doctype html>\n<html lang=en><meta charset=utf-8><title>" + title +
-                       "</title><style>\n" + std::string(page_style()) + "</style>\n<h1>" + title +
-                       "</h1>\n" + additions.lead;
-    html += fmt::format("<p>{} rows of split {}", first.rows,
-                        escaped_html(report.about["split"].get<std::string>()));
-    html += report.about["parameters"]["resamples"] > 0
-                ? fmt::format("; 95 % intervals from {} resampled blocks of genome.", first.blocks)
-                : ".";
+    std::string html =
+        additions.lead + opening_html(report.about, first.rows, first.blocks, "blocks of genome");
     if (report.about.contains("negatives")) {
         html += " Negatives: " + escaped_html(report.about["negatives"].get<std::string>()) +
                 "; figures with other kinds of negatives must not be compared.";
     }
     html += "</p>\n" +
             (first.at_threshold ? promoter_html(report) : chromatin_html(report, additions.sections)) +
-            about_html(report.about);
-    return html + "<script>\n" + std::string(page_script()) + "</script></html>\n";
+            about_html(report.about) + "<script>\n" + std::string(page_script()) + "</script>";
+    const std::string title = "Evaluation: " + report.about["task"].get<std::string>();
+    return page_html(additions.title.empty() ? title : additions.title, html);
 }
 
 }  // namespace bigbird::evaluation

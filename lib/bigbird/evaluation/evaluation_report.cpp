@@ -2,17 +2,18 @@
 #include "bigbird/evaluation/evaluation_report.hpp"
 
 #include "bigbird/core/log.hpp"
-#include "bigbird/evaluation/evaluation_html.hpp"
-#include "bigbird/genome/text/text_output.hpp"
-#include "bigbird/rows/score_table.hpp"
+#include "bigbird/evaluation/plot.hpp"
 #include "bigbird/rows/text_fields.hpp"
 
 #include <limits>
 
 namespace bigbird::evaluation {
-namespace fs = std::filesystem;
 
 namespace {
+
+std::string text_of(const Json& value) {
+    return value.is_string() ? value.get<std::string>() : value.dump();
+}
 
 /// brier, calibration_error and the curve; null if scores are not probabilities.
 Json reliability_json(const std::optional<Reliability>& reliability) {
@@ -93,11 +94,11 @@ struct PublishedSummary {
 PublishedSummary published_summary(const EvaluationReport& report, const std::string& group) {
     std::vector<std::optional<double>> ours, published;
     for (const LabelFigures& label : report.files.front().evaluation.labels) {
-        const auto& known = report.published[label.label];
+        const std::optional<double> known = published_of(report, label.label).roc_auc;
         const bool member = group == "all" || report.labels[label.label].group == group;
-        if (member && label.summarised && known && known->roc_auc) {
+        if (member && label.summarised && known) {
             ours.push_back(label.roc_auc.value);
-            published.push_back(known->roc_auc);
+            published.push_back(known);
         }
     }
     return {summarise(ours), summarise(published)};
@@ -119,11 +120,8 @@ Json published_json(const EvaluationReport& report) {
 
 std::string promoter_tsv(const EvaluationReport& report) {
     std::string text = "figure\tvalue\tlow\thigh";
-    for (std::size_t i = 1; i < report.files.size(); ++i) {
-        const std::string& name = report.files[i].name;
-        text += '\t' + name + '\t' + name + "_low\t" + name +
-                "_high\tdifference\tdifference_low\tdifference_high";
-    }
+    for (std::size_t i = 1; i < report.files.size(); ++i)
+        text += difference_columns(report.files[i].name);
     text += '\n';
     const Evaluation& first = report.files.front().evaluation;
     const NamedFigures figures = figures_of(first.labels.front(), *first.at_threshold);
@@ -145,10 +143,8 @@ std::string group_lines(const std::string& prefix, const std::vector<GroupFigure
     for (const GroupFigures& group : groups) {
         text += prefix + group.group + "\tlabels=" + std::to_string(group.labels) +
                 "\tdefined=" + std::to_string(group.defined);
-        for (const auto& [name, figure] : figures_of(group)) {
-            text +=
-                '\t' + name + "=" + cell(figure->value) + "," + cell(figure->low) + "," + cell(figure->high);
-        }
+        for (const auto& [name, figure] : figures_of(group))
+            text += '\t' + name + "=" + cells(*figure, ',');
         text += "\tbase_rate_mean=" + cell(group.mean_base_rate) + "\n";
     }
     return text;
@@ -158,10 +154,8 @@ std::string difference_lines(const FileEvaluation& file) {
     std::string text;
     for (std::size_t g = 0; g < file.evaluation.groups.size(); ++g) {
         text += "##difference " + file.name + " " + file.evaluation.groups[g].group;
-        for (const auto& [name, figure] : differences_of(file, g)) {
-            text +=
-                '\t' + name + "=" + cell(figure->value) + "," + cell(figure->low) + "," + cell(figure->high);
-        }
+        for (const auto& [name, figure] : differences_of(file, g))
+            text += '\t' + name + "=" + cells(*figure, ',');
         text += '\n';
     }
     return text;
@@ -190,9 +184,8 @@ std::string chromatin_tsv(const EvaluationReport& report) {
             text += '\t' + cell(other.roc_auc.value) + '\t' + cell(other.average_precision.value);
         }
         if (!report.published.empty()) {
-            const auto& known = report.published[label.label];
-            text += '\t' + cell(known ? known->roc_auc : std::nullopt) + '\t' +
-                    cell(known ? known->average_precision : std::nullopt);
+            const rows::PublishedFigures known = published_of(report, label.label);
+            text += '\t' + cell(known.roc_auc) + '\t' + cell(known.average_precision);
         }
         text += '\n';
     }
@@ -236,8 +229,38 @@ std::string cell(const std::optional<double>& value) {
     return text;
 }
 
-std::string cells(const Figure& figure) {
-    return cell(figure.value) + '\t' + cell(figure.low) + '\t' + cell(figure.high);
+std::string cells(const Figure& figure, char separator) {
+    return cell(figure.value) + separator + cell(figure.low) + separator + cell(figure.high);
+}
+
+rows::PublishedFigures published_of(const EvaluationReport& report, std::size_t label) {
+    return report.published[label].value_or(rows::PublishedFigures());
+}
+
+std::string about_lines(const Json& about) {
+    std::string text;
+    for (const auto& [key, value] : about.items())
+        text += "##" + key + "=" + text_of(value) + "\n";
+    return text;
+}
+
+std::string about_html(const Json& about) {
+    std::string html = "<h2>Made from</h2><dl>";
+    for (const auto& [key, value] : about.items())
+        html += "<dt>" + escaped_html(key) + "</dt><dd>" + escaped_html(text_of(value)) + "</dd>";
+    return html + "</dl>\n";
+}
+
+std::string opening_html(const Json& about, std::int64_t rows, std::int64_t units,
+                         const std::string& resampled) {
+    return fmt::format("<p>{} rows of split {}", rows, escaped_html(about["split"].get<std::string>())) +
+           (about["parameters"]["resamples"] > 0
+                ? fmt::format("; 95 % intervals from {} resampled {}.", units, escaped_html(resampled))
+                : ".");
+}
+
+std::string difference_columns(const std::string& file) {
+    return fmt::format("\t{0}\t{0}_low\t{0}_high\tdifference\tdifference_low\tdifference_high", file);
 }
 
 NamedFigures figures_of(const GroupFigures& group) {
@@ -282,36 +305,30 @@ std::string brief(const Figure& figure) {
 
 Json to_json(const EvaluationReport& report) {
     Json json = report.about;
-    const Evaluation& first = report.files.front().evaluation;
-    if (first.at_threshold) {
-        json["promoter"] = promoter_json(first);
-    } else {
-        json["groups"] = groups_json(first);
-        json["labels"] = labels_json(report, first, true);
-    }
-    json["reliability"] = reliability_json(first.reliability);
-    if (!report.published.empty()) json["deepsea"] = published_json(report);
-    if (report.scan) json["scan"] = to_json(*report.scan);
-    for (std::size_t i = 1; i < report.files.size(); ++i) {
-        const FileEvaluation& file = report.files[i];
+    for (const FileEvaluation& file : report.files) {
+        const bool is_first = &file == &report.files.front();
         Json other{{"name", file.name}};
+        Json& object = is_first ? json : other;
         if (file.evaluation.at_threshold) {
-            other["promoter"] = promoter_json(file.evaluation);
+            object["promoter"] = promoter_json(file.evaluation);
         } else {
-            other["groups"] = groups_json(file.evaluation);
-            other["labels"] = labels_json(report, file.evaluation, false);
+            object["groups"] = groups_json(file.evaluation);
+            object["labels"] = labels_json(report, file.evaluation, is_first);
         }
-        other["reliability"] = reliability_json(file.evaluation.reliability);
-        other["difference"] = differences_json(file);
-        json["others"].push_back(std::move(other));
+        object["reliability"] = reliability_json(file.evaluation.reliability);
+        if (is_first) {
+            if (!report.published.empty()) json["deepsea"] = published_json(report);
+            if (report.scan) json["scan"] = to_json(*report.scan);
+        } else {
+            other["difference"] = differences_json(file);
+            json["others"].push_back(std::move(other));
+        }
     }
     return json;
 }
 
 std::string to_tsv(const EvaluationReport& report) {
-    std::string text;
-    for (const auto& [key, value] : report.about.items())
-        text += "##" + key + "=" + (value.is_string() ? value.get<std::string>() : value.dump()) + "\n";
+    std::string text = about_lines(report.about);
     for (const FileEvaluation& file : report.files) {
         if (file.evaluation.reliability) {
             text += "##reliability " + file.name + "=" +
@@ -368,18 +385,6 @@ std::vector<std::string> to_lines(const EvaluationReport& report) {
             report.scan->found_tss, report.scan->tss));
     }
     return lines;
-}
-
-std::unique_ptr<genome::TextOutput> write_report(const EvaluationReport& report, const fs::path& output,
-                                                 Overwrite overwrite) {
-    const std::string name = output.string();
-    const bool tsv = name.ends_with(".tsv") || name.ends_with(".tsv.gz");
-    auto out = std::make_unique<genome::TextOutput>(output, overwrite);
-    out->write(tsv                       ? to_tsv(report)
-               : rows::names_csv(output) ? rows::csv_of(to_tsv(report), output)
-               : name.ends_with(".html") ? to_html(report)
-                                         : to_json(report).dump(2) + "\n");
-    return out;
 }
 
 }  // namespace bigbird::evaluation

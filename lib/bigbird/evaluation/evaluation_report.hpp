@@ -7,6 +7,7 @@
 #include "bigbird/evaluation/scan_evaluation.hpp"
 #include "bigbird/genome/text/text_output.hpp"
 #include "bigbird/rows/deepsea_labels.hpp"
+#include "bigbird/rows/score_table.hpp"
 
 #include <filesystem>
 #include <memory>
@@ -50,9 +51,24 @@ std::string brief(const Figure& figure);
 Json number(const std::optional<double>& value);
 /// Sets KEY, and KEY_interval to [low, high].
 void put(Json& object, const std::string& key, const Figure& figure);
-/// A cell of a table, NA where undefined; and value, low and high, with tabs between them.
+/// A cell of a table, NA where undefined; and value, low and high, with `separator` between them.
 std::string cell(const std::optional<double>& value);
-std::string cells(const Figure& figure);
+std::string cells(const Figure& figure, char separator = '\t');
+
+/// A label's published figures, none where it has none. Only where they were requested.
+rows::PublishedFigures published_of(const EvaluationReport& report, std::size_t label);
+
+// Pieces of the reports of all tasks.
+
+/// `##key=value` lines of `about`.
+std::string about_lines(const Json& about);
+/// The same as a list at the end of a page.
+std::string about_html(const Json& about);
+/// The begin of a page's first paragraph: how many rows, and from how many units intervals come.
+std::string opening_html(const Json& about, std::int64_t rows, std::int64_t units,
+                         const std::string& resampled);
+/// The names of a table's columns for another file's figure and its difference from the first file's.
+std::string difference_columns(const std::string& file);
 
 /// Everything. Undefined figures are null; an interval is [low, high].
 Json to_json(const EvaluationReport& report);
@@ -62,10 +78,32 @@ std::string to_tsv(const EvaluationReport& report);
 /// A few lines for people.
 std::vector<std::string> to_lines(const EvaluationReport& report);
 
-/// TSV where the name ends in .tsv, CSV where it ends in .csv (each also .gz), a page for browsers where it
-/// ends in .html, else JSON; "-" is JSON on standard output. Writes the file but does not commit it. Throws
-/// ConfigError, WriteError.
-std::unique_ptr<genome::TextOutput> write_report(const EvaluationReport& report,
-                                                 const std::filesystem::path& output, Overwrite overwrite);
+/// Additional HTML of a page: `lead` follows the title, `sections` follow the groups of chromatin.
+struct PageAdditions {
+    std::string title{};  ///< as text; empty: "Evaluation: TASK"
+    std::string lead{}, sections{};
+};
+/// A self-contained HTML page: figures with intervals, plots (SVG), and for chromatin a sortable table of all
+/// labels. Equal reports give equal bytes.
+std::string to_html(const EvaluationReport& report, const PageAdditions& additions = {});
+
+/// Writes a report of any task: TSV where the name ends in .tsv, CSV where it ends in .csv (each also .gz), a
+/// page for browsers where it ends in .html and the task has pages, else JSON; "-" is JSON on standard
+/// output. Does not commit the file. Throws ConfigError, WriteError.
+template <typename Report>
+std::unique_ptr<genome::TextOutput> write_report(const Report& report, const std::filesystem::path& output,
+                                                 Overwrite overwrite) {
+    const std::string name = output.string();
+    auto out = std::make_unique<genome::TextOutput>(output, overwrite);
+    const auto text = [&]() -> std::string {
+        if (name.ends_with(".tsv") || name.ends_with(".tsv.gz")) return to_tsv(report);
+        if (rows::names_csv(output)) return rows::csv_of(to_tsv(report), output);
+        if constexpr (requires { to_html(report); })
+            if (name.ends_with(".html")) return to_html(report);
+        return to_json(report).dump(2) + "\n";
+    };
+    out->write(text());
+    return out;
+}
 
 }  // namespace bigbird::evaluation

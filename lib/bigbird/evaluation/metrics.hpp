@@ -31,6 +31,9 @@ struct Confusion {
     std::optional<double> f1() const;         ///< undefined if nothing is or is predicted positive
     std::optional<double> mcc() const;        ///< undefined if a margin of the table is 0
 };
+/// Values of some figures; none where undefined.
+using FigureValues = std::vector<std::optional<double>>;
+
 /// Mean and median of the values that are defined.
 struct Summary {
     std::int64_t total = 0, defined = 0;

@@ -2,20 +2,63 @@
 #include "bigbird/evaluation/plot.hpp"
 
 #include "bigbird/core/log.hpp"
-#include "bigbird/evaluation/evaluation_html.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
+#include <iterator>
 
 namespace bigbird::evaluation {
 
-std::string legend_html_of(const std::vector<std::string>& names) {
-    if (names.size() < 2) return "";
+std::string_view page_style();  // data/page.css
+
+std::string escaped_html(const std::string& text) {
+    constexpr std::pair<char, const char*> entities[] = {
+        {'&', "&amp;"}, {'<', "&lt;"}, {'>', "&gt;"}, {'"', "&quot;"}};
+    std::string result;
+    for (const char letter : text) {
+        const auto* const found = std::ranges::find(entities, letter, &std::pair<char, const char*>::first);
+        result += found == std::end(entities) ? std::string(1, letter) : found->second;
+    }
+    return result;
+}
+
+std::string html_cell(const std::string& text, bool left) {
+    return (left ? "<td class=text>" : "<td>") + escaped_html(text) + "</td>";
+}
+
+std::string html_heading(const std::string& text) {
+    return "<th>" + escaped_html(text) + "</th>";
+}
+
+std::string page_html(const std::string& title, const std::string& body) {
+    return fmt::format(
+        "<!doctype html>\n<html lang=en><meta "
+        "charset=utf-8><title>{0}</title><style>\n{1}</style>\n<h1>{0}</h1>\n{2}</html>\n",
+        escaped_html(title), page_style(), body);
+}
+
+const char* colour_of(std::size_t file) {
+    constexpr std::array colours{"#1b6ca8", "#d1495b", "#2e8b57", "#8a5a9e", "#c98a1b", "#555555"};
+    return colours[file % colours.size()];
+}
+
+std::string legend_html(const std::vector<std::string>& files) {
+    if (files.size() < 2) return "";
     std::string html = "<p>";
-    for (std::size_t i = 0; i < names.size(); ++i)
-        html += fmt::format("<span style='color:{}'>&#9632;</span> {} &nbsp; ",
-                            file_colours[i % file_colours.size()], escaped_html(names[i]));
+    for (std::size_t i = 0; i < files.size(); ++i)
+        html += fmt::format("<span style='color:{}'>&#9632;</span> {} &nbsp; ", colour_of(i),
+                            escaped_html(files[i]));
     return html + "</p>\n";
+}
+
+std::string files_head(const std::vector<std::string>& files) {
+    std::string html = "<table><tr><th></th>";
+    for (const std::string& file : files)
+        html += html_heading(file);
+    for (std::size_t i = 1; i < files.size(); ++i)
+        html += html_heading(files[i] + " \u2212 " + files.front());
+    return html + "</tr>";
 }
 
 double Range::step() const {
@@ -61,7 +104,7 @@ void Plot::diagonal() {
     if (low < high) dashes(low, low, high, high);
 }
 
-void Plot::line(const std::vector<std::pair<double, double>>& points, const char* colour) {
+void Plot::line(const PlotLine& points, const char* colour) {
     std::string path;
     for (const auto& [x, y] : points)
         path += fmt::format("{:.1f},{:.1f} ", at_x(x), at_y(y));
@@ -98,6 +141,57 @@ void Plot::dashes(double x1, double y1, double x2, double y2) {
     body_ +=
         fmt::format("<line x1={:.1f} y1={:.1f} x2={:.1f} y2={:.1f} stroke='#bbb' stroke-dasharray='4 3'/>",
                     at_x(x1), at_y(y1), at_x(x2), at_y(y2));
+}
+
+namespace {
+
+constexpr int left = 8, width = 1000, track_height = 44, peak_height = 7, track_step = 78, top = 16;
+
+}  // namespace
+
+void RegionPicture::track(const std::string& name, std::span<const float> scores, std::int64_t bin,
+                          std::span<const genome::Span> peaks, const std::string& colour, double most) {
+    if (most == 0)
+        for (const float score : scores)
+            if (std::isfinite(score)) most = std::max(most, static_cast<double>(score));
+    const int base = top + track_step * tracks_++ + track_height;
+    body_ += fmt::format("<text x={} y={}>{}, 0 to {:.3g}</text>", left, base - track_height - 3,
+                         escaped_html(name), most);
+    body_ += fmt::format("<path d='M{} {}", left, base);
+    for (std::size_t i = 0; i < scores.size(); ++i) {
+        const double height = std::isfinite(scores[i]) && most > 0 ? scores[i] / most * track_height : 0;
+        const auto begin = where_.begin + static_cast<std::int64_t>(i) * bin;
+        body_ += fmt::format("L{:.1f} {:.1f}H{:.1f}", at(begin), base - height, at(begin + bin));
+    }
+    body_ += fmt::format("V{}Z' fill='{}' fill-opacity=.8 />", base, colour);
+    for (const genome::Span& peak : peaks) {
+        const auto begin = std::max(peak.begin, where_.begin), end = std::min(peak.end, where_.end);
+        if (begin >= end) continue;
+        body_ += fmt::format("<rect x={:.1f} y={} width={:.1f} height={} fill='#222'/>", at(begin), base + 3,
+                             std::max(1.0, at(end) - at(begin)), peak_height);
+    }
+    body_ += fmt::format("<line x1={0} y1={1} x2={2} y2={1} stroke='#999'/>", left, base, left + width);
+}
+
+std::string RegionPicture::html(const std::string& caption) {
+    const int bottom = top + track_step * tracks_;
+    constexpr int ticks = 4;
+    for (int i = 0; i <= ticks; ++i) {
+        const std::int64_t position = where_.begin + where_.size() * i / ticks;
+        body_ += fmt::format("<text x={:.1f} y={} text-anchor={}>{}</text>", at(position), bottom - 4,
+                             i == 0       ? "start"
+                             : i == ticks ? "end"
+                                          : "middle",
+                             position);
+    }
+    return fmt::format(
+        "<figure style='max-width:none'><svg width={0} height={1} viewBox='0 0 {0} "
+        "{1}'>{2}</svg><figcaption>{3}</figcaption></figure>\n",
+        width + 2 * left, bottom, body_, escaped_html(caption));
+}
+
+double RegionPicture::at(std::int64_t position) const {
+    return left + static_cast<double>(position - where_.begin) / static_cast<double>(where_.size()) * width;
 }
 
 }  // namespace bigbird::evaluation

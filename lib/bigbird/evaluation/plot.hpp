@@ -1,8 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// Square plots (SVG) for evaluation pages.
+// Pieces of evaluation pages: plots (SVG), cells of tables, the page around them.
 #pragma once
 
-#include <array>
+#include "bigbird/genome/reference/interval.hpp"
+#include "bigbird/genome/regions/interval_set.hpp"
+
+#include <cstdint>
+#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -10,24 +14,31 @@
 
 namespace bigbird::evaluation {
 
-/// data/page.css and data/page.js, which come with the program. The script sorts the table of labels by the
-/// column clicked; a second click reverses the order.
-std::string_view page_style();
+/// Escapes text for HTML.
+std::string escaped_html(const std::string& text);
+/// Cells of a table, and of its head; `left`: aligned as text.
+std::string html_cell(const std::string& text, bool left = false);
+std::string html_heading(const std::string& text);
+
+/// A self-contained page: data/page.css, the title (text) as its heading, then `body` (HTML).
+std::string page_html(const std::string& title, const std::string& body);
+/// data/page.js, which sorts a table by the column clicked; a second click reverses the order.
 std::string_view page_script();
 
-/// Colors of files, in their order.
-inline constexpr std::array<const char*, 6> file_colours{"#1b6ca8", "#d1495b", "#2e8b57",
-                                                         "#8a5a9e", "#c98a1b", "#555555"};
+/// The color of a file in plots, by its index.
+const char* colour_of(std::size_t file);
 
-/// A paragraph with the name of each file in its color; empty for one file.
-std::string legend_html_of(const std::vector<std::string>& names);
 template <typename Files>
-std::string legend_html(const Files& files) {
+std::vector<std::string> names_of(const Files& files) {
     std::vector<std::string> names;
     for (const auto& file : files)
         names.push_back(file.name);
-    return legend_html_of(names);
+    return names;
 }
+/// A paragraph with the name of each file in its color; empty for one file.
+std::string legend_html(const std::vector<std::string>& files);
+/// The begin of a table: an empty heading, one for each file, and one for each difference from the first.
+std::string files_head(const std::vector<std::string>& files);
 
 struct Range {
     double low = 0, high = 1;
@@ -40,13 +51,15 @@ struct Range {
     Range rounded() const;
 };
 
+using PlotLine = std::vector<std::pair<double, double>>;
+
 /// A square.
 class Plot {
 public:
     Plot(std::string caption, const std::string& x, const std::string& y, Range across = {}, Range up = {});
     void diagonal();
     void level(double y) { dashes(across_.low, y, across_.high, y); }
-    void line(const std::vector<std::pair<double, double>>& points, const char* colour);
+    void line(const PlotLine& points, const char* colour);
     void point(double x, double y, const char* colour, const std::string& title, double radius = 3);
     /// Draws text beside a point, on the side with more room.
     void words(double x, double y, const std::string& text, const char* colour, int lower = 0);
@@ -63,6 +76,27 @@ private:
 
     std::string caption_, body_;
     Range across_, up_;
+};
+
+/// A picture of tracks over a region, for pages. Not thread-safe.
+class RegionPicture {
+public:
+    /// `where` must outlive this.
+    explicit RegionPicture(const genome::Interval& where) : where_(where) {}
+
+    /// Adds values by bin of `bin` bases, from the region's start on, above `peaks`; NaN draws nothing. The
+    /// scale goes from 0 to `most`, or with 0 to the largest value.
+    void track(const std::string& name, std::span<const float> values, std::int64_t bin,
+               std::span<const genome::Span> peaks = {}, const std::string& colour = "#d1495b",
+               double most = 0);
+    std::string html(const std::string& caption);
+
+private:
+    double at(std::int64_t position) const;
+
+    const genome::Interval& where_;
+    std::string body_;
+    int tracks_ = 0;
 };
 
 }  // namespace bigbird::evaluation

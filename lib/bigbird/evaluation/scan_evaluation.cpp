@@ -3,6 +3,7 @@
 
 #include "bigbird/core/error.hpp"
 #include "bigbird/core/parse_number.hpp"
+#include "bigbird/evaluation/evaluation_report.hpp"
 #include "bigbird/genome/reference/contig_names.hpp"
 #include "bigbird/genome/regions/bed.hpp"
 #include "bigbird/genome/regions/interval_set.hpp"
@@ -120,7 +121,6 @@ ScanFigures evaluate_scan(const ScanOptions& options, double threshold) {
 }
 
 Json to_json(const ScanFigures& figures) {
-    const auto number = [](const std::optional<double>& value) { return value ? Json(*value) : Json(); };
     return {{"threshold", figures.threshold},
             {"scanned_bases", figures.scanned_bases},
             {"calls", figures.calls},

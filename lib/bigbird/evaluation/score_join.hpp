@@ -8,10 +8,26 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <map>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace bigbird::evaluation {
+
+/// Numbers blocks of `size` bases, counted from a contig's start, in the order of their first rows.
+class GenomeBlocks {
+public:
+    explicit GenomeBlocks(std::int64_t size) : size_(size) {}
+    std::uint32_t of(const genome::Interval& where) {
+        return numbers_.try_emplace({where.contig, where.begin / size_}, count()).first->second;
+    }
+    std::uint32_t count() const { return static_cast<std::uint32_t>(numbers_.size()); }
+
+private:
+    std::int64_t size_;
+    std::map<std::pair<std::string, std::int64_t>, std::uint32_t> numbers_;
+};
 
 /// One label's scores and truths, in the same order of rows for every label.
 struct LabelScores {
@@ -49,5 +65,28 @@ ScoredExamples join_scores(const examples::ExampleSet& examples, const std::file
 /// leaves out. Throws InputError if nothing is left.
 void keep_common(const examples::ExampleSet& examples, std::vector<ScoredExamples>& joined,
                  std::int64_t block_size);
+
+// Scores of sequences, and of bins with numbers.
+
+struct ScoredSequences {
+    std::vector<std::int64_t> rows;  ///< the split's scored rows in the examples, ascending
+    std::vector<float> scores;       ///< (rows, labels of the examples), row by row
+    std::int64_t not_scored = 0;     ///< rows of the split that are NA in the table
+    std::int64_t lacking = 0;        ///< rows of the split that the table lacks (WantedRows::scored)
+    std::int64_t other_rows = 0;     ///< rows of the table that are not in the split
+    rows::Provenance provenance;
+};
+
+/// Reads a table with a column `id` and one for each class, label or number of the examples, by
+/// LabelTable::column_name; others are ignored. CSV, or tabs with `##` lines and a header that begins with #.
+/// A row is identified by its id; a table that holds all rows of the examples in order may have ids that
+/// repeat in another split. Throws InputError with file and line: no such table, a missing column, a row that
+/// repeats or is missing (WantedRows::all), no scored row.
+ScoredSequences join_sequence_scores(const examples::ExampleSet& examples, const std::filesystem::path& table,
+                                     examples::Split split, WantedRows wanted = WantedRows::all);
+
+/// Restricts several joins of the same split to the rows that all have scores for. Throws InputError if
+/// none is left.
+void keep_common(std::vector<ScoredSequences>& joined);
 
 }  // namespace bigbird::evaluation

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "bigbird/outputs/hdf5_sink.hpp"
+#include "bigbird/outputs/sinks.hpp"
 
 #include "bigbird/core/error.hpp"
 #include "bigbird/core/formats/half.hpp"

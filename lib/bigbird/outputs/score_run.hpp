@@ -5,7 +5,6 @@
 #include "bigbird/core/formats/json_file.hpp"
 #include "bigbird/genome/reference/interval.hpp"
 #include "bigbird/outputs/table_schema.hpp"
-#include "bigbird/outputs/track_sink.hpp"
 
 #include <filesystem>
 #include <optional>

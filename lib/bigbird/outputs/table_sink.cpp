@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "bigbird/outputs/table_sink.hpp"
+#include "bigbird/outputs/sinks.hpp"
 
 #include "bigbird/core/check.hpp"
 #include "bigbird/core/error.hpp"

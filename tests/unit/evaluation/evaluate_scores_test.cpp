@@ -8,7 +8,6 @@
 #include "unit/examples/example_folder.hpp"
 
 #include "bigbird/core/error.hpp"
-#include "bigbird/evaluation/evaluation_html.hpp"
 
 using namespace bigbird;
 using namespace bigbird::rows;

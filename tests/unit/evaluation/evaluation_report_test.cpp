@@ -5,7 +5,6 @@
 
 #include "bigbird/core/error.hpp"
 #include "bigbird/evaluation/evaluate_scores.hpp"
-#include "bigbird/evaluation/evaluation_html.hpp"
 #include "bigbird/rows/text_fields.hpp"
 
 #include <algorithm>

@@ -5,7 +5,7 @@
 #include "bigbird/core/rng.hpp"
 #include "bigbird/examples/example_writer.hpp"
 #include "bigbird/examples/two_bit.hpp"
-#include "bigbird/outputs/table_sink.hpp"
+#include "bigbird/outputs/sinks.hpp"
 
 #include <cmath>
 #include <filesystem>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "bigbird/outputs/hdf5_sink.hpp"
+#include "bigbird/outputs/sinks.hpp"
 
 #include "support/temp_dir.hpp"
 #include "support/testing.hpp"

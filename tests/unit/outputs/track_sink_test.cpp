@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "bigbird/outputs/track_sink.hpp"
+#include "bigbird/outputs/sinks.hpp"
 
 #include "support/temp_dir.hpp"
 #include "support/testing.hpp"
@@ -7,7 +7,6 @@
 
 #include "bigbird/core/error.hpp"
 #include "bigbird/core/rng.hpp"
-#include "bigbird/outputs/bigwig_stream.hpp"
 
 #include <bigWig.h>
 #include <fcntl.h>

@@ -2,13 +2,10 @@
 #include "bigbird/evaluation/bases/base_evaluation.hpp"
 
 #include "bigbird/core/error.hpp"
-#include "bigbird/core/formats/json_file.hpp"
 #include "bigbird/core/interrupt.hpp"
 #include "bigbird/core/log.hpp"
 #include "bigbird/core/parallel.hpp"
 #include "bigbird/core/parse_number.hpp"
-#include "bigbird/evaluation/evaluation_report.hpp"
-#include "bigbird/evaluation/metrics.hpp"
 #include "bigbird/examples/base_labels.hpp"
 #include "bigbird/genome/regions/interval_set.hpp"
 
@@ -24,7 +21,7 @@ WeightedRanking::WeightedRanking(std::vector<WeightedRow> rows) : rows_(std::mov
     std::ranges::sort(rows_, std::greater(), &WeightedRow::score);
 }
 
-RankingFigures WeightedRanking::figures(std::span<const std::uint32_t> weights) const {
+Areas WeightedRanking::areas(std::span<const std::uint32_t> weights) const {
     const auto times = [weights](const WeightedRow& row) {
         const double weight = weights.empty() ? 1.0 : static_cast<double>(weights[row.block]);
         return static_cast<double>(row.times) * weight;
@@ -39,33 +36,15 @@ RankingFigures WeightedRanking::figures(std::span<const std::uint32_t> weights) 
         zeros += more_zeros;
         if (more_ones > 0) precision += more_ones * ones / (ones + zeros);
     }
-    RankingFigures figures;
-    if (ones > 0 && zeros > 0) figures.auroc = pairs / (ones * zeros);
-    if (ones > 0) figures.auprc = precision / ones;
-    return figures;
+    Areas areas;
+    if (ones > 0 && zeros > 0) areas.roc_auc = pairs / (ones * zeros);
+    if (ones > 0) areas.average_precision = precision / ones;
+    return areas;
 }
 
 namespace fs = std::filesystem;
 
 namespace {
-
-using Values = std::vector<std::optional<double>>;
-
-/// Numbers the blocks of the genome in the order of their first rows.
-class Blocks {
-public:
-    explicit Blocks(std::int64_t size) : size_(size) {}
-    std::uint32_t of(const genome::Interval& where) {
-        return numbers_
-            .try_emplace({where.contig, where.begin / size_}, static_cast<std::uint32_t>(numbers_.size()))
-            .first->second;
-    }
-    std::size_t count() const { return numbers_.size(); }
-
-private:
-    std::int64_t size_;
-    std::map<std::pair<std::string, std::int64_t>, std::uint32_t> numbers_;
-};
 
 /// Bases of equal scores and one label.
 struct Runs {
@@ -131,7 +110,8 @@ std::vector<std::size_t> columns_of(const examples::BaseLabels& labels,
 }
 
 void add_row(Runs& runs, const genome::Interval& where, const std::vector<float>& values,
-             const examples::BaseLabels& labels, const std::vector<std::size_t>& columns, Blocks& blocks) {
+             const examples::BaseLabels& labels, const std::vector<std::size_t>& columns,
+             GenomeBlocks& blocks) {
     if (values.empty() || std::ranges::any_of(values, [](float x) { return std::isnan(x); })) {
         runs.not_scored += where.size();
         return;
@@ -183,11 +163,11 @@ public:
         return sum;
     }
     /// AUROC, AUPRC, precision, recall, F1; no weights: each block once.
-    void append(std::span<const std::uint32_t> weights, Values& values) const {
-        const RankingFigures ranking = ranking_.figures(weights);
+    void append(std::span<const std::uint32_t> weights, FigureValues& values) const {
+        const Areas areas = ranking_.areas(weights);
         const Confusion counts = confusion(weights);
-        values.insert(values.end(),
-                      {ranking.auroc, ranking.auprc, counts.precision(), counts.recall(), counts.f1()});
+        values.insert(values.end(), {areas.roc_auc, areas.average_precision, counts.precision(),
+                                     counts.recall(), counts.f1()});
     }
 
 private:
@@ -218,8 +198,8 @@ public:
     }
     const LabelFiguresOf& label(std::size_t column) const { return labels_[column]; }
 
-    Values figures(std::span<const std::uint32_t> weights) const {
-        Values values;
+    FigureValues figures(std::span<const std::uint32_t> weights) const {
+        FigureValues values;
         double right = 0, all = 0;
         for (const LabelFiguresOf& label : labels_) {
             label.append(weights, values);
@@ -228,12 +208,12 @@ public:
             all += static_cast<double>(counts.true_positives + counts.false_negatives);
         }
         const auto mean = [&](std::size_t which) {
-            Values some;
+            FigureValues some;
             for (const std::size_t column : summarised_)
                 some.push_back(values[column * LabelFiguresOf::count + which]);
             return summarise(some).mean;
         };
-        const Values means{mean(0), mean(1), mean(4)};
+        const FigureValues means{mean(0), mean(1), mean(4)};
         values.push_back(all > 0 ? std::optional(right / all) : std::nullopt);
         values.insert(values.end(), means.begin(), means.end());
         return values;
@@ -244,83 +224,31 @@ private:
     std::vector<std::size_t> summarised_;
 };
 
-/// Values with the intervals of resampled blocks.
-std::vector<Figure> with_intervals(const AllFigures& all, std::size_t blocks,
-                                   const EvaluationOptions& options) {
-    const Values whole = all.figures({});
+std::vector<Figure> figures_of(const AllFigures& all, std::size_t blocks, const EvaluationOptions& options) {
     const std::int64_t count = blocks > 1 ? options.resamples : 0;
-    std::vector<Values> resampled(static_cast<std::size_t>(count));
+    ResampledFigures figures{all.figures({}), std::vector<FigureValues>(static_cast<std::size_t>(count))};
     const Rng stream = Rng(options.seed).split("bases");
     parallel_for(count, options.threads, [&](std::int64_t index) {
         stop_if_asked();
-        resampled[static_cast<std::size_t>(index)] = all.figures(draw_blocks(stream, index, blocks));
+        figures.resampled[static_cast<std::size_t>(index)] = all.figures(draw_blocks(stream, index, blocks));
     });
-    std::vector<Figure> figures;
-    for (std::size_t i = 0; i < whole.size(); ++i) {
-        Values of_one;
-        for (const Values& values : resampled)
-            of_one.push_back(values[i]);
-        figures.push_back(figure_of(whole[i], of_one));
-    }
-    return figures;
+    return with_intervals(figures);
+}
+
+NamedFigures figures_of(const BaseFigures& label) {
+    return {{"auroc", &label.auroc},
+            {"auprc", &label.auprc},
+            {"precision", &label.precision},
+            {"recall", &label.recall},
+            {"f1", &label.f1}};
 }
 
 std::string text_of(const std::optional<double>& value) {
     return value ? fmt::format("{:.6g}", *value) : "NA";
 }
 
-/// value, low, high
-std::string columns_of_figure(const Figure& figure) {
-    return text_of(figure.value) + '\t' + text_of(figure.low) + '\t' + text_of(figure.high);
-}
-
-std::string tsv_of(const BaseEvaluation& evaluation) {
-    std::string text = rows::provenance_lines(evaluation.provenance);
-    const std::pair<const char*, const Figure*> all[] = {{"accuracy", &evaluation.accuracy},
-                                                         {"auroc_mean", &evaluation.mean_auroc},
-                                                         {"auprc_mean", &evaluation.mean_auprc},
-                                                         {"f1_mean", &evaluation.mean_f1}};
-    text += fmt::format("##all bases={}\tblocks={}\tmajority_accuracy={}", evaluation.bases,
-                        evaluation.blocks, text_of(evaluation.majority));
-    for (const auto& [name, figure] : all) {
-        text += fmt::format("\t{}={},{},{}", name, text_of(figure->value), text_of(figure->low),
-                            text_of(figure->high));
-    }
-    text += "\n#label\tbases\tcalled";
-    for (const char* name : {"auroc", "auprc", "precision", "recall", "f1"})
-        text += fmt::format("\t{0}\t{0}_low\t{0}_high", name);
-    text += '\n';
-    for (const BaseFigures& label : evaluation.labels) {
-        text += fmt::format("{}\t{}\t{}", label.label, label.bases, label.called);
-        for (const Figure* figure : {&label.auroc, &label.auprc, &label.precision, &label.recall, &label.f1})
-            text += '\t' + columns_of_figure(*figure);
-        text += '\n';
-    }
-    return text;
-}
-
-Json evaluation_json(const BaseEvaluation& evaluation) {
-    Json json{
-        {"bases", evaluation.bases}, {"blocks", evaluation.blocks}, {"not_scored", evaluation.not_scored}};
-    put(json, "accuracy", evaluation.accuracy);
-    json["majority_accuracy"] = number(evaluation.majority);
-    put(json, "mean_auroc", evaluation.mean_auroc);
-    put(json, "mean_auprc", evaluation.mean_auprc);
-    put(json, "mean_f1", evaluation.mean_f1);
-    json["labels"] = Json::array();
-    for (const BaseFigures& label : evaluation.labels) {
-        Json& of_label = json["labels"].emplace_back(
-            Json{{"label", label.label}, {"bases", label.bases}, {"called", label.called}});
-        put(of_label, "auroc", label.auroc);
-        put(of_label, "auprc", label.auprc);
-        put(of_label, "precision", label.precision);
-        put(of_label, "recall", label.recall);
-        put(of_label, "f1", label.f1);
-    }
-    json["scores"] = Json::object();
-    for (const auto& [key, value] : evaluation.provenance)
-        json["scores"][key] = value;
-    return json;
+std::string texts_of(const Figure& figure, char separator) {
+    return text_of(figure.value) + separator + text_of(figure.low) + separator + text_of(figure.high);
 }
 
 }  // namespace
@@ -333,7 +261,7 @@ BaseEvaluation evaluate_bases(const BaseEvaluationRequest& request) {
     const std::vector<std::size_t> column_of = columns_of(labels, columns, request);
     Runs runs;
     RepeatedBases repeated;
-    Blocks blocks(request.options.block_size);
+    GenomeBlocks blocks(request.options.block_size);
     rows::ScoreRow row;
     std::vector<float> values;
     while (reader.next(row, values)) {
@@ -347,9 +275,9 @@ BaseEvaluation evaluate_bases(const BaseEvaluationRequest& request) {
     }
     if (runs.truth.empty()) throw InputError("holds no base with scores", request.scores);
     const AllFigures all(runs, calls_of(runs, columns.size()), columns, request.none_label, blocks.count());
-    const std::vector<Figure> figures = with_intervals(all, blocks.count(), request.options);
+    const std::vector<Figure> figures = figures_of(all, blocks.count(), request.options);
     BaseEvaluation evaluation;
-    evaluation.blocks = static_cast<std::int64_t>(blocks.count());
+    evaluation.blocks = blocks.count();
     evaluation.not_scored = runs.not_scored;
     evaluation.provenance = reader.provenance();
     std::int64_t most = 0;
@@ -391,15 +319,49 @@ std::vector<std::string> to_lines(const BaseEvaluation& evaluation) {
     return lines;
 }
 
-std::unique_ptr<genome::TextOutput> write_evaluation(const BaseEvaluation& evaluation, const fs::path& output,
-                                                     Overwrite overwrite) {
-    const std::string name = output.string();
-    const bool table = name.ends_with(".tsv") || name.ends_with(".tsv.gz");
-    auto out = std::make_unique<genome::TextOutput>(output, overwrite);
-    out->write(table                     ? tsv_of(evaluation)
-               : rows::names_csv(output) ? rows::csv_of(tsv_of(evaluation), output)
-                                         : evaluation_json(evaluation).dump(2) + "\n");
-    return out;
+std::string to_tsv(const BaseEvaluation& evaluation) {
+    std::string text = rows::provenance_lines(evaluation.provenance);
+    const std::pair<const char*, const Figure*> all[] = {{"accuracy", &evaluation.accuracy},
+                                                         {"auroc_mean", &evaluation.mean_auroc},
+                                                         {"auprc_mean", &evaluation.mean_auprc},
+                                                         {"f1_mean", &evaluation.mean_f1}};
+    text += fmt::format("##all bases={}\tblocks={}\tmajority_accuracy={}", evaluation.bases,
+                        evaluation.blocks, text_of(evaluation.majority));
+    for (const auto& [name, figure] : all)
+        text += fmt::format("\t{}={}", name, texts_of(*figure, ','));
+    text += "\n#label\tbases\tcalled";
+    const BaseFigures any;
+    for (const auto& [name, figure] : figures_of(any))
+        text += fmt::format("\t{0}\t{0}_low\t{0}_high", name);
+    text += '\n';
+    for (const BaseFigures& label : evaluation.labels) {
+        text += fmt::format("{}\t{}\t{}", label.label, label.bases, label.called);
+        for (const auto& [name, figure] : figures_of(label))
+            text += '\t' + texts_of(*figure, '\t');
+        text += '\n';
+    }
+    return text;
+}
+
+Json to_json(const BaseEvaluation& evaluation) {
+    Json json{
+        {"bases", evaluation.bases}, {"blocks", evaluation.blocks}, {"not_scored", evaluation.not_scored}};
+    put(json, "accuracy", evaluation.accuracy);
+    json["majority_accuracy"] = number(evaluation.majority);
+    put(json, "mean_auroc", evaluation.mean_auroc);
+    put(json, "mean_auprc", evaluation.mean_auprc);
+    put(json, "mean_f1", evaluation.mean_f1);
+    json["labels"] = Json::array();
+    for (const BaseFigures& label : evaluation.labels) {
+        Json& of_label = json["labels"].emplace_back(
+            Json{{"label", label.label}, {"bases", label.bases}, {"called", label.called}});
+        for (const auto& [name, figure] : figures_of(label))
+            put(of_label, name, *figure);
+    }
+    json["scores"] = Json::object();
+    for (const auto& [key, value] : evaluation.provenance)
+        json["scores"][key] = value;
+    return json;
 }
 
 }  // namespace bigbird::evaluation

@@ -2,14 +2,12 @@
 // Compares the scores of predict-tokens with labeled intervals. Every figure counts bases.
 #pragma once
 
-#include "bigbird/core/files.hpp"
-#include "bigbird/evaluation/evaluation.hpp"
-#include "bigbird/genome/text/text_output.hpp"
+#include "bigbird/core/formats/json_file.hpp"
+#include "bigbird/evaluation/evaluation_report.hpp"
 #include "bigbird/rows/score_table.hpp"
 
 #include <cstdint>
 #include <filesystem>
-#include <memory>
 #include <optional>
 #include <span>
 #include <string>
@@ -28,18 +26,13 @@ struct WeightedRow {
     std::uint32_t block = 0;  ///< block of genome, the unit of resampling
 };
 
-struct RankingFigures {
-    std::optional<double> auroc;  ///< undefined without a positive or without a negative
-    std::optional<double> auprc;  ///< undefined without a positive
-};
-
-/// Immutable once made; figures() is thread-safe.
+/// Immutable once made; areas() is thread-safe.
 class WeightedRanking {
 public:
     /// Sorts the rows. O(n log n).
     explicit WeightedRanking(std::vector<WeightedRow> rows);
-    /// The figures if the rows of block b count weights[b] times; without weights, once. O(n).
-    RankingFigures figures(std::span<const std::uint32_t> weights = {}) const;
+    /// The areas if the rows of block b count weights[b] times; without weights, once. O(n).
+    Areas areas(std::span<const std::uint32_t> weights = {}) const;
 
 private:
     std::vector<WeightedRow> rows_;  ///< by descending score
@@ -79,10 +72,8 @@ BaseEvaluation evaluate_bases(const BaseEvaluationRequest& request);
 
 /// Lines for people: the means, then one per label.
 std::vector<std::string> to_lines(const BaseEvaluation& evaluation);
-/// TSV where the name ends in .tsv, CSV where it ends in .csv, else JSON; "-": JSON on standard output.
-/// Writes the file but does not commit it. Throws ConfigError, WriteError.
-std::unique_ptr<genome::TextOutput> write_evaluation(const BaseEvaluation& evaluation,
-                                                     const std::filesystem::path& output,
-                                                     Overwrite overwrite);
+/// A `##all` line with the means, then a line per label.
+std::string to_tsv(const BaseEvaluation& evaluation);
+Json to_json(const BaseEvaluation& evaluation);
 
 }  // namespace bigbird::evaluation

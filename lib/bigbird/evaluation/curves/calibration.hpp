@@ -2,6 +2,7 @@
 // Turns a model's logits into probabilities: a temperature and biases fitted on rows outside training.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <span>
@@ -11,7 +12,7 @@ namespace bigbird::evaluation {
 
 /// For independent labels, the probability of label l is 1 / (1 + exp(-(logit / temperature + biases[l]))),
 /// and the order of a label's rows does not change. For mutually exclusive labels see
-/// softmax_calibration.hpp.
+/// fit_softmax_calibration().
 struct Calibration {
     double temperature = 1;
     std::vector<double> biases;  ///< one per label
@@ -32,5 +33,15 @@ struct CalibrationFit {
 std::optional<CalibrationFit> fit_calibration(std::span<const float> logits,
                                               std::span<const std::uint8_t> truth, std::size_t labels,
                                               int threads, double pull = 0.1);
+
+/// The temperature and the biases that minimize the mean cross entropy over rows of the probabilities
+/// softmax(logits / temperature + biases): vector scaling with one temperature (Guo et al. 2017). `logits` is
+/// row-major; `truth` has the label of each row. A penalty of `pull` times half the square of (1 /
+/// temperature - 1) and of each bias is added to the sum. It keeps the bias of a label without rows finite.
+/// The biases sum to 0, up to rounding. The result does not depend on the number of threads. Returns nullopt
+/// without rows, or if a logit is not finite.
+std::optional<CalibrationFit> fit_softmax_calibration(std::span<const float> logits,
+                                                      std::span<const std::int32_t> truth, std::size_t labels,
+                                                      int threads, double pull = 0.1);
 
 }  // namespace bigbird::evaluation

@@ -6,18 +6,124 @@
 #include "bigbird/core/log.hpp"
 #include "bigbird/core/parallel.hpp"
 #include "bigbird/core/progress.hpp"
-#include "bigbird/core/version.hpp"
-#include "bigbird/evaluation/sequences/coverage_regions.hpp"
-#include "bigbird/evaluation/sequences/sequence_scores.hpp"
+#include "bigbird/evaluation/plot.hpp"
 #include "bigbird/examples/example_format.hpp"
-#include "bigbird/examples/example_writer.hpp"
 
+#include <algorithm>
+#include <cmath>
 #include <functional>
+#include <numeric>
 #include <unordered_map>
 
 namespace bigbird::evaluation {
 
 namespace {
+
+constexpr std::int64_t bins_of_region = 512;
+constexpr std::size_t most_regions = 3, most_tracks = 4;
+
+/// Predicted coverage of one file.
+struct PredictedTracks {
+    std::string name;
+    std::span<const float> values;  ///< (rows, tracks)
+};
+
+/// Neighbouring rows, and the share of each track's signal that they have.
+struct Region {
+    genome::Interval where{};
+    std::size_t begin = 0, end = 0;  ///< into the rows
+    std::vector<double> shares{};
+
+    double signal() const { return std::accumulate(shares.begin(), shares.end(), 0.0); }
+};
+
+std::vector<double> totals_of(const examples::ExampleSet& examples, std::span<const std::int64_t> rows) {
+    std::vector<double> totals(examples.label_table().size());
+    for (const std::int64_t row : rows)
+        for (std::size_t track = 0; track < totals.size(); ++track)
+            totals[track] += static_cast<double>(examples.numbers(row)[track]);
+    return totals;
+}
+
+std::vector<Region> regions_of(const examples::ExampleSet& examples, std::span<const std::int64_t> rows) {
+    const std::vector<double> totals = totals_of(examples, rows);
+    std::vector<Region> regions;
+    for (std::size_t i = 0; i < rows.size(); ++i) {
+        const genome::Interval where = examples.row(rows[i]).where;
+        const std::int64_t length = bins_of_region * where.size();
+        if (regions.empty() || regions.back().where.contig != where.contig ||
+            regions.back().where.begin / length != where.begin / length)
+            regions.push_back({where, i, i, std::vector<double>(totals.size())});
+        Region& region = regions.back();
+        region.where.end = where.end;
+        region.end = i + 1;
+        for (std::size_t track = 0; track < totals.size(); ++track)
+            if (totals[track] > 0)
+                region.shares[track] += static_cast<double>(examples.numbers(rows[i])[track]) / totals[track];
+    }
+    std::ranges::stable_sort(regions, std::greater{}, &Region::signal);
+    std::erase_if(regions, [](const Region& region) { return region.signal() == 0; });
+    if (regions.size() > most_regions) regions.resize(most_regions);
+    return regions;
+}
+
+std::vector<std::size_t> tracks_of(const Region& region) {
+    std::vector<std::size_t> tracks(region.shares.size());
+    std::iota(tracks.begin(), tracks.end(), std::size_t{0});
+    std::ranges::stable_sort(tracks, std::greater{}, [&](std::size_t track) { return region.shares[track]; });
+    if (tracks.size() > most_tracks) tracks.resize(most_tracks);
+    return tracks;
+}
+
+std::string picture_of(const Region& region, const examples::ExampleSet& examples,
+                       std::span<const std::int64_t> rows, const std::vector<PredictedTracks>& predicted) {
+    const std::int64_t bin = examples.row(rows[region.begin]).where.size();
+    const std::size_t width = examples.label_table().size();
+    const auto values = [&](const std::function<float(std::size_t)>& value) {
+        std::vector<float> by_bin(static_cast<std::size_t>((region.where.size() + bin - 1) / bin), NAN);
+        for (std::size_t i = region.begin; i < region.end; ++i)
+            by_bin[static_cast<std::size_t>((examples.row(rows[i]).where.begin - region.where.begin) / bin)] =
+                value(i);
+        return by_bin;
+    };
+    RegionPicture picture(region.where);
+    for (const std::size_t track : tracks_of(region)) {
+        const std::string& name = examples.label_table()[track].name;
+        std::vector<std::vector<float>> drawn{
+            values([&](std::size_t i) { return examples.numbers(rows[i])[track]; })};
+        for (const PredictedTracks& file : predicted)
+            drawn.push_back(values([&](std::size_t i) { return file.values[i * width + track]; }));
+        float most = 0;
+        for (const std::vector<float>& one : drawn)
+            for (const float value : one)
+                most = std::isfinite(value) ? std::max(most, value) : most;
+        for (std::size_t d = 0; d < drawn.size(); ++d) {
+            picture.track(name + ", " + (d == 0 ? "measured" : predicted[d - 1].name), drawn[d], bin, {},
+                          d == 0 ? "#555" : colour_of(d - 1), static_cast<double>(most));
+        }
+    }
+    return picture.html(
+        fmt::format("{}:{}-{}", region.where.contig, region.where.begin + 1, region.where.end));
+}
+
+/// A page section: measured above predicted coverage of at most three regions of `rows`, which ascend in the
+/// examples. Chosen are the stretches of 512 bins with the most signal, and in each the four tracks with the
+/// most, without looking at predictions. Empty if there is no signal.
+std::string coverage_regions(const examples::ExampleSet& examples, std::span<const std::int64_t> rows,
+                             const std::vector<PredictedTracks>& predicted) {
+    const std::vector<Region> regions = regions_of(examples, rows);
+    if (regions.empty()) return "";
+    std::string html = fmt::format(
+        "<h2>Held-out regions</h2><p>Measured coverage (grey) above predicted, on one scale, of the {} "
+        "tracks with the "
+        "most signal in each region. Shown are the stretches of {} bins with the most signal, chosen without "
+        "looking "
+        "at predictions.</p>\n",
+        std::min(most_tracks, examples.label_table().size()), bins_of_region);
+    for (const Region& region : regions)
+        html += picture_of(region, examples, rows, predicted);
+    return html;
+}
 
 constexpr std::size_t most_points = 2000;
 /// Bins this long or longer have no profiles; the bases of a profile (BPNet's).
@@ -29,11 +135,8 @@ public:
         : request_(request), examples_(examples::ExampleSet::load(request.examples)) {
         request.options.validate();
         if (examples_.task() != examples::Task::sequences &&
-            examples_.target() != examples::TargetKind::numbers) {
-            throw InputError("holds " + std::string(to_string(examples_.task())) +
-                                 " examples; use evaluate-" + std::string(to_string(examples_.task())),
-                             request.examples);
-        }
+            examples_.target() != examples::TargetKind::numbers)
+            throw other_task(request, examples_);
         const bool fits =
             examples_.target() == examples::TargetKind::labels ||
             (examples_.target() == examples::TargetKind::classes && examples_.label_table().size() == 2);
@@ -58,30 +161,20 @@ public:
                               .target = examples_.target(),
                               .rows = std::ssize(rows_),
                               .units = unit_count_};
-        std::vector<FigureValues> whole;
         std::vector<std::unique_ptr<SequenceMeasure>> measures;
-        for (const ScoredSequences& one : scored) {
+        for (const ScoredSequences& one : scored)
             measures.push_back(measure(one));
-            whole.push_back(measures.back()->figures(nullptr));
-        }
         report.names = measures.front()->names();
         report.names_of_each = measures.front()->names_of_each();
-        const std::vector<std::vector<FigureValues>> resampled = resample(measures);
+        const std::vector<ResampledFigures> figures = resample(measures);
         for (std::size_t f = 0; f < scored.size(); ++f) {
             SequenceFile& file = report.files.emplace_back();
             file.name = request_.scores[f].name;
+            file.figures = with_intervals(figures[f]);
+            if (f > 0) file.differences = differences(figures[f], figures[0]);
             file.each = measures[f]->figures_of_each();
             file.confusion = measures[f]->confusion();
             file.picture = picture_of(scored[f]);
-            for (std::size_t i = 0; i < report.names.size(); ++i) {
-                FigureValues own, paired;
-                for (const std::vector<FigureValues>& one : resampled) {
-                    own.push_back(one[f][i]);
-                    paired.push_back(minus(one[f][i], one[0][i]));
-                }
-                file.figures.push_back(figure_of(whole[f][i], own));
-                if (f > 0) file.differences.push_back(figure_of(minus(whole[f][i], whole[0][i]), paired));
-            }
         }
         report.about = about(report, scored);
         if (examples_.task() == examples::Task::chromatin) {
@@ -193,10 +286,12 @@ private:
         return picture;
     }
 
-    /// [resample][file][figure]
-    std::vector<std::vector<FigureValues>> resample(
+    /// The figures of each file.
+    std::vector<ResampledFigures> resample(
         const std::vector<std::unique_ptr<SequenceMeasure>>& measures) const {
-        std::vector<std::vector<FigureValues>> resampled;
+        std::vector<ResampledFigures> figures;
+        for (const auto& measure : measures)
+            figures.push_back({measure->figures(nullptr), {}});
         const std::int64_t count = unit_count_ > 1 ? request_.options.resamples : 0;
         const Rng stream = Rng(request_.options.seed).split("bootstrap");
         Progress progress("intervals", "resamples", count);
@@ -205,17 +300,18 @@ private:
             const std::vector<std::uint32_t> times =
                 draw_blocks(stream, index, static_cast<std::size_t>(unit_count_));
             std::vector<FigureValues> of_files;
-            of_files.reserve(measures.size());
             for (const auto& measure : measures)
                 of_files.push_back(measure->figures(&times));
             return of_files;
         };
-        ordered_pipeline<std::vector<FigureValues>>(count, request_.options.threads, make,
-                                                    [&](std::vector<FigureValues>&& values) {
-                                                        resampled.push_back(std::move(values));
-                                                        progress.update(std::ssize(resampled));
-                                                    });
-        return resampled;
+        const std::function<void(std::vector<FigureValues> &&)> keep =
+            [&](std::vector<FigureValues>&& values) {
+                for (std::size_t f = 0; f < values.size(); ++f)
+                    figures[f].resampled.push_back(std::move(values[f]));
+                progress.update(std::ssize(figures.front().resampled));
+            };
+        ordered_pipeline<std::vector<FigureValues>>(count, request_.options.threads, make, keep);
+        return figures;
     }
 
     Json about(const SequenceReport& report, const std::vector<ScoredSequences>& scored) const {
@@ -225,26 +321,18 @@ private:
         if (is_given() || examples_.target() == examples::TargetKind::labels)
             parameters["threshold"] = request_.threshold.value;
         Json made_by = Json::object();
-        Json inputs{{"scores", examples::checksum_of_input(request_.scores.front().path)},
-                    {"examples", examples::checksum_of_input(request_.examples / examples::manifest_name)}};
-        for (std::size_t i = 0; i < scored.size(); ++i) {
+        for (std::size_t i = 0; i < scored.size(); ++i)
             made_by[request_.scores[i].name] = provenance_json(scored[i].provenance);
-            if (i > 0)
-                inputs["scores:" + request_.scores[i].name] =
-                    examples::checksum_of_input(request_.scores[i].path);
-        }
-        return {{"format", "bigbird-dna evaluation"},
-                {"format_version", 1},
-                {"made_by", "bigbird-dna " + std::string(version())},
-                {"task", to_string(examples_.task())},
-                {"target", word_of(examples::target_choices, examples_.target())},
-                {"split", to_string(request_.split)},
-                {"rows", report.rows},
-                {"rows_not_scored", scored.front().not_scored},
-                {"units", report.units},
-                {"parameters", parameters},
-                {"scores", made_by},
-                {"inputs", inputs}};
+        Json about = about_task(examples_);
+        about.update(Json{{"target", word_of(examples::target_choices, examples_.target())},
+                          {"split", to_string(request_.split)},
+                          {"rows", report.rows},
+                          {"rows_not_scored", scored.front().not_scored},
+                          {"units", report.units},
+                          {"parameters", parameters},
+                          {"scores", made_by},
+                          {"inputs", checksums_of(request_)}});
+        return about;
     }
 
     const EvaluationRequest& request_;

@@ -16,8 +16,6 @@
 
 namespace bigbird::evaluation {
 
-using FigureValues = std::vector<std::optional<double>>;
-
 /// How often each unit of rows counts; null: once.
 using Weights = const std::vector<std::uint32_t>*;
 

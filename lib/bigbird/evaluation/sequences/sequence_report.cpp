@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-
 #include "bigbird/core/log.hpp"
 #include "bigbird/evaluation/plot.hpp"
 #include "bigbird/evaluation/sequences/sequence_evaluation.hpp"
@@ -18,23 +17,10 @@ std::string shown(const std::optional<double>& value) {
     return value ? fmt::format("{:.4g}", *value) : "NA";
 }
 
-std::string html_cell(const std::string& text) {
-    return "<td>" + escaped_html(text) + "</td>";
-}
-
-std::string heading(const std::string& text) {
-    return "<th>" + escaped_html(text) + "</th>";
-}
-
 std::string figures_table(const SequenceReport& report) {
-    std::string html = "<h2>Figures</h2><table><tr><th></th>";
-    for (const SequenceFile& file : report.files)
-        html += heading(file.name);
-    for (std::size_t f = 1; f < report.files.size(); ++f)
-        html += heading(report.files[f].name + " \u2212 " + report.files.front().name);
-    html += "</tr>\n";
+    std::string html = "<h2>Figures</h2>" + files_head(names_of(report.files)) + "\n";
     for (std::size_t i = 0; i < report.names.size(); ++i) {
-        html += "<tr><td class=text>" + report.names[i] + "</td>";
+        html += "<tr>" + html_cell(report.names[i], true);
         for (const SequenceFile& file : report.files)
             html += html_cell(brief(file.figures[i]));
         for (std::size_t f = 1; f < report.files.size(); ++f)
@@ -45,12 +31,12 @@ std::string figures_table(const SequenceReport& report) {
 }
 
 std::string each_table(const SequenceReport& report, const SequenceFile& file) {
-    std::string html = "<table><tr>" + heading(file.name);
+    std::string html = "<table><tr>" + html_heading(file.name);
     for (const std::string& name : report.names_of_each)
-        html += heading(name);
+        html += html_heading(name);
     html += "</tr>\n";
     for (std::size_t label = 0; label < report.labels.size(); ++label) {
-        html += "<tr><td class=text>" + escaped_html(report.labels[label].name) + "</td>";
+        html += "<tr>" + html_cell(report.labels[label].name, true);
         for (const std::optional<double>& value : file.each[label])
             html += html_cell(shown(value));
         html += "</tr>\n";
@@ -60,15 +46,15 @@ std::string each_table(const SequenceReport& report, const SequenceFile& file) {
 
 /// Rows of each class by called class. Darker cells have a larger share of the class.
 std::string confusion_matrix(const SequenceReport& report, const SequenceFile& file) {
-    std::string html = "<table class=confusion><tr>" + heading(file.name + ": class, called");
+    std::string html = "<table class=confusion><tr>" + html_heading(file.name + ": class, called");
     for (std::size_t called = 0; called < report.labels.size(); ++called)
-        html += heading(report.labels[called].name);
+        html += html_heading(report.labels[called].name);
     html += "</tr>\n";
     for (std::size_t truth = 0; truth < file.confusion.size(); ++truth) {
         std::int64_t rows = 0;
         for (const std::int64_t count : file.confusion[truth])
             rows += count;
-        html += "<tr><td class=text>" + escaped_html(report.labels[truth].name) + "</td>";
+        html += "<tr>" + html_cell(report.labels[truth].name, true);
         for (std::size_t called = 0; called < file.confusion.size(); ++called) {
             const std::int64_t count = file.confusion[truth][called];
             const double share = rows > 0 ? static_cast<double>(count) / static_cast<double>(rows) : 0;
@@ -84,10 +70,10 @@ std::string roc_picture(const SequenceReport& report, std::size_t label) {
     Plot plot("ROC curve of " + report.labels[label].name, "false positive rate", "recall");
     plot.diagonal();
     for (std::size_t f = 0; f < report.files.size(); ++f) {
-        std::vector<std::pair<double, double>> points{{0, 0}};
+        PlotLine points{{0, 0}};
         for (const CurvePoint& point : report.files[f].picture.curves[label])
             points.emplace_back(point.false_positive_rate, point.recall);
-        if (points.size() > 1) plot.line(points, file_colours[f % file_colours.size()]);
+        if (points.size() > 1) plot.line(points, colour_of(f));
     }
     return plot.html();
 }
@@ -110,13 +96,13 @@ std::string scatter(const SequenceReport& report, std::size_t file, std::size_t 
               "predicted", "true", range, range);
     plot.diagonal();
     for (const auto& [x, y] : points)
-        plot.point(static_cast<double>(x), static_cast<double>(y), file_colours[file % file_colours.size()],
+        plot.point(static_cast<double>(x), static_cast<double>(y), colour_of(file),
                    fmt::format("{:.4g}, {:.4g}", x, y), 2);
     return plot.html();
 }
 
 std::string pictures(const SequenceReport& report) {
-    std::string html = "<h2>Pictures</h2>" + legend_html(report.files) + "<div class=pictures>";
+    std::string html = "<h2>Pictures</h2>" + legend_html(names_of(report.files)) + "<div class=pictures>";
     std::size_t drawn = 0;
     for (std::size_t label = 0; label < report.labels.size() && drawn < most_pictures; ++label) {
         if (report.target != examples::TargetKind::numbers) {
@@ -130,26 +116,38 @@ std::string pictures(const SequenceReport& report) {
     return html + "</div>\n";
 }
 
+void put_bounds(Json& object, const std::string& name, const Figure& figure) {
+    object[name] = number(figure.value);
+    object[name + "_low"] = number(figure.low);
+    object[name + "_high"] = number(figure.high);
+}
+
+/// A file's figures, of all rows and of each class, label or number.
+void put_file(Json& object, const SequenceReport& report, const SequenceFile& file) {
+    for (std::size_t i = 0; i < report.names.size(); ++i) {
+        put_bounds(object, report.names[i], file.figures[i]);
+        if (!file.differences.empty()) put_bounds(object["difference"], report.names[i], file.differences[i]);
+    }
+    Json& each = object[std::string(word_of(examples::target_choices, report.target))] = Json::array();
+    for (std::size_t i = 0; i < file.each.size(); ++i) {
+        Json& one = each.emplace_back(Json{{"index", i}, {"name", report.labels[i].name}});
+        for (std::size_t f = 0; f < report.names_of_each.size(); ++f)
+            one[report.names_of_each[f]] = number(file.each[i][f]);
+    }
+    if (!file.confusion.empty()) object["confusion"] = file.confusion;
+}
+
 }  // namespace
 
 std::string to_html(const SequenceReport& report, const PageAdditions& additions) {
-    const std::string title = !additions.title.empty()              ? escaped_html(additions.title)
-                              : report.about["task"] == "chromatin" ? "Evaluation: coverage"
-                                                                    : "Evaluation: sequences";
-    std::string html = "<!doctype html>\n<html lang=en><meta charset=utf-8><title>" + title +
-                       "</title><style>\n" + std::string(page_style()) + "</style>\n<h1>" + title +
-                       "</h1>\n" + additions.lead + "<p>";
-    html += fmt::format("{} rows of split {}", report.rows,
-                        escaped_html(report.about["split"].get<std::string>()));
-    const Json& parameters = report.about["parameters"];
-    html += parameters["resamples"] > 0
-                ? fmt::format("; 95 % intervals from {} resampled {}.", report.units,
-                              escaped_html(parameters["resampled"].get<std::string>()))
-                : ".";
+    const bool coverage = report.about["task"] == "chromatin";
+    std::string html =
+        additions.lead + opening_html(report.about, report.rows, report.units,
+                                      report.about["parameters"]["resampled"].get<std::string>());
     html += "</p>\n" + figures_table(report) + "<h2>By " +
             std::string(report.target == examples::TargetKind::classes  ? "class"
                         : report.target == examples::TargetKind::labels ? "label"
-                        : report.about["task"] == "chromatin"           ? "track"
+                        : coverage                                      ? "track"
                                                                         : "number") +
             "</h2>\n";
     for (const SequenceFile& file : report.files)
@@ -159,65 +157,29 @@ std::string to_html(const SequenceReport& report, const PageAdditions& additions
         for (const SequenceFile& file : report.files)
             html += confusion_matrix(report, file);
     }
-    return html + report.regions + pictures(report) + additions.sections + about_html(report.about) +
-           "</html>\n";
+    html += report.regions + pictures(report) + additions.sections + about_html(report.about);
+    const std::string title = coverage ? "Evaluation: coverage" : "Evaluation: sequences";
+    return page_html(additions.title.empty() ? title : additions.title, html);
 }
-
-namespace {
-
-void put_bounds(Json& object, const std::string& name, const Figure& figure) {
-    object[name] = number(figure.value);
-    object[name + "_low"] = number(figure.low);
-    object[name + "_high"] = number(figure.high);
-}
-
-/// Adds a file's details besides its figures.
-void put_details(Json& object, const SequenceReport& report, const SequenceFile& file) {
-    Json each = Json::array();
-    for (std::size_t i = 0; i < file.each.size(); ++i) {
-        Json one{{"index", i}, {"name", report.labels[i].name}};
-        for (std::size_t f = 0; f < report.names_of_each.size(); ++f)
-            one[report.names_of_each[f]] = number(file.each[i][f]);
-        each.push_back(std::move(one));
-    }
-    object[std::string(word_of(examples::target_choices, report.target))] = std::move(each);
-    if (!file.confusion.empty()) object["confusion"] = file.confusion;
-}
-
-}  // namespace
 
 Json to_json(const SequenceReport& report) {
     Json json = report.about;
-    const SequenceFile& first = report.files.front();
-    for (std::size_t i = 0; i < report.names.size(); ++i)
-        put_bounds(json, report.names[i], first.figures[i]);
-    put_details(json, report, first);
+    put_file(json, report, report.files.front());
     for (std::size_t f = 1; f < report.files.size(); ++f) {
-        const SequenceFile& file = report.files[f];
-        Json other{{"name", file.name}};
-        for (std::size_t i = 0; i < report.names.size(); ++i) {
-            put_bounds(other, report.names[i], file.figures[i]);
-            put_bounds(other["difference"], report.names[i], file.differences[i]);
-        }
-        put_details(other, report, file);
-        json["others"].push_back(std::move(other));
+        Json& other = json["others"].emplace_back(Json{{"name", report.files[f].name}});
+        put_file(other, report, report.files[f]);
     }
     return json;
 }
 
 std::string to_tsv(const SequenceReport& report) {
-    std::string text;
-    for (const auto& [key, value] : report.about.items())
-        text += "##" + key + "=" + (value.is_string() ? value.get<std::string>() : value.dump()) + "\n";
+    std::string text = about_lines(report.about);
     for (const SequenceFile& file : report.files)
         if (!file.confusion.empty())
             text += "##confusion " + file.name + "=" + Json(file.confusion).dump() + "\n";
     text += "figure\tof\tvalue\tlow\thigh";
-    for (std::size_t f = 1; f < report.files.size(); ++f) {
-        const std::string name = rows::without_breaks(report.files[f].name);
-        text += '\t' + name + '\t' + name + "_low\t" + name +
-                "_high\tdifference\tdifference_low\tdifference_high";
-    }
+    for (std::size_t f = 1; f < report.files.size(); ++f)
+        text += difference_columns(rows::without_breaks(report.files[f].name));
     text += '\n';
     for (std::size_t i = 0; i < report.names.size(); ++i) {
         text += report.names[i] + "\tall\t" + cells(report.files.front().figures[i]);
@@ -256,17 +218,6 @@ std::vector<std::string> to_lines(const SequenceReport& report) {
                                     report.names[main], brief(report.files[f].differences[main])));
     }
     return lines;
-}
-
-std::unique_ptr<genome::TextOutput> write_report(const SequenceReport& report,
-                                                 const std::filesystem::path& output, Overwrite overwrite) {
-    const std::string name = output.string();
-    auto out = std::make_unique<genome::TextOutput>(output, overwrite);
-    out->write(name.ends_with(".tsv") || name.ends_with(".tsv.gz") ? to_tsv(report)
-               : rows::names_csv(output)                           ? rows::csv_of(to_tsv(report), output)
-               : name.ends_with(".html")                           ? to_html(report)
-                                                                   : to_json(report).dump(2) + "\n");
-    return out;
 }
 
 }  // namespace bigbird::evaluation

@@ -3,7 +3,7 @@
 #pragma once
 
 #include "bigbird/genome/reference/interval.hpp"
-#include "bigbird/outputs/track_sink.hpp"
+#include "bigbird/outputs/sinks.hpp"
 
 #include <cstdint>
 #include <filesystem>

@@ -9,8 +9,7 @@
 #include "bigbird/outputs/merge/bigwig_reader.hpp"
 #include "bigbird/outputs/merge/part_rows.hpp"
 #include "bigbird/outputs/outputs.hpp"
-#include "bigbird/outputs/table_sink.hpp"
-#include "bigbird/outputs/track_sink.hpp"
+#include "bigbird/outputs/sinks.hpp"
 #include "bigbird/rows/text_fields.hpp"
 
 #include <algorithm>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "bigbird/task_models/network/target.hpp"
 
-#include "bigbird/evaluation/curves/softmax_calibration.hpp"
+#include "bigbird/evaluation/curves/calibration.hpp"
 
 #include <ATen/ATen.h>
 

@@ -3,7 +3,7 @@
 
 #include "bigbird/core/formats/is_there.hpp"
 #include "bigbird/core/log.hpp"
-#include "bigbird/evaluation/evaluation_html.hpp"
+#include "bigbird/evaluation/plot.hpp"
 #include "bigbird/motifs/motif_files.hpp"
 
 #include <algorithm>

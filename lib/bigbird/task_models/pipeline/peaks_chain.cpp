@@ -4,7 +4,6 @@
 #include "bigbird/core/formats/checksum.hpp"
 #include "bigbird/core/log.hpp"
 #include "bigbird/core/parallel.hpp"
-#include "bigbird/evaluation/evaluation_html.hpp"
 #include "bigbird/examples/build/sheet.hpp"
 #include "bigbird/task_models/files/task_files.hpp"
 #include "bigbird/task_models/pipeline/chain.hpp"

@@ -4,7 +4,7 @@
 #include "bigbird/core/error.hpp"
 #include "bigbird/core/log.hpp"
 #include "bigbird/core/parse_number.hpp"
-#include "bigbird/evaluation/region_picture.hpp"
+#include "bigbird/evaluation/plot.hpp"
 #include "bigbird/examples/build/sheet.hpp"
 #include "bigbird/genome/reference/reference_genome.hpp"
 #include "bigbird/genome/regions/interval_set.hpp"

@@ -2,7 +2,6 @@
 // The steps from labeled sequences to an evaluated model.
 #include "bigbird/core/error.hpp"
 #include "bigbird/core/log.hpp"
-#include "bigbird/evaluation/evaluation_html.hpp"
 #include "bigbird/evaluation/sequences/sequence_evaluation.hpp"
 #include "bigbird/task_models/files/task_files.hpp"
 #include "bigbird/task_models/pipeline/chain.hpp"

@@ -10,7 +10,7 @@
 #include "bigbird/core/parallel.hpp"
 #include "bigbird/core/protected_files.hpp"
 #include "bigbird/core/version.hpp"
-#include "bigbird/evaluation/evaluation_html.hpp"
+#include "bigbird/evaluation/plot.hpp"
 #include "bigbird/examples/example_format.hpp"
 #include "bigbird/task_models/pipeline/chain.hpp"
 #include "bigbird/task_models/score/score.hpp"

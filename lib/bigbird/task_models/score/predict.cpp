@@ -5,7 +5,7 @@
 #include "bigbird/core/progress.hpp"
 #include "bigbird/core/version.hpp"
 #include "bigbird/examples/labelled_bins.hpp"
-#include "bigbird/outputs/hdf5_sink.hpp"
+#include "bigbird/outputs/sinks.hpp"
 #include "bigbird/outputs/outputs.hpp"
 #include "bigbird/rows/region_rows.hpp"
 #include "bigbird/task_models/network/job.hpp"

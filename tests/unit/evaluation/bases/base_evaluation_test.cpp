@@ -82,8 +82,8 @@ DOCTEST_TEST_CASE("base_evaluation: bases that several rows score are told of") 
 DOCTEST_TEST_CASE("base_evaluation: reports as JSON and as a table") {
     const Scene scene;
     const BaseEvaluation found = evaluate_bases(scene.request);
-    write_evaluation(found, scene.folder / "report.json", Overwrite::refuse)->commit();
-    write_evaluation(found, scene.folder / "report.tsv", Overwrite::refuse)->commit();
+    write_report(found, scene.folder / "report.json", Overwrite::refuse)->commit();
+    write_report(found, scene.folder / "report.tsv", Overwrite::refuse)->commit();
     const Json json = read_json(scene.folder / "report.json");
     DOCTEST_CHECK(json["bases"] == 90);
     DOCTEST_CHECK(json["labels"][2]["label"] == "exon");
@@ -153,26 +153,27 @@ DOCTEST_TEST_CASE("weighted_ranking: the figures of the rows repeated, ties and 
             labels.insert(labels.end(), static_cast<std::size_t>(row.times), row.positive ? 1 : 0);
         }
         const WeightedRanking ranking(rows);
-        const RankingFigures figures = ranking.figures();
-        DOCTEST_REQUIRE(figures.auroc.has_value());
-        DOCTEST_CHECK(*figures.auroc == doctest::Approx(*roc_auc(scores, labels)));
-        DOCTEST_CHECK(*figures.auprc == doctest::Approx(*average_precision(scores, labels)));
+        const Areas figures = ranking.areas();
+        DOCTEST_REQUIRE(figures.roc_auc.has_value());
+        DOCTEST_CHECK(*figures.roc_auc == doctest::Approx(*roc_auc(scores, labels)));
+        DOCTEST_CHECK(*figures.average_precision == doctest::Approx(*average_precision(scores, labels)));
         // Blocks drawn twice, never and once are rows of twice, no and the same weight.
         const std::vector<std::uint32_t> weights{2, 0, 1};
         for (WeightedRow& row : rows)
             row.times *= weights[row.block];
-        DOCTEST_CHECK(ranking.figures(weights).auprc == WeightedRanking(rows).figures().auprc);
-        DOCTEST_CHECK(ranking.figures(weights).auroc == WeightedRanking(rows).figures().auroc);
+        DOCTEST_CHECK(ranking.areas(weights).average_precision ==
+                      WeightedRanking(rows).areas().average_precision);
+        DOCTEST_CHECK(ranking.areas(weights).roc_auc == WeightedRanking(rows).areas().roc_auc);
     }
 }
 
 DOCTEST_TEST_CASE("weighted_ranking: what is undefined is not made up") {
     const WeightedRanking zeros({{0.5F, false, 3}}), ones({{0.5F, true, 3}}), none({});
-    DOCTEST_CHECK(!zeros.figures().auroc);
-    DOCTEST_CHECK(!zeros.figures().auprc);
-    DOCTEST_CHECK(!ones.figures().auroc);
-    DOCTEST_CHECK(ones.figures().auprc == 1.0);
-    DOCTEST_CHECK(!none.figures().auprc);
+    DOCTEST_CHECK(!zeros.areas().roc_auc);
+    DOCTEST_CHECK(!zeros.areas().average_precision);
+    DOCTEST_CHECK(!ones.areas().roc_auc);
+    DOCTEST_CHECK(ones.areas().average_precision == 1.0);
+    DOCTEST_CHECK(!none.areas().average_precision);
     const std::vector<std::uint32_t> never{0};
-    DOCTEST_CHECK(!ones.figures(never).auprc);
+    DOCTEST_CHECK(!ones.areas(never).average_precision);
 }

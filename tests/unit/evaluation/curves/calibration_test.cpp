@@ -5,7 +5,6 @@
 
 #include "bigbird/core/formats/json_file.hpp"
 #include "bigbird/core/rng.hpp"
-#include "bigbird/evaluation/curves/softmax_calibration.hpp"
 
 #include <cmath>
 #include <limits>

@@ -6,7 +6,7 @@
 
 #include "bigbird/core/error.hpp"
 #include "bigbird/core/rng.hpp"
-#include "bigbird/evaluation/sequences/sequence_scores.hpp"
+#include "bigbird/evaluation/score_join.hpp"
 #include "bigbird/examples/example_writer.hpp"
 
 using namespace bigbird;

@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: Apache-2.0
+// The sinks of all formats. Outputs (outputs.hpp) makes them by the names of files.
+#pragma once
+
+#include "bigbird/core/files.hpp"
+#include "bigbird/genome/reference/interval.hpp"
+#include "bigbird/outputs/table_schema.hpp"
+
+#include <cstdint>
+#include <cstdio>
+#include <filesystem>
+#include <functional>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace bigbird::outputs {
+
+// Score tables (rows/score_table.hpp): only here is a row turned into text.
+
+/// One line per row, one column per label; CSV and bgzip by suffix, "-" is standard output. A score is
+/// written with the fewest digits that read back as the same float, NaN as NA.
+std::unique_ptr<Sink> table_sink(const std::filesystem::path& path, Overwrite overwrite,
+                                 const TableSchema& schema, int threads);
+
+/// Appends fields as a table has them, each followed by a tab: integers in decimal, other numbers with the
+/// fewest digits that read back as the same, NaN as NA, no text as ".".
+void append_fields(std::string& line, std::span<const rows::Field> fields);
+
+/// A table with one line for each row and label whose score is at least `min_score`: the row's fields, then
+/// `index group label value`. Rows that were not scored have no line.
+std::unique_ptr<Sink> long_sink(const std::filesystem::path& path, Overwrite overwrite,
+                                const TableSchema& schema, float min_score, int threads);
+
+/// X.npy: float32 (or float16, by schema.precision) of shape (rows, columns), NaN where nothing was scored;
+/// X.rows.tsv: the rows' fields; X.labels.tsv: `column index group name id`. Side tables come first, so that
+/// X.npy is never without them.
+std::unique_ptr<Sink> npy_sink(const std::filesystem::path& path, Overwrite overwrite,
+                               const TableSchema& schema);
+
+/// numpy's name of the number type: "<f4" or "<f2".
+std::string_view npy_type(Precision precision);
+
+/// The three files of an output X.npy.
+std::vector<std::filesystem::path> npy_files(const std::filesystem::path& path);
+
+// HDF5.
+
+inline constexpr std::int64_t most_rows_of_small_hdf5 = 65'536;
+
+/// One HDF5 file: `scores` float32, or float16, (rows, columns), NaN where nothing was scored; `rows/FIELD`,
+/// one dataset per head column (UTF-8 strings, int64 with -1, or float64 with NaN, for fields that are not
+/// numbers). Also `labels/index`, `group`, `name`, `id` and `column`, and the provenance as attributes of the
+/// file. Rows are written in chunks: memory does not grow. The same rows give the same bytes. Up to
+/// most_rows_of_small_hdf5 rows, fewer with many columns, make a small file: all datasets are compressed and
+/// strings have a fixed length, unless one is longer than 255 bytes. In larger files, only the scores are
+/// compressed and strings have any length.
+std::unique_ptr<Sink> hdf5_sink(const std::filesystem::path& path, Overwrite overwrite,
+                                const TableSchema& schema);
+
+// Scores of one label along the genome, for browsers.
+
+/// A file of `kind` bedgraph or bigwig. Takes rows in any order and keeps them, at 16 bytes each, until
+/// commit, which sorts them by contig (the order of `contigs`) and position. The first three fields of the
+/// head must be contig (or an alias), begin and end. Rows that were not scored, have no bases or are on none
+/// of the contigs are left out. `column` chooses the value.
+std::unique_ptr<Sink> track_sink(const std::filesystem::path& path, Overwrite overwrite, Kind kind,
+                                 std::span<const genome::Contig> contigs, std::size_t column,
+                                 Overlap overlap);
+
+/// A value over [begin, end) of a contig.
+struct Segment {
+    std::uint32_t contig = 0, begin = 0, end = 0;
+    float value = 0;
+    bool operator==(const Segment&) const = default;
+};
+/// Sorts segments and passes on segments that cover the same bases without overlaps, in order.
+void without_overlaps(std::vector<Segment>& segments, Overlap overlap,
+                      const std::function<void(const Segment&)>& take);
+
+/// Opens a new stream that is written and read back, as libBigWig does for its zoom levels. If reading fails,
+/// libBigWig would end the program by a signal; this stream throws WriteError, through libBigWig and the C
+/// library. Failed writes set its error flag, as for any stream. `name`: its name in errors. Returns null,
+/// with errno, if it cannot be opened.
+std::FILE* open_bigwig_stream(const std::filesystem::path& path, const std::filesystem::path& name);
+
+}  // namespace bigbird::outputs
