@@ -158,8 +158,6 @@ FinetuneSpec coverage_model_spec();
 FinetuneSpec sequence_model_spec();
 /// Epochs for `rows` rows of train: 250,000 rows in all, but at least 6 and at most 15 epochs.
 double epochs_for(std::int64_t rows);
-/// The linear baseline of bin models: ridge regression on the 5-mers of a bin's own bases.
-FinetuneSpec floor_spec(std::int64_t bin);
 
 /// Loss weight per base: 1, or balanced so that every label has the same total weight (at most 100 times the
 /// smallest weight).
