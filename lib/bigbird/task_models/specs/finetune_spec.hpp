@@ -44,7 +44,7 @@ struct LinearSpec {
     std::int64_t most_windows = 4000;  ///< gkm-svm; its features take 16 bytes each in memory
 };
 
-/// Loss of coverage (coverage_target()).
+/// Loss of coverage (numbers_target()).
 enum class CoverageLoss : std::uint8_t { poisson, poisson_multinomial, log_squared };
 inline constexpr Choices<CoverageLoss, 3> coverage_losses{
     {{CoverageLoss::poisson, "poisson"},

@@ -8,7 +8,6 @@
 #include "bigbird/core/log.hpp"
 #include "bigbird/core/parallel.hpp"
 #include "bigbird/core/rng.hpp"
-#include "bigbird/task_models/network/record_targets.hpp"
 #include "bigbird/task_models/network/sequence_network.hpp"
 
 #include <ATen/ATen.h>
@@ -164,9 +163,9 @@ std::unique_ptr<Target> target_of(const examples::ExampleSet& examples, const Cl
     const bool of_records = examples.task() == examples::Task::sequences;
     if (spec.positive_weight != 1.0 && of_records)
         throw ConfigError("--positive-weight is for classes and labels");
-    if (sequence.loss == NumberLoss::squared) return numbers_target();
+    if (sequence.loss == NumberLoss::squared) return numbers_target(LinkFunction::identity);
     require_counts(examples);
-    return counts_target();
+    return numbers_target(LinkFunction::exponential);
 }
 
 at::Tensor targets_of_rows(const examples::ExampleSet& examples, std::span<const std::int64_t> rows,
