@@ -11,9 +11,9 @@
 #include "bigbird/motifs/motif_files.hpp"
 #include "bigbird/task_models/network/bases_network.hpp"
 #include "bigbird/task_models/network/sequence_network.hpp"
+#include "bigbird/task_models/train/example_data.hpp"
 #include "bigbird/task_models/train/finetune.hpp"
 #include "bigbird/task_models/train/run_plan.hpp"
-#include "bigbird/task_models/train/sequence_data.hpp"
 #include "bigbird/task_models/train/train_kmers.hpp"
 #include "bigbird/training/find_model.hpp"
 
@@ -198,8 +198,8 @@ RunPlan member_plan(const FinetuneSpec& own, const RunPlan& of_all, const Exampl
                     std::shared_ptr<TaskNetwork> network, int threads) {
         ClassifierSpec classifier = own;
         classifier.both_strands = own.sequence.strand != RecordStrand::given;
-        return std::make_unique<SequenceData>(std::move(network), *examples, classifier, own.sequence,
-                                              standardisation, threads);
+        return std::make_unique<ExampleData>(std::move(network), *examples, classifier, true, threads,
+                                             own.sequence, standardisation);
     };
     return plan;
 }
@@ -297,8 +297,8 @@ void plan_other(const FinetuneSpec& spec, const Examples& examples, const fs::pa
         classifier.both_strands = spec.sequence.strand != RecordStrand::given;
         SequenceSpec sequence = spec.sequence;
         sequence.smoothing = 0;
-        return std::make_unique<SequenceData>(std::move(network), *examples, classifier, sequence,
-                                              standardisation, threads);
+        return std::make_unique<ExampleData>(std::move(network), *examples, classifier, true, threads,
+                                             sequence, standardisation);
     };
 }
 

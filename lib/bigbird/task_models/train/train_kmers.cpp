@@ -9,7 +9,7 @@
 #include "bigbird/core/log.hpp"
 #include "bigbird/core/parallel.hpp"
 #include "bigbird/core/progress.hpp"
-#include "bigbird/task_models/train/sequence_data.hpp"
+#include "bigbird/task_models/train/example_data.hpp"
 
 #include <ATen/ATen.h>
 

@@ -7,8 +7,7 @@
 #include "unit/task_models/sequence_examples.hpp"
 #include "unit/task_models/tiny_task.hpp"
 
-#include "bigbird/task_models/network/record_targets.hpp"
-#include "bigbird/task_models/train/sequence_data.hpp"
+#include "bigbird/task_models/train/example_data.hpp"
 #include "bigbird/task_models/train/train_kmers.hpp"
 
 using namespace bigbird;
@@ -97,7 +96,9 @@ DOCTEST_TEST_CASE("task_models/train_kmers: numbers by ridge regression") {
     const KmerFit fit = fit_kmers(examples, spec, RecordStrand::both, scale, 2);
     const ScoredRows scored =
         scored_records(*fit.network, examples, examples.rows(Split::test), scale, 4096, 1);
-    DOCTEST_CHECK(numbers_target()->figures(scored.logits, scored.truth, 0).at("eval_pearson") > 0.75);
+    DOCTEST_CHECK(
+        numbers_target(LinkFunction::identity)->figures(scored.logits, scored.truth, 0).at("eval_pearson") >
+        0.75);
 }
 
 DOCTEST_TEST_CASE("task_models/train_kmers: which k-mers are counted") {
