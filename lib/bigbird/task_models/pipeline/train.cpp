@@ -3,24 +3,32 @@
 
 #include "bigbird/core/error.hpp"
 #include "bigbird/core/files.hpp"
-#include "bigbird/core/formats/checksum.hpp"
 #include "bigbird/core/formats/is_there.hpp"
+#include "bigbird/core/formats/json_file.hpp"
+#include "bigbird/core/formats/mapped_file.hpp"
 #include "bigbird/core/interrupt.hpp"
 #include "bigbird/core/log.hpp"
 #include "bigbird/core/parallel.hpp"
+#include "bigbird/core/progress.hpp"
 #include "bigbird/core/protected_files.hpp"
+#include "bigbird/core/system/temporary_folder.hpp"
 #include "bigbird/core/version.hpp"
 #include "bigbird/evaluation/plot.hpp"
 #include "bigbird/examples/example_format.hpp"
+#include "bigbird/examples/examples.hpp"
 #include "bigbird/task_models/pipeline/chain.hpp"
 #include "bigbird/task_models/score/score.hpp"
 #include "bigbird/task_models/train/finetune.hpp"
+#include "bigbird/task_models/train/run_plan.hpp"
 #include "bigbird/training/run_start.hpp"
+
+#include <sys/resource.h>
 
 #include <algorithm>
 #include <array>
 #include <chrono>
 #include <ostream>
+#include <sstream>
 
 namespace bigbird::task_models {
 namespace fs = std::filesystem;
@@ -43,6 +51,22 @@ Json fixed_options(const TrainSpec& spec, const Chain& chain) {
     options["--seed"] = spec.model.seed;
     options[steps > 0 ? "--steps" : "--epochs"] = steps > 0 ? Json(steps) : Json(spec.model.epochs);
     return options;
+}
+
+/// The options of the model's training in train's folder.
+FinetuneSpec model_spec(const TrainSpec& spec, const fs::path& folder) {
+    FinetuneSpec model = spec.model;
+    model.examples = folder / examples_folder;
+    model.output = folder / run_folder;
+    return model;
+}
+
+/// Makes the examples if they are missing.
+void build_examples(const Chain& chain, const fs::path& folder) {
+    if (is_there(folder / examples_folder / examples::manifest_name)) return;
+    PendingOutput pending(folder / examples_folder, Overwrite::allow, PendingOutput::Kind::folder);
+    chain.build(pending.path());
+    pending.commit();
 }
 
 class Pipeline {
@@ -157,7 +181,7 @@ private:
         spec.examples = folder_ / examples_folder;
         spec.split = examples::Split::test;
         spec.task = spec_.model.task;
-        spec.strands = chain_->strands();
+        if (spec.task != examples::Task::sequences) spec.strands = Strands::average;
         spec.outputs.paths = {score_file(name)};
         spec.device = spec_.model.device;
         spec.threads = spec_.model.threads;
@@ -209,51 +233,98 @@ private:
     int steps_ = 0;
 };
 
+constexpr std::int64_t trial_steps = 12, slow_steps = 2;
+constexpr double evaluations = 10;
+constexpr double ridge_rows_a_second =
+    30'000;  // rows trained on and scored per second, on one core of a Xeon
+
+template <typename Work>
+double seconds_of(const Work& work) {
+    const auto start = std::chrono::steady_clock::now();
+    work();
+    return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+}
+
+/// Rates from the trial's metrics.jsonl.
+struct Rates {
+    double step = 0, all_steps = 0, evaluation = 0;  ///< seconds
+};
+
+Rates rates_of(const fs::path& metrics) {
+    std::istringstream lines(read_whole_file(metrics));
+    std::vector<double> steps;
+    Rates rates;
+    for (std::string line; std::getline(lines, line);) {
+        const Json json = Json::parse(line);
+        rates.evaluation = json.value("eval_seconds", rates.evaluation);
+        if (json.contains("seconds")) steps.push_back(json["seconds"].get<double>());
+    }
+    for (const double seconds : steps)
+        rates.all_steps += seconds;
+    if (std::ssize(steps) > slow_steps) steps.erase(steps.begin(), steps.begin() + slow_steps);
+    std::ranges::sort(steps);
+    rates.step = steps.empty() ? 0 : steps[steps.size() / 2];
+    return rates;
+}
+
+/// "bins                  4492 of 200 bp, 3 labels".
+std::string size_of(const TrainSpec& spec, const examples::ExampleSet& set) {
+    const auto labels = set.label_table().size();
+    const auto kind = word_of(examples::target_choices, set.target());
+    if (spec.model.task == examples::Task::sequences)
+        return fmt::format("{:<22}{}, {} {}", "sequences", set.size(), labels, kind);
+    const bool coverage = !spec.tracks.signals.empty();
+    return fmt::format("{:<22}{} of {} bp, {} {}", "bins", set.size(),
+                       coverage ? spec.tracks.bin : spec.examples.bin, labels, coverage ? "tracks" : kind);
+}
+
+std::string line_of(const char* name, double seconds, const std::string& what) {
+    return fmt::format("{:<22}{}{}", name, Progress::duration(seconds), what);
+}
+
 }  // namespace
-
-std::unique_ptr<Chain> chain_of(const TrainSpec& spec) {
-    spec.model.validate();
-    if (spec.model.task == examples::Task::sequences) return sequences_chain(spec);
-    return spec.tracks.signals.empty() ? peaks_chain(spec) : tracks_chain(spec);
-}
-
-std::string input_checksum(const fs::path& path) {
-    require_readable(path);
-    if (!fs::is_regular_file(path))
-        throw ConfigError(path.string() + " is a pipe: train reads its inputs several times, give a file");
-    return sha256_of_file(path, stop_if_asked);
-}
-
-FinetuneSpec model_spec(const TrainSpec& spec, const fs::path& folder) {
-    FinetuneSpec model = spec.model;
-    model.examples = folder / examples_folder;
-    model.output = folder / run_folder;
-    return model;
-}
-
-void build_examples(const Chain& chain, const fs::path& folder) {
-    if (is_there(folder / examples_folder / examples::manifest_name)) return;
-    PendingOutput pending(folder / examples_folder, Overwrite::allow, PendingOutput::Kind::folder);
-    chain.build(pending.path());
-    pending.commit();
-}
-
-std::string pages_lead(const std::vector<std::string>& lines, const std::string& floor) {
-    std::string html = "<ul>";
-    for (const std::string& line : lines)
-        html += "<li>" + evaluation::escaped_html(line) + "</li>";
-    return html + "</ul>\n<p>floor: " + floor +
-           ". A model that does not beat it has learnt nothing but composition.</p>\n";
-}
-
-std::string compared(const std::string& name, const evaluation::Figure& model,
-                     const evaluation::Figure& floor, const evaluation::Figure& difference) {
-    return fmt::format("{:<8} model {}; floor {}; difference {}", name, evaluation::brief(model),
-                       evaluation::brief(floor), evaluation::brief(difference));
-}
 
 std::vector<std::string> train(const TrainSpec& spec) {
     return Pipeline(spec).run();
+}
+
+std::vector<std::string> forecast_train(const TrainSpec& spec) {
+    const std::unique_ptr<Chain> chain = chain_of(spec);
+    const TemporaryFolder scratch("train-dry-run");
+    const double build = seconds_of([&] { build_examples(*chain, scratch.path()); });
+    const auto set = examples::ExampleSet::load(scratch.path() / examples_folder);
+    FinetuneSpec model = model_spec(spec, scratch.path());
+    const bool records = model.task == examples::Task::sequences;
+    const RunPlan plan =
+        records ? plan_sequences(model, false) : plan_bins(model, resolve_threads(model.threads), false);
+    const std::int64_t steps = plan.loop.learning_rate.total_steps;
+    const auto networks = static_cast<double>(records ? model.sequence.members : 1);
+    model.sequence.members = 1;
+    model.learning_rate.total_steps = std::min(steps, trial_steps);
+    model.evaluate_every = 0;
+    model.calibrates = false;
+    model.run.max_hours = 0;
+    const double trial = seconds_of([&] { finetune(model); });
+    const Rates rates = rates_of(model.output / (records ? "members/1" : "") / "metrics.jsonl");
+    const double training =
+        trial - rates.all_steps - rates.evaluation +
+        networks * (rates.step * static_cast<double>(steps) + rates.evaluation * evaluations);
+    const auto rows = [&](examples::Split split) { return static_cast<double>(set.rows(split).size()); };
+    const double one_strand = rates.evaluation / std::max(1.0, rows(examples::Split::validation));
+    const double others =
+        2 * one_strand * rows(examples::Split::test) + static_cast<double>(set.size()) / ridge_rows_a_second;
+    rusage usage{};
+    ::getrusage(RUSAGE_SELF, &usage);
+    return {fmt::format("{}: {:.0f} for training, {:.0f} for validation, {:.0f} for test", size_of(spec, set),
+                        rows(examples::Split::train), rows(examples::Split::validation),
+                        rows(examples::Split::test)),
+            line_of("make the examples", build, " (done now, in $TMPDIR)"),
+            line_of("train, at most", training,
+                    fmt::format(": {}{} steps of {:.3g} s, {} of them tried; the motif search included",
+                                networks > 1 ? fmt::format("{} networks, each ", networks) : "", steps,
+                                rates.step, model.learning_rate.total_steps)),
+            line_of("floor, scores, page", others, " (estimated from the above)"),
+            fmt::format("{:<22}{:.0f} MB", "memory", static_cast<double>(usage.ru_maxrss) * 1024 / 1e6)};
 }
 
 }  // namespace bigbird::task_models

@@ -153,14 +153,6 @@ FinetuneSpec coverage_model_spec() {
     return spec;
 }
 
-FinetuneSpec floor_spec(std::int64_t bin) {
-    FinetuneSpec spec;
-    spec.architecture = "kmer-ridge";
-    spec.window = rows::WindowBounds{-(bin / 2), bin - bin / 2};
-    spec.linear.word = 5;
-    return spec;
-}
-
 void FinetuneTokensSpec::validate() const {
     if (pretrained.empty()) throw ConfigError("--model is needed: the pretrained model to start from");
     if (none_label.empty() || none_label.find_first_of("\t\r\n") != std::string::npos)

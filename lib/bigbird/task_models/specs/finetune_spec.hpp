@@ -44,7 +44,7 @@ struct LinearSpec {
     std::int64_t most_windows = 4000;  ///< gkm-svm; its features take 16 bytes each in memory
 };
 
-/// Loss of coverage (coverage_target()).
+/// Loss of coverage (numbers_target()).
 enum class CoverageLoss : std::uint8_t { poisson, poisson_multinomial, log_squared };
 inline constexpr Choices<CoverageLoss, 3> coverage_losses{
     {{CoverageLoss::poisson, "poisson"},
@@ -158,8 +158,6 @@ FinetuneSpec coverage_model_spec();
 FinetuneSpec sequence_model_spec();
 /// Epochs for `rows` rows of train: 250,000 rows in all, but at least 6 and at most 15 epochs.
 double epochs_for(std::int64_t rows);
-/// The linear baseline of bin models: ridge regression on the 5-mers of a bin's own bases.
-FinetuneSpec floor_spec(std::int64_t bin);
 
 /// Loss weight per base: 1, or balanced so that every label has the same total weight (at most 100 times the
 /// smallest weight).

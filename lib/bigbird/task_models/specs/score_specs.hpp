@@ -25,6 +25,14 @@ struct ComputeSpec {
     int threads = 0;                                      ///< 0: all that are available to this process
 };
 
+/// The input of a command: BED rows ("-": standard input) on the reference, or sequences without genome
+/// coordinates, as FASTA or a table ("-": standard input).
+struct RowsSpec : ComputeSpec {
+    std::filesystem::path regions;
+    std::vector<std::filesystem::path> references;
+    std::filesystem::path sequences;
+};
+
 /// Which strands of a window are scored: the given one, the mean of both, or only the reverse complement.
 enum class Strands : std::uint8_t { none, average, only };
 /// The values of --reverse-complement.
@@ -53,20 +61,15 @@ enum class Longer : std::uint8_t { cut, refuse };
 inline constexpr Choices<Longer, 2> longer_choices{{{Longer::cut, "cut"}, {Longer::refuse, "refuse"}}};
 
 /// Settings of predict-chromatin, predict-promoter and predict-sequences.
-struct PredictSpec : ComputeSpec {
+struct PredictSpec : RowsSpec {
     examples::Task task = examples::Task::chromatin;
     std::vector<std::filesystem::path> models;  ///< several: the mean of their probabilities
-    /// Input: either BED rows ("-": standard input) on the reference …
-    std::filesystem::path regions;
-    std::vector<std::filesystem::path> references;
     rows::Anchor anchor =
         rows::Anchor::centre;  ///< chromatin only; promoter windows are around the row's TSS
     bool skip_invalid = false;
-    /// … or sequences without genome coordinates, as FASTA or a table ("-": standard input) …
-    std::filesystem::path sequences;
     std::string sequence_column = "sequence", id_column = "id";  ///< rows::SequenceColumns
     Longer longer = Longer::cut;                                 ///< cut: score the middle; refuse: no score
-    /// … or the rows of an example folder, all or those of one split.
+    /// Instead of rows or sequences: the rows of an example folder, all or those of one split.
     std::filesystem::path examples;
     std::optional<examples::Split> split;
 
@@ -164,26 +167,27 @@ inline constexpr Choices<MutagenesisScore, 2> mutagenesis_score_choices{
 inline constexpr Choices<Quantity, 2> effect_choices{
     {{Quantity::log_odds, "log_odds"}, {Quantity::difference, "difference"}}};
 
-/// Settings of predict-mutagenesis.
-struct MutagenesisSpec : ComputeSpec {
+/// What predict-mutagenesis and attribute have in common: they score rows whose letters change.
+struct LetterSpec : RowsSpec {
     std::vector<std::filesystem::path> models;  ///< several: the mean of their probabilities
-    /// Input: BED rows ("-": standard input) on the reference, for bin models and window models. Or FASTA or
-    /// a table, for all models.
-    std::filesystem::path regions;
-    std::vector<std::filesystem::path> references;
-    std::filesystem::path sequences;
-    std::string labels;  ///< LabelTable::select; "": all
-    Quantity quantity = Quantity::log_odds;
-    MutagenesisScore score = MutagenesisScore::region;
-    std::int64_t deleted = 0, shuffled = 0;  ///< length of a stretch in bases; 0: substitute bases instead
-    Strands strands = Strands::average;      ///< for bin models and other chromatin models
-    bool skip_invalid = false;
+    std::string labels;                         ///< LabelTable::select; "": all
+    Strands strands =
+        Strands::average;  ///< for bin models; for predict-mutagenesis also other chromatin models
     outputs::OutputSpec outputs;
 
     bool by_records() const { return !sequences.empty(); }
-    bool by_stretches() const { return deleted > 0 || shuffled > 0; }
-    /// Throws ConfigError if there is nothing to change, or if fields contradict each other.
+    /// Throws ConfigError unless there are either regions on a reference, or sequences.
     void validate() const;
+};
+
+/// Settings of predict-mutagenesis. Regions are for bin models and window models, sequences for all models.
+struct MutagenesisSpec : LetterSpec {
+    Quantity quantity = Quantity::log_odds;
+    MutagenesisScore score = MutagenesisScore::region;
+    std::int64_t deleted = 0, shuffled = 0;  ///< length of a stretch in bases; 0: substitute bases instead
+    bool skip_invalid = false;
+
+    bool by_stretches() const { return deleted > 0 || shuffled > 0; }
 };
 
 /// How attribute computes the contribution of each letter.
@@ -200,23 +204,15 @@ enum class AttributionBaseline : std::uint8_t { zero, shuffled };
 inline constexpr Choices<AttributionBaseline, 2> attribution_baseline_choices{
     {{AttributionBaseline::zero, "zero"}, {AttributionBaseline::shuffled, "shuffled"}}};
 
-/// Settings of attribute. Gradients are fp32 on every device: in bf16 contributions would not sum to the
-/// difference of scores.
-struct AttributeSpec : ComputeSpec {
+/// Settings of attribute, for bin, sequence and token models. Gradients are fp32 on every device: in bf16
+/// contributions would not sum to the difference of scores.
+struct AttributeSpec : LetterSpec {
     AttributeSpec() { dtype = "fp32"; }
 
-    std::vector<std::filesystem::path> models;  ///< bin, sequence or token models; several: their mean
-    /// Input: either BED rows ("-": standard input) on the reference, or FASTA or a table.
-    std::filesystem::path regions;
-    std::vector<std::filesystem::path> references;
-    std::filesystem::path sequences;
-    std::string labels;  ///< LabelTable::select; "": all
     AttributionMethod method = AttributionMethod::integrated_gradients;
     AttributionBaseline baseline = AttributionBaseline::zero;  ///< for integrated gradients and DeepLIFT
     std::int64_t shuffles = 10;                                ///< per sequence
-    bool mean_centered = false;          ///< subtract each base's mean over letters, which changes the sums
-    Strands strands = Strands::average;  ///< for bin models; others use the strands of their training
-    outputs::OutputSpec outputs;
+    bool mean_centered = false;  ///< subtract each base's mean over letters, which changes the sums
 
     bool has_baseline() const {
         return method == AttributionMethod::integrated_gradients || method == AttributionMethod::deeplift;
@@ -235,17 +231,11 @@ inline constexpr Choices<EmbedPooling, 3> embed_pooling_choices{
     {{EmbedPooling::mean, "mean"}, {EmbedPooling::cls, "cls"}, {EmbedPooling::token, "token"}}};
 
 /// Settings of embed.
-struct EmbedSpec : ComputeSpec {
+struct EmbedSpec : RowsSpec {
     std::filesystem::path model;  ///< pretrained or fine-tuned, made by this program or by transformers
-    /// Input: either BED rows ("-": standard input) on the reference …
-    std::filesystem::path regions;
-    std::vector<std::filesystem::path> references;
-    std::int64_t window = 0;  ///< bases around a row's middle; 0: the row itself
-    bool use_strand = false;  ///< reverse-complement rows on the minus strand
+    std::int64_t window = 0;      ///< bases around a row's middle; 0: the row itself
+    bool use_strand = false;      ///< reverse-complement rows on the minus strand
     bool skip_invalid = false;
-    /// … or the records of a FASTA.
-    std::filesystem::path sequences;
-
     EmbedPooling pooling = EmbedPooling::mean;
     std::int64_t layer = -1;  ///< 0: the embeddings; 1 …: that layer; -1: the last
     outputs::OutputSpec outputs{.tracks = false};

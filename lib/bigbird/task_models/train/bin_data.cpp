@@ -7,7 +7,6 @@
 #include "bigbird/core/log.hpp"
 #include "bigbird/core/parallel.hpp"
 #include "bigbird/genome/reference/sequence.hpp"
-#include "bigbird/task_models/network/record_targets.hpp"
 
 #include <algorithm>
 
@@ -323,7 +322,7 @@ BinData::BinData(std::shared_ptr<const BinNetwork> network, const examples::Labe
 }
 
 std::unique_ptr<Target> BinData::target(const at::Device& device) const {
-    if (bins_.has_numbers()) return coverage_target(of_bins_.loss);
+    if (bins_.has_numbers()) return numbers_target(LinkFunction::softplus, of_bins_.loss);
     std::vector<double> weights;
     for (const std::int64_t ones : positives_)
         weights.push_back(balanced_weight(ones, training_.usable()));

@@ -1,15 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
-// Labeled windows (build-promoters, build-chromatin), for training networks that read windows.
+// Labeled windows (build-promoters, build-chromatin) and records (build-sequences), for training networks
+// that read windows or complete records.
 #pragma once
 
 #include "bigbird/examples/examples.hpp"
+#include "bigbird/motifs/motif_files.hpp"
 #include "bigbird/task_models/specs/finetune_spec.hpp"
 #include "bigbird/task_models/train/training_data.hpp"
 
 #include <array>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
+#include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
@@ -55,10 +59,14 @@ private:
 class ExampleData : public TrainingData {
 public:
     /// Encodes the rows of train and validation on `threads` threads. `examples` must outlive this object.
-    /// `at_base_rates`: whether the output bias starts at the labels' rates. Throws InputError if no window
-    /// of train is usable, ConfigError if the sampling needs rows that do not exist.
+    /// `at_base_rates`: whether the output bias starts at the labels' rates. `sequence`: loss, motifs, and
+    /// how a record is shifted (N fills the gap at one end). `standardisation`: scale of the numbers;
+    /// nullopt: the numbers are counts. Throws InputError if no window of train is usable, ConfigError if the
+    /// sampling needs rows that do not exist.
     ExampleData(std::shared_ptr<const TaskNetwork> network, const examples::ExampleSet& examples,
-                const ClassifierSpec& spec, bool at_base_rates, int threads = 1);
+                const ClassifierSpec& spec, bool at_base_rates, int threads = 1,
+                const SequenceSpec& sequence = {.motifs = 0, .shift = 0},
+                std::optional<Standardisation> standardisation = std::nullopt);
 
     const rows::LabelTable& labels() const override { return examples_.label_table(); }
     std::unique_ptr<Target> target(const at::Device& device) const override;
@@ -67,7 +75,8 @@ public:
     Batch train(std::int64_t begin, std::int64_t end) override;
     double weight(std::int64_t begin, std::int64_t end) const override;
     std::int64_t validation_size() const override { return validation_.size(); }
-    std::int64_t validation_chunk(std::int64_t batch_tokens) const override;
+    /// The number of rows whose ids are unpacked at once.
+    std::int64_t validation_chunk(std::int64_t) const override { return 1024; }
     Batch validation(std::int64_t begin, std::int64_t end) const override;
 
     const EncodedExamples& training() const { return training_; }
@@ -79,20 +88,20 @@ public:
     /// Sample `number` of the run, from 0.
     Sample sample(std::int64_t number);
 
-protected:
-    /// Wanted::targets of rows of the examples.
-    virtual at::Tensor targets_of(std::span<const std::int64_t> rows) const;
-    const examples::ExampleSet& examples() const { return examples_; }
-    const ClassifierSpec& spec() const { return spec_; }
-
 private:
     Batch batch_of(const EncodedExamples& windows, std::span<const Sample> samples) const;
     std::int64_t index_of(std::int64_t sample);
     const std::vector<std::int64_t>& order(std::size_t pool, std::int64_t size, std::int64_t epoch);
+    /// The rate of each label among the drawn samples; for numbers their means.
+    std::vector<double> rates() const;
 
     const examples::ExampleSet& examples_;
     ClassifierSpec spec_;
+    SequenceSpec sequence_;
+    std::optional<Standardisation> standardisation_;
     bool at_base_rates_;
+    int threads_;
+    std::int64_t shift_;
     EncodedExamples training_, validation_;
     std::vector<std::int64_t> with_label_, without_;  // windows of train, for Sampling::balanced
     struct Order {
@@ -101,6 +110,31 @@ private:
     };
     std::array<Order, 3> orders_;  // of all windows, of with_label_, of without_: the epoch in use
 };
+
+/// Replaces the first filters of each member by at most `most` motifs (bins::find_motifs), found in at most a
+/// few thousand rows of train, drawn by `seed`. Returns these motifs. Does nothing for networks other than
+/// SequenceNetwork, and for numbers.
+motifs::MotifSet plant_motifs(TaskNetwork& network, const examples::ExampleSet& examples, std::int64_t most,
+                              std::uint64_t seed, int threads);
+
+/// Mean and deviation of the numbers of train; a number that does not vary has the deviation 1.
+Standardisation standardisation_of(const examples::ExampleSet& examples);
+
+/// The meaning of these examples' targets. ClassifierSpec gives the weights of classes and labels. Throws
+/// ConfigError if positive_weight is given for more than two classes or for numbers, or if counts are
+/// negative.
+std::unique_ptr<Target> target_of(const examples::ExampleSet& examples, const ClassifierSpec& spec,
+                                  const SequenceSpec& sequence, const at::Device& device);
+
+/// (rows, 1, labels): 0 and 1 as bytes, or numbers as float32, standardized where `standardisation` is given.
+at::Tensor targets_of_rows(const examples::ExampleSet& examples, std::span<const std::int64_t> rows,
+                           const std::optional<Standardisation>& standardisation);
+
+/// Logits of records and their truth, as Target::figures() takes them.
+ScoredRows scored_records(const TaskNetwork& network, const examples::ExampleSet& examples,
+                          std::span<const std::int64_t> rows,
+                          const std::optional<Standardisation>& standardisation, std::int64_t batch_tokens,
+                          int threads);
 
 /// The part of a record that a network reads: the complete record, or the bases around its middle if the
 /// network reads windows of one length.

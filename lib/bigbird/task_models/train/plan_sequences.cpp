@@ -11,10 +11,10 @@
 #include "bigbird/motifs/motif_files.hpp"
 #include "bigbird/task_models/network/bases_network.hpp"
 #include "bigbird/task_models/network/sequence_network.hpp"
+#include "bigbird/task_models/train/example_data.hpp"
 #include "bigbird/task_models/train/finetune.hpp"
 #include "bigbird/task_models/train/run_plan.hpp"
-#include "bigbird/task_models/train/sequence_data.hpp"
-#include "bigbird/task_models/train/train_kmers.hpp"
+#include "bigbird/task_models/train/train_linear.hpp"
 #include "bigbird/training/find_model.hpp"
 
 #include <algorithm>
@@ -90,86 +90,18 @@ Json sequence_options(const FinetuneSpec& spec, const training::LoopSpec& loop, 
     return chosen_options(options, names);
 }
 
-/// A model assembled from trained networks; its logits on validation determine its calibration.
-struct Finished {
-    std::shared_ptr<SequenceNetwork> network;
-    std::optional<FittedCalibration> calibration{};
-    Json metrics = Json::object();
-};
-
-class Maker : public std::enable_shared_from_this<Maker> {
-public:
-    Maker(const FinetuneSpec& spec, TaskInfo info, Examples examples, int threads)
-        : spec_(spec), info_(std::move(info)), examples_(std::move(examples)), threads_(threads) {
-        validation_ = examples_->rows(Split::validation);
-    }
-
-    ScoredRows validated(const TaskNetwork& network) const {
-        return scored_records(network, *examples_, validation_, info_.standardisation, batch_tokens,
-                              threads_);
-    }
-    /// The loss of validation's logits after calibration, and the calibration.
-    double loss_of(const ScoredRows& rows, std::optional<FittedCalibration>& calibration) const {
-        const LinkFunction link = info_.link();
-        if (gives_probabilities(link)) {
-            calibration = fit_on_validation(rows.logits, rows.truth, threads_, link);
-            if (calibration) return calibration->fit.loss_after;
-        }
-        const auto target = target_of(*examples_, spec_, spec_.sequence, at::kCPU);
-        return target->figures(rows.logits, rows.truth, mean_loss(*target, rows)).at("eval_loss");
-    }
-    Finished finished(std::shared_ptr<SequenceNetwork> network) const {
-        Finished made{.network = std::move(network)};
-        if (validation_.empty()) return made;
-        const ScoredRows rows = validated(*made.network);
-        if (rows.logits.size(0) == 0) return made;
-        loss_of(rows, made.calibration);
-        const auto target = target_of(*examples_, spec_, spec_.sequence, at::kCPU);
-        made.metrics = target->figures(rows.logits, rows.truth, mean_loss(*target, rows));
-        return made;
-    }
-    /// The weight of the k-mers' logits with the lowest loss on validation, in steps of a tenth.
-    double best_share(const TaskNetwork& members, const TaskNetwork& kmers) const {
-        if (validation_.empty()) return usual_share;
-        const ScoredRows of_members = validated(members), of_kmers = validated(kmers);
-        double best = 0, least = std::numeric_limits<double>::infinity();
-        for (int tenth = 0; tenth <= 10; ++tenth) {
-            const double share = tenth / 10.0;
-            std::optional<FittedCalibration> calibration;
-            const ScoredRows mixed{(1 - share) * of_members.logits + share * of_kmers.logits,
-                                   of_members.truth, 0};
-            const double loss = loss_of(mixed, calibration);
-            if (loss < least) {
-                least = loss;
-                best = share;
-            }
-        }
-        return best;
-    }
-    training::Solution solution(Finished made) const {
-        made.metrics["step"] = 1;
-        return {made.metrics, [own = shared_from_this(), made](const fs::path& folder) {
-                    made.network->write(own->info_, folder);
-                    write_labels(own->examples_->label_table(), folder);
-                    if (own->spec_.calibrates && made.calibration)
-                        write_calibration(*made.calibration, folder);
-                }};
-    }
-
-private:
-    static double mean_loss(const Target& target, const ScoredRows& rows) {
-        if (target.link() == LinkFunction::softmax) return 0;  // not used with softmax
-        const double sum =
-            target.loss_sum(rows.logits.unsqueeze(1), rows.truth.unsqueeze(1), {}).item<double>();
-        return sum / static_cast<double>(rows.logits.numel());
-    }
-
-    const FinetuneSpec& spec_;
-    TaskInfo info_;
-    Examples examples_;
-    int threads_;
-    std::vector<std::int64_t> validation_;
-};
+/// RunPlan::data of networks that are trained step by step.
+auto record_data(const FinetuneSpec& spec, const Examples& examples, const TaskInfo& info) {
+    return [&spec, examples, info](std::shared_ptr<TaskNetwork> network, int threads) {
+        ClassifierSpec classifier = spec;
+        classifier.window = info.window;
+        classifier.both_strands = spec.sequence.strand != RecordStrand::given;
+        SequenceSpec sequence = spec.sequence;
+        if (!spec.is_sequence()) sequence.smoothing = 0;
+        return std::make_unique<ExampleData>(std::move(network), *examples, classifier, true, threads,
+                                             sequence, info.standardisation);
+    };
+}
 
 /// The run of one member, in a separate folder.
 FinetuneSpec member_spec(const FinetuneSpec& spec, std::int64_t member) {
@@ -182,86 +114,134 @@ FinetuneSpec member_spec(const FinetuneSpec& spec, std::int64_t member) {
     return own;
 }
 
-RunPlan member_plan(const FinetuneSpec& own, const RunPlan& of_all, const Examples& examples) {
-    RunPlan plan;
-    plan.info = of_all.info;
-    plan.card = of_all.card;
-    plan.loop = finetune_loop(own, of_all.loop.learning_rate, metric_of(*examples));
-    plan.loop.fixed_options = sequence_options(own, plan.loop, {});
-    plan.averaging = own.sequence.averaging;
-    const sequences::Config config = member_config(own, *examples);
-    const auto labels = static_cast<std::int64_t>(examples->label_table().size());
-    plan.network = [config, labels, seed = own.seed](const Job& job) {
-        return new_sequence_network(config, labels, seed, job.device);
-    };
-    plan.data = [&own, examples, standardisation = plan.info.standardisation](
-                    std::shared_ptr<TaskNetwork> network, int threads) {
-        ClassifierSpec classifier = own;
-        classifier.both_strands = own.sequence.strand != RecordStrand::given;
-        return std::make_unique<SequenceData>(std::move(network), *examples, classifier, own.sequence,
-                                              standardisation, threads);
-    };
-    return plan;
-}
-
-/// Returns the spec with the strand that --strand auto selects.
-FinetuneSpec on_strand(const FinetuneSpec& spec, const RunPlan& plan, const Examples& examples, int threads) {
-    FinetuneSpec own = spec;
-    own.sequence.strand = chosen_strand(*examples, spec.sequence.strand, plan.info.standardisation, threads);
-    return own;
-}
-
-/// Copies the motifs of the first member into the run.
-void keep_motifs(const fs::path& member, const fs::path& run) {
-    if (is_there(member)) motifs::write_motifs(run, motifs::read_motifs(member), Overwrite::allow);
-}
-
-training::Solution solve_sequence(const FinetuneSpec& asked, const RunPlan& plan, const Examples& examples,
-                                  int threads) {
-    const FinetuneSpec spec = on_strand(asked, plan, examples, threads);
-    const bool counts = plan.info.link() == LinkFunction::exponential;
-    std::shared_ptr<SequenceNetwork> kmers;
-    Json metrics = Json::object();
-    if (spec.sequence.with_kmers && !counts) {
-        const KmerFit fit =
-            fit_kmers(*examples, spec.linear, spec.sequence.strand, plan.info.standardisation, threads);
-        kmers = fit.network;
-        metrics["kmer_penalty"] = fit.penalty;
+/// Solves regression on k-mers, trains members, and makes one model of them, calibrated on validation.
+class Solver {
+public:
+    Solver(const FinetuneSpec& spec, const RunPlan& plan, Examples examples, int threads)
+        : spec_(spec),
+          plan_(plan),
+          examples_(std::move(examples)),
+          threads_(threads),
+          validation_(examples_->rows(Split::validation)) {
+        spec_.sequence.strand =
+            chosen_strand(*examples_, spec.sequence.strand, plan.info.standardisation, threads);
     }
-    std::vector<std::shared_ptr<SequenceNetwork>> members;
-    for (std::int64_t member = 0; member < spec.sequence.members; ++member) {
-        if (spec.sequence.members > 1) log_info("Member {} of {}", member + 1, spec.sequence.members);
-        const FinetuneSpec own = member_spec(spec, member);
-        const training::LoopResult run = carry_out(own, {}, threads, member_plan(own, plan, examples));
-        const ModelFolder opened = open_model(run.model, examples::Task::sequences, at::kCPU);
-        members.push_back(std::dynamic_pointer_cast<SequenceNetwork>(opened.network));
-        if (run.best_step) metrics["best_steps"].push_back(*run.best_step);
-        if (member == 0) keep_motifs(own.sequence.motif_output, spec.output / motif_file);
-    }
-    auto maker = std::make_shared<Maker>(asked, plan.info, examples, threads);
-    std::shared_ptr<SequenceNetwork> network = mean_network(members, nullptr, 0);
-    if (kmers) {
-        const double share = maker->best_share(*network, *kmers);
-        metrics["kmer_share"] = share;
-        network = mean_network(members, kmers, share);
-    }
-    Finished made = maker->finished(network);
-    metrics["strand"] = word_of(record_strands, spec.sequence.strand);
-    made.metrics.update(metrics);
-    return maker->solution(std::move(made));
-}
 
-training::Solution solve_kmers(const FinetuneSpec& spec, const RunPlan& plan, const Examples& examples,
-                               int threads) {
-    const RecordStrand strand =
-        chosen_strand(*examples, spec.sequence.strand, plan.info.standardisation, threads);
-    const KmerFit fit = fit_kmers(*examples, spec.linear, strand, plan.info.standardisation, threads);
-    auto maker = std::make_shared<Maker>(spec, plan.info, examples, threads);
-    Finished made = maker->finished(fit.network);
-    made.metrics["penalty"] = fit.penalty;
-    made.metrics["strand"] = word_of(record_strands, strand);
-    return maker->solution(std::move(made));
-}
+    training::Solution kmers() const {
+        const KmerFit fit = fit_kmers();
+        return solution(fit.network, {{"penalty", fit.penalty}, {"strand", strand()}});
+    }
+
+    training::Solution members_with_kmers() const {
+        Json metrics = {{"strand", strand()}};
+        std::shared_ptr<SequenceNetwork> kmers;
+        if (spec_.sequence.with_kmers && plan_.info.link() != LinkFunction::exponential) {
+            const KmerFit fit = fit_kmers();
+            kmers = fit.network;
+            metrics["kmer_penalty"] = fit.penalty;
+        }
+        std::vector<std::shared_ptr<SequenceNetwork>> members;
+        for (std::int64_t member = 0; member < spec_.sequence.members; ++member) {
+            if (spec_.sequence.members > 1) log_info("Member {} of {}", member + 1, spec_.sequence.members);
+            const FinetuneSpec own = member_spec(spec_, member);
+            const training::LoopResult run = carry_out(own, {}, threads_, member_plan(own));
+            const ModelFolder opened = open_model(run.model, examples::Task::sequences, at::kCPU);
+            members.push_back(std::dynamic_pointer_cast<SequenceNetwork>(opened.network));
+            if (run.best_step) metrics["best_steps"].push_back(*run.best_step);
+            if (const fs::path& motifs = own.sequence.motif_output; member == 0 && is_there(motifs))
+                motifs::write_motifs(spec_.output / motif_file, motifs::read_motifs(motifs),
+                                     Overwrite::allow);
+        }
+        std::shared_ptr<SequenceNetwork> network = mean_network(members, nullptr, 0);
+        if (kmers) {
+            const double share = best_share(*network, *kmers);
+            metrics["kmer_share"] = share;
+            network = mean_network(members, kmers, share);
+        }
+        return solution(std::move(network), metrics);
+    }
+
+private:
+    std::string_view strand() const { return word_of(record_strands, spec_.sequence.strand); }
+    KmerFit fit_kmers() const {
+        return task_models::fit_kmers(*examples_, spec_.linear, spec_.sequence.strand,
+                                      plan_.info.standardisation, threads_);
+    }
+
+    RunPlan member_plan(const FinetuneSpec& own) const {
+        RunPlan plan;
+        plan.info = plan_.info;
+        plan.card = plan_.card;
+        plan.loop = finetune_loop(own, plan_.loop.learning_rate, metric_of(*examples_));
+        plan.loop.fixed_options = sequence_options(own, plan.loop, {});
+        plan.averaging = own.sequence.averaging;
+        plan.network = [config = member_config(own, *examples_), labels = examples_->label_table().size(),
+                        seed = own.seed](const Job& job) {
+            return new_sequence_network(config, static_cast<std::int64_t>(labels), seed, job.device);
+        };
+        plan.data = record_data(own, examples_, plan.info);
+        return plan;
+    }
+
+    ScoredRows validated(const TaskNetwork& network) const {
+        return scored_records(network, *examples_, validation_, plan_.info.standardisation, batch_tokens,
+                              threads_);
+    }
+    std::optional<FittedCalibration> calibration(const ScoredRows& rows) const {
+        const LinkFunction link = plan_.info.link();
+        if (!gives_probabilities(link)) return std::nullopt;
+        return fit_on_validation(rows.logits, rows.truth, threads_, link);
+    }
+    Json figures(const ScoredRows& rows) const {
+        const auto target = target_of(*examples_, spec_, spec_.sequence, at::kCPU);
+        double loss = 0;  // not used with softmax
+        if (target->link() != LinkFunction::softmax) {
+            loss = target->loss_sum(rows.logits.unsqueeze(1), rows.truth.unsqueeze(1), {}).item<double>() /
+                   static_cast<double>(rows.logits.numel());
+        }
+        return target->figures(rows.logits, rows.truth, loss);
+    }
+    /// The weight of the k-mers' logits with the lowest loss on validation, after calibration, in steps of a
+    /// tenth.
+    double best_share(const TaskNetwork& members, const TaskNetwork& kmers) const {
+        if (validation_.empty()) return usual_share;
+        const ScoredRows of_members = validated(members), of_kmers = validated(kmers);
+        double best = 0, least = std::numeric_limits<double>::infinity();
+        for (int tenth = 0; tenth <= 10; ++tenth) {
+            const double share = tenth / 10.0;
+            const ScoredRows mixed{(1 - share) * of_members.logits + share * of_kmers.logits,
+                                   of_members.truth, 0};
+            const auto calibrated = calibration(mixed);
+            const double loss =
+                calibrated ? calibrated->fit.loss_after : figures(mixed).at("eval_loss").get<double>();
+            if (loss < least) {
+                least = loss;
+                best = share;
+            }
+        }
+        return best;
+    }
+    /// The model, with its figures on validation and `more` of metrics.jsonl.
+    training::Solution solution(std::shared_ptr<TaskNetwork> network, const Json& more) const {
+        SolvedModel solved{.network = std::move(network)};
+        if (!validation_.empty()) {
+            const ScoredRows rows = validated(*solved.network);
+            if (rows.logits.size(0) > 0) {
+                solved.calibration = calibration(rows);
+                solved.metrics = figures(rows);
+            }
+        }
+        solved.metrics.update(more);
+        solved.metrics["step"] = 1;
+        return solution_of(std::move(solved), plan_.info, examples_, spec_.calibrates);
+    }
+
+    FinetuneSpec spec_;
+    const RunPlan& plan_;
+    Examples examples_;
+    int threads_;
+    std::vector<std::int64_t> validation_;
+};
 
 void check_target(const FinetuneSpec& spec, const examples::ExampleSet& examples) {
     const bool numbers = examples.target() == TargetKind::numbers;
@@ -279,27 +259,6 @@ void check_target(const FinetuneSpec& spec, const examples::ExampleSet& examples
                           std::string(word_of(examples::target_choices, examples.target())));
     if (spec.sequence.loss == NumberLoss::poisson && spec.is_linear())
         throw ConfigError("--loss poisson is for networks: kmer-ridge minimises the squared error");
-}
-
-/// Plans token models, and networks that read windows of one length.
-void plan_other(const FinetuneSpec& spec, const Examples& examples, const fs::path& pretrained,
-                RunPlan& plan) {
-    const auto labels = static_cast<std::int64_t>(examples->label_table().size());
-    plan.network = [&spec, info = plan.info, labels, pretrained](const Job& job) {
-        return spec.is_bigbird()
-                   ? pretrained_windows(spec, info, static_cast<std::size_t>(labels), pretrained, job)
-                   : new_base_network(info, labels, spec.seed, job.device);
-    };
-    plan.data = [&spec, examples, standardisation = plan.info.standardisation, window = plan.info.window](
-                    std::shared_ptr<TaskNetwork> network, int threads) {
-        ClassifierSpec classifier = spec;
-        classifier.window = window;
-        classifier.both_strands = spec.sequence.strand != RecordStrand::given;
-        SequenceSpec sequence = spec.sequence;
-        sequence.smoothing = 0;
-        return std::make_unique<SequenceData>(std::move(network), *examples, classifier, sequence,
-                                              standardisation, threads);
-    };
 }
 
 }  // namespace
@@ -324,12 +283,19 @@ RunPlan plan_sequences(const FinetuneSpec& spec, bool speaks) {
     plan.card = facts_of(*examples);
     plan.card.reads = "a sequence";
     if (spec.is_linear()) {
-        plan.solve = [=, &spec](int threads) { return solve_kmers(spec, plan, examples, threads); };
+        plan.solve = [=, &spec](int threads) { return Solver(spec, plan, examples, threads).kmers(); };
     } else if (spec.is_sequence()) {
         member_config(spec, *examples);  // throws what does not fit before anything is trained
-        plan.solve = [=, &spec](int threads) { return solve_sequence(spec, plan, examples, threads); };
+        plan.solve = [=, &spec](int threads) {
+            return Solver(spec, plan, examples, threads).members_with_kmers();
+        };
     } else {
-        plan_other(spec, examples, pretrained, plan);
+        plan.network = [=, &spec, labels = examples->label_table().size()](const Job& job) {
+            return spec.is_bigbird()
+                       ? pretrained_windows(spec, info, labels, pretrained, job)
+                       : new_base_network(info, static_cast<std::int64_t>(labels), spec.seed, job.device);
+        };
+        plan.data = record_data(spec, examples, info);
     }
     return plan;
 }

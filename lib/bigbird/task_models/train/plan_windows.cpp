@@ -71,16 +71,6 @@ Json fixed_options(const FinetuneSpec& spec, const rows::WindowBounds& window, c
     return chosen_options(options, names);
 }
 
-training::Solution solve(const FinetuneSpec& spec, TaskInfo info, const Examples& examples, int threads) {
-    const LinearTraining trained =
-        train_linear(info, *examples, spec.linear, spec.positive_weight, spec.seed, threads);
-    return {trained.metrics, [trained, info, examples, calibrates = spec.calibrates](const fs::path& folder) {
-                trained.network->write(info, folder);
-                write_labels(examples->label_table(), folder);
-                if (calibrates && trained.calibration) write_calibration(*trained.calibration, folder);
-            }};
-}
-
 }  // namespace
 
 std::shared_ptr<TaskNetwork> pretrained_windows(const FinetuneSpec& spec, const TaskInfo& info,
@@ -116,7 +106,11 @@ RunPlan plan_windows(const FinetuneSpec& spec, bool speaks) {
     plan.card = facts_of(*examples);
     plan.card.reads = "a window of " + with_commas(window.size()) + " bases";
     if (spec.is_linear()) {
-        plan.solve = [=, &spec](int threads) { return solve(spec, info, examples, threads); };
+        plan.solve = [=, &spec, info = plan.info](int threads) mutable {
+            SolvedModel solved =
+                train_linear(info, *examples, spec.linear, spec.positive_weight, spec.seed, threads);
+            return solution_of(std::move(solved), info, examples, spec.calibrates);
+        };
         return plan;
     }
     const std::size_t labels = examples->label_table().size();

@@ -9,18 +9,50 @@
 #include "bigbird/core/log.hpp"
 #include "bigbird/core/parallel.hpp"
 #include "bigbird/core/progress.hpp"
+#include "bigbird/task_models/files/task_files.hpp"
 #include "bigbird/task_models/train/example_data.hpp"
 
 #include <ATen/ATen.h>
 
 #include <algorithm>
+#include <iterator>
+#include <limits>
 
 namespace bigbird::task_models {
 
 namespace {
 
+using examples::Split;
+using examples::TargetKind;
+
 constexpr std::int64_t chunk = 512;  // windows whose features are held at once
 constexpr double penalties[] = {1e-3, 1e-2, 1e-1, 1, 10, 100, 1000};
+
+/// Calls use() with each `size` of the rows.
+template <typename Use>
+void for_chunks(std::span<const std::int64_t> rows, std::int64_t size, const char* unit, const Use& use) {
+    Progress progress("Counting k-mers", unit, std::ssize(rows));
+    for (std::int64_t begin = 0; begin < std::ssize(rows); begin += size) {
+        stop_if_asked();
+        const std::int64_t end = std::min<std::int64_t>(std::ssize(rows), begin + size);
+        use(rows.subspan(static_cast<std::size_t>(begin), static_cast<std::size_t>(end - begin)));
+        progress.update(end);
+    }
+    progress.finish();
+}
+
+/// The solutions of labels [first, last), one after the other.
+template <typename Solve>
+baselines::LinearScores solve_each(std::size_t first, std::size_t last, const Solve& solve) {
+    std::vector<at::Tensor> weights, biases;
+    for (std::size_t label = first; label < last; ++label) {
+        stop_if_asked();
+        const baselines::LinearScores solved = solve(label);
+        weights.push_back(solved.weight);
+        biases.push_back(solved.bias);
+    }
+    return {at::stack(weights), at::stack(biases)};
+}
 
 /// Features of rows of an example set.
 class Features {
@@ -46,26 +78,7 @@ public:
     }
     /// (rows, labels) uint8.
     at::Tensor labels(std::span<const std::int64_t> rows) const {
-        const std::size_t count = examples_.label_table().size();
-        at::Tensor y = at::empty({std::ssize(rows), static_cast<std::int64_t>(count)}, at::kByte);
-        auto* out = y.mutable_data_ptr<std::uint8_t>();
-        for (const std::int64_t row : rows) {
-            examples_.copy_labels(row, {out, count});
-            out += count;
-        }
-        return y;
-    }
-    /// Calls use() with each chunk of rows.
-    template <typename Use>
-    void for_chunks(std::span<const std::int64_t> rows, const char* title, const Use& use) const {
-        Progress progress(title, "windows", std::ssize(rows));
-        for (std::int64_t begin = 0; begin < std::ssize(rows); begin += chunk) {
-            stop_if_asked();
-            const std::int64_t end = std::min<std::int64_t>(std::ssize(rows), begin + chunk);
-            use(rows.subspan(static_cast<std::size_t>(begin), static_cast<std::size_t>(end - begin)));
-            progress.update(end);
-        }
-        progress.finish();
+        return targets_of_rows(examples_, rows, std::nullopt).squeeze(1);
     }
 
 private:
@@ -88,12 +101,9 @@ std::vector<std::int64_t> usable_rows(const TaskInfo& info, const examples::Exam
     return rows;
 }
 
-struct Scored {
-    at::Tensor scores, truth;  ///< (rows, labels), float32 and 0 or 1
-};
-
-Scored score(const Features& features, std::span<const std::int64_t> rows,
-             const baselines::LinearScores& model) {
+/// Logits and truth, (rows, labels), float32 and 0 or 1; undefined without rows.
+ScoredRows score(const Features& features, std::span<const std::int64_t> rows,
+                 const baselines::LinearScores& model) {
     std::vector<at::Tensor> scores, truth;
     for (std::int64_t begin = 0; begin < std::ssize(rows); begin += chunk) {
         const auto some = rows.subspan(static_cast<std::size_t>(begin),
@@ -105,23 +115,18 @@ Scored score(const Features& features, std::span<const std::int64_t> rows,
     return {at::cat(scores).to(at::kFloat), at::cat(truth)};
 }
 
-evaluation::Summary auroc_of(const Features& features, std::span<const std::int64_t> rows,
-                             const baselines::LinearScores& model) {
-    const Scored scored = score(features, rows, model);
-    return scored.scores.defined() ? validation_auroc(scored.scores, scored.truth) : evaluation::Summary();
-}
-
 baselines::LinearScores solve_ridge(const Features& features, const LinearSpec& spec,
                                     std::span<const std::int64_t> train,
                                     std::span<const std::int64_t> validation, std::int64_t labels,
                                     Json& metrics) {
     baselines::Ridge ridge(features.size(), labels);
-    features.for_chunks(train, "Counting k-mers",
-                        [&](auto rows) { ridge.add(features.of(rows), features.labels(rows)); });
+    for_chunks(train, chunk, "windows",
+               [&](auto rows) { ridge.add(features.of(rows), features.labels(rows)); });
     double best_penalty = spec.penalty > 0 ? spec.penalty : 1e-2, best = -1;
     for (const double penalty : penalties) {
-        if (spec.penalty > 0) break;
-        const auto auroc = auroc_of(features, validation, ridge.solve(penalty)).mean;
+        if (spec.penalty > 0 || validation.empty()) break;
+        const ScoredRows scored = score(features, validation, ridge.solve(penalty));
+        const auto auroc = validation_auroc(scored.logits, scored.truth).mean;
         if (auroc && *auroc > best) {
             best = *auroc;
             best_penalty = penalty;
@@ -159,7 +164,7 @@ baselines::LinearScores solve_svm(const Features& features, const LinearSpec& sp
     if (std::ssize(rows) < std::ssize(train))
         log_info("{} of {} windows are learnt from (--most-windows)", rows.size(), train.size());
     baselines::LinearSvm svm(features.size());
-    features.for_chunks(rows, "Counting k-mers", [&](auto some) {
+    for_chunks(rows, chunk, "windows", [&](auto some) {
         const at::Tensor x = features.of(some);
         for (std::int64_t i = 0; i < x.size(0); ++i)
             svm.add(
@@ -167,27 +172,24 @@ baselines::LinearScores solve_svm(const Features& features, const LinearSpec& sp
     });
     log_info("{:.1f} GB of features", static_cast<double>(svm.bytes()) / 1e9);
     const at::Tensor labels = features.labels(rows).t().contiguous();  // (labels, rows)
-    std::vector<at::Tensor> weights, biases;
     Progress progress("Training", "labels", labels.size(0));
-    for (std::int64_t label = 0; label < labels.size(0); ++label) {
-        stop_if_asked();
-        const std::span<const std::uint8_t> ones(
-            labels.const_data_ptr<std::uint8_t>() + label * std::ssize(rows), rows.size());
+    auto all = solve_each(0, static_cast<std::size_t>(labels.size(0)), [&](std::size_t label) {
+        const std::span<const std::uint8_t> ones(labels.const_data_ptr<std::uint8_t>() + label * rows.size(),
+                                                 rows.size());
         const double balanced = balanced_weight(std::ranges::count(ones, std::uint8_t{1}), std::ssize(rows));
-        const auto solved =
+        auto solved =
             svm.train(ones, {.cost = spec.cost, .positive_weight = positive_weight.value_or(balanced)});
-        weights.push_back(solved.weight);
-        biases.push_back(solved.bias);
-        progress.update(label + 1);
-    }
+        progress.update(static_cast<std::int64_t>(label + 1));
+        return solved;
+    });
     progress.finish();
-    return {at::stack(weights), at::stack(biases)};
+    return all;
 }
 
 }  // namespace
 
-LinearTraining train_linear(TaskInfo& info, const examples::ExampleSet& examples, const LinearSpec& spec,
-                            const std::optional<double>& positive_weight, std::uint64_t seed, int threads) {
+SolvedModel train_linear(TaskInfo& info, const examples::ExampleSet& examples, const LinearSpec& spec,
+                         const std::optional<double>& positive_weight, std::uint64_t seed, int threads) {
     const bool is_svm = info.architecture == "gkm-svm";
     const KmerSpec kmers{.word = spec.word > 0 ? spec.word
                                  : is_svm      ? 8
@@ -198,8 +200,8 @@ LinearTraining train_linear(TaskInfo& info, const examples::ExampleSet& examples
                          .unit_length = is_svm};
     info.network = to_json(kmers);
     const Features features(info, examples, kmers, threads);
-    const std::vector<std::int64_t> train = usable_rows(info, examples, examples::Split::train);
-    const std::vector<std::int64_t> validation = usable_rows(info, examples, examples::Split::validation);
+    const std::vector<std::int64_t> train = usable_rows(info, examples, Split::train);
+    const std::vector<std::int64_t> validation = usable_rows(info, examples, Split::validation);
     if (train.empty()) {
         throw InputError(
             "--examples holds no window of train that can be used; build it again with a larger "
@@ -208,7 +210,7 @@ LinearTraining train_linear(TaskInfo& info, const examples::ExampleSet& examples
     const auto labels = static_cast<std::int64_t>(examples.label_table().size());
     log_info("{} windows to learn from, {} for validation, {} label{}; {} features", train.size(),
              validation.size(), labels, labels == 1 ? "" : "s", features.size());
-    LinearTraining result;
+    SolvedModel result;
     result.metrics = {{"step", 1}, {"features", features.size()}};
     baselines::LinearScores solved =
         is_svm ? solve_svm(features, spec, positive_weight, train, examples, seed, result.metrics)
@@ -218,14 +220,203 @@ LinearTraining train_linear(TaskInfo& info, const examples::ExampleSet& examples
         solved.bias = 4 * (solved.bias - 0.5);
     }
     if (!validation.empty()) {
-        const Scored scored = score(features, validation, solved);
-        const evaluation::Summary auroc = validation_auroc(scored.scores, scored.truth);
+        const ScoredRows scored = score(features, validation, solved);
+        const evaluation::Summary auroc = validation_auroc(scored.logits, scored.truth);
         result.metrics["eval_auroc"] = auroc.mean ? Json(*auroc.mean) : Json(nullptr);
         result.metrics["eval_auroc_labels"] = auroc.defined;
-        result.calibration = fit_on_validation(scored.scores, scored.truth, threads);
+        result.calibration = fit_on_validation(scored.logits, scored.truth, threads);
     }
     result.network = linear_network(info, solved.weight, solved.bias, at::kCPU);
     return result;
+}
+
+namespace {
+
+constexpr std::int64_t most_positions = 1024, most_ridge_positions = 128, records_at_once = 2048;
+constexpr std::int64_t batch_tokens = 1 << 20;
+constexpr double logistic_penalties[] = {300, 100, 30, 10, 3}, ridge_penalties[] = {1e-2, 1e-1, 1, 10, 100};
+constexpr double usual_logistic = 30, usual_ridge = 1;
+constexpr double tolerance = 1e-3;
+// How much better k-mers by strand and position must be (chosen_strand()).
+constexpr double clearly_higher = 0.01, clearly_less = 0.99;
+
+/// Rows that have a letter other than N, and their features.
+struct CountedRows {
+    std::vector<std::int64_t> rows;
+    std::vector<std::vector<baselines::Feature>> features;
+};
+
+CountedRows counted(const examples::ExampleSet& examples, std::span<const std::int64_t> rows,
+                    const baselines::KmerCounts& counts, int threads) {
+    std::vector<std::vector<baselines::Feature>> features(rows.size());
+    parallel_for(std::ssize(rows), threads, [&](std::int64_t i) {
+        const auto index = static_cast<std::size_t>(i);
+        features[index] = counts.count(baselines::base_codes(examples.sequence(rows[index])));
+    });
+    CountedRows all;
+    for (std::size_t i = 0; i < rows.size(); ++i) {
+        if (features[i].empty()) continue;
+        all.rows.push_back(rows[i]);
+        all.features.push_back(std::move(features[i]));
+    }
+    return all;
+}
+
+class Logistic {
+public:
+    Logistic(const examples::ExampleSet& examples, const CountedRows& train, std::int64_t features)
+        : examples_(examples), svm_(features) {
+        for (const auto& row : train.features)
+            svm_.add(row);
+        const std::size_t labels = examples.label_table().size();
+        ones_.resize(labels);
+        for (const std::int64_t row : train.rows)
+            for (std::size_t label = 0; label < labels; ++label)
+                ones_[label].push_back(examples.label(row, label));
+    }
+    baselines::LinearScores solve(double penalty) const {
+        const bool two_classes = examples_.target() == TargetKind::classes && ones_.size() == 2;
+        const baselines::SvmSpec spec{
+            .loss = baselines::MarginLoss::logistic, .cost = 1 / penalty, .tolerance = tolerance};
+        const auto all = solve_each(two_classes ? 1 : 0, ones_.size(),
+                                    [&](std::size_t label) { return svm_.train(ones_[label], spec); });
+        if (!two_classes) return all;
+        // The softmax of two halves is the sigmoid of their difference.
+        return {at::cat({all.weight / -2, all.weight / 2}), at::cat({all.bias / -2, all.bias / 2})};
+    }
+
+private:
+    const examples::ExampleSet& examples_;
+    baselines::LinearSvm svm_;
+    std::vector<std::vector<std::uint8_t>> ones_;  // [label][row]
+};
+
+/// Adds the rows of train in chunks, and returns their number.
+std::int64_t add_rows(const examples::ExampleSet& examples, const baselines::KmerCounts& counts, int threads,
+                      const std::optional<Standardisation>& standardisation, baselines::Ridge& ridge) {
+    std::int64_t added = 0;
+    for_chunks(examples.rows(Split::train), records_at_once, "records", [&](auto rows) {
+        const CountedRows some = counted(examples, rows, counts, threads);
+        at::Tensor x = at::zeros({std::ssize(some.rows), counts.size()});
+        auto* out = x.mutable_data_ptr<float>();
+        for (const std::vector<baselines::Feature>& row : some.features) {
+            for (const baselines::Feature& feature : row)
+                out[feature.index] = feature.value;
+            out += counts.size();
+        }
+        if (!some.rows.empty())
+            ridge.add(x, targets_of_rows(examples, some.rows, standardisation).flatten(1));
+        added += std::ssize(some.rows);
+    });
+    return added;
+}
+
+/// The loss on some rows; lower is better.
+double loss_on(const examples::ExampleSet& examples, const ScoredRows& rows) {
+    if (examples.target() == TargetKind::numbers)
+        return (rows.logits - rows.truth).square().mean().item<double>();
+    at::Tensor ones = rows.truth, scores = rows.logits;
+    if (examples.target() == TargetKind::classes) {
+        ones = rows.truth.unsqueeze(1) == at::arange(scores.size(1));
+        if (scores.size(1) == 2) {  // the scores of two classes are each other's negatives
+            scores = scores.narrow(1, 1, 1);
+            ones = ones.narrow(1, 1, 1);
+        }
+    }
+    return 1 - validation_auroc(scores.contiguous(), ones.contiguous()).mean.value_or(0);
+}
+
+}  // namespace
+
+baselines::KmerWords words_for(const examples::ExampleSet& examples, RecordStrand strand, int word,
+                               bool ridge) {
+    baselines::KmerWords words;
+    words.both_strands = strand != RecordStrand::given;
+    // The time of ridge regression grows with the cube of the number of features.
+    if (ridge && !words.both_strands) words.lengths = {5};
+    if (word > 0) words.lengths = {word};
+    if (!words.both_strands)
+        words.positions =
+            std::min(examples.bounds().size() - 1, ridge ? most_ridge_positions : most_positions);
+    return words;
+}
+
+KmerFit fit_kmers(const examples::ExampleSet& examples, const LinearSpec& spec, RecordStrand strand,
+                  const std::optional<Standardisation>& standardisation, int threads) {
+    const bool ridge = examples.target() == TargetKind::numbers;
+    const baselines::KmerWords words = words_for(examples, strand, spec.word, ridge);
+    const baselines::KmerCounts counts(words);
+    const std::vector<std::int64_t> validation = examples.rows(Split::validation);
+    std::vector<double> penalties(std::begin(logistic_penalties), std::end(logistic_penalties));
+    if (ridge) penalties.assign(std::begin(ridge_penalties), std::end(ridge_penalties));
+    if (spec.penalty > 0) penalties = {spec.penalty};
+    if (spec.penalty <= 0 && validation.empty()) penalties = {ridge ? usual_ridge : usual_logistic};
+    std::optional<baselines::Ridge> by_ridge;
+    std::optional<Logistic> logistic;
+    std::int64_t records = 0;
+    if (ridge) {
+        by_ridge.emplace(counts.size(), static_cast<std::int64_t>(examples.label_table().size()));
+        records = add_rows(examples, counts, threads, standardisation, *by_ridge);
+    } else {
+        const CountedRows train = counted(examples, examples.rows(Split::train), counts, threads);
+        records = std::ssize(train.rows);
+        if (records > 0) logistic.emplace(examples, train, counts.size());
+    }
+    if (records == 0) {
+        throw InputError(
+            "--examples holds no record of train that can be used; build it again with a larger part for "
+            "training");
+    }
+    log_info("{} records to learn from, {} for validation; {} features", records, validation.size(),
+             counts.size());
+    KmerFit best;
+    double least = std::numeric_limits<double>::infinity();
+    Progress progress("Fitting", "penalties", std::ssize(penalties));
+    for (std::size_t i = 0; i < penalties.size(); ++i) {
+        stop_if_asked();
+        const baselines::LinearScores solved =
+            ridge ? by_ridge->solve(penalties[i]) : logistic->solve(penalties[i]);
+        auto network = kmer_network(words, solved.weight, solved.bias, at::kCPU);
+        double loss = 0;
+        if (penalties.size() > 1) {
+            loss = loss_on(examples, scored_records(*network, examples, validation, standardisation,
+                                                    batch_tokens, threads));
+        }
+        if (loss < least) {
+            least = loss;
+            best = {std::move(network), penalties[i], loss};
+        }
+        progress.update(static_cast<std::int64_t>(i + 1));
+    }
+    progress.finish();
+    return best;
+}
+
+RecordStrand chosen_strand(const examples::ExampleSet& examples, RecordStrand strand,
+                           const std::optional<Standardisation>& standardisation, int threads) {
+    if (strand != RecordStrand::automatic) return strand;
+    if (examples.rows(Split::validation).empty() || examples.task() == examples::Task::chromatin)
+        return RecordStrand::both;
+    const auto loss_by = [&](RecordStrand by) {
+        return fit_kmers(examples, {}, by, standardisation, threads).loss;
+    };
+    const bool numbers = examples.target() == TargetKind::numbers;
+    const double both = loss_by(RecordStrand::both), given = loss_by(RecordStrand::given);
+    const bool better = numbers ? given < clearly_less * both : given < both - clearly_higher;
+    log_info("{} of k-mers on validation: {:.3f} of both strands, {:.3f} by strand and place. --strand {}",
+             numbers ? "Squared error" : "AUROC", numbers ? both : 1 - both, numbers ? given : 1 - given,
+             better ? "given" : "both");
+    return better ? RecordStrand::given : RecordStrand::both;
+}
+
+training::Solution solution_of(SolvedModel solved, TaskInfo info,
+                               std::shared_ptr<const examples::ExampleSet> examples, bool calibrates) {
+    Json metrics = solved.metrics;
+    return {std::move(metrics), [=](const std::filesystem::path& folder) {
+                solved.network->write(info, folder);
+                write_labels(examples->label_table(), folder);
+                if (calibrates && solved.calibration) write_calibration(*solved.calibration, folder);
+            }};
 }
 
 }  // namespace bigbird::task_models

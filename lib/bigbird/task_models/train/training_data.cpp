@@ -19,6 +19,7 @@ ScoredRows TrainingData::score(const TaskNetwork& network, const Target& target,
     const auto& [targets, counts] = batch.wanted;
     ScoredRows rows{logits.flatten(0, 1), targets.flatten(0, 1),
                     target.loss_sum(logits, targets, counts).item<double>()};
+    if (target.link() == LinkFunction::softmax) rows.truth = rows.truth.argmax(1);  // the class of each row
     if (counts.defined()) {
         const at::Tensor kept = counts.flatten().nonzero().squeeze(1);
         rows.logits = rows.logits.index_select(0, kept);

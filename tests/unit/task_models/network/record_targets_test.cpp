@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "bigbird/task_models/network/record_targets.hpp"
-
 #include "support/formula_parameters.hpp"
 #include "support/tensors.hpp"
 #include "support/testing.hpp"
@@ -8,6 +6,7 @@
 #include "bigbird/bins/network.hpp"
 #include "bigbird/core/formats/json_file.hpp"
 #include "bigbird/sequences/network.hpp"
+#include "bigbird/task_models/network/target.hpp"
 
 #include <cmath>
 
@@ -19,7 +18,8 @@ namespace {
 
 std::unique_ptr<Target> target_named(const std::string& kind) {
     if (kind == "classes") return classes_target({1, 2, 0.5}, 0.1, at::kCPU);
-    return kind == "numbers" ? numbers_target() : counts_target();
+    return kind == "numbers" ? numbers_target(LinkFunction::identity)
+                             : numbers_target(LinkFunction::exponential);
 }
 
 /// (rows, 1, labels).
@@ -102,12 +102,13 @@ DOCTEST_TEST_CASE("task_models/record_targets: Matthews' coefficient of three cl
 DOCTEST_TEST_CASE("task_models/record_targets: figures of numbers and of counts") {
     const at::Tensor values = at::tensor({1.0F, 2.0F, 4.0F}).view({3, 1}),
                      truth = at::tensor({1.0F, 3.0F, 5.0F}).view({3, 1});
-    const Json figures = numbers_target()->figures(values, truth, 0.5);
+    const Json figures = numbers_target(LinkFunction::identity)->figures(values, truth, 0.5);
     DOCTEST_CHECK(figures.at("eval_pearson").get<double>() == doctest::Approx(0.981981).epsilon(1e-5));
     DOCTEST_CHECK(figures.at("eval_r2").get<double>() == doctest::Approx(0.75));
-    const Json counts = counts_target()->figures(values.log(), truth, 0.5);
+    const Json counts = numbers_target(LinkFunction::exponential)->figures(values.log(), truth, 0.5);
     DOCTEST_CHECK(counts.at("eval_r2").get<double>() == doctest::Approx(0.75).epsilon(1e-6));
-    DOCTEST_CHECK(counts_target()->bias_at({std::exp(2.0)}).item<double>() == doctest::Approx(2));
+    DOCTEST_CHECK(numbers_target(LinkFunction::exponential)->bias_at({std::exp(2.0)}).item<double>() ==
+                  doctest::Approx(2));
 }
 
 DOCTEST_TEST_CASE(
@@ -122,8 +123,8 @@ DOCTEST_TEST_CASE(
         return at::tensor(values).view({2, 12, 2});
     };
     const at::Tensor logits = tensor("logits").requires_grad_(true);
-    const at::Tensor loss =
-        coverage_target(CoverageLoss::poisson_multinomial)->loss_sum(logits, tensor("counts"), {});
+    const at::Tensor loss = numbers_target(LinkFunction::softplus, CoverageLoss::poisson_multinomial)
+                                ->loss_sum(logits, tensor("counts"), {});
     DOCTEST_CHECK(loss.item<double>() == doctest::Approx(expected.at("loss").get<double>()).epsilon(1e-5));
     loss.backward();
     DOCTEST_CHECK(difference(logits.grad(), tensor("gradient")) < 1e-5);
@@ -137,7 +138,7 @@ DOCTEST_TEST_CASE(
     counts[0][0] = 0;
     counts[1][4] = 0;
     const auto loss = [&](CoverageLoss of) {
-        return coverage_target(of)->loss_sum(logits, y, counts).item<double>();
+        return numbers_target(LinkFunction::softplus, of)->loss_sum(logits, y, counts).item<double>();
     };
     const at::Tensor poisson = at::poisson_nll_loss(rate, y, false, false, 0, at::Reduction::None);
     DOCTEST_CHECK(loss(CoverageLoss::poisson) == doctest::Approx((poisson * counts).sum().item<double>()));
@@ -162,7 +163,7 @@ DOCTEST_TEST_CASE(
     }
     DOCTEST_CHECK(loss(CoverageLoss::poisson_multinomial) == doctest::Approx(shape));
     DOCTEST_CHECK(loss(CoverageLoss::log_squared) == doctest::Approx(squares));
-    const at::Tensor bias = coverage_target(CoverageLoss::poisson)->bias_at({1, 0.25});
+    const at::Tensor bias = numbers_target(LinkFunction::softplus, CoverageLoss::poisson)->bias_at({1, 0.25});
     DOCTEST_CHECK(difference(at::softplus(bias), at::tensor({1.0, 0.25}, at::kDouble)) < 1e-12);
     const Standardisation scale{.mean = {0, 0, 0}, .deviation = {1, 2, 3}};
     const ScoreCalibration values(scale, at::kCPU, LinkFunction::softplus);

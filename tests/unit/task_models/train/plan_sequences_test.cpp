@@ -7,8 +7,8 @@
 #include "bigbird/core/formats/json_file.hpp"
 #include "bigbird/model/weights.hpp"
 #include "bigbird/task_models/network/sequence_network.hpp"
+#include "bigbird/task_models/train/example_data.hpp"
 #include "bigbird/task_models/train/finetune.hpp"
-#include "bigbird/task_models/train/sequence_data.hpp"
 
 #include <fstream>
 

@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "bigbird/task_models/train/sequence_data.hpp"
-
 #include "support/temp_dir.hpp"
 #include "support/tensors.hpp"
 #include "support/testing.hpp"
@@ -8,8 +6,8 @@
 
 #include "bigbird/baselines/window/base_codes.hpp"
 #include "bigbird/core/error.hpp"
-#include "bigbird/task_models/network/record_targets.hpp"
 #include "bigbird/task_models/network/sequence_network.hpp"
+#include "bigbird/task_models/train/example_data.hpp"
 
 #include <algorithm>
 #include <set>
@@ -37,10 +35,10 @@ struct Scene {
         network = new_sequence_network({.filters = 16, .width = 11, .hidden = 16, .heads = 2, .dense = 8},
                                        labels, 1, at::kCPU);
     }
-    SequenceData data() const {
+    ExampleData data() const {
         std::optional<Standardisation> scale;
         if (examples->target() == TargetKind::numbers) scale = standardisation_of(*examples);
-        return {network, *examples, spec, sequence, scale, 1};
+        return {network, *examples, spec, true, 1, sequence, scale};
     }
 };
 
@@ -49,9 +47,9 @@ struct Scene {
 DOCTEST_TEST_CASE("task_models/sequence_data: records are whole, of either strand, and moved by some bases") {
     Scene scene(TargetKind::classes);
     scene.sequence.shift = 0;
-    SequenceData still = scene.data();
+    ExampleData still = scene.data();
     scene.sequence.shift = 3;
-    SequenceData moved = scene.data();
+    ExampleData moved = scene.data();
     const Batch batch = still.train(0, 40), other = moved.train(0, 40);
     std::set<std::int64_t> shifts;
     for (std::size_t i = 0; i < 40; ++i) {
@@ -89,7 +87,7 @@ DOCTEST_TEST_CASE("task_models/sequence_data: numbers are standardised by train'
 DOCTEST_TEST_CASE(
     "task_models/sequence_data: the truth of classes is the class, and weights fit the target") {
     Scene scene(TargetKind::classes);
-    const SequenceData data = scene.data();
+    const ExampleData data = scene.data();
     const auto target = data.target(at::kCPU);
     const ScoredRows rows = data.score(*scene.network, *target, data.validation(0, 20), 4096);
     DOCTEST_CHECK(rows.truth.dim() == 1);

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Sections of train's report page.
 #pragma once
 
 #include "bigbird/examples/build/chromatin.hpp"
@@ -27,5 +28,10 @@ std::vector<ShownRegion> choose_regions(const examples::ExampleSet& set, std::in
 /// the examples; `scores`: a score table of the test rows.
 std::string tracks_html(const examples::ChromatinOptions& peaks, const examples::ExampleSet& set,
                         const std::filesystem::path& scores);
+
+/// Returns a page section with the sequence logo of each motif of a file (motifs/motif_files.hpp). A letter's
+/// height is its share times the information of its position, 2 bits at most (Schneider and Stephens, Nucleic
+/// Acids Res. 18:6097, 1990). Empty if there is no such file.
+std::string logos_html(const std::filesystem::path& meme);
 
 }  // namespace bigbird::task_models
