@@ -88,8 +88,7 @@ std::unique_ptr<MutationEffects> open_effects(const MutagenesisSpec& spec, const
     }
     require_agreement(models);
     const TaskInfo& info = models.front().info;
-    if (std::ranges::any_of(models, [](const ModelFolder& model) { return model.bins() != nullptr; }))
-        return bin_effects({std::move(models), spec.strands}, spec);
+    if (any_bins(models)) return bin_effects({std::move(models), spec.strands}, spec);
     if (info.task == examples::Task::sequences && !spec.by_records()) {
         throw ConfigError(spec.models.front().string() +
                           " scores sequences without a place in a genome: give --sequences, not --regions");
