@@ -79,24 +79,14 @@ void PredictSpec::validate() const {
         throw ConfigError("--anchor summit is of whole rows, --tile cuts them: leave one of them out");
 }
 
-namespace {
-
-void require_regions_or_sequences(const std::filesystem::path& regions,
-                                  const std::vector<std::filesystem::path>& references,
-                                  const std::filesystem::path& sequences) {
+void LetterSpec::validate() const {
     if (regions.empty() == sequences.empty())
         throw ConfigError("either --regions with --reference, or --sequences, is needed");
     if (!regions.empty() && references.empty()) throw ConfigError("--regions needs --reference");
 }
 
-}  // namespace
-
-void MutagenesisSpec::validate() const {
-    require_regions_or_sequences(regions, references, sequences);
-}
-
 void AttributeSpec::validate() const {
-    require_regions_or_sequences(regions, references, sequences);
+    LetterSpec::validate();
     if (shuffles < 1) throw ConfigError("--baseline shuffled:N needs N of at least 1");
     if (baseline == AttributionBaseline::shuffled && !has_baseline()) {
         throw ConfigError("--baseline is of integrated-gradients and deeplift: leave it out with --method " +

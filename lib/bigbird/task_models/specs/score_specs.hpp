@@ -8,6 +8,7 @@
 #include "bigbird/outputs/output_spec.hpp"
 #include "bigbird/rows/window.hpp"
 
+#include <algorithm>
 #include <cstdint>
 #include <filesystem>
 #include <optional>
@@ -164,26 +165,31 @@ inline constexpr Choices<MutagenesisScore, 2> mutagenesis_score_choices{
 inline constexpr Choices<Quantity, 2> effect_choices{
     {{Quantity::log_odds, "log_odds"}, {Quantity::difference, "difference"}}};
 
-/// Settings of predict-mutagenesis.
-struct MutagenesisSpec : ComputeSpec {
-    std::vector<std::filesystem::path> models;  ///< several: the mean of their probabilities
-    /// Input: BED rows ("-": standard input) on the reference, for bin models and window models. Or FASTA or
-    /// a table, for all models.
+/// Settings that predict-mutagenesis and attribute share.
+struct LetterSpec : ComputeSpec {
+    std::vector<std::filesystem::path> models;  ///< several: the mean of their scores
+    /// Input: either BED rows ("-": standard input) on the reference, or FASTA or a table.
     std::filesystem::path regions;
     std::vector<std::filesystem::path> references;
     std::filesystem::path sequences;
-    std::string labels;  ///< LabelTable::select; "": all
-    Quantity quantity = Quantity::log_odds;
-    MutagenesisScore score = MutagenesisScore::region;
-    std::int64_t deleted = 0, shuffled = 0;  ///< length of a stretch in bases; 0: substitute bases instead
-    Strands strands = Strands::average;      ///< for bin models and other chromatin models
-    bool skip_invalid = false;
+    std::string labels;                  ///< LabelTable::select; "": all
+    Strands strands = Strands::average;  ///< for bin models and other chromatin models
     outputs::OutputSpec outputs;
 
     bool by_records() const { return !sequences.empty(); }
-    bool by_stretches() const { return deleted > 0 || shuffled > 0; }
-    /// Throws ConfigError if there is nothing to change, or if fields contradict each other.
+    /// Throws ConfigError if there is no input, or if fields contradict each other.
     void validate() const;
+};
+
+/// Settings of predict-mutagenesis. Bin models and window models take regions, all models take sequences.
+struct MutagenesisSpec : LetterSpec {
+    Quantity quantity = Quantity::log_odds;
+    MutagenesisScore score = MutagenesisScore::region;
+    std::int64_t deleted = 0, shuffled = 0;  ///< length of a stretch in bases; 0: substitute bases instead
+    bool skip_invalid = false;
+
+    std::int64_t stretch() const { return std::max(deleted, shuffled); }
+    bool by_stretches() const { return stretch() > 0; }
 };
 
 /// How attribute computes the contribution of each letter.
@@ -200,23 +206,16 @@ enum class AttributionBaseline : std::uint8_t { zero, shuffled };
 inline constexpr Choices<AttributionBaseline, 2> attribution_baseline_choices{
     {{AttributionBaseline::zero, "zero"}, {AttributionBaseline::shuffled, "shuffled"}}};
 
-/// Settings of attribute. Gradients are fp32 on every device: in bf16 contributions would not sum to the
+/// Settings of attribute, for bin, sequence and token models. `strands` is for bin models; others use the
+/// strands of their training. Gradients are fp32 on every device: in bf16 contributions would not sum to the
 /// difference of scores.
-struct AttributeSpec : ComputeSpec {
+struct AttributeSpec : LetterSpec {
     AttributeSpec() { dtype = "fp32"; }
 
-    std::vector<std::filesystem::path> models;  ///< bin, sequence or token models; several: their mean
-    /// Input: either BED rows ("-": standard input) on the reference, or FASTA or a table.
-    std::filesystem::path regions;
-    std::vector<std::filesystem::path> references;
-    std::filesystem::path sequences;
-    std::string labels;  ///< LabelTable::select; "": all
     AttributionMethod method = AttributionMethod::integrated_gradients;
     AttributionBaseline baseline = AttributionBaseline::zero;  ///< for integrated gradients and DeepLIFT
     std::int64_t shuffles = 10;                                ///< per sequence
-    bool mean_centered = false;          ///< subtract each base's mean over letters, which changes the sums
-    Strands strands = Strands::average;  ///< for bin models; others use the strands of their training
-    outputs::OutputSpec outputs;
+    bool mean_centered = false;  ///< subtract each base's mean over letters, which changes the sums
 
     bool has_baseline() const {
         return method == AttributionMethod::integrated_gradients || method == AttributionMethod::deeplift;
