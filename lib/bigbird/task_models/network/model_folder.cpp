@@ -217,18 +217,19 @@ TaskInfo read_task_info(const fs::path& directory) {
     }
 }
 
-ModelFolder open_model(const fs::path& path, examples::Task task, const at::Device& device,
+ModelFolder open_model(const fs::path& path, std::optional<examples::Task> task, const at::Device& device,
                        const ComputeOptions& computing) {
     const fs::path directory = training::find_model(path);
     TaskInfo info = read_task_info(directory);
-    if (info.task != task) {
+    if (task && info.task != *task) {
         const std::string own(to_string(info.task));
         throw InputError("is a " + own + " model; use predict-" + own, directory);
     }
     return open_folder(directory, std::move(info), device, computing);
 }
 
-std::vector<ModelFolder> open_models(std::span<const fs::path> paths, examples::Task task, const Job& job) {
+std::vector<ModelFolder> open_models(std::span<const fs::path> paths, std::optional<examples::Task> task,
+                                     const Job& job) {
     std::vector<ModelFolder> models;
     for (const fs::path& path : paths)
         models.push_back(open_model(path, task, job.device, job.computing));

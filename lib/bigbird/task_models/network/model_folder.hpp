@@ -81,13 +81,13 @@ struct ModelFolder {
 at::Tensor on_other_strand(const at::Tensor& values, const rows::LabelTable& labels);
 
 /// Opens a model of finetune-* (training::find_model). Throws InputError: not a task model, another task than
-/// `task`, or labels.tsv, weights, calibration and tokenizer that contradict each other. `computing` is for
-/// BigBird and bigbird-bins.
-ModelFolder open_model(const std::filesystem::path& path, examples::Task task, const at::Device& device,
-                       const ComputeOptions& computing = {});
+/// `task`, if there is one, or labels.tsv, weights, calibration and tokenizer that contradict each other.
+/// `computing` is for BigBird and bigbird-bins.
+ModelFolder open_model(const std::filesystem::path& path, std::optional<examples::Task> task,
+                       const at::Device& device, const ComputeOptions& computing = {});
 /// Opens several, each as open_model() does.
-std::vector<ModelFolder> open_models(std::span<const std::filesystem::path> paths, examples::Task task,
-                                     const Job& job);
+std::vector<ModelFolder> open_models(std::span<const std::filesystem::path> paths,
+                                     std::optional<examples::Task> task, const Job& job);
 /// Opens a model of finetune-tokens.
 ModelFolder open_bases_model(const std::filesystem::path& path, const at::Device& device,
                              const ComputeOptions& computing = {});

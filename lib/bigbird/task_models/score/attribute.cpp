@@ -3,15 +3,11 @@
 #include "bigbird/bins/attributions.hpp"
 #include "bigbird/core/error.hpp"
 #include "bigbird/core/interrupt.hpp"
-#include "bigbird/core/log.hpp"
 #include "bigbird/core/progress.hpp"
 #include "bigbird/core/version.hpp"
 #include "bigbird/genome/reference/dinucleotide_shuffle.hpp"
-#include "bigbird/rows/region_rows.hpp"
-#include "bigbird/rows/sequence_reader.hpp"
 #include "bigbird/task_models/network/bigbird_network.hpp"
-#include "bigbird/task_models/score/grid_rows.hpp"
-#include "bigbird/task_models/score/letter_outputs.hpp"
+#include "bigbird/task_models/score/letter_rows.hpp"
 #include "bigbird/task_models/score/letter_scores.hpp"
 #include "bigbird/task_models/score/score.hpp"
 #include "bigbird/task_models/score/score_rows.hpp"
@@ -21,24 +17,14 @@
 #include <algorithm>
 #include <chrono>
 #include <limits>
-#include <optional>
+#include <map>
 #include <span>
 
 namespace bigbird::task_models {
 
-namespace fs = std::filesystem;
-
 namespace {
 
 // Contributions of bases to the scores of models that read tokens, for attribute.
-
-/// A row that token models score.
-struct TokenRow {
-    genome::Interval where;   ///< the bases to attribute
-    genome::Interval window;  ///< the bases that models of windows read
-    bool reverse = false;     ///< whether models of windows read the reverse complement
-    const SequenceOf& sequence_of;
-};
 
 struct TokenContributions {
     at::Tensor of_bases;             ///< (selected labels, bases) float32 on the CPU
@@ -51,7 +37,7 @@ constexpr std::int64_t most_numbers = std::int64_t{1} << 21;  ///< maximum numbe
 class TokenReading {
 public:
     /// `weights`: of the window's segments in the score, (segments, 1).
-    TokenReading(const TaskNetwork& network, const TokenRow& row, const genome::Interval& window,
+    TokenReading(const TaskNetwork& network, const LetterRow& row, const genome::Interval& window,
                  const at::Tensor& weights, bool reverse)
         : vectors_of_(dynamic_cast<const TokenVectors&>(network)),
           window_(network.encode(row.sequence_of(window), reverse)),
@@ -120,12 +106,14 @@ private:
 /// bases that a token covers have equal shares, and bases without a token have 0. `models` are those of
 /// open_letter_models().
 TokenContributions token_contributions(std::span<const ModelFolder> models, const AttributeSpec& spec,
-                                       std::span<const std::size_t> labels, const TokenRow& row) {
+                                       std::span<const std::size_t> labels, const LetterRow& row) {
     const bool both = models.front().info.task == examples::Task::chromatin;
     const auto bins = models.front().bins();
-    std::map<std::int64_t, at::Tensor> windows{{row.window.begin, at::ones({1, 1})}};
+    const RowWindows placed(models, !spec.by_records());
+    const genome::Interval window = placed.of(row.where, row.head.strand);
+    std::map<std::int64_t, at::Tensor> windows{{window.begin, at::ones({1, 1})}};
     if (bins) windows = bin_weights_of(bins->grid(), row.where);
-    const std::int64_t bases = bins ? bins->grid().window_bases() : row.window.size();
+    const std::int64_t bases = bins ? bins->grid().window_bases() : window.size();
     TokenContributions all{at::zeros({std::ssize(labels), row.where.size()})};
     std::int64_t readings = 0;
     for (const ModelFolder& model : models) {
@@ -134,7 +122,7 @@ TokenContributions token_contributions(std::span<const ModelFolder> models, cons
             ++readings;
             for (const auto& [begin, weights] : windows) {
                 const TokenReading reading(*model.network, row, {row.where.contig, begin, begin + bases},
-                                           weights, other != row.reverse);
+                                           weights, other != placed.reverse(row.head.strand));
                 if (reading.reads_nothing()) continue;
                 reading.spread(reading.contributions(spec.method, labels, all), all.of_bases);
             }
@@ -170,63 +158,55 @@ rows::Provenance provenance_of(const AttributeSpec& spec, std::span<const ModelF
     return provenance;
 }
 
-/// Attributes rows and writes the contributions.
+/// Computes the contributions of rows.
 class Attributor {
 public:
-    Attributor(const AttributeSpec& spec, std::vector<ModelFolder> models, int threads)
+    Attributor(const AttributeSpec& spec, const Job& job)
         : spec_(spec),
-          models_(std::move(models)),
-          chosen_(choose_labels(models_.front().labels, spec.labels).labels),
-          threads_(threads) {}
+          models_(open_letter_models(spec.models, job.device, job.computing)),
+          chosen_(choose_labels(models_.front().labels, spec.labels).labels) {
+        const ModelFolder& first = models_.front();
+        const bool tokens = first.network->reads_tokens();
+        if (tokens) spec.require_tokens_fit();
+        if (!spec.by_records() && !first.bins() &&
+            (!tokens || first.info.task == examples::Task::sequences)) {
+            throw ConfigError(
+                "--regions needs a bin model or a token model of windows; give --sequences to a sequence "
+                "model");
+        }
+    }
 
     std::span<const ModelFolder> models() const { return models_; }
-    void open_outputs(std::span<const genome::Contig> contigs) {
-        outputs_.emplace(spec_.outputs, models_.front().labels, chosen_, provenance_of(spec_, models_),
-                         LetterTrack::own, contigs, threads_);
-    }
-    /// Adds a region of bin models, at most as long as a window's core.
-    void add_region(const rows::Row& row, const std::string& dna, const genome::Interval& where,
-                    const SequenceOf& sequence_of) {
-        if (reads_tokens()) return add_tokens(row, dna, {where, where, false, sequence_of});
-        add(row, dna, [&] { return region_score(models_, spec_.strands, where, sequence_of); });
-    }
-    void add_record(const rows::Row& row, const std::string& dna) {
-        add(
-            row, dna, [&] { return record_score(models_, std::ssize(dna)); });
-    }
-    bool reads_tokens() const { return models_.front().network->reads_tokens(); }
-    /// Adds a region or record that token models score.
-    void add_tokens(const rows::Row& row, const std::string& dna, const TokenRow& where) {
+    std::span<const std::size_t> chosen() const { return chosen_; }
+    /// (selected labels, bases, 4) hypothetical contributions; NaN where there are none.
+    std::vector<float> scores(const LetterRow& row, AttributeReport& report) const {
         stop_if_asked();
-        constexpr std::size_t letters = dna_letters.size();
-        std::vector<float> scores(chosen_.size() * dna.size() * letters,
+        report.bases += std::ssize(row.dna);
+        std::vector<float> scores(chosen_.size() * row.dna.size() * dna_letters.size(),
                                   std::numeric_limits<float>::quiet_NaN());
-        const TokenContributions found = token_contributions(models_, spec_, chosen_, where);
-        const at::Tensor of_bases = found.of_bases.contiguous();
-        for (std::size_t i = 0; i < chosen_.size() * dna.size(); ++i) {
-            const std::size_t letter = dna_letters.find(dna[i % dna.size()]);
-            if (letter < letters) scores[i * letters + letter] = of_bases.const_data_ptr<float>()[i];
-        }
-        outputs_->write(row, dna, scores);
-        report_.bases += std::ssize(dna);
-        report_.gap += found.gap;
-        report_.difference += found.difference;
-    }
-    AttributeReport& report() { return report_; }
-    void commit() { outputs_->commit(); }
-
-private:
-    template <typename Score>
-    void add(const rows::Row& row, const std::string& dna, const Score& score) {
-        stop_if_asked();
-        std::vector<float> scores(chosen_.size() * dna.size() * dna_letters.size(),
-                                  std::numeric_limits<float>::quiet_NaN());
-        if (dna.find_first_not_of('N') != std::string::npos) {
-            const at::Tensor found = contributions(dna, score()).to(at::kCPU).contiguous();
+        if (models_.front().network->reads_tokens()) {
+            add_tokens(row, scores, report);
+        } else if (row.dna.find_first_not_of('N') != std::string::npos) {
+            const RowScore score = models_.front().bins()
+                                       ? region_score(models_, spec_.strands, row.where, row.sequence_of)
+                                       : record_score(models_, std::ssize(row.dna));
+            const at::Tensor found = contributions(row.dna, score, report).to(at::kCPU).contiguous();
             std::copy_n(found.const_data_ptr<float>(), scores.size(), scores.begin());
         }
-        outputs_->write(row, dna, scores);
-        report_.bases += std::ssize(dna);
+        return scores;
+    }
+
+private:
+    void add_tokens(const LetterRow& row, std::vector<float>& scores, AttributeReport& report) const {
+        const TokenContributions found = token_contributions(models_, spec_, chosen_, row);
+        const at::Tensor of_bases = found.of_bases.contiguous();
+        for (std::size_t i = 0; i < chosen_.size() * row.dna.size(); ++i) {
+            const std::size_t letter = dna_letters.find(row.dna[i % row.dna.size()]);
+            if (letter < dna_letters.size())
+                scores[i * dna_letters.size() + letter] = of_bases.const_data_ptr<float>()[i];
+        }
+        report.gap += found.gap;
+        report.difference += found.difference;
     }
 
     /// (references, length, 4).
@@ -242,7 +222,7 @@ private:
     }
 
     /// (selected labels, length, 4).
-    at::Tensor contributions(const std::string& dna, const RowScore& score) {
+    at::Tensor contributions(const std::string& dna, const RowScore& score, AttributeReport& report) const {
         using enum AttributionMethod;
         bins::Attributed what{score.scores, letters_of(dna, models_.front().network->device()), chosen_,
                               score.at_once};
@@ -253,7 +233,8 @@ private:
         const at::Tensor others = references(dna, what.letters);
         const at::Tensor differences = bins::score_differences(what, others);
         const double difference = differences.abs().sum().item<double>(),
-                     enough = std::max(most_gap * difference, least_gap * std::ssize(chosen_));
+                     enough =
+                         std::max(most_gap * difference, least_gap * static_cast<double>(chosen_.size()));
         at::Tensor found;
         double gap = 0;
         for (int doubled = 0; doubled <= most_doublings && (doubled == 0 || gap > enough); ++doubled) {
@@ -263,8 +244,8 @@ private:
             const at::Tensor sums = (found * what.letters).sum({1, 2}).to(at::kCPU, at::kDouble);
             gap = (sums - differences).abs().sum().item<double>();
         }
-        report_.gap += gap;
-        report_.difference += difference;
+        report.gap += gap;
+        report.difference += difference;
         return centered(found);
     }
     at::Tensor centered(const at::Tensor& scores) const {
@@ -274,107 +255,37 @@ private:
     const AttributeSpec& spec_;
     std::vector<ModelFolder> models_;
     std::vector<std::size_t> chosen_;
-    int threads_;
-    std::optional<LetterOutputs> outputs_;
-    AttributeReport report_;
 };
-
-void attribute_regions(const AttributeSpec& spec, Attributor& attributor, Progress& progress) {
-    const ModelFolder& first = attributor.models().front();
-    if (!first.bins() && (!attributor.reads_tokens() || first.info.task == examples::Task::sequences)) {
-        throw ConfigError(
-            "--regions needs a bin model or a token model of windows; give --sequences to a sequence model");
-    }
-    const auto reference = genome::open_references(spec.references);
-    if (const auto warning = other_build(first.info, *reference)) log_warning("{}", *warning);
-    const RowWindows windows(attributor.models(), true);
-    const std::int64_t tile =
-        first.bins() ? first.bins()->grid().core_bins() * first.bins()->grid().bin : windows.bounds.size();
-    const rows::RegionOptions options{.anchor = rows::Anchor::itself, .can_skip = false, .tile = tile};
-    rows::RegionReader regions(spec.regions, *reference, options);
-    attributor.open_outputs(reference->contigs());
-    LetterOutputs::require_one_length(spec.outputs, spec.regions, *reference, options);
-    const SequenceOf sequence_of = [&](const genome::Interval& where) { return reference->fetch(where); };
-    while (auto row = regions.next()) {
-        regions.fill(*row);
-        attributor.report().tiled += row->last_of_line ? 0 : 1;
-        if (row->sequence.empty()) continue;
-        if (!first.bins()) {
-            const genome::Strand strand = row->head.strand;
-            attributor.add_tokens(
-                row->head, row->sequence,
-                {row->window, windows.of(row->window, strand), windows.reverse(strand), sequence_of});
-        } else {
-            attributor.add_region(row->head, row->sequence, row->window, sequence_of);
-        }
-        progress.update(attributor.report().bases);
-    }
-    regions.report();
-}
-
-/// Adds a record of a bin model, in tiles as long as a window's core. As in predict, the record is treated as
-/// a contig.
-void add_tiles(Attributor& attributor, const rows::SequenceRecord& record, const fs::path& path) {
-    const bins::Grid grid = attributor.models().front().bins()->grid();
-    const std::int64_t length = std::ssize(record.sequence), tile = grid.core_bins() * grid.bin;
-    if (length < grid.bin) {
-        throw InputError(
-            fmt::format("has a sequence of {} bases; the model scores bins of {}", length, grid.bin), path,
-            record.line);
-    }
-    const SequenceOf sequence_of = sequence_of_record(record.sequence);
-    for (std::int64_t begin = 0; begin < length; begin += tile) {
-        rows::Row row;
-        row.where = {record.id, begin, std::min(begin + tile, length)};
-        attributor.report().tiled += begin > 0 ? 1 : 0;
-        attributor.add_region(row, sequence_of(row.where), row.where, sequence_of);
-    }
-}
-
-void attribute_records(const AttributeSpec& spec, Attributor& attributor, Progress& progress) {
-    rows::SequenceReader reader(spec.sequences, {});
-    rows::LetterCounts letters;
-    attributor.open_outputs({});
-    const RowWindows windows(attributor.models(), false);
-    while (auto record = reader.next()) {
-        rows::normalise(*record, letters, reader.path());
-        if (attributor.models().front().bins()) {
-            add_tiles(attributor, *record, reader.path());
-        } else {
-            rows::Row row;
-            row.where = {record->id, 0, std::ssize(record->sequence)};
-            const SequenceOf sequence_of = sequence_of_record(record->sequence);
-            if (attributor.reads_tokens()) {
-                attributor.add_tokens(row, record->sequence,
-                                      {row.where, windows.of(row.where, {}), false, sequence_of});
-            } else {
-                attributor.add_record(row, record->sequence);
-            }
-        }
-        progress.update(attributor.report().bases);
-    }
-    if (letters.others > 0) log_warning("{}: {}", reader.path().string(), letters.complaint());
-}
 
 }  // namespace
 
 AttributeReport attribute(const AttributeSpec& spec) {
     const auto start = std::chrono::steady_clock::now();
     spec.validate();
-    const bool by_regions = !spec.regions.empty();
     AttributeSpec own = spec;
-    own.outputs.tracks = by_regions;
+    own.outputs.tracks = !spec.by_records();
     LetterOutputs::prepare(own.outputs);
-    require_readable(by_regions ? spec.regions : spec.sequences);
+    require_readable(spec.by_records() ? spec.sequences : spec.regions);
     const Job job = open_job(spec);
-    std::vector<ModelFolder> models = open_letter_models(spec.models, job.device, job.computing);
-    if (models.front().network->reads_tokens()) spec.require_tokens_fit();
-    Attributor attributor(own, std::move(models), job.threads);
+    const Attributor attributor(own, job);
+    const ModelFolder& first = attributor.models().front();
+    std::int64_t tile = spec.by_records() ? 0 : first.info.window.size();
+    if (const auto bins = first.bins()) tile = bins->grid().core_bins() * bins->grid().bin;
+    LetterRows rows(own, first, tile, {.can_skip = false});
+    LetterOutputs outputs(own.outputs, first.labels, attributor.chosen(),
+                          provenance_of(own, attributor.models()), LetterTrack::own, rows.contigs(),
+                          job.threads);
+    rows.require_one_length(own.outputs);
+    AttributeReport report;
     Progress progress("Attributing", "bases", 0);
-    by_regions ? attribute_regions(own, attributor, progress) : attribute_records(own, attributor, progress);
+    while (const auto row = rows.next()) {
+        outputs.write(row->head, row->dna, attributor.scores(*row, report));
+        progress.update(report.bases);
+    }
+    rows.report();
     progress.finish();
-    attributor.commit();
-    AttributeReport report = attributor.report();
+    outputs.commit();
+    report.tiled = rows.tiled();
     report.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
     return report;
 }

@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "bigbird/core/error.hpp"
 #include "bigbird/core/interrupt.hpp"
-#include "bigbird/core/log.hpp"
-#include "bigbird/core/parallel.hpp"
 #include "bigbird/core/progress.hpp"
 #include "bigbird/core/rng.hpp"
 #include "bigbird/outputs/effect_background.hpp"
 #include "bigbird/task_models/score/score.hpp"
+#include "bigbird/task_models/score/score_rows.hpp"
 #include "bigbird/task_models/score/variant_scorers.hpp"
 
 #include <algorithm>
 #include <chrono>
+#include <iterator>
 #include <tuple>
 
 namespace bigbird::task_models {
@@ -78,19 +78,18 @@ private:
 
 /// Returns the effects by label, and keeps only the scored rows in `rows`. If `counted`, the rows are also
 /// settled.
-std::vector<std::vector<float>> score(VariantScorer& scorer, rows::VariantRows& all, bool counted,
-                                      std::vector<rows::VariantRow>& rows, int threads, Progress& progress) {
-    std::vector<std::vector<float>> of_labels(scorer.labels().size());
+std::vector<std::vector<float>> score(VariantWork& work, bool counted, std::vector<rows::VariantRow>& rows,
+                                      Progress& progress) {
+    std::vector<std::vector<float>> of_labels(work.scorer->labels.size());
     std::vector<rows::VariantRow> scored;
     for (std::size_t begin = 0; begin < rows.size(); begin += rows_a_chunk) {
         stop_if_asked();
         const std::size_t count = std::min(rows_a_chunk, rows.size() - begin);
         const std::span<rows::VariantRow> chunk = std::span(rows).subspan(begin, count);
-        parallel_for(std::ssize(chunk), threads,
-                     [&](std::int64_t i) { all.fill(chunk[static_cast<std::size_t>(i)]); });
+        fill_rows(work.rows, chunk, work.threads);
         for (const rows::VariantRow& row : chunk)
-            if (counted) all.settle(row);
-        const std::vector<AlleleEffects> effects = scorer.score(chunk, threads);
+            if (counted) work.rows.settle(row);
+        const std::vector<AlleleEffects> effects = work.scorer->score(chunk, work.threads);
         for (std::size_t i = 0; i < count; ++i) {
             for (std::size_t label = 0; label < effects[i].size(); ++label)
                 of_labels[label].push_back(effects[i][label].log_odds);
@@ -105,16 +104,6 @@ std::vector<std::vector<float>> score(VariantScorer& scorer, rows::VariantRows& 
     return of_labels;
 }
 
-std::vector<float> quantiles_of_labels(std::vector<std::vector<float>> effects,
-                                       std::span<const double> levels) {
-    std::vector<float> all;
-    for (std::vector<float>& of_label : effects) {
-        const std::vector<float> some = outputs::quantiles_of(std::move(of_label), levels);
-        all.insert(all.end(), some.begin(), some.end());
-    }
-    return all;
-}
-
 }  // namespace
 
 BackgroundReport build_background(const BackgroundSpec& spec) {
@@ -123,32 +112,29 @@ BackgroundReport build_background(const BackgroundSpec& spec) {
     if (spec.variants == "-")
         throw ConfigError("build-background reads the variants twice: give --variants as a file");
     prepare_output(spec.output, spec.outputs.overwrite);
-    const int threads = resolve_threads(spec.threads);
-    const std::unique_ptr<genome::ReferenceGenome> reference = genome::open_references(spec.references);
-    const std::unique_ptr<VariantScorer> scorer = load_variant_scorer(spec);
-    if (const auto warning = scorer->other_build(*reference)) log_warning("{}", *warning);
-    std::optional<rows::TssIndex> tss;
-    if (const auto bounds = scorer->about_tss()) tss.emplace(spec.tss, *reference, *bounds);
-    rows::VariantRows all(spec.variants, *reference, scorer->window(), false, tss ? &*tss : nullptr,
-                          scorer->begin_of(), scorer->aligned());
-    std::vector<rows::VariantRow> drawn = draw_rows(spec, all);
+    VariantWork work(spec);
+    std::vector<rows::VariantRow> drawn = draw_rows(spec, work.rows);
     outputs::EffectBackground background;
-    background.run = run_of(*scorer, spec);
-    background.labels = scorer->labels();
+    background.run = work.scorer->run;
+    background.labels = work.scorer->labels;
     background.seed = spec.seed;
     background.levels = outputs::background_levels();
     const auto ranked = [&](std::vector<rows::VariantRow>& rows, const char* what, bool counted) {
         Progress progress("Scoring", what, std::ssize(rows));
-        auto effects = score(*scorer, all, counted, rows, threads, progress);
+        auto effects = score(work, counted, rows, progress);
         progress.finish();
-        return quantiles_of_labels(std::move(effects), background.levels);
+        std::vector<float> quantiles;
+        for (std::vector<float>& of_label : effects)
+            std::ranges::copy(outputs::quantiles_of(std::move(of_label), background.levels),
+                              std::back_inserter(quantiles));
+        return quantiles;
     };
     background.of_variants = ranked(drawn, "variants", true);
     background.variants = std::ssize(drawn);
-    all.report(false, spec.skip_invalid);
+    work.rows.report(false, spec.skip_invalid);
     if (drawn.empty())
         throw InputError("has no variants that the model can score on this reference", spec.variants);
-    Shuffler shuffler(*reference, spec.seed);
+    Shuffler shuffler(*work.reference, spec.seed);
     std::vector<rows::VariantRow> moved;
     for (std::int64_t i = 0; i < spec.count; ++i)
         moved.push_back(shuffler.shuffled(drawn));

@@ -34,8 +34,6 @@ namespace fs = std::filesystem;
 
 namespace {
 
-// The interface between embed() and models: rows in, vectors out.
-
 /// The vectors of a row.
 struct RowVectors {
     /// A token of the window, and its bases.
@@ -47,72 +45,19 @@ struct RowVectors {
     std::vector<Token> tokens;  ///< with EmbedPooling::token
 };
 
+/// The interface between embed() and models: rows in, vectors out.
 class RowEmbedder {
 public:
     virtual ~RowEmbedder() = default;
-    /// The length of a vector.
-    virtual std::int64_t hidden_size() const = 0;
-    /// The layer's name in outputs: "0", the embeddings, "1" …, or "last".
-    virtual std::string layer() const = 0;
     /// Whether a row is computed together with the row before it. A job in parts then puts them into the same
     /// part.
     virtual bool together(const rows::RegionRow&, const rows::RegionRow&) const { return false; }
     /// The vectors of filled rows, in order. May change their statuses to truncated.
     virtual std::vector<RowVectors> embed(std::span<rows::RegionRow> rows) = 0;
+
+    std::int64_t hidden_size = 0;  ///< the length of a vector
+    std::string layer;             ///< the layer's name in outputs: "0", the embeddings, "1" …, or "last"
 };
-
-/// The encoder of any network.
-class Encoder {
-public:
-    Encoder(const fs::path& directory, const Job& job)
-        : model_(model::load_encoder(directory, job.device).model),
-          device_(job.device),
-          compute_(job.computing.type) {
-        model_->set_attention_backend(job.computing.attention);
-    }
-    const model::BigBirdConfig& config() const { return model_->config(); }
-    const at::Device& device() const { return device_; }
-    /// (batch, length, hidden) of a layer
-    at::Tensor hidden(const model::EncoderInput& input, std::int64_t layer) {
-        const training::Autocast autocast(compute_, device_);
-        const bool last = layer == config().num_hidden_layers;
-        const model::EncoderOutput output = model_->encode(input, !last);
-        return last ? output.hidden : output.hidden_states[static_cast<std::size_t>(layer)];
-    }
-
-private:
-    model::PreTrainingModel model_;
-    at::Device device_;
-    training::ComputeType compute_;
-};
-
-/// (tokens or 1, hidden) float32 on the CPU for each sequence.
-std::vector<at::Tensor> vectors_of(Encoder& encoder, std::span<const model::TokenSequence> sequences,
-                                   EmbedPooling pooling, std::int64_t layer, std::int64_t batch_tokens) {
-    const at::NoGradGuard no_gradients;
-    std::vector<at::Tensor> vectors(sequences.size());
-    for (const auto& group :
-         model::group_by_blocks(sequences, encoder.config().pattern.block_size, batch_tokens,
-                                model::sizes_for_scores(encoder.device()))) {
-        stop_if_asked();
-        const at::Tensor hidden =  // (batch, length, hidden)
-            encoder.hidden(gather_input(sequences, group, encoder.config(), encoder.device()), layer)
-                .to(at::kCPU, at::kFloat);
-        for (std::size_t row = 0; row < group.size(); ++row) {
-            const auto tokens = std::ssize(sequences[group[row]].ids);
-            const at::Tensor one = hidden[static_cast<std::int64_t>(row)];  // (length, hidden)
-            at::Tensor& vector = vectors[group[row]];
-            if (pooling == EmbedPooling::cls) {
-                vector = one.slice(0, 0, 1);
-            } else {
-                vector = one.slice(0, 1, tokens - 1);  // without [CLS] and [SEP]
-                if (pooling == EmbedPooling::mean) vector = vector.mean(0, true);
-            }
-            vector = vector.contiguous();
-        }
-    }
-    return vectors;
-}
 
 std::int64_t chosen_layer(const EmbedSpec& spec, const model::BigBirdConfig& config) {
     if (spec.layer > config.num_hidden_layers || spec.layer < -1) {
@@ -122,19 +67,23 @@ std::int64_t chosen_layer(const EmbedSpec& spec, const model::BigBirdConfig& con
     return spec.layer < 0 ? config.num_hidden_layers : spec.layer;
 }
 
+/// Embeds rows with the encoder of a token model, pretrained or fine-tuned. `spec` must outlive it. Throws
+/// InputError. Throws ConfigError if the model does not have the layer.
 class TokenEmbedder : public RowEmbedder {
 public:
     TokenEmbedder(const EmbedSpec& spec, const fs::path& directory, const Job& job)
         : spec_(spec),
           job_(job),
-          encoder_(directory, job),
-          tokenizer_(model::read_tokenizer(directory, encoder_.config())),
-          layer_(chosen_layer(spec, encoder_.config())) {}
-    std::int64_t hidden_size() const override { return encoder_.config().hidden_size; }
-    std::string layer() const override { return std::to_string(layer_); }
+          model_(model::load_encoder(directory, job.device).model),
+          tokenizer_(model::read_tokenizer(directory, model_->config())),
+          layer_(chosen_layer(spec, model_->config())) {
+        model_->set_attention_backend(job.computing.attention);
+        hidden_size = model_->config().hidden_size;
+        layer = std::to_string(layer_);
+    }
     std::vector<RowVectors> embed(std::span<rows::RegionRow> rows) override {
         std::vector<EncodedWindow> windows(rows.size());
-        const std::int64_t most = max_tokens(encoder_.config());
+        const std::int64_t most = max_tokens(model_->config());
         parallel_for(std::ssize(rows), job_.threads, [&](std::int64_t i) {
             const auto index = static_cast<std::size_t>(i);
             if (rows::is_scored(rows[index].head.status))
@@ -143,8 +92,7 @@ public:
         std::vector<model::TokenSequence> sequences;
         for (const EncodedWindow& window : windows)
             if (!window.all_n()) sequences.push_back({window.ids, {}});
-        const std::vector<at::Tensor> vectors =
-            vectors_of(encoder_, sequences, spec_.pooling, layer_, job_.batch_tokens);
+        const std::vector<at::Tensor> vectors = vectors_of(sequences);
         std::vector<RowVectors> all(rows.size());
         for (std::size_t i = 0, next = 0; i < rows.size(); ++i) {
             if (windows[i].truncated) rows[i].head.status = rows::RowStatus::truncated;
@@ -156,6 +104,39 @@ public:
     }
 
 private:
+    /// (batch, length, hidden) of the chosen layer.
+    at::Tensor hidden(const model::EncoderInput& input) {
+        const training::Autocast autocast(job_.computing.type, job_.device);
+        const bool last = layer_ == model_->config().num_hidden_layers;
+        const model::EncoderOutput output = model_->encode(input, !last);
+        return last ? output.hidden : output.hidden_states[static_cast<std::size_t>(layer_)];
+    }
+    /// (tokens or 1, hidden) float32 on the CPU for each sequence.
+    std::vector<at::Tensor> vectors_of(std::span<const model::TokenSequence> sequences) {
+        const at::NoGradGuard no_gradients;
+        std::vector<at::Tensor> vectors(sequences.size());
+        const model::BigBirdConfig& config = model_->config();
+        for (const auto& group :
+             model::group_by_blocks(sequences, config.pattern.block_size, job_.batch_tokens,
+                                    model::sizes_for_scores(job_.device))) {
+            stop_if_asked();
+            const at::Tensor all =  // (batch, length, hidden)
+                hidden(gather_input(sequences, group, config, job_.device)).to(at::kCPU, at::kFloat);
+            for (std::size_t row = 0; row < group.size(); ++row) {
+                const auto tokens = std::ssize(sequences[group[row]].ids);
+                const at::Tensor one = all[static_cast<std::int64_t>(row)];  // (length, hidden)
+                at::Tensor& vector = vectors[group[row]];
+                if (spec_.pooling == EmbedPooling::cls) {
+                    vector = one.slice(0, 0, 1);
+                } else {
+                    vector = one.slice(0, 1, tokens - 1);  // without [CLS] and [SEP]
+                    if (spec_.pooling == EmbedPooling::mean) vector = vector.mean(0, true);
+                }
+                vector = vector.contiguous();
+            }
+        }
+        return vectors;
+    }
     std::vector<RowVectors::Token> tokens_of(const EncodedWindow& window) const {
         const std::vector<TokenSpan> spans = token_spans(window, tokenizer_);
         std::vector<RowVectors::Token> tokens;
@@ -166,19 +147,22 @@ private:
 
     const EmbedSpec& spec_;
     Job job_;
-    Encoder encoder_;
+    model::PreTrainingModel model_;
     tokenizer::DnaTokenizer tokenizer_;
     std::int64_t layer_;
 };
 
-void require_fit(const EmbedSpec& spec, const bins::Grid& grid) {
+/// Opens a bin model. Throws ConfigError if the spec requests layers, tokens or a row's strand, which this
+/// network does not support.
+std::shared_ptr<BinNetwork> bin_network(const EmbedSpec& spec, const fs::path& directory, const Job& job) {
+    const auto network = open_model(directory, examples::Task::chromatin, job.device, job.computing).bins();
     const auto refuse = [](bool given, const std::string& option, const std::string& why) {
         if (given) throw ConfigError(option + " is not of models of bins: " + why);
     };
     refuse(spec.pooling != EmbedPooling::mean, "--pooling", "a row gets the mean over its bins");
     refuse(spec.layer != -1, "--layer", "only the last layer is read");
     refuse(spec.use_strand, "--strand", "windows lie on a grid of the reference");
-    grid.validate();
+    return network;
 }
 
 /// (windows, window_bins, hidden) on the CPU.
@@ -190,6 +174,8 @@ at::Tensor features_of(const BinNetwork& network, std::span<const std::string> w
     return network.features(encoded).narrow(2, 0, network.hidden_size()).to(at::kCPU).contiguous();
 }
 
+/// Embeds rows with bigbird-bins: the mean of the last layer over the bins that a row overlaps
+/// (grid_rows.hpp).
 class BinEmbedder : public RowEmbedder {
 public:
     BinEmbedder(std::shared_ptr<BinNetwork> network, const genome::ReferenceGenome& genome,
@@ -197,9 +183,10 @@ public:
         : network_(std::move(network)),
           sequence_of_([&genome](const genome::Interval& where) { return genome.fetch(where); }),
           reader_(network_->grid(), sequence_of_, windows_at_once(*network_, batch_tokens),
-                  [this](std::span<const std::string> windows) { return features_of(*network_, windows); }) {}
-    std::int64_t hidden_size() const override { return network_->hidden_size(); }
-    std::string layer() const override { return "last"; }
+                  [this](std::span<const std::string> windows) { return features_of(*network_, windows); }) {
+        hidden_size = network_->hidden_size();
+        layer = "last";
+    }
     bool together(const rows::RegionRow& before, const rows::RegionRow& row) const override {
         return begin_in_one_window(network_->grid(), before.window, row.window);
     }
@@ -207,10 +194,10 @@ public:
         std::vector<GridRow> where;
         for (const rows::RegionRow& row : rows)
             where.push_back({row.window, rows::is_scored(row.head.status)});
-        std::vector<double> sums(rows.size() * static_cast<std::size_t>(hidden_size()));
-        reader_.add(where, hidden_size(), sums, {});
+        std::vector<double> sums(rows.size() * static_cast<std::size_t>(hidden_size));
+        reader_.add(where, hidden_size, sums, {});
         const at::Tensor vectors =
-            at::tensor(sums, at::kDouble).to(at::kFloat).view({std::ssize(rows), 1, hidden_size()});
+            at::tensor(sums, at::kDouble).to(at::kFloat).view({std::ssize(rows), 1, hidden_size});
         std::vector<RowVectors> all(rows.size());
         for (std::size_t i = 0; i < rows.size(); ++i)
             if (where[i].wanted) all[i].vectors = vectors[static_cast<std::int64_t>(i)];
@@ -222,23 +209,6 @@ private:
     SequenceOf sequence_of_;
     GridRows reader_;
 };
-
-/// Embeds rows with the encoder of a token model, pretrained or fine-tuned. `spec` must outlive the result.
-/// Throws InputError. Throws ConfigError if the model does not have the layer.
-std::unique_ptr<RowEmbedder> token_embedder(const EmbedSpec& spec, const fs::path& directory,
-                                            const Job& job) {
-    return std::make_unique<TokenEmbedder>(spec, directory, job);
-}
-
-/// Embeds rows with bigbird-bins: the mean of the last layer over the bins that a row overlaps
-/// (grid_rows.hpp). Throws ConfigError if the spec requests layers, tokens or a row's strand, which this
-/// network does not support.
-std::unique_ptr<RowEmbedder> bin_embedder(const EmbedSpec& spec, const fs::path& directory,
-                                          const genome::ReferenceGenome& genome, const Job& job) {
-    const ModelFolder model = open_model(directory, examples::Task::chromatin, job.device, job.computing);
-    require_fit(spec, model.bins()->grid());
-    return std::make_unique<BinEmbedder>(model.bins(), genome, job.batch_tokens);
-}
 
 constexpr std::size_t rows_a_chunk = 256;
 
@@ -258,7 +228,7 @@ bool reads_bases(const fs::path& directory) {
     return is_task_model(directory) && read_task_info(directory).architecture == bins_architecture;
 }
 
-outputs::TableSchema schema_of(const EmbedSpec& spec, const std::string& layer, std::int64_t hidden,
+outputs::TableSchema schema_of(const EmbedSpec& spec, const RowEmbedder& embedder,
                                const std::string& sha256) {
     outputs::TableSchema schema;
     schema.head = outputs::region_head();
@@ -267,14 +237,14 @@ outputs::TableSchema schema_of(const EmbedSpec& spec, const std::string& layer, 
             schema.head.push_back({name, outputs::FieldKind::integer});
         schema.head.push_back({"piece", outputs::FieldKind::text});
     }
-    for (std::int64_t i = 0; i < hidden; ++i) {
+    for (std::int64_t i = 0; i < embedder.hidden_size; ++i) {
         const std::string name = fmt::format("d{}", i);
         schema.columns.push_back({name, i, ".", name, name});
     }
     schema.provenance = {{"bigbird-dna", std::string(version())},
                          {"model_sha256", sha256},
                          {"pooling", std::string(word_of(embed_pooling_choices, spec.pooling))},
-                         {"layer", layer}};
+                         {"layer", embedder.layer}};
     if (spec.window > 0) schema.provenance.emplace_back("window", std::to_string(spec.window));
     return schema;
 }
@@ -288,64 +258,31 @@ outputs::OutputSpec output_spec(const EmbedSpec& spec) {
     return outputs;
 }
 
-/// Writes the vectors of rows to the outputs, and counts them.
-class VectorWriter {
-public:
-    VectorWriter(const EmbedSpec& spec, outputs::Outputs& outputs)
-        : by_token_(spec.pooling == EmbedPooling::token), outputs_(outputs) {}
-
-    void write(const rows::RegionRow& row, const RowVectors& of_row) {
-        outputs_.begin_segment(row.segment);
-        const rows::RegionFields region = rows::fields_of(row.head);
-        ++report_.rows;
-        report_.truncated += row.head.status == rows::RowStatus::truncated ? 1 : 0;
-        if (!of_row.vectors.defined()) return write(region, 0, {.piece = "."}, {});
-        ++report_.embedded;
-        const auto hidden = static_cast<std::size_t>(of_row.vectors.size(1));
-        const float* values = of_row.vectors.const_data_ptr<float>();
-        if (!by_token_) return write(region, 0, {}, {values, hidden});
-        std::int64_t number = 0;
-        for (const RowVectors::Token& token : of_row.tokens) {
-            write(region, ++number, token, {values, hidden});
-            values += hidden;
-        }
-    }
-    const EmbedReport& report() const { return report_; }
-
-private:
-    /// With token pooling, writes token, token_start, token_end and piece after a region's fields.
-    void write(const rows::RegionFields& region, std::int64_t number, const RowVectors::Token& token,
-               std::span<const float> values) {
+/// Writes the vectors of a row to the outputs, and counts it.
+void write_row(const rows::RegionRow& row, const RowVectors& found, bool by_token, outputs::Outputs& outputs,
+               EmbedReport& report) {
+    outputs.begin_segment(row.segment);
+    const rows::RegionFields region = rows::fields_of(row.head);
+    // With token pooling, token, token_start, token_end and piece follow the region's fields.
+    const auto write = [&](std::int64_t number, const RowVectors::Token& token,
+                           std::span<const float> values) {
         std::vector<rows::Field> fields(region.begin(), region.end());
-        if (by_token_)
+        if (by_token)
             fields.insert(fields.end(), {number, token.begin, token.end, std::string_view(token.piece)});
-        outputs_.write(fields, values);
-    }
-
-    bool by_token_;
-    outputs::Outputs& outputs_;
-    EmbedReport report_;
-};
-
-struct Chunk {
-    std::vector<rows::RegionRow> rows;
-};
-
-EmbedReport embed_rows(rows::RowSource& source, RowEmbedder& embedder, VectorWriter writer, int threads) {
-    Progress progress("Embedding", "rows", source.total());
-    std::int64_t embedded = 0;
-    const auto score = [&](Chunk& chunk) {
-        auto vectors = embedder.embed(chunk.rows);
-        progress.update(embedded += std::ssize(chunk.rows));
-        return vectors;
+        outputs.write(fields, values);
     };
-    score_rows([&] { return Chunk{read_rows(source, rows_a_chunk, threads)}; }, score,
-               [&](const Chunk& chunk, const std::vector<RowVectors>& vectors) {
-                   for (std::size_t i = 0; i < chunk.rows.size(); ++i)
-                       writer.write(chunk.rows[i], vectors[i]);
-               });
-    progress.finish();
-    return writer.report();
+    ++report.rows;
+    report.truncated += row.head.status == rows::RowStatus::truncated ? 1 : 0;
+    if (!found.vectors.defined()) return write(0, {.piece = "."}, {});
+    ++report.embedded;
+    const auto hidden = static_cast<std::size_t>(found.vectors.size(1));
+    const float* values = found.vectors.const_data_ptr<float>();
+    if (!by_token) return write(0, {}, {values, hidden});
+    std::int64_t number = 0;
+    for (const RowVectors::Token& token : found.tokens) {
+        write(++number, token, {values, hidden});
+        values += hidden;
+    }
 }
 
 }  // namespace
@@ -360,10 +297,14 @@ EmbedReport embed(const EmbedSpec& spec) {
         by_regions ? genome::open_references(spec.references) : genome::open_records(spec.sequences);
     const Job job = open_job(spec);
     const fs::path directory = training::find_model(spec.model);
-    const std::unique_ptr<RowEmbedder> embedder = reads_bases(directory)
-                                                      ? bin_embedder(spec, directory, *genome, job)
-                                                      : token_embedder(spec, directory, job);
-    std::unique_ptr<rows::RowSource> source = source_of(spec, *genome, reads_bases(directory));
+    const bool by_bins = reads_bases(directory);
+    std::unique_ptr<RowEmbedder> embedder;
+    if (by_bins)
+        embedder =
+            std::make_unique<BinEmbedder>(bin_network(spec, directory, job), *genome, job.batch_tokens);
+    else
+        embedder = std::make_unique<TokenEmbedder>(spec, directory, job);
+    std::unique_ptr<rows::RowSource> source = source_of(spec, *genome, by_bins);
     if (spec.outputs.shard) {
         source = shard_rows(
             std::move(source), *spec.outputs.shard,
@@ -371,11 +312,23 @@ EmbedReport embed(const EmbedSpec& spec) {
                 return embedder->together(before, row);
             });
     }
-    outputs::Outputs outputs(
-        output_spec(spec),
-        schema_of(spec, embedder->layer(), embedder->hidden_size(), model::weights_checksum(directory)), {},
-        {}, job.threads);
-    EmbedReport report = embed_rows(*source, *embedder, VectorWriter(spec, outputs), job.threads);
+    outputs::Outputs outputs(output_spec(spec),
+                             schema_of(spec, *embedder, model::weights_checksum(directory)), {}, {},
+                             job.threads);
+    EmbedReport report;  // only the writing thread uses it
+    Progress progress("Embedding", "rows", source->total());
+    std::int64_t embedded = 0;
+    const auto score = [&](std::vector<rows::RegionRow>& rows) {
+        auto vectors = embedder->embed(rows);
+        progress.update(embedded += std::ssize(rows));
+        return vectors;
+    };
+    score_rows([&] { return read_rows(*source, rows_a_chunk, job.threads); }, score,
+               [&](const std::vector<rows::RegionRow>& rows, const std::vector<RowVectors>& vectors) {
+                   for (std::size_t i = 0; i < rows.size(); ++i)
+                       write_row(rows[i], vectors[i], spec.pooling == EmbedPooling::token, outputs, report);
+               });
+    progress.finish();
     source->report();
     outputs.commit();
     report.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();

@@ -182,8 +182,7 @@ std::int64_t export_motifs(const ExportMotifsSpec& spec) {
     prepare_output(spec.output, spec.overwrite);
     const at::InferenceMode inference;
     const Job job = open_job(spec);
-    const TaskInfo info = read_task_info(training::find_model(spec.model));
-    const ModelFolder model = open_model(spec.model, info.task, job.device, job.computing);
+    const ModelFolder model = open_model(spec.model, std::nullopt, job.device, job.computing);
     const Filters filters = filters_of(model, spec.model);
     const auto reference =
         spec.references.empty() ? random_genome() : genome::open_references(spec.references);

@@ -12,7 +12,6 @@
 #include "bigbird/task_models/score/edited_windows.hpp"
 #include "bigbird/task_models/score/score.hpp"
 #include "bigbird/task_models/score/scorers.hpp"
-#include "bigbird/training/find_model.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -54,16 +53,16 @@ Scorer bin_scorer(const ModelFolder& model) {
 
 Scorer open_scorer(const MarginalizeSpec& spec) {
     const Job job = open_job(spec);
-    const TaskInfo info = read_task_info(training::find_model(spec.model));
-    const ModelFolder model = open_model(spec.model, info.task, job.device, job.computing);
+    const ModelFolder model = open_model(spec.model, std::nullopt, job.device, job.computing);
     if (model.bins()) return bin_scorer(model);
     const auto predictor = std::make_shared<Predictor>(std::vector{model}, Strands::none, job.batch_tokens);
-    const std::int64_t length = reads_records(info) ? record_length : info.window.size();
-    return {info,
+    const bool records = reads_records(model.info);
+    const std::int64_t length = records ? record_length : model.info.window.size();
+    return {model.info,
             model.labels,
             length,
             length / 2,
-            reads_records(info),
+            records,
             [predictor, job](const std::vector<std::string>& sequences) {
                 return predictor->score(predictor->encode(sequences, job.threads));
             }};

@@ -29,6 +29,8 @@ constexpr std::int64_t most_bases = std::int64_t{1} << 26;  ///< bases of a chun
 struct Chunk {
     std::vector<rows::RegionRow> rows;
     std::unique_ptr<PreparedRows> prepared;
+
+    bool empty() const { return rows.empty(); }
 };
 
 outputs::OutputSpec output_spec(const PredictSpec& spec) {
@@ -194,11 +196,6 @@ rows::Provenance provenance_of(const PredictSpec& spec, const RowScorer& predict
         provenance.emplace_back("split", word_of(split_choices, spec.split));
     }
     return provenance;
-}
-
-bool any_bins(std::span<const ModelFolder> models) {
-    return std::ranges::any_of(
-        models, [](const ModelFolder& model) { return model.bins() != nullptr; });
 }
 
 std::unique_ptr<RowScorer> make_scorer(const PredictSpec& spec, std::vector<ModelFolder> models,

@@ -4,10 +4,11 @@
 #include "bigbird/core/error.hpp"
 #include "bigbird/core/files.hpp"
 #include "bigbird/core/interrupt.hpp"
-#include "bigbird/core/parallel.hpp"
 #include "bigbird/core/progress.hpp"
 #include "bigbird/core/system/temporary_folder.hpp"
-#include "bigbird/rows/row.hpp"
+#include "bigbird/task_models/score/score.hpp"
+#include "bigbird/task_models/score/score_rows.hpp"
+#include "bigbird/task_models/score/variant_scorers.hpp"
 
 #include <sys/resource.h>
 
@@ -93,14 +94,30 @@ void add(const Run& run, std::span<const float> scores, Scored& all) {
     }
 }
 
+/// A permutation of 0 .. count - 1 whose every prefix is spread over the range.
+std::vector<std::size_t> spread_order(std::size_t count) {
+    std::vector<std::size_t> order;
+    if (count > 0) order.push_back(0);
+    for (std::size_t step = std::bit_ceil(count) / 2; step > 0; step /= 2)
+        for (std::size_t i = step; i < count; i += 2 * step)
+            order.push_back(i);
+    return order;
+}
+
+/// Peak memory of this process in bytes.
+std::int64_t most_memory() {
+    rusage usage{};
+    ::getrusage(RUSAGE_SELF, &usage);
+    return usage.ru_maxrss * 1024;
+}
+
 /// Counts the rows of all runs, and scores runs for about `limit` seconds.
 Trial try_runs(std::vector<Run> tried, const rows::RowSource& source, RowScorer& scorer, double limit,
                int threads) {
     Trial trial;
     for (Run& run : tried) {
         stop_if_asked();
-        parallel_for(std::ssize(run), threads,
-                     [&](std::int64_t i) { source.fill(run[static_cast<std::size_t>(i)]); });
+        fill_rows(source, std::span(run), threads);
         trial.rows += std::ssize(run);
         trial.with_sequence += std::ranges::count_if(run, has_sequence);
         std::ranges::copy_if(run, std::back_inserter(trial.blank.rows), std::not_fn(has_sequence));
@@ -165,22 +182,19 @@ double forecast_bytes(const TemporaryFolder& folder, const std::string& ending, 
     return fixed + growing * static_cast<double>(std::max<std::int64_t>(0, rows_out - 1));
 }
 
+/// Returns evenly spaced runs of adjacent rows, and adds the number of all rows to `rows`.
+std::vector<std::vector<rows::VariantRow>> keep_runs(rows::VariantRows& all, std::int64_t total,
+                                                     std::int64_t& rows) {
+    const std::int64_t stride = std::max(rows_a_run, total / runs);
+    std::vector<std::vector<rows::VariantRow>> kept;
+    for (; std::optional<rows::VariantRow> row = all.next(); ++rows) {
+        if (rows % stride == 0) kept.emplace_back();
+        if (rows % stride < rows_a_run) kept.back().push_back(std::move(*row));
+    }
+    return kept;
+}
+
 }  // namespace
-
-std::vector<std::size_t> spread_order(std::size_t count) {
-    std::vector<std::size_t> order;
-    if (count > 0) order.push_back(0);
-    for (std::size_t step = std::bit_ceil(count) / 2; step > 0; step /= 2)
-        for (std::size_t i = step; i < count; i += 2 * step)
-            order.push_back(i);
-    return order;
-}
-
-std::int64_t most_memory() {
-    rusage usage{};
-    ::getrusage(RUSAGE_SELF, &usage);
-    return usage.ru_maxrss * 1024;
-}
 
 PredictForecast forecast_rows(rows::RowSource& source, RowScorer& scorer, std::int64_t passes_a_window,
                               bool by_lines, const std::vector<std::string>& endings, const OpenOutput& open,
@@ -244,6 +258,53 @@ Json to_json(const PredictForecast& forecast) {
     for (const auto& [ending, bytes] : forecast.bytes)
         json["bytes"][ending] = bytes;
     return json;
+}
+
+VariantForecast forecast_variants(const VariantSpec& spec, double seconds_of_trial) {
+    spec.validate();
+    if (spec.variants == "-")
+        throw ConfigError("--dry-run reads the variants twice: give --variants as a file");
+    VariantWork work(spec);
+    VariantForecast forecast;
+    auto kept = keep_runs(work.rows, rows::count_variant_rows(spec.variants), forecast.alleles);
+    double seconds = 0;
+    const bool several = kept.size() > 1;
+    bool cold = several;  // the first run includes one-time setup
+    for (const std::size_t index : spread_order(kept.size())) {
+        stop_if_asked();
+        if (seconds > seconds_of_trial) break;
+        std::span<rows::VariantRow> run = kept[index];
+        if (several && run.size() > 1) {  // the rows before a run would have paid for its first window
+            work.rows.fill(run.front());
+            work.scorer->score(run.first(1), work.threads);
+            run = run.subspan(1);
+        }
+        const auto begin = std::chrono::steady_clock::now();
+        fill_rows(work.rows, run, work.threads);
+        const std::vector<AlleleEffects> effects = work.scorer->score(run, work.threads);
+        const auto taken = std::chrono::steady_clock::now() - begin;
+        if (std::exchange(cold, false)) continue;
+        seconds += std::chrono::duration<double>(taken).count();
+        forecast.tried += std::ssize(run);
+        forecast.scored += std::ranges::count_if(effects, [](const auto& some) { return !some.empty(); });
+    }
+    if (forecast.tried > 0)
+        forecast.seconds =
+            seconds / static_cast<double>(forecast.tried) * static_cast<double>(forecast.alleles);
+    forecast.memory = most_memory();
+    return forecast;
+}
+
+std::string describe(const VariantForecast& forecast) {
+    const auto tried = static_cast<double>(std::max<std::int64_t>(1, forecast.tried)),
+               all = static_cast<double>(std::max<std::int64_t>(1, forecast.alleles));
+    return fmt::format(
+        "alleles           {} ({:.0f} % of {} tried have scores)\n"
+        "seconds           {:.1f} ({}; {:.2f} ms per allele)\n"
+        "memory            {:.0f} MB, whatever the number of variants\n",
+        forecast.alleles, 100 * static_cast<double>(forecast.scored) / tried, forecast.tried,
+        forecast.seconds, Progress::duration(forecast.seconds), 1000 * forecast.seconds / all,
+        static_cast<double>(forecast.memory) / 1e6);
 }
 
 }  // namespace bigbird::task_models

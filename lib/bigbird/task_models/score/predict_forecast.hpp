@@ -40,10 +40,6 @@ PredictForecast forecast_rows(rows::RowSource& source, RowScorer& scorer, std::i
                               bool by_lines, const std::vector<std::string>& endings, const OpenOutput& open,
                               double seconds_of_trial, int threads);
 
-/// A permutation of 0 .. count - 1 whose every prefix is spread over the range.
-std::vector<std::size_t> spread_order(std::size_t count);
-/// Peak memory of this process in bytes.
-std::int64_t most_memory();
 /// Text for people, one fact per line.
 std::string describe(const PredictForecast& forecast);
 Json to_json(const PredictForecast& forecast);

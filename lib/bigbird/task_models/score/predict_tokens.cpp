@@ -43,6 +43,8 @@ struct Chunk {
     std::vector<genome::Interval> windows;
     std::vector<Reading> readings;
     std::vector<EncodedWindow> encoded;  ///< encoded windows per reading
+
+    bool empty() const { return rows.empty(); }
 };
 
 /// Cuts rows into pieces, and reads the windows that score them.

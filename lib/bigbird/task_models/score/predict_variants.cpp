@@ -6,20 +6,26 @@
 #include "bigbird/core/parts/shard.hpp"
 #include "bigbird/core/progress.hpp"
 #include "bigbird/core/version.hpp"
+#include "bigbird/genome/regions/variant_writer.hpp"
 #include "bigbird/outputs/effect_background.hpp"
 #include "bigbird/outputs/outputs.hpp"
+#include "bigbird/rows/text_fields.hpp"
 #include "bigbird/rows/variant_rows.hpp"
 #include "bigbird/task_models/score/score.hpp"
 #include "bigbird/task_models/score/score_rows.hpp"
-#include "bigbird/task_models/score/variant_files.hpp"
 #include "bigbird/task_models/score/variant_scorers.hpp"
 #include "bigbird/training/find_model.hpp"
 
 #include <algorithm>
 #include <chrono>
+#include <cmath>
+#include <limits>
+#include <memory>
+#include <numeric>
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace bigbird::task_models {
@@ -27,30 +33,6 @@ namespace bigbird::task_models {
 namespace fs = std::filesystem;
 
 namespace {
-
-// Ranks effects of variants in a background distribution.
-
-/// The background of a run: --background, or background.h5 in the folder of its only model.
-class EffectRanks {
-public:
-    /// Reads the background, if there is one. Call it while this process has one thread. Throws InputError.
-    explicit EffectRanks(const VariantSpec& spec);
-
-    /// Checks the background against the run (run_of) and its labels. Throws InputError if the background is
-    /// of another model, was built with other options, or lacks a label. If the model folder's own background
-    /// was built with other options, it is ignored with a warning.
-    void require(const rows::Provenance& run, std::span<const std::string> labels);
-    /// Whether there is a background.
-    bool known() const { return background_.has_value(); }
-    /// Sets quantiles and p-values. Thread-safe.
-    void fill(std::span<AlleleEffects> effects) const;
-
-private:
-    std::filesystem::path path_;
-    bool is_own_ = false;  ///< read from the model folder
-    std::optional<outputs::EffectBackground> background_;
-    std::vector<std::size_t> labels_;  ///< indices of the run's labels in the background
-};
 
 constexpr const char* checksum_key = "model_sha256";
 constexpr std::size_t shown_digits = 12;
@@ -71,63 +53,236 @@ std::string words_of(const rows::Provenance& run, const rows::Provenance& other)
     return words.empty() ? "defaults" : words;
 }
 
-EffectRanks::EffectRanks(const VariantSpec& spec) : path_(spec.background) {
-    if (path_.empty() && spec.models.size() == 1) {
-        path_ = training::find_model(spec.models.front()) / "background.h5";
-        is_own_ = true;
-        if (!is_there(path_)) path_.clear();
+/// The background of a run: --background, or background.h5 in the folder of its only model.
+class EffectRanks {
+public:
+    /// Reads the background, if there is one. Call it while this process has one thread. Throws InputError.
+    explicit EffectRanks(const VariantSpec& spec) : path_(spec.background) {
+        if (path_.empty() && spec.models.size() == 1) {
+            path_ = training::find_model(spec.models.front()) / "background.h5";
+            is_own_ = true;
+            if (!is_there(path_)) path_.clear();
+        }
+        if (!path_.empty()) background_ = outputs::read_background(path_);
     }
-    if (!path_.empty()) background_ = outputs::read_background(path_);
-}
 
-void EffectRanks::require(const rows::Provenance& run, std::span<const std::string> labels) {
-    if (!background_) return;
-    const auto theirs = checksums_of(background_->run), ours = checksums_of(run);
-    if (theirs != ours) {
-        throw InputError(fmt::format("is a background of another model ({}…, this one is {}…); make one with "
-                                     "build-background --model",
-                                     fmt::join(theirs, ", "), fmt::join(ours, ", ")),
-                         path_);
-    }
-    if (background_->run != run) {
-        const std::string sentence = "is a background of other options (" + words_of(background_->run, run) +
-                                     ", not " + words_of(run, background_->run) +
-                                     "); make one with build-background and the same options";
-        if (!is_own_) throw InputError(sentence, path_);
-        log_warning("{}: {}; quantile and p are left out", path_.string(), sentence);
-        background_.reset();
-        return;
-    }
-    for (const std::string& label : labels) {
-        const auto found = background_->find(label);
-        if (!found) throw InputError("lacks the label '" + label + "'; make it again", path_);
-        labels_.push_back(*found);
-    }
-}
-
-void EffectRanks::fill(std::span<AlleleEffects> effects) const {
-    if (!background_) return;
-    for (AlleleEffects& of_allele : effects) {
-        for (std::size_t i = 0; i < of_allele.size(); ++i) {
-            AlleleEffect& effect = of_allele[i];
-            effect.quantile = static_cast<float>(background_->quantile(labels_[i], effect.log_odds));
-            effect.p = static_cast<float>(background_->p(labels_[i], effect.log_odds));
+    /// Checks the background against the run (VariantScorer::run) and its labels. Throws InputError if the
+    /// background is of another model, was built with other options, or lacks a label. If the model folder's
+    /// own background was built with other options, it is ignored with a warning.
+    void require(const rows::Provenance& run, std::span<const std::string> labels) {
+        if (!background_) return;
+        const auto theirs = checksums_of(background_->run), ours = checksums_of(run);
+        if (theirs != ours) {
+            throw InputError(
+                fmt::format("is a background of another model ({}…, this one is {}…); make one with "
+                            "build-background --model",
+                            fmt::join(theirs, ", "), fmt::join(ours, ", ")),
+                path_);
+        }
+        if (background_->run != run) {
+            const std::string sentence =
+                "is a background of other options (" + words_of(background_->run, run) + ", not " +
+                words_of(run, background_->run) + "); make one with build-background and the same options";
+            if (!is_own_) throw InputError(sentence, path_);
+            log_warning("{}: {}; quantile and p are left out", path_.string(), sentence);
+            background_.reset();
+            return;
+        }
+        for (const std::string& label : labels) {
+            const auto found = background_->find(label);
+            if (!found) throw InputError("lacks the label '" + label + "'; make it again", path_);
+            labels_.push_back(*found);
         }
     }
+    /// Whether there is a background.
+    bool known() const { return background_.has_value(); }
+    /// Sets quantiles and p-values. Thread-safe.
+    void fill(std::span<AlleleEffects> effects) const {
+        if (!background_) return;
+        for (AlleleEffects& of_allele : effects) {
+            for (std::size_t i = 0; i < of_allele.size(); ++i) {
+                AlleleEffect& effect = of_allele[i];
+                effect.quantile = static_cast<float>(background_->quantile(labels_[i], effect.log_odds));
+                effect.p = static_cast<float>(background_->p(labels_[i], effect.log_odds));
+            }
+        }
+    }
+
+private:
+    fs::path path_;
+    bool is_own_ = false;  ///< read from the model folder
+    std::optional<outputs::EffectBackground> background_;
+    std::vector<std::size_t> labels_;  ///< indices of the run's labels in the background
+};
+
+constexpr std::size_t many_labels = 1000;
+
+/// The outputs that are VCF or BCF.
+std::vector<fs::path> variant_paths(const VariantSpec& spec) {
+    std::vector<fs::path> paths;
+    std::ranges::copy_if(spec.outputs.paths, std::back_inserter(paths), [&](const fs::path& path) {
+        return outputs::kind_of(path, spec.outputs.stream) == outputs::Kind::variants;
+    });
+    return paths;
 }
+
+/// Escapes characters as VCF 4.3 does in INFO, and also `|`, which separates the fields of an entry.
+std::string escaped(std::string_view text) {
+    constexpr std::string_view digits = "0123456789ABCDEF";
+    std::string word;
+    for (const char letter : text) {
+        const auto code = static_cast<unsigned char>(letter);
+        if (code > ' ' && std::string_view("%;=,|").find(letter) == std::string_view::npos)
+            word += letter;
+        else
+            word += {'%', digits[code / 16], digits[code % 16]};
+    }
+    return word;
+}
+
+void append_value(std::string& entry, float value) {
+    entry += '|';
+    if (std::isnan(value))
+        entry += '.';
+    else
+        rows::append_number(entry, value);
+}
+
+std::vector<std::string> header_lines(const VariantSpec& spec, const rows::Provenance& provenance) {
+    std::vector<std::string> lines{
+        "##INFO=<ID=BIGBIRD,Number=.,Type=String,Description=\"Effects of alleles by label: "
+        "ALLELE|LABEL|REF|ALT|LOGODDS|QUANTILE|STATUS\">",
+        "##INFO=<ID=BIGBIRD_MAX,Number=A,Type=Float,Description=\"Largest absolute LOGODDS of any label\">"};
+    for (const auto& [key, value] : provenance)
+        lines.push_back("##" + (key.starts_with("bigbird") ? key : "bigbird-dna_" + key) + "=" + value);
+    lines.push_back("##bigbird-dna_labels=" + (spec.labels.empty()
+                                                   ? "the " + std::to_string(spec.top) + " of largest effect"
+                                                   : spec.labels));
+    if (spec.dtype != "auto") lines.push_back("##bigbird-dna_dtype=" + spec.dtype);
+    return lines;
+}
+
+/// An output whose records VariantFiles writes.
+class VariantSink : public outputs::Sink {
+public:
+    VariantSink(const fs::path& path, Overwrite overwrite, std::shared_ptr<genome::VariantHeader> header,
+                int threads)
+        : writer_(path, overwrite, std::move(header), threads) {}
+    void write(const genome::Variant& variant) {
+        writer_.write(variant);
+        ++records_;
+    }
+    void write(std::span<const rows::Field>, std::span<const float>) override {}
+    std::int64_t records() const override { return records_; }
+    void finish(std::vector<PendingOutput*>& pending) override { writer_.finish(pending); }
+
+private:
+    genome::VariantWriter writer_;
+    std::int64_t records_ = 0;
+};
+
+/// The outputs of a run that are VCF or BCF. They contain every input record, in order, with
+/// two more INFO fields (FORMAT.md, "Variants with effects"). Not thread-safe.
+class VariantFiles {
+public:
+    /// Adds the files to `outputs`, which ends and renames them with the other outputs. `labels`: names of
+    /// the effects that are passed to add(). Call it before a row is read. Throws ConfigError.
+    VariantFiles(const VariantSpec& spec, std::vector<std::string> labels, const rows::Provenance& provenance,
+                 rows::VariantRows& rows, outputs::Outputs& outputs, int threads)
+        : labels_(std::move(labels)),
+          most_labels_(spec.labels.empty() ? std::min(static_cast<std::size_t>(spec.top), labels_.size())
+                                           : labels_.size()) {
+        const std::vector<fs::path> paths = variant_paths(spec);
+        if (paths.empty()) return;
+        std::ranges::transform(labels_, labels_.begin(), escaped);
+        header_ = rows.keep_records(header_lines(spec, provenance));
+        for (const fs::path& path : paths) {
+            auto sink = std::make_unique<VariantSink>(path, spec.outputs.overwrite, header_, threads);
+            files_.push_back(sink.get());
+            outputs.adopt(std::move(sink), outputs::Kind::variants, path);
+        }
+        if (most_labels_ > many_labels) {
+            log_warning(
+                "each allele gets {} entries in INFO, one per label; for those with the largest effects "
+                "only, {}",
+                most_labels_, spec.labels.empty() ? "leave out --top" : "leave out --labels");
+        }
+    }
+
+    /// Adds the effects of the next allele. Writes the previous record unless the allele belongs to it.
+    /// Throws WriteError.
+    void add(const rows::VariantRow& row, const AlleleEffects& effects) {
+        if (files_.empty()) return;
+        if (row.whole != record_) end_record();
+        record_ = row.whole;
+        add_entries(row, effects);
+        float largest = effects.empty() ? std::numeric_limits<float>::quiet_NaN() : 0;
+        for (const AlleleEffect& effect : effects)
+            largest = std::max(largest, std::abs(effect.log_odds));
+        largest_.push_back(largest);
+    }
+    /// Writes the last record. Throws WriteError.
+    void end_record() {
+        if (!record_) return;
+        std::vector<genome::VariantField> fields{{"BIGBIRD", entries_}};
+        if (!record_->alts.empty()) fields.push_back({"BIGBIRD_MAX", {}, largest_});
+        genome::set_info(*record_, *header_, fields);
+        for (VariantSink* file : files_)
+            file->write(*record_);
+        entries_.clear();
+        largest_.clear();
+        record_.reset();
+    }
+
+private:
+    /// Adds ALLELE|LABEL|REF|ALT|LOGODDS|QUANTILE|STATUS for each label.
+    void add_entries(const rows::VariantRow& row, const AlleleEffects& effects) {
+        const auto start = [&](std::string_view label) {
+            if (!entries_.empty()) entries_ += ',';
+            (entries_ += escaped(row.alt) + "|").append(label);
+        };
+        const auto end = [&] { (entries_ += '|').append(to_string(row.status)); };
+        if (effects.empty()) {
+            start(".|.|.|.|.");
+            end();
+            return;
+        }
+        std::vector<std::size_t> order(effects.size());
+        std::iota(order.begin(), order.end(), std::size_t{0});
+        if (most_labels_ < order.size()) {
+            std::ranges::stable_sort(order, std::ranges::greater(),
+                                     [&](std::size_t i) { return std::abs(effects[i].log_odds); });
+            order.resize(most_labels_);
+        }
+        for (const std::size_t i : order) {
+            start(labels_[i]);
+            for (const float value :
+                 {effects[i].ref, effects[i].alt, effects[i].log_odds, effects[i].quantile})
+                append_value(entries_, value);
+            end();
+        }
+    }
+
+    std::vector<std::string> labels_;
+    std::size_t most_labels_;
+    std::shared_ptr<genome::VariantHeader> header_;
+    std::vector<VariantSink*> files_;                ///< those of the outputs
+    std::shared_ptr<const genome::Variant> record_;  ///< the record of the current alleles
+    std::string entries_;
+    std::vector<float> largest_;
+};
 
 constexpr std::size_t rows_a_chunk = 256;
 
-outputs::TableSchema layout_of(const VariantScorer& scorer, const VariantSpec& spec) {
+outputs::TableSchema layout_of(const VariantScorer& scorer) {
     using outputs::FieldKind;
     outputs::TableSchema schema;
     schema.head = {{"chrom"},  {"pos", FieldKind::integer},    {"id"}, {"ref"}, {"alt"},
                    {"status"}, {"n_fraction", FieldKind::real}};
-    if (scorer.about_tss()) schema.head.push_back({"tss"});
+    if (scorer.about_tss) schema.head.push_back({"tss"});
     schema.columns = scorer.columns();
     schema.provenance = {{"bigbird-dna", std::string(version())}};
-    for (auto& entry : run_of(scorer, spec))
-        schema.provenance.push_back(std::move(entry));
+    schema.provenance.insert(schema.provenance.end(), scorer.run.begin(), scorer.run.end());
     return schema;
 }
 
@@ -177,61 +332,51 @@ private:
     std::int64_t record_ = -1;
 };
 
-struct VariantChunk {
-    std::vector<rows::VariantRow> rows;
-};
-
 }  // namespace
 
 VariantReport predict_variants(const VariantSpec& spec) {
     spec.validate();
     const auto start = std::chrono::steady_clock::now();
     outputs::prepare_outputs(output_spec(spec));
-    VariantFiles::prepare(spec);
-    const int threads = resolve_threads(spec.threads);
+    for (const fs::path& path : variant_paths(spec))
+        genome::prepare_variant_output(path, spec.outputs.overwrite);
     require_readable(spec.variants);
-    const std::unique_ptr<genome::ReferenceGenome> reference = genome::open_references(spec.references);
     EffectRanks ranks(spec);
-    const std::unique_ptr<VariantScorer> scorer = load_variant_scorer(spec);
-    ranks.require(run_of(*scorer, spec), scorer->labels());
-    scorer->choose(parse_quantities(spec.quantities, ranks.known()));
-    if (const auto warning = scorer->other_build(*reference)) log_warning("{}", *warning);
-    std::optional<rows::TssIndex> tss;
-    if (const auto bounds = scorer->about_tss()) tss.emplace(spec.tss, *reference, *bounds);
-    rows::VariantRows all(spec.variants, *reference, scorer->window(), spec.strict, tss ? &*tss : nullptr,
-                          scorer->begin_of(), scorer->aligned());
-    VariantSource source(spec, all);
-    const outputs::TableSchema schema = layout_of(*scorer, spec);
-    VariantFiles files(spec, scorer->labels(), schema.provenance, all, threads);
-    outputs::Outputs outputs(output_spec(spec), schema, {}, reference->contigs(), threads);
-    files.join(outputs);
+    VariantWork work(spec);
+    VariantScorer& scorer = *work.scorer;
+    ranks.require(scorer.run, scorer.labels);
+    scorer.choose(parse_quantities(spec.quantities, ranks.known()));
+    VariantSource source(spec, work.rows);
+    const outputs::TableSchema schema = layout_of(scorer);
+    outputs::Outputs outputs(output_spec(spec), schema, {}, work.reference->contigs(), work.threads);
+    VariantFiles files(spec, scorer.labels, schema.provenance, work.rows, outputs, work.threads);
     VariantReport report;  // only the writing thread uses it
     Progress progress("Scoring", "variants", 0);
     const auto read = [&] {
-        VariantChunk chunk{read_rows(source, rows_a_chunk, threads)};
-        for (const rows::VariantRow& row : chunk.rows)
-            all.settle(row);
-        return chunk;
+        std::vector<rows::VariantRow> rows = read_rows(source, rows_a_chunk, work.threads);
+        for (const rows::VariantRow& row : rows)
+            work.rows.settle(row);
+        return rows;
     };
     std::int64_t scored = 0;
-    const auto score = [&](VariantChunk& chunk) {
-        auto effects = scorer->score(chunk.rows, threads);
+    const auto score = [&](std::vector<rows::VariantRow>& rows) {
+        auto effects = scorer.score(rows, work.threads);
         ranks.fill(effects);
-        progress.update(scored += std::ssize(chunk.rows));
+        progress.update(scored += std::ssize(rows));
         return effects;
     };
-    score_rows(read, score, [&](const VariantChunk& chunk, const std::vector<AlleleEffects>& effects) {
-        for (std::size_t i = 0; i < chunk.rows.size(); ++i) {
-            files.begin(chunk.rows[i]);
-            outputs.begin_segment(chunk.rows[i].segment);
-            outputs.write(fields_of(chunk.rows[i], tss.has_value()), scorer->values_of(effects[i]));
-            files.write(chunk.rows[i], effects[i]);
-            ++report.rows;
-            report.scored += effects[i].empty() ? 0 : 1;
-        }
-    });
+    score_rows(read, score,
+               [&](const std::vector<rows::VariantRow>& rows, const std::vector<AlleleEffects>& effects) {
+                   for (std::size_t i = 0; i < rows.size(); ++i) {
+                       files.add(rows[i], effects[i]);  // may end a record, which is of the segment before
+                       outputs.begin_segment(rows[i].segment);
+                       outputs.write(fields_of(rows[i], work.tss.has_value()), scorer.values_of(effects[i]));
+                       ++report.rows;
+                       report.scored += effects[i].empty() ? 0 : 1;
+                   }
+               });
     progress.finish();
-    all.report(spec.outputs.shard.has_value(), spec.skip_invalid);
+    work.rows.report(spec.outputs.shard.has_value(), spec.skip_invalid);
     files.end_record();
     outputs.commit();
     report.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();

@@ -18,15 +18,15 @@
 namespace bigbird::task_models {
 
 /// A pipeline over chunks: while one chunk is scored, the next is read and encoded, and the previous is
-/// written. `read` returns chunks with `rows`, and an empty one at the end; `write` gets each chunk with the
-/// result of `score`. Throws Stopped between chunks after a signal.
+/// written. `read` returns an empty chunk at the end; `write` gets each chunk with the result of `score`.
+/// Throws Stopped between chunks after a signal.
 template <typename Read, typename Score, typename Write>
 void score_rows(const Read& read, const Score& score, const Write& write) {
     auto coming = std::async(std::launch::async, std::cref(read));
     std::future<void> writing;
     while (true) {
         auto chunk = coming.get();
-        if (chunk.rows.empty()) break;
+        if (chunk.empty()) break;
         coming = std::async(std::launch::async, std::cref(read));
         stop_if_asked();
         auto scores = score(chunk);
@@ -38,18 +38,31 @@ void score_rows(const Read& read, const Score& score, const Write& write) {
     if (writing.valid()) writing.get();
 }
 
-/// At most `most` rows of a source (rows::RowSource, VariantSource), filled on `threads` threads.
-template <typename Source>
-auto read_rows(Source& source, std::size_t most, int threads) {
+/// Fills rows of a source (rows::RowSource, rows::VariantRows) on `threads` threads.
+template <typename Source, typename Row>
+void fill_rows(const Source& source, std::span<Row> rows, int threads) {
+    parallel_for(
+        std::ssize(rows), threads, [&](std::int64_t i) { source.fill(rows[static_cast<std::size_t>(i)]); });
+}
+
+/// The next rows of a source, filled: at most `most`, or fewer once bases_of(row) add up to `most_bases`.
+template <typename Source, typename BasesOf>
+auto read_rows(Source& source, std::size_t most, int threads, std::int64_t most_bases,
+               const BasesOf& bases_of) {
     std::vector<typename decltype(source.next())::value_type> rows;
-    while (rows.size() < most) {
+    for (std::int64_t bases = 0; rows.size() < most && bases < most_bases;) {
         auto row = source.next();
         if (!row) break;
+        bases += bases_of(*row);
         rows.push_back(std::move(*row));
     }
-    parallel_for(std::ssize(rows), threads,
-                 [&](std::int64_t i) { source.fill(rows[static_cast<std::size_t>(i)]); });
+    fill_rows(source, std::span(rows), threads);
     return rows;
+}
+template <typename Source>
+auto read_rows(Source& source, std::size_t most, int threads) {
+    return read_rows(
+        source, most, threads, 1, [](const auto&) { return 0; });
 }
 
 /// The labels that become columns, and the columns that become tracks.

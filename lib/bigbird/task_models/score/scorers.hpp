@@ -19,6 +19,9 @@ namespace bigbird::task_models {
 /// Throws ConfigError if there is no model, or if the models differ in labels, task or window.
 void require_agreement(std::span<const ModelFolder> models);
 
+/// Whether any of the models is a bin model.
+bool any_bins(std::span<const ModelFolder> models);
+
 /// Scores windows with one model or with the mean of several. A window's scores do not depend on the other
 /// windows of the batch. In float32 they agree to 1e-5 for any batch_tokens and threads.
 class Predictor {

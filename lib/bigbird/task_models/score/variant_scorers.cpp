@@ -3,6 +3,8 @@
 
 #include "bigbird/core/error.hpp"
 #include "bigbird/core/interrupt.hpp"
+#include "bigbird/core/log.hpp"
+#include "bigbird/core/parallel.hpp"
 #include "bigbird/model/model_directory.hpp"
 #include "bigbird/model/weights.hpp"
 #include "bigbird/task_models/score/edited_windows.hpp"
@@ -72,32 +74,25 @@ namespace fs = std::filesystem;
 
 namespace {
 
-float value_of(const AlleleEffect& effect, Quantity quantity) {
-    const float all[] = {effect.ref,      effect.alt,      effect.difference,
-                         effect.log_odds, effect.quantile, effect.p};
-    return all[static_cast<std::size_t>(quantity)];
-}
-
 /// The common part of the scorers of task models.
 class TaskScorer : public VariantScorer {
 public:
-    TaskScorer(const rows::LabelTable& labels, const VariantSpec& spec)
-        : chosen_(choose_labels(labels, spec.labels).labels) {}
-    virtual std::span<const ModelFolder> models() const = 0;
-    const TaskInfo& info() const { return models().front().info; }
-    std::int64_t window() const override { return info().window.size(); }
-    std::optional<rows::WindowBounds> about_tss() const override {
-        return info().task == examples::Task::promoter ? std::optional(info().window) : std::nullopt;
-    }
-    std::vector<std::string> labels() const override {
-        std::vector<std::string> names;
+    TaskScorer(std::span<const ModelFolder> models, const VariantSpec& spec)
+        : model_labels_(models.front().labels),
+          link_(models.front().info.link()),
+          chosen_(choose_labels(model_labels_, spec.labels).labels) {
+        const TaskInfo& info = models.front().info;
+        window = info.window.size();
+        if (info.task == examples::Task::promoter) about_tss = info.window;
         for (const std::size_t label : chosen_)
-            names.push_back(models().front().labels.column_name(label));
-        return names;
+            labels.push_back(model_labels_.column_name(label));
+        run = {{"task", std::string(to_string(info.task))}};
+        for (const ModelFolder& model : models)
+            run.emplace_back("model_sha256", model.sha256);
     }
     std::vector<outputs::Column> columns() const override {
         std::vector<outputs::Column> columns;
-        for (const outputs::Column& label : outputs::label_columns(models().front().labels, chosen_)) {
+        for (const outputs::Column& label : outputs::label_columns(model_labels_, chosen_)) {
             for (const Quantity quantity : quantities_) {
                 columns.push_back(label);
                 columns.back().name += fmt::format(":{}", to_string(quantity));
@@ -106,22 +101,6 @@ public:
         }
         return columns;
     }
-    std::vector<float> values_of(const AlleleEffects& effects) const override {
-        std::vector<float> values;
-        for (const AlleleEffect& effect : effects)
-            for (const Quantity quantity : quantities_)
-                values.push_back(value_of(effect, quantity));
-        return values;
-    }
-    rows::Provenance provenance() const override {
-        rows::Provenance provenance{{"task", std::string(to_string(info().task))}};
-        for (const ModelFolder& model : models())
-            provenance.emplace_back("model_sha256", model.sha256);
-        return provenance;
-    }
-    std::optional<std::string> other_build(const genome::ReferenceGenome& reference) const override {
-        return task_models::other_build(info(), reference);
-    }
 
 protected:
     /// Effects from the scores of both alleles, one per label.
@@ -129,7 +108,7 @@ protected:
         AlleleEffects effects;
         for (const std::size_t label : chosen_) {
             effects.push_back(
-                effect_over(ref.subspan(label, 1), alt.subspan(label, 1), BinScorer::centre, info().link()));
+                effect_over(ref.subspan(label, 1), alt.subspan(label, 1), BinScorer::centre, link_));
         }
         return effects;
     }
@@ -142,13 +121,15 @@ protected:
             a(of_alt.const_data_ptr<double>(), all);
         AlleleEffects effects;
         for (const std::size_t label : chosen_) {
-            effects.push_back(effect_over(r.subspan(label * bins, bins), a.subspan(label * bins, bins),
-                                          scorer, info().link()));
+            effects.push_back(
+                effect_over(r.subspan(label * bins, bins), a.subspan(label * bins, bins), scorer, link_));
         }
         return effects;
     }
 
 private:
+    rows::LabelTable model_labels_;
+    LinkFunction link_;
     std::vector<std::size_t> chosen_;
 };
 
@@ -156,8 +137,7 @@ private:
 class WindowVariants : public TaskScorer {
 public:
     WindowVariants(Predictor predictor, const VariantSpec& spec)
-        : TaskScorer(predictor.labels(), spec), predictor_(std::move(predictor)) {}
-    std::span<const ModelFolder> models() const override { return predictor_.models(); }
+        : TaskScorer(predictor.models(), spec), predictor_(std::move(predictor)) {}
     std::vector<AlleleEffects> score(std::span<rows::VariantRow> rows, int threads) override {
         std::vector<std::string> sequences;
         std::vector<std::pair<std::size_t, std::size_t>> places(rows.size());  // indices of ref and alt
@@ -174,14 +154,14 @@ public:
         }
         const Predictor::Encoded encoded = predictor_.encode(sequences, threads);
         const std::vector<double> scores = predictor_.score(encoded);
-        const std::size_t labels = predictor_.labels().size();
+        const std::size_t width = predictor_.labels().size();
         std::vector<AlleleEffects> effects(rows.size());
         for (std::size_t i = 0; i < rows.size(); ++i) {
             if (!rows::is_scored(rows[i].status)) continue;
             const auto [ref, alt] = places[i];
             if (encoded.truncated[ref] || encoded.truncated[alt]) rows[i].status = rows::RowStatus::truncated;
             const std::span<const double> all(scores);
-            effects[i] = effects_of(all.subspan(ref * labels, labels), all.subspan(alt * labels, labels));
+            effects[i] = effects_of(all.subspan(ref * width, width), all.subspan(alt * width, width));
         }
         return effects;
     }
@@ -194,7 +174,7 @@ private:
 class BinVariants : public TaskScorer {
 public:
     BinVariants(EditedWindows models, const VariantSpec& spec)
-        : TaskScorer(models.models().front().labels, spec),
+        : TaskScorer(models.models(), spec),
           models_(std::move(models)),
           grid_(models_.grid()),
           scorer_(spec.scorer),
@@ -204,12 +184,9 @@ public:
                 "--scorer: {} bins reach over the window's margin of {}: the most for this model is {}",
                 spec.bins, grid_.margin_bins, 2 * grid_.margin_bins + 1));
         }
-    }
-    bool aligned() const override { return side_ > 0; }
-    std::span<const ModelFolder> models() const override { return models_.models(); }
-    std::int64_t window() const override { return grid_.window_bases(); }
-    rows::VariantRows::BeginOf begin_of() const override {
-        return [grid = grid_](std::int64_t position) {
+        aligned = side_ > 0;
+        window = grid_.window_bases();
+        begin_of = [grid = grid_](std::int64_t position) {
             return grid.begin_of(grid.window_of(position / grid.bin));
         };
     }
@@ -296,28 +273,26 @@ AllelePair same_context(const rows::VariantRow& row) {
 
 class PretrainedScorer : public VariantScorer {
 public:
-    PretrainedScorer(MaskedScorer scorer, std::int64_t window, std::string sha256)
-        : scorer_(std::move(scorer)), window_(window), sha256_(std::move(sha256)) {}
-    std::int64_t window() const override { return window_; }
-    std::vector<std::string> labels() const override { return {"."}; }
-    std::vector<float> values_of(const AlleleEffects& effects) const override {
-        std::vector<float> values;
-        for (const AlleleEffect& effect : effects)
-            for (const Quantity quantity : written())
-                values.push_back(value_of(effect, quantity));
-        return values;
+    PretrainedScorer(MaskedScorer scorer, const VariantSpec& spec, const std::string& sha256)
+        : scorer_(std::move(scorer)) {
+        window = spec.window;
+        labels = {"."};
+        run = {{"task", "masked tokens"}, {"model_sha256", sha256}};
+    }
+    /// Always selects both likelihoods and their difference. The difference is written only once.
+    void choose(std::vector<Quantity> quantities) override {
+        quantities_ = {Quantity::ref, Quantity::alt, Quantity::log_odds};
+        std::ranges::copy_if(quantities, std::back_inserter(quantities_),
+                             [](Quantity quantity) { return quantity > Quantity::log_odds; });
     }
     std::vector<outputs::Column> columns() const override {
         std::vector<outputs::Column> columns;
-        for (const Quantity quantity : written()) {
+        for (const Quantity quantity : quantities_) {
             const bool likelihood = quantity < Quantity::difference;
             const std::string name = (likelihood ? "log_likelihood_" : "") + std::string(to_string(quantity));
             columns.push_back({name, std::ssize(columns), ".", name, name});
         }
         return columns;
-    }
-    rows::Provenance provenance() const override {
-        return {{"task", "masked tokens"}, {"model_sha256", sha256_}};
     }
     std::vector<AlleleEffects> score(std::span<rows::VariantRow> rows, int threads) override {
         std::vector<AllelePair> pairs;
@@ -339,17 +314,7 @@ public:
     }
 
 private:
-    /// The written quantities always include both likelihoods and their difference. The difference is written
-    /// only once.
-    std::vector<Quantity> written() const {
-        std::vector<Quantity> quantities{Quantity::ref, Quantity::alt, Quantity::log_odds};
-        std::ranges::copy_if(quantities_, std::back_inserter(quantities),
-                             [](Quantity quantity) { return quantity > Quantity::log_odds; });
-        return quantities;
-    }
     MaskedScorer scorer_;
-    std::int64_t window_;
-    std::string sha256_;
 };
 
 Strands strands_of(const VariantSpec& spec, bool promoter) {
@@ -362,30 +327,8 @@ void require_one_bin(const VariantSpec& spec) {
                       " is for models that score bins; this one gives one score per window: leave it out");
 }
 
-}  // namespace
-
-std::unique_ptr<VariantScorer> load_variant_scorer(const VariantSpec& spec) {
-    const Job job = open_job(spec);
-    if (spec.models.empty()) throw ConfigError("--model is needed");
-    const fs::path first = training::find_model(spec.models.front());
-    if (is_task_model(first)) {
-        const examples::Task task = read_task_info(first).task;
-        if ((task == examples::Task::promoter) == spec.tss.empty()) {
-            throw ConfigError(spec.tss.empty()
-                                  ? "a promoter model scores variants in the windows of TSSs: give --tss BED"
-                                  : "--tss is for promoter models; --model is one for chromatin");
-        }
-        std::vector<ModelFolder> models = open_models(spec.models, task, job);
-        if (std::ranges::any_of(models, [](const ModelFolder& model) { return model.bins() != nullptr; })) {
-            return std::make_unique<BinVariants>(EditedWindows(std::move(models), strands_of(spec, false)),
-                                                 spec);
-        }
-        require_one_bin(spec);
-        return std::make_unique<WindowVariants>(
-            Predictor(std::move(models), strands_of(spec, task == examples::Task::promoter),
-                      job.batch_tokens),
-            spec);
-    }
+/// Refuses options that pretrained models do not have.
+void require_pretrained_fit(const VariantSpec& spec) {
     require_one_bin(spec);
     if (spec.models.size() > 1) {
         throw ConfigError(
@@ -394,23 +337,66 @@ std::unique_ptr<VariantScorer> load_variant_scorer(const VariantSpec& spec) {
     if (!spec.labels.empty())
         throw ConfigError("--labels needs a chromatin model; a pretrained one has none");
     if (!spec.tss.empty()) throw ConfigError("--tss needs a promoter model; this one is only pretrained");
-    const model::BigBirdConfig config = model::read_config(first);
-    return std::make_unique<PretrainedScorer>(
-        MaskedScorer(model::load_pretraining_model(first, job.device), model::read_tokenizer(first, config),
-                     strands_of(spec, false), job),
-        spec.window, model::weights_checksum(first));
 }
 
-rows::Provenance run_of(const VariantScorer& scorer, const VariantSpec& spec) {
-    rows::Provenance run = scorer.provenance();
-    run.emplace_back("window", std::to_string(scorer.window()));
+std::unique_ptr<VariantScorer> load_scorer(const VariantSpec& spec,
+                                           const genome::ReferenceGenome& reference) {
+    const Job job = open_job(spec);
+    if (spec.models.empty()) throw ConfigError("--model is needed");
+    const fs::path first = training::find_model(spec.models.front());
+    if (!is_task_model(first)) {
+        require_pretrained_fit(spec);
+        const model::BigBirdConfig config = model::read_config(first);
+        return std::make_unique<PretrainedScorer>(
+            MaskedScorer(model::load_pretraining_model(first, job.device),
+                         model::read_tokenizer(first, config), strands_of(spec, false), job),
+            spec, model::weights_checksum(first));
+    }
+    const examples::Task task = read_task_info(first).task;
+    if ((task == examples::Task::promoter) == spec.tss.empty()) {
+        throw ConfigError(spec.tss.empty()
+                              ? "a promoter model scores variants in the windows of TSSs: give --tss BED"
+                              : "--tss is for promoter models; --model is one for chromatin");
+    }
+    std::vector<ModelFolder> models = open_models(spec.models, task, job);
+    const auto warning = spec.dry_run ? std::nullopt : other_build(models.front().info, reference);
+    if (warning) log_warning("{}", *warning);
+    if (any_bins(models))
+        return std::make_unique<BinVariants>(EditedWindows(std::move(models), strands_of(spec, false)), spec);
+    require_one_bin(spec);
+    const Strands strands = strands_of(spec, task == examples::Task::promoter);
+    return std::make_unique<WindowVariants>(Predictor(std::move(models), strands, job.batch_tokens), spec);
+}
+
+}  // namespace
+
+std::vector<float> VariantScorer::values_of(const AlleleEffects& effects) const {
+    std::vector<float> values;
+    for (const auto& [ref, alt, difference, log_odds, quantile, p] : effects) {
+        const float all[] = {ref, alt, difference, log_odds, quantile, p};
+        for (const Quantity quantity : quantities_)
+            values.push_back(all[static_cast<std::size_t>(quantity)]);
+    }
+    return values;
+}
+
+VariantWork::VariantWork(const VariantSpec& spec)
+    : threads(resolve_threads(spec.threads)),
+      reference(genome::open_references(spec.references)),
+      scorer(load_scorer(spec, *reference)),
+      tss(scorer->about_tss
+              ? std::optional<rows::TssIndex>(std::in_place, spec.tss, *reference, *scorer->about_tss)
+              : std::nullopt),
+      rows(spec.variants, *reference, scorer->window, spec.strict, tss ? &*tss : nullptr, scorer->begin_of,
+           scorer->aligned) {
+    rows::Provenance& run = scorer->run;
+    run.emplace_back("window", std::to_string(scorer->window));
     run.emplace_back("reverse_complement",
-                     word_of(strand_choices, strands_of(spec, scorer.about_tss().has_value())));
+                     word_of(strand_choices, strands_of(spec, scorer->about_tss.has_value())));
     if (spec.scorer != BinScorer::centre) {
         run.emplace_back("scorer", word_of(bin_scorer_choices, spec.scorer));
         run.emplace_back("bins", std::to_string(spec.bins));
     }
-    return run;
 }
 
 }  // namespace bigbird::task_models

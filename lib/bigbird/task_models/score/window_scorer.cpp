@@ -86,6 +86,11 @@ void require_agreement(std::span<const ModelFolder> models) {
     }
 }
 
+bool any_bins(std::span<const ModelFolder> models) {
+    return std::ranges::any_of(
+        models, [](const ModelFolder& model) { return model.bins() != nullptr; });
+}
+
 Predictor::Predictor(std::vector<ModelFolder> models, Strands strands, std::int64_t batch_tokens)
     : models_(std::move(models)), batch_tokens_(batch_tokens) {
     require_agreement(models_);

@@ -8,6 +8,7 @@
 #include "bigbird/outputs/output_spec.hpp"
 #include "bigbird/rows/window.hpp"
 
+#include <algorithm>
 #include <cstdint>
 #include <filesystem>
 #include <optional>
@@ -180,14 +181,15 @@ struct LetterSpec : RowsSpec {
     void validate() const;
 };
 
-/// Settings of predict-mutagenesis. Regions are for bin models and window models, sequences for all models.
+/// Settings of predict-mutagenesis. Bin models and window models take regions, all models take sequences.
 struct MutagenesisSpec : LetterSpec {
     Quantity quantity = Quantity::log_odds;
     MutagenesisScore score = MutagenesisScore::region;
     std::int64_t deleted = 0, shuffled = 0;  ///< length of a stretch in bases; 0: substitute bases instead
     bool skip_invalid = false;
 
-    bool by_stretches() const { return deleted > 0 || shuffled > 0; }
+    std::int64_t stretch() const { return std::max(deleted, shuffled); }
+    bool by_stretches() const { return stretch() > 0; }
 };
 
 /// How attribute computes the contribution of each letter.
@@ -204,8 +206,9 @@ enum class AttributionBaseline : std::uint8_t { zero, shuffled };
 inline constexpr Choices<AttributionBaseline, 2> attribution_baseline_choices{
     {{AttributionBaseline::zero, "zero"}, {AttributionBaseline::shuffled, "shuffled"}}};
 
-/// Settings of attribute, for bin, sequence and token models. Gradients are fp32 on every device: in bf16
-/// contributions would not sum to the difference of scores.
+/// Settings of attribute, for bin, sequence and token models. `strands` is for bin models; others use the
+/// strands of their training. Gradients are fp32 on every device: in bf16 contributions would not sum to the
+/// difference of scores.
 struct AttributeSpec : LetterSpec {
     AttributeSpec() { dtype = "fp32"; }
 

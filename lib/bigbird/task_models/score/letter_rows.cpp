@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "bigbird/task_models/score/letter_outputs.hpp"
+#include "bigbird/task_models/score/letter_rows.hpp"
+
+#include "bigbird/core/error.hpp"
+#include "bigbird/core/log.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -51,6 +54,79 @@ std::vector<std::size_t> all_of(std::span<const std::size_t> chosen) {
 
 }  // namespace
 
+LetterRows::LetterRows(const LetterSpec& spec, const ModelFolder& model, std::int64_t tile,
+                       const rows::RegionOptions& options)
+    : spec_(spec), tile_(tile), options_(options) {
+    if (spec.by_records()) {
+        records_.emplace(spec.sequences, rows::SequenceColumns{});
+        if (const auto bins = model.bins()) shortest_ = bins->grid().bin;
+        return;
+    }
+    reference_ = genome::open_references(spec.references);
+    if (const auto warning = other_build(model.info, *reference_)) log_warning("{}", *warning);
+    options_.anchor = rows::Anchor::itself;
+    options_.tile = tile;
+    regions_ = std::make_unique<rows::RegionReader>(spec.regions, *reference_, options_);
+    sequence_of_ = [&genome = *reference_](const genome::Interval& where) { return genome.fetch(where); };
+}
+
+std::span<const genome::Contig> LetterRows::contigs() const {
+    return reference_ ? reference_->contigs() : std::span<const genome::Contig>();
+}
+
+void LetterRows::require_one_length(const outputs::OutputSpec& outputs) const {
+    std::error_code ignored;
+    if (!regions_ || std::ranges::none_of(outputs.paths, outputs::is_letter_arrays) ||
+        !fs::is_regular_file(spec_.regions, ignored))
+        return;
+    rows::RegionReader reader(spec_.regions, *reference_, options_);
+    std::int64_t length = 0;
+    while (const auto row = reader.next()) {
+        if (!rows::is_scored(row->head.status) || row->window.size() == 0) continue;
+        if (length == 0) length = row->window.size();
+        outputs::require_length(row->head.where, row->window.size(), length);
+    }
+}
+
+std::optional<LetterRow> LetterRows::next() {
+    if (records_) return next_tile();
+    while (auto row = regions_->next()) {
+        regions_->fill(*row);
+        tiled_ += row->last_of_line ? 0 : 1;
+        if (!row->sequence.empty())
+            return LetterRow{std::move(row->head), std::move(row->window), std::move(row->sequence),
+                             sequence_of_};
+    }
+    return std::nullopt;
+}
+
+std::optional<LetterRow> LetterRows::next_tile() {
+    if (rest_.size() > 0) {
+        ++tiled_;
+    } else {
+        auto record = records_->next();
+        if (!record) return std::nullopt;
+        rows::normalise(*record, letters_, records_->path());
+        rest_ = {record->id, 0, std::ssize(record->sequence)};
+        if (rest_.end < shortest_) {
+            throw InputError(
+                fmt::format("has a sequence of {} bases; the model scores bins of {}", rest_.end, shortest_),
+                records_->path(), record->line);
+        }
+        sequence_of_ = sequence_of_record(std::move(record->sequence));
+    }
+    rows::Row head;
+    head.where = rest_;
+    if (tile_ > 0) head.where.end = std::min(rest_.begin + tile_, rest_.end);
+    rest_.begin = head.where.end;
+    return LetterRow{head, head.where, sequence_of_(head.where), sequence_of_};
+}
+
+void LetterRows::report() const {
+    if (regions_) regions_->report();
+    if (letters_.others > 0) log_warning("{}: {}", records_->path().string(), letters_.complaint());
+}
+
 void LetterOutputs::prepare(const outputs::OutputSpec& spec) {
     outputs::OutputSpec others = spec;
     std::erase_if(others.paths, [](const fs::path& path) { return form_of(path) == Form::arrays; });
@@ -58,20 +134,6 @@ void LetterOutputs::prepare(const outputs::OutputSpec& spec) {
     for (const fs::path& path : outputs_of(spec, Form::arrays).paths) {
         for (const fs::path& file : outputs::letter_array_files(path))
             if (!outputs::names_labels(path)) prepare_output(file, spec.overwrite);
-    }
-}
-
-void LetterOutputs::require_one_length(const outputs::OutputSpec& spec, const fs::path& regions,
-                                       const genome::ReferenceGenome& reference,
-                                       const rows::RegionOptions& options) {
-    std::error_code ignored;
-    if (outputs_of(spec, Form::arrays).paths.empty() || !fs::is_regular_file(regions, ignored)) return;
-    rows::RegionReader reader(regions, reference, options);
-    std::int64_t length = 0;
-    while (const auto row = reader.next()) {
-        if (!rows::is_scored(row->head.status) || row->window.size() == 0) continue;
-        if (length == 0) length = row->window.size();
-        outputs::require_length(row->head.where, row->window.size(), length);
     }
 }
 

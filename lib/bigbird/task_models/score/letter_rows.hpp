@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: Apache-2.0
+// Reads rows and writes scores of each letter at each of their bases, for predict-mutagenesis and attribute.
+#pragma once
+
+#include "bigbird/outputs/letter_arrays.hpp"
+#include "bigbird/outputs/outputs.hpp"
+#include "bigbird/rows/label_table.hpp"
+#include "bigbird/rows/region_rows.hpp"
+#include "bigbird/rows/sequence_reader.hpp"
+#include "bigbird/task_models/network/model_folder.hpp"
+#include "bigbird/task_models/score/grid_rows.hpp"
+#include "bigbird/task_models/specs/score_specs.hpp"
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace bigbird::task_models {
+
+/// Letters in the order of scores.
+inline constexpr std::string_view dna_letters = "ACGT";
+
+/// A row whose letters are scored: a region of a contig, or a record, which is treated as a contig.
+struct LetterRow {
+    rows::Row head;
+    genome::Interval where;         ///< head.where in the coordinates of `sequence_of`
+    std::string dna;                ///< normalized sequence of `where`
+    const SequenceOf& sequence_of;  ///< sequence of its contig
+};
+
+/// The regions or sequences of a run, cut into tiles of `tile` bases where they are longer (0: never).
+class LetterRows {
+public:
+    /// Opens the input and the reference. Warns if the reference is another build than the model's. Throws
+    /// InputError.
+    LetterRows(const LetterSpec& spec, const ModelFolder& model, std::int64_t tile,
+               const rows::RegionOptions& options);
+
+    /// The contigs of the reference; none if rows are records.
+    std::span<const genome::Contig> contigs() const;
+    /// Reads a file of regions, before work starts, if arrays are written. Throws InputError if its rows
+    /// (tiles) differ in length.
+    void require_one_length(const outputs::OutputSpec& outputs) const;
+    /// The next row with bases, which is valid until the next call. Throws InputError, also for a record
+    /// shorter than a bin of the model.
+    std::optional<LetterRow> next();
+    /// Logs warnings after all rows are read.
+    void report() const;
+    std::int64_t tiled() const { return tiled_; }  ///< number of cuts
+
+private:
+    std::optional<LetterRow> next_tile();
+
+    const LetterSpec& spec_;
+    std::int64_t tile_, shortest_ = 1;
+    rows::RegionOptions options_;
+    std::int64_t tiled_ = 0;
+    SequenceOf sequence_of_;
+    std::unique_ptr<genome::ReferenceGenome> reference_;  ///< null if rows are records
+    std::unique_ptr<rows::RegionReader> regions_;
+    std::optional<rows::SequenceReader> records_;
+    rows::LetterCounts letters_;
+    genome::Interval rest_;  ///< of the record
+};
+
+/// A track's value of a base: the largest score of its letters, by magnitude, or its own letter's score.
+enum class LetterTrack : std::uint8_t { largest, own };
+
+/// Tables have one line per base and label, chrom start end name label ref A C G T; tracks one value per
+/// base. .h5 and .npz are arrays (outputs/letter_arrays.hpp), one file per label, like tracks. Not
+/// thread-safe.
+class LetterOutputs {
+public:
+    /// Throws ConfigError before work starts, as outputs::prepare_outputs() does.
+    static void prepare(const outputs::OutputSpec& spec);
+    /// `chosen`: the labels that are written. Throws ConfigError.
+    LetterOutputs(const outputs::OutputSpec& spec, const rows::LabelTable& labels,
+                  std::span<const std::size_t> chosen, const rows::Provenance& provenance, LetterTrack track,
+                  std::span<const genome::Contig> contigs, int threads);
+
+    /// `row`: head.where are the bases of `dna`; scores: (chosen labels, bases, 4), NaN where there is none.
+    /// A base that is N has no score in tracks.
+    void write(const rows::Row& row, std::string_view dna, std::span<const float> scores);
+    /// Renames all outputs to their final names. Throws WriteError.
+    void commit();
+
+private:
+    float track_value(char letter, std::span<const float> scores) const;
+
+    LetterTrack track_;
+    std::vector<std::string> names_;  ///< names of the chosen labels
+    outputs::Outputs tables_, tracks_;
+    std::vector<std::vector<outputs::LetterArrays>> arrays_;  ///< for each of the labels
+};
+
+}  // namespace bigbird::task_models
