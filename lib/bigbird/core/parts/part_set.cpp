@@ -81,15 +81,9 @@ void check(const PartRecord& record, const fs::path& output, const fs::path& pat
     }
 }
 
-fs::path without_slash(const fs::path& path) {
-    return path.has_filename() ? path : path.parent_path();
-}
-
-/// `lies`: the current path of its bytes.
-void add_file(PartRecord& record, const fs::path& file, const fs::path& lies) {
-    const fs::path checked = checked_file(lies);
-    record.files.push_back(
-        {without_slash(file).filename().string(), fs::file_size(checked), sha256_of_file(checked)});
+/// The file whose size and checksum a PartFile has.
+fs::path checked_file(const fs::path& file) {
+    return fs::is_directory(file) ? file / "manifest.json" : file;
 }
 
 }  // namespace
@@ -100,12 +94,8 @@ std::int64_t records_of(const PartRecord& record) {
         [](std::int64_t sum, const PartSegment& s) { return sum + s.records; });
 }
 
-fs::path checked_file(const fs::path& file) {
-    return fs::is_directory(file) ? file / "manifest.json" : file;
-}
-
 fs::path part_record_path(const fs::path& output) {
-    fs::path path = without_slash(output);
+    fs::path path = without_trailing_slash(output);
     return path += ".part.json";
 }
 
@@ -115,18 +105,15 @@ void remove_part_record(const fs::path& output) {
 }
 
 std::unique_ptr<PendingOutput> pending_part_record(PartRecord record, std::span<PendingOutput* const> files) {
-    for (const PendingOutput* file : files)
-        add_file(record, file->target(), file->path());
+    for (const PendingOutput* file : files) {
+        const fs::path checked = checked_file(file->path());
+        record.files.push_back(
+            {file->target().filename().string(), fs::file_size(checked), sha256_of_file(checked)});
+    }
     const fs::path& output = files.front()->target();
     auto pending = std::make_unique<PendingOutput>(part_record_path(output), Overwrite::allow);
     pending->write([&](std::ostream& out) { out << to_json(record).dump(2) << '\n'; });
     return pending;
-}
-
-void write_part_record(PartRecord record, const std::vector<fs::path>& files) {
-    for (const fs::path& file : files)
-        add_file(record, file, file);
-    write_json(part_record_path(files.front()), to_json(record), Overwrite::allow);
 }
 
 PartRecord read_part_record(const fs::path& output) {
@@ -144,7 +131,7 @@ PartRecord read_part_record(const fs::path& output) {
         throw InputError("is of another version; use the bigbird-dna that wrote it", path);
     try {
         PartRecord record = from_json(json);
-        check(record, without_slash(output), path);
+        check(record, without_trailing_slash(output), path);
         return record;
     } catch (const nlohmann::json::exception&) {
         throw InputError("is damaged: a value is missing or of another kind; make this part again", path);
