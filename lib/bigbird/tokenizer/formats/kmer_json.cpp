@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "bigbird/tokenizer/formats/kmer_json.hpp"
 
-#include "bigbird/core/formats/json_depth.hpp"
 #include "bigbird/tokenizer/encode/kmer_encoder.hpp"
 #include "bigbird/tokenizer/formats/hf_tokenizer.hpp"
 

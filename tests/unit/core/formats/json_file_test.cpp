@@ -5,7 +5,6 @@
 #include "support/testing.hpp"
 
 #include "bigbird/core/error.hpp"
-#include "bigbird/core/formats/json_depth.hpp"
 
 #include <cstdint>
 #include <string>
