@@ -9,6 +9,7 @@
 #include <cstdlib>
 #include <fstream>
 #include <optional>
+#include <sstream>
 
 #if defined(__x86_64__)
 #include <cpuid.h>
@@ -95,6 +96,16 @@ std::int64_t targets_beyond(InstructionSet set) {
     }
 }
 
+/// The value of the first line of a file like /proc/cpuinfo that begins with `key`.
+std::optional<std::string> value_in(const std::filesystem::path& cpuinfo, const char* key) {
+    std::ifstream file(cpuinfo);
+    for (std::string line; std::getline(file, line);) {
+        const std::size_t colon = line.find(": ");
+        if (line.starts_with(key) && colon != std::string::npos) return line.substr(colon + 2);
+    }
+    return std::nullopt;
+}
+
 }  // namespace
 
 std::string_view name_of(InstructionSet set) {
@@ -126,12 +137,17 @@ bool is_intel_processor() {
 }
 
 std::string processor_name() {
-    std::ifstream file("/proc/cpuinfo");
-    for (std::string line; std::getline(file, line);) {
-        const std::size_t colon = line.find(": ");
-        if (line.starts_with("model name") && colon != std::string::npos) return line.substr(colon + 2);
-    }
-    return "unknown";
+    return value_in("/proc/cpuinfo", "model name").value_or("unknown");
+}
+
+std::string processor_features(const std::filesystem::path& cpuinfo) {
+    constexpr std::array told{"avx2",     "fma",         "f16c",        "avx512f",  "avx512bw", "avx512dq",
+                              "avx512vl", "avx512_vnni", "avx512_bf16", "amx_tile", "amx_bf16", "amx_int8"};
+    std::string features;
+    std::istringstream words(value_in(cpuinfo, "flags").value_or(""));
+    for (std::string word; words >> word;)
+        if (std::ranges::find(told, word) != told.end()) features += (features.empty() ? "" : " ") + word;
+    return features;
 }
 
 void limit_libraries() {

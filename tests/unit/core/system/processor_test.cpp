@@ -6,7 +6,6 @@
 #include "support/testing.hpp"
 
 #include "bigbird/core/system/child_process.hpp"
-#include "bigbird/core/system/processor_facts.hpp"
 
 #include <hwy/targets.h>
 
