@@ -17,7 +17,7 @@
 #include "bigbird/core/system/free_memory.hpp"
 #include "bigbird/core/system/processor.hpp"
 #include "bigbird/core/version.hpp"
-#include "bigbird/genome/text/utf8.hpp"
+#include "bigbird/genome/text/text_input.hpp"
 
 #include <fcntl.h>
 #include <poll.h>

@@ -6,7 +6,7 @@
 #include "bigbird/core/log.hpp"
 #include "bigbird/core/progress.hpp"
 #include "bigbird/core/version.hpp"
-#include "bigbird/genome/reference/dinucleotide_shuffle.hpp"
+#include "bigbird/genome/reference/sequence.hpp"
 #include "bigbird/rows/region_rows.hpp"
 #include "bigbird/rows/sequence_reader.hpp"
 #include "bigbird/task_models/network/bigbird_network.hpp"

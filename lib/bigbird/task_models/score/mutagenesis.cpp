@@ -3,7 +3,6 @@
 
 #include "bigbird/core/interrupt.hpp"
 #include "bigbird/core/rng.hpp"
-#include "bigbird/genome/reference/dinucleotide_shuffle.hpp"
 #include "bigbird/genome/reference/sequence.hpp"
 
 #include <algorithm>
