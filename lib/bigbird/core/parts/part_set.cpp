@@ -63,15 +63,11 @@ void check(const PartRecord& record, const fs::path& output, const fs::path& pat
     if (record.files.front().name != output.filename())
         throw InputError("is of " + record.files.front().name + ": the part was renamed", path);
     constexpr std::int64_t most = std::int64_t{1} << 40;  // sums and products of a few fit in 64 bits
-    std::int64_t left = most;
-    const bool counts = std::ranges::all_of(record.segments, [&](const PartSegment& s) {
-        const bool fits = s.records >= 0 && s.records <= left;
-        left -= fits ? s.records : 0;
-        return fits;
-    });
-    if (!record.run.is_object() || !counts) throw InputError("is damaged", path);
-    std::int64_t before = -1;
+    if (!record.run.is_object()) throw InputError("is damaged", path);
+    std::int64_t before = -1, left = most;
     for (const PartSegment& segment : record.segments) {  // part I of N has some of I - 1, I - 1 + N, …
+        if (segment.records > left) throw InputError("is damaged", path);
+        left -= segment.records;
         if (segment.number <= before || segment.number % record.shard.count != record.shard.number - 1) {
             throw InputError("is damaged: part " + to_string(record.shard) + " has no segment " +
                                  std::to_string(segment.number) + " there",
