@@ -79,23 +79,19 @@ void substitution_case(benchmark::State& state, const char* name, bool slices) {
 
 }  // namespace
 
-BENCHMARK_CAPTURE(first_stage_case, fast, first_stage)->ArgName("trains")->Arg(0)->Arg(1)->UseRealTime();
+BENCHMARK_CAPTURE(first_stage_case, fast, first_stage)->ArgName("trains")->DenseRange(0, 1)->UseRealTime();
 BENCHMARK_CAPTURE(first_stage_case, slow, first_stage_reference)
     ->ArgName("trains")
-    ->Arg(0)
-    ->Arg(1)
+    ->DenseRange(0, 1)
     ->UseRealTime();
-BENCHMARK_CAPTURE(later_stage_case, fast, later_stage)->ArgName("trains")->Arg(0)->Arg(1)->UseRealTime();
+BENCHMARK_CAPTURE(later_stage_case, fast, later_stage)->ArgName("trains")->DenseRange(0, 1)->UseRealTime();
 BENCHMARK_CAPTURE(later_stage_case, slow, later_stage_reference)
     ->ArgName("trains")
-    ->Arg(0)
-    ->Arg(1)
+    ->DenseRange(0, 1)
     ->UseRealTime();
 BENCHMARK_CAPTURE(substitution_case, tiny_slices, "tiny", true)
-    ->Arg(1)
-    ->Arg(4)
-    ->Arg(16)
-    ->Arg(64)
+    ->RangeMultiplier(4)
+    ->Range(1, 64)
     ->UseRealTime()
     ->MeasureProcessCPUTime();
 BENCHMARK_CAPTURE(substitution_case, tiny_windows, "tiny", false)
@@ -103,9 +99,8 @@ BENCHMARK_CAPTURE(substitution_case, tiny_windows, "tiny", false)
     ->UseRealTime()
     ->MeasureProcessCPUTime();
 BENCHMARK_CAPTURE(substitution_case, small_slices, "small", true)
-    ->Arg(1)
-    ->Arg(4)
-    ->Arg(16)
+    ->RangeMultiplier(4)
+    ->Range(1, 16)
     ->UseRealTime()
     ->MeasureProcessCPUTime();
 BENCHMARK_CAPTURE(substitution_case, small_windows, "small", false)

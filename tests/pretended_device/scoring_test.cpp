@@ -10,6 +10,7 @@
 
 #include "bigbird/core/error.hpp"
 #include "bigbird/core/formats/json_file.hpp"
+#include "bigbird/core/parse_number.hpp"
 #include "bigbird/rows/score_table.hpp"
 #include "bigbird/rows/text_fields.hpp"
 #include "bigbird/task_models/network/sequence_network.hpp"
@@ -17,7 +18,6 @@
 #include "bigbird/task_models/train/finetune.hpp"
 
 #include <algorithm>
-#include <charconv>
 #include <cmath>
 #include <limits>
 #include <sstream>
@@ -34,12 +34,6 @@ double tolerance_of(const std::string& dtype) {
     return dtype == "fp32" ? fp32_tolerance : bf16_tolerance;
 }
 
-std::optional<double> number(std::string_view field) {
-    double value = 0;
-    const auto [end, error] = std::from_chars(field.data(), field.data() + field.size(), value);
-    return error == std::errc() && end == field.data() + field.size() ? std::optional(value) : std::nullopt;
-}
-
 /// The largest difference of two tables' numbers; infinite where anything else differs.
 double apart(const fs::path& a, const fs::path& b) {
     std::istringstream of_a(read_file(a)), of_b(read_file(b));
@@ -49,7 +43,7 @@ double apart(const fs::path& a, const fs::path& b) {
         const auto fields = rows::split_fields(one, '\t'), others = rows::split_fields(other, '\t');
         bool same = fields.size() == others.size();
         for (std::size_t i = 0; same && i < fields.size(); ++i) {
-            const auto x = number(fields[i]), y = number(others[i]);
+            const auto x = parse_number<double>(fields[i]), y = parse_number<double>(others[i]);
             same = x.has_value() == y.has_value() && (x || fields[i] == others[i]);
             if (x && same) largest = std::max(largest, std::abs(*x - *y));
         }

@@ -174,11 +174,6 @@ public:
     bool is_idle() const { return issued_.empty() && committed_.empty(); }
 
 private:
-    template <typename Number>
-    static float number(std::uint16_t bits) {
-        return static_cast<float>(Number(bits, Number::from_bits()));
-    }
-
     /// Element (row, k) of an operand in shared memory by its descriptor, as the PTX manual's section on
     /// wgmma's matrix descriptor says for swizzling by 128 bytes: rows of 64 elements, 8 to a group; along k
     /// (or, transposed, along the rows).
@@ -193,7 +188,7 @@ private:
         place ^= (place >> 7 & 7) << 4;
         std::uint16_t bits = 0;
         std::memcpy(&bits, shared + place, 2);
-        return number<Number>(bits);
+        return half_of<Number>(bits, 0);
     }
 
     template <typename Number>
@@ -210,9 +205,8 @@ private:
         for (std::size_t lane = 0; lane < lanes && operands[0].a != nullptr; ++lane) {
             const std::size_t g = lane % 32 / 4, t = lane % 4, first = lane / 32 * 16;
             for (std::size_t i = 0; i < 8; ++i) {
-                const std::uint32_t pair = operands[lane].a->x[i / 2];
                 a[first + g + 8 * (i / 2 % 2)][2 * t + 8 * (i / 4) + i % 2] =
-                    number<Number>(static_cast<std::uint16_t>(i % 2 == 0 ? pair : pair >> 16));
+                    half_of<Number>(operands[lane].a->x[i / 2], i % 2);
             }
         }
         for (std::size_t lane = 0; lane < lanes; ++lane) {

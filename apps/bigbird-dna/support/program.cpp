@@ -14,11 +14,10 @@
 #include "bigbird/core/files.hpp"
 #include "bigbird/core/interrupt.hpp"
 #include "bigbird/core/log.hpp"
-#include "bigbird/core/system/device_fault.hpp"
 #include "bigbird/core/system/free_memory.hpp"
 #include "bigbird/core/system/processor.hpp"
 #include "bigbird/core/version.hpp"
-#include "bigbird/genome/text/utf8.hpp"
+#include "bigbird/genome/text/text_input.hpp"
 
 #include <fcntl.h>
 #include <poll.h>

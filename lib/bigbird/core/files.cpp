@@ -35,10 +35,6 @@ fs::path parent_of(const fs::path& target) {
     return target.has_parent_path() ? target.parent_path() : fs::path(".");
 }
 
-fs::path without_trailing_slash(const fs::path& path) {
-    return path.has_filename() ? path : path.parent_path();
-}
-
 /// Whether the path exists, including as a dangling link.
 bool is_there(const fs::path& path) {
     std::error_code error;
@@ -58,15 +54,6 @@ std::string temporary_prefix(const fs::path& target) {
     return "." + target.filename().string() + ".tmp.";
 }
 
-/// Whether no process holds a temporary. Network file systems lock only files that are open for writing.
-bool is_left_over(const fs::path& path) {
-    const int access = is_folder(path) ? O_RDONLY : O_RDWR;
-    const int handle = ::open(path.c_str(), access | O_NOFOLLOW | O_CLOEXEC);
-    const bool left_over = handle >= 0 && ::flock(handle, LOCK_EX | LOCK_NB) == 0;
-    if (handle >= 0) ::close(handle);
-    return left_over;
-}
-
 void remove_leftovers(const fs::path& target) {
     const std::string begin = temporary_prefix(target);
     std::error_code error;
@@ -75,7 +62,7 @@ void remove_leftovers(const fs::path& target) {
         const fs::path& path = entry->path();
         const std::string name = path.filename().string();
         const bool numbered = name.find_first_of("0123456789", begin.size()) == begin.size();
-        if (!name.starts_with(begin) || !numbered || !is_left_over(path)) continue;
+        if (!name.starts_with(begin) || !numbered || !is_unlocked(path)) continue;
         if (path.extension() == ".old" && !is_there(target))  // killed between two renames
             ::rename(path.c_str(), target.c_str());
         else
@@ -84,6 +71,18 @@ void remove_leftovers(const fs::path& target) {
 }
 
 }  // namespace
+
+fs::path without_trailing_slash(const fs::path& path) {
+    return path.has_filename() ? path : path.parent_path();
+}
+
+bool is_unlocked(const fs::path& path) {
+    const int access = is_folder(path) ? O_RDONLY : O_RDWR;  // network file systems lock what is writable
+    const int handle = ::open(path.c_str(), access | O_NOFOLLOW | O_CLOEXEC);
+    const bool unlocked = handle >= 0 && ::flock(handle, LOCK_EX | LOCK_NB) == 0;
+    if (handle >= 0) ::close(handle);
+    return unlocked;
+}
 
 void remove_quietly(const fs::path& path) noexcept {
     std::error_code ignored;

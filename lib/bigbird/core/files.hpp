@@ -80,6 +80,12 @@ void remove_unfinished() noexcept;
 /// Removes a file, or a folder with its contents, for destructors: ignores failures.
 void remove_quietly(const std::filesystem::path& path) noexcept;
 
+/// Whether no process holds the lock (flock) of a file or folder that this process may open.
+bool is_unlocked(const std::filesystem::path& path);
+
+/// `path` without a slash at its end, as shells add to folders.
+std::filesystem::path without_trailing_slash(const std::filesystem::path& path);
+
 /// Paths of a folder's entries, in no order; none where there is no such folder. Throws ReadError if it
 /// cannot be read.
 std::vector<std::filesystem::path> entries_of(const std::filesystem::path& folder);

@@ -176,23 +176,17 @@ int stop_signal() noexcept {
 }
 
 void stop_if_asked() {
-    switch (stop_signal()) {
-        case 0:
-            return;
-        case SIGHUP:
-            throw Stopped("stopped as the terminal closed (SIGHUP)", ExitCode::hung_up);
-        case SIGINT:
-            throw Stopped("stopped by an interrupt (SIGINT)", ExitCode::interrupted);
-        case SIGXCPU:
-            throw Stopped("stopped as the limit of processor time was reached (SIGXCPU)",
-                          ExitCode::out_of_time);
-        case SIGUSR1:
-            throw Stopped("stopped by a request to end (SIGUSR1)", ExitCode::user_signal);
-        case SIGUSR2:
-            throw Stopped("stopped by a request to end (SIGUSR2)", ExitCode::user_signal2);
-        default:
-            throw Stopped("stopped by a request to end (SIGTERM)", ExitCode::terminated);
-    }
+    const int signal = stop_signal();
+    if (signal == 0) return;
+    constexpr std::pair<int, const char*> reasons[] = {
+        {SIGHUP, "stopped as the terminal closed (SIGHUP)"},
+        {SIGINT, "stopped by an interrupt (SIGINT)"},
+        {SIGXCPU, "stopped as the limit of processor time was reached (SIGXCPU)"},
+        {SIGUSR1, "stopped by a request to end (SIGUSR1)"},
+        {SIGUSR2, "stopped by a request to end (SIGUSR2)"}};
+    for (const auto& [known, reason] : reasons)
+        if (signal == known) throw Stopped(reason, static_cast<ExitCode>(signal_base + signal));
+    throw Stopped("stopped by a request to end (SIGTERM)", ExitCode::terminated);
 }
 
 void set_stop_signal(int signal) noexcept {

@@ -55,8 +55,7 @@ void parallel_for(std::int64_t count, int threads, const std::function<void(std:
         try {
             for (std::int64_t i = 0; i < helpers; ++i)
                 workers.emplace_back(work);
-        } catch (
-            const std::system_error&) {  // no more threads available: continue with those already started
+        } catch (const std::system_error&) {  // go on with the threads that there are
         }
         work();
     }

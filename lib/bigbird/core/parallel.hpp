@@ -93,8 +93,7 @@ void ordered_stream(int threads, const std::function<std::optional<Input>()>& pr
         try {
             for (int i = 0; i < threads; ++i)
                 workers.emplace_back(work);
-        } catch (
-            const std::system_error&) {  // no more threads available: continue with those already started
+        } catch (const std::system_error&) {  // go on with the threads that there are
             if (workers.empty()) fail();
         }
         try {

@@ -67,15 +67,8 @@ struct Input {
     std::string named_by;
 };
 
-struct Inputs {
-    std::mutex mutex;
-    std::vector<Input> all;
-};
-
-Inputs& inputs() {
-    static Inputs all;
-    return all;
-}
+std::vector<Input> inputs;
+std::mutex inputs_mutex;
 
 /// The files that the program reads from folders of models, checkpoints, examples and tokens.
 constexpr std::array members{
@@ -100,8 +93,8 @@ bool is_member_of(const fs::path& target, const fs::path& folder) {
 void protect_input(const fs::path& path, const std::string& named_by) {
     const auto status = status_of(path);
     if (!status || !(S_ISREG(status->st_mode) || S_ISDIR(status->st_mode))) return;
-    const std::scoped_lock lock(inputs().mutex);
-    inputs().all.push_back({path, named_by});
+    const std::scoped_lock lock(inputs_mutex);
+    inputs.push_back({path, named_by});
 }
 
 void refuse_protected(const fs::path& target) {
@@ -117,8 +110,8 @@ void refuse_protected(const fs::path& target) {
         throw ConfigError(target.string() +
                           ": leads to standard output or standard error; give another output");
     }
-    const std::scoped_lock lock(inputs().mutex);
-    for (const Input& input : inputs().all) {
+    const std::scoped_lock lock(inputs_mutex);
+    for (const Input& input : inputs) {
         if (is_member_of(target, input.path)) {
             throw ConfigError(target.string() + ": is a file of the folder named by " + input.named_by +
                               " and would be replaced by an output; give another output");

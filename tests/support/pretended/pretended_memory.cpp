@@ -112,30 +112,16 @@ void Pages::release(void* block) {
     blocks_.erase(found);
 }
 
-void Pages::open(const void* block) {
+void Pages::change(const void* block, int by) {
     const std::scoped_lock lock(mutex_);
-    Block& opened = blocks_.at(number(block));
-    ++opened.opened;
-    protect(number(block), opened);
+    Block& changed = blocks_.at(number(block));
+    changed.opened += by;
+    protect(number(block), changed);
 }
 
-void Pages::shut(const void* block) {
+void Pages::change_all(int by) {
     const std::scoped_lock lock(mutex_);
-    Block& opened = blocks_.at(number(block));
-    --opened.opened;
-    protect(number(block), opened);
-}
-
-void Pages::open_all() {
-    const std::scoped_lock lock(mutex_);
-    ++all_opened_;
-    for (const auto& [address, block] : blocks_)
-        protect(address, block);
-}
-
-void Pages::shut_all() {
-    const std::scoped_lock lock(mutex_);
-    --all_opened_;
+    all_opened_ += by;
     for (const auto& [address, block] : blocks_)
         protect(address, block);
 }

@@ -19,10 +19,10 @@ public:
     explicit Pages(bool begin_open) : begin_open_(begin_open) {}
     void* allocate(std::size_t bytes);
     void release(void* block);
-    void open(const void* block);
-    void shut(const void* block);
-    void open_all();
-    void shut_all();
+    void open(const void* block) { change(block, 1); }
+    void shut(const void* block) { change(block, -1); }
+    void open_all() { change_all(1); }
+    void shut_all() { change_all(-1); }
     /// The block that holds an address; nullptr where none does.
     void* block_of(const void* address) const;
     std::int64_t bytes() const;
@@ -33,6 +33,8 @@ private:
         std::size_t bytes = 0;
         int opened = 0;
     };
+    void change(const void* block, int by);
+    void change_all(int by);
     void protect(std::uintptr_t address, const Block& block) const;
 
     bool begin_open_;

@@ -138,12 +138,17 @@ DOCTEST_TEST_CASE("files: a parent that is a file is a clear refusal") {
     DOCTEST_CHECK_THROWS_AS(prepare_output(folder / "file/out", Overwrite::refuse), ConfigError);
 }
 
-DOCTEST_TEST_CASE("files: a missing input and a folder are named") {
+DOCTEST_TEST_CASE("files: what is no input is named, pipes and devices that end can be read") {
     const testing::TempDir folder;
-    DOCTEST_CHECK(testing::message_of<InputError>([&] { require_readable(folder / "x"); }) ==
-                  (folder / "x").string() + ": no such file");
-    DOCTEST_CHECK_THROWS_AS(require_readable(folder.path()), InputError);
-    DOCTEST_CHECK_NOTHROW(require_readable("-"));
+    DOCTEST_REQUIRE(::mkfifo((folder / "pipe").c_str(), 0600) == 0);
+    const std::pair<fs::path, const char*> refused[] = {{folder / "x", ": no such file"},
+                                                        {folder.path(), ": is a folder, a file is needed"},
+                                                        {"/dev/zero", ": is a device, a file is needed"}};
+    for (const auto& [path, what] : refused)
+        DOCTEST_CHECK(testing::message_of<InputError>([&] { require_readable(path); }) ==
+                      path.string() + what);
+    for (const fs::path& path : {folder / "pipe", fs::path("-"), fs::path("/dev/null")})
+        DOCTEST_CHECK_NOTHROW(require_readable(path));
 }
 
 DOCTEST_TEST_CASE("files: whoever reads while a file is replaced sees the old one or the new one, whole") {
@@ -283,14 +288,6 @@ DOCTEST_TEST_CASE("files: where what was replaced cannot be removed, it is said"
                   std::string::npos);
 }
 
-DOCTEST_TEST_CASE("files: a pipe can be read") {
-    const testing::TempDir folder;
-    DOCTEST_REQUIRE(::mkfifo((folder / "pipe").c_str(), 0600) == 0);
-    DOCTEST_CHECK_NOTHROW(require_readable(folder / "pipe"));
-    DOCTEST_CHECK(testing::message_of<InputError>([&] { require_readable(folder.path()); }) ==
-                  folder.path().string() + ": is a folder, a file is needed");
-}
-
 DOCTEST_TEST_CASE(
     "files: leftovers of dead runs are removed, those of living runs and of others' outputs are not") {
     const testing::TempDir folder;
@@ -424,12 +421,6 @@ DOCTEST_TEST_CASE("files: what is removed quietly is a file, a folder, a link al
     for (const char* name : {"file", "deep", "none"})
         remove_quietly(folder / name);
     DOCTEST_CHECK(entries(folder.path()) == 0);
-}
-
-DOCTEST_TEST_CASE("files: devices that never end are no inputs") {
-    DOCTEST_CHECK(testing::message_of<InputError>([] { require_readable("/dev/zero"); }) ==
-                  "/dev/zero: is a device, a file is needed");
-    DOCTEST_CHECK_NOTHROW(require_readable("/dev/null"));
 }
 
 DOCTEST_TEST_CASE("files: where the current folder is gone, the reason is told") {

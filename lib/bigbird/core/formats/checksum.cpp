@@ -1,20 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "bigbird/core/formats/checksum.hpp"
 
-#include "bigbird/core/error.hpp"
-#include "bigbird/core/files.hpp"
-#include "bigbird/core/formats/is_there.hpp"
+#include "bigbird/core/formats/mapped_file.hpp"
 
 #include <openssl/evp.h>
 #include <spdlog/fmt/fmt.h>
 
 #include <array>
-#include <cerrno>
-#include <cstring>
-#include <fstream>
 #include <memory>
 #include <new>
-#include <vector>
 
 namespace bigbird {
 
@@ -27,7 +21,7 @@ public:
         if (!context_ || EVP_DigestInit_ex(context_.get(), EVP_sha256(), nullptr) != 1)
             throw std::bad_alloc();
     }
-    void add(const char* data, std::size_t size) { EVP_DigestUpdate(context_.get(), data, size); }
+    void add(std::string_view bytes) { EVP_DigestUpdate(context_.get(), bytes.data(), bytes.size()); }
     std::string hex() {
         std::array<unsigned char, EVP_MAX_MD_SIZE> digest{};
         unsigned int size = 0;
@@ -45,24 +39,17 @@ private:
 }  // namespace
 
 std::string sha256_of_file(const std::filesystem::path& path, const std::function<void()>& between) {
-    require_readable(path);
-    refuse_named_pipe(path);
-    std::ifstream in(path, std::ios::binary);
-    if (!in.is_open()) throw ReadError(std::string("cannot be opened: ") + std::strerror(errno), path);
     Sha256 sum;
-    std::vector<char> buffer(1 << 20);
-    while (in) {
-        in.read(buffer.data(), static_cast<std::streamsize>(buffer.size()));
-        sum.add(buffer.data(), static_cast<std::size_t>(in.gcount()));
+    read_in_pieces(path, [&](std::string_view piece) {
+        sum.add(piece);
         if (between) between();
-    }
-    if (in.bad()) throw ReadError("cannot be read: " + std::string(std::strerror(errno)), path);
+    });
     return sum.hex();
 }
 
 std::string sha256_of_text(std::string_view text) {
     Sha256 sum;
-    sum.add(text.data(), text.size());
+    sum.add(text);
     return sum.hex();
 }
 

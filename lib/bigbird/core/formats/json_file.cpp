@@ -2,12 +2,29 @@
 #include "bigbird/core/formats/json_file.hpp"
 
 #include "bigbird/core/error.hpp"
-#include "bigbird/core/formats/json_depth.hpp"
 #include "bigbird/core/formats/mapped_file.hpp"
 
 #include <algorithm>
 
 namespace bigbird {
+
+bool nests_too_deeply(std::string_view text) {
+    int depth = 0;
+    bool in_string = false, escaped = false;
+    for (const char letter : text) {
+        if (in_string) {
+            in_string = escaped || letter != '"';
+            escaped = !escaped && letter == '\\';
+        } else if (letter == '"') {
+            in_string = true;
+        } else if (letter == '[' || letter == '{') {
+            if (++depth > deepest_json) return true;
+        } else if (letter == ']' || letter == '}') {
+            --depth;
+        }
+    }
+    return false;
+}
 
 Json read_json(const std::filesystem::path& path) {
     const std::string text = read_whole_file(path);

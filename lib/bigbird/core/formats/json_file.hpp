@@ -9,12 +9,20 @@
 #include <cstdint>
 #include <filesystem>
 #include <string>
+#include <string_view>
 #include <utility>
 
 namespace bigbird {
 
 /// Key order is kept, so that files read as they were written.
 using Json = nlohmann::ordered_json;
+
+/// The levels of lists and objects that a JSON text may have. Copying, comparing and writing JSON recurse
+/// once per level, so a hostile text of a hundred kilobytes could crash the program.
+inline constexpr int deepest_json = 128;
+
+/// Whether a text has more levels than that. Brackets within strings do not count; the text need not be JSON.
+bool nests_too_deeply(std::string_view text);
 
 /// Throws InputError with file and line where the file is missing or not JSON.
 Json read_json(const std::filesystem::path& path);

@@ -23,27 +23,17 @@ MappedFile::MappedFile(const std::filesystem::path& path) : path_(path) {
     std::error_code error;
     if (std::filesystem::is_fifo(path, error))  // opening it would wait for a writer
         throw InputError("is a pipe, a file is needed", path);
-    const auto failed = [&] {
-        return ReadError(std::string("cannot be read: ") + std::strerror(errno), path);
-    };
     const int handle = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
-    if (handle < 0) throw failed();
     struct ::stat status {};
-    void* address = nullptr;
-    std::size_t size = 0;
-    bool ok = ::fstat(handle, &status) == 0;
-    if (ok && status.st_size > 0) {  // an empty file cannot be mapped
-        size = static_cast<std::size_t>(status.st_size);
-        address = ::mmap(nullptr, size, PROT_READ, MAP_SHARED, handle, 0);
-        ok = address != MAP_FAILED;
-    }
+    const bool opened = handle >= 0 && ::fstat(handle, &status) == 0;
+    const auto size = static_cast<std::size_t>(status.st_size);
+    const bool maps = opened && size > 0;  // an empty file cannot be mapped
+    void* const address = maps ? ::mmap(nullptr, size, PROT_READ, MAP_SHARED, handle, 0) : nullptr;
     const int reason = errno;
-    ::close(handle);
-    if (!ok && reason == ENOMEM) throw DeviceError(path.string() + ": cannot be read: out of memory");
-    if (!ok) {
-        errno = reason;
-        throw failed();
-    }
+    if (handle >= 0) ::close(handle);
+    const bool failed = !opened || address == MAP_FAILED;
+    if (failed && reason == ENOMEM) throw DeviceError(path.string() + ": cannot be read: out of memory");
+    if (failed) throw ReadError(std::string("cannot be read: ") + std::strerror(reason), path);
     bytes_ = {static_cast<const std::byte*>(address), size};
 }
 
@@ -65,21 +55,25 @@ void MappedFile::release(std::size_t size) const {
     if (pages > 0) ::madvise(const_cast<std::byte*>(bytes_.data()), pages, MADV_DONTNEED);
 }
 
-std::string read_whole_file(const std::filesystem::path& path) {
+void read_in_pieces(const std::filesystem::path& path, const std::function<void(std::string_view)>& consume) {
     require_readable(path);
     refuse_named_pipe(path);
+    std::ifstream in(path, std::ios::binary);
+    if (!in.is_open()) throw ReadError(std::string("cannot be opened: ") + std::strerror(errno), path);
+    std::vector<char> buffer(1 << 20);
+    while (in) {  // read() sets the stream's state if it fails; iterators would throw
+        in.read(buffer.data(), static_cast<std::streamsize>(buffer.size()));
+        consume({buffer.data(), static_cast<std::size_t>(in.gcount())});
+    }
+    if (in.bad()) throw ReadError("cannot be read: " + std::string(std::strerror(errno)), path);
+}
+
+std::string read_whole_file(const std::filesystem::path& path) {
     std::error_code error;
     if (std::filesystem::is_character_file(path, error) && path != "/dev/stdin")
         throw InputError("is a device, a file is needed", path);  // some devices never end
-    std::ifstream in(path, std::ios::binary);
-    if (!in.is_open()) throw ReadError(std::string("cannot be opened: ") + std::strerror(errno), path);
     std::string bytes;
-    std::vector<char> buffer(1 << 16);
-    while (in) {  // read() sets the stream's state if it fails; iterators would throw
-        in.read(buffer.data(), static_cast<std::streamsize>(buffer.size()));
-        bytes.append(buffer.data(), static_cast<std::size_t>(in.gcount()));
-    }
-    if (in.bad()) throw ReadError("cannot be read: " + std::string(std::strerror(errno)), path);
+    read_in_pieces(path, [&](std::string_view piece) { bytes += piece; });
     return bytes;
 }
 

@@ -3,8 +3,10 @@
 
 #include <cstddef>
 #include <filesystem>
+#include <functional>
 #include <span>
 #include <string>
+#include <string_view>
 
 namespace bigbird {
 
@@ -28,8 +30,10 @@ private:
     std::span<const std::byte> bytes_;
 };
 
-/// The bytes of a file, or of a shell's pipe up to its end. Throws InputError if it is missing, a device or a
-/// named pipe, ReadError where it cannot be opened or fails before its end.
+/// Passes the bytes of a file, or of a shell's pipe up to its end, to `consume`, a megabyte at a time. Throws
+/// InputError if it is missing or a named pipe, ReadError where it cannot be opened or fails before its end.
+void read_in_pieces(const std::filesystem::path& path, const std::function<void(std::string_view)>& consume);
+/// The same bytes at once; throws InputError also for a device.
 std::string read_whole_file(const std::filesystem::path& path);
 
 }  // namespace bigbird

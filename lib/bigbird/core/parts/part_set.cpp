@@ -63,15 +63,11 @@ void check(const PartRecord& record, const fs::path& output, const fs::path& pat
     if (record.files.front().name != output.filename())
         throw InputError("is of " + record.files.front().name + ": the part was renamed", path);
     constexpr std::int64_t most = std::int64_t{1} << 40;  // sums and products of a few fit in 64 bits
-    std::int64_t left = most;
-    const bool counts = std::ranges::all_of(record.segments, [&](const PartSegment& s) {
-        const bool fits = s.records >= 0 && s.records <= left;
-        left -= fits ? s.records : 0;
-        return fits;
-    });
-    if (!record.run.is_object() || !counts) throw InputError("is damaged", path);
-    std::int64_t before = -1;
+    if (!record.run.is_object()) throw InputError("is damaged", path);
+    std::int64_t before = -1, left = most;
     for (const PartSegment& segment : record.segments) {  // part I of N has some of I - 1, I - 1 + N, …
+        if (segment.records > left) throw InputError("is damaged", path);
+        left -= segment.records;
         if (segment.number <= before || segment.number % record.shard.count != record.shard.number - 1) {
             throw InputError("is damaged: part " + to_string(record.shard) + " has no segment " +
                                  std::to_string(segment.number) + " there",
@@ -81,15 +77,9 @@ void check(const PartRecord& record, const fs::path& output, const fs::path& pat
     }
 }
 
-fs::path without_slash(const fs::path& path) {
-    return path.has_filename() ? path : path.parent_path();
-}
-
-/// `lies`: the current path of its bytes.
-void add_file(PartRecord& record, const fs::path& file, const fs::path& lies) {
-    const fs::path checked = checked_file(lies);
-    record.files.push_back(
-        {without_slash(file).filename().string(), fs::file_size(checked), sha256_of_file(checked)});
+/// The file whose size and checksum a PartFile has.
+fs::path checked_file(const fs::path& file) {
+    return fs::is_directory(file) ? file / "manifest.json" : file;
 }
 
 }  // namespace
@@ -100,12 +90,8 @@ std::int64_t records_of(const PartRecord& record) {
         [](std::int64_t sum, const PartSegment& s) { return sum + s.records; });
 }
 
-fs::path checked_file(const fs::path& file) {
-    return fs::is_directory(file) ? file / "manifest.json" : file;
-}
-
 fs::path part_record_path(const fs::path& output) {
-    fs::path path = without_slash(output);
+    fs::path path = without_trailing_slash(output);
     return path += ".part.json";
 }
 
@@ -115,18 +101,15 @@ void remove_part_record(const fs::path& output) {
 }
 
 std::unique_ptr<PendingOutput> pending_part_record(PartRecord record, std::span<PendingOutput* const> files) {
-    for (const PendingOutput* file : files)
-        add_file(record, file->target(), file->path());
+    for (const PendingOutput* file : files) {
+        const fs::path checked = checked_file(file->path());
+        record.files.push_back(
+            {file->target().filename().string(), fs::file_size(checked), sha256_of_file(checked)});
+    }
     const fs::path& output = files.front()->target();
     auto pending = std::make_unique<PendingOutput>(part_record_path(output), Overwrite::allow);
     pending->write([&](std::ostream& out) { out << to_json(record).dump(2) << '\n'; });
     return pending;
-}
-
-void write_part_record(PartRecord record, const std::vector<fs::path>& files) {
-    for (const fs::path& file : files)
-        add_file(record, file, file);
-    write_json(part_record_path(files.front()), to_json(record), Overwrite::allow);
 }
 
 PartRecord read_part_record(const fs::path& output) {
@@ -144,7 +127,7 @@ PartRecord read_part_record(const fs::path& output) {
         throw InputError("is of another version; use the bigbird-dna that wrote it", path);
     try {
         PartRecord record = from_json(json);
-        check(record, without_slash(output), path);
+        check(record, without_trailing_slash(output), path);
         return record;
     } catch (const nlohmann::json::exception&) {
         throw InputError("is damaged: a value is missing or of another kind; make this part again", path);

@@ -46,9 +46,6 @@ struct PartRecord {
 /// The total number of records in all segments.
 std::int64_t records_of(const PartRecord& record);
 
-/// The file whose size and checksum a PartFile has.
-std::filesystem::path checked_file(const std::filesystem::path& file);
-
 /// FILE.part.json; a slash at the end of FILE, as shells add to folders, is ignored.
 std::filesystem::path part_record_path(const std::filesystem::path& output);
 
@@ -59,10 +56,6 @@ void remove_part_record(const std::filesystem::path& output);
 /// it. Pass the result to commit_together() before them. Throws WriteError, InputError if a file cannot be
 /// read.
 std::unique_ptr<PendingOutput> pending_part_record(PartRecord record, std::span<PendingOutput* const> files);
-
-/// Fills in size and checksum of `files` and writes the record beside the first. Call it after they got their
-/// final names; replaces an existing record. Throws WriteError, InputError if a file cannot be read.
-void write_part_record(PartRecord record, const std::vector<std::filesystem::path>& files);
 
 /// Throws InputError if there is no such output, no record beside it, or the record belongs to another
 /// output.

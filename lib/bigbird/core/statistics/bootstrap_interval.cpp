@@ -7,7 +7,9 @@
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
+#include <iterator>
 #include <numbers>
+#include <numeric>
 #include <vector>
 
 namespace bigbird {
@@ -31,12 +33,7 @@ double normal_quantile(double probability) {
 }  // namespace
 
 Share sum_of(std::span<const Share> shares) {
-    Share sum;
-    for (const Share& share : shares) {
-        sum.part += share.part;
-        sum.of += share.of;
-    }
-    return sum;
+    return std::accumulate(shares.begin(), shares.end(), Share());
 }
 
 std::pair<double, double> bootstrap_interval(std::span<const Share> shares, std::uint64_t seed,
@@ -47,15 +44,11 @@ std::pair<double, double> bootstrap_interval(std::span<const Share> shares, std:
     for (int resample = 0; resample < resamples; ++resample) {
         Rng draw = rng.split(static_cast<std::uint64_t>(resample));
         Share sum;
-        for (std::size_t i = 0; i < shares.size(); ++i) {
-            const Share& pick = shares[static_cast<std::size_t>(
-                draw.between(0, static_cast<std::int64_t>(shares.size()) - 1))];
-            sum.part += pick.part;
-            sum.of += pick.of;
-        }
+        for (std::size_t i = 0; i < shares.size(); ++i)
+            sum = sum + shares[static_cast<std::size_t>(draw.between(0, std::ssize(shares) - 1))];
         values.push_back(sum.value());
     }
-    std::sort(values.begin(), values.end());
+    std::ranges::sort(values);
     const auto at = [&](double share) {
         return values[static_cast<std::size_t>(std::llround(share * static_cast<double>(values.size() - 1)))];
     };

@@ -15,6 +15,7 @@ namespace bigbird {
 struct Share {
     double part = 0, of = 0;
     double value() const { return of > 0 ? part / of : 0; }
+    Share operator+(const Share& other) const { return {part + other.part, of + other.of}; }
 };
 
 Share sum_of(std::span<const Share> shares);

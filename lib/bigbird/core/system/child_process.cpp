@@ -34,34 +34,36 @@ using std::chrono::milliseconds;
 constexpr int signal_base = 128, not_started = 127, poll_ms = 50;
 
 /// A pipe; the destructor closes both ends.
-class Pipe {
-public:
+struct Pipe {
+    int reading = -1, writing = -1;
+
     Pipe() {
         std::array<int, 2> ends{};
         if (::pipe2(ends.data(), O_CLOEXEC) != 0)
             throw ConfigError(std::string("a pipe cannot be made: ") + std::strerror(errno));
-        reading_ = ends[0];
-        writing_ = ends[1];
+        reading = ends[0];
+        writing = ends[1];
     }
     ~Pipe() {
-        close_end(reading_);
-        close_end(writing_);
+        close_end(reading);
+        close_end(writing);
     }
     Pipe(const Pipe&) = delete;
     Pipe& operator=(const Pipe&) = delete;
 
-    int reading() const { return reading_; }
-    int writing() const { return writing_; }
-    void close_reading() { close_end(reading_); }
-    void close_writing() { close_end(writing_); }
-
-private:
     static void close_end(int& end) {
         if (end >= 0) ::close(end);
         end = -1;
     }
-    int reading_ = -1, writing_ = -1;
 };
+
+/// Flushes standard output, else the child writes its copy of the buffer, too.
+pid_t fork_here() {
+    std::fflush(stdout);
+    const pid_t id = ::fork();
+    if (id < 0) throw ConfigError(std::string("a process cannot be started: ") + std::strerror(errno));
+    return id;
+}
 
 /// A child process. The destructor kills it, if it still runs, and waits for it.
 class Child {
@@ -102,13 +104,13 @@ bool read_some(int from, std::string& text) {
 
 /// Reads both pipes to their ends; returns false if the time runs out.
 bool read_all(Pipe& out, Pipe& err, ChildResult& result, Clock::time_point deadline) {
-    while (out.reading() >= 0 || err.reading() >= 0) {
+    while (out.reading >= 0 || err.reading >= 0) {
         stop_if_asked();
         if (Clock::now() >= deadline) return false;
-        std::array<pollfd, 2> ends{pollfd{out.reading(), POLLIN, 0}, pollfd{err.reading(), POLLIN, 0}};
+        std::array<pollfd, 2> ends{pollfd{out.reading, POLLIN, 0}, pollfd{err.reading, POLLIN, 0}};
         if (::poll(ends.data(), ends.size(), poll_ms) <= 0) continue;
-        if (ends[0].revents != 0 && !read_some(out.reading(), result.out)) out.close_reading();
-        if (ends[1].revents != 0 && !read_some(err.reading(), result.err)) err.close_reading();
+        if (ends[0].revents != 0 && !read_some(out.reading, result.out)) Pipe::close_end(out.reading);
+        if (ends[1].revents != 0 && !read_some(err.reading, result.err)) Pipe::close_end(err.reading);
     }
     return true;
 }
@@ -143,13 +145,11 @@ std::string ChildResult::failure() const {
 ChildResult run_child(const std::function<int()>& body, milliseconds limit) {
     const Clock::time_point deadline = Clock::now() + limit;
     Pipe out, err;
-    std::fflush(stdout);  // else the child writes its copy of the buffer, too
-    const pid_t id = ::fork();
-    if (id == 0) be_child(body, out.writing(), err.writing());
-    if (id < 0) throw ConfigError(std::string("a process cannot be started: ") + std::strerror(errno));
+    const pid_t id = fork_here();
+    if (id == 0) be_child(body, out.writing, err.writing);
     Child child(id);
-    out.close_writing();
-    err.close_writing();
+    Pipe::close_end(out.writing);
+    Pipe::close_end(err.writing);
     ChildResult result;
     result.timed_out = !read_all(out, err, result, deadline) || !child.ends(deadline, result.code);
     return result;
@@ -235,12 +235,12 @@ struct ChildReader::State {
     /// Waits for bytes; throws if none arrive.
     void read(char* data, std::size_t size, Clock::time_point deadline) {
         while (size > 0) {
-            pollfd end{pipe.reading(), POLLIN, 0};
+            pollfd end{pipe.reading, POLLIN, 0};
             const bool ready = ::poll(&end, 1, poll_ms) > 0;
             stop_if_asked();
             if (!ready && Clock::now() >= deadline) throw_damaged("gave no answer");
             if (!ready) continue;
-            const ssize_t count = ::read(pipe.reading(), data, size);
+            const ssize_t count = ::read(pipe.reading, data, size);
             if (count < 0 && errno == EINTR) continue;
             if (count <= 0) throw_ended();
             data += count;
@@ -263,12 +263,10 @@ struct ChildReader::State {
 ChildReader::ChildReader(std::filesystem::path file, const std::function<void(const Send&)>& read,
                          milliseconds patience)
     : state_(new State{std::move(file), patience, {}, {}}) {
-    std::fflush(stdout);
-    const pid_t id = ::fork();
-    if (id == 0) be_reader(state_->pipe.writing(), read);
-    if (id < 0) throw ConfigError(std::string("a process cannot be started: ") + std::strerror(errno));
+    const pid_t id = fork_here();
+    if (id == 0) be_reader(state_->pipe.writing, read);
     state_->child.emplace(id);
-    state_->pipe.close_writing();
+    Pipe::close_end(state_->pipe.writing);
 }
 
 ChildReader::~ChildReader() = default;

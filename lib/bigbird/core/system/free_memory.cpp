@@ -2,11 +2,12 @@
 #include "bigbird/core/system/free_memory.hpp"
 
 #include <algorithm>
+#include <array>
 #include <filesystem>
 #include <fstream>
 #include <limits>
 #include <new>
-#include <string>
+#include <span>
 #include <string_view>
 #include <system_error>
 
@@ -48,6 +49,11 @@ double control_group_limit() {
     return limit;
 }
 
+bool holds_one_of(std::string_view text, std::span<const char* const> words) {
+    return std::ranges::any_of(
+        words, [&](const char* word) { return text.find(word) != std::string_view::npos; });
+}
+
 }  // namespace
 
 double free_memory() {
@@ -57,16 +63,25 @@ double free_memory() {
 bool is_out_of_memory(const std::exception& error) {
     // Words in messages of LibTorch, cuBLAS and oneDNN. oneDNN's "could not create a primitive" and similar
     // messages name no cause, but for a product the cause is missing memory.
-    static constexpr std::string_view words[] = {"DefaultCPUAllocator", "CUBLAS_STATUS_ALLOC_FAILED",
-                                                 "out of memory",       "could not create a",
-                                                 "could not clone a",   "could not execute a primitive"};
+    constexpr std::array words{"DefaultCPUAllocator", "CUBLAS_STATUS_ALLOC_FAILED",
+                               "out of memory",       "could not create a",
+                               "could not clone a",   "could not execute a primitive"};
     const auto* const system = dynamic_cast<const std::system_error*>(&error);
-    const std::string_view text = error.what();
     return dynamic_cast<const std::bad_alloc*>(&error) != nullptr ||
            (system != nullptr && (system->code() == std::errc::not_enough_memory ||
                                   system->code() == std::errc::resource_unavailable_try_again)) ||
-           std::ranges::any_of(
-               words, [&](std::string_view word) { return text.find(word) != std::string_view::npos; });
+           holds_one_of(error.what(), words);
+}
+
+std::optional<std::string> device_fault(const std::exception& error) {
+    constexpr std::array signs{"CUDA error",    "CUDA driver error", "CUBLAS_STATUS_", "CUSOLVER_STATUS_",
+                               "CUDNN_STATUS_", "cuDNN error",       "NCCL error",     "CUDA kernel errors"};
+    const std::string text = error.what();
+    if (!holds_one_of(text, signs)) return {};
+    const std::string first = text.substr(0, text.find('\n'));
+    return "the GPU failed: " + first.substr(0, first.find_last_not_of(". ") + 1) +
+           "; 'bigbird-dna info --program' and nvidia-smi say what is there, and a second run may go on "
+           "from the last checkpoint";
 }
 
 }  // namespace bigbird

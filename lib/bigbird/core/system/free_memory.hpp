@@ -2,6 +2,8 @@
 #pragma once
 
 #include <exception>
+#include <optional>
+#include <string>
 
 namespace bigbird {
 
@@ -12,5 +14,9 @@ double free_memory();
 /// Whether an exception means that memory ran out, of the processor or of a GPU: std::bad_alloc, or
 /// LibTorch's exceptions, recognized by their text.
 bool is_out_of_memory(const std::exception& error);
+
+/// The message for an exception that means that a GPU or its libraries failed while computing, from
+/// LibTorch's text; nullopt for other exceptions. See is_out_of_memory() for exhausted memory.
+std::optional<std::string> device_fault(const std::exception& error);
 
 }  // namespace bigbird

@@ -9,6 +9,7 @@
 #include <cstdlib>
 #include <fstream>
 #include <optional>
+#include <sstream>
 
 #if defined(__x86_64__)
 #include <cpuid.h>
@@ -20,14 +21,16 @@ namespace bigbird {
 
 namespace {
 
-/// An instruction set's name, here and in the environment variables of the libraries that LibTorch uses.
+/// An instruction set's name, here and in the environment variables of the libraries that LibTorch uses, and
+/// Highway's targets beyond it, whose newer ones have lower bits.
 struct Names {
     const char *ours, *aten, *onednn, *mkl;
+    std::int64_t beyond = 0;
 };
 constexpr std::array<Names, all_instruction_sets.size()> names{
-    {{"base", "default", "SSE41", "SSE4_2"},
-     {"avx2", "avx2", "AVX2", "AVX2"},
-     {"avx512", "avx512", "AVX512_CORE", "AVX512"},
+    {{"base", "default", "SSE41", "SSE4_2", (HWY_SSSE3 - 1) | HWY_SSSE3},
+     {"avx2", "avx2", "AVX2", "AVX2", HWY_AVX2 - 1},
+     {"avx512", "avx512", "AVX512_CORE", "AVX512", HWY_AVX3 - 1},
      {"avx512_bf16", "avx512", "AVX512_CORE_BF16", "AVX512_E2"},
      {"amx", "avx512", "ALL", "AVX512_E4"}}};
 
@@ -80,19 +83,14 @@ std::optional<InstructionSet> wanted() {
     return *found;
 }
 
-/// Highway's targets beyond an instruction set; its newer ones have lower bits.
-std::int64_t targets_beyond(InstructionSet set) {
-    const auto better_than = [](std::int64_t target) { return target - 1; };
-    switch (set) {
-        case InstructionSet::base:
-            return better_than(HWY_SSSE3) | HWY_SSSE3;
-        case InstructionSet::avx2:
-            return better_than(HWY_AVX2);
-        case InstructionSet::avx512:
-            return better_than(HWY_AVX3);
-        default:
-            return 0;
+/// The value of the first line of a file like /proc/cpuinfo that begins with `key`.
+std::optional<std::string> value_in(const std::filesystem::path& cpuinfo, const char* key) {
+    std::ifstream file(cpuinfo);
+    for (std::string line; std::getline(file, line);) {
+        const std::size_t colon = line.find(": ");
+        if (line.starts_with(key) && colon != std::string::npos) return line.substr(colon + 2);
     }
+    return std::nullopt;
 }
 
 }  // namespace
@@ -126,12 +124,17 @@ bool is_intel_processor() {
 }
 
 std::string processor_name() {
-    std::ifstream file("/proc/cpuinfo");
-    for (std::string line; std::getline(file, line);) {
-        const std::size_t colon = line.find(": ");
-        if (line.starts_with("model name") && colon != std::string::npos) return line.substr(colon + 2);
-    }
-    return "unknown";
+    return value_in("/proc/cpuinfo", "model name").value_or("unknown");
+}
+
+std::string processor_features(const std::filesystem::path& cpuinfo) {
+    constexpr std::array told{"avx2",     "fma",         "f16c",        "avx512f",  "avx512bw", "avx512dq",
+                              "avx512vl", "avx512_vnni", "avx512_bf16", "amx_tile", "amx_bf16", "amx_int8"};
+    std::string features;
+    std::istringstream words(value_in(cpuinfo, "flags").value_or(""));
+    for (std::string word; words >> word;)
+        if (std::ranges::find(told, word) != told.end()) features += (features.empty() ? "" : " ") + word;
+    return features;
 }
 
 void limit_libraries() {
@@ -140,8 +143,7 @@ void limit_libraries() {
     ::setenv("ATEN_CPU_CAPABILITY", limit.aten, 0);
     ::setenv("ONEDNN_MAX_CPU_ISA", limit.onednn, 0);
     ::setenv("MKL_ENABLE_INSTRUCTIONS", limit.mkl, 0);
-    if (const std::int64_t beyond = targets_beyond(instruction_set()); beyond != 0)
-        hwy::DisableTargets(beyond);
+    if (limit.beyond != 0) hwy::DisableTargets(limit.beyond);
 }
 
 }  // namespace bigbird

@@ -5,6 +5,7 @@
 
 #include <array>
 #include <cstdint>
+#include <filesystem>
 #include <string>
 #include <string_view>
 
@@ -42,6 +43,11 @@ bool is_intel_processor();
 
 /// The processor by its own name, such as "AMD EPYC 9R14"; "unknown" where the system has none.
 std::string processor_name();
+
+/// The features of the first processor in a file like /proc/cpuinfo, for bug reports: those that our kernels
+/// and LibTorch check, by the system's names, separated by blanks. instruction_set() decides which may be
+/// used.
+std::string processor_features(const std::filesystem::path& cpuinfo = "/proc/cpuinfo");
 
 /// Limits libraries with code for several instruction sets (LibTorch, oneDNN, MKL, Highway) to
 /// instruction_set(), if BIGBIRD_CPU names less than the processor has. Does not change environment variables

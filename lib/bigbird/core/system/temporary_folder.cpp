@@ -22,21 +22,10 @@ namespace {
 
 constexpr std::time_t seconds_to_lock = 600;
 
-/// The descriptor of a folder, locked; -1 if another process holds it, or if the folder is not ours.
-int lock_folder(const fs::path& path) {
-    const int handle = ::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-    if (handle < 0 || ::flock(handle, LOCK_EX | LOCK_NB) == 0) return handle;
-    ::close(handle);
-    return -1;
-}
-
 bool is_left_over(const fs::path& path) {
     struct ::stat status {};
-    if (::lstat(path.c_str(), &status) != 0 || status.st_uid != ::geteuid()) return false;
-    if (status.st_mtime > std::time(nullptr) - seconds_to_lock) return false;
-    const int handle = lock_folder(path);
-    if (handle >= 0) ::close(handle);
-    return handle >= 0;
+    return ::lstat(path.c_str(), &status) == 0 && S_ISDIR(status.st_mode) && status.st_uid == ::geteuid() &&
+           status.st_mtime <= std::time(nullptr) - seconds_to_lock && is_unlocked(path);
 }
 
 void remove_leftovers(const fs::path& parent, const std::string& prefix) {
@@ -61,7 +50,8 @@ TemporaryFolder::TemporaryFolder(const std::string& kind) {
     if (::mkdtemp(name.data()) == nullptr)
         throw ConfigError(name + ": cannot be made: " + std::strerror(errno) + "; name a folder in TMPDIR");
     path_ = name;
-    lock_ = lock_folder(path_);
+    lock_ = ::open(path_.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+    if (lock_ >= 0) ::flock(lock_, LOCK_EX | LOCK_NB);
 }
 
 TemporaryFolder::~TemporaryFolder() {

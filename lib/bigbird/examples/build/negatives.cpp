@@ -4,7 +4,6 @@
 #include "bigbird/core/check.hpp"
 #include "bigbird/core/choice.hpp"
 #include "bigbird/core/error.hpp"
-#include "bigbird/genome/reference/dinucleotide_shuffle.hpp"
 #include "bigbird/genome/reference/sequence.hpp"
 
 #include <algorithm>

@@ -180,6 +180,11 @@ std::uint8_t* bytes(char* text) {
     return reinterpret_cast<std::uint8_t*>(text);
 }
 
+/// `out`: as long as `text`.
+void complement_backwards(std::string_view text, std::string& out) {
+    HWY_DYNAMIC_DISPATCH(complement)(bytes(text.data()), text.size(), bytes(out.data()));
+}
+
 }  // namespace
 
 bool normalise_lines(const char* text, std::size_t line_bases, std::size_t line_bytes, std::size_t lines,
@@ -193,13 +198,28 @@ std::size_t count_regular_lines(const char* text, std::size_t line_bases, std::s
     return HWY_DYNAMIC_DISPATCH(regular_lines)(bytes(text), line_bases, line_bytes, lines);
 }
 
-void complement_backwards(const char* text, std::size_t size, char* out) {
-    HWY_DYNAMIC_DISPATCH(complement)(bytes(text), size, bytes(out));
-}
-
 bool is_nucleotide_code(char letter) {
     return HWY_STATIC_DISPATCH(is_code)(static_cast<std::uint8_t>(letter));
 }
 
 }  // namespace bigbird::genome::detail
+
+namespace bigbird::genome {
+
+void normalise(std::string& dna, LetterCase letter_case) {
+    detail::normalise_letters(dna.data(), dna.size(), dna.data(), letter_case);
+}
+
+std::string reverse_complement(std::string_view dna) {
+    std::string result(dna.size(), 'N');
+    detail::complement_backwards(dna, result);
+    return result;
+}
+
+double n_fraction(std::string_view dna) {
+    if (dna.empty()) return 0;
+    return static_cast<double>(std::ranges::count(dna, 'N')) / static_cast<double>(dna.size());
+}
+
+}  // namespace bigbird::genome
 #endif

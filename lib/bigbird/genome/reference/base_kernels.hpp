@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Vectorized loops over letters (Highway picks the code for the processor in the first call). The slow twins
-// are the rules of core/nucleotide.hpp, letter by letter.
+// are the rules of core/nucleotide.hpp, letter by letter. base_kernels.cpp has the functions of sequence.hpp,
+// too.
 #pragma once
 
 #include "bigbird/genome/reference/sequence.hpp"
@@ -26,10 +27,6 @@ inline bool normalise_letters(const char* text, std::size_t size, char* out,
 /// not beginning with '>', and a line end of line_bytes - line_bases bytes, "\n" or "\r\n".
 std::size_t count_regular_lines(const char* text, std::size_t line_bases, std::size_t line_bytes,
                                 std::size_t lines);
-
-/// Writes `text` in reverse, with A C G T complemented in their case and all else as N. `out` must not
-/// overlap `text`.
-void complement_backwards(const char* text, std::size_t size, char* out);
 
 /// Whether a letter means one nucleotide or several: A C G T U R Y S W K M B D H V N, and X.
 bool is_nucleotide_code(char letter);

@@ -27,10 +27,6 @@ bool is_blank(char letter) {
     return letter == ' ' || letter == '\t' || letter == '\r';
 }
 
-std::int64_t size_of(std::string_view text) {
-    return static_cast<std::int64_t>(text.size());
-}
-
 }  // namespace
 
 FastaScanner::FastaScanner(std::filesystem::path path, bool keep) : path_(std::move(path)), keep_(keep) {}
@@ -42,7 +38,7 @@ void FastaScanner::refuse(const std::string& what) const {
 void FastaScanner::feed(std::string_view text) {
     if (position_ == 0 && text.starts_with(byte_order_mark)) {
         text.remove_prefix(byte_order_mark.size());
-        position_ = line_begin_ = size_of(byte_order_mark);
+        position_ = line_begin_ = std::ssize(byte_order_mark);
     }
     while (!text.empty()) {
         if (const std::size_t bytes = take_regular_lines(text)) {
@@ -87,7 +83,7 @@ void FastaScanner::take(std::string_view piece) {
         header_.append(piece);
     else
         take_sequence(piece);
-    position_ += size_of(piece);
+    position_ += std::ssize(piece);
 }
 
 void FastaScanner::take_sequence(std::string_view piece) {
@@ -95,7 +91,8 @@ void FastaScanner::take_sequence(std::string_view piece) {
     carriage_return_ = piece.back() == '\r';
     std::string_view letters = piece;
     letters.remove_suffix(carriage_return_ ? 1 : 0);
-    keep_bases(letters);
+    if (keep_ && !bases_.empty())
+        std::ranges::copy_if(letters, std::back_inserter(bases_.back()), [](char c) { return !is_blank(c); });
     if (!blank_before && is_plain(letters)) return;
     const auto odd = std::find_if(letters.begin(), letters.end(), [](char c) {
         return !is_blank(c) && !is_plain({&c, 1});
@@ -105,14 +102,6 @@ void FastaScanner::take_sequence(std::string_view piece) {
                "): a FASTA file is needed");
     }
     if (!entries_.empty()) entries_.back().even = false;
-}
-
-void FastaScanner::keep_bases(std::string_view letters) {
-    if (keep_ && !bases_.empty()) {
-        std::copy_if(
-            letters.begin(), letters.end(), std::back_inserter(bases_.back()),
-            [](char c) { return !is_blank(c); });
-    }
 }
 
 void FastaScanner::end_line(std::int64_t newline_bytes) {

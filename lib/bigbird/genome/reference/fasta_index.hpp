@@ -41,7 +41,6 @@ private:
     std::size_t take_regular_lines(std::string_view text);
     void take(std::string_view piece);
     void take_sequence(std::string_view piece);
-    void keep_bases(std::string_view letters);
     void end_line(std::int64_t newline_bytes);
     void end_header();
     void end_sequence_line(std::int64_t bases, std::int64_t bytes);

@@ -6,7 +6,7 @@
 #include "bigbird/core/log.hpp"
 #include "bigbird/genome/reference/contig_names.hpp"
 #include "bigbird/genome/reference/fasta_file.hpp"
-#include "bigbird/genome/text/utf8.hpp"
+#include "bigbird/genome/text/text_input.hpp"
 
 #include <algorithm>
 #include <cstdint>

@@ -2,6 +2,8 @@
 // Sequence letters: upper-case A C G T N; U is T, every other letter is N.
 #pragma once
 
+#include "bigbird/core/rng.hpp"
+
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -15,8 +17,13 @@ enum class LetterCase : std::uint8_t { upper, kept };
 /// Normalizes `dna` without changing its length.
 void normalise(std::string& dna, LetterCase letter_case = LetterCase::upper);
 
-/// `dna`: normalized; case is kept.
+/// The other strand; all but A C G T, whose case is kept, becomes N.
 std::string reverse_complement(std::string_view dna);
+
+/// Shuffles normalized sequence; the number of each dinucleotide and the first and last letter stay the same.
+/// Every such sequence is equally likely (Altschul and Erickson 1985). N keep their positions; the stretches
+/// between them are shuffled separately.
+std::string dinucleotide_shuffle(std::string_view dna, Rng& rng);
 
 /// Share of N, 0 for an empty sequence.
 double n_fraction(std::string_view dna);

@@ -66,11 +66,12 @@ public:
         check(record.where);
         record.name = optional_column(3);
         record.score = optional_column(4);
-        record.strand = strand();
+        if (has_strand()) record.strand = static_cast<Strand>(optional_column(5).front());
         record.summit = summit(record.where);
         return record;
     }
 
+    /// Other tools write counts or scores into column 6.
     bool has_strand() const {
         const std::string text = optional_column(5);
         return text == "+" || text == "-" || text == ".";
@@ -105,11 +106,6 @@ private:
                                                                        : ".";
     }
 
-    /// Other tools write counts or scores into column 6.
-    Strand strand() const {
-        return has_strand() ? static_cast<Strand>(optional_column(5).front()) : Strand::none;
-    }
-
     std::optional<std::int64_t> summit(const Interval& where) const {
         if (columns_.count != narrow_peak_columns) return std::nullopt;
         const auto offset = parse_number<std::int64_t>(columns_.text[narrow_peak_columns - 1]);
@@ -126,17 +122,14 @@ private:
 
 BedReader::BedReader(std::filesystem::path path) : input_(std::move(path)) {}
 
-void BedReader::warn_of_strand() {
-    if (std::exchange(warned_, true)) return;
-    log_warning("{}:{}: column 6 is no strand, none of + - . ; such rows have none", input_.path().string(),
-                input_.line_number());
-}
-
 std::optional<BedRecord> BedReader::next() {
     while (input_.next(line_)) {
         if (!is_skipped(line_)) {
             const Row row(line_, input_.path(), input_.line_number());
-            if (!row.has_strand()) warn_of_strand();
+            if (!row.has_strand() && !std::exchange(warned_, true)) {
+                log_warning("{}:{}: column 6 is no strand, none of + - . ; such rows have none",
+                            path().string(), line_number());
+            }
             return row.parse();
         }
     }

@@ -37,8 +37,6 @@ public:
     const std::filesystem::path& path() const { return input_.path(); }
 
 private:
-    void warn_of_strand();
-
     TextInput input_;
     std::string line_;
     bool warned_ = false;

@@ -32,6 +32,27 @@ std::span<const Span>::iterator first_behind(std::span<const Span> spans, std::i
         [](std::int64_t wanted, const Span& span) { return wanted < span.end; });
 }
 
+/// The bases of a BED file that are on the reference.
+IntervalSet read_interval_set(const ReferenceGenome& reference, const std::filesystem::path& path) {
+    std::vector<Interval> intervals;
+    std::int64_t left_out = 0;
+    BedReader reader(path);
+    while (auto record = reader.next()) {
+        if (place(record->where, reference) == Fit::unknown_contig) {
+            ++left_out;
+            continue;
+        }
+        const std::size_t contig = *reference.find(record->where.contig);
+        record->where.end = std::min(record->where.end, reference.contigs()[contig].length);
+        if (record->where.begin < record->where.end) intervals.push_back(std::move(record->where));
+    }
+    if (left_out > 0) {
+        log_warning("{}: {} intervals on contigs that the reference lacks were left out", path.string(),
+                    left_out);
+    }
+    return IntervalSet(intervals);
+}
+
 }  // namespace
 
 IntervalSet::IntervalSet(std::span<const Interval> intervals) {
@@ -131,26 +152,6 @@ PlacedBed read_bed_on(const ReferenceGenome& reference, const std::filesystem::p
         if (fit == Fit::inside) placed.records.push_back(std::move(record));
     }
     return placed;
-}
-
-IntervalSet read_interval_set(const ReferenceGenome& reference, const std::filesystem::path& path) {
-    std::vector<Interval> intervals;
-    std::int64_t left_out = 0;
-    BedReader reader(path);
-    while (auto record = reader.next()) {
-        if (place(record->where, reference) == Fit::unknown_contig) {
-            ++left_out;
-            continue;
-        }
-        const std::size_t contig = *reference.find(record->where.contig);
-        record->where.end = std::min(record->where.end, reference.contigs()[contig].length);
-        if (record->where.begin < record->where.end) intervals.push_back(std::move(record->where));
-    }
-    if (left_out > 0) {
-        log_warning("{}: {} intervals on contigs that the reference lacks were left out", path.string(),
-                    left_out);
-    }
-    return IntervalSet(intervals);
 }
 
 Interval region_on(const ReferenceGenome& reference, const std::string& text, const std::string& option) {

@@ -63,18 +63,15 @@ struct PlacedBed {
 };
 PlacedBed read_bed_on(const ReferenceGenome& reference, const std::filesystem::path& path);
 
-/// The bases in a BED file's intervals that are on the reference. Intervals are cut at contig ends; those on
-/// contigs that the reference lacks are left out, with one warning. Throws InputError if a line is malformed.
-IntervalSet read_interval_set(const ReferenceGenome& reference, const std::filesystem::path& path);
-
 /// The bases of a contig or a region (parse_region), cut at the contig's end. A text that is a contig's name
 /// means this contig. Throws ConfigError naming `option` if the reference lacks the bases, or if the text is
 /// one contig's name and also a region of another.
 Interval region_on(const ReferenceGenome& reference, const std::string& text, const std::string& option);
 
 /// The bases that `texts` name, each a contig ("22"), a region as in samtools ("22:16,000,001-17,000,000") or
-/// a BED file (as above). A name that is both a contig and a file is the contig. Throws ConfigError naming
-/// `option` if a text is none of these or is past a contig's end.
+/// a BED file, whose intervals are cut at contig ends; those on contigs that the reference lacks are left
+/// out, with one warning. Throws InputError if a line is malformed. A name that is both a contig and a file
+/// is the contig. Throws ConfigError naming `option` if a text is none of these or is past a contig's end.
 IntervalSet read_region_set(const ReferenceGenome& reference, std::span<const std::string> texts,
                             const std::string& option);
 

@@ -4,8 +4,7 @@
 #include "bigbird/core/error.hpp"
 #include "bigbird/core/files.hpp"
 #include "bigbird/genome/regions/variant_header.hpp"
-#include "bigbird/genome/text/byte_stream.hpp"
-#include "bigbird/genome/text/utf8.hpp"
+#include "bigbird/genome/text/text_input.hpp"
 
 #include <htslib/hts.h>
 #include <htslib/vcf.h>

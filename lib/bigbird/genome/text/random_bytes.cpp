@@ -250,7 +250,7 @@ public:
         struct ::stat now {};
         if (::stat(path_.c_str(), &now) != 0) throw system_fault("read any more", path_);
         expect_unchanged(opened_, now, path_);
-        Borrowed handle(*this);
+        const Borrowed handle = borrow();
         errno = 0;
         if (offset - block.text > 0xFFFF || bgzf_seek(handle.get(), virtual_offset, SEEK_SET) != 0 ||
             bgzf_read(handle.get(), out, static_cast<std::size_t>(count)) != count) {
@@ -275,33 +275,23 @@ public:
     }
 
 private:
-    /// A handle that is reserved for one thread; the destructor returns it.
-    class Borrowed {
-    public:
-        explicit Borrowed(const BgzipBytes& owner) : owner_(owner), handle_(owner.take()) {}
-        ~Borrowed() {
-            const std::scoped_lock lock(owner_.mutex_);
-            owner_.idle_.push_back(std::move(handle_));
-        }
-        Borrowed(const Borrowed&) = delete;
-        Borrowed& operator=(const Borrowed&) = delete;
-        BGZF* get() const { return handle_.get(); }
+    /// A handle for one thread, which goes back to the idle ones.
+    using Borrowed = std::unique_ptr<BGZF, std::function<void(BGZF*)>>;
 
-    private:
-        const BgzipBytes& owner_;
-        BgzfHandle handle_;
-    };
-
-    BgzfHandle take() const {
+    Borrowed borrow() const {
+        Borrowed handle(nullptr, [this](BGZF* file) {
+            const std::scoped_lock lock(mutex_);
+            idle_.emplace_back(file);
+        });
         {
             const std::scoped_lock lock(mutex_);
             if (!idle_.empty()) {
-                BgzfHandle handle = std::move(idle_.back());
+                handle.reset(idle_.back().release());
                 idle_.pop_back();
                 return handle;
             }
         }
-        BgzfHandle handle(bgzf_open(path_.c_str(), "r"));
+        handle.reset(bgzf_open(path_.c_str(), "r"));
         if (!handle) throw system_fault("opened", path_);
         bgzf_set_cache_size(handle.get(), cached_bytes);
         return handle;

@@ -7,10 +7,18 @@
 #include <cstdint>
 #include <filesystem>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
 namespace bigbird::genome {
+
+/// Whether a text is UTF-8. Readers refuse names of contigs, rows and labels that are not UTF-8, since JSON
+/// and HDF5 files can hold only UTF-8.
+bool is_utf8(std::string_view text);
+
+/// The end of an error message about text that is not UTF-8.
+inline constexpr const char* not_utf8 = "not UTF-8: convert the file, as 'iconv -f latin1 -t utf-8' does";
 
 /// Reads lines of plain, gzip or bgzip text (detected by content) or of standard input ("-"). Strips "\n" and
 /// "\r\n"; the last newline may be missing. Throws InputError: missing, truncated or corrupt file. Not

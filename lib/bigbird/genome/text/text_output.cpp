@@ -23,21 +23,16 @@ bool is_stream(const std::filesystem::path& path) {
            std::filesystem::is_socket(status);
 }
 
-/// Whether `path` is a link to standard output (such as /dev/stdout) while standard output is a file. Opened
-/// by its name, that file would be overwritten from its beginning.
-bool is_linked_to_standard_output(const std::filesystem::path& path) {
-    std::error_code error;
-    return std::filesystem::is_symlink(path, error) && is_standard_output(path);
-}
-
 bool is_compressed(const std::filesystem::path& path) {
     return path.extension() == ".gz" || path.extension() == ".bgz";
 }
 
 }  // namespace
 
-TextOutput::TextOutput(const std::filesystem::path& path, Overwrite overwrite, int threads)
-    : name_(is_linked_to_standard_output(path) ? "-" : path) {
+TextOutput::TextOutput(const std::filesystem::path& path, Overwrite overwrite, int threads) : name_(path) {
+    // A link such as /dev/stdout may lead to a file, which would be overwritten from its beginning.
+    std::error_code error;
+    if (std::filesystem::is_symlink(path, error) && is_standard_output(path)) name_ = "-";
     if (!is_stream(name_)) pending_.emplace(path, overwrite);
     if (name_ == "-") return;
     const std::filesystem::path& target = pending_ ? pending_->path() : name_;

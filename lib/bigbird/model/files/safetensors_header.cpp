@@ -3,7 +3,6 @@
 
 #include "bigbird/core/error.hpp"
 #include "bigbird/core/formats/is_there.hpp"
-#include "bigbird/core/formats/json_depth.hpp"
 #include "bigbird/core/formats/json_file.hpp"
 
 #include <algorithm>

@@ -3,6 +3,7 @@
 
 #include "bigbird/core/error.hpp"
 #include "bigbird/core/formats/json_depth.hpp"
+#include "bigbird/core/formats/mapped_file.hpp"
 #include "bigbird/tokenizer/encode/bpe_rules.hpp"
 
 #include <algorithm>

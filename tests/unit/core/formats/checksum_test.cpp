@@ -48,10 +48,3 @@ DOCTEST_TEST_CASE("checksum: what is called between the parts may end the readin
     DOCTEST_CHECK_THROWS_AS(sha256_of_file(folder / "a", stop_at_second), Stopped);
     DOCTEST_CHECK(calls == 2);
 }
-
-DOCTEST_TEST_CASE("checksum: a missing file and a folder are named") {
-    const testing::TempDir folder;
-    DOCTEST_CHECK(testing::message_of<InputError>([&] { sha256_of_file(folder / "none"); }) ==
-                  (folder / "none").string() + ": no such file");
-    DOCTEST_CHECK_THROWS_AS(sha256_of_file(folder.path()), InputError);
-}

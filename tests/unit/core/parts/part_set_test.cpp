@@ -9,12 +9,23 @@
 #include <sys/stat.h>
 
 #include <algorithm>
+#include <array>
+#include <utility>
 
 using namespace bigbird;
 using namespace bigbird::testing;
 namespace fs = std::filesystem;
 
 namespace {
+
+/// Writes an output and its record.
+void write_part(const fs::path& path, const std::string& text, PartRecord record) {
+    PendingOutput file(path, Overwrite::allow);
+    write_file(file.path(), text);
+    const std::array outputs{&file};
+    pending_part_record(std::move(record), outputs)->commit();
+    file.commit();
+}
 
 /// Three parts of a table; `change` may spoil the records before they are written.
 struct Three {
@@ -25,7 +36,6 @@ struct Three {
         paths.clear();
         for (std::size_t i = 0; i < 3; ++i) {
             const fs::path path = folder / ("part" + std::to_string(i + 1) + ".tsv");
-            write_file(path, "part " + std::to_string(i));
             const auto number = static_cast<std::int64_t>(i);
             PartRecord record{
                 .kind = "table",
@@ -33,7 +43,7 @@ struct Three {
                 .run = {{"provenance", Json::array({{"task", "promoter"}, {"model_sha256", "ab"}})}},
                 .segments = {{number, 2}, {number + 3, 1}}};
             if (change) change(i, record);
-            write_part_record(record, {path});
+            write_part(path, "part " + std::to_string(i), record);
             paths.push_back(path);
         }
     }
@@ -147,13 +157,12 @@ std::string refusal(const std::filesystem::path& output) {
 
 DOCTEST_TEST_CASE("part record: what is written is read") {
     const TempDir folder;
-    write_file(folder / "a.tsv", "hello\n");
-    write_part_record({.kind = "table",
-                       .shard = {2, 3},
-                       .run = {{"made_by", "x"}},
-                       .counts = {{"documents", 3}},
-                       .segments = {{1, 5}, {4, 0}}},
-                      {folder / "a.tsv"});
+    write_part(folder / "a.tsv", "hello\n",
+               {.kind = "table",
+                .shard = {2, 3},
+                .run = {{"made_by", "x"}},
+                .counts = {{"documents", 3}},
+                .segments = {{1, 5}, {4, 0}}});
     const PartRecord record = read_part_record(folder / "a.tsv");
     DOCTEST_CHECK(record.kind == "table");
     DOCTEST_CHECK(record.shard == Shard{2, 3});
@@ -171,9 +180,11 @@ DOCTEST_TEST_CASE("part record: what is written is read") {
 
 DOCTEST_TEST_CASE("part record: of a folder its manifest is checked") {
     const TempDir folder;
-    std::filesystem::create_directory(folder / "corpus");
-    write_file(folder / "corpus" / "manifest.json", "{}\n");
-    write_part_record({.kind = "tokens", .run = Json::object()}, {folder / "corpus"});
+    PendingOutput corpus(folder / "corpus", Overwrite::refuse, PendingOutput::Kind::folder);
+    write_file(corpus.path() / "manifest.json", "{}\n");
+    const std::array outputs{&corpus};
+    pending_part_record({.kind = "tokens", .run = Json::object()}, outputs)->commit();
+    corpus.commit();
     DOCTEST_CHECK(read_part_record(folder / "corpus").files[0].bytes == 3);
     DOCTEST_CHECK(read_part_record(folder / "corpus").files[0].name == "corpus");
     DOCTEST_CHECK(read_part_record(folder / "corpus/").files[0].bytes == 3);
@@ -188,50 +199,33 @@ DOCTEST_TEST_CASE("part record: what is no record is refused") {
     write_file(folder / "a.tsv", "x");
     DOCTEST_CHECK(refusal(folder / "a.tsv").find("there is no a.tsv.part.json beside it") !=
                   std::string::npos);
-    write_file(folder / "a.tsv.part.json", "{\"format\": \"other\"}");
-    DOCTEST_CHECK(refusal(folder / "a.tsv").find("is not what --shard writes") != std::string::npos);
-    write_file(folder / "a.tsv.part.json", "{\"format\": \"bigbird-dna part\", \"format_version\": 9}");
-    DOCTEST_CHECK(refusal(folder / "a.tsv").find("is of another version") != std::string::npos);
-    const std::string head = "{\"format\": \"bigbird-dna part\", \"format_version\": 1, ";
-    write_file(folder / "a.tsv.part.json", head + "\"kind\": \"table\"}");
-    DOCTEST_CHECK(refusal(folder / "a.tsv").find("is damaged") != std::string::npos);
-    const std::string rest = "\"kind\": \"table\", \"run\": {}, \"segments\": [], ";
-    write_file(folder / "a.tsv.part.json", head + rest + "\"shard\": \"5/4\", \"files\": []}");
-    DOCTEST_CHECK(refusal(folder / "a.tsv").find("is damaged") != std::string::npos);
-    write_file(folder / "a.tsv.part.json",
-               head + rest +
-                   "\"shard\": \"1/4\", \"files\": [{\"name\": \"../b\", \"bytes\": 1, \"sha256\": \"\"}]}");
-    DOCTEST_CHECK(refusal(folder / "a.tsv").find("outside its folder") != std::string::npos);
-    const std::string other = "\"files\": [{\"name\": \"b.tsv\", \"bytes\": 1, \"sha256\": \"\"}]}";
-    write_file(folder / "a.tsv.part.json", head + rest + "\"shard\": \"1/4\", " + other);
-    DOCTEST_CHECK(refusal(folder / "a.tsv").find("is of b.tsv: the part was renamed") != std::string::npos);
-    write_file(folder / "a.tsv.part.json", "{\"format\": \"bigbird-dna part\", \"format_version\": \"1\"}");
-    DOCTEST_CHECK(refusal(folder / "a.tsv").find("is of another version") != std::string::npos);
-    const std::string own =
-        "\"shard\": \"1/4\", \"files\": [{\"name\": \"a.tsv\", \"bytes\": 1, \"sha256\": \"\"}]}";
-    write_file(folder / "a.tsv.part.json",
-               head + "\"kind\": \"table\", \"run\": {}, \"segments\": [[0, -1]], " + own);
-    DOCTEST_CHECK(refusal(folder / "a.tsv").find("is damaged") != std::string::npos);
-    write_file(folder / "a.tsv.part.json",
-               head + "\"kind\": \"table\", \"run\": {}, \"segments\": [[0, 9223372036854775807]], " + own);
-    DOCTEST_CHECK(refusal(folder / "a.tsv").find("is damaged") != std::string::npos);
-    const std::string sum = "\"segments\": [[0, 1099511627776], [4, 1]], ";
-    write_file(folder / "a.tsv.part.json", head + "\"kind\": \"table\", \"run\": {}, " + sum + own);
-    DOCTEST_CHECK(refusal(folder / "a.tsv").find("is damaged") != std::string::npos);
-    const auto with_segments = [&](const std::string& segments) {
-        write_file(folder / "a.tsv.part.json",
-                   head + "\"kind\": \"table\", \"run\": {}, \"segments\": " + segments + ", " + own);
-        return refusal(folder / "a.tsv");
+    const auto check = [&](const std::string& text, const std::string& expected) {
+        DOCTEST_CAPTURE(text);
+        write_file(folder / "a.tsv.part.json", text);
+        const std::string message = refusal(folder / "a.tsv");
+        DOCTEST_CHECK(message.find(expected) != std::string::npos);
+        DOCTEST_CHECK(message.find("json.exception") == std::string::npos);
     };
-    for (const char* segments :
+    const std::string format = R"({"format": "bigbird-dna part", "format_version": )";
+    const std::string run = format + R"(1, "kind": "table", "run": {}, )", rest = run + R"("segments": [], )";
+    const std::string part = R"("shard": "1/4", )", sums = R"("bytes": 1, "sha256": ""}]})";
+    check(R"({"format": "other"})", "is not what --shard writes");
+    check(format + "9}", "is of another version");
+    check(format + "\"1\"}", "is of another version");
+    check(format + R"(1, "kind": "table"})", "is damaged");
+    check(rest + R"("shard": "5/4", "files": []})", "is damaged");
+    check(rest + part + R"("files": []})", "names no file");
+    check(rest + part + R"("files": [{"name": "../b", )" + sums, "outside its folder");
+    check(rest + part + R"("files": [{"name": "b.tsv", )" + sums, "is of b.tsv: the part was renamed");
+    const auto with_segments = [&](const std::string& segments) {
+        return run + R"("segments": )" + segments + ", " + part + R"("files": [{"name": "a.tsv", )" + sums;
+    };
+    for (const char* counts : {"[[0, -1]]", "[[0, 9223372036854775807]]", "[[0, 1099511627776], [4, 1]]"})
+        check(with_segments(counts), "is damaged");
+    for (const char* numbers :
          {"[[1, 1]]", "[[4, 1], [0, 1]]", "[[0, 1], [0, 1]]", "[[0, 1], [1000000001, 1]]"})
-        DOCTEST_CHECK(with_segments(segments).find("is damaged: part 1/4 has no segment ") !=
-                      std::string::npos);
-    for (const char* segments :
-         {"[[1e300, 1]]", "[[18446744073709551615, 1]]", "[[-4, 1]]", "[[0.5, 1]]", "[[0, \"x\"]]"}) {
-        DOCTEST_CHECK(with_segments(segments).find("is damaged: a ") != std::string::npos);
-        DOCTEST_CHECK(with_segments(segments).find("json.exception") == std::string::npos);
-    }
-    write_file(folder / "a.tsv.part.json", head + rest + "\"shard\": \"1/4\", \"files\": []}");
-    DOCTEST_CHECK(refusal(folder / "a.tsv").find("names no file") != std::string::npos);
+        check(with_segments(numbers), "is damaged: part 1/4 has no segment ");
+    for (const char* numbers :
+         {"[[1e300, 1]]", "[[18446744073709551615, 1]]", "[[-4, 1]]", "[[0.5, 1]]", "[[0, \"x\"]]"})
+        check(with_segments(numbers), "is damaged: a ");
 }

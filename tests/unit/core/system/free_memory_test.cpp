@@ -3,8 +3,6 @@
 
 #include "support/testing.hpp"
 
-#include "bigbird/core/system/device_fault.hpp"
-
 #include <unistd.h>
 
 #include <new>

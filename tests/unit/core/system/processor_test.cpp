@@ -6,7 +6,6 @@
 #include "support/testing.hpp"
 
 #include "bigbird/core/system/child_process.hpp"
-#include "bigbird/core/system/processor_facts.hpp"
 
 #include <hwy/targets.h>
 
@@ -98,7 +97,7 @@ DOCTEST_TEST_CASE("processor: BIGBIRD_CPU may name a lesser processor, and nothi
     }
 }
 
-DOCTEST_TEST_CASE("processor_facts: the first processor's features that kernels look at") {
+DOCTEST_TEST_CASE("processor: the first processor's features that kernels look at") {
     const testing::TempDir folder;
     testing::write_file(
         folder / "cpuinfo",

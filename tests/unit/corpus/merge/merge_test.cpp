@@ -42,18 +42,19 @@ Built build(const fs::path& path, DocumentForm form, std::optional<Shard> shard)
         ++built.segments.back().records;
         writer.write(document);
     });
-    writer.commit();
     built.manifest = document_manifest(form, spec, counts, {});
+    const std::array outputs{writer.finish()};
+    if (shard)
+        pending_part_record(documents_record(built.manifest, *shard, built.segments), outputs)->commit();
+    commit_together(outputs);
     return built;
 }
 
 std::vector<Part> build_parts(const TempDir& folder, DocumentForm form, std::int64_t count) {
     std::vector<fs::path> paths;
     for (std::int64_t number = count; number >= 1; --number) {
-        const Shard shard{number, count};
         paths.push_back(folder / ("part" + std::to_string(number)));
-        const Built built = build(paths.back(), form, shard);
-        write_part_record(documents_record(built.manifest, shard, built.segments), {paths.back()});
+        build(paths.back(), form, Shard{number, count});
     }
     return open_parts(paths, 1);
 }

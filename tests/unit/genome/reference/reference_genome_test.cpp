@@ -372,18 +372,6 @@ DOCTEST_TEST_CASE("reference_genome: a file that changes under the run is refuse
     }
 }
 
-DOCTEST_TEST_CASE("reference_genome: contigs without a base, lines of one base, no last newline") {
-    const testing::TempDir folder;
-    testing::write_file(folder / "a.fa", ">none\n>one\nA\nC\nG\nT\n>also_none\n\n>last\nAC\nG");
-    const auto genome = open_reference(folder / "a.fa");
-    DOCTEST_REQUIRE(genome->contigs().size() == 4);
-    DOCTEST_CHECK(genome->contigs()[0].length == 0);
-    DOCTEST_CHECK(genome->fetch({"none", 0, 3}) == "NNN");
-    DOCTEST_CHECK(genome->fetch({"one", 1, 4}) == "CGT");
-    DOCTEST_CHECK(genome->contigs()[2].length == 0);
-    DOCTEST_CHECK(genome->fetch({"last", 0, 3}) == "ACG");
-}
-
 DOCTEST_TEST_CASE("reference_genome: contig lengths from a .fai, a table, or the FASTA itself") {
     const testing::TempDir folder;
     const ReferenceGenome& expected = genome_of("multi.fa");

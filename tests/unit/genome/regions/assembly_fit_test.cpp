@@ -6,6 +6,7 @@
 
 #include "bigbird/core/error.hpp"
 
+#include <memory>
 #include <string>
 
 using namespace bigbird;
@@ -14,56 +15,50 @@ using namespace bigbird::testing;
 
 namespace {
 
-/// A genome of four contigs of 10 bases.
-struct Genome {
-    TempDir folder;
-    std::unique_ptr<ReferenceGenome> reference;
-    Genome() {
-        std::string text;
-        for (const char* name : {"1", "2", "3", "4"})
-            text += ">" + std::string(name) + "\nACGTACGTAC\n";
-        write_file(folder / "g.fa", text);
-        reference = open_reference(folder / "g.fa");
+bool fits(const AssemblyFit& fit, const ReferenceGenome& reference, bool skip_invalid = false) {
+    try {
+        require_assembly(fit, reference, "rows.bed", "rows", skip_invalid);
+        return true;
+    } catch (const InputError&) {
+        return false;
     }
-    bool fits(const AssemblyFit& fit, bool skip_invalid = false) const {
-        try {
-            require_assembly(fit, *reference, "rows.bed", "rows", skip_invalid);
-            return true;
-        } catch (const InputError&) {
-            return false;
-        }
-    }
-};
+}
+
+/// Four contigs of 10 bases.
+std::unique_ptr<ReferenceGenome> four_contigs() {
+    const std::string dna = "ACGTACGTAC";
+    return in_memory_genome({{"1", dna}, {"2", dna}, {"3", dna}, {"4", dna}});
+}
 
 }  // namespace
 
 DOCTEST_TEST_CASE("assembly_fit: a FASTA that is a part of the genome is no wrong assembly") {
-    const Genome genome;
+    const auto genome = four_contigs();
     AssemblyFit fit;
-    fit.add({"chr1", 1, 2}, Fit::inside, *genome.reference);
+    fit.add({"chr1", 1, 2}, Fit::inside, *genome);
     for (int i = 0; i < 100; ++i)
-        fit.add({"chr9", 1, 2}, Fit::unknown_contig, *genome.reference);
-    DOCTEST_CHECK_FALSE(genome.fits(fit));  // one of four contigs is named
-    DOCTEST_CHECK(genome.fits(fit, true));
-    fit.add({"2", 1, 2}, Fit::inside, *genome.reference);
-    DOCTEST_CHECK(genome.fits(fit));  // two are
+        fit.add({"chr9", 1, 2}, Fit::unknown_contig, *genome);
+    DOCTEST_CHECK_FALSE(fits(fit, *genome));  // one of four contigs is named
+    DOCTEST_CHECK(fits(fit, *genome, true));
+    fit.add({"2", 1, 2}, Fit::inside, *genome);
+    DOCTEST_CHECK(fits(fit, *genome));  // two are
     for (int i = 0; i < 100; ++i)
-        fit.add({"2", 11, 12}, Fit::past_end, *genome.reference);
-    DOCTEST_CHECK(genome.fits(fit));  // 10 bases are the length of no known assembly's contig
+        fit.add({"2", 11, 12}, Fit::past_end, *genome);
+    DOCTEST_CHECK(fits(fit, *genome));  // 10 bases are the length of no known assembly's contig
 }
 
 DOCTEST_TEST_CASE("assembly_fit: above a fifth of REF mismatches it is another assembly") {
-    const Genome genome;
+    const auto genome = four_contigs();
     AssemblyFit fit;
     for (const char* contig : {"1", "2", "3", "4", "1"})
-        fit.add({contig, 1, 2}, Fit::inside, *genome.reference);
+        fit.add({contig, 1, 2}, Fit::inside, *genome);
     fit.ref_mismatch = 1;
-    DOCTEST_CHECK(genome.fits(fit));
+    DOCTEST_CHECK(fits(fit, *genome));
     AssemblyFit twice = fit;
     twice += fit;
     twice.ref_mismatch = 3;
     DOCTEST_CHECK(twice.rows == 10);
-    DOCTEST_CHECK_FALSE(genome.fits(twice));
+    DOCTEST_CHECK_FALSE(fits(twice, *genome));
 }
 
 DOCTEST_TEST_CASE(
@@ -74,21 +69,15 @@ DOCTEST_TEST_CASE(
     const std::filesystem::path sizes = folder / "22.sizes";
     const auto reference = open_contig_lengths({&sizes, 1});
     AssemblyFit fit;
-    const auto fits = [&] {
-        return message_of<InputError>([&] {
-                   require_assembly(fit, *reference, "rows.bed", "rows", false);
-                   throw InputError("fits");
-               }) == "fits";
-    };
     for (int i = 0; i < 50; ++i) {
         fit.add({"chr22", 17'000'000, 17'000'400}, Fit::inside, *reference);
         fit.add({"chr22", length, length + 400}, Fit::past_end, *reference);
     }
-    DOCTEST_CHECK_FALSE(fits());
+    DOCTEST_CHECK_FALSE(fits(fit, *reference));
     fit.add({"chr22", length - 2000, length - 1600}, Fit::inside, *reference);
-    DOCTEST_CHECK_FALSE(fits());
+    DOCTEST_CHECK_FALSE(fits(fit, *reference));
     AssemblyFit other;
     other.add({"chr22", length - 400, length}, Fit::inside, *reference);
     fit += other;
-    DOCTEST_CHECK(fits());
+    DOCTEST_CHECK(fits(fit, *reference));
 }

@@ -82,17 +82,6 @@ DOCTEST_TEST_CASE("bed: malformed rows are named with file and line") {
     }
 }
 
-DOCTEST_TEST_CASE("bed: a truncated file is an error behind the rows that it holds") {
-    BedReader reader(testing::test_data("regions/malformed/truncated.bed.gz"));
-    int rows = 0;
-    const std::string message = testing::message_of<InputError>([&] {
-        while (reader.next())
-            ++rows;
-    });
-    DOCTEST_CHECK(message.find("is truncated or corrupt") != std::string::npos);
-    DOCTEST_CHECK(rows < 507);
-}
-
 DOCTEST_TEST_CASE("bed: reading goes on behind a malformed row") {
     const testing::TempDir folder;
     testing::write_file(folder / "mixed", "1\t5\t9\n1\t9\t5\n1\t7\t8\n");

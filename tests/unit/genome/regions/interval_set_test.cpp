@@ -129,7 +129,8 @@ DOCTEST_TEST_CASE("interval_set: a BED file as a set is cut at contig ends and l
     const testing::TempDir folder;
     testing::write_file(folder / "a.bed", "chr1\t5\t90\n1\t0\t2\n2\t0\t4\n1\t50\t60\n1\t7\t8\n");
     const auto genome = in_memory_genome({{"1", "ACGTACGTAC"}});
-    const IntervalSet set = read_interval_set(*genome, folder / "a.bed");
+    const std::vector<std::string> files{folder / "a.bed"};
+    const IntervalSet set = read_region_set(*genome, files, "--include");
     DOCTEST_CHECK(set.intervals() == std::vector<Interval>{{"1", 0, 2}, {"1", 5, 10}});
 }
 

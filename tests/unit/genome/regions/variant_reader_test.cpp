@@ -30,6 +30,14 @@ std::string line_of(const Variant& variant) {
            variant.ref + "\t" + (alts.empty() ? "." : alts) + "\t";
 }
 
+const std::string head = "##fileformat=VCFv4.2\n#CHROM\tPOS\tID\tREF\tALT\tQUAL\tFILTER\tINFO\n";
+
+std::vector<Variant> read_rows(const std::string& rows) {
+    const TempDir folder;
+    write_file(folder / "v.vcf", head + rows);
+    return read_all(folder / "v.vcf");
+}
+
 }  // namespace
 
 DOCTEST_TEST_CASE("variant_reader: a bgzipped VCF and a BCF give the lines' own fields") {
@@ -50,44 +58,31 @@ DOCTEST_TEST_CASE("variant_reader: a bgzipped VCF and a BCF give the lines' own 
 
 DOCTEST_TEST_CASE(
     "variant_reader: undeclared contigs, symbolic alleles and no allele are read as they stand") {
-    const TempDir folder;
-    write_file(folder / "v.vcf",
-               "##fileformat=VCFv4.2\n#CHROM\tPOS\tID\tREF\tALT\tQUAL\tFILTER\tINFO\n"
-               "chrQ\t1\trs1\ta\t<DEL>,*,t\t.\t.\t.\nchrQ\t9\t.\tN\t.\t.\t.\t.\n");
-    const std::vector<Variant> variants = read_all(folder / "v.vcf");
+    const std::vector<Variant> variants =
+        read_rows("chrQ\t1\trs1\ta\t<DEL>,*,t\t.\t.\t.\nchrQ\t9\t.\tN\t.\t.\t.\t.\n");
     DOCTEST_REQUIRE(variants.size() == 2);
     DOCTEST_CHECK(line_of(variants[0]) == "chrQ\t1\trs1\ta\t<DEL>,*,t\t");
     DOCTEST_CHECK(variants[1].alts.empty());
 }
 
 DOCTEST_TEST_CASE("variant_reader: POS 0 is a telomere, POS that is no number is refused") {
-    const TempDir folder;
-    const auto file = [&](const std::string& position) {
-        write_file(folder / "v.vcf",
-                   "##fileformat=VCFv4.2\n#CHROM\tPOS\tID\tREF\tALT\tQUAL\tFILTER\tINFO\n1\t" + position +
-                       "\t.\tN\tG\t.\t.\t.\n");
-        return folder / "v.vcf";
+    const auto at = [](const std::string& position) {
+        return read_rows("1\t" + position + "\t.\tN\tG\t.\t.\t.\n");
     };
-    DOCTEST_CHECK(read_all(file("0")).at(0).position == -1);
-    DOCTEST_CHECK(read_all(file("12")).at(0).position == 11);
+    DOCTEST_CHECK(at("0").at(0).position == -1);
+    DOCTEST_CHECK(at("12").at(0).position == 11);
     for (const char* position : {"nowhere", "12x", "-3", "", ".", "1e3"}) {
         DOCTEST_CAPTURE(position);
-        DOCTEST_CHECK(message_of<InputError>([&] { read_all(file(position)); }).find("is no position") !=
+        DOCTEST_CHECK(message_of<InputError>([&] { at(position); }).find("is no position") !=
                       std::string::npos);
     }
 }
 
 DOCTEST_TEST_CASE("variant_reader: a line that ends before ALT is refused, one that ends behind it is read") {
-    const TempDir folder;
-    const auto file = [&](const std::string& line) {
-        write_file(folder / "v.vcf",
-                   "##fileformat=VCFv4.2\n#CHROM\tPOS\tID\tREF\tALT\tQUAL\tFILTER\tINFO\n" + line + "\n");
-        return folder / "v.vcf";
-    };
-    DOCTEST_CHECK(read_all(file("1\t12\t.\tN\tG")).at(0).alts.at(0) == "G");
-    for (const char* line : {"1\t12\t.\tN", "1\t12\t.", "1\t12", "1"}) {
+    DOCTEST_CHECK(read_rows("1\t12\t.\tN\tG\n").at(0).alts.at(0) == "G");
+    for (const char* line : {"1\t12\t.\tN\n", "1\t12\t.\n", "1\t12\n", "1\n"}) {
         DOCTEST_CAPTURE(line);
-        DOCTEST_CHECK_THROWS_AS(read_all(file(line)), InputError);
+        DOCTEST_CHECK_THROWS_AS(read_rows(line), InputError);
     }
 }
 

@@ -13,8 +13,7 @@
 #include <algorithm>
 #include <chrono>
 #include <string>
-#include <thread>
-#include <vector>
+#include <utility>
 
 namespace {
 
@@ -67,24 +66,6 @@ DOCTEST_TEST_CASE("random_bytes: any part of plain text and of bgzip, as the tex
     write_bgzip(dir / "text.gz", text);
     check_reads(*open_plain(dir / "plain"), text);
     check_reads(*open_bgzip(dir / "text.gz"), text);
-    DOCTEST_CHECK(std::distance(std::filesystem::directory_iterator(dir.path()), {}) ==
-                  2);  // no index was left
-}
-
-DOCTEST_TEST_CASE("random_bytes: threads read side by side") {
-    const TempDir dir;
-    const std::string text = some_text();
-    write_bgzip(dir / "text.gz", text);
-    const auto bytes = open_bgzip(dir / "text.gz");
-    std::vector<std::string> parts(8);
-    std::vector<std::thread> threads;
-    for (std::size_t i = 0; i < parts.size(); ++i)
-        threads.emplace_back(
-            [&, i] { parts[i] = read_at(*bytes, static_cast<std::int64_t>(i) * 40'000, 60'000); });
-    for (std::thread& thread : threads)
-        thread.join();
-    for (std::size_t i = 0; i < parts.size(); ++i)
-        DOCTEST_CHECK(parts[i] == text.substr(i * 40'000, 60'000));
 }
 
 DOCTEST_TEST_CASE("random_bytes: a bgzip file that is cut off is refused") {

@@ -6,7 +6,6 @@
 
 #include "bigbird/core/error.hpp"
 #include "bigbird/genome/text/text_output.hpp"
-#include "bigbird/genome/text/utf8.hpp"
 
 #include <fcntl.h>
 #include <nlohmann/json.hpp>
@@ -70,12 +69,11 @@ DOCTEST_TEST_CASE("text_input: plain, gzip and bgzip give the same lines, whatev
 
 DOCTEST_TEST_CASE("text_input: gzip members that follow each other are one text") {
     const testing::TempDir folder;
-    const std::string gzip = testing::read_file(testing::test_data("genome/multi.plain-gzip.fa.gz"));
-    const std::string bgzip = testing::read_file(testing::test_data("genome/multi.fa.gz"));
-    testing::write_file(folder / "gzip", gzip + gzip);
-    testing::write_file(folder / "bgzip", bgzip + bgzip);
-    DOCTEST_CHECK(lines_of(folder / "gzip").size() == 408);
-    DOCTEST_CHECK(lines_of(folder / "bgzip").size() == 408);
+    for (const char* name : {"genome/multi.plain-gzip.fa.gz", "genome/multi.fa.gz"}) {
+        const std::string member = testing::read_file(testing::test_data(name));
+        testing::write_file(folder / "twice", member + member);
+        DOCTEST_CHECK(lines_of(folder / "twice").size() == 408);
+    }
 }
 
 DOCTEST_TEST_CASE("text_input: line ends of both kinds, blank lines, a byte order mark, no last newline") {
@@ -130,13 +128,6 @@ DOCTEST_TEST_CASE(
         const std::string message = testing::message_of<InputError>([&] { lines_of(path); });
         DOCTEST_CHECK(message.find(path.string()) == 0);
         DOCTEST_CHECK(message.find("truncated or corrupt") != std::string::npos);
-    }
-    // The trailer alone is missing: all lines are there, but nothing vouches for them.
-    const testing::TempDir folder;
-    const std::string gzip = testing::read_file(testing::test_data("genome/multi.plain-gzip.fa.gz"));
-    for (const std::size_t missing : {1U, 4U, 8U}) {
-        testing::write_file(folder / "cut", gzip.substr(0, gzip.size() - missing));
-        DOCTEST_CHECK_THROWS_AS(lines_of(folder / "cut"), InputError);
     }
 }
 

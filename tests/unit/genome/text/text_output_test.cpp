@@ -92,17 +92,6 @@ DOCTEST_TEST_CASE("text_output: an empty output is a whole file") {
     DOCTEST_CHECK(std::filesystem::file_size(folder / "out.gz") == 28);
 }
 
-DOCTEST_TEST_CASE("text_output: an existing file is refused without force") {
-    const testing::TempDir folder;
-    testing::write_file(folder / "out", "old");
-    DOCTEST_CHECK_THROWS_AS(TextOutput(folder / "out", Overwrite::refuse), ConfigError);
-    TextOutput output(folder / "out", Overwrite::allow);
-    output.write("new");
-    DOCTEST_CHECK(testing::read_file(folder / "out") == "old");
-    output.commit();
-    DOCTEST_CHECK(testing::read_file(folder / "out") == "new");
-}
-
 DOCTEST_TEST_CASE("text_output: a pipe is written to, and stays") {
     const testing::TempDir folder;
     DOCTEST_REQUIRE(::mkfifo((folder / "pipe").c_str(), 0600) == 0);

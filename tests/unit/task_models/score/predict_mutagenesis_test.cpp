@@ -8,7 +8,7 @@
 
 #include "bigbird/core/error.hpp"
 #include "bigbird/core/rng.hpp"
-#include "bigbird/genome/reference/dinucleotide_shuffle.hpp"
+#include "bigbird/genome/reference/sequence.hpp"
 #include "bigbird/rows/score_table.hpp"
 #include "bigbird/task_models/score/score.hpp"
 #include "bigbird/task_models/score/variant_scorers.hpp"

@@ -6,10 +6,12 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 #include <limits>
 #include <map>
 #include <numeric>
 #include <queue>
+#include <span>
 #include <utility>
 
 namespace bigbird::attention::cuda {
@@ -150,12 +152,6 @@ void add_units(WorkList& work, int head, int first, int second, const std::vecto
     }
 }
 
-void sort_by_length(std::vector<Unit>& units, std::size_t first) {
-    std::stable_sort(
-        units.begin() + static_cast<std::ptrdiff_t>(first), units.end(),
-        [](const Unit& a, const Unit& b) { return a.count > b.count; });
-}
-
 /// Adds units of pairs of tiles.
 void add_pairs(WorkList& work, int head, const std::vector<LinkList>& lists, const std::vector<int>& tiles,
                int longest) {
@@ -176,14 +172,14 @@ void add_query_units(WorkList& work, int head, const std::vector<LinkList>& list
         (static_cast<int>(lists[at(tile)].size()) > longest ? is_long : is_short).push_back(tile);
     add_pairs(work, head, lists, is_long, longest);
     add_pairs(work, head, lists, is_short, 2 * longest);
-    sort_by_length(work.units, first_unit);
+    std::ranges::stable_sort(std::span(work.units).subspan(first_unit), std::greater(), &Unit::count);
 }
 
 void add_key_units(WorkList& work, int head, const std::vector<LinkList>& lists, int longest) {
     const std::size_t first_unit = work.units.size();
     for (int tile = 0; tile < static_cast<int>(lists.size()); ++tile)
         add_units(work, head, tile, -1, merge(lists[at(tile)], {}), longest);
-    sort_by_length(work.units, first_unit);
+    std::ranges::stable_sort(std::span(work.units).subspan(first_unit), std::greater(), &Unit::count);
 }
 
 }  // namespace
@@ -244,23 +240,6 @@ std::size_t backward_workspace(const Schedule& schedule, int samples, int head_d
 
 namespace {
 
-/// The cost of each unit of a sample, in products.
-std::vector<std::int64_t> costs_of(const WorkList& work) {
-    std::vector<std::int64_t> costs;
-    for (const Unit& unit : work.units)
-        costs.push_back(products_of(work, unit) + products_around_unit);
-    return costs;
-}
-
-/// The units of a sample by descending cost; equal costs keep their order.
-std::vector<std::int32_t> longest_first(const std::vector<std::int64_t>& costs) {
-    std::vector<std::int32_t> order(costs.size());
-    std::iota(order.begin(), order.end(), 0);
-    std::stable_sort(order.begin(), order.end(),
-                     [&](std::int32_t a, std::int32_t b) { return costs[at(a)] > costs[at(b)]; });
-    return order;
-}
-
 /// The work assigned to each team, and the choice of the team for the next unit.
 class Grid {
 public:
@@ -313,11 +292,15 @@ TeamLists share_units(const WorkList& work, int samples, int blocks, int of_bloc
     BIGBIRD_EXPECTS(blocks > 0 && of_block > 0, "a grid has teams");
     const auto of_sample = static_cast<std::int32_t>(work.units.size());
     const std::int64_t units = std::int64_t{samples} * of_sample;
-    const std::vector<std::int64_t> costs = costs_of(work);
+    std::vector<std::int64_t> costs;  // of the units of a sample, in products
+    for (const Unit& unit : work.units)
+        costs.push_back(products_of(work, unit) + products_around_unit);
     Grid grid(static_cast<int>(std::min<std::int64_t>(blocks, (units + of_block - 1) / of_block)), of_block);
     std::vector<std::vector<std::int32_t>> teams(grid.teams());
     // All samples have the same costs, so units of equal cost from all samples are adjacent.
-    const std::vector<std::int32_t> order = longest_first(costs);
+    std::vector<std::int32_t> order(costs.size());  // by descending cost
+    std::iota(order.begin(), order.end(), 0);
+    std::ranges::stable_sort(order, std::greater(), [&](std::int32_t unit) { return costs[at(unit)]; });
     for (auto begin = order.begin(); begin != order.end();) {
         const std::int64_t cost = costs[at(*begin)];
         const auto end = std::find_if(begin, order.end(), [&](auto unit) { return costs[at(unit)] != cost; });
