@@ -16,6 +16,8 @@
 
 namespace bigbird::corpus {
 
+namespace fs = std::filesystem;
+
 namespace {
 
 constexpr std::array<const char*, 4> counted{"documents", "sentences", "bases", "sentences_dropped"};
@@ -91,6 +93,49 @@ void add(Json& sum, const Json& value) {
     sum = total;
 }
 
+/// The manifest's entries that all parts share.
+Json run_of(const Json& manifest, std::int64_t shard_tokens) {
+    Json run;
+    run["format_version"] = shard_format::version;  // a part without repeats has no marks
+    for (const char* key : {"made_by", "vocabulary_sha256", "inputs"})
+        run[key] = manifest.at(key);
+    run["shard_tokens"] = shard_tokens;
+    return run;
+}
+
+/// The documents of a part, one after another.
+class PartDocuments {
+public:
+    explicit PartDocuments(const Part& part) : shards_(part.path) { shards_.require_rising_ends(); }
+
+    const TokenShards& shards() const { return shards_; }
+    /// Passes the next document to `writer`. All bases of the part are counted for its first sentence,
+    /// because no file has them per sentence.
+    void take(TokenShardWriter& writer) {
+        const auto documents = shards_.document_ends();
+        if (document_ >= documents.size()) throw miscounted(shards_.directory(), "documents");
+        const auto sentences = shards_.sentence_ends();
+        for (const std::int64_t end = documents[document_++]; sentence_ < end; ++sentence_) {
+            const IndexRange tokens{token_, sentences[static_cast<std::size_t>(sentence_)]};
+            ids_.clear();
+            shards_.append_marked(tokens, ids_);
+            writer.add_sentence(ids_, sentence_ == 0 ? shards_.counts().bases : 0);
+            token_ = tokens.end;
+        }
+        writer.end_document();
+    }
+    /// Throws if documents are left.
+    void require_end() const {
+        if (document_ < shards_.document_ends().size()) throw miscounted(shards_.directory(), "documents");
+    }
+
+private:
+    TokenShards shards_;
+    std::size_t document_ = 0;
+    std::int64_t sentence_ = 0, token_ = 0;
+    std::vector<std::int32_t> ids_;
+};
+
 }  // namespace
 
 PartRecord documents_record(const Json& manifest, const Shard& shard, std::vector<PartSegment> segments) {
@@ -143,55 +188,6 @@ void merge_documents(std::span<const Part> parts, const std::filesystem::path& o
     if (PendingOutput* const file = out.finish()) outputs.push_back(file);
     commit_together(outputs);
 }
-
-namespace fs = std::filesystem;
-
-namespace {
-
-/// The manifest's entries that all parts share.
-Json run_of(const Json& manifest, std::int64_t shard_tokens) {
-    Json run;
-    run["format_version"] = shard_format::version;  // a part without repeats has no marks
-    for (const char* key : {"made_by", "vocabulary_sha256", "inputs"})
-        run[key] = manifest.at(key);
-    run["shard_tokens"] = shard_tokens;
-    return run;
-}
-
-/// The documents of a part, one after another.
-class PartDocuments {
-public:
-    explicit PartDocuments(const Part& part) : shards_(part.path) { shards_.require_rising_ends(); }
-
-    const TokenShards& shards() const { return shards_; }
-    /// Passes the next document to `writer`. All bases of the part are counted for its first sentence,
-    /// because no file has them per sentence.
-    void take(TokenShardWriter& writer) {
-        const auto documents = shards_.document_ends();
-        if (document_ >= documents.size()) throw miscounted(shards_.directory(), "documents");
-        const auto sentences = shards_.sentence_ends();
-        for (const std::int64_t end = documents[document_++]; sentence_ < end; ++sentence_) {
-            const IndexRange tokens{token_, sentences[static_cast<std::size_t>(sentence_)]};
-            ids_.clear();
-            shards_.append_marked(tokens, ids_);
-            writer.add_sentence(ids_, sentence_ == 0 ? shards_.counts().bases : 0);
-            token_ = tokens.end;
-        }
-        writer.end_document();
-    }
-    /// Throws if documents are left.
-    void require_end() const {
-        if (document_ < shards_.document_ends().size()) throw miscounted(shards_.directory(), "documents");
-    }
-
-private:
-    TokenShards shards_;
-    std::size_t document_ = 0;
-    std::int64_t sentence_ = 0, token_ = 0;
-    std::vector<std::int32_t> ids_;
-};
-
-}  // namespace
 
 std::unique_ptr<PendingOutput> pending_tokens_record(PendingOutput& directory, const Shard& shard,
                                                      std::int64_t shard_tokens,

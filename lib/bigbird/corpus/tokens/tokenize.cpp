@@ -102,7 +102,7 @@ void tokenize_genome(const genome::ReferenceGenome& genome, const BuildSpec& spe
         std::vector<EncodedDocument> encoded(batch.size());
         parallel_for(std::ssize(batch), threads, [&](std::int64_t i) {
             const auto at = static_cast<std::size_t>(i);
-            encoded[at] = encode(batch[at].document(), tokenizer);
+            encoded[at] = encode(batch[at].document, tokenizer);
         });
         pass_on(encoded, sink);
         batch.clear();
