@@ -10,7 +10,7 @@
 #include "bigbird/task_models/score/mutagenesis.hpp"
 #include "bigbird/task_models/score/score.hpp"
 #include "bigbird/task_models/score/score_rows.hpp"
-#include "bigbird/training/find_model.hpp"
+#include "bigbird/training/checkpoint_store.hpp"
 
 #include <algorithm>
 #include <chrono>

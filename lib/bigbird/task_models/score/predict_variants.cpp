@@ -13,7 +13,7 @@
 #include "bigbird/task_models/score/score_rows.hpp"
 #include "bigbird/task_models/score/variant_files.hpp"
 #include "bigbird/task_models/score/variant_scorers.hpp"
-#include "bigbird/training/find_model.hpp"
+#include "bigbird/training/checkpoint_store.hpp"
 
 #include <algorithm>
 #include <chrono>

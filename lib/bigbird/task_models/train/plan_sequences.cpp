@@ -15,7 +15,7 @@
 #include "bigbird/task_models/train/run_plan.hpp"
 #include "bigbird/task_models/train/sequence_data.hpp"
 #include "bigbird/task_models/train/train_kmers.hpp"
-#include "bigbird/training/find_model.hpp"
+#include "bigbird/training/checkpoint_store.hpp"
 
 #include <algorithm>
 #include <limits>

@@ -13,6 +13,8 @@
 
 namespace bigbird::training {
 
+namespace fs = std::filesystem;
+
 namespace {
 
 /// Maximum number of steps, so that sums do not overflow.
@@ -25,6 +27,19 @@ std::int64_t checked(std::int64_t count) {
 
 std::int64_t count_of(const Json& json, const char* name) {
     return json.contains(name) ? checked(whole_number(json, name)) : 0;
+}
+
+constexpr const char* state_file = "training_state/state.json";
+constexpr const char* sums_file = "training_state/sha256.txt";
+
+/// Checksums of all files of a folder except the list itself, by their relative names.
+std::map<std::string, std::string> checksums(const fs::path& directory) {
+    std::map<std::string, std::string> sums;
+    for (const auto& entry : fs::recursive_directory_iterator(directory)) {
+        const std::string name = entry.path().lexically_relative(directory).generic_string();
+        if (entry.is_regular_file() && name != sums_file) sums.emplace(name, sha256_of_file(entry.path()));
+    }
+    return sums;
 }
 
 }  // namespace
@@ -73,25 +88,6 @@ RunPosition position_of(const Json& state, const std::filesystem::path& checkpoi
         throw damaged();
     }
 }
-
-namespace fs = std::filesystem;
-
-namespace {
-
-constexpr const char* state_file = "training_state/state.json";
-constexpr const char* sums_file = "training_state/sha256.txt";
-
-/// Checksums of all files of a folder except the list itself, by their relative names.
-std::map<std::string, std::string> checksums(const fs::path& directory) {
-    std::map<std::string, std::string> sums;
-    for (const auto& entry : fs::recursive_directory_iterator(directory)) {
-        const std::string name = entry.path().lexically_relative(directory).generic_string();
-        if (entry.is_regular_file() && name != sums_file) sums.emplace(name, sha256_of_file(entry.path()));
-    }
-    return sums;
-}
-
-}  // namespace
 
 void write_state(const fs::path& checkpoint, const Json& state) {
     fs::create_directory(checkpoint / "training_state");
