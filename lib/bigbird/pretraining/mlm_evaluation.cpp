@@ -14,7 +14,6 @@
 #include "bigbird/pretraining/initial_model.hpp"
 #include "bigbird/training/checkpoint_store.hpp"
 
-#include <algorithm>
 #include <cmath>
 
 namespace bigbird::pretraining {

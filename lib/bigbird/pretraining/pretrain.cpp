@@ -247,33 +247,23 @@ std::string card_of(const PretrainRun& spec, const corpus::ExampleSource& source
     return model::to_text(card);
 }
 
-/// Measures one micro-batch of the run, forward and backward.
-double seconds_of_micro_batch(PretrainRun spec, const corpus::ExampleSource& source,
-                              const tokenizer::DnaTokenizer& tokenizer) {
-    spec.task.batch_size = memory_load(spec).sequences;
-    MlmTask task(make_network(spec), tokenizer, source, std::nullopt, spec.task);
-    double seconds = 0;
-    for (std::int64_t step = 1; step <= 2; ++step) {  // the first one warms up
-        stop_if_asked();
-        const auto start = std::chrono::steady_clock::now();
-        task.accumulate(step).loss.item<float>();
-        seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-    }
-    return seconds;
-}
-
+/// Projected from one micro-batch of the run, forward and backward.
 double seconds_of_step(const PretrainRun& spec, const corpus::ExampleSource& source,
                        const tokenizer::DnaTokenizer& tokenizer) {
-    const double seconds = training::with_memory_advice(
-        training::out_of_memory(spec.loop), [&] { return seconds_of_micro_batch(spec, source, tokenizer); });
-    return seconds * static_cast<double>(spec.task.batch_size) /
-           static_cast<double>(memory_load(spec).sequences);
-}
-
-bool resumes(const PretrainRun& spec, const std::filesystem::path& run_directory) {
-    const std::string& resume = spec.loop.run.resume;
-    return resume != "never" &&
-           (resume != "auto" || !training::CheckpointStore(run_directory, 1).steps().empty());
+    MlmTaskSpec measured = spec.task;
+    measured.batch_size = memory_load(spec).sequences;
+    const double seconds = training::with_memory_advice(training::out_of_memory(spec.loop), [&] {
+        MlmTask task(make_network(spec), tokenizer, source, std::nullopt, measured);
+        double last = 0;
+        for (std::int64_t step = 1; step <= 2; ++step) {  // the first one warms up
+            stop_if_asked();
+            const auto start = std::chrono::steady_clock::now();
+            task.accumulate(step).loss.item<float>();
+            last = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+        }
+        return last;
+    });
+    return seconds * static_cast<double>(spec.task.batch_size) / static_cast<double>(measured.batch_size);
 }
 
 /// Logs how long a new run will take. Throws ConfigError if that is too long on a CPU, unless the user
@@ -283,7 +273,10 @@ void project(const PretrainRun& spec, const corpus::ExampleSource& source,
     constexpr std::int64_t few_sequences = 2'000;
     const std::int64_t steps = spec.loop.learning_rate.total_steps;
     if (steps < few_sequences / spec.task.batch_size || spec.task.ranks->size() > 1) return;
-    if (resumes(spec, run_directory)) return;
+    const std::string& resume = spec.loop.run.resume;
+    const bool goes_on =
+        resume == "auto" ? !training::CheckpointStore(run_directory, 1).steps().empty() : resume != "never";
+    if (goes_on) return;
     const double hours = seconds_of_step(spec, source, tokenizer) * static_cast<double>(steps) / 3600;
     log_info("projected time: {} (one micro-batch measured)", Progress::duration(3600 * hours));
     const bool asked = spec.yes || spec.loop.run.max_hours > 0;

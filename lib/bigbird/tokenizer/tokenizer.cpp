@@ -24,16 +24,15 @@ namespace {
 constexpr std::string_view letters = "ACGTN";
 
 void expect_special_pieces(const SentencePieceModel& model, const std::filesystem::path& origin) {
+    const ModelPiece nothing{"nothing", 0, PieceKind::unused};
     for (std::size_t id = 0; id < special_names.size(); ++id) {
         const std::string name = special_names[id];
-        const bool there = id < model.pieces.size();
-        const std::string found = there ? model.pieces[id].text : "nothing";
+        const ModelPiece& found = id < model.pieces.size() ? model.pieces[id] : nothing;
         const PieceKind kind =
             id == static_cast<std::size_t>(special::unk) ? PieceKind::unknown : PieceKind::control;
-        const bool right_kind = there && model.pieces[id].kind == kind;
-        if (found != name || !right_kind) {
-            throw InputError("id " + std::to_string(id) + " is " + found +
-                                 (found == name ? " of the wrong kind" : "") + " where " + name +
+        if (found.text != name || found.kind != kind) {
+            throw InputError("id " + std::to_string(id) + " is " + found.text +
+                                 (found.text == name ? " of the wrong kind" : "") + " where " + name +
                                  " belongs; make the tokenizer with train-tokenizer",
                              origin);
         }
@@ -55,10 +54,8 @@ void expect_dna_pieces(const SentencePieceModel& model, const std::filesystem::p
         }
     }
     for (const char letter : letters) {
-        const bool known =
-            std::any_of(model.pieces.begin(), model.pieces.end(),
-                        [&](const ModelPiece& piece) { return piece.text == std::string(1, letter); });
-        if (!known || model.adds_blank) {
+        const auto piece = std::ranges::find(model.pieces, std::string(1, letter), &ModelPiece::text);
+        if (piece == model.pieces.end() || model.adds_blank) {
             throw InputError(std::string("does not encode ") + letter +
                                  " as one piece of its own; make the tokenizer with train-tokenizer",
                              origin);
@@ -68,7 +65,7 @@ void expect_dna_pieces(const SentencePieceModel& model, const std::filesystem::p
 
 std::string normalised(std::string_view dna) {
     std::string letters_only(dna.size(), 'N');
-    std::transform(dna.begin(), dna.end(), letters_only.begin(), normalised_base);
+    std::ranges::transform(dna, letters_only.begin(), normalised_base);
     return letters_only;
 }
 

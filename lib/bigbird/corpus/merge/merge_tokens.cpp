@@ -167,23 +167,23 @@ Json merged_manifest(std::span<const Part> parts) {
 void merge_documents(std::span<const Part> parts, const std::filesystem::path& output, Overwrite overwrite,
                      int threads, std::span<PendingOutput* const> also) {
     const bool coordinates = parts.front().record.run.value("form", Json()) == "bed";
-    std::vector<std::unique_ptr<DocumentLines>> lines;
+    std::vector<DocumentLines> lines;
     for (const Part& part : parts)
-        lines.push_back(std::make_unique<DocumentLines>(part.path, coordinates));
+        lines.emplace_back(part.path, coordinates);
     genome::TextOutput out(output, overwrite, threads);
-    out.write(lines.front()->head());
+    out.write(lines.front().head());
     std::int64_t number = 0;
     std::string text;
     for (const Piece& piece : order_of(parts)) {
         stop_if_asked();
         for (std::int64_t i = 0; i < piece.records; ++i) {
             text = number > 0 && !coordinates ? "\n" : "";
-            lines[piece.part]->take(number++, text);
+            lines[piece.part].take(number++, text);
             out.write(text);
         }
     }
-    for (const auto& part : lines)
-        part->require_end();
+    for (const DocumentLines& part : lines)
+        part.require_end();
     std::vector<PendingOutput*> outputs(also.begin(), also.end());
     if (PendingOutput* const file = out.finish()) outputs.push_back(file);
     commit_together(outputs);

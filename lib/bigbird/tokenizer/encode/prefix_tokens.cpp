@@ -9,7 +9,6 @@
 #include <limits>
 #include <string>
 #include <string_view>
-#include <utility>
 
 namespace bigbird::tokenizer {
 
@@ -21,7 +20,6 @@ constexpr std::size_t most_tokens = 65'000;
 struct Position {
     std::uint64_t order;  // letters first
     Token number;
-    bool operator<(const Position& other) const { return order < other.order; }
 };
 
 using Number = BaseTokens::Number;
@@ -126,11 +124,10 @@ std::optional<BaseTokens> BaseTokens::of(const ReachableTokens& tokens) {
             found.mixed_ = true;
         }
     }
-    std::sort(positions.begin(), positions.end());
-    const auto equal = [](const Position& a, const Position& b) { return a.order == b.order; };
+    std::ranges::sort(positions, {}, &Position::order);
     if (positions.size() > most_tokens || positions.size() < letters ||
         positions[letters - 1].order != letters - 1 ||
-        std::adjacent_find(positions.begin(), positions.end(), equal) != positions.end())
+        std::ranges::adjacent_find(positions, {}, &Position::order) != positions.end())
         return std::nullopt;
     std::vector<Number> numbers(tokens.texts.size(), none);
     for (std::size_t i = 0; i < positions.size(); ++i)

@@ -76,8 +76,8 @@ bool parse(std::string_view bytes, SentencePieceModel& model) {
 }
 
 bool is_ascii(std::string_view text) {
-    return std::all_of(
-        text.begin(), text.end(), [](char letter) { return static_cast<unsigned char>(letter) < 0x80; });
+    return std::ranges::all_of(
+        text, [](char letter) { return static_cast<unsigned char>(letter) < 0x80; });
 }
 
 void expect_plain(const SentencePieceModel& model, const std::filesystem::path& origin) {

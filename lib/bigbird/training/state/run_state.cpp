@@ -9,7 +9,6 @@
 
 #include <map>
 #include <sstream>
-#include <stdexcept>
 
 namespace bigbird::training {
 
@@ -21,7 +20,7 @@ namespace {
 constexpr std::int64_t most = 1'000'000'000'000'000;
 
 std::int64_t checked(std::int64_t count) {
-    if (count < 0 || count > most) throw std::out_of_range("a count of steps");
+    if (count < 0 || count > most) throw Json::out_of_range::create(401, "a count of steps", nullptr);
     return count;
 }
 
@@ -76,16 +75,10 @@ RunPosition RunPosition::from_json(const Json& json, std::int64_t step) {
 }
 
 RunPosition position_of(const Json& state, const std::filesystem::path& checkpoint) {
-    const auto damaged = [&] {
-        return InputError("is damaged: it does not say how far the run was",
-                          checkpoint / "training_state/state.json");
-    };
     try {
         return RunPosition::from_json(state.value("progress", Json::object()), whole_number(state, "step"));
     } catch (const Json::exception&) {
-        throw damaged();
-    } catch (const std::out_of_range&) {
-        throw damaged();
+        throw InputError("is damaged: it does not say how far the run was", checkpoint / state_file);
     }
 }
 
