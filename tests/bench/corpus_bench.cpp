@@ -78,7 +78,7 @@ void build(benchmark::State& state) {
     for (auto _ : state) {
         bases = corpus::build_documents(
                     *genome, spec, corpus::BuildText::yes, static_cast<int>(state.range(0)),
-                    [](corpus::PlacedDocument&& document) { benchmark::DoNotOptimize(document.text); })
+                    [](corpus::PlacedDocument&& document) { benchmark::DoNotOptimize(document.document); })
                     .bases;
     }
     count(state, bases);

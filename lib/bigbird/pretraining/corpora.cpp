@@ -138,12 +138,11 @@ Json Corpora::fixed_options() const {
         for (const auto& item : parameters.items())
             if (item.key() != "seed")  // the run's seed
                 fixed["--" + item.key()] = item.value();
-        for (const std::string& text : drawing.include)
-            fixed["--include"].push_back(corpus::region_provenance(text));
-        for (const std::string& text : drawing.exclude)
-            fixed["--exclude"].push_back(corpus::region_provenance(text));
-        for (const std::string& region : spec_.hold_out)
-            fixed["--hold-out"].push_back(corpus::region_provenance(region));
+        for (const auto& [option, texts] :
+             {std::pair("--include", drawing.include), std::pair("--exclude", drawing.exclude),
+              std::pair("--hold-out", spec_.hold_out)})
+            for (const std::string& text : texts)
+                fixed[option].push_back(corpus::region_provenance(text));
     }
     return fixed;
 }

@@ -12,9 +12,8 @@
 #include "bigbird/model/weights.hpp"
 #include "bigbird/pretraining/corpora.hpp"
 #include "bigbird/pretraining/initial_model.hpp"
-#include "bigbird/training/find_model.hpp"
+#include "bigbird/training/checkpoint_store.hpp"
 
-#include <algorithm>
 #include <cmath>
 
 namespace bigbird::pretraining {

@@ -7,7 +7,6 @@
 
 #include <ATen/ATen.h>
 
-#include <algorithm>
 #include <chrono>
 #include <numbers>
 #include <set>
@@ -65,14 +64,10 @@ struct Normaliser {
 /// and hidden_nats count the tokens that the network sees as [MASK], as an evaluation does: an unchanged
 /// token reveals its own answer.
 struct Sums {
-    explicit Sums(const at::Device& device)
-        : mlm_loss(at::zeros({}, device)),
-          mlm_accuracy(at::zeros({}, device)),
-          hidden_nats(at::zeros({}, device)),
-          repeat_nats(at::zeros({}, device)),
-          nsp_loss(at::zeros({}, device)),
-          nsp_accuracy(at::zeros({}, device)) {}
-    at::Tensor mlm_loss, mlm_accuracy, hidden_nats, repeat_nats, nsp_loss, nsp_accuracy;
+    at::Device device;
+    at::Tensor mlm_loss = at::zeros({}, device), mlm_accuracy = at::zeros({}, device),
+               hidden_nats = at::zeros({}, device), repeat_nats = at::zeros({}, device),
+               nsp_loss = at::zeros({}, device), nsp_accuracy = at::zeros({}, device);
 };
 
 /// The micro-batch's share of the global loss.
@@ -121,10 +116,6 @@ at::Tensor weights_of(const MlmBatch& part, double repeat_weight) {
         .masked_fill_(part.repeats, repeat_weight);
 }
 
-std::shared_ptr<training::Ranks> given_or_alone(std::shared_ptr<training::Ranks> ranks) {
-    return ranks ? std::move(ranks) : std::make_shared<training::Ranks>();
-}
-
 }  // namespace
 
 MlmTask::MlmTask(model::PreTrainingModel network, tokenizer::DnaTokenizer tokenizer,
@@ -136,7 +127,7 @@ MlmTask::MlmTask(model::PreTrainingModel network, tokenizer::DnaTokenizer tokeni
       held_out_(std::move(held_out)),
       spec_(spec),
       config_(network_->config()),
-      ranks_(given_or_alone(spec.ranks)),
+      ranks_(spec.ranks ? spec.ranks : std::make_shared<training::Ranks>()),
       gradients_(used_parameters(network_, source_.spec().nsp), *ranks_),
       batches_([this](std::int64_t step) {
           return batch_of(source_, tokenizer_, config_, spec_, *ranks_, step);
@@ -159,7 +150,7 @@ training::StepStats MlmTask::accumulate(std::int64_t step) {
     const std::chrono::duration<double> waited = std::chrono::steady_clock::now() - asked;
     const Normaliser by = Normaliser::of(batch, *ranks_);
     const std::int32_t mask = tokenizer_.special_ids().mask;
-    Sums sums(spec_.device);
+    Sums sums{spec_.device};
     for (std::size_t i = 0; i < batch.parts.size(); ++i) {
         const MlmBatch& part = batch.parts[i];
         at::Tensor loss;

@@ -10,8 +10,6 @@
 #include "bigbird/model/files/model_card.hpp"
 #include "bigbird/model/model_directory.hpp"
 #include "bigbird/model/weights.hpp"
-#include "bigbird/pretraining/masked/cost.hpp"
-#include "bigbird/pretraining/memory_advice.hpp"
 #include "bigbird/training/checkpoint_store.hpp"
 #include "bigbird/training/device/autocast.hpp"
 
@@ -20,6 +18,83 @@
 #include <cmath>
 
 namespace bigbird::pretraining {
+
+namespace {
+
+constexpr double clearly_less = 0.75;  // share of the need that did not fit, independent of the free memory
+constexpr double gigabyte = 1e9;
+
+double need(const PretrainRun& spec, const MemoryLoad& load) {
+    return memory_needed(spec.config, load).total();
+}
+
+/// The greatest number of sequences, up to the load's, that fits; 0: none.
+std::int64_t fitting_sequences(const PretrainRun& spec, MemoryLoad load, double bytes) {
+    std::int64_t fits = 0, too_many = load.sequences + 1;
+    while (too_many - fits > 1) {
+        load.sequences = fits + (too_many - fits) / 2;
+        (need(spec, load) <= bytes ? fits : too_many) = load.sequences;
+    }
+    return fits;
+}
+
+std::string in_gigabytes(double bytes) {
+    return fmt::format("{:.2f} GB", bytes / gigabyte);
+}
+
+/// The mildest change that fits into `bytes`.
+std::string what_fits(const PretrainRun& spec, const MemoryLoad& now, double bytes) {
+    MemoryLoad load = now;
+    if ((load.sequences = fitting_sequences(spec, now, bytes)) > 0) {
+        return fmt::format("--micro-batch-size {} needs about {}, the result is the same", load.sequences,
+                           in_gigabytes(need(spec, load)));
+    }
+    load = now;
+    load.recompute = true;
+    if ((load.sequences = fitting_sequences(spec, load, bytes)) > 0) {
+        return fmt::format("--recompute on --micro-batch-size {} needs about {}, the result is the same",
+                           load.sequences, in_gigabytes(need(spec, load)));
+    }
+    load.sequences = 1;
+    const std::int64_t block = spec.config.pattern.block_size;
+    for (load.length = now.length / 2 / block * block; load.length > 0;
+         load.length = load.length / 2 / block * block) {
+        if (need(spec, load) <= bytes) {
+            return fmt::format("--recompute on --micro-batch-size 1 --sequence-length {} needs about {}",
+                               load.length, in_gigabytes(need(spec, load)));
+        }
+    }
+    return fmt::format("weights, gradients and moments alone take {}: a smaller --config is needed",
+                       in_gigabytes(memory_needed(spec.config, now).state));
+}
+
+}  // namespace
+
+MemoryLoad memory_load(const PretrainRun& spec) {
+    const std::int64_t length = padded_length(spec);
+    const std::int64_t ranks = spec.task.ranks ? spec.task.ranks->size() : 1;
+    const std::int64_t own = (spec.task.batch_size + ranks - 1) / ranks;
+    return {.sequences = std::clamp<std::int64_t>(spec.task.micro_batch_tokens / length, 1, own),
+            .length = length,
+            .masked_share = spec.examples.masking.rate,
+            .bf16 = spec.task.compute == training::ComputeType::bf16,
+            .recompute = spec.task.recompute,
+            .on_cpu = spec.task.device.is_cpu(),
+            .several_ranks = ranks > 1};
+}
+
+std::string memory_advice(const PretrainRun& spec, double bytes) {
+    const MemoryLoad now = memory_load(spec);
+    const double needed = need(spec, now);
+    return fmt::format("{} sequences of {} tokens at once need about {}{}; {}", now.sequences, now.length,
+                       in_gigabytes(needed),
+                       std::isfinite(bytes) ? ", and " + in_gigabytes(bytes) + " were free" : "",
+                       what_fits(spec, now, std::min(bytes, clearly_less * needed)));
+}
+
+std::optional<std::string> memory_warning(const PretrainRun& spec, double bytes) {
+    return need(spec, memory_load(spec)) > bytes ? std::optional(memory_advice(spec, bytes)) : std::nullopt;
+}
 
 namespace {
 
@@ -39,7 +114,7 @@ Json fixed_options(const PretrainRun& spec, const tokenizer::DnaTokenizer& token
     options["--sequence-length"] = spec.examples.sequence_length;
     options["--learning-rate"] = rate.peak;
     options["--warmup-steps"] = rate.warmup_steps;
-    options["--schedule"] = to_string(rate.decay);
+    options["--schedule"] = word_of(training::decays, rate.decay);
     options["--weight-decay"] = optimizer.weight_decay;
     options["--clip-norm"] = optimizer.clip_norm;
     if (!optimizer.has_usual_betas()) options["--betas"] = {optimizer.beta1, optimizer.beta2};
@@ -172,33 +247,23 @@ std::string card_of(const PretrainRun& spec, const corpus::ExampleSource& source
     return model::to_text(card);
 }
 
-/// Measures one micro-batch of the run, forward and backward.
-double seconds_of_micro_batch(PretrainRun spec, const corpus::ExampleSource& source,
-                              const tokenizer::DnaTokenizer& tokenizer) {
-    spec.task.batch_size = memory_load(spec).sequences;
-    MlmTask task(make_network(spec), tokenizer, source, std::nullopt, spec.task);
-    double seconds = 0;
-    for (std::int64_t step = 1; step <= 2; ++step) {  // the first one warms up
-        stop_if_asked();
-        const auto start = std::chrono::steady_clock::now();
-        task.accumulate(step).loss.item<float>();
-        seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-    }
-    return seconds;
-}
-
+/// Projected from one micro-batch of the run, forward and backward.
 double seconds_of_step(const PretrainRun& spec, const corpus::ExampleSource& source,
                        const tokenizer::DnaTokenizer& tokenizer) {
-    const double seconds = training::with_memory_advice(
-        training::out_of_memory(spec.loop), [&] { return seconds_of_micro_batch(spec, source, tokenizer); });
-    return seconds * static_cast<double>(spec.task.batch_size) /
-           static_cast<double>(memory_load(spec).sequences);
-}
-
-bool resumes(const PretrainRun& spec, const std::filesystem::path& run_directory) {
-    const std::string& resume = spec.loop.run.resume;
-    return resume != "never" &&
-           (resume != "auto" || !training::CheckpointStore(run_directory, 1).steps().empty());
+    MlmTaskSpec measured = spec.task;
+    measured.batch_size = memory_load(spec).sequences;
+    const double seconds = training::with_memory_advice(training::out_of_memory(spec.loop), [&] {
+        MlmTask task(make_network(spec), tokenizer, source, std::nullopt, measured);
+        double last = 0;
+        for (std::int64_t step = 1; step <= 2; ++step) {  // the first one warms up
+            stop_if_asked();
+            const auto start = std::chrono::steady_clock::now();
+            task.accumulate(step).loss.item<float>();
+            last = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+        }
+        return last;
+    });
+    return seconds * static_cast<double>(spec.task.batch_size) / static_cast<double>(measured.batch_size);
 }
 
 /// Logs how long a new run will take. Throws ConfigError if that is too long on a CPU, unless the user
@@ -208,7 +273,10 @@ void project(const PretrainRun& spec, const corpus::ExampleSource& source,
     constexpr std::int64_t few_sequences = 2'000;
     const std::int64_t steps = spec.loop.learning_rate.total_steps;
     if (steps < few_sequences / spec.task.batch_size || spec.task.ranks->size() > 1) return;
-    if (resumes(spec, run_directory)) return;
+    const std::string& resume = spec.loop.run.resume;
+    const bool goes_on =
+        resume == "auto" ? !training::CheckpointStore(run_directory, 1).steps().empty() : resume != "never";
+    if (goes_on) return;
     const double hours = seconds_of_step(spec, source, tokenizer) * static_cast<double>(steps) / 3600;
     log_info("projected time: {} (one micro-batch measured)", Progress::duration(3600 * hours));
     const bool asked = spec.yes || spec.loop.run.max_hours > 0;

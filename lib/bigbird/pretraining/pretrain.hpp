@@ -5,12 +5,14 @@
 #include "bigbird/corpus/tokens/example_stream.hpp"
 #include "bigbird/corpus/tokens/token_corpus.hpp"
 #include "bigbird/model/files/config.hpp"
+#include "bigbird/pretraining/masked/cost.hpp"
 #include "bigbird/pretraining/mlm_task.hpp"
 #include "bigbird/pretraining/specs/pretrain_spec.hpp"
 #include "bigbird/training/training_loop.hpp"
 
 #include <filesystem>
 #include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -36,6 +38,17 @@ std::int64_t padded_length(const PretrainRun& spec);
 /// Padded tokens to compute at once: `sequences` sequences of spec's length or, with 0, a number that suits
 /// the device.
 std::int64_t micro_batch_tokens(std::int64_t sequences, const PretrainRun& spec);
+
+/// The work that one process of the run computes at once; the specification already has the tokenizer's
+/// vocab_size.
+MemoryLoad memory_load(const PretrainRun& spec);
+
+/// Text on how much of the available `bytes` the run needs, and which options would make it fit, the mildest
+/// first: fewer sequences at once, recomputing, shorter sequences, a smaller network.
+std::string memory_advice(const PretrainRun& spec, double bytes);
+
+/// The same text if the run is not expected to fit, else nullopt.
+std::optional<std::string> memory_warning(const PretrainRun& spec, double bytes);
 
 /// Tokenized documents, created only if training is not complete yet.
 struct PretrainCorpora {

@@ -13,7 +13,6 @@
 
 #include <algorithm>
 #include <array>
-#include <functional>
 #include <ostream>
 #include <sstream>
 #include <utility>
@@ -25,16 +24,15 @@ namespace {
 constexpr std::string_view letters = "ACGTN";
 
 void expect_special_pieces(const SentencePieceModel& model, const std::filesystem::path& origin) {
+    const ModelPiece nothing{"nothing", 0, PieceKind::unused};
     for (std::size_t id = 0; id < special_names.size(); ++id) {
         const std::string name = special_names[id];
-        const bool there = id < model.pieces.size();
-        const std::string found = there ? model.pieces[id].text : "nothing";
+        const ModelPiece& found = id < model.pieces.size() ? model.pieces[id] : nothing;
         const PieceKind kind =
             id == static_cast<std::size_t>(special::unk) ? PieceKind::unknown : PieceKind::control;
-        const bool right_kind = there && model.pieces[id].kind == kind;
-        if (found != name || !right_kind) {
-            throw InputError("id " + std::to_string(id) + " is " + found +
-                                 (found == name ? " of the wrong kind" : "") + " where " + name +
+        if (found.text != name || found.kind != kind) {
+            throw InputError("id " + std::to_string(id) + " is " + found.text +
+                                 (found.text == name ? " of the wrong kind" : "") + " where " + name +
                                  " belongs; make the tokenizer with train-tokenizer",
                              origin);
         }
@@ -56,10 +54,8 @@ void expect_dna_pieces(const SentencePieceModel& model, const std::filesystem::p
         }
     }
     for (const char letter : letters) {
-        const bool known =
-            std::any_of(model.pieces.begin(), model.pieces.end(),
-                        [&](const ModelPiece& piece) { return piece.text == std::string(1, letter); });
-        if (!known || model.adds_blank) {
+        const auto piece = std::ranges::find(model.pieces, std::string(1, letter), &ModelPiece::text);
+        if (piece == model.pieces.end() || model.adds_blank) {
             throw InputError(std::string("does not encode ") + letter +
                                  " as one piece of its own; make the tokenizer with train-tokenizer",
                              origin);
@@ -69,7 +65,7 @@ void expect_dna_pieces(const SentencePieceModel& model, const std::filesystem::p
 
 std::string normalised(std::string_view dna) {
     std::string letters_only(dna.size(), 'N');
-    std::transform(dna.begin(), dna.end(), letters_only.begin(), normalised_base);
+    std::ranges::transform(dna, letters_only.begin(), normalised_base);
     return letters_only;
 }
 
@@ -82,56 +78,48 @@ bool lists_added_tokens(const std::filesystem::path& json) {
 
 }  // namespace
 
-struct DnaTokenizer::State {
-    State(SentencePieceModel&& read, std::string&& serialized, const std::filesystem::path& origin)
-        : model(std::move(read)), bytes(std::move(serialized)) {
-        const ExactEncoder encoder(bpe_rules_of(model, origin));
-        if (const std::size_t lost = encoder.unreachable().size(); lost > 0)
-            log_debug("{}: encoding never gives {} of the pieces", origin.string(), lost);
-        encode = [encoder](std::string_view dna, int threads, bool with_spans) {
-            return encoder.encode(normalised(dna), threads, with_spans);
-        };
-        for (const ModelPiece& piece : model.pieces)
-            add(piece.text, piece.kind == PieceKind::normal ? piece.text.size() : 0);
-    }
-    State(const HfTokenizer& read, std::string&& serialized) : bytes(std::move(serialized)) {
-        encode = [read](std::string_view dna, int threads, bool with_spans) {
-            return read.encode(dna, threads, with_spans);
-        };
-        const auto id_of = [&](const char* name) { return read.special_id(name); };
-        special_ids = {id_of("[PAD]"), id_of("[UNK]"), id_of("[CLS]"), id_of("[SEP]"), id_of("[MASK]")};
-        for (const std::string& text : read.texts())
-            add(text, text.size());
-        for (const char* name : special_names)
-            if (const std::int32_t id = id_of(name); id >= 0) pieces[static_cast<std::size_t>(id)] = name;
-        if (special_ids.unk >= 0)  // networks need it, encoding does not
-            has_n[static_cast<std::size_t>(special_ids.unk)] = true;
-    }
-    State(const KmerEncoder& cut, std::string&& serialized) : bytes(std::move(serialized)) {
-        encode = [cut](std::string_view dna, int, bool with_spans) { return cut.encode(dna, with_spans); };
-        for (std::int32_t id = 0; id < cut.vocab_size(); ++id) {
-            const bool ordinary = id >= special::count;
-            const std::string text =
-                ordinary ? cut.spelling(id) : special_names[static_cast<std::size_t>(id)];
-            add(text, ordinary ? text.size() : 0);
-        }
-    }
+DnaTokenizer::State::State(SentencePieceModel&& read, std::string&& serialized,
+                           const std::filesystem::path& origin)
+    : model(std::move(read)), bytes(std::move(serialized)) {
+    const ExactEncoder encoder(bpe_rules_of(model, origin));
+    if (const std::size_t lost = encoder.unreachable().size(); lost > 0)
+        log_debug("{}: encoding never gives {} of the pieces", origin.string(), lost);
+    encode = [encoder](std::string_view dna, int threads, bool with_spans) {
+        return encoder.encode(normalised(dna), threads, with_spans);
+    };
+    for (const ModelPiece& piece : model.pieces)
+        add(piece.text, piece.kind == PieceKind::normal ? piece.text.size() : 0);
+}
 
-    void add(const std::string& text, std::size_t length) {
-        const bool n = length > 0 && text.find_first_not_of("ACGT") != std::string::npos;
-        has_n.push_back(n || static_cast<std::int32_t>(pieces.size()) == special_ids.unk);
-        pieces.push_back(text);
-        lengths.push_back(static_cast<std::int32_t>(length));
-    }
+DnaTokenizer::State::State(const HfTokenizer& read, std::string&& serialized) : bytes(std::move(serialized)) {
+    encode = [read](std::string_view dna, int threads, bool with_spans) {
+        return read.encode(dna, threads, with_spans);
+    };
+    const auto id_of = [&](const char* name) { return read.special_id(name); };
+    special_ids = {id_of("[PAD]"), id_of("[UNK]"), id_of("[CLS]"), id_of("[SEP]"), id_of("[MASK]")};
+    for (const std::string& text : read.texts())
+        add(text, text.size());
+    for (const char* name : special_names)
+        if (const std::int32_t id = id_of(name); id >= 0) pieces[static_cast<std::size_t>(id)] = name;
+    if (special_ids.unk >= 0)  // networks need it, encoding does not
+        has_n[static_cast<std::size_t>(special_ids.unk)] = true;
+}
 
-    SentencePieceModel model;  // of a .model, else empty
-    std::string bytes;
-    std::function<Encoding(std::string_view dna, int threads, bool with_spans)> encode;
-    SpecialIds special_ids;
-    std::vector<std::string> pieces;    // by id
-    std::vector<std::int32_t> lengths;  // by id
-    std::vector<bool> has_n;            // by id
-};
+DnaTokenizer::State::State(const KmerEncoder& cut, std::string&& serialized) : bytes(std::move(serialized)) {
+    encode = [cut](std::string_view dna, int, bool with_spans) { return cut.encode(dna, with_spans); };
+    for (std::int32_t id = 0; id < cut.vocab_size(); ++id) {
+        const bool ordinary = id >= special::count;
+        const std::string text = ordinary ? cut.spelling(id) : special_names[static_cast<std::size_t>(id)];
+        add(text, ordinary ? text.size() : 0);
+    }
+}
+
+void DnaTokenizer::State::add(const std::string& text, std::size_t length) {
+    const bool n = length > 0 && text.find_first_not_of("ACGT") != std::string::npos;
+    has_n.push_back(n || static_cast<std::int32_t>(pieces.size()) == special_ids.unk);
+    pieces.push_back(text);
+    lengths.push_back(static_cast<std::int32_t>(length));
+}
 
 DnaTokenizer DnaTokenizer::load(const std::filesystem::path& path) {
     std::error_code error;
@@ -155,14 +143,6 @@ DnaTokenizer DnaTokenizer::from_serialized(std::string bytes, const std::filesys
     return DnaTokenizer(std::make_shared<State>(std::move(model), std::move(bytes), origin));
 }
 
-std::vector<std::int32_t> DnaTokenizer::encode(std::string_view dna, int threads) const {
-    return state_->encode(dna, threads, false).ids;
-}
-
-Encoding DnaTokenizer::encode_with_spans(std::string_view dna, int threads) const {
-    return state_->encode(dna, threads, true);
-}
-
 std::string DnaTokenizer::decode(std::span<const std::int32_t> ids) const {
     std::string dna;
     for (const std::int32_t id : ids) {
@@ -175,14 +155,6 @@ std::string DnaTokenizer::decode(std::span<const std::int32_t> ids) const {
     return dna;
 }
 
-std::int32_t DnaTokenizer::vocab_size() const {
-    return static_cast<std::int32_t>(state_->pieces.size());
-}
-
-SpecialIds DnaTokenizer::special_ids() const {
-    return state_->special_ids;
-}
-
 void DnaTokenizer::require_special_pieces() const {
     const SpecialIds& ids = state_->special_ids;
     const std::array all{ids.pad, ids.unk, ids.cls, ids.sep, ids.mask};
@@ -192,30 +164,6 @@ void DnaTokenizer::require_special_pieces() const {
                              ", which a network needs; make one with train-tokenizer");
         }
     }
-}
-
-std::int32_t DnaTokenizer::piece_length(std::int32_t id) const {
-    return state_->lengths.at(static_cast<std::size_t>(id));
-}
-
-bool DnaTokenizer::has_n(std::int32_t id) const {
-    return state_->has_n.at(static_cast<std::size_t>(id));
-}
-
-const std::string& DnaTokenizer::piece(std::int32_t id) const {
-    return state_->pieces.at(static_cast<std::size_t>(id));
-}
-
-const std::string& DnaTokenizer::serialized() const {
-    return state_->bytes;
-}
-
-const std::string& DnaTokenizer::trained_on() const {
-    return state_->model.input;
-}
-
-const char* DnaTokenizer::file_name() const {
-    return state_->model.pieces.empty() ? "tokenizer.json" : "tokenizer.model";
 }
 
 std::string DnaTokenizer::vocabulary_text() const {

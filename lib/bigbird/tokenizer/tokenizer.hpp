@@ -7,6 +7,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <span>
@@ -15,6 +16,9 @@
 #include <vector>
 
 namespace bigbird::tokenizer {
+
+class HfTokenizer;
+class KmerEncoder;
 
 /// A byte-pair encoding of DNA (one of our SentencePiece models, or a tokenizer.json like GENA-LM's), or the
 /// k-mers of kmer_tokenizer(). Immutable, cheap to copy (shared), thread-safe.
@@ -33,35 +37,58 @@ public:
     /// to `threads` threads (k-mers on one thread, which is fast enough). Our own tokenizers normalize the
     /// sequence first (lower case, U, IUPAC letters); a .model gives SentencePiece's ids, never [UNK]. Other
     /// tokenizer.json files encode the unchanged sequence as AutoTokenizer does.
-    std::vector<std::int32_t> encode(std::string_view dna, int threads = 1) const;
+    std::vector<std::int32_t> encode(std::string_view dna, int threads = 1) const {
+        return state_->encode(dna, threads, false).ids;
+    }
     /// The same ids, and the letters of `dna` for each.
-    Encoding encode_with_spans(std::string_view dna, int threads = 1) const;
+    Encoding encode_with_spans(std::string_view dna, int threads = 1) const {
+        return state_->encode(dna, threads, true);
+    }
     /// The sequence of the ids; special tokens are omitted. Throws ConfigError if an id is outside the
     /// vocabulary.
     std::string decode(std::span<const std::int32_t> ids) const;
 
-    std::int32_t vocab_size() const;
-    SpecialIds special_ids() const;
+    std::int32_t vocab_size() const { return static_cast<std::int32_t>(state_->pieces.size()); }
+    SpecialIds special_ids() const { return state_->special_ids; }
     /// Throws InputError if a special token that networks need is missing, and names it.
     void require_special_pieces() const;
     /// Number of bases of a token, 0 for special tokens.
-    std::int32_t piece_length(std::int32_t id) const;
+    std::int32_t piece_length(std::int32_t id) const {
+        return state_->lengths.at(static_cast<std::size_t>(id));
+    }
     /// Whether the token contains N or another letter except A C G T (or is [UNK]).
-    bool has_n(std::int32_t id) const;
-    const std::string& piece(std::int32_t id) const;
+    bool has_n(std::int32_t id) const { return state_->has_n.at(static_cast<std::size_t>(id)); }
+    const std::string& piece(std::int32_t id) const {
+        return state_->pieces.at(static_cast<std::size_t>(id));
+    }
     /// The .model or tokenizer.json file's bytes, for copying into model directories.
-    const std::string& serialized() const;
+    const std::string& serialized() const { return state_->bytes; }
     /// What a .model records of its training text: train-tokenizer a TextSketch, SentencePiece's own trainer
     /// paths. Empty if it has none.
-    const std::string& trained_on() const;
+    const std::string& trained_on() const { return state_->model.input; }
     /// "tokenizer.model" or "tokenizer.json".
-    const char* file_name() const;
+    const char* file_name() const {
+        return state_->model.pieces.empty() ? "tokenizer.json" : "tokenizer.model";
+    }
     /// The .vocab file that belongs to a .model, as spm_export_vocab writes it: piece, tab, score, one per
     /// line.
     std::string vocabulary_text() const;
 
 private:
-    struct State;
+    struct State {
+        State(SentencePieceModel&& read, std::string&& serialized, const std::filesystem::path& origin);
+        State(const HfTokenizer& read, std::string&& serialized);
+        State(const KmerEncoder& cut, std::string&& serialized);
+        void add(const std::string& text, std::size_t length);
+
+        SentencePieceModel model;  // of a .model, else empty
+        std::string bytes;
+        std::function<Encoding(std::string_view dna, int threads, bool with_spans)> encode;
+        SpecialIds special_ids;
+        std::vector<std::string> pieces;    // by id
+        std::vector<std::int32_t> lengths;  // by id
+        std::vector<bool> has_n;            // by id
+    };
     explicit DnaTokenizer(std::shared_ptr<const State> state) : state_(std::move(state)) {}
     std::shared_ptr<const State> state_;
 };

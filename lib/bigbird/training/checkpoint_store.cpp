@@ -121,4 +121,20 @@ void CheckpointStore::prune() {
         remove_quietly(directory_of(all[i]));
 }
 
+fs::path find_model(const fs::path& path) {
+    std::error_code error;
+    for (const fs::path& folder : {path, path / "model"})
+        if (fs::exists(folder / "config.json", error)) return folder;
+    const CheckpointStore store(path, 1);
+    const std::vector<std::int64_t> steps = store.steps();
+    if (steps.empty()) {
+        throw InputError(fs::exists(path, error)
+                             ? "is no model folder: it holds no config.json, model/ or checkpoints/"
+                             : "no such model folder",
+                         path);
+    }
+    log_info("{}: this run is not finished; its checkpoint of step {} is used", path.string(), steps.back());
+    return store.directory_of(steps.back());
+}
+
 }  // namespace bigbird::training

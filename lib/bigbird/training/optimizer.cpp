@@ -28,6 +28,23 @@ double scale_of(const at::Tensor& matrix) {
     return rms_of_adamw * std::sqrt(static_cast<double>(std::max(matrix.size(0), matrix.size(1))));
 }
 
+const at::Tensor& require(const model::TensorMap& state, const std::string& name, const at::Tensor& like) {
+    const auto found = state.find(name);
+    if (found == state.end())
+        throw InputError("the optimizer state lacks " + name + "; it belongs to another model");
+    if (found->second.sizes() != like.sizes() || found->second.scalar_type() != like.scalar_type())
+        throw InputError("the optimizer state's " + name + " has another shape; it belongs to another model");
+    return found->second;
+}
+
+constexpr const char* momentum_prefix = "momentum.";
+
+/// Determines the optimizer from the names: only Muon has a momentum.
+OptimizerKind kind_of(const model::TensorMap& state) {
+    const auto is_momentum = [](const auto& item) { return item.first.starts_with(momentum_prefix); };
+    return std::ranges::any_of(state, is_momentum) ? OptimizerKind::muon : OptimizerKind::adamw;
+}
+
 }  // namespace
 
 bool is_hidden_matrix(const std::string& name, const at::Tensor& parameter) {
@@ -57,27 +74,6 @@ void muon_update(at::Tensor& parameter, at::Tensor& momentum, const at::Tensor& 
     momentum.copy_(at::where(step.broken, momentum, next));
     parameter.copy_(at::where(step.broken, parameter, moved));
 }
-
-namespace {
-
-const at::Tensor& require(const model::TensorMap& state, const std::string& name, const at::Tensor& like) {
-    const auto found = state.find(name);
-    if (found == state.end())
-        throw InputError("the optimizer state lacks " + name + "; it belongs to another model");
-    if (found->second.sizes() != like.sizes() || found->second.scalar_type() != like.scalar_type())
-        throw InputError("the optimizer state's " + name + " has another shape; it belongs to another model");
-    return found->second;
-}
-
-constexpr const char* momentum_prefix = "momentum.";
-
-/// Determines the optimizer from the names: only Muon has a momentum.
-OptimizerKind kind_of(const model::TensorMap& state) {
-    const auto is_momentum = [](const auto& item) { return item.first.starts_with(momentum_prefix); };
-    return std::ranges::any_of(state, is_momentum) ? OptimizerKind::muon : OptimizerKind::adamw;
-}
-
-}  // namespace
 
 Optimizer::Optimizer(const torch::nn::Module& module, const OptimizerSpec& spec) : spec_(spec) {
     spec_.validate();

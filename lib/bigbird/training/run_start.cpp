@@ -20,6 +20,8 @@
 
 namespace bigbird::training {
 
+namespace fs = std::filesystem;
+
 namespace {
 
 constexpr const char* lock_file = "lock";
@@ -56,38 +58,6 @@ bool is_removed(int handle) {
     struct stat status {};
     return ::fstat(handle, &status) == 0 && status.st_nlink == 0;
 }
-
-}  // namespace
-
-RunLock::RunLock(const std::filesystem::path& run_directory) : directory_(run_directory) {
-    std::error_code unknown;  // if this fails, creating the folder reports why
-    folder_is_ours_ = !std::filesystem::exists(run_directory, unknown);
-    for (bool held = false; !held;) {
-        handle_ = open_lock(run_directory);
-        lock(handle_, run_directory);
-        held = !is_removed(handle_);
-        if (!held) ::close(handle_);
-    }
-}
-
-RunLock::~RunLock() {
-    remove_if_unused();
-    ::close(handle_);
-}
-
-void RunLock::remove_if_unused() const noexcept {
-    try {
-        const std::vector<std::filesystem::path> entries = entries_of(directory_);
-        if (entries.size() != 1 || entries.front().filename() != lock_file) return;
-        ::unlink(entries.front().c_str());
-        if (folder_is_ours_) ::rmdir(directory_.c_str());
-    } catch (const std::exception&) {  // no memory: the next run takes the lock file unchanged
-    }
-}
-
-namespace fs = std::filesystem;
-
-namespace {
 
 constexpr const char* configuration_file = "config.resolved.json";
 
@@ -164,15 +134,10 @@ void refuse_existing(const fs::path& run_directory, const LoopSpec& spec) {
 
 /// Removes what a killed process was about to write: ".model.tmp.123".
 void remove_leftovers(const fs::path& run_directory) {
-    std::vector<fs::path> leftovers;
-    std::error_code error;
-    for (const auto& entry : fs::directory_iterator(run_directory, error)) {
-        const std::string name = entry.path().filename().string();
-        if (name.starts_with(".") && name.find(".tmp.") != std::string::npos)
-            leftovers.push_back(entry.path());
+    for (const fs::path& entry : entries_of(run_directory)) {
+        const std::string name = entry.filename().string();
+        if (name.starts_with(".") && name.find(".tmp.") != std::string::npos) remove_quietly(entry);
     }
-    for (const fs::path& path : leftovers)
-        fs::remove_all(path, error);
 }
 
 /// Logs changed options that do not affect the result.
@@ -253,6 +218,32 @@ void require_startable(const fs::path& run_directory, const LoopSpec& spec) {
 }
 
 }  // namespace
+
+RunLock::RunLock(const std::filesystem::path& run_directory) : directory_(run_directory) {
+    std::error_code unknown;  // if this fails, creating the folder reports why
+    folder_is_ours_ = !std::filesystem::exists(run_directory, unknown);
+    for (bool held = false; !held;) {
+        handle_ = open_lock(run_directory);
+        lock(handle_, run_directory);
+        held = !is_removed(handle_);
+        if (!held) ::close(handle_);
+    }
+}
+
+RunLock::~RunLock() {
+    remove_if_unused();
+    ::close(handle_);
+}
+
+void RunLock::remove_if_unused() const noexcept {
+    try {
+        const std::vector<std::filesystem::path> entries = entries_of(directory_);
+        if (entries.size() != 1 || entries.front().filename() != lock_file) return;
+        ::unlink(entries.front().c_str());
+        if (folder_is_ours_) ::rmdir(directory_.c_str());
+    } catch (const std::exception&) {  // no memory: the next run takes the lock file unchanged
+    }
+}
 
 void require_same_options(const Json& before, const Json& now, const std::string& afresh) {
     std::set<std::string> names;

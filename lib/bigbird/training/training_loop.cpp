@@ -473,24 +473,19 @@ void TrainingTask::read_model(const fs::path& directory) {
     const fs::path file = directory / "model.safetensors";
     const model::TensorMap tensors = model::read_weights(directory);
     const at::NoGradGuard no_gradients;
+    std::vector<std::pair<std::string, at::Tensor>> targets = module().named_parameters().pairs();
+    for (const auto& item : module().named_buffers())
+        targets.push_back(item.pair());
     std::set<const void*> filled;
-    std::vector<std::pair<std::string, at::Tensor>> missing;
-    const auto fill = [&](const std::string& name, const at::Tensor& target) {
+    for (auto& [name, target] : targets) {
         const auto found = tensors.find(name);
-        if (found == tensors.end()) {
-            missing.emplace_back(name, target);
-            return;
-        }
+        if (found == tensors.end()) continue;
         if (found->second.sizes() != target.sizes())
             throw InputError(name + " has another shape than the model to be resumed", file);
         target.copy_(found->second);
         filled.insert(target.unsafeGetTensorImpl());
-    };
-    for (const auto& item : module().named_parameters())
-        fill(item.key(), item.value());
-    for (const auto& item : module().named_buffers())
-        fill(item.key(), item.value());
-    for (const auto& [name, target] : missing)  // a tied tensor may be in the file under its other name
+    }
+    for (const auto& [name, target] : targets)  // a tied tensor may be in the file under its other name
         if (!filled.contains(target.unsafeGetTensorImpl())) throw InputError("lacks " + name, file);
 }
 

@@ -9,7 +9,6 @@
 #include "bigbird/core/error.hpp"
 #include "bigbird/model/model_directory.hpp"
 #include "bigbird/model/safetensors.hpp"
-#include "bigbird/pretraining/memory_advice.hpp"
 #include "bigbird/pretraining/pretraining.hpp"
 
 #include <algorithm>

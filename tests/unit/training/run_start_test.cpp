@@ -6,7 +6,7 @@
 #include "unit/training/toy_task.hpp"
 
 #include "bigbird/core/error.hpp"
-#include "bigbird/training/find_model.hpp"
+#include "bigbird/training/checkpoint_store.hpp"
 
 #include <sys/wait.h>
 #include <unistd.h>

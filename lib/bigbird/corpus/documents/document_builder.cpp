@@ -31,46 +31,6 @@ std::int64_t draw_start(const genome::Contig& contig, const DocumentSpec& spec, 
     return rng.between(std::min(spec.start_offset.low, high), high);
 }
 
-}  // namespace
-
-void DocumentSpec::validate() const {
-    if (passes < 1) throw ConfigError("--passes must be at least 1");
-    check(sentences, 1, "--sentences");
-    check(sentence_length, 1, "--sentence-length");
-    check(start_offset, 0, "--start-offset");
-}
-
-DocumentPlanner::DocumentPlanner(const genome::Contig& contig, const DocumentSpec& spec, int pass)
-    : spec_(spec),
-      length_(contig.length),
-      position_(contig.length),
-      rng_(Rng(spec.seed).split("documents").split(contig.name).split(static_cast<std::uint64_t>(pass))) {
-    if (contig.length > 0) position_ = draw_start(contig, spec, rng_);
-}
-
-std::optional<DocumentPlan> DocumentPlanner::next() {
-    if (position_ >= length_) return std::nullopt;
-    DocumentPlan document;
-    const std::int64_t count = rng_.between(spec_.sentences.low, spec_.sentences.high);
-    for (std::int64_t i = 0; i < count && position_ < length_; ++i) {
-        const std::int64_t length = rng_.between(spec_.sentence_length.low, spec_.sentence_length.high);
-        const std::int64_t end = length_ - position_ > length ? position_ + length : length_;
-        document.sentences.emplace_back(position_, end);
-        position_ = end;
-    }
-    return document;
-}
-
-std::vector<DocumentPlan> plan_documents(const genome::Contig& contig, const DocumentSpec& spec, int pass) {
-    std::vector<DocumentPlan> documents;
-    DocumentPlanner planner(contig, spec, pass);
-    while (std::optional<DocumentPlan> document = planner.next())
-        documents.push_back(std::move(*document));
-    return documents;
-}
-
-namespace {
-
 constexpr std::int64_t bases_a_chunk = 2'000'000;  // bases that one thread reads and processes at a time
 
 using Stretch = std::pair<std::int64_t, std::int64_t>;
@@ -173,30 +133,18 @@ Verdict judge(const ChunkBases& bases, const Stretch& sentence, const BuildSpec&
     return too_much_n ? Verdict::too_much_n : verdict;
 }
 
-std::string text_of(const ChunkBases& bases, const std::vector<Stretch>& sentences, bool reverse) {
-    std::string text;
-    for (const Stretch& sentence : sentences) {
-        const std::string_view dna = bases.of(sentence);
-        if (reverse)
-            text += genome::reverse_complement(dna);
-        else
-            text += dna;
-        text += '\n';
-    }
-    return text;
-}
-
-void hand_in(const ChunkBases& bases, std::int64_t segment, std::vector<Stretch>&& sentences,
+void hand_in(const ChunkBases& bases, std::int64_t segment, const std::vector<Stretch>& sentences,
              const BuildSpec& spec, BuildText text, Built& built) {
     if (sentences.empty()) return;
-    PlacedDocument forward{bases.where.contig, false, std::move(sentences), {}, segment};
-    if (text == BuildText::yes) forward.text = text_of(bases, forward.sentences, false);
-    built.documents.push_back(std::move(forward));
-    if (spec.add_reverse_complement) {
-        PlacedDocument reverse{bases.where.contig, true, built.documents.back().sentences, {}, segment};
-        std::reverse(reverse.sentences.begin(), reverse.sentences.end());
-        if (text == BuildText::yes) reverse.text = text_of(bases, reverse.sentences, true);
-        built.documents.push_back(std::move(reverse));
+    for (const bool reverse : {false, true}) {
+        if (reverse && !spec.add_reverse_complement) break;
+        PlacedDocument placed{bases.where.contig, reverse, sentences, {}, segment};
+        if (reverse) std::ranges::reverse(placed.sentences);
+        for (std::size_t i = 0; text == BuildText::yes && i < sentences.size(); ++i) {
+            const std::string_view dna = bases.of(placed.sentences[i]);
+            placed.document.sentences.push_back(reverse ? genome::reverse_complement(dna) : std::string(dna));
+        }
+        built.documents.push_back(std::move(placed));
     }
 }
 
@@ -215,10 +163,10 @@ Built build(const genome::ReferenceGenome& genome, const Chunk& chunk, const Bui
                 continue;
             }
             built.dropped.drop(verdict);
-            hand_in(bases, chunk.segment, std::move(kept), spec, text, built);
+            hand_in(bases, chunk.segment, kept, spec, text, built);
             kept.clear();
         }
-        hand_in(bases, chunk.segment, std::move(kept), spec, text, built);
+        hand_in(bases, chunk.segment, kept, spec, text, built);
     }
     return built;
 }
@@ -230,6 +178,42 @@ Built build(const genome::ReferenceGenome& genome, const Chunk& chunk, const Bui
 }
 
 }  // namespace
+
+void DocumentSpec::validate() const {
+    if (passes < 1) throw ConfigError("--passes must be at least 1");
+    check(sentences, 1, "--sentences");
+    check(sentence_length, 1, "--sentence-length");
+    check(start_offset, 0, "--start-offset");
+}
+
+DocumentPlanner::DocumentPlanner(const genome::Contig& contig, const DocumentSpec& spec, int pass)
+    : spec_(spec),
+      length_(contig.length),
+      position_(contig.length),
+      rng_(Rng(spec.seed).split("documents").split(contig.name).split(static_cast<std::uint64_t>(pass))) {
+    if (contig.length > 0) position_ = draw_start(contig, spec, rng_);
+}
+
+std::optional<DocumentPlan> DocumentPlanner::next() {
+    if (position_ >= length_) return std::nullopt;
+    DocumentPlan document;
+    const std::int64_t count = rng_.between(spec_.sentences.low, spec_.sentences.high);
+    for (std::int64_t i = 0; i < count && position_ < length_; ++i) {
+        const std::int64_t length = rng_.between(spec_.sentence_length.low, spec_.sentence_length.high);
+        const std::int64_t end = length_ - position_ > length ? position_ + length : length_;
+        document.sentences.emplace_back(position_, end);
+        position_ = end;
+    }
+    return document;
+}
+
+std::vector<DocumentPlan> plan_documents(const genome::Contig& contig, const DocumentSpec& spec, int pass) {
+    std::vector<DocumentPlan> documents;
+    DocumentPlanner planner(contig, spec, pass);
+    while (std::optional<DocumentPlan> document = planner.next())
+        documents.push_back(std::move(*document));
+    return documents;
+}
 
 void BuildSpec::validate() const {
     documents.validate();
@@ -270,16 +254,6 @@ std::int64_t PlacedDocument::bases() const {
     for (const Stretch& sentence : sentences)
         sum += sentence.second - sentence.first;
     return sum;
-}
-
-Document PlacedDocument::document() const {
-    Document result;
-    for (std::size_t begin = 0; begin < text.size();) {
-        const std::size_t end = text.find('\n', begin);
-        result.sentences.push_back(text.substr(begin, end - begin));
-        begin = end + 1;
-    }
-    return result;
 }
 
 std::string BuildCounts::describe(const BuildSpec& spec) const {

@@ -86,11 +86,10 @@ struct PlacedDocument {
     bool reverse = false;
     /// Stretches of the contig in the order of the document's sentences: descending if reversed.
     std::vector<std::pair<std::int64_t, std::int64_t>> sentences;
-    std::string text;          ///< the sentences, each followed by a newline; empty if text was not requested
+    Document document;         ///< the sentences' letters; empty if text was not requested
     std::int64_t segment = 0;  ///< segment of a job in parts
 
     std::int64_t bases() const;
-    Document document() const;
 };
 
 /// Why a sentence is dropped.

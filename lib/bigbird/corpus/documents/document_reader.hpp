@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "bigbird/genome/reference/interval.hpp"
 #include "bigbird/genome/reference/reference_genome.hpp"
+#include "bigbird/genome/text/text_input.hpp"
 
 #include <cstdint>
 #include <filesystem>
 #include <limits>
-#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -31,19 +32,35 @@ public:
     explicit DocumentReader(const std::filesystem::path& path,
                             const genome::ReferenceGenome* genome = nullptr,
                             genome::LetterCase letter_case = genome::LetterCase::upper);
-    ~DocumentReader();
     /// Returns nullopt at the end; never returns a document without a sentence. Throws InputError with file
     /// and line: text in neither form, coordinates without a genome, a contig that the genome lacks, an
     /// interval past its end. In text, returns at most `most_sentences` of a document at once; the next call
     /// continues it.
     std::optional<Document> next(std::size_t most_sentences = std::numeric_limits<std::size_t>::max());
     /// Bytes of the file read so far, and in total (0: unknown), for progress. Thread-safe.
-    std::int64_t bytes_read() const;
-    std::int64_t total_bytes() const;
+    std::int64_t bytes_read() const { return input_.bytes_read(); }
+    std::int64_t total_bytes() const { return input_.total_bytes(); }
 
 private:
-    struct State;
-    std::unique_ptr<State> state_;
+    enum class Form { unknown, text, coordinates };
+    struct Row {
+        genome::Interval where;
+        std::int64_t document = 0, sentence = 0;
+        bool reverse = false;
+    };
+    [[noreturn]] void fail(const std::string& what) const;
+    bool next_line();
+    std::optional<Document> next_text(std::string first, std::size_t most_sentences);
+    Row parse_row() const;
+    Document fetch(const std::vector<Row>& rows) const;
+    std::optional<Document> next_coordinates();
+
+    genome::TextInput input_;
+    const genome::ReferenceGenome* genome_;
+    genome::LetterCase letter_case_;
+    Form form_ = Form::unknown;
+    std::string line_;
+    std::optional<Row> ahead_;  // the first row of the next document
 };
 
 }  // namespace bigbird::corpus

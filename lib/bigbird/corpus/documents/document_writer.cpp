@@ -13,6 +13,69 @@
 
 namespace bigbird::corpus {
 
+namespace {
+
+// A pipe has been read by now and has no checksum.
+Json checksum(const std::filesystem::path& path) {
+    return std::filesystem::is_regular_file(path) ? Json(sha256_of_file(path)) : Json(nullptr);
+}
+
+std::int64_t digits(std::int64_t number) {
+    std::int64_t count = 1;
+    for (; number >= 10; number /= 10)
+        ++count;
+    return count;
+}
+
+/// One pass over one contig.
+struct Pass {
+    BuildCounts counts;
+    std::int64_t row_bytes = 0;                      // bytes of coordinates, without the documents' numbers
+    std::vector<std::int64_t> sentences_a_document;  // in order
+};
+
+Pass forecast(const genome::Contig& contig, const BuildSpec& spec, int number) {
+    constexpr std::int64_t separators = 7;  // five tabs, the strand, the line's end
+    Pass pass;
+    const int copies = spec.add_reverse_complement ? 2 : 1;
+    std::int64_t sentences = 0;
+    const auto end_document = [&] {
+        if (sentences > 0)
+            pass.sentences_a_document.insert(pass.sentences_a_document.end(),
+                                             static_cast<std::size_t>(copies), sentences);
+        sentences = 0;
+    };
+    for (const DocumentPlan& document : plan_documents(contig, spec.documents, number)) {
+        for (const auto& [begin, end] : document.sentences) {
+            const Verdict verdict = placement_of({contig.name, begin, end}, spec);
+            if (verdict != Verdict::kept) {
+                pass.counts.drop(verdict);
+                end_document();
+                continue;
+            }
+            pass.counts.sentences += copies;
+            pass.counts.bases += copies * (end - begin);
+            pass.row_bytes += copies * (static_cast<std::int64_t>(contig.name.size()) + digits(begin) +
+                                        digits(end) + digits(sentences) + separators);
+            ++sentences;
+        }
+        end_document();
+    }
+    return pass;
+}
+
+/// With commas between thousands.
+std::string grouped(std::int64_t number) {
+    std::string text = std::to_string(number);
+    for (std::size_t at = text.size(); at > 3;) {
+        at -= 3;
+        text.insert(at, ",");
+    }
+    return text;
+}
+
+}  // namespace
+
 DocumentWriter::DocumentWriter(const std::filesystem::path& path, DocumentForm form, const BuildSpec& spec,
                                Overwrite overwrite, int threads)
     : output_(path, overwrite, threads), form_(form) {
@@ -27,7 +90,10 @@ std::string DocumentWriter::coordinates_header(const BuildSpec& spec) {
 void DocumentWriter::write(const PlacedDocument& document) {
     if (form_ == DocumentForm::text) {
         output_.write(documents_ > 0 ? "\n" : "");
-        output_.write(document.text);
+        for (const std::string& sentence : document.document.sentences) {
+            output_.write(sentence);
+            output_.write("\n");
+        }
     } else {
         std::string rows;
         const std::string prefix = document.contig + '\t', number = '\t' + std::to_string(documents_) + '\t';
@@ -41,15 +107,6 @@ void DocumentWriter::write(const PlacedDocument& document) {
     }
     ++documents_;
 }
-
-namespace {
-
-// A pipe has been read by now and has no checksum.
-Json checksum(const std::filesystem::path& path) {
-    return std::filesystem::is_regular_file(path) ? Json(sha256_of_file(path)) : Json(nullptr);
-}
-
-}  // namespace
 
 Json region_provenance(const std::string& text) {
     std::error_code ignored;
@@ -82,66 +139,6 @@ Json document_manifest(DocumentForm form, const BuildSpec& spec, const BuildCoun
                                  {"inside_exclude", counts.inside_exclude}};
     return json;
 }
-
-namespace {
-
-std::int64_t digits(std::int64_t number) {
-    std::int64_t count = 1;
-    for (; number >= 10; number /= 10)
-        ++count;
-    return count;
-}
-
-/// One pass over one contig.
-struct Pass {
-    BuildCounts counts;
-    std::int64_t row_bytes = 0;                      // bytes of coordinates, without the documents' numbers
-    std::vector<std::int64_t> sentences_a_document;  // in order
-};
-
-void end_document(Pass& pass, std::int64_t& sentences, int copies) {
-    if (sentences > 0) {
-        pass.sentences_a_document.insert(pass.sentences_a_document.end(), static_cast<std::size_t>(copies),
-                                         sentences);
-    }
-    sentences = 0;
-}
-
-Pass forecast(const genome::Contig& contig, const BuildSpec& spec, int number) {
-    constexpr std::int64_t separators = 7;  // five tabs, the strand, the line's end
-    Pass pass;
-    const int copies = spec.add_reverse_complement ? 2 : 1;
-    for (const DocumentPlan& document : plan_documents(contig, spec.documents, number)) {
-        std::int64_t sentences = 0;
-        for (const auto& [begin, end] : document.sentences) {
-            const Verdict verdict = placement_of({contig.name, begin, end}, spec);
-            if (verdict != Verdict::kept) {
-                pass.counts.drop(verdict);
-                end_document(pass, sentences, copies);
-                continue;
-            }
-            pass.counts.sentences += copies;
-            pass.counts.bases += copies * (end - begin);
-            pass.row_bytes += copies * (static_cast<std::int64_t>(contig.name.size()) + digits(begin) +
-                                        digits(end) + digits(sentences) + separators);
-            ++sentences;
-        }
-        end_document(pass, sentences, copies);
-    }
-    return pass;
-}
-
-/// With commas between thousands.
-std::string grouped(std::int64_t number) {
-    std::string text = std::to_string(number);
-    for (std::size_t at = text.size(); at > 3;) {
-        at -= 3;
-        text.insert(at, ",");
-    }
-    return text;
-}
-
-}  // namespace
 
 Forecast forecast_documents(const genome::ReferenceGenome& lengths, const BuildSpec& spec, int threads) {
     spec.validate();

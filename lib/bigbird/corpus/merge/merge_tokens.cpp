@@ -16,6 +16,8 @@
 
 namespace bigbird::corpus {
 
+namespace fs = std::filesystem;
+
 namespace {
 
 constexpr std::array<const char*, 4> counted{"documents", "sentences", "bases", "sentences_dropped"};
@@ -91,63 +93,6 @@ void add(Json& sum, const Json& value) {
     sum = total;
 }
 
-}  // namespace
-
-PartRecord documents_record(const Json& manifest, const Shard& shard, std::vector<PartSegment> segments) {
-    PartRecord record{.kind = "documents",
-                      .shard = shard,
-                      .run = manifest,
-                      .counts = Json::object(),
-                      .segments = std::move(segments)};
-    for (const char* key : counted) {
-        record.counts[key] = manifest.at(key);
-        record.run.erase(key);
-    }
-    return record;
-}
-
-Json merged_manifest(std::span<const Part> parts) {
-    Json manifest = parts.front().record.run, sums = Json::object();
-    for (const Part& part : parts) {
-        try {
-            add(sums, part.record.counts);
-        } catch (const Json::exception&) {
-            throw InputError("is damaged: its counts are no numbers", part_record_path(part.path));
-        }
-    }
-    manifest.update(sums);
-    return manifest;
-}
-
-void merge_documents(std::span<const Part> parts, const std::filesystem::path& output, Overwrite overwrite,
-                     int threads, std::span<PendingOutput* const> also) {
-    const bool coordinates = parts.front().record.run.value("form", Json()) == "bed";
-    std::vector<std::unique_ptr<DocumentLines>> lines;
-    for (const Part& part : parts)
-        lines.push_back(std::make_unique<DocumentLines>(part.path, coordinates));
-    genome::TextOutput out(output, overwrite, threads);
-    out.write(lines.front()->head());
-    std::int64_t number = 0;
-    std::string text;
-    for (const Piece& piece : order_of(parts)) {
-        stop_if_asked();
-        for (std::int64_t i = 0; i < piece.records; ++i) {
-            text = number > 0 && !coordinates ? "\n" : "";
-            lines[piece.part]->take(number++, text);
-            out.write(text);
-        }
-    }
-    for (const auto& part : lines)
-        part->require_end();
-    std::vector<PendingOutput*> outputs(also.begin(), also.end());
-    if (PendingOutput* const file = out.finish()) outputs.push_back(file);
-    commit_together(outputs);
-}
-
-namespace fs = std::filesystem;
-
-namespace {
-
 /// The manifest's entries that all parts share.
 Json run_of(const Json& manifest, std::int64_t shard_tokens) {
     Json run;
@@ -192,6 +137,57 @@ private:
 };
 
 }  // namespace
+
+PartRecord documents_record(const Json& manifest, const Shard& shard, std::vector<PartSegment> segments) {
+    PartRecord record{.kind = "documents",
+                      .shard = shard,
+                      .run = manifest,
+                      .counts = Json::object(),
+                      .segments = std::move(segments)};
+    for (const char* key : counted) {
+        record.counts[key] = manifest.at(key);
+        record.run.erase(key);
+    }
+    return record;
+}
+
+Json merged_manifest(std::span<const Part> parts) {
+    Json manifest = parts.front().record.run, sums = Json::object();
+    for (const Part& part : parts) {
+        try {
+            add(sums, part.record.counts);
+        } catch (const Json::exception&) {
+            throw InputError("is damaged: its counts are no numbers", part_record_path(part.path));
+        }
+    }
+    manifest.update(sums);
+    return manifest;
+}
+
+void merge_documents(std::span<const Part> parts, const std::filesystem::path& output, Overwrite overwrite,
+                     int threads, std::span<PendingOutput* const> also) {
+    const bool coordinates = parts.front().record.run.value("form", Json()) == "bed";
+    std::vector<DocumentLines> lines;
+    for (const Part& part : parts)
+        lines.emplace_back(part.path, coordinates);
+    genome::TextOutput out(output, overwrite, threads);
+    out.write(lines.front().head());
+    std::int64_t number = 0;
+    std::string text;
+    for (const Piece& piece : order_of(parts)) {
+        stop_if_asked();
+        for (std::int64_t i = 0; i < piece.records; ++i) {
+            text = number > 0 && !coordinates ? "\n" : "";
+            lines[piece.part].take(number++, text);
+            out.write(text);
+        }
+    }
+    for (const DocumentLines& part : lines)
+        part.require_end();
+    std::vector<PendingOutput*> outputs(also.begin(), also.end());
+    if (PendingOutput* const file = out.finish()) outputs.push_back(file);
+    commit_together(outputs);
+}
 
 std::unique_ptr<PendingOutput> pending_tokens_record(PendingOutput& directory, const Shard& shard,
                                                      std::int64_t shard_tokens,

@@ -8,45 +8,26 @@
 
 namespace bigbird::corpus {
 
-struct TokenCorpus::State {
-    std::int32_t vocabulary = 0;
-    bool narrow = true, is_marked = false;
-    std::vector<std::uint16_t> narrow_ids;
-    std::vector<std::uint32_t> wide_ids;
-    std::vector<std::int64_t> sentence_ends, document_ends;
-    std::int64_t bases = 0;
-    std::optional<TokenShards> shards;  // instead of all above
-
-    std::int64_t tokens() const {
-        return static_cast<std::int64_t>(narrow ? narrow_ids.size() : wide_ids.size());
-    }
-
-    void add_sentence(std::span<const std::int32_t> ids, std::int64_t length) {
-        if (ids.empty()) return;
-        if (narrow)
-            narrow_ids.insert(narrow_ids.end(), ids.begin(), ids.end());
-        else
-            wide_ids.insert(wide_ids.end(), ids.begin(), ids.end());
-        is_marked = is_marked || std::ranges::max(ids) >= vocabulary;
-        sentence_ends.push_back(tokens());
-        bases += length;
-    }
-
-    void end_document() {
-        if (sentences() > (document_ends.empty() ? 0 : document_ends.back()))
-            document_ends.push_back(sentences());
-    }
-
-    std::int64_t sentences() const { return static_cast<std::int64_t>(sentence_ends.size()); }
-};
-
 TokenCorpus TokenCorpus::from(const TokenSource& source, const tokenizer::DnaTokenizer& tokenizer) {
     const auto state = std::make_shared<State>();
     state->vocabulary = tokenizer.vocab_size();
-    state->narrow = state->vocabulary <= shard_format::largest_narrow_vocabulary;
-    source({.sentence = [&](std::span<const std::int32_t> ids,
-                            std::int64_t bases) { state->add_sentence(ids, bases); },
-            .document_end = [&] { state->end_document(); }});
+    const bool narrow = state->vocabulary <= shard_format::largest_narrow_vocabulary;
+    std::vector<std::int64_t>&sentences = state->sentence_ends, &documents = state->document_ends;
+    const auto add_sentence = [&](std::span<const std::int32_t> ids, std::int64_t bases) {
+        if (ids.empty()) return;
+        if (narrow)
+            state->narrow_ids.insert(state->narrow_ids.end(), ids.begin(), ids.end());
+        else
+            state->wide_ids.insert(state->wide_ids.end(), ids.begin(), ids.end());
+        state->is_marked = state->is_marked || std::ranges::max(ids) >= state->vocabulary;
+        sentences.push_back((sentences.empty() ? 0 : sentences.back()) + std::ssize(ids));
+        state->bases += bases;
+    };
+    const auto end_document = [&] {
+        if (std::ssize(sentences) > (documents.empty() ? 0 : documents.back()))
+            documents.push_back(std::ssize(sentences));
+    };
+    source({.sentence = add_sentence, .document_end = end_document});
     return TokenCorpus(state);
 }
 
@@ -60,28 +41,9 @@ TokenCorpus TokenCorpus::from_shards(TokenShards shards) {
     auto state = std::make_shared<State>();
     state->vocabulary = shards.tokenizer().vocab_size();
     state->is_marked = shards.is_marked();
+    state->bases = shards.counts().bases;
     state->shards = std::move(shards);
     return TokenCorpus(std::move(state));
-}
-
-std::int64_t TokenCorpus::tokens() const {
-    return state_->shards ? state_->shards->counts().tokens : state_->tokens();
-}
-
-std::int64_t TokenCorpus::bases() const {
-    return state_->shards ? state_->shards->counts().bases : state_->bases;
-}
-
-std::span<const std::int64_t> TokenCorpus::sentence_ends() const {
-    return state_->shards ? state_->shards->sentence_ends() : state_->sentence_ends;
-}
-
-std::span<const std::int64_t> TokenCorpus::document_ends() const {
-    return state_->shards ? state_->shards->document_ends() : state_->document_ends;
-}
-
-bool TokenCorpus::is_marked() const {
-    return state_->is_marked;
 }
 
 void TokenCorpus::append_ids(std::int64_t begin, std::int64_t end, std::vector<std::int32_t>& out) const {
@@ -96,7 +58,7 @@ void TokenCorpus::append_marked(std::int64_t begin, std::int64_t end, std::vecto
     BIGBIRD_EXPECTS(begin >= 0 && begin <= end && end <= tokens(), "tokens outside the corpus");
     if (state_->shards)
         state_->shards->append_marked({begin, end}, out);
-    else if (state_->narrow)
+    else if (!state_->narrow_ids.empty())
         out.insert(out.end(), state_->narrow_ids.begin() + begin, state_->narrow_ids.begin() + end);
     else
         out.insert(out.end(), state_->wide_ids.begin() + begin, state_->wide_ids.begin() + end);

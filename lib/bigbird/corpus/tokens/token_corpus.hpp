@@ -39,27 +39,39 @@ public:
 
     std::int64_t documents() const { return static_cast<std::int64_t>(document_ends().size()); }
     std::int64_t sentences() const { return static_cast<std::int64_t>(sentence_ends().size()); }
-    std::int64_t tokens() const;
-    std::int64_t bases() const;
+    std::int64_t tokens() const { return sentence_ends().empty() ? 0 : sentence_ends().back(); }
+    std::int64_t bases() const { return state_->bases; }
 
     /// Sentence s holds the tokens [end of s - 1, end of s) of the flat array; document d the sentences [end
     /// of d - 1, end of d).
-    std::span<const std::int64_t> sentence_ends() const;
-    std::span<const std::int64_t> document_ends() const;
+    std::span<const std::int64_t> sentence_ends() const {
+        return state_->shards ? state_->shards->sentence_ends() : state_->sentence_ends;
+    }
+    std::span<const std::int64_t> document_ends() const {
+        return state_->shards ? state_->shards->document_ends() : state_->document_ends;
+    }
     /// First token of a sentence.
     std::int64_t sentence_begin(std::int64_t sentence) const {
         return sentence == 0 ? 0 : sentence_ends()[static_cast<std::size_t>(sentence - 1)];
     }
 
     /// Whether tokens of repeats are marked (encode_marked()).
-    bool is_marked() const;
+    bool is_marked() const { return state_->is_marked; }
     /// Appends the ids of the tokens [begin, end) to `out`, without or with their marks. Throws InputError if
     /// shards are damaged.
     void append_ids(std::int64_t begin, std::int64_t end, std::vector<std::int32_t>& out) const;
     void append_marked(std::int64_t begin, std::int64_t end, std::vector<std::int32_t>& out) const;
 
 private:
-    struct State;
+    struct State {
+        std::int32_t vocabulary = 0;
+        bool is_marked = false;
+        std::int64_t bases = 0;
+        std::vector<std::uint16_t> narrow_ids;  // one of the two has all ids
+        std::vector<std::uint32_t> wide_ids;
+        std::vector<std::int64_t> sentence_ends, document_ends;
+        std::optional<TokenShards> shards;  // instead of all ids and ends
+    };
     explicit TokenCorpus(std::shared_ptr<const State> state) : state_(std::move(state)) {}
     std::shared_ptr<const State> state_;
 };

@@ -8,7 +8,6 @@
 #include "bigbird/genome/reference/sequence.hpp"
 
 #include <algorithm>
-#include <exception>
 #include <span>
 #include <string>
 #include <string_view>
@@ -102,7 +101,7 @@ void tokenize_genome(const genome::ReferenceGenome& genome, const BuildSpec& spe
         std::vector<EncodedDocument> encoded(batch.size());
         parallel_for(std::ssize(batch), threads, [&](std::int64_t i) {
             const auto at = static_cast<std::size_t>(i);
-            encoded[at] = encode(batch[at].document(), tokenizer);
+            encoded[at] = encode(batch[at].document, tokenizer);
         });
         pass_on(encoded, sink);
         batch.clear();
@@ -150,22 +149,17 @@ InputChecksums::InputChecksums(std::filesystem::path documents,
     for (std::filesystem::path& reference : references)
         reference = genome::fasta_of(reference);
     references.insert(references.begin(), std::move(documents));
-    thread_ = std::jthread([this, files = std::move(references)](const std::stop_token& stop) {
-        try {
-            Json inputs = Json::array();
-            for (const std::filesystem::path& file : files) {
-                const auto between = [&] {
-                    if (stop.stop_requested()) throw InputError("reading was given up", file);
-                };
-                Json sum =
-                    std::filesystem::is_regular_file(file) ? Json(sha256_of_file(file, between)) : Json();
-                inputs.push_back(
-                    {{"role", inputs.empty() ? "documents" : "reference"}, {"sha256", std::move(sum)}});
-            }
-            promise_.set_value(std::move(inputs));
-        } catch (...) {
-            promise_.set_exception(std::current_exception());
+    result_ = std::async(std::launch::async, [stop = stop_.get_token(), files = std::move(references)] {
+        Json inputs = Json::array();
+        for (const std::filesystem::path& file : files) {
+            const auto between = [&] {
+                if (stop.stop_requested()) throw InputError("reading was given up", file);
+            };
+            Json sum = std::filesystem::is_regular_file(file) ? Json(sha256_of_file(file, between)) : Json();
+            inputs.push_back(
+                {{"role", inputs.empty() ? "documents" : "reference"}, {"sha256", std::move(sum)}});
         }
+        return inputs;
     });
 }
 

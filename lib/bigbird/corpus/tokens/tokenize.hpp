@@ -17,7 +17,7 @@
 #include <functional>
 #include <future>
 #include <optional>
-#include <thread>
+#include <stop_token>
 #include <vector>
 
 namespace bigbird::corpus {
@@ -53,13 +53,15 @@ std::vector<PartSegment> tokenize_documents(DocumentReader& documents,
 class InputChecksums {
 public:
     InputChecksums(std::filesystem::path documents, std::vector<std::filesystem::path> references);
+    ~InputChecksums() { stop_.request_stop(); }
+    InputChecksums(const InputChecksums&) = delete;
+    InputChecksums& operator=(const InputChecksums&) = delete;
     /// Waits for them. Throws InputError if a file cannot be read. Call it once.
     Json get() { return result_.get(); }
 
 private:
-    std::promise<Json> promise_;
-    std::future<Json> result_ = promise_.get_future();
-    std::jthread thread_;  ///< the last member, so that it stops before the others are destroyed
+    std::stop_source stop_;
+    std::future<Json> result_;  ///< its destructor waits for the thread
 };
 
 // Adds training data to a tokenizer's trainer: documents, or a genome.

@@ -41,7 +41,7 @@ void add_genome(tokenizer::TokenizerTrainer& trainer, const genome::ReferenceGen
              static_cast<double>(tokenizer::estimated_memory(trainer.spec().engine, total)) / 1e9);
     Progress progress("reading", "Mbp", total / bases_a_megabase);
     build_documents(genome, spec, BuildText::yes, threads, [&](PlacedDocument&& document) {
-        for (std::string& sentence : document.document().sentences) {
+        for (std::string& sentence : document.document.sentences) {
             bases += static_cast<std::int64_t>(sentence.size());
             trainer.add(std::move(sentence));
         }

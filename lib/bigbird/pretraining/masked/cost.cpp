@@ -11,6 +11,49 @@ bool is_gated(const model::BigBirdConfig& config) {
     return config.form.feed_forward == model::FeedForward::gated;
 }
 
+/// Counts full blocks, over all layers and heads; global tokens attend all keys.
+double longformer_keys(const model::LongformerForm& form, std::int64_t block, std::int64_t blocks) {
+    const std::int64_t globals = form.global_tokens.value_or(0), front = (globals + block - 1) / block;
+    double pairs = 0, rows = 0;
+    for (std::size_t layer = 0; layer < form.windows.size(); ++layer) {
+        for (const std::int64_t dilation : form.dilations[layer]) {
+            const std::int64_t reach = (form.windows[layer] / 2 * dilation + block - 1) / block;
+            pairs += static_cast<double>(front + std::min(blocks, 2 * reach + 1));
+            ++rows;
+        }
+    }
+    return pairs / rows * static_cast<double>(block) + static_cast<double>(globals);
+}
+
+constexpr double program_bytes = 180e6;       // bytes of a process that has loaded LibTorch
+constexpr double heap_slack = 1.25;           // what malloc keeps of freed tensors; see keep_little_memory()
+constexpr double most_logits = 1 << 25;       // logits per chunk of the loss (model/linear_cross_entropy)
+constexpr double copies_of_logits = 4 * 4.0;  // logits, their gradient and two temporaries, float32
+
+/// Bytes that a layer keeps per token: its input, query, key, value, the context, the inputs of the two norms
+/// (8 hidden), and the feed-forward's inner values before and after the activation (2 wide). With bfloat16
+/// the residual stream stays float32, and each product keeps its own copy. A Performer keeps the features of
+/// query and key, and query, key, value, their scaled copies and the sums, float32; a Longformer the keys and
+/// values that its global tokens see.
+double layer_bytes(const model::BigBirdConfig& config, const MemoryLoad& load, std::int64_t length) {
+    const auto hidden = static_cast<double>(config.hidden_size);
+    const auto wide = static_cast<double>(config.intermediate_size) * (is_gated(config) ? 2 : 1);
+    const bool full = !config.performer && !config.longformer &&
+                      config.pattern.is_full(static_cast<int>(length / config.pattern.block_size));
+    const double probabilities = full && config.attention_probs_dropout_prob > 0
+                                     ? 3.0 * static_cast<double>(config.num_attention_heads * length)
+                                     : 0;
+    const double features =
+        config.performer
+            ? 4 * (2.0 * static_cast<double>(config.num_attention_heads * config.performer->features) +
+                   6 * hidden)
+            : 0;
+    const double globals = config.longformer ? (load.bf16 ? 4 : 8) * hidden : 0;
+    return features + globals +
+           (load.bf16 ? 30 * hidden + 4 * wide + 2 * probabilities
+                      : 4 * (8 * hidden + 2 * wide + probabilities));
+}
+
 }  // namespace
 
 std::int64_t parameter_count(const model::BigBirdConfig& config) {
@@ -30,24 +73,6 @@ std::int64_t parameter_count(const model::BigBirdConfig& config) {
     const std::int64_t heads = square + norm + config.vocab_size + 2 * hidden + 2;
     return embeddings + config.num_hidden_layers * layer + square + heads;  // square: the pooler
 }
-
-namespace {
-
-/// Counts full blocks, over all layers and heads; global tokens attend all keys.
-double longformer_keys(const model::LongformerForm& form, std::int64_t block, std::int64_t blocks) {
-    const std::int64_t globals = form.global_tokens.value_or(0), front = (globals + block - 1) / block;
-    double pairs = 0, rows = 0;
-    for (std::size_t layer = 0; layer < form.windows.size(); ++layer) {
-        for (const std::int64_t dilation : form.dilations[layer]) {
-            const std::int64_t reach = (form.windows[layer] / 2 * dilation + block - 1) / block;
-            pairs += static_cast<double>(front + std::min(blocks, 2 * reach + 1));
-            ++rows;
-        }
-    }
-    return pairs / rows * static_cast<double>(block) + static_cast<double>(globals);
-}
-
-}  // namespace
 
 double attended_keys(const model::BigBirdConfig& config, std::int64_t blocks) {
     if (config.longformer) return longformer_keys(*config.longformer, config.pattern.block_size, blocks);
@@ -80,39 +105,6 @@ double forward_operations(const model::BigBirdConfig& config, std::int64_t block
 std::int64_t state_bytes(const model::BigBirdConfig& config) {
     return 16 * parameter_count(config);
 }
-
-namespace {
-
-constexpr double program_bytes = 180e6;       // bytes of a process that has loaded LibTorch
-constexpr double heap_slack = 1.25;           // what malloc keeps of freed tensors; see keep_little_memory()
-constexpr double most_logits = 1 << 25;       // logits per chunk of the loss (model/linear_cross_entropy)
-constexpr double copies_of_logits = 4 * 4.0;  // logits, their gradient and two temporaries, float32
-
-/// Bytes that a layer keeps per token: its input, query, key, value, the context, the inputs of the two norms
-/// (8 hidden), and the feed-forward's inner values before and after the activation (2 wide). With bfloat16
-/// the residual stream stays float32, and each product keeps its own copy. A Performer keeps the features of
-/// query and key, and query, key, value, their scaled copies and the sums, float32; a Longformer the keys and
-/// values that its global tokens see.
-double layer_bytes(const model::BigBirdConfig& config, const MemoryLoad& load, std::int64_t length) {
-    const auto hidden = static_cast<double>(config.hidden_size);
-    const auto wide = static_cast<double>(config.intermediate_size) * (is_gated(config) ? 2 : 1);
-    const bool full = !config.performer && !config.longformer &&
-                      config.pattern.is_full(static_cast<int>(length / config.pattern.block_size));
-    const double probabilities = full && config.attention_probs_dropout_prob > 0
-                                     ? 3.0 * static_cast<double>(config.num_attention_heads * length)
-                                     : 0;
-    const double features =
-        config.performer
-            ? 4 * (2.0 * static_cast<double>(config.num_attention_heads * config.performer->features) +
-                   6 * hidden)
-            : 0;
-    const double globals = config.longformer ? (load.bf16 ? 4 : 8) * hidden : 0;
-    return features + globals +
-           (load.bf16 ? 30 * hidden + 4 * wide + 2 * probabilities
-                      : 4 * (8 * hidden + 2 * wide + probabilities));
-}
-
-}  // namespace
 
 MemoryNeed memory_needed(const model::BigBirdConfig& config, const MemoryLoad& load) {
     const auto parameters = static_cast<double>(parameter_count(config));

@@ -39,38 +39,6 @@ struct SentenceWalk {
     }
 };
 
-}  // namespace
-
-void write_token_scores(std::vector<TokenScore> scores, const corpus::TokenCorpus& corpus,
-                        const tokenizer::DnaTokenizer& tokenizer, genome::TextOutput& output) {
-    std::ranges::stable_sort(scores, {}, &TokenScore::token);
-    output.write("#document\tsentence\tstart\tend\tpiece\tbits\tcorrect\n");
-    SentenceWalk walk{corpus};
-    std::int64_t held = -1, next = 0,
-                 start = 0;  // the sentence whose ids are in memory; its first token is `start`
-    std::vector<std::int32_t> ids;
-    for (const TokenScore& score : scores) {
-        walk.reach(score.token);
-        const std::int64_t begin = corpus.sentence_begin(walk.sentence);
-        if (walk.sentence != held) {
-            held = walk.sentence;
-            ids.clear();
-            corpus.append_ids(begin, walk.end(), ids);
-            next = begin;
-            start = 0;
-        }
-        for (; next < score.token; ++next)
-            start += tokenizer.piece_length(ids[static_cast<std::size_t>(next - begin)]);
-        const std::int32_t id = ids[static_cast<std::size_t>(score.token - begin)];
-        output.write(fmt::format("{}\t{}\t{}\t{}\t{}\t{:.4f}\t{}\n", walk.document + 1,
-                                 walk.sentence - walk.first_of_document() + 1, start,
-                                 start + tokenizer.piece_length(id), tokenizer.piece(id),
-                                 score.nats / std::numbers::ln2, score.correct ? 1 : 0));
-    }
-}
-
-namespace {
-
 using Figure = double SequenceScore::*;
 
 bool whole_stretch(const SequenceScore& score) {
@@ -167,6 +135,34 @@ void gather(std::vector<SequenceScore>& scores, training::Ranks& ranks) {
 }
 
 }  // namespace
+
+void write_token_scores(std::vector<TokenScore> scores, const corpus::TokenCorpus& corpus,
+                        const tokenizer::DnaTokenizer& tokenizer, genome::TextOutput& output) {
+    std::ranges::stable_sort(scores, {}, &TokenScore::token);
+    output.write("#document\tsentence\tstart\tend\tpiece\tbits\tcorrect\n");
+    SentenceWalk walk{corpus};
+    std::int64_t held = -1, next = 0,
+                 start = 0;  // the sentence whose ids are in memory; its first token is `start`
+    std::vector<std::int32_t> ids;
+    for (const TokenScore& score : scores) {
+        walk.reach(score.token);
+        const std::int64_t begin = corpus.sentence_begin(walk.sentence);
+        if (walk.sentence != held) {
+            held = walk.sentence;
+            ids.clear();
+            corpus.append_ids(begin, walk.end(), ids);
+            next = begin;
+            start = 0;
+        }
+        for (; next < score.token; ++next)
+            start += tokenizer.piece_length(ids[static_cast<std::size_t>(next - begin)]);
+        const std::int32_t id = ids[static_cast<std::size_t>(score.token - begin)];
+        output.write(fmt::format("{}\t{}\t{}\t{}\t{}\t{:.4f}\t{}\n", walk.document + 1,
+                                 walk.sentence - walk.first_of_document() + 1, start,
+                                 start + tokenizer.piece_length(id), tokenizer.piece(id),
+                                 score.nats / std::numbers::ln2, score.correct ? 1 : 0));
+    }
+}
 
 std::int64_t MlmScores::chosen() const {
     return std::llround(sum_of(sequences, &SequenceScore::chosen));

@@ -18,7 +18,7 @@
 #include "bigbird/task_models/score/score_rows.hpp"
 #include "bigbird/task_models/score/sources.hpp"
 #include "bigbird/task_models/specs/score_specs.hpp"
-#include "bigbird/training/find_model.hpp"
+#include "bigbird/training/checkpoint_store.hpp"
 
 #include <algorithm>
 #include <chrono>

@@ -10,7 +10,7 @@
 #include "bigbird/motifs/motif_files.hpp"
 #include "bigbird/task_models/network/sequence_network.hpp"
 #include "bigbird/task_models/score/score.hpp"
-#include "bigbird/training/find_model.hpp"
+#include "bigbird/training/checkpoint_store.hpp"
 
 #include <algorithm>
 #include <functional>

@@ -7,7 +7,7 @@
 #include "bigbird/genome/reference/sequence.hpp"
 #include "bigbird/task_models/network/sequence_network.hpp"
 #include "bigbird/task_models/score/scorers.hpp"
-#include "bigbird/training/find_model.hpp"
+#include "bigbird/training/checkpoint_store.hpp"
 
 #include <algorithm>
 #include <memory>

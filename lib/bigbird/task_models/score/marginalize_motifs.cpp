@@ -11,6 +11,7 @@
 #include "bigbird/task_models/score/edited_windows.hpp"
 #include "bigbird/task_models/score/score.hpp"
 #include "bigbird/task_models/score/scorers.hpp"
+#include "bigbird/training/checkpoint_store.hpp"
 
 #include <algorithm>
 #include <cmath>

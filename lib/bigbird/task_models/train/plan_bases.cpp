@@ -5,7 +5,7 @@
 #include "bigbird/model/model_directory.hpp"
 #include "bigbird/task_models/train/base_data.hpp"
 #include "bigbird/task_models/train/run_plan.hpp"
-#include "bigbird/training/find_model.hpp"
+#include "bigbird/training/checkpoint_store.hpp"
 
 namespace bigbird::task_models {
 namespace fs = std::filesystem;

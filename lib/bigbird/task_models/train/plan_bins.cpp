@@ -7,7 +7,7 @@
 #include "bigbird/task_models/train/bin_data.hpp"
 #include "bigbird/task_models/train/finetune.hpp"
 #include "bigbird/task_models/train/run_plan.hpp"
-#include "bigbird/training/find_model.hpp"
+#include "bigbird/training/checkpoint_store.hpp"
 
 #include <algorithm>
 

@@ -6,7 +6,7 @@
 #include "bigbird/task_models/train/example_data.hpp"
 #include "bigbird/task_models/train/run_plan.hpp"
 #include "bigbird/task_models/train/train_linear.hpp"
-#include "bigbird/training/find_model.hpp"
+#include "bigbird/training/checkpoint_store.hpp"
 
 namespace bigbird::task_models {
 namespace fs = std::filesystem;

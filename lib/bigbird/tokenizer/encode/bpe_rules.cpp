@@ -81,11 +81,6 @@ Step first_merge(const BpeRules& rules, const std::vector<Token>& tokens) {
     return best;
 }
 
-void merge_at(const Step& step, std::vector<Token>& tokens) {
-    tokens[step.at] = step.merge.merged;
-    tokens.erase(tokens.begin() + static_cast<std::ptrdiff_t>(step.at) + 1);
-}
-
 // Records the token at an edge, and the highest rank since it appeared there.
 class EdgeTrace {
 public:
@@ -114,7 +109,8 @@ std::optional<TokenEdges> trace_token(const BpeRules& rules, Token token) {
     EdgeTrace left(tokens.front()), right(tokens.back());
     for (Step step = first_merge(rules, tokens); step.merge.rank != never;
          step = first_merge(rules, tokens)) {
-        merge_at(step, tokens);
+        tokens[step.at] = step.merge.merged;
+        tokens.erase(tokens.begin() + static_cast<std::ptrdiff_t>(step.at) + 1);
         left.note(step.merge.rank, tokens.front());
         right.note(step.merge.rank, tokens.back());
     }

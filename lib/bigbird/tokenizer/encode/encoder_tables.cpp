@@ -194,8 +194,7 @@ void PackedTables<Number>::fill_small() {
     const auto letters = [&](std::size_t pair) {
         return shapes_[pair / count].length + shapes_[pair % count].length;
     };
-    std::stable_sort(order.begin(), order.end(),
-                     [&](std::size_t a, std::size_t b) { return letters(a) < letters(b); });
+    std::ranges::stable_sort(order, {}, letters);
     small_.resize(count * count);
     for (const std::size_t pair : order) {
         const auto left = static_cast<Number>(pair / count), right = static_cast<Number>(pair % count);
@@ -282,9 +281,8 @@ ReachableTokens::ReachableTokens(const BpeRules& rules) : number_of(rules.size()
         else
             lost.push_back(rules.ids[token]);
     }
-    std::sort(lost.begin(), lost.end());
-    std::stable_sort(found.begin(), found.end(),
-                     [&](Token a, Token b) { return rules.texts[a].size() < rules.texts[b].size(); });
+    std::ranges::sort(lost);
+    std::ranges::stable_sort(found, {}, [&](Token token) { return rules.texts[token].size(); });
     for (const Token token : found) {
         number_of[token] = static_cast<Token>(texts.size());
         texts.push_back(rules.texts[token]);

@@ -14,29 +14,21 @@ namespace bigbird::tokenizer {
 namespace {
 
 // Field numbers of sentencepiece_model.proto.
-namespace model_field {
-constexpr std::uint32_t pieces = 1, trainer_spec = 2, normalizer_spec = 3;
-}
-namespace piece_field {
-constexpr std::uint32_t text = 1, score = 2, kind = 3;
-}
-namespace trainer_field {
-constexpr std::uint32_t input = 1, model_type = 3;
+constexpr std::uint32_t pieces_field = 1, trainer_spec_field = 2, normalizer_spec_field = 3;
+constexpr std::uint32_t text_field = 1, score_field = 2, kind_field = 3;  // of a piece
+constexpr std::uint32_t input_field = 1, model_type_field = 3;            // of the trainer
+constexpr std::uint32_t add_dummy_prefix_field = 3;                       // of the normalizer
 constexpr std::uint64_t bpe = 2;
-}  // namespace trainer_field
-namespace normalizer_field {
-constexpr std::uint32_t add_dummy_prefix = 3;
-}
 
 std::optional<ModelPiece> parse_piece(std::string_view message) {
     ModelPiece piece;
     WireReader reader(message);
     while (const std::optional<WireField> field = reader.next()) {
-        if (field->field == piece_field::text && field->type == WireType::bytes) {
+        if (field->field == text_field && field->type == WireType::bytes) {
             piece.text = field->bytes;
-        } else if (field->field == piece_field::score && field->type == WireType::fixed32) {
+        } else if (field->field == score_field && field->type == WireType::fixed32) {
             piece.score = field->float32();
-        } else if (field->field == piece_field::kind && field->type == WireType::varint) {
+        } else if (field->field == kind_field && field->type == WireType::varint) {
             if (field->number < 1 || field->number > 6) return std::nullopt;
             piece.kind = static_cast<PieceKind>(field->number);
         }
@@ -50,10 +42,9 @@ std::optional<ModelPiece> parse_piece(std::string_view message) {
 bool parse_trainer_spec(SentencePieceModel& model) {
     WireReader reader(model.trainer_spec);
     while (const std::optional<WireField> field = reader.next())
-        if (field->field == trainer_field::model_type && field->type == WireType::varint)
-            model.is_bpe = field->number == trainer_field::bpe;
-        else if (field->field == trainer_field::input && field->type == WireType::bytes &&
-                 model.input.empty())
+        if (field->field == model_type_field && field->type == WireType::varint)
+            model.is_bpe = field->number == bpe;
+        else if (field->field == input_field && field->type == WireType::bytes && model.input.empty())
             model.input = field->bytes;
     return !reader.damaged();
 }
@@ -61,7 +52,7 @@ bool parse_trainer_spec(SentencePieceModel& model) {
 bool parse_normalizer_spec(SentencePieceModel& model) {
     WireReader reader(model.normalizer_spec);
     while (const std::optional<WireField> field = reader.next())
-        if (field->field == normalizer_field::add_dummy_prefix && field->type == WireType::varint)
+        if (field->field == add_dummy_prefix_field && field->type == WireType::varint)
             model.adds_blank = field->number != 0;
     return !reader.damaged();
 }
@@ -70,13 +61,13 @@ bool parse(std::string_view bytes, SentencePieceModel& model) {
     WireReader reader(bytes);
     while (const std::optional<WireField> field = reader.next()) {
         if (field->type != WireType::bytes) return false;
-        if (field->field == model_field::pieces) {
+        if (field->field == pieces_field) {
             std::optional<ModelPiece> piece = parse_piece(field->bytes);
             if (!piece) return false;
             model.pieces.push_back(std::move(*piece));
-        } else if (field->field == model_field::trainer_spec) {
+        } else if (field->field == trainer_spec_field) {
             model.trainer_spec = field->bytes;
-        } else if (field->field == model_field::normalizer_spec) {
+        } else if (field->field == normalizer_spec_field) {
             model.normalizer_spec = field->bytes;
         }
     }
@@ -85,8 +76,8 @@ bool parse(std::string_view bytes, SentencePieceModel& model) {
 }
 
 bool is_ascii(std::string_view text) {
-    return std::all_of(
-        text.begin(), text.end(), [](char letter) { return static_cast<unsigned char>(letter) < 0x80; });
+    return std::ranges::all_of(
+        text, [](char letter) { return static_cast<unsigned char>(letter) < 0x80; });
 }
 
 void expect_plain(const SentencePieceModel& model, const std::filesystem::path& origin) {
@@ -121,14 +112,14 @@ std::string serialize(const SentencePieceModel& model) {
     WireWriter writer;
     for (const ModelPiece& piece : model.pieces) {
         WireWriter message;
-        message.bytes(piece_field::text, piece.text);
-        message.float32(piece_field::score, piece.score);
+        message.bytes(text_field, piece.text);
+        message.float32(score_field, piece.score);
         if (piece.kind != PieceKind::normal)
-            message.number(piece_field::kind, static_cast<std::uint64_t>(piece.kind));
-        writer.bytes(model_field::pieces, message.text());
+            message.number(kind_field, static_cast<std::uint64_t>(piece.kind));
+        writer.bytes(pieces_field, message.text());
     }
-    writer.bytes(model_field::trainer_spec, model.trainer_spec);
-    writer.bytes(model_field::normalizer_spec, model.normalizer_spec);
+    writer.bytes(trainer_spec_field, model.trainer_spec);
+    writer.bytes(normalizer_spec_field, model.normalizer_spec);
     return writer.text();
 }
 

@@ -60,6 +60,8 @@ at::Tensor random_operand(std::int64_t size, const at::TensorOptions& options, s
     return at::randn({drawn, size}, generator, at::kFloat).to(options).repeat({size / drawn, 1});
 }
 
+constexpr int large_block = 1 << 20, most_blocks = 1 << 16;
+
 }  // namespace
 
 std::int64_t peak_memory(const at::Device& device) {
@@ -90,12 +92,6 @@ double matrix_product_rate(ComputeType compute, const at::Device& device) {
     }
     return best;
 }
-
-namespace {
-
-constexpr int large_block = 1 << 20, most_blocks = 1 << 16;
-
-}  // namespace
 
 double available_memory(const at::Device& device) {
     if (!device.is_cpu()) {

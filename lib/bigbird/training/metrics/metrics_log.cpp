@@ -19,16 +19,10 @@ namespace bigbird::training {
 namespace {
 
 // tensorflow/core/util/event.proto and framework/summary.proto: the numbers of the fields used here.
-namespace event_field {
-constexpr unsigned wall_time = 1, step = 2, file_version = 3, summary = 5, session_log = 7;
-}
-namespace summary_field {
-constexpr unsigned value = 1, tag = 1, simple_value = 2;
-}
-namespace session_field {
-constexpr unsigned status = 1;
-constexpr std::uint64_t start = 1;
-}  // namespace session_field
+constexpr unsigned wall_time_field = 1, step_field = 2, version_field = 3, summary_field = 5,
+                   session_log_field = 7;
+constexpr unsigned value_field = 1, tag_field = 1, simple_value_field = 2;  // of a summary
+constexpr unsigned status_field = 1, session_start = 1;                     // of a session
 
 constexpr std::array<std::uint32_t, 256> make_crc_table() {
     std::array<std::uint32_t, 256> table{};
@@ -56,71 +50,14 @@ void append_fixed(std::string& out, Unsigned value) {
 
 WireWriter event_at(double wall_time, std::int64_t step) {
     WireWriter event;
-    event.float64(event_field::wall_time, wall_time);
-    event.number(event_field::step, static_cast<std::uint64_t>(step));
+    event.float64(wall_time_field, wall_time);
+    event.number(step_field, static_cast<std::uint64_t>(step));
     return event;
 }
 
 double now() {
     return std::chrono::duration<double>(std::chrono::system_clock::now().time_since_epoch()).count();
 }
-
-}  // namespace
-
-std::uint32_t crc32c(const std::string& bytes) {
-    std::uint32_t crc = ~0U;
-    for (const char byte : bytes)
-        crc = (crc >> 8) ^ crc_table[(crc ^ static_cast<unsigned char>(byte)) & 0xFFU];
-    return ~crc;
-}
-
-EventFile::EventFile(const std::filesystem::path& directory, std::int64_t first_step)
-    : file_(directory / fmt::format("events.out.tfevents.{:010}", first_step)) {
-    std::error_code error;
-    std::filesystem::create_directories(directory, error);
-    std::filesystem::remove(file_, error);  // so that a link is not followed
-    out_.open(file_, std::ios::binary | std::ios::trunc);
-    WireWriter version = event_at(now(), 0);
-    version.bytes(event_field::file_version, "brain.Event:2");
-    write_record(version.text());
-    WireWriter session = event_at(now(), first_step), log;
-    log.number(session_field::status, session_field::start);
-    session.bytes(event_field::session_log, log.text());
-    write_record(session.text());
-    flush();
-}
-
-void EventFile::add(std::int64_t step, double wall_time,
-                    const std::vector<std::pair<std::string, double>>& scalars) {
-    WireWriter summary;
-    for (const auto& [tag, number] : scalars) {
-        WireWriter value;
-        value.bytes(summary_field::tag, tag);
-        value.float32(summary_field::simple_value, static_cast<float>(number));
-        summary.bytes(summary_field::value, value.text());
-    }
-    WireWriter event = event_at(wall_time, step);
-    event.bytes(event_field::summary, summary.text());
-    write_record(event.text());
-    flush();
-}
-
-void EventFile::write_record(const std::string& event) {
-    std::string length;
-    append_fixed(length, static_cast<std::uint64_t>(event.size()));
-    std::string record = length;
-    append_fixed(record, masked_crc(length));
-    record += event;
-    append_fixed(record, masked_crc(event));
-    out_.write(record.data(), static_cast<std::streamsize>(record.size()));
-}
-
-void EventFile::flush() {
-    out_.flush();
-    if (!out_) throw WriteError(file_.string() + ": writing failed: " + std::strerror(errno));
-}
-
-namespace {
 
 bool belongs(const std::string& line, std::int64_t last_step) {
     const Json value = Json::parse(line, nullptr, false);
@@ -151,6 +88,59 @@ std::filesystem::path events_from(const std::filesystem::path& directory, std::i
 
 }  // namespace
 
+std::uint32_t crc32c(const std::string& bytes) {
+    std::uint32_t crc = ~0U;
+    for (const char byte : bytes)
+        crc = (crc >> 8) ^ crc_table[(crc ^ static_cast<unsigned char>(byte)) & 0xFFU];
+    return ~crc;
+}
+
+EventFile::EventFile(const std::filesystem::path& directory, std::int64_t first_step)
+    : file_(directory / fmt::format("events.out.tfevents.{:010}", first_step)) {
+    std::error_code error;
+    std::filesystem::create_directories(directory, error);
+    std::filesystem::remove(file_, error);  // so that a link is not followed
+    out_.open(file_, std::ios::binary | std::ios::trunc);
+    WireWriter version = event_at(now(), 0);
+    version.bytes(version_field, "brain.Event:2");
+    write_record(version.text());
+    WireWriter session = event_at(now(), first_step), log;
+    log.number(status_field, session_start);
+    session.bytes(session_log_field, log.text());
+    write_record(session.text());
+    flush();
+}
+
+void EventFile::add(std::int64_t step, double wall_time,
+                    const std::vector<std::pair<std::string, double>>& scalars) {
+    WireWriter summary;
+    for (const auto& [tag, number] : scalars) {
+        WireWriter value;
+        value.bytes(tag_field, tag);
+        value.float32(simple_value_field, static_cast<float>(number));
+        summary.bytes(value_field, value.text());
+    }
+    WireWriter event = event_at(wall_time, step);
+    event.bytes(summary_field, summary.text());
+    write_record(event.text());
+    flush();
+}
+
+void EventFile::write_record(const std::string& event) {
+    std::string length;
+    append_fixed(length, static_cast<std::uint64_t>(event.size()));
+    std::string record = length;
+    append_fixed(record, masked_crc(length));
+    record += event;
+    append_fixed(record, masked_crc(event));
+    out_.write(record.data(), static_cast<std::streamsize>(record.size()));
+}
+
+void EventFile::flush() {
+    out_.flush();
+    if (!out_) throw WriteError(file_.string() + ": writing failed: " + std::strerror(errno));
+}
+
 MetricsLog::MetricsLog(const std::filesystem::path& run_directory, std::int64_t last_step)
     : file_(cut(run_directory / file_name, last_step)),
       out_(file_, std::ios::binary | std::ios::app),
@@ -169,8 +159,7 @@ void MetricsLog::append(const Json& line) {
                                  item.value().get<double>());
         }
     }
-    const auto now = std::chrono::system_clock::now().time_since_epoch();
-    events_.add(line.at("step").get<std::int64_t>(), std::chrono::duration<double>(now).count(), scalars);
+    events_.add(line.at("step").get<std::int64_t>(), now(), scalars);
 }
 
 }  // namespace bigbird::training

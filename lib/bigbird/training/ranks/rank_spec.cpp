@@ -107,6 +107,32 @@ RankSpec from_slurm() {
     return spec;
 }
 
+using Make = void (*)(const c10::intrusive_ptr<c10d::Store>&, int, int, int,
+                      c10::intrusive_ptr<c10d::Backend>&);
+
+Make open_plugin(const std::filesystem::path& file) {
+    void* library = ::dlopen(file.c_str(), RTLD_NOW | RTLD_LOCAL);
+    if (library == nullptr) {
+        throw DeviceError(
+            std::string("several GPUs need bigbird-nccl.so beside the program: ") + ::dlerror() +
+            "; build it on a machine with the CUDA toolkit and NCCL's headers, or use --device cpu");
+    }
+    void* symbol = ::dlsym(library, "bigbird_make_nccl");
+    if (symbol == nullptr) throw DeviceError(file.string() + " belongs to another version; build it again");
+    return reinterpret_cast<Make>(symbol);
+}
+
+std::string version_text(int version) {  // 22809 is 2.28.9
+    return std::to_string(version / 10'000) + "." + std::to_string(version % 10'000 / 100) + "." +
+           std::to_string(version % 100);
+}
+
+std::string nccl_version(void* symbol) {
+    int version = 0;
+    const bool told = symbol != nullptr && reinterpret_cast<int (*)(int*)>(symbol)(&version) == 0;
+    return told ? version_text(version) : "";
+}
+
 }  // namespace
 
 int tasks_of_node(const std::string& list, int node) {
@@ -138,25 +164,6 @@ std::string device_of(const RankSpec& rank, const std::string& device) {
     return "cuda:" + std::to_string(rank.local_rank);
 }
 
-namespace {
-
-using Make = void (*)(const c10::intrusive_ptr<c10d::Store>&, int, int, int,
-                      c10::intrusive_ptr<c10d::Backend>&);
-
-Make open_plugin(const std::filesystem::path& file) {
-    void* library = ::dlopen(file.c_str(), RTLD_NOW | RTLD_LOCAL);
-    if (library == nullptr) {
-        throw DeviceError(
-            std::string("several GPUs need bigbird-nccl.so beside the program: ") + ::dlerror() +
-            "; build it on a machine with the CUDA toolkit and NCCL's headers, or use --device cpu");
-    }
-    void* symbol = ::dlsym(library, "bigbird_make_nccl");
-    if (symbol == nullptr) throw DeviceError(file.string() + " belongs to another version; build it again");
-    return reinterpret_cast<Make>(symbol);
-}
-
-}  // namespace
-
 c10::intrusive_ptr<c10d::Backend> open_nccl(const c10::intrusive_ptr<c10d::Store>& store, int rank, int size,
                                             const at::Device& device, const std::filesystem::path& library) {
     static const Make make = open_plugin(library);
@@ -164,21 +171,6 @@ c10::intrusive_ptr<c10d::Backend> open_nccl(const c10::intrusive_ptr<c10d::Store
     make(store, rank, size, device.index(), backend);
     return backend;
 }
-
-namespace {
-
-std::string version_text(int version) {  // 22809 is 2.28.9
-    return std::to_string(version / 10'000) + "." + std::to_string(version % 10'000 / 100) + "." +
-           std::to_string(version % 100);
-}
-
-std::string nccl_version(void* symbol) {
-    int version = 0;
-    const bool told = symbol != nullptr && reinterpret_cast<int (*)(int*)>(symbol)(&version) == 0;
-    return told ? version_text(version) : "";
-}
-
-}  // namespace
 
 std::string gloo_obstacle() {
     try {

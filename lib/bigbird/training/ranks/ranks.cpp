@@ -171,38 +171,32 @@ void Ranks::wait_for_all() {
     sum(one);
 }
 
-struct Ranks::GradientSum::State {
-    RankSpec spec;
-    std::unique_ptr<c10d::Reducer> reducer;
-};
-
 Ranks::GradientSum::GradientSum(const std::vector<at::Tensor>& parameters, Ranks& ranks)
-    : state_(std::make_unique<State>()) {
-    state_->spec = ranks.spec_;
+    : spec_(ranks.spec_) {
     if (!ranks.group_) return;
     auto [buckets, limits] = c10d::compute_bucket_assignment_by_size(
         parameters, {first_bucket_bytes, bucket_bytes}, std::vector<bool>(parameters.size(), false));
     std::reverse(buckets.begin(), buckets.end());  // gradients come from the last layer to the first
-    state_->reducer = std::make_unique<c10d::Reducer>(
-        parameters, buckets, ranks.group_->processes, std::vector<bool>(parameters.size(), false),
-        bucket_bytes, false, false, std::unordered_map<std::size_t, std::string>{}, first_bucket_bytes, false,
-        false, std::vector<std::int64_t>{});
-    state_->reducer->register_comm_hook(std::make_unique<SumHook>(ranks.group_->processes));
+    reducer_ = std::make_unique<c10d::Reducer>(parameters, buckets, ranks.group_->processes,
+                                               std::vector<bool>(parameters.size(), false), bucket_bytes,
+                                               false, false, std::unordered_map<std::size_t, std::string>{},
+                                               first_bucket_bytes, false, false, std::vector<std::int64_t>{});
+    reducer_->register_comm_hook(std::make_unique<SumHook>(ranks.group_->processes));
 }
 
 Ranks::GradientSum::~GradientSum() = default;
 
 void Ranks::GradientSum::backward(const at::Tensor& loss) {
-    if (!state_->reducer) {
+    if (!reducer_) {
         loss.backward();
         return;
     }
     try {
-        state_->reducer->prepare_for_backward({loss});
+        reducer_->prepare_for_backward({loss});
         loss.backward();
     } catch (const std::exception& error) {
         if (is_out_of_memory(error)) throw;
-        throw_lost(state_->spec, error);
+        throw_lost(spec_, error);
     }
 }
 

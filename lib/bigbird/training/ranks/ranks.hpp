@@ -11,6 +11,10 @@
 #include <memory>
 #include <vector>
 
+namespace c10d {
+class Reducer;
+}
+
 namespace bigbird::training {
 
 class Ranks {
@@ -58,8 +62,8 @@ public:
         void backward(const at::Tensor& loss);
 
     private:
-        struct State;
-        std::unique_ptr<State> state_;
+        RankSpec spec_;
+        std::unique_ptr<c10d::Reducer> reducer_;
     };
 
 private:

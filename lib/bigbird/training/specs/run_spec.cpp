@@ -15,10 +15,6 @@ constexpr std::int64_t longest_warmup = 10'000;  // the paper's warm-up, which i
 
 }  // namespace
 
-std::string to_string(Decay decay) {
-    return std::string(word_of(decays, decay));
-}
-
 void LearningRateSpec::validate() const {
     if (!(peak > 0) || !std::isfinite(peak)) throw ConfigError("--learning-rate must be above 0");
     if (total_steps < 1) throw ConfigError("--steps must be at least 1");

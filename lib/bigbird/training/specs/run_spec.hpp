@@ -12,7 +12,6 @@ namespace bigbird::training {
 enum class Decay : std::uint8_t { constant, linear, cosine };  ///< after the warm-up
 inline constexpr Choices<Decay, 3> decays{
     {{Decay::constant, "constant"}, {Decay::linear, "linear"}, {Decay::cosine, "cosine"}}};
-std::string to_string(Decay decay);
 
 struct LearningRateSpec {
     double peak = 1e-4;

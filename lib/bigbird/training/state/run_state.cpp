@@ -9,9 +9,10 @@
 
 #include <map>
 #include <sstream>
-#include <stdexcept>
 
 namespace bigbird::training {
+
+namespace fs = std::filesystem;
 
 namespace {
 
@@ -19,12 +20,25 @@ namespace {
 constexpr std::int64_t most = 1'000'000'000'000'000;
 
 std::int64_t checked(std::int64_t count) {
-    if (count < 0 || count > most) throw std::out_of_range("a count of steps");
+    if (count < 0 || count > most) throw Json::out_of_range::create(401, "a count of steps", nullptr);
     return count;
 }
 
 std::int64_t count_of(const Json& json, const char* name) {
     return json.contains(name) ? checked(whole_number(json, name)) : 0;
+}
+
+constexpr const char* state_file = "training_state/state.json";
+constexpr const char* sums_file = "training_state/sha256.txt";
+
+/// Checksums of all files of a folder except the list itself, by their relative names.
+std::map<std::string, std::string> checksums(const fs::path& directory) {
+    std::map<std::string, std::string> sums;
+    for (const auto& entry : fs::recursive_directory_iterator(directory)) {
+        const std::string name = entry.path().lexically_relative(directory).generic_string();
+        if (entry.is_regular_file() && name != sums_file) sums.emplace(name, sha256_of_file(entry.path()));
+    }
+    return sums;
 }
 
 }  // namespace
@@ -61,37 +75,12 @@ RunPosition RunPosition::from_json(const Json& json, std::int64_t step) {
 }
 
 RunPosition position_of(const Json& state, const std::filesystem::path& checkpoint) {
-    const auto damaged = [&] {
-        return InputError("is damaged: it does not say how far the run was",
-                          checkpoint / "training_state/state.json");
-    };
     try {
         return RunPosition::from_json(state.value("progress", Json::object()), whole_number(state, "step"));
     } catch (const Json::exception&) {
-        throw damaged();
-    } catch (const std::out_of_range&) {
-        throw damaged();
+        throw InputError("is damaged: it does not say how far the run was", checkpoint / state_file);
     }
 }
-
-namespace fs = std::filesystem;
-
-namespace {
-
-constexpr const char* state_file = "training_state/state.json";
-constexpr const char* sums_file = "training_state/sha256.txt";
-
-/// Checksums of all files of a folder except the list itself, by their relative names.
-std::map<std::string, std::string> checksums(const fs::path& directory) {
-    std::map<std::string, std::string> sums;
-    for (const auto& entry : fs::recursive_directory_iterator(directory)) {
-        const std::string name = entry.path().lexically_relative(directory).generic_string();
-        if (entry.is_regular_file() && name != sums_file) sums.emplace(name, sha256_of_file(entry.path()));
-    }
-    return sums;
-}
-
-}  // namespace
 
 void write_state(const fs::path& checkpoint, const Json& state) {
     fs::create_directory(checkpoint / "training_state");

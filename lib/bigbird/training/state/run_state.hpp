@@ -22,8 +22,7 @@ struct RunPosition {
     bool evaluation_due = false;  ///< stopped during the evaluation after `step`
 
     Json to_json() const;
-    /// Throws Json::exception if a value has the wrong type, std::out_of_range if a count is negative or
-    /// above 10^15.
+    /// Throws Json::exception if a value has the wrong type, or a count is negative or above 10^15.
     static RunPosition from_json(const Json& json, std::int64_t step);
 };
 

@@ -36,8 +36,11 @@ Result build(const genome::ReferenceGenome& genome, const BuildSpec& spec, int t
 
 std::string all_text(const Result& result) {
     std::string text;
-    for (const PlacedDocument& document : result.documents)
-        text += document.text + "\n";
+    for (const PlacedDocument& placed : result.documents) {
+        for (const std::string& sentence : placed.document.sentences)
+            text += sentence + "\n";
+        text += "\n";
+    }
     return text;
 }
 
@@ -69,7 +72,7 @@ DOCTEST_TEST_CASE(
     for (const PlacedDocument& document : result.documents) {
         DOCTEST_CHECK(consecutive(document));
         DOCTEST_CHECK_FALSE(document.reverse);
-        const Document text = document.document();
+        const Document& text = document.document;
         DOCTEST_REQUIRE(text.sentences.size() == document.sentences.size());
         for (std::size_t i = 0; i < text.sentences.size(); ++i) {
             const auto [begin, end] = document.sentences[i];
@@ -106,7 +109,7 @@ DOCTEST_TEST_CASE("document_builder: sentences of N are dropped, and the documen
     for (const Result* result : {&kept, &strict}) {
         for (const PlacedDocument& document : result->documents) {
             DOCTEST_CHECK(consecutive(document));
-            for (const std::string& sentence : document.document().sentences)
+            for (const std::string& sentence : document.document.sentences)
                 DOCTEST_CHECK(genome::n_fraction(sentence) <= (result == &kept ? 0.5 : 0.0));
             const bool across = document.contig == "a" && document.sentences.front().first < 97'850 &&
                                 document.sentences.back().second > 247'850;
@@ -154,12 +157,12 @@ DOCTEST_TEST_CASE("document_builder: the other strand reads the same stretches b
     DOCTEST_CHECK(both.counts.too_much_n == forward.counts.too_much_n);
     const auto joined = [](const PlacedDocument& document) {
         std::string dna;
-        for (const std::string& sentence : document.document().sentences)
+        for (const std::string& sentence : document.document.sentences)
             dna += sentence;
         return dna;
     };
     for (std::size_t i = 0; i < forward.documents.size(); ++i) {
-        DOCTEST_CHECK(both.documents[2 * i].text == forward.documents[i].text);
+        DOCTEST_CHECK(both.documents[2 * i].document.sentences == forward.documents[i].document.sentences);
         const PlacedDocument& reverse = both.documents[2 * i + 1];
         DOCTEST_CHECK(reverse.reverse);
         DOCTEST_CHECK(consecutive(reverse));
@@ -340,7 +343,7 @@ DOCTEST_TEST_CASE("document_writer: what is read back is what was built, in eith
     const auto genome = genome::open_reference(test_data("genome/multi.fa"));
     std::vector<std::vector<std::string>> built;
     build_documents(*genome, spec, BuildText::yes, 1,
-                    [&](PlacedDocument&& document) { built.push_back(document.document().sentences); });
+                    [&](PlacedDocument&& document) { built.push_back(document.document.sentences); });
     DOCTEST_REQUIRE(built.size() > 20);
     const TempDir folder;
     DOCTEST_CHECK(write_and_read(*genome, folder / "a.txt", DocumentForm::text) == built);
@@ -398,7 +401,7 @@ DOCTEST_TEST_CASE("document_writer: nothing appears before commit, and what exis
     const TempDir folder;
     {
         DocumentWriter writer(folder / "a.txt", DocumentForm::text, spec, Overwrite::refuse, 1);
-        writer.write({"c", false, {{0, 4}}, "ACGT\n"});
+        writer.write({"c", false, {{0, 4}}, {{"ACGT"}}});
     }
     DOCTEST_CHECK(std::filesystem::is_empty(folder.path()));
     write_file(folder / "a.txt", "kept");

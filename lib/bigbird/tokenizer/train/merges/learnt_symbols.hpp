@@ -3,10 +3,12 @@
 
 #include "bigbird/tokenizer/train/storage/token_array.hpp"
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <tuple>
 #include <unordered_map>
 #include <utility>
 #include <vector>
@@ -24,6 +26,9 @@ struct CountedPair {
     Symbol left, right;
     std::uint64_t count;
     bool recount = false;  ///< the count is an upper bound
+
+    /// By which pairs are ordered: their younger symbol, then their left and right one.
+    auto age() const { return std::tuple(std::max(left, right), left, right); }
 };
 
 /// Options of the trainer.

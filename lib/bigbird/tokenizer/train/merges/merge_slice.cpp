@@ -2,7 +2,6 @@
 #include "bigbird/tokenizer/train/merges/merge_slice.hpp"
 
 #include <algorithm>
-#include <tuple>
 #include <unordered_map>
 
 namespace bigbird::tokenizer {
@@ -153,11 +152,7 @@ std::vector<CountedPair> count_pairs(std::span<const MergeSlice> slices, ThreadT
         const CountedPair pair{static_cast<Symbol>(key >> 16), static_cast<Symbol>(key), count};
         if (count >= threshold && accept(pair.left, pair.right)) pairs.push_back(pair);
     }
-    const auto rank = [](const CountedPair& pair) {
-        return std::tuple(std::max(pair.left, pair.right), pair.left, pair.right);
-    };
-    std::sort(pairs.begin(), pairs.end(),
-              [&](const CountedPair& a, const CountedPair& b) { return rank(a) < rank(b); });
+    std::ranges::sort(pairs, {}, &CountedPair::age);
     return pairs;
 }
 

@@ -60,11 +60,7 @@ std::vector<CountedPair> SweepMerges::counted(const Accept& accept) const {
 std::vector<CountedPair> SweepMerges::pairs() const {
     std::vector<CountedPair> pairs =
         counted([this](const CountedPair& pair) { return symbols_.short_enough(pair.left, pair.right); });
-    const auto age = [](const CountedPair& pair) {
-        return std::tuple(std::max(pair.left, pair.right), pair.left, pair.right);
-    };
-    std::sort(pairs.begin(), pairs.end(),
-              [&](const CountedPair& a, const CountedPair& b) { return age(a) < age(b); });
+    std::ranges::sort(pairs, {}, &CountedPair::age);
     return pairs;
 }
 
@@ -99,8 +95,7 @@ std::vector<CountedPair> SweepMerges::ranked() const {
         return std::tuple(-static_cast<std::int64_t>(pair.count), text.size(), text,
                           std::max(pair.left, pair.right), pair.left);  // the older one of equals
     };
-    std::sort(pairs.begin(), pairs.end(),
-              [&](const CountedPair& a, const CountedPair& b) { return rank(a) < rank(b); });
+    std::ranges::sort(pairs, {}, rank);
     return pairs;
 }
 
