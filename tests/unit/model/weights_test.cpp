@@ -264,5 +264,5 @@ DOCTEST_TEST_CASE(
     const SafetensorsHeader header = read_safetensors_header(folder / "1");
     DOCTEST_CHECK(header.metadata == std::map<std::string, std::string>{{"format", "pt"}});
     for (const auto& [key, tensor] : tensors)
-        DOCTEST_CHECK(header.tensors.at(key).begin % tensor.element_size() == 0);
+        DOCTEST_CHECK(header.tensors.at(key).begin % tensor.itemsize() == 0);
 }
