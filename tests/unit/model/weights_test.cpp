@@ -263,6 +263,6 @@ DOCTEST_TEST_CASE(
     DOCTEST_CHECK(bytes.find("\"a\"") < bytes.find("\"b\""));
     const SafetensorsHeader header = read_safetensors_header(folder / "1");
     DOCTEST_CHECK(header.metadata == std::map<std::string, std::string>{{"format", "pt"}});
-    for (const auto& item : header.tensors)
-        DOCTEST_CHECK(item.second.begin % element_size(item.second.type) == 0);
+    for (const auto& [key, tensor] : tensors)
+        DOCTEST_CHECK(header.tensors.at(key).begin % tensor.itemsize() == 0);
 }

@@ -11,11 +11,7 @@
 
 namespace bigbird::baselines {
 
-struct LinearSvm::Rows {
-    std::vector<std::vector<feature_node>> nodes;
-};
-
-LinearSvm::LinearSvm(std::int64_t features) : features_(features), rows_(std::make_unique<Rows>()) {
+LinearSvm::LinearSvm(std::int64_t features) : features_(features) {
     set_print_string_function([](const char*) {});
 }
 
@@ -36,18 +32,18 @@ void LinearSvm::add(std::span<const Feature> row) {
         nodes.push_back({feature.index + 1, static_cast<double>(feature.value)});
     nodes.push_back({static_cast<int>(features_) + 1, 1.0});  // the bias
     nodes.push_back({-1, 0});
-    rows_->nodes.push_back(std::move(nodes));
+    rows_.push_back(std::move(nodes));
 }
 
 std::size_t LinearSvm::bytes() const {
     std::size_t count = 0;
-    for (const auto& row : rows_->nodes)
+    for (const auto& row : rows_)
         count += row.size();
     return count * sizeof(feature_node);
 }
 
 LinearScores LinearSvm::train(std::span<const std::uint8_t> labels, const SvmSpec& spec) const {
-    BIGBIRD_EXPECTS(labels.size() == rows_->nodes.size() && !labels.empty(), "a label for every row");
+    BIGBIRD_EXPECTS(labels.size() == rows_.size() && !labels.empty(), "a label for every row");
     const at::Tensor weight = at::zeros({features_}, at::kDouble), bias = at::zeros({}, at::kDouble);
     const auto positives = std::ranges::count(labels, std::uint8_t{1});
     if (positives == 0 || positives == std::ssize(labels)) {
@@ -58,8 +54,8 @@ LinearScores LinearSvm::train(std::span<const std::uint8_t> labels, const SvmSpe
     std::ranges::transform(labels, targets.begin(),
                            [](std::uint8_t label) { return label == 1 ? 1.0 : -1.0; });
     std::vector<feature_node*> rows;
-    for (auto& row : rows_->nodes)
-        rows.push_back(row.data());
+    for (const auto& row : rows_)
+        rows.push_back(const_cast<feature_node*>(row.data()));  // LIBLINEAR only reads them
     problem problem{};
     problem.l = static_cast<int>(rows.size());
     problem.n = static_cast<int>(features_) + 1;

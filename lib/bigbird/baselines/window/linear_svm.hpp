@@ -8,9 +8,10 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <memory>
 #include <span>
 #include <vector>
+
+struct feature_node;  // LIBLINEAR's
 
 namespace bigbird::baselines {
 
@@ -44,9 +45,8 @@ public:
     LinearScores train(std::span<const std::uint8_t> labels, const SvmSpec& spec) const;
 
 private:
-    struct Rows;
     std::int64_t features_;
-    std::unique_ptr<Rows> rows_;
+    std::vector<std::vector<feature_node>> rows_;
 };
 
 }  // namespace bigbird::baselines
