@@ -70,10 +70,8 @@ ExampleWriter::ExampleWriter(fs::path folder, Task task, const rows::WindowBound
 }
 
 void ExampleWriter::require_good() const {
-    bool good = rows_.good();
-    for (const std::ofstream& list : lists_)
-        good = good && list.good();
-    if (!good) throw WriteError(std::string("the examples cannot be written: ") + std::strerror(errno));
+    if (!rows_ || std::ranges::any_of(lists_, [](const std::ofstream& list) { return !list; }))
+        throw WriteError(std::string("the examples cannot be written: ") + std::strerror(errno));
 }
 
 void ExampleWriter::add(const ExampleRow& row, std::span<const std::uint8_t> labels, bool listed) {

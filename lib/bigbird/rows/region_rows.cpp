@@ -16,7 +16,6 @@ namespace bigbird::rows {
 namespace {
 
 constexpr double not_known = std::numeric_limits<double>::quiet_NaN();
-constexpr const char* or_skip = ", or --skip-invalid to mark such rows and go on";
 
 Row head_of(const genome::BedRecord& record) {
     return {.where = record.where,
@@ -80,9 +79,9 @@ RegionRow RegionReader::row_of(const genome::BedRecord& record) {
     const auto contig = reference_.find(where.contig);
     const auto refuse = [&](RowStatus status, const std::string& what) {
         if (!options_.skip_invalid)
-            throw InputError(
-                what + "; give regions of the same assembly" + (options_.can_skip ? or_skip : ""),
-                reader_.path(), record.line);
+            throw InputError(what + "; give regions of the same assembly" +
+                                 (options_.can_skip ? ", or --skip-invalid to mark such rows and go on" : ""),
+                             reader_.path(), record.line);
         return invalid_row(head_of(record), status, record.line);
     };
     if (!contig) return refuse(RowStatus::no_contig, "contig '" + where.contig + "' is not in the reference");

@@ -329,6 +329,7 @@ private:
                 promoter.negative_base = Interval{drawn.contig, drawn.base, drawn.base + 1};
             });
             std::vector<Interval> drawn;
+            drawn.reserve(members.size());
             for (const Promoter* promoter : members)
                 drawn.push_back(window_of(*promoter->negative_base, promoter->site.strand));
             avoided = avoided.united(IntervalSet(drawn));

@@ -282,6 +282,7 @@ private:
         if (classes.size() < 2)
             throw InputError("has one class only, '" + classes.begin()->first + "'", read_.files.front());
         std::vector<std::string> names;
+        names.reserve(classes.size());
         for (const auto& [name, members] : classes)
             names.push_back(name);
         const auto value = [](const std::string& name) { return parse_number<std::int64_t>(name); };

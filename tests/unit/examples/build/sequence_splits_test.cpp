@@ -41,9 +41,9 @@ std::vector<SequenceExample> records_of(const std::vector<std::string>& sequence
 std::vector<std::size_t> similar_sets(const std::vector<std::string>& sequences) {
     JoinedSets sets(sequences.size());
     join_similar(records_of(sequences), sets);
-    std::vector<std::size_t> numbers;
-    for (std::size_t i = 0; i < sequences.size(); ++i)
-        numbers.push_back(sets.find(i));
+    std::vector<std::size_t> numbers(sequences.size());
+    for (std::size_t i = 0; i < numbers.size(); ++i)
+        numbers[i] = sets.find(i);
     return numbers;
 }
 
