@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // A .mat file of DeepSEA's form, MATLAB 5, through matio. Those of 7.3 are HDF5, whose library reads behind
 // what it freed where such a file is damaged (SECURITY.md).
-#include "fuzz/fuzz_target.hpp"
+#include "bigbird/examples/build/mat/deepsea_mat.hpp"
 
-#include "bigbird/examples/build/mat/mat_arrays.hpp"
+#include "fuzz/fuzz_target.hpp"
 
 #include <algorithm>
 

@@ -10,11 +10,17 @@
 
 #include <filesystem>
 #include <string>
+#include <string_view>
 
 namespace bigbird::testing {
 
 /// A file or folder of test_data.
 std::filesystem::path test_data(const std::string& relative);
+
+/// Whether `part` is in `text`.
+inline bool holds(std::string_view text, std::string_view part) {
+    return text.find(part) != std::string_view::npos;
+}
 
 /// The message of the exception of type E that `body` throws; fails the test where none, or another, comes.
 template <typename E, typename Body>

@@ -21,17 +21,13 @@ namespace bigbird::cli {
 
 struct BuildChromatinOptions {
     examples::ChromatinOptions of_bins;  ///< an import uses some of them
-    std::filesystem::path table, coordinates, label_table;
+    examples::ImportOptions imported;
     std::vector<std::string> mats;
     std::string bins = "all";
     OutputOptions output;
 };
 
 namespace {
-
-std::optional<std::filesystem::path> if_given(const std::filesystem::path& path) {
-    return path.empty() ? std::nullopt : std::optional(path);
-}
 
 /// "train=FILE", "validation=FILE" or "test=FILE".
 std::pair<examples::Split, std::filesystem::path> parse_mat(const std::string& text) {
@@ -43,27 +39,24 @@ std::pair<examples::Split, std::filesystem::path> parse_mat(const std::string& t
 
 void add_import_options(CLI::App& command, BuildChromatinOptions& options, CLI::Option* peaks) {
     const HelpGroup in_group(command, "Import");
-    add_value(command, "--table", "TSV", options.table,
+    add_value(command, "--table", "TSV", options.imported.table,
               "Instead of --peaks: labeled bins, with a header '#chrom start end LABEL ...' and 0 or 1")
         ->excludes(peaks);
     CLI::Option* mat =
         add_value(command, "--mat", "SPLIT=FILE", options.mats,
                   "Instead of --peaks: DeepSEA's files, train=train.mat validation=valid.mat test=test.mat")
             ->excludes(peaks);
-    add_value(command, "--coordinates", "BED", options.coordinates,
+    add_value(command, "--coordinates", "BED", options.imported.coordinates,
               "Coordinates of --mat's bins (allTFs.pos.bed): cut windows of --window from --reference, "
               "instead of using the 1,000 bases in the files")
         ->needs(mat);
-    add_value(command, "--label-table", "TSV", options.label_table, "")->excludes(peaks);
+    add_value(command, "--label-table", "TSV", options.imported.label_table, "")->excludes(peaks);
 }
 
 void run_import(const BuildChromatinOptions& options, const std::filesystem::path& folder) {
-    examples::ImportOptions spec;
-    spec.table = options.table;
+    examples::ImportOptions spec = options.imported;
     for (const std::string& text : options.mats)
         spec.mats.push_back(parse_mat(text));
-    spec.coordinates = if_given(options.coordinates);
-    spec.label_table = if_given(options.label_table);
     spec.references = options.of_bins.references;
     spec.window = options.of_bins.window;
     spec.validation = options.of_bins.validation;
@@ -90,7 +83,7 @@ int run_build_chromatin(const BuildChromatinOptions& options) {
         return 0;
     }
     examples::ChromatinOptions of_bins = options.of_bins;
-    of_bins.bins = examples::parse_bin_choice(options.bins);
+    of_bins.bins = options.bins == "all" ? examples::BinChoice::all : examples::BinChoice::any;
     of_bins.threads = resolve_threads(of_bins.threads);
     examples::build_chromatin(of_bins, folder.path());
     folder.commit();

@@ -34,7 +34,7 @@ int run_build_promoters(const BuildPromotersOptions& options) {
     examples::PromoterOptions promoters = options.promoters;
     if (!options.chain.empty()) promoters.chain = options.chain;
     promoters.bounds = rows::parse_window_bounds(options.window);
-    promoters.negatives = examples::parse_negative_kind(options.negatives);
+    promoters.negatives = parse_choice(examples::negative_choices, "--negatives", options.negatives);
     promoters.threads = resolve_threads(promoters.threads);
     PendingOutput folder(options.output.output, options.output.overwrite(), PendingOutput::Kind::folder);
     examples::build_promoters(promoters, folder.path());

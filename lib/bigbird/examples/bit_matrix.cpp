@@ -4,8 +4,8 @@
 #include "bigbird/core/check.hpp"
 #include "bigbird/core/error.hpp"
 #include "bigbird/core/formats/npy_header.hpp"
+#include "bigbird/examples/example_format.hpp"
 
-#include <cerrno>
 #include <cmath>
 #include <string>
 #include <string_view>
@@ -22,14 +22,14 @@ void write_npy(const std::filesystem::path& path, const std::string& header,
     out << header;
     out.write(reinterpret_cast<const char*>(numbers.data()), std::ssize(numbers));
     out.close();
-    if (!out) throw WriteError(path.filename().string() + ": writing failed: " + std::strerror(errno));
+    require_written(out, path);
 }
 
 }  // namespace
 
 bool BitRows::any(std::size_t index) const {
-    const auto bytes = row(index);
-    return std::any_of(bytes.begin(), bytes.end(), [](std::uint8_t byte) { return byte != 0; });
+    return std::ranges::any_of(
+        row(index), [](std::uint8_t byte) { return byte != 0; });
 }
 
 void write_npy(const std::filesystem::path& path, const BitRows& rows) {
@@ -40,25 +40,21 @@ void write_npy(const std::filesystem::path& path, const BitRows& rows) {
 BitRowsWriter::BitRowsWriter(std::filesystem::path path, std::size_t columns)
     : path_(std::move(path)), row_bytes_((columns + 7) / 8), out_(path_, std::ios::binary) {
     out_ << npy_header(bits_type, 0, row_bytes_);
-    require_good();
+    require_written(out_, path_);
 }
 
 void BitRowsWriter::append(std::span<const std::uint8_t> row) {
     BIGBIRD_EXPECTS(row.size() == row_bytes_, "a row of bits of another width");
     out_.write(reinterpret_cast<const char*>(row.data()), static_cast<std::streamsize>(row.size()));
     ++rows_;
-    require_good();
+    require_written(out_, path_);
 }
 
 void BitRowsWriter::finish() {
     out_.seekp(0);
     out_ << npy_header(bits_type, rows_, row_bytes_);
     out_.close();
-    require_good();
-}
-
-void BitRowsWriter::require_good() const {
-    if (!out_) throw WriteError(path_.filename().string() + ": writing failed: " + std::strerror(errno));
+    require_written(out_, path_);
 }
 
 BitMatrix::BitMatrix(const std::filesystem::path& path, std::int64_t rows, std::size_t columns)

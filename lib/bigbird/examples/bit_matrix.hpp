@@ -60,8 +60,6 @@ public:
     std::int64_t rows() const { return rows_; }
 
 private:
-    void require_good() const;
-
     std::filesystem::path path_;
     std::size_t row_bytes_;
     std::int64_t rows_ = 0;

@@ -5,6 +5,8 @@
 #include "bigbird/core/formats/checksum.hpp"
 #include "bigbird/core/interrupt.hpp"
 
+#include <cerrno>
+#include <cstring>
 #include <string>
 
 namespace bigbird::examples {
@@ -35,6 +37,10 @@ void require_files_of(const Json& manifest, const fs::path& folder,
                 folder / name);
         }
     }
+}
+
+void require_written(const std::ofstream& out, const fs::path& path) {
+    if (!out) throw WriteError(path.filename().string() + ": writing failed: " + std::strerror(errno));
 }
 
 Json contigs_json(std::span<const genome::Contig> contigs) {

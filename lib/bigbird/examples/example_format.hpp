@@ -7,6 +7,7 @@
 
 #include <cstddef>
 #include <filesystem>
+#include <fstream>
 #include <initializer_list>
 #include <span>
 #include <vector>
@@ -44,6 +45,9 @@ Json file_checksums(const std::filesystem::path& folder);
 /// list. Accepts a manifest without "files", as in older folders. Throws Stopped.
 void require_files_of(const Json& manifest, const std::filesystem::path& folder,
                       std::initializer_list<const char*> names);
+
+/// Throws WriteError naming the file if writing to `out` failed.
+void require_written(const std::ofstream& out, const std::filesystem::path& path);
 
 /// Names and lengths of contigs in JSON: [{"name": "22", "length": 51304566}, ...]. They are in manifests of
 /// examples and in config.json of task models.

@@ -24,8 +24,33 @@ namespace fs = std::filesystem;
 
 namespace {
 
-char symbol(genome::Strand strand) {
-    return static_cast<char>(strand);
+rows::LabelTable counted(const rows::LabelTable& labels, std::span<const std::int64_t> positives) {
+    std::vector<rows::Label> table;
+    for (std::size_t i = 0; i < labels.size(); ++i) {
+        table.push_back(labels[i]);
+        table[i].positives = positives[i];
+    }
+    return rows::LabelTable(std::move(table));
+}
+
+/// Writes labels.tsv and manifest.json beside the finished other files.
+void describe(const fs::path& folder, Task task, const rows::WindowBounds& bounds,
+              const std::array<std::int64_t, 3>& split_rows, const rows::LabelTable& labels,
+              const Json& details) {
+    write_atomically(folder / labels_name, Overwrite::refuse,
+                     [&](std::ostream& out) { out << labels.to_text(); });
+    Json manifest{{"format", format_name},
+                  {"format_version", format_version},
+                  {"made_by", "bigbird-dna " + std::string(version())},
+                  {"task", to_string(task)},
+                  {"window", to_string(bounds)},
+                  {"rows", split_rows[0] + split_rows[1] + split_rows[2]},
+                  {"labels", labels.size()}};
+    for (const Split split : all_splits)
+        manifest["splits"][std::string(to_string(split))] = split_rows[static_cast<std::size_t>(split)];
+    manifest.update(details);
+    manifest["files"] = file_checksums(folder);
+    write_json(folder / manifest_name, manifest, Overwrite::refuse);
 }
 
 }  // namespace
@@ -34,10 +59,9 @@ ExampleWriter::ExampleWriter(fs::path folder, Task task, const rows::WindowBound
     : folder_(std::move(folder)),
       task_(task),
       bounds_(bounds),
-      matrix_(folder_ / matrix_name, labels),
       positives_((labels + 7) / 8 * 8),
       rows_(folder_ / rows_name, std::ios::binary) {
-    BIGBIRD_EXPECTS(labels > 0, "examples need a label");
+    if (labels > 0) matrix_.emplace(folder_ / matrix_name, labels);
     for (const Split split : all_splits) {
         lists_[static_cast<std::size_t>(split)].open(folder_ / (std::string(to_string(split)) + ".bed"),
                                                      std::ios::binary);
@@ -46,23 +70,21 @@ ExampleWriter::ExampleWriter(fs::path folder, Task task, const rows::WindowBound
 }
 
 void ExampleWriter::require_good() const {
-    bool good = rows_.good();
-    for (const std::ofstream& list : lists_)
-        good = good && list.good();
-    if (!good) throw WriteError(std::string("the examples cannot be written: ") + std::strerror(errno));
+    if (!rows_ || std::ranges::any_of(lists_, [](const std::ofstream& list) { return !list; }))
+        throw WriteError(std::string("the examples cannot be written: ") + std::strerror(errno));
 }
 
 void ExampleWriter::add(const ExampleRow& row, std::span<const std::uint8_t> labels, bool listed) {
     const std::string place =
         row.where.contig + '\t' + std::to_string(row.where.begin) + '\t' + std::to_string(row.where.end);
+    const char strand = static_cast<char>(row.strand);
     rows_ << place << '\t' << to_string(row.split);
-    if (task_ == Task::promoter)
-        rows_ << '\t' << (labels[0] & 1U) << '\t' << symbol(row.strand) << '\t' << row.name;
+    if (task_ == Task::promoter) rows_ << '\t' << (labels[0] & 1U) << '\t' << strand << '\t' << row.name;
     rows_ << '\n';
     const auto split = static_cast<std::size_t>(row.split);
     if (listed) {
         lists_[split] << place;
-        if (task_ == Task::promoter) lists_[split] << '\t' << row.name << "\t.\t" << symbol(row.strand);
+        if (task_ == Task::promoter) lists_[split] << '\t' << row.name << "\t.\t" << strand;
         lists_[split] << '\n';
     }
     if (split_rows_[split]++ == 0) {
@@ -75,7 +97,7 @@ void ExampleWriter::add(const ExampleRow& row, std::span<const std::uint8_t> lab
         for (unsigned bits = labels[i]; bits != 0; bits &= bits - 1)
             ++positives_[8 * i + static_cast<std::size_t>(std::countr_zero(bits))];
     }
-    matrix_.append(labels);
+    if (matrix_) matrix_->append(labels);
     require_good();
 }
 
@@ -86,11 +108,7 @@ bool ExampleWriter::tells_apart(Split split) const {
 
 bool ExampleWriter::any_label() const {
     return std::ranges::any_of(
-        any_,
-        [](const std::vector<std::uint8_t>& bits) {
-            return std::ranges::any_of(
-                bits, [](std::uint8_t byte) { return byte != 0; });
-        });
+        positives_, [](std::int64_t count) { return count > 0; });
 }
 
 void ExampleWriter::finish(const rows::LabelTable& labels, const Json& details) {
@@ -98,36 +116,8 @@ void ExampleWriter::finish(const rows::LabelTable& labels, const Json& details) 
     for (std::ofstream& list : lists_)
         list.close();
     require_good();
-    std::vector<rows::Label> counted;
-    for (std::size_t i = 0; i < labels.size(); ++i) {
-        counted.push_back(labels[i]);
-        counted[i].positives = positives_[i];
-    }
-    write_atomically(folder_ / labels_name, Overwrite::refuse,
-                     [&](std::ostream& out) { out << rows::LabelTable(counted).to_text(); });
-    matrix_.finish();
-    Json manifest = start_of_manifest(task_, bounds_, split_rows_, labels.size());
-    manifest.update(details);
-    manifest["files"] = file_checksums(folder_);
-    write_json(folder_ / manifest_name, manifest, Overwrite::refuse);
-}
-
-Json start_of_manifest(Task task, const rows::WindowBounds& bounds,
-                       const std::array<std::int64_t, 3>& split_rows, std::size_t labels) {
-    Json manifest{{"format", format_name},
-                  {"format_version", format_version},
-                  {"made_by", "bigbird-dna " + std::string(version())},
-                  {"task", to_string(task)},
-                  {"window", to_string(bounds)},
-                  {"rows", split_rows[0] + split_rows[1] + split_rows[2]},
-                  {"labels", labels}};
-    for (const Split split : all_splits)
-        manifest["splits"][std::string(to_string(split))] = split_rows[static_cast<std::size_t>(split)];
-    return manifest;
-}
-
-Json describe_contigs(const genome::ReferenceGenome& reference) {
-    return contigs_json(reference.contigs());
+    if (matrix_) matrix_->finish();
+    describe(folder_, task_, bounds_, split_rows_, matrix_ ? counted(labels, positives_) : labels, details);
 }
 
 Json checksum_of_input(const fs::path& path) {
@@ -198,21 +188,6 @@ void write_matrix(const fs::path& folder, TargetKind target, std::size_t labels,
     write_npy(folder / matrix_name, bits);
 }
 
-rows::LabelTable counted(const rows::LabelTable& labels, std::span<const SequenceExample> records) {
-    std::vector<rows::Label> table;
-    for (std::size_t i = 0; i < labels.size(); ++i) {
-        table.push_back(labels[i]);
-        table[i].positives = 0;
-    }
-    for (const SequenceExample& record : records) {
-        for (const std::uint32_t label : record.labels)
-            ++table[label].positives;
-        for (std::size_t i = 0; i < record.numbers.size(); ++i)
-            ++table[i].positives;
-    }
-    return rows::LabelTable(std::move(table));
-}
-
 }  // namespace
 
 void write_sequence_examples(const fs::path& folder, TargetKind target, const rows::LabelTable& labels,
@@ -221,21 +196,20 @@ void write_sequence_examples(const fs::path& folder, TargetKind target, const ro
     write_atomically(folder / records_name, Overwrite::refuse,
                      [&](std::ostream& out) { write_records(out, target, labels, records); });
     write_matrix(folder, target, labels.size(), records);
-    write_atomically(folder / labels_name, Overwrite::refuse,
-                     [&](std::ostream& out) { out << counted(labels, records).to_text(); });
     std::array<std::int64_t, 3> split_rows{};
-    std::size_t longest = 1;
+    std::vector<std::int64_t> positives(labels.size(),
+                                        target == TargetKind::numbers ? std::ssize(records) : 0);
+    std::int64_t longest = 1;
     for (const SequenceExample& record : records) {
         ++split_rows[static_cast<std::size_t>(record.split)];
-        longest = std::max(longest, record.sequence.size());
+        longest = std::max(longest, std::ssize(record.sequence));
+        for (const std::uint32_t label : record.labels)
+            ++positives[label];
     }
-    const auto bases = static_cast<std::int64_t>(longest);
-    Json manifest =
-        start_of_manifest(Task::sequences, {-(bases / 2), bases - bases / 2}, split_rows, labels.size());
-    manifest["target"] = word_of(target_choices, target);
-    manifest.update(details);
-    manifest["files"] = file_checksums(folder);
-    write_json(folder / manifest_name, manifest, Overwrite::refuse);
+    Json entries{{"target", word_of(target_choices, target)}};
+    entries.update(details);
+    describe(folder, Task::sequences, rows::centred_bounds(longest), split_rows, counted(labels, positives),
+             entries);
 }
 
 }  // namespace bigbird::examples

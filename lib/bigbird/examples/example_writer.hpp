@@ -4,12 +4,12 @@
 #include "bigbird/core/formats/json_file.hpp"
 #include "bigbird/examples/bit_matrix.hpp"
 #include "bigbird/examples/examples.hpp"
-#include "bigbird/genome/reference/reference_genome.hpp"
 
 #include <array>
 #include <cstdint>
 #include <filesystem>
 #include <fstream>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -20,7 +20,8 @@ namespace bigbird::examples {
 /// Memory does not grow with the rows. Not thread-safe.
 class ExampleWriter {
 public:
-    /// `folder`, a PendingOutput's, exists and becomes the example folder. All members throw WriteError.
+    /// `folder`, a PendingOutput's, exists and becomes the example folder. `labels`: 0 for rows with numbers,
+    /// whose targets.npy the caller writes before finish(). All members throw WriteError.
     ExampleWriter(std::filesystem::path folder, Task task, const rows::WindowBounds& bounds,
                   std::size_t labels);
 
@@ -29,11 +30,11 @@ public:
     /// listed.
     void add(const ExampleRow& row, std::span<const std::uint8_t> labels, bool listed = true);
 
-    /// Writes labels.tsv with the counts of positives, and manifest.json; `details` (parameters, inputs,
-    /// contigs) follow the writer's own entries.
+    /// Writes labels.tsv, with the counts of positives where rows have labels, and manifest.json; `details`
+    /// (parameters, inputs, contigs) follow the writer's own entries.
     void finish(const rows::LabelTable& labels, const Json& details);
 
-    std::int64_t rows() const { return matrix_.rows(); }
+    std::int64_t rows() const { return split_rows_[0] + split_rows_[1] + split_rows_[2]; }
     std::int64_t rows(Split split) const { return split_rows_[static_cast<std::size_t>(split)]; }
     /// Whether some label is 1 in one row of a split and 0 in another, so that figures such as AUROC exist.
     bool tells_apart(Split split) const;
@@ -46,7 +47,7 @@ private:
     std::filesystem::path folder_;
     Task task_;
     rows::WindowBounds bounds_;
-    BitRowsWriter matrix_;
+    std::optional<BitRowsWriter> matrix_;
     std::vector<std::int64_t> positives_;  ///< positives of each label
     std::ofstream rows_;
     std::array<std::ofstream, 3> lists_;
@@ -54,23 +55,16 @@ private:
     std::array<std::vector<std::uint8_t>, 3> any_, all_;  ///< bits that are 1 in any row, and in all rows
 };
 
-/// The entries that every manifest begins with. `split_rows`: rows of each split.
-Json start_of_manifest(Task task, const rows::WindowBounds& bounds,
-                       const std::array<std::int64_t, 3>& split_rows, std::size_t labels);
-
-/// `[{"name", "length"}, …]`.
-Json describe_contigs(const genome::ReferenceGenome& reference);
-
 /// The SHA-256 of an input, or null if it is a pipe, which can be read only once.
 Json checksum_of_input(const std::filesystem::path& path);
 
 /// A record of Task::sequences.
 struct SequenceExample {
-    std::string id, group = ".";  ///< neither empty nor with tabs or line breaks
+    std::string id{}, group = ".";  ///< neither empty nor with tabs or line breaks
     Split split = Split::train;
-    std::string sequence;               ///< normalized, 1 to rows::longest_window letters
-    std::vector<std::uint32_t> labels;  ///< the class, or the labels that are 1
-    std::vector<float> numbers;         ///< a finite one for each entry of the label table
+    std::string sequence{};               ///< normalized, 1 to rows::longest_window letters
+    std::vector<std::uint32_t> labels{};  ///< the class, or the labels that are 1
+    std::vector<float> numbers{};         ///< a finite one for each entry of the label table
 };
 
 /// Writes an example folder of Task::sequences (FORMAT.md) into the empty `folder`, a PendingOutput's; there

@@ -5,6 +5,8 @@
 
 #include "bigbird/core/choice.hpp"
 #include "bigbird/core/formats/json_file.hpp"
+#include "bigbird/examples/bit_matrix.hpp"
+#include "bigbird/examples/two_bit.hpp"
 #include "bigbird/genome/reference/interval.hpp"
 #include "bigbird/rows/label_table.hpp"
 #include "bigbird/rows/window.hpp"
@@ -13,7 +15,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
-#include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -27,8 +29,6 @@ enum class Task : std::uint8_t { promoter, chromatin, sequences };
 enum class TargetKind : std::uint8_t { classes, labels, numbers };
 enum class Split : std::uint8_t { train = 0, validation = 1, test = 2 };
 
-std::string_view to_string(Task task);
-std::string_view to_string(Split split);
 inline constexpr Choices<Task, 3> task_choices{
     {{Task::promoter, "promoter"}, {Task::chromatin, "chromatin"}, {Task::sequences, "sequences"}}};
 inline constexpr Choices<Split, 3> split_words{
@@ -36,6 +36,12 @@ inline constexpr Choices<Split, 3> split_words{
 inline constexpr std::array all_splits{Split::train, Split::validation, Split::test};
 inline constexpr Choices<TargetKind, 3> target_choices{
     {{TargetKind::classes, "classes"}, {TargetKind::labels, "labels"}, {TargetKind::numbers, "numbers"}}};
+inline std::string_view to_string(Task task) {
+    return word_of(task_choices, task);
+}
+inline std::string_view to_string(Split split) {
+    return word_of(split_words, split);
+}
 /// Throws ConfigError naming the three.
 Split parse_split(std::string_view text);
 
@@ -56,25 +62,22 @@ struct ExampleRow {
 class ExampleSet {
 public:
     /// Throws InputError: no manifest, another version, sizes that do not agree, a damaged store.
-    static ExampleSet load(const std::filesystem::path& directory);
-    ~ExampleSet();
-    ExampleSet(ExampleSet&&) noexcept;
-    ExampleSet& operator=(ExampleSet&&) noexcept;
+    static ExampleSet load(const std::filesystem::path& directory) { return ExampleSet(directory); }
 
-    Task task() const;
+    Task task() const { return task_; }
     /// Labels for promoters and for bins with peaks; numbers for bins with coverage (build-tracks).
-    TargetKind target() const;
-    std::int64_t size() const;
+    TargetKind target() const { return target_; }
+    std::int64_t size() const { return std::ssize(begin_); }
     /// The window's bounds around a row: from the TSS base, or from the middle of the bin. It has
     /// bounds().size() bases; for sequences the longest record's.
-    const rows::WindowBounds& bounds() const;
+    const rows::WindowBounds& bounds() const { return bounds_; }
     /// For Task::promoter one label, "promoter". For classes and numbers, one entry each.
-    const rows::LabelTable& label_table() const;
+    const rows::LabelTable& label_table() const { return labels_; }
     /// Parameters, checksums of inputs, counts, contigs of the reference (FORMAT.md).
-    const Json& manifest() const;
+    const Json& manifest() const { return manifest_; }
 
     ExampleRow row(std::int64_t row) const;
-    Split split(std::int64_t row) const;
+    Split split(std::int64_t row) const { return split_[static_cast<std::size_t>(row)]; }
     /// Rows of a split, ascending.
     std::vector<std::int64_t> rows(Split split) const;
 
@@ -97,15 +100,33 @@ public:
 
     /// The window's normalized sequence (A C G T N), bounds().size() letters, reverse-complemented for rows
     /// on the minus strand. For Task::sequences the record, length(row) letters.
-    std::string sequence(std::int64_t row) const;
+    std::string sequence(std::int64_t row) const { return centred(row, length(row)); }
     std::int64_t length(std::int64_t row) const;
     /// `bases` letters around the middle of sequence(row): cut, or padded with N at both ends.
     std::string centred(std::int64_t row, std::int64_t bases) const;
 
 private:
-    struct State;
-    explicit ExampleSet(std::unique_ptr<State> state);
-    std::unique_ptr<State> state_;
+    explicit ExampleSet(const std::filesystem::path& directory);
+    void read_rows(const std::filesystem::path& path);
+    std::string_view add_row(std::span<const std::string_view> fields);
+    void find_records(const std::filesystem::path& path);
+
+    Json manifest_;
+    Task task_;
+    TargetKind target_ = TargetKind::labels;
+    rows::WindowBounds bounds_;
+    rows::LabelTable labels_;
+    // The rows, by column. A column that is empty does not exist for the task.
+    std::vector<std::string> names_;         ///< names of promoters and of records
+    std::vector<std::string> places_;        ///< contigs, or groups of records, each once
+    std::vector<std::uint32_t> place_;       ///< index into `places_`
+    std::vector<std::int64_t> begin_, end_;  ///< for records 0 and the length
+    std::vector<Split> split_;
+    std::vector<genome::Strand> strand_;  ///< strands of promoters
+    std::optional<BitMatrix> matrix_;     ///< classes and labels
+    std::optional<NumberMatrix> numbers_;
+    std::optional<TwoBitReader> store_;
+    std::vector<std::int64_t> records_;  ///< of the store, by contig; empty if each row has its own record
 };
 
 }  // namespace bigbird::examples

@@ -10,8 +10,6 @@
 #include "bigbird/rows/text_fields.hpp"
 
 #include <algorithm>
-#include <cerrno>
-#include <cstring>
 
 namespace bigbird::examples {
 namespace fs = std::filesystem;
@@ -31,23 +29,6 @@ BinStretch stretch_of(const std::vector<std::string_view>& fields, std::int64_t 
             .split = parse_split(fields[3]),
             .first = *begin / bin,
             .count = (*end - *begin) / bin};
-}
-
-std::vector<BinStretch> read_stretches(const fs::path& path, std::int64_t bin) {
-    genome::TextInput input(path);
-    std::vector<BinStretch> stretches;
-    std::string line;
-    std::int64_t row = 0;
-    while (input.next(line)) {
-        try {
-            stretches.push_back(stretch_of(rows::split_fields(line, '\t'), bin));
-        } catch (const ConfigError& error) {
-            throw InputError(error.what(), path, input.line_number());
-        }
-        stretches.back().row = row;
-        row += stretches.back().count;
-    }
-    return stretches;
 }
 
 std::int64_t bin_size_in(const Json& manifest, const fs::path& where) {
@@ -83,11 +64,10 @@ void StretchWriter::close_stretch() {
 void StretchWriter::finish() {
     close_stretch();
     stretches_.close();
-    if (!stretches_)
-        throw WriteError(path_.filename().string() + ": writing failed: " + std::strerror(errno));
+    require_written(stretches_, path_);
 }
 
-LabelledBins LabelledBins::load(const fs::path& directory) {
+LabelledBins::LabelledBins(const fs::path& directory) {
     const fs::path path = directory / stretches_name;
     std::error_code ignored;
     if (!fs::exists(path, ignored)) {
@@ -97,28 +77,43 @@ LabelledBins LabelledBins::load(const fs::path& directory) {
             directory);
     }
     const Json manifest = read_json(directory / manifest_name);
-    const std::int64_t bin = bin_size_in(manifest, directory / manifest_name);
+    bin_ = bin_size_in(manifest, directory / manifest_name);
     for (const char* name : {labels_name, stretches_name})
         refuse_named_pipe(directory / name);
-    rows::LabelTable labels = rows::LabelTable::read(directory / labels_name);
-    std::vector<BinStretch> stretches = read_stretches(path, bin);
-    const std::int64_t rows = stretches.empty() ? 0 : stretches.back().row + stretches.back().count;
-    LabelledBins bins(bin, std::move(labels), std::move(stretches), TwoBitReader(directory / store_name));
+    labels_ = rows::LabelTable::read(directory / labels_name);
+    const std::int64_t rows = read_stretches(path);
+    store_.emplace(directory / store_name);
     const bool numbers = manifest.value("target", Json()) == word_of(target_choices, TargetKind::numbers);
     if (numbers) {
-        bins.numbers_.emplace(directory / numbers_name, rows, bins.labels_.size());
-        bins.high_ = bins.high_numbers();
+        numbers_.emplace(directory / numbers_name, rows, labels_.size());
+        high_ = high_numbers();
     } else {
-        bins.matrix_.emplace(directory / bins_matrix_name, rows, bins.labels_.size());
+        matrix_.emplace(directory / bins_matrix_name, rows, labels_.size());
     }
-    for (const BinStretch& stretch : bins.stretches_) {
-        if (!bins.store_.find(stretch.contig)) {
+    for (const BinStretch& stretch : stretches_) {
+        if (!store_->find(stretch.contig)) {
             throw InputError("lacks contig '" + stretch.contig + "' of bins.bed; make the examples again",
                              directory / store_name);
         }
     }
     require_files_of(manifest, directory, {stretches_name, numbers ? numbers_name : bins_matrix_name});
-    return bins;
+}
+
+/// Returns the number of bins.
+std::int64_t LabelledBins::read_stretches(const fs::path& path) {
+    genome::TextInput input(path);
+    std::string line;
+    std::int64_t row = 0;
+    while (input.next(line)) {
+        try {
+            stretches_.push_back(stretch_of(rows::split_fields(line, '\t'), bin_));
+        } catch (const ConfigError& error) {
+            throw InputError(error.what(), path, input.line_number());
+        }
+        stretches_.back().row = row;
+        row += stretches_.back().count;
+    }
+    return row;
 }
 
 std::vector<float> LabelledBins::high_numbers() const {
@@ -147,9 +142,9 @@ void LabelledBins::copy_labels(std::int64_t row, std::span<std::uint8_t> out) co
 }
 
 std::string LabelledBins::sequence(const std::string& contig, std::int64_t begin, std::int64_t end) const {
-    const auto record = store_.find(contig);
+    const auto record = store_->find(contig);
     if (!record) return std::string(static_cast<std::size_t>(end - begin), 'N');
-    return store_.fetch(*record, begin, end);
+    return store_->fetch(*record, begin, end);
 }
 
 }  // namespace bigbird::examples

@@ -50,7 +50,7 @@ class LabelledBins {
 public:
     /// Throws InputError if the folder has no such files (it was imported, or written by an older version),
     /// or if they contradict each other.
-    static LabelledBins load(const std::filesystem::path& directory);
+    static LabelledBins load(const std::filesystem::path& directory) { return LabelledBins(directory); }
 
     /// Whether bins have numbers and not labels.
     bool has_numbers() const { return numbers_.has_value(); }
@@ -76,16 +76,14 @@ public:
     std::string sequence(const std::string& contig, std::int64_t begin, std::int64_t end) const;
 
 private:
+    explicit LabelledBins(const std::filesystem::path& directory);
+    std::int64_t read_stretches(const std::filesystem::path& path);
     std::vector<float> high_numbers() const;
-
-    LabelledBins(std::int64_t bin, rows::LabelTable labels, std::vector<BinStretch> stretches,
-                 TwoBitReader store)
-        : bin_(bin), labels_(std::move(labels)), stretches_(std::move(stretches)), store_(std::move(store)) {}
 
     std::int64_t bin_;
     rows::LabelTable labels_;
     std::vector<BinStretch> stretches_;
-    TwoBitReader store_;
+    std::optional<TwoBitReader> store_;
     std::optional<BitMatrix> matrix_;
     std::optional<NumberMatrix> numbers_;
     std::vector<float> high_;  ///< value of each track

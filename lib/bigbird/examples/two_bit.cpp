@@ -3,6 +3,7 @@
 
 #include "bigbird/core/check.hpp"
 #include "bigbird/core/error.hpp"
+#include "bigbird/examples/example_format.hpp"
 
 #include <algorithm>
 #include <array>
@@ -35,22 +36,18 @@ constexpr std::array<std::array<char, 4>, 256> make_quads() {
 }
 constexpr std::array<std::array<char, 4>, 256> quads = make_quads();
 
-struct Run {
-    std::uint32_t begin, size;
-};
+}  // namespace
 
-std::vector<Run> runs_of_n(std::string_view dna) {
-    std::vector<Run> runs;
+std::vector<genome::Span> runs_of_n(std::string_view dna) {
+    std::vector<genome::Span> runs;
     std::size_t begin = dna.find('N');
     while (begin != std::string_view::npos) {
         const std::size_t end = std::min(dna.find_first_not_of('N', begin), dna.size());
-        runs.push_back({static_cast<std::uint32_t>(begin), static_cast<std::uint32_t>(end - begin)});
+        runs.push_back({static_cast<std::int64_t>(begin), static_cast<std::int64_t>(end)});
         begin = dna.find('N', end);
     }
     return runs;
 }
-
-}  // namespace
 
 TwoBitWriter::TwoBitWriter(const std::filesystem::path& path, const std::vector<std::string>& names,
                            bool long_offsets)
@@ -59,15 +56,11 @@ TwoBitWriter::TwoBitWriter(const std::filesystem::path& path, const std::vector<
         index_bytes_ += 1 + name.size() + (long_offsets_ ? 8 : 4);
     packed_.assign(header_bytes + index_bytes_, 0);
     out_.write(packed_.data(), static_cast<std::streamsize>(packed_.size()));
-    require_good();
+    require_written(out_, path_);
 }
 
 void TwoBitWriter::put(std::uint32_t value) {
     out_.write(reinterpret_cast<const char*>(&value), sizeof value);
-}
-
-void TwoBitWriter::require_good() const {
-    if (!out_) throw WriteError(path_.filename().string() + ": writing failed: " + std::strerror(errno));
 }
 
 void TwoBitWriter::add(const std::string& name, std::string_view dna) {
@@ -75,15 +68,15 @@ void TwoBitWriter::add(const std::string& name, std::string_view dna) {
     BIGBIRD_EXPECTS(dna.size() < std::numeric_limits<std::uint32_t>::max(), "too long for .2bit");
     const std::streamoff offset = out_.tellp();
     if (offset < 0) out_.setstate(std::ios::badbit);
-    require_good();
+    require_written(out_, path_);
     index_.push_back({name, static_cast<std::uint64_t>(offset)});
-    const std::vector<Run> runs = runs_of_n(dna);
+    const std::vector<genome::Span> runs = runs_of_n(dna);
     put(static_cast<std::uint32_t>(dna.size()));
     put(static_cast<std::uint32_t>(runs.size()));
-    for (const Run& run : runs)
-        put(run.begin);
-    for (const Run& run : runs)
-        put(run.size);
+    for (const genome::Span& run : runs)
+        put(static_cast<std::uint32_t>(run.begin));
+    for (const genome::Span& run : runs)
+        put(static_cast<std::uint32_t>(run.end - run.begin));
     put(0);  // no masked blocks
     put(0);  // reserved
     packed_.assign((dna.size() + 3) / 4, 0);
@@ -93,7 +86,7 @@ void TwoBitWriter::add(const std::string& name, std::string_view dna) {
         packed_[i / 4] = static_cast<char>(byte | (code << (6 - 2 * (i % 4))));
     }
     out_.write(packed_.data(), static_cast<std::streamsize>(packed_.size()));
-    require_good();
+    require_written(out_, path_);
 }
 
 void TwoBitWriter::finish() {
@@ -109,11 +102,11 @@ void TwoBitWriter::finish() {
         out_.write(entry.name.data(), static_cast<std::streamsize>(entry.name.size()));
         out_.write(reinterpret_cast<const char*>(&entry.offset), long_offsets_ ? 8 : 4);  // little-endian
     }
-    require_good();
+    require_written(out_, path_);
     BIGBIRD_EXPECTS(static_cast<std::uint64_t>(out_.tellp()) <= header_bytes + index_bytes_,
                     "more names than room was kept for");
     out_.close();
-    require_good();
+    require_written(out_, path_);
 }
 
 TwoBitReader::TwoBitReader(const std::filesystem::path& path) : file_(path) {
@@ -127,8 +120,8 @@ TwoBitReader::TwoBitReader(const std::filesystem::path& path) : file_(path) {
         const std::uint64_t length = number(at, 1);
         const std::uint64_t offset = number(at + 1 + length, offset_bytes);
         std::string name(reinterpret_cast<const char*>(file_.bytes().data()) + at + 1, length);
-        by_name_.emplace(name, static_cast<std::int64_t>(i));
-        records_.push_back(record_at(std::move(name), offset));
+        by_name_.emplace(std::move(name), static_cast<std::int64_t>(i));
+        records_.push_back(record_at(offset));
         at += 1 + length + offset_bytes;
     }
 }
@@ -141,15 +134,15 @@ std::uint64_t TwoBitReader::number(std::uint64_t offset, std::size_t bytes) cons
     return value;
 }
 
-TwoBitReader::Record TwoBitReader::record_at(std::string name, std::uint64_t offset) const {
-    Record record;
-    record.name = std::move(name);
-    const std::uint64_t length = number(offset, 4);
-    record.length = static_cast<std::int64_t>(length);
-    record.n_blocks = number(offset + 4, 4);
-    record.n_starts = offset + 8;
-    const std::uint64_t masks_at = record.n_starts + 8 * record.n_blocks;
-    record.packed = masks_at + 8 + 8 * number(masks_at, 4);
+TwoBitReader::Record TwoBitReader::record_at(std::uint64_t offset) const {
+    const std::uint64_t length = number(offset, 4), blocks = number(offset + 4, 4);
+    const std::uint64_t starts = offset + 8, sizes = starts + 4 * blocks, masks = sizes + 4 * blocks;
+    Record record{.length = static_cast<std::int64_t>(length)};
+    for (std::uint64_t block = 0; block < blocks; ++block) {
+        const auto begin = static_cast<std::int64_t>(number(starts + 4 * block, 4));
+        record.unknown.push_back({begin, begin + static_cast<std::int64_t>(number(sizes + 4 * block, 4))});
+    }
+    record.packed = masks + 8 + 8 * number(masks, 4);
     if (length > 0) static_cast<void>(number(record.packed + (length + 3) / 4 - 1, 1));
     return record;
 }
@@ -171,23 +164,10 @@ std::string TwoBitReader::fetch(std::int64_t index, std::int64_t begin, std::int
         for (; i < stop; ++i)
             dna[static_cast<std::size_t>(i - begin)] = quad[static_cast<std::size_t>(i % 4)];
     }
-    const auto start_of = [&](std::uint64_t block) {
-        return static_cast<std::int64_t>(number(record.n_starts + 4 * block, 4));
-    };
-    std::uint64_t low = 0, high = record.n_blocks;  // the first block that starts after `first`
-    while (low < high) {
-        const std::uint64_t middle = (low + high) / 2;
-        (start_of(middle) <= first ? low : high) = start_of(middle) <= first ? middle + 1 : middle;
-    }
-    for (std::uint64_t block = low > 0 ? low - 1 : 0; block < record.n_blocks && start_of(block) < last;
-         ++block) {
-        const std::int64_t from = std::max(start_of(block), first);
-        const auto size =
-            static_cast<std::int64_t>(number(record.n_starts + 4 * (record.n_blocks + block), 4));
-        const std::int64_t to = std::min(start_of(block) + size, last);
-        for (std::int64_t i = from; i < to; ++i)
+    auto run = std::ranges::upper_bound(record.unknown, first, {}, &genome::Span::end);
+    for (; run != record.unknown.end() && run->begin < last; ++run)
+        for (std::int64_t i = std::max(run->begin, first); i < std::min(run->end, last); ++i)
             dna[static_cast<std::size_t>(i - begin)] = 'N';
-    }
     return dna;
 }
 

@@ -5,6 +5,7 @@
 #pragma once
 
 #include "bigbird/core/formats/mapped_file.hpp"
+#include "bigbird/genome/regions/interval_set.hpp"
 
 #include <cstdint>
 #include <filesystem>
@@ -16,6 +17,9 @@
 #include <vector>
 
 namespace bigbird::examples {
+
+/// The stretches of N in a normalized sequence, ascending.
+std::vector<genome::Span> runs_of_n(std::string_view dna);
 
 /// Writes sequences one by one. Not thread-safe.
 class TwoBitWriter {
@@ -31,7 +35,6 @@ public:
 
 private:
     void put(std::uint32_t value);
-    void require_good() const;
 
     struct Entry {
         std::string name;
@@ -52,9 +55,6 @@ public:
     explicit TwoBitReader(const std::filesystem::path& path);
 
     std::int64_t size() const { return static_cast<std::int64_t>(records_.size()); }
-    const std::string& name(std::int64_t record) const {
-        return records_[static_cast<std::size_t>(record)].name;
-    }
     std::int64_t length(std::int64_t record) const {
         return records_[static_cast<std::size_t>(record)].length;
     }
@@ -65,12 +65,12 @@ public:
 
 private:
     struct Record {
-        std::string name;
         std::int64_t length = 0;
-        std::uint64_t n_blocks = 0, n_starts = 0, packed = 0;  ///< a count and two byte offsets
+        std::vector<genome::Span> unknown{};  ///< N
+        std::uint64_t packed = 0;             ///< byte offset
     };
     std::uint64_t number(std::uint64_t offset, std::size_t bytes) const;
-    Record record_at(std::string name, std::uint64_t offset) const;
+    Record record_at(std::uint64_t offset) const;
 
     MappedFile file_;
     std::vector<Record> records_;

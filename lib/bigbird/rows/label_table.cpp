@@ -120,12 +120,11 @@ public:
     }
 
     std::vector<std::size_t> select() const {
-        const auto groups = wanted("group") ? where([&](std::size_t i) { return table_[i].group == item_; })
-                                            : std::vector<std::size_t>{};
-        const auto names = wanted("name") ? where([&](std::size_t i) { return table_[i].name == item_; })
-                                          : std::vector<std::size_t>{};
-        const auto ids = wanted("id") ? where([&](std::size_t i) { return table_.unique_id(i) == item_; })
-                                      : std::vector<std::size_t>{};
+        const auto groups = where(
+            "group", [&](std::size_t i) { return table_[i].group == item_; });
+        const auto names = where(
+            "name", [&](std::size_t i) { return table_[i].name == item_; });
+        const auto ids = where("id", [&](std::size_t i) { return table_.unique_id(i) == item_; });
         if (!groups.empty() && !names.empty()) {
             throw fault("is both a group and a name; write group:" + std::string(item_) +
                         " or name:" + std::string(item_));
@@ -139,8 +138,16 @@ public:
             refuse_other_index(found, !names.empty() ? "name" : groups.empty() ? "id" : "group");
             return found;
         }
-        auto by_index = wanted("index") ? indices() : std::vector<std::size_t>{};
-        return by_index.empty() ? patterned() : by_index;
+        auto by_index = indices();
+        if (!by_index.empty()) return by_index;
+        const bool pattern = item_.find_first_of("*?") != std::string_view::npos;
+        auto fitting =
+            where("name", [&](std::size_t i) { return pattern && matches(item_, table_[i].name); });
+        if (fitting.empty()) {
+            throw fault("fits no label; the nearest are " + nearest_names(table_, item_) +
+                        "; 'bigbird-dna info --labels MODEL' lists all, '*CTCF*' is a pattern");
+        }
+        return fitting;
     }
 
 private:
@@ -150,10 +157,11 @@ private:
         return ConfigError("the label selection '" + std::string(item_) + "' " + what);
     }
 
+    /// The labels that fit, if the item may be of this kind.
     template <typename Predicate>
-    std::vector<std::size_t> where(const Predicate& predicate) const {
+    std::vector<std::size_t> where(std::string_view kind, const Predicate& predicate) const {
         std::vector<std::size_t> found;
-        for (std::size_t i = 0; i < table_.size(); ++i)
+        for (std::size_t i = 0; wanted(kind) && i < table_.size(); ++i)
             if (predicate(i)) found.push_back(i);
         return found;
     }
@@ -163,11 +171,11 @@ private:
         const auto first = parse_number<std::int64_t>(item_.substr(0, dash));
         const auto last =
             dash == std::string_view::npos ? first : parse_number<std::int64_t>(item_.substr(dash + 1));
-        if (!first || !last) return {};
+        if (!wanted("index") || !first || !last) return {};
         const auto size = static_cast<std::int64_t>(table_.size());
         if (*last < *first) throw fault("runs backwards; write the smaller index first");
         if (*first < 0 || *last >= size) throw fault("is outside the labels 0-" + std::to_string(size - 1));
-        return where([&](std::size_t i) {
+        return where("index", [&](std::size_t i) {
             return static_cast<std::int64_t>(i) >= *first && static_cast<std::int64_t>(i) <= *last;
         });
     }
@@ -181,17 +189,6 @@ private:
         throw fault("is the " + kind + " of label " + fmt::format("{}", fmt::join(found, ", ")) +
                     " and the index of label '" + table_[static_cast<std::size_t>(*index)].name +
                     "'; write " + kind + ":" + item + " or index:" + item);
-    }
-
-    std::vector<std::size_t> patterned() const {
-        const bool pattern = wanted("name") && item_.find_first_of("*?") != std::string_view::npos;
-        auto found = pattern ? where([&](std::size_t i) { return matches(item_, table_[i].name); })
-                             : std::vector<std::size_t>{};
-        if (found.empty()) {
-            throw fault("fits no label; the nearest are " + nearest_names(table_, item_) +
-                        "; 'bigbird-dna info --labels MODEL' lists all, '*CTCF*' is a pattern");
-        }
-        return found;
     }
 
     const LabelTable& table_;

@@ -6,12 +6,12 @@
 #include "bigbird/genome/reference/reference_genome.hpp"
 #include "bigbird/genome/regions/bed.hpp"
 #include "bigbird/rows/row.hpp"
-#include "bigbird/rows/row_source.hpp"
 #include "bigbird/rows/window.hpp"
 
+#include <cstddef>
 #include <cstdint>
 #include <filesystem>
-#include <memory>
+#include <map>
 #include <optional>
 
 namespace bigbird::rows {
@@ -37,7 +37,6 @@ class RegionReader : public RowSource {
 public:
     RegionReader(const std::filesystem::path& regions, const genome::ReferenceGenome& reference,
                  RegionOptions options);
-    ~RegionReader() override;
 
     /// The next row, or tile. Throws InputError.
     std::optional<RegionRow> next() override;
@@ -49,11 +48,26 @@ public:
     /// breaks off.
     std::int64_t total() const override;
     /// Number of rows read so far.
-    std::int64_t rows() const;
+    std::int64_t rows() const { return rows_; }
 
 private:
-    struct State;
-    std::unique_ptr<State> state_;
+    RegionRow invalid_row(Row head, RowStatus status, std::int64_t line);
+    RegionRow row_of(const genome::BedRecord& record);
+    RegionRow row_on(const genome::BedRecord& record, const genome::Contig& contig);
+    RegionRow tile();
+
+    genome::BedReader reader_;
+    const genome::ReferenceGenome& reference_;
+    RegionOptions options_;
+    std::int64_t refused_at_ = -1;        ///< the last line that is not BED
+    std::int64_t rows_ = 0, longer_ = 0;  ///< longer: rows longer than their window
+    std::int64_t without_summit_ = 0;     ///< rows without a summit, where summits are needed
+    std::int64_t empty_ = 0;              ///< rows without bases, where rows are their own windows
+    std::map<RowStatus, std::int64_t> invalid_;
+    std::optional<genome::BedRecord> tiled_;  ///< the row that is being cut into tiles
+    std::size_t tiled_contig_ = 0;
+    std::int64_t next_tile_ = 0;  ///< start of the next tile
+    bool reverse_tile_ = false;   ///< the same tile follows on the minus strand
 };
 
 }  // namespace bigbird::rows

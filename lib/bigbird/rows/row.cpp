@@ -8,22 +8,6 @@
 
 namespace bigbird::rows {
 
-namespace {
-
-std::string_view text_of(genome::Strand strand) {
-    switch (strand) {
-        case genome::Strand::forward:
-            return "+";
-        case genome::Strand::reverse:
-            return "-";
-        case genome::Strand::none:
-            return ".";
-    }
-    return ".";
-}
-
-}  // namespace
-
 std::string_view to_string(RowStatus status) {
     constexpr std::string_view words[] = {"malformed", "no_contig",    "bad_interval", "past_end", "no_alt",
                                           "symbolic",  "ref_mismatch", "too_long",     "no_tss",   "all_n",
@@ -43,9 +27,12 @@ RowStatus status_of(std::string_view dna, bool padded, std::string_view other) {
 }
 
 RegionFields fields_of(const Row& row) {
+    const char* const strand = row.strand == genome::Strand::forward   ? "+"
+                               : row.strand == genome::Strand::reverse ? "-"
+                                                                       : ".";
     RegionFields fields{
-        row.where.contig, row.where.begin,     row.where.end,         row.name,
-        row.score,        text_of(row.strand), to_string(row.status), rounded_share(row.n_fraction)};
+        row.where.contig, row.where.begin,          row.where.end,         row.name,
+        row.score,        std::string_view(strand), to_string(row.status), rounded_share(row.n_fraction)};
     BIGBIRD_EXPECTS(row.as_read.empty() || row.as_read.size() == 6, "a malformed row has six columns");
     std::copy(row.as_read.begin(), row.as_read.end(), fields.begin());
     return fields;

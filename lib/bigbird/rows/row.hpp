@@ -6,6 +6,7 @@
 
 #include <array>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <variant>
@@ -64,5 +65,31 @@ inline constexpr std::array<const char*, 4> record_columns{"id", "length", "stat
 std::array<Field, record_columns.size()> record_fields_of(const Row& row);
 /// A share of N as written to files: rounded to six decimals.
 double rounded_share(double n_fraction);
+
+struct RegionRow {
+    Row head{};
+    /// On the reference's contig, may extend beyond its ends; empty if the row is invalid.
+    genome::Interval window{};
+    bool reverse = false;      ///< whether to reverse-complement the sequence
+    std::int64_t line = 0;     ///< line of the BED file, or the example's number
+    bool last_of_line = true;  ///< whether no other tile of the same line follows
+    std::int64_t segment = 0;  ///< segment of a job in parts (core/parts)
+    std::string sequence{};    ///< the window's, normalized, strand applied; empty if the row is invalid
+};
+
+/// A source of rows to score, in order: BED (region_rows), examples or a FASTA (predict). next() is called
+/// from one thread at a time, fill() from many.
+class RowSource {
+public:
+    virtual ~RowSource() = default;
+    /// The next row without its sequence, or nothing at the end.
+    virtual std::optional<RegionRow> next() = 0;
+    /// Sets sequence, status and n_fraction of a row that next() gave.
+    virtual void fill(RegionRow& row) const = 0;
+    /// Logs warnings and counts after all rows are read.
+    virtual void report() const = 0;
+    /// Total number of rows; 0 if it cannot be known beforehand (pipes).
+    virtual std::int64_t total() const = 0;
+};
 
 }  // namespace bigbird::rows

@@ -4,7 +4,6 @@
 #include "bigbird/core/error.hpp"
 #include "bigbird/core/log.hpp"
 #include "bigbird/core/parse_number.hpp"
-#include "bigbird/genome/text/text_input.hpp"
 #include "bigbird/rows/row.hpp"
 #include "bigbird/rows/text_fields.hpp"
 
@@ -77,87 +76,53 @@ std::string csv_of(std::string_view table, const std::filesystem::path& path) {
     return csv;
 }
 
-struct ScoreReader::State {
-    genome::TextInput input;
-    bool csv = false;
-    std::vector<std::string_view> fields{};  ///< of `line`
-    std::vector<std::string> columns{};
-    Provenance provenance{};
-    std::string line{};
-
-    /// Splits the line; returns false if its quotes do not match.
-    bool split() {
-        auto cut = csv ? split_csv(line) : split_fields(line, '\t');
-        if (cut) fields = std::move(*cut);
-        return cut.has_value();
-    }
-};
-
-ScoreReader::ScoreReader(const std::filesystem::path& path)
-    : state_(new State{.input = genome::TextInput(path)}) {
-    std::string& line = state_->line;
-    while (state_->input.next(line)) {
-        if (line.starts_with("##")) {
-            const std::size_t equals = line.find('=');
+ScoreReader::ScoreReader(const std::filesystem::path& path) : input_(path) {
+    while (input_.next(line_)) {
+        if (line_.starts_with("##")) {
+            const std::size_t equals = line_.find('=');
             if (equals != std::string::npos)
-                state_->provenance.emplace_back(line.substr(2, equals - 2), line.substr(equals + 1));
+                provenance_.emplace_back(line_.substr(2, equals - 2), line_.substr(equals + 1));
             continue;
         }
-        state_->csv = !line.starts_with('#');
-        if (!state_->csv) line.erase(0, 1);
-        const std::vector<std::string_view>& fields = state_->fields;
-        const bool table = state_->split() && fields.size() >= head_columns &&
-                           std::ranges::equal(std::span(fields).first(head_columns), region_columns);
+        csv_ = !line_.starts_with('#');
+        if (!csv_) line_.erase(0, 1);
+        const bool table = split_line(line_, csv_, fields_) && fields_.size() >= head_columns &&
+                           std::ranges::equal(std::span(fields_).first(head_columns), region_columns);
         if (!table) break;
-        state_->columns.assign(fields.begin() + head_columns, fields.end());
+        columns_.assign(fields_.begin() + head_columns, fields_.end());
         return;
     }
     throw InputError(
         "is no score table: a header '#chrom start end name score strand status n_fraction ...', "
         "tab-separated, is needed, or the same as CSV without #",
-        path, state_->input.line_number());
-}
-
-ScoreReader::~ScoreReader() = default;
-
-const std::vector<std::string>& ScoreReader::columns() const {
-    return state_->columns;
-}
-
-const Provenance& ScoreReader::provenance() const {
-    return state_->provenance;
-}
-
-std::int64_t ScoreReader::line_number() const {
-    return state_->input.line_number();
+        path, input_.line_number());
 }
 
 bool ScoreReader::next(ScoreRow& row, std::vector<float>& values) {
     do {
-        if (!state_->input.next(state_->line)) return false;
-    } while (state_->line.empty());
+        if (!input_.next(line_)) return false;
+    } while (line_.empty());
     const auto fault = [&](const std::string& what) {
-        return InputError(what, state_->input.path(), state_->input.line_number());
+        return InputError(what, input_.path(), input_.line_number());
     };
-    if (!state_->split()) throw fault("has a quote that does not end on the line");
-    const std::vector<std::string_view>& fields = state_->fields;
-    const std::size_t expected = head_columns + state_->columns.size();
-    if (fields.size() != expected) {
-        throw fault("has " + std::to_string(fields.size()) + " columns where the header has " +
+    if (!split_line(line_, csv_, fields_)) throw fault("has a quote that does not end on the line");
+    const std::size_t expected = head_columns + columns_.size();
+    if (fields_.size() != expected) {
+        throw fault("has " + std::to_string(fields_.size()) + " columns where the header has " +
                     std::to_string(expected));
     }
-    const auto text = [&](std::size_t i) { return std::string(fields[i].empty() ? "." : fields[i]); };
+    const auto text = [&](std::size_t i) { return std::string(fields_[i].empty() ? "." : fields_[i]); };
     row = {text(0), text(1), text(2), text(3), text(4), text(5), text(6), 0};
-    const auto n_fraction = parse_real(fields[7]);
-    if (!n_fraction && fields[7] != "NA" && !fields[7].empty())
-        throw fault("n_fraction '" + std::string(fields[7]) + "' is neither a number nor NA");
+    const auto n_fraction = parse_real(fields_[7]);
+    if (!n_fraction && fields_[7] != "NA" && !fields_[7].empty())
+        throw fault("n_fraction '" + std::string(fields_[7]) + "' is neither a number nor NA");
     row.n_fraction = n_fraction.value_or(std::numeric_limits<double>::quiet_NaN());
-    values.resize(state_->columns.size());
+    values.resize(columns_.size());
     for (std::size_t i = 0; i < values.size(); ++i) {
-        const auto value = parse_score(fields[head_columns + i]);
+        const auto value = parse_score(fields_[head_columns + i]);
         if (!value) {
-            throw fault("score '" + std::string(fields[head_columns + i]) + "' in column " +
-                        state_->columns[i] + " is neither a number nor NA");
+            throw fault("score '" + std::string(fields_[head_columns + i]) + "' in column " + columns_[i] +
+                        " is neither a number nor NA");
         }
         values[i] = *value;
     }

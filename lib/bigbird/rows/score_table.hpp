@@ -5,9 +5,10 @@
 // commas, no `##` lines, a header without #, and empty fields instead of `.` and `NA`.
 #pragma once
 
+#include "bigbird/genome/text/text_input.hpp"
+
 #include <cstdint>
 #include <filesystem>
-#include <memory>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -42,17 +43,20 @@ std::string csv_of(std::string_view table, const std::filesystem::path& path);
 class ScoreReader {
 public:
     explicit ScoreReader(const std::filesystem::path& path);
-    ~ScoreReader();
 
-    const std::vector<std::string>& columns() const;
-    const Provenance& provenance() const;
+    const std::vector<std::string>& columns() const { return columns_; }
+    const Provenance& provenance() const { return provenance_; }
     /// False at the end. `values` gets one element per column, NaN for NA.
     bool next(ScoreRow& row, std::vector<float>& values);
-    std::int64_t line_number() const;
+    std::int64_t line_number() const { return input_.line_number(); }
 
 private:
-    struct State;
-    std::unique_ptr<State> state_;
+    genome::TextInput input_;
+    bool csv_ = false;
+    std::string line_;
+    std::vector<std::string_view> fields_;  ///< of line_
+    std::vector<std::string> columns_;
+    Provenance provenance_;
 };
 
 }  // namespace bigbird::rows

@@ -52,12 +52,6 @@ InputError SequenceReader::fault(const std::string& what, std::int64_t line) con
     return {what, input_.path(), line > 0 ? line : input_.line_number()};
 }
 
-bool SequenceReader::split() {
-    auto cut = tabs_ ? split_fields(line_, '\t') : split_csv(line_);
-    if (cut) fields_ = std::move(*cut);
-    return cut.has_value();
-}
-
 InputError SequenceReader::missing(const std::string& column) const {
     if (!header_) {
         return fault("has no header that names a column '" + column +
@@ -71,8 +65,8 @@ InputError SequenceReader::missing(const std::string& column) const {
 
 void SequenceReader::read_first_line() {
     tabs_ = line_.find('\t') != std::string::npos;
-    const std::string unsplit = line_;  // split() removes its quotes
-    if (!split()) throw fault("has a quote that does not end on the line");
+    const std::string unsplit = line_;  // split_line() removes its quotes
+    if (!split_line(line_, !tabs_, fields_)) throw fault("has a quote that does not end on the line");
     count_ = fields_.size();
     if (fields_.front().starts_with('#')) fields_.front().remove_prefix(1);
     const auto find = [&](const std::string& name) {
@@ -129,7 +123,7 @@ std::optional<SequenceRecord> SequenceReader::next_of_table() {
         waiting_ = !line_.empty();
     if (!waiting_) return std::nullopt;
     waiting_ = false;
-    if (!split()) throw fault("has a quote that does not end on the line");
+    if (!split_line(line_, !tabs_, fields_)) throw fault("has a quote that does not end on the line");
     if (fields_.size() != count_) {
         throw fault("has " + std::to_string(fields_.size()) + " columns where the first line has " +
                     std::to_string(count_));

@@ -47,7 +47,6 @@ public:
 
 private:
     InputError fault(const std::string& what, std::int64_t line = 0) const;
-    bool split();
     void read_first_line();
     InputError missing(const std::string& column) const;
     std::optional<SequenceRecord> next_of_fasta();

@@ -3,26 +3,9 @@
 
 #include "bigbird/core/parse_number.hpp"
 
-#include <array>
-#include <charconv>
-#include <cmath>
+#include <utility>
 
 namespace bigbird::rows {
-
-namespace {
-
-template <typename Number>
-void append_shortest(std::string& out, Number value) {
-    if (std::isnan(value)) {
-        out += "NA";
-        return;
-    }
-    std::array<char, 32> digits{};
-    const auto result = std::to_chars(digits.data(), digits.data() + digits.size(), value);
-    out.append(digits.data(), result.ptr);
-}
-
-}  // namespace
 
 std::vector<std::string_view> split_fields(std::string_view line, char separator) {
     std::vector<std::string_view> fields;
@@ -54,6 +37,12 @@ std::optional<std::vector<std::string_view>> split_csv(std::string& line) {
     return fields;
 }
 
+bool split_line(std::string& line, bool csv, std::vector<std::string_view>& fields) {
+    auto cut = csv ? split_csv(line) : split_fields(line, '\t');
+    if (cut) fields = std::move(*cut);
+    return cut.has_value();
+}
+
 void append_csv_field(std::string& line, std::string_view field) {
     if (field.find_first_of(",\"\r\n") == std::string_view::npos) {
         line += field;
@@ -68,14 +57,6 @@ void append_csv_field(std::string& line, std::string_view field) {
 std::optional<double> parse_real(std::string_view text) {
     const auto value = parse_number<double>(text);
     return value && std::isfinite(*value) ? value : std::nullopt;
-}
-
-void append_number(std::string& out, float value) {
-    append_shortest(out, value);
-}
-
-void append_number(std::string& out, double value) {
-    append_shortest(out, value);
 }
 
 }  // namespace bigbird::rows

@@ -2,7 +2,10 @@
 // Splits lines into fields and parses them.
 #pragma once
 
-#include <cstdint>
+#include <array>
+#include <charconv>
+#include <cmath>
+#include <concepts>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -17,6 +20,10 @@ std::vector<std::string_view> split_fields(std::string_view line, char separator
 /// rewritten. Returns nullopt if quotes do not match.
 std::optional<std::vector<std::string_view>> split_csv(std::string& line);
 
+/// Sets `fields` to those of a line with commas (CSV) or tabs. Returns false, and sets nothing, if quotes do
+/// not match.
+bool split_line(std::string& line, bool csv, std::vector<std::string_view>& fields);
+
 /// Appends a field of CSV, in quotes if it contains a comma, a quote or a line break.
 void append_csv_field(std::string& line, std::string_view field);
 
@@ -24,7 +31,11 @@ void append_csv_field(std::string& line, std::string_view field);
 std::optional<double> parse_real(std::string_view text);
 
 /// Appends a number with the fewest digits that read back as the same value; "NA" for NaN.
-void append_number(std::string& out, float value);
-void append_number(std::string& out, double value);
+template <std::floating_point Number>
+void append_number(std::string& out, Number value) {
+    std::array<char, 32> digits{};
+    const auto result = std::to_chars(digits.data(), digits.data() + digits.size(), value);
+    std::isnan(value) ? out.append("NA") : out.append(digits.data(), result.ptr);
+}
 
 }  // namespace bigbird::rows

@@ -11,7 +11,7 @@
 #include <algorithm>
 #include <cstdlib>
 #include <limits>
-#include <map>
+#include <utility>
 
 namespace bigbird::rows {
 
@@ -64,18 +64,6 @@ bool spells_bases(const std::string& allele) {
            allele.find_first_not_of("ACGTUNRYSWKMBDHVacgtunryswkmbdhv") == std::string::npos;
 }
 
-std::string normalised(std::string dna) {
-    genome::normalise(dna);
-    return dna;
-}
-
-/// N in the reference matches any base. N in `given`, which includes IUPAC's ambiguity codes, matches only N.
-bool agree(std::string_view reference, std::string_view given) {
-    return std::equal(
-        reference.begin(), reference.end(), given.begin(), given.end(),
-        [](char known, char base) { return known == base || known == 'N'; });
-}
-
 /// Replaces `ref` at `position` by `alt`.
 struct Edit {
     std::int64_t position;
@@ -112,69 +100,40 @@ void normalise_edit(Edit& edit, const genome::ReferenceGenome& reference, const 
     edit.alt.erase(0, same);
 }
 
-std::string place_of(const VariantRow& row) {
-    return "record " + std::to_string(row.record) + " (" + row.contig + ":" +
-           std::to_string(row.position + 1) + " " + row.ref.substr(0, 20) + ">" + row.alt.substr(0, 20) + ")";
-}
-
-const char* reason(RowStatus status) {
-    switch (status) {
-        case RowStatus::no_contig:
-            return "lies on a contig that the reference lacks";
-        case RowStatus::past_end:
-            return "reaches past its contig's ends";
-        case RowStatus::no_alt:
-            return "has no alternative allele";
-        case RowStatus::symbolic:
-            return "has an allele that spells no bases";
-        case RowStatus::ref_mismatch:
-            return "has another REF than the reference; are they of the same assembly?";
-        case RowStatus::too_long:
-            return "has an allele that does not fit the model's window";
-        case RowStatus::no_tss:
-            return "lies in no window of a TSS of --tss";
-        default:
-            return "has nothing but N about it";
-    }
+std::string_view reason(RowStatus status) {
+    constexpr std::pair<RowStatus, std::string_view> reasons[] = {
+        {RowStatus::no_contig, "lies on a contig that the reference lacks"},
+        {RowStatus::past_end, "reaches past its contig's ends"},
+        {RowStatus::no_alt, "has no alternative allele"},
+        {RowStatus::symbolic, "has an allele that spells no bases"},
+        {RowStatus::ref_mismatch, "has another REF than the reference; are they of the same assembly?"},
+        {RowStatus::too_long, "has an allele that does not fit the model's window"},
+        {RowStatus::no_tss, "lies in no window of a TSS of --tss"},
+        {RowStatus::all_n, "has nothing but N about it"}};
+    return std::ranges::find(reasons, status, &std::pair<RowStatus, std::string_view>::first)->second;
 }
 
 }  // namespace
 
-struct VariantRows::State {
-    genome::VariantReader reader;
-    const genome::ReferenceGenome& reference;
-    std::int64_t window;
-    bool strict;
-    const TssIndex* tss;
-    BeginOf begin_of;
-    bool aligned;
-    std::shared_ptr<const genome::Variant> variant{};  ///< record whose alleles are being returned
-    std::size_t next_alt = 0;
-    std::int64_t rows = 0;
-    std::map<RowStatus, std::int64_t> not_scored{};
-    genome::AssemblyFit fit{};
-};
-
 VariantRows::VariantRows(const std::filesystem::path& variants, const genome::ReferenceGenome& reference,
                          std::int64_t window, bool strict, const TssIndex* tss, BeginOf begin_of,
                          bool aligned)
-    : state_(new State{genome::VariantReader(variants), reference, window, strict, tss, std::move(begin_of),
-                       aligned}) {}
-
-VariantRows::~VariantRows() = default;
-
-std::shared_ptr<genome::VariantHeader> VariantRows::keep_records(std::span<const std::string> lines) {
-    return state_->reader.keep_records(lines);
-}
+    : reader_(variants),
+      reference_(reference),
+      window_(window),
+      strict_(strict),
+      tss_(tss),
+      begin_of_(std::move(begin_of)),
+      aligned_(aligned) {}
 
 std::optional<VariantRow> VariantRows::next() {
-    if (!state_->variant) {
-        auto variant = state_->reader.next();
+    if (!variant_) {
+        auto variant = reader_.next();
         if (!variant) return std::nullopt;
-        state_->variant = std::make_shared<const genome::Variant>(std::move(*variant));
-        state_->next_alt = 0;
+        variant_ = std::make_shared<const genome::Variant>(std::move(*variant));
+        next_alt_ = 0;
     }
-    const genome::Variant& variant = *state_->variant;
+    const genome::Variant& variant = *variant_;
     VariantRow row;
     row.contig = variant.contig;
     row.id = variant.id;
@@ -182,60 +141,64 @@ std::optional<VariantRow> VariantRows::next() {
     row.position = variant.position;
     row.record = variant.record;
     row.line = variant.line;
-    if (variant.whole) row.whole = state_->variant;
+    if (variant.whole) row.whole = variant_;
     row.n_fraction = std::numeric_limits<double>::quiet_NaN();
     if (variant.alts.empty()) {
         row.alt = ".";
         row.status = RowStatus::no_alt;
     } else {
-        row.alt = variant.alts[state_->next_alt];
+        row.alt = variant.alts[next_alt_];
         if (!spells_bases(row.alt) || !spells_bases(row.ref)) row.status = RowStatus::symbolic;
     }
-    if (++state_->next_alt >= variant.alts.size()) state_->variant.reset();
+    if (++next_alt_ >= variant.alts.size()) variant_.reset();
     return row;
 }
 
 void VariantRows::fill(VariantRow& row) const {
-    const auto index = state_->reference.find(row.contig);
+    const auto index = reference_.find(row.contig);
     if (!index) {
         row.status = RowStatus::no_contig;
         return;
     }
-    const genome::Contig& contig = state_->reference.contigs()[*index];
+    const genome::Contig& contig = reference_.contigs()[*index];
     const std::int64_t end_of_ref = row.position + std::ssize(row.ref);
     if (row.position < 0 || end_of_ref > contig.length) {
         row.status = RowStatus::past_end;
         return;
     }
     if (!is_scored(row.status)) return;
-    Edit edit{row.position, normalised(row.ref), normalised(row.alt)};
-    const bool fits = agree(state_->reference.fetch({contig.name, row.position, end_of_ref}), edit.ref);
-    if (fits && edit.ref != edit.alt) normalise_edit(edit, state_->reference, contig.name);
+    Edit edit{row.position, row.ref, row.alt};
+    genome::normalise(edit.ref);
+    genome::normalise(edit.alt);
+    // N in the reference matches any base. N in REF, which includes IUPAC's ambiguity codes, matches only N.
+    const bool fits = std::ranges::equal(reference_.fetch({contig.name, row.position, end_of_ref}), edit.ref,
+                                         [](char known, char base) { return known == base || known == 'N'; });
+    if (fits && edit.ref != edit.alt) normalise_edit(edit, reference_, contig.name);
     const auto& [position, ref, alt] = edit;
     const std::int64_t growth = std::ssize(alt) - std::ssize(ref), end = position + std::ssize(ref);
     row.substitution = ref.size() == 1 && alt.size() == 1;
-    genome::Interval window = genome::window_around({contig.name, position, end}, state_->window);
-    if (state_->begin_of) {
-        window.begin = state_->begin_of(position);
-        window.end = window.begin + state_->window;
+    genome::Interval window = genome::window_around({contig.name, position, end}, window_);
+    if (begin_of_) {
+        window.begin = begin_of_(position);
+        window.end = window.begin + window_;
     }
     const TssIndex::Site* site = nullptr;
-    if (state_->tss != nullptr) {
-        site = state_->tss->nearest(*index, position, end);
+    if (tss_ != nullptr) {
+        site = tss_->nearest(*index, position, end);
         if (site == nullptr) {
             row.status = RowStatus::no_tss;
             return;
         }
         row.tss = site->name;
-        window = window_about_tss(contig.name, site->tss, site->strand, state_->tss->bounds());
+        window = window_about_tss(contig.name, site->tss, site->strand, tss_->bounds());
     }
     // A deletion needs extra bases on one side: the left if that keeps the TSS in its place, else the right.
     const bool from_left = site != nullptr && end <= site->tss;
     const std::int64_t more = std::max<std::int64_t>(-growth, 0), more_left = from_left ? more : 0;
     const std::string dna =
-        state_->reference.fetch({contig.name, window.begin - more_left, window.end + (from_left ? 0 : more)});
+        reference_.fetch({contig.name, window.begin - more_left, window.end + (from_left ? 0 : more)});
     row.offset = position - window.begin;
-    const auto length = static_cast<std::size_t>(state_->window);
+    const auto length = static_cast<std::size_t>(window_);
     const auto at = static_cast<std::size_t>(row.offset + more_left);  // offset of REF in dna
     if (row.offset < 0 || static_cast<std::size_t>(row.offset) + std::max(ref.size(), alt.size()) > length) {
         row.status = RowStatus::too_long;
@@ -252,9 +215,9 @@ void VariantRows::fill(VariantRow& row) const {
         row.alt_sequence.erase(0, row.alt_sequence.size() - length);
     else
         row.alt_sequence.resize(length, 'N');
-    if (state_->aligned && growth != 0) {
-        row.right_sequence = state_->reference.fetch({contig.name, window.begin - more, position}) + alt +
-                             state_->reference.fetch({contig.name, end, window.end});
+    if (aligned_ && growth != 0) {
+        row.right_sequence = reference_.fetch({contig.name, window.begin - more, position}) + alt +
+                             reference_.fetch({contig.name, end, window.end});
         row.right_sequence.erase(0, row.right_sequence.size() - length);
     }
     row.window_begin = window.begin;
@@ -268,40 +231,38 @@ void VariantRows::fill(VariantRow& row) const {
     row.status = status_of(row.ref_sequence, padded, row.alt_sequence);
 }
 
-void VariantRows::count_fit(const VariantRow& row) {
+void VariantRows::settle(const VariantRow& row) {
     using genome::Fit;
+    ++rows_;
     const Fit fit = row.status == RowStatus::no_contig  ? Fit::unknown_contig
                     : row.status == RowStatus::past_end ? Fit::past_end
                                                         : Fit::inside;
-    state_->fit.add({row.contig, row.position, row.position + std::ssize(row.ref)}, fit, state_->reference);
-    state_->fit.ref_mismatch += row.status == RowStatus::ref_mismatch ? 1 : 0;
-}
-
-void VariantRows::settle(const VariantRow& row) {
-    ++state_->rows;
-    count_fit(row);
+    fit_.add({row.contig, row.position, row.position + std::ssize(row.ref)}, fit, reference_);
+    fit_.ref_mismatch += row.status == RowStatus::ref_mismatch ? 1 : 0;
     if (is_scored(row.status)) return;
-    ++state_->not_scored[row.status];
-    if (state_->strict) {
-        throw InputError(place_of(row) + " " + reason(row.status) + " (--strict)", state_->reader.path(),
-                         row.line);
+    ++not_scored_[row.status];
+    if (strict_) {
+        throw InputError(
+            fmt::format("record {} ({}:{} {}>{}) {} (--strict)", row.record, row.contig, row.position + 1,
+                        row.ref.substr(0, 20), row.alt.substr(0, 20), reason(row.status)),
+            reader_.path(), row.line);
     }
 }
 
 void VariantRows::report(bool part, bool skip_invalid) const {
-    const std::string path = state_->reader.path().string();
-    const auto missing = state_->not_scored.find(RowStatus::no_contig);
-    if (!part && state_->rows > 0 && missing != state_->not_scored.end() && missing->second == state_->rows) {
+    const std::string path = reader_.path().string();
+    const auto missing = not_scored_.find(RowStatus::no_contig);
+    if (!part && rows_ > 0 && missing != not_scored_.end() && missing->second == rows_) {
         throw InputError("none of its contigs is in the reference; give a reference of the same assembly",
-                         state_->reader.path());
+                         reader_.path());
     }
-    for (const auto& [status, count] : state_->not_scored) {
-        const bool other = status == RowStatus::ref_mismatch && count == state_->rows;
-        log_warning("{}: {} of {} rows are {} and have no scores{}", path, count, state_->rows,
-                    to_string(status), other ? "; is it of another assembly than the FASTA?" : "");
+    for (const auto& [status, count] : not_scored_) {
+        const bool other = status == RowStatus::ref_mismatch && count == rows_;
+        log_warning("{}: {} of {} rows are {} and have no scores{}", path, count, rows_, to_string(status),
+                    other ? "; is it of another assembly than the FASTA?" : "");
     }
-    if (!part) genome::require_assembly(state_->fit, state_->reference, path, "variants", skip_invalid);
-    if (state_->rows == 0) log_warning("{}: holds no variants; the output holds none either", path);
+    if (!part) genome::require_assembly(fit_, reference_, path, "variants", skip_invalid);
+    if (rows_ == 0) log_warning("{}: holds no variants; the output holds none either", path);
 }
 
 std::int64_t count_variant_rows(const std::filesystem::path& variants) {

@@ -3,13 +3,16 @@
 #pragma once
 
 #include "bigbird/genome/reference/reference_genome.hpp"
+#include "bigbird/genome/regions/assembly_fit.hpp"
 #include "bigbird/genome/regions/variant_reader.hpp"
 #include "bigbird/rows/row.hpp"
 #include "bigbird/rows/window.hpp"
 
+#include <cstddef>
 #include <cstdint>
 #include <filesystem>
 #include <functional>
+#include <map>
 #include <memory>
 #include <optional>
 #include <span>
@@ -78,10 +81,11 @@ public:
     VariantRows(const std::filesystem::path& variants, const genome::ReferenceGenome& reference,
                 std::int64_t window, bool strict, const TssIndex* tss = nullptr, BeginOf begin_of = {},
                 bool aligned = false);
-    ~VariantRows();
 
     /// See genome::VariantReader::keep_records().
-    std::shared_ptr<genome::VariantHeader> keep_records(std::span<const std::string> lines);
+    std::shared_ptr<genome::VariantHeader> keep_records(std::span<const std::string> lines) {
+        return reader_.keep_records(lines);
+    }
     /// Returns the next row, or nullopt at the end. The row has no sequences yet, and its status reflects
     /// only the record.
     std::optional<VariantRow> next();
@@ -94,10 +98,18 @@ public:
     void report(bool part = false, bool skip_invalid = false) const;
 
 private:
-    void count_fit(const VariantRow& row);
-
-    struct State;
-    std::unique_ptr<State> state_;
+    genome::VariantReader reader_;
+    const genome::ReferenceGenome& reference_;
+    std::int64_t window_;
+    bool strict_;
+    const TssIndex* tss_;
+    BeginOf begin_of_;
+    bool aligned_;
+    std::shared_ptr<const genome::Variant> variant_;  ///< record whose alleles are being returned
+    std::size_t next_alt_ = 0;
+    std::int64_t rows_ = 0;
+    std::map<RowStatus, std::int64_t> not_scored_;
+    genome::AssemblyFit fit_;
 };
 
 /// Counts the rows by reading the file once.

@@ -18,6 +18,10 @@ struct WindowBounds {
     std::int64_t size() const { return end - begin; }
     bool operator==(const WindowBounds&) const = default;
 };
+/// The bounds of a window of `size` bases around a base, as in genome::window_around.
+constexpr WindowBounds centred_bounds(std::int64_t size) {
+    return {-(size / 2), size - size / 2};
+}
 /// Maximum number of bases that a model reads at once: more than any network here can read, but little
 /// memory.
 constexpr std::int64_t longest_window = std::int64_t{1} << 24;

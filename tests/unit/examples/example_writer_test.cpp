@@ -13,24 +13,13 @@ using namespace bigbird::rows;
 using namespace bigbird::examples;
 namespace fs = std::filesystem;
 
-namespace {
-
-ExampleRow bin(std::int64_t begin, std::int64_t end, Split split) {
-    ExampleRow row;
-    row.where = genome::Interval{"1", begin, end};
-    row.split = split;
-    return row;
-}
-
-}  // namespace
-
 DOCTEST_TEST_CASE("example_writer: counts rows by split and says them in the manifest") {
     const testing::TempDir folder;
     ExampleWriter writer(folder.path(), Task::chromatin, {-4, 4}, 1);
     const std::vector<std::uint8_t> yes{1};
-    writer.add(bin(0, 8, Split::test), yes);
-    writer.add(bin(8, 16, Split::train), yes);
-    writer.add(bin(16, 24, Split::test), yes);
+    writer.add({.where = {"1", 0, 8}, .split = Split::test}, yes);
+    writer.add({.where = {"1", 8, 16}, .split = Split::train}, yes);
+    writer.add({.where = {"1", 16, 24}, .split = Split::test}, yes);
     DOCTEST_CHECK(writer.rows() == 3);
     DOCTEST_CHECK(writer.rows(Split::test) == 2);
     writer.finish(LabelTable({{"TF", "A", -1}}), {{"contigs", {{{"name", "1"}, {"length", 24}}}}});

@@ -19,23 +19,13 @@ namespace fs = std::filesystem;
 
 namespace {
 
-ExampleRow row_of(const std::string& contig, std::int64_t begin, std::int64_t end, const std::string& name,
-                  Strand strand, Split split) {
-    ExampleRow row;
-    row.where = genome::Interval{contig, begin, end};
-    row.name = name;
-    row.strand = strand;
-    row.split = split;
-    return row;
-}
-
 void write_promoters(const fs::path& folder) {
     fs::create_directory(folder);
     ExampleWriter writer(folder, Task::promoter, {-4, 2}, 1);
     const std::vector<std::uint8_t> yes{1}, no{0};
-    writer.add(row_of("22", 100, 101, "P", Strand::reverse, Split::test), yes);
-    writer.add(row_of("22", 100, 101, "P.negative", Strand::reverse, Split::test), no, false);
-    writer.add(row_of("X", 3, 4, "Q", Strand::forward, Split::train), yes);
+    writer.add({{"22", 100, 101}, "P", Strand::reverse, Split::test}, yes);
+    writer.add({{"22", 100, 101}, "P.negative", Strand::reverse, Split::test}, no, false);
+    writer.add({{"X", 3, 4}, "Q", Strand::forward, Split::train}, yes);
     TwoBitWriter store(folder / "sequences.2bit", {"0", "1", "2"}, false);
     store.add("0", "ACGTNA");
     store.add("1", "CCCCCC");
@@ -52,9 +42,9 @@ void write_bins(const fs::path& folder) {
     labels.set(0, 0);
     labels.set(1, 0);
     labels.set(1, 8);
-    writer.add(row_of("1", 0, 2, ".", Strand::none, Split::train), labels.row(0));
-    writer.add(row_of("1", 2, 4, ".", Strand::none, Split::validation), labels.row(1));
-    writer.add(row_of("2", 4, 6, ".", Strand::none, Split::train), labels.row(2));
+    writer.add({.where = {"1", 0, 2}, .split = Split::train}, labels.row(0));
+    writer.add({.where = {"1", 2, 4}, .split = Split::validation}, labels.row(1));
+    writer.add({.where = {"2", 4, 6}, .split = Split::train}, labels.row(2));
     TwoBitWriter store(folder / "sequences.2bit", {"1", "2"}, false);
     store.add("1", "ACGTACGT");
     store.add("2", "TTTTTTTT");
@@ -116,7 +106,7 @@ DOCTEST_TEST_CASE(
         return testing::message_of<InputError>([&] { ExampleSet::load(folder / "c"); });
     };
     fs::create_directory(folder / "c");
-    DOCTEST_CHECK(message().find("is no folder of examples: it holds no manifest.json") != std::string::npos);
+    DOCTEST_CHECK(testing::holds(message(), "is no folder of examples: it holds no manifest.json"));
     const auto fresh = [&] {
         fs::remove_all(folder / "c");
         write_bins(folder / "c");
@@ -125,18 +115,16 @@ DOCTEST_TEST_CASE(
     Json manifest = read_json(folder / "c/manifest.json");
     manifest["format_version"] = 99;
     write_json(folder / "c/manifest.json", manifest, Overwrite::allow);
-    DOCTEST_CHECK(
-        message().find("manifest.json: is of another version of the format; make the examples again") !=
-        std::string::npos);
+    DOCTEST_CHECK(testing::holds(
+        message(), "manifest.json: is of another version of the format; make the examples again"));
     fresh();
     testing::write_file(folder / "c/sequences.bed", "1\t0\t2\ttrain\n");
-    DOCTEST_CHECK(message().find("labels.npy: is not the label matrix of 1 rows and 9 labels") !=
-                  std::string::npos);
+    DOCTEST_CHECK(testing::holds(message(), "labels.npy: is not the label matrix of 1 rows and 9 labels"));
     testing::write_file(folder / "c/sequences.bed", "1\t0\t2\tlearn\n");
-    DOCTEST_CHECK(message().find("sequences.bed:1: 'learn' is no split") != std::string::npos);
+    DOCTEST_CHECK(testing::holds(message(), "sequences.bed:1: 'learn' is no split"));
     fresh();
     testing::write_file(folder / "c/sequences.bed", "1\t0\t2\ttrain\n1\t2\t4\ttrain\n3\t4\t6\ttrain\n");
-    DOCTEST_CHECK(message().find("sequences.2bit: lacks contig '3'") != std::string::npos);
+    DOCTEST_CHECK(testing::holds(message(), "sequences.2bit: lacks contig '3'"));
 }
 
 DOCTEST_TEST_CASE("examples: named pipes in place of files are refused, and not waited for") {

@@ -83,25 +83,21 @@ DOCTEST_TEST_CASE("labelled bins: an older folder and a damaged one are refused"
     genome.build(examples::BinChoice::any, "e");
     const auto folder = genome.folder / "e";
     write_file(folder / "bins.bed", "c\t0\t1601\ttrain\n");
-    DOCTEST_CHECK(message_of<InputError>([&] {
-                      LabelledBins::load(folder);
-                  }).find("has coordinates that are no whole bins of 200 bases") != std::string::npos);
+    DOCTEST_CHECK(testing::holds(message_of<InputError>([&] { LabelledBins::load(folder); }),
+                                 "has coordinates that are no whole bins of 200 bases"));
     write_file(folder / "bins.bed", "c\t0\t1600\ttrain\n");
-    DOCTEST_CHECK(message_of<InputError>([&] {
-                      LabelledBins::load(folder);
-                  }).find("is not the label matrix of 8 rows") != std::string::npos);
+    DOCTEST_CHECK(testing::holds(message_of<InputError>([&] { LabelledBins::load(folder); }),
+                                 "is not the label matrix of 8 rows"));
     const std::string manifest = testing::read_file(folder / "manifest.json");
     for (const char* other : {"7", "[]", "{}", R"({"parameters": 7})", R"({"parameters": {"bin": "200"}})"}) {
         write_file(folder / "manifest.json", other);
-        DOCTEST_CHECK(message_of<InputError>([&] {
-                          LabelledBins::load(folder);
-                      }).find("does not say how many bases a bin has") != std::string::npos);
+        DOCTEST_CHECK(testing::holds(message_of<InputError>([&] { LabelledBins::load(folder); }),
+                                     "does not say how many bases a bin has"));
     }
     write_file(folder / "manifest.json", manifest);
     std::filesystem::remove(folder / "bins.bed");
-    DOCTEST_CHECK(message_of<InputError>([&] {
-                      LabelledBins::load(folder);
-                  }).find("holds no labels of whole stretches of bins") != std::string::npos);
+    DOCTEST_CHECK(testing::holds(message_of<InputError>([&] { LabelledBins::load(folder); }),
+                                 "holds no labels of whole stretches of bins"));
     DOCTEST_REQUIRE(::mkfifo((folder / "bins.bed").c_str(), 0600) == 0);
     DOCTEST_CHECK(message_of<InputError>([&] { LabelledBins::load(folder); }) ==
                   (folder / "bins.bed").string() + ": is a pipe, a file is needed");
@@ -112,8 +108,6 @@ DOCTEST_TEST_CASE("labelled bins: a stretch that is longer than any contig is re
     genome.build(examples::BinChoice::any, "e");
     write_file(genome.folder / "e/bins.bed",
                "c\t0\t9223372036854775800\ttrain\nc\t0\t9223372036854775800\ttrain\n");
-    DOCTEST_CHECK(message_of<InputError>([&] {
-                      LabelledBins::load(genome.folder / "e");
-                  }).find("bins.bed:1: has coordinates that are no whole bins of 200 bases") !=
-                  std::string::npos);
+    DOCTEST_CHECK(testing::holds(message_of<InputError>([&] { LabelledBins::load(genome.folder / "e"); }),
+                                 "bins.bed:1: has coordinates that are no whole bins of 200 bases"));
 }

@@ -75,8 +75,8 @@ DOCTEST_TEST_CASE("deepsea_labels: a name's parts, without no-break spaces") {
 DOCTEST_TEST_CASE("deepsea_labels: the listing tells labels of one name apart") {
     const std::string listing = label_listing(deepsea_labels());
     DOCTEST_CHECK(std::count(listing.begin(), listing.end(), '\n') == 920);
-    DOCTEST_CHECK(listing.find("0\t000_8988T_DNase_None\tDHS\t8988T\tDNase\tNone\t8988T|DNase|None\t.\n") !=
-                  std::string::npos);
+    DOCTEST_CHECK(bigbird::testing::holds(
+        listing, "0\t000_8988T_DNase_None\tDHS\t8988T\tDNase\tNone\t8988T|DNase|None\t.\n"));
     const LabelTable mine({{"TF", "a", 3}, {"TF", "a", -1}});
     DOCTEST_CHECK(label_listing(mine) ==
                   "index\tid\tgroup\tcell\tassay\ttreatment\tname\tpositives\n"

@@ -44,12 +44,12 @@ DOCTEST_TEST_CASE("label_table: faults are named with file and line") {
         return testing::message_of<InputError>([&] { LabelTable::read(folder / "l.tsv"); });
     };
     const std::string head = "index\tgroup\tname\tpositives\n";
-    DOCTEST_CHECK(message("name\n").find("l.tsv:1: is no table of labels") != std::string::npos);
-    DOCTEST_CHECK(message(head + "0\tTF\tA\t1\n2\tTF\tB\t1\n").find("l.tsv:3: index '2' where 1 comes") !=
-                  std::string::npos);
-    DOCTEST_CHECK(message(head + "0\tTF\tA\tmany\n").find("l.tsv:2: positives 'many'") != std::string::npos);
-    DOCTEST_CHECK(message(head + "0\tTF\n").find("l.tsv:2: a label needs") != std::string::npos);
-    DOCTEST_CHECK(message(head).find("holds no labels") != std::string::npos);
+    DOCTEST_CHECK(testing::holds(message("name\n"), "l.tsv:1: is no table of labels"));
+    DOCTEST_CHECK(
+        testing::holds(message(head + "0\tTF\tA\t1\n2\tTF\tB\t1\n"), "l.tsv:3: index '2' where 1 comes"));
+    DOCTEST_CHECK(testing::holds(message(head + "0\tTF\tA\tmany\n"), "l.tsv:2: positives 'many'"));
+    DOCTEST_CHECK(testing::holds(message(head + "0\tTF\n"), "l.tsv:2: a label needs"));
+    DOCTEST_CHECK(testing::holds(message(head), "holds no labels"));
 }
 
 DOCTEST_TEST_CASE("label_table: repeated names get columns by unique id") {
@@ -81,15 +81,14 @@ DOCTEST_TEST_CASE("label_table: what is ambiguous or fits nothing is refused, an
                   "the label selection 'K562|CTCF|None' is the name of labels 1, 2; choose by index or by "
                   "unique id, as "
                   "001_K562_CTCF_None");
-    DOCTEST_CHECK(message("TF").find("is both a group and a name; write group:TF or name:TF") !=
-                  std::string::npos);
-    DOCTEST_CHECK(message("6").find("is outside the labels 0-5") != std::string::npos);
+    DOCTEST_CHECK(testing::holds(message("TF"), "is both a group and a name; write group:TF or name:TF"));
+    DOCTEST_CHECK(testing::holds(message("6"), "is outside the labels 0-5"));
     DOCTEST_CHECK(message("3-1") ==
                   "the label selection '3-1' runs backwards; write the smaller index first");
-    DOCTEST_CHECK(message("CTCF").find("fits no label") != std::string::npos);
-    DOCTEST_CHECK(message("").find("fits no label") != std::string::npos);
-    DOCTEST_CHECK(message("ctcf").find("the nearest are 'K562|CTCF|None'") != std::string::npos);
-    DOCTEST_CHECK(message("ctcf").find("'bigbird-dna info --labels MODEL' lists all") != std::string::npos);
+    DOCTEST_CHECK(testing::holds(message("CTCF"), "fits no label"));
+    DOCTEST_CHECK(testing::holds(message(""), "fits no label"));
+    DOCTEST_CHECK(testing::holds(message("ctcf"), "the nearest are 'K562|CTCF|None'"));
+    DOCTEST_CHECK(testing::holds(message("ctcf"), "'bigbird-dna info --labels MODEL' lists all"));
 }
 
 DOCTEST_TEST_CASE("label_table: a name goes before an index, and may hold commas") {

@@ -73,7 +73,7 @@ DOCTEST_TEST_CASE("region_rows: rows without a summit, where summits are asked f
     DOCTEST_CHECK(reader.next()->window.begin == 2);
     DOCTEST_CHECK_FALSE(reader.next().has_value());
     reader.report();
-    DOCTEST_CHECK(log.text().find("1 of 2 rows name no summit") != std::string::npos);
+    DOCTEST_CHECK(testing::holds(log.text(), "1 of 2 rows name no summit"));
 }
 
 DOCTEST_TEST_CASE("region_rows: rows without bases are said") {
@@ -85,7 +85,7 @@ DOCTEST_TEST_CASE("region_rows: rows without bases are said") {
     while (reader.next()) {
     }
     reader.report();
-    DOCTEST_CHECK(log.text().find("1 of 2 rows are empty (their start is their end)") != std::string::npos);
+    DOCTEST_CHECK(testing::holds(log.text(), "1 of 2 rows are empty (their start is their end)"));
 }
 
 DOCTEST_TEST_CASE("region_rows: a row whose last bin hangs over the contig's end is padded") {
@@ -123,9 +123,9 @@ DOCTEST_TEST_CASE("region_rows: rows longer than their window are counted and sa
         return log.text();
     };
     RegionOptions options = options_of(-2, 2);
-    DOCTEST_CHECK(said(options).find("r.bed: 2 of 3 rows are longer than the model's window of 4 bases, "
-                                     "around their middle only; --tile scores all of a row\n") !=
-                  std::string::npos);
+    DOCTEST_CHECK(testing::holds(said(options),
+                                 "r.bed: 2 of 3 rows are longer than the model's window of 4 bases, "
+                                 "around their middle only; --tile scores all of a row\n"));
     options.tile = 4;
     DOCTEST_CHECK(said(options).empty());
 }
@@ -148,13 +148,12 @@ DOCTEST_TEST_CASE("region_rows: what is not on the reference is an error with fi
     const auto message = [](const std::string& bed) {
         return testing::message_of<InputError>([&] { read_rows(bed, options_of(-2, 2)); });
     };
-    DOCTEST_CHECK(message("1\t1\t2\n9\t1\t2\n")
-                      .find("r.bed:2: contig '9' is not in the reference; give regions of the same "
-                            "assembly, or --skip-invalid to mark such rows and go on") != std::string::npos);
-    DOCTEST_CHECK(message("chr2\t1\t11\n")
-                      .find("r.bed:1: end 11 lies past the end of contig '2', which has 10 bases") !=
-                  std::string::npos);
-    DOCTEST_CHECK(message("1\t5\t2\n").find("r.bed:1: ") != std::string::npos);
+    DOCTEST_CHECK(testing::holds(message("1\t1\t2\n9\t1\t2\n"),
+                                 "r.bed:2: contig '9' is not in the reference; give regions of the same "
+                                 "assembly, or --skip-invalid to mark such rows and go on"));
+    DOCTEST_CHECK(testing::holds(message("chr2\t1\t11\n"),
+                                 "r.bed:1: end 11 lies past the end of contig '2', which has 10 bases"));
+    DOCTEST_CHECK(testing::holds(message("1\t5\t2\n"), "r.bed:1: "));
 }
 
 DOCTEST_TEST_CASE("region_rows: with skip_invalid such rows are marked, in their place") {

@@ -75,14 +75,13 @@ DOCTEST_TEST_CASE("score_table: faults are named with file and line") {
             }
         });
     };
-    DOCTEST_CHECK(message("##x=y\nchr1\t1\t2\n").find("s.tsv:2: is no score table") != std::string::npos);
-    DOCTEST_CHECK(message("").find("is no score table") != std::string::npos);
+    DOCTEST_CHECK(testing::holds(message("##x=y\nchr1\t1\t2\n"), "s.tsv:2: is no score table"));
+    DOCTEST_CHECK(testing::holds(message(""), "is no score table"));
+    DOCTEST_CHECK(testing::holds(message(head + "1\t1\t2\t.\t.\t.\tok\t0\n"),
+                                 "s.tsv:2: has 8 columns where the header has 9"));
     DOCTEST_CHECK(
-        message(head + "1\t1\t2\t.\t.\t.\tok\t0\n").find("s.tsv:2: has 8 columns where the header has 9") !=
-        std::string::npos);
-    DOCTEST_CHECK(message("chrom,start,end,name,score,strand,status,n_fraction,A\n1,1,2,\"a,,,ok,0,1\n")
-                      .find("s.tsv:2: has a quote that does not end on the line") != std::string::npos);
-    DOCTEST_CHECK(
-        message(head + "1\t1\t2\t.\t.\t.\tok\t0\thigh\n").find("s.tsv:2: score 'high' in column A") !=
-        std::string::npos);
+        testing::holds(message("chrom,start,end,name,score,strand,status,n_fraction,A\n1,1,2,\"a,,,ok,0,1\n"),
+                       "s.tsv:2: has a quote that does not end on the line"));
+    DOCTEST_CHECK(testing::holds(message(head + "1\t1\t2\t.\t.\t.\tok\t0\thigh\n"),
+                                 "s.tsv:2: score 'high' in column A"));
 }

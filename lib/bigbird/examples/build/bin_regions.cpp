@@ -4,7 +4,6 @@
 #include "bigbird/core/error.hpp"
 #include "bigbird/core/interrupt.hpp"
 #include "bigbird/core/log.hpp"
-#include "bigbird/examples/build/chromatin_bins.hpp"
 #include "bigbird/examples/example_format.hpp"
 #include "bigbird/examples/example_writer.hpp"
 
@@ -158,6 +157,46 @@ Json BinRegions::inputs() const {
     add_regions(inputs, "include", options_.include);
     add_regions(inputs, "exclude", options_.exclude);
     return inputs;
+}
+
+void mark_covered_bins(std::span<const genome::Span> covered, std::int64_t size, std::int64_t count,
+                       const std::function<void(std::int64_t)>& mark) {
+    std::int64_t bin = -1, bases = 0;
+    const auto close = [&] {
+        if (bin >= 0 && bin < count && 2 * bases > size) mark(bin);
+    };
+    for (const genome::Span& span : covered) {
+        for (std::int64_t next = span.begin / size; next * size < span.end; ++next) {
+            if (next != bin) {
+                close();
+                bin = next;
+                bases = 0;
+            }
+            bases += std::min(span.end, (next + 1) * size) - std::max(span.begin, next * size);
+        }
+    }
+    close();
+}
+
+NCounter::NCounter(std::string_view dna) : length_(std::ssize(dna)), runs_(runs_of_n(dna)) {
+    std::int64_t sum = 0;
+    for (const genome::Span& run : runs_) {
+        sums_.push_back(sum);
+        sum += run.end - run.begin;
+    }
+}
+
+std::int64_t NCounter::before(std::int64_t position) const {
+    const auto after = std::ranges::upper_bound(runs_, position, {}, &genome::Span::begin);
+    if (after == runs_.begin()) return 0;
+    const auto last = static_cast<std::size_t>(after - runs_.begin()) - 1;
+    return sums_[last] + std::min(position, runs_[last].end) - runs_[last].begin;
+}
+
+std::int64_t NCounter::count(std::int64_t begin, std::int64_t end) const {
+    const std::int64_t first = std::clamp<std::int64_t>(begin, 0, length_),
+                       last = std::clamp<std::int64_t>(end, 0, length_);
+    return before(last) - before(first) + (end - begin) - (last - first);
 }
 
 void KeptSequence::keep(std::int64_t begin, std::int64_t end) {

@@ -16,6 +16,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace bigbird::examples {
@@ -85,6 +86,27 @@ private:
     std::unique_ptr<genome::ReferenceGenome> reference_;
     HoldOuts hold_outs_;
     std::optional<genome::IntervalSet> include_, exclude_;
+};
+
+/// Calls mark(i), ascending, for each bin [i * size, (i + 1) * size) with i < count of which more than half
+/// is covered. `covered` are sorted spans that neither overlap nor touch. Takes time proportional to the
+/// number of overlapped bins.
+void mark_covered_bins(std::span<const genome::Span> covered, std::int64_t size, std::int64_t count,
+                       const std::function<void(std::int64_t)>& mark);
+
+/// Counts N in windows of one sequence. Const calls are thread-safe.
+class NCounter {
+public:
+    explicit NCounter(std::string_view dna);
+    /// N in [begin, end); positions beyond the sequence count as N.
+    std::int64_t count(std::int64_t begin, std::int64_t end) const;
+
+private:
+    std::int64_t before(std::int64_t position) const;
+
+    std::int64_t length_;
+    std::vector<genome::Span> runs_;
+    std::vector<std::int64_t> sums_;  ///< N in the runs before each
 };
 
 /// A contig's sequence in the kept intervals, N elsewhere.

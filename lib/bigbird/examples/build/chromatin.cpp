@@ -8,7 +8,6 @@
 #include "bigbird/core/progress.hpp"
 #include "bigbird/core/rng.hpp"
 #include "bigbird/examples/bit_matrix.hpp"
-#include "bigbird/examples/build/chromatin_bins.hpp"
 #include "bigbird/examples/build/sheet.hpp"
 #include "bigbird/examples/example_format.hpp"
 #include "bigbird/examples/example_writer.hpp"
@@ -27,11 +26,10 @@ namespace fs = std::filesystem;
 namespace {
 
 using genome::Interval;
-using genome::IntervalSet;
 
 /// The peaks of a label on the reference.
 struct Peaks {
-    IntervalSet set;
+    genome::IntervalSet set;
     genome::AssemblyFit fit;
     std::vector<Json> checksums;  ///< checksums of its files
 };
@@ -46,29 +44,20 @@ Peaks read_peaks(const genome::ReferenceGenome& reference, const std::vector<fs:
         peaks.fit += bed.fit;
         peaks.checksums.push_back(checksum_of_input(path));
     }
-    peaks.set = IntervalSet(intervals);
+    peaks.set = genome::IntervalSet(intervals);
     return peaks;
 }
 
-/// The bins of one contig that become rows.
-struct ContigRows {
-    std::vector<std::int64_t> bins;
-    std::vector<SplitWindow> windows;
-};
-
-/// bins.bed and bins.npy.
-struct BinWriters {
-    StretchWriter stretches;
-    BitRowsWriter matrix;
-};
-
 class ChromatinBuilder {
 public:
-    ChromatinBuilder(const ChromatinOptions& options, fs::path folder)
+    ChromatinBuilder(const ChromatinOptions& options, const fs::path& folder)
         : options_(options),
-          folder_(std::move(folder)),
           regions_(options),
-          files_(read_peak_files(options.peaks)) {}
+          files_(read_peak_files(options.peaks)),
+          store_(store_of_contigs(folder, reference())),
+          writer_(folder, Task::chromatin, rows::centred_bounds(options.window), files_.size()),
+          stretches_(folder, options.bin),
+          matrix_(folder / bins_matrix_name, files_.size()) {}
 
     void build() {
         read_all_peaks();
@@ -76,28 +65,27 @@ public:
             regions_.choose_missing_hold_outs(
                 [this](const std::string& contig) { return has_peaks(contig); });
         }
-        TwoBitWriter store = store_of_contigs(folder_, reference());
-        const rows::WindowBounds bounds{-(options_.window / 2), options_.window - options_.window / 2};
-        ExampleWriter writer(folder_, Task::chromatin, bounds, files_.size());
-        BinWriters bins{{folder_, options_.bin}, {folder_ / bins_matrix_name, files_.size()}};
         Progress progress("label bins", "contigs", std::ssize(reference().contigs()));
         std::int64_t done = 0;
         for (const genome::Contig& contig : reference().contigs()) {
             stop_if_asked();
-            build_contig(contig, writer, bins, store);
+            build_contig(contig);
             progress.update(++done);
         }
         progress.finish();
-        if (!writer.any_label()) {
+        if (!writer_.any_label()) {
             throw InputError(
                 "no bin has a label: none of the peaks covers more than half of a bin that --include, "
                 "--exclude and --max-n-fraction admit");
         }
-        store.finish();
-        bins.stretches.finish();
-        bins.matrix.finish();
-        writer.finish(label_table(), details());
-        report(writer);
+        store_.finish();
+        stretches_.finish();
+        matrix_.finish();
+        std::vector<rows::Label> labels;
+        for (const LabelPeaks& file : files_)
+            labels.push_back({file.group, file.name});
+        writer_.finish(rows::LabelTable(std::move(labels)), details());
+        report();
     }
 
 private:
@@ -160,7 +148,9 @@ private:
             [](std::uint8_t x, std::uint8_t y) { return (x & y) != 0; });
     }
 
-    ContigRows choose_rows(const genome::Contig& contig, const BitRows& labels, const NCounter& n) {
+    /// The bins of a contig that become rows.
+    std::vector<std::int64_t> choose_rows(const genome::Contig& contig, const BitRows& labels,
+                                          const NCounter& n) {
         const std::vector<std::uint8_t> mask = row_making_labels();
         const auto most_n =
             static_cast<std::int64_t>(options_.max_n_fraction * static_cast<double>(options_.window));
@@ -180,101 +170,82 @@ private:
             (wanted ? chosen : unlabelled).push_back(bin);
         }
         draw_negatives(contig, unlabelled, chosen);
-        ContigRows rows;
-        for (const std::int64_t bin : chosen) {
-            const Interval where = regions_.place_of(contig.name, bin);
-            rows.bins.push_back(bin);
-            rows.windows.push_back({genome::window_around(where, options_.window), regions_.split_of(where)});
-        }
-        return rows;
+        return chosen;
     }
 
     /// Adds bins of `unlabelled` to `chosen`, as many as the ratio requires, in order.
     void draw_negatives(const genome::Contig& contig, std::vector<std::int64_t>& unlabelled,
                         std::vector<std::int64_t>& chosen) const {
         const Rng stream = Rng(options_.seed).split("negatives").split(contig.name);
-        std::sort(unlabelled.begin(), unlabelled.end(), [&](std::int64_t a, std::int64_t b) {
-            return stream.split(static_cast<std::uint64_t>(a)).key() <
-                   stream.split(static_cast<std::uint64_t>(b)).key();
+        std::ranges::sort(unlabelled, {}, [&](std::int64_t bin) {
+            return stream.split(static_cast<std::uint64_t>(bin)).key();
         });
         const auto wanted =
             static_cast<std::size_t>(std::llround(options_.negatives * static_cast<double>(chosen.size())));
         unlabelled.resize(std::min(unlabelled.size(), wanted));
         chosen.insert(chosen.end(), unlabelled.begin(), unlabelled.end());
-        std::sort(chosen.begin(), chosen.end());
+        std::ranges::sort(chosen);
     }
 
     /// Adds all bins that --include and --exclude allow, regardless of labels and N.
-    std::int64_t add_bins(const genome::Contig& contig, const BitRows& labels, BinWriters& bins,
-                          KeptSequence& sequence) const {
+    std::int64_t add_bins(const genome::Contig& contig, const BitRows& labels, KeptSequence& sequence) {
         std::int64_t added = 0;
         for (std::size_t i = 0; i < labels.rows(); ++i) {
             const Interval where = regions_.place_of(contig.name, static_cast<std::int64_t>(i));
             if (!regions_.admits(where)) continue;
-            bins.stretches.add(contig.name, static_cast<std::int64_t>(i), regions_.split_of(where));
-            bins.matrix.append(labels.row(i));
+            stretches_.add(contig.name, static_cast<std::int64_t>(i), regions_.split_of(where));
+            matrix_.append(labels.row(i));
             sequence.keep(where.begin, where.end);
             ++added;
         }
         return added;
     }
 
-    void build_contig(const genome::Contig& contig, ExampleWriter& writer, BinWriters& bins,
-                      TwoBitWriter& store) {
+    void build_contig(const genome::Contig& contig) {
         if (options_.bins == BinChoice::any && !has_peaks(contig.name)) return;
         const std::int64_t count = contig.length / options_.bin;
         const BitRows labels = label_bins(contig.name, count);
         const std::string dna = reference().fetch({contig.name, 0, contig.length});
-        const ContigRows rows = choose_rows(contig, labels, NCounter(dna));
-        const std::vector<bool> kept = without_shared_windows(rows.windows);
+        const std::vector<std::int64_t> rows = choose_rows(contig, labels, NCounter(dna));
+        std::vector<SplitWindow> windows;
+        for (const std::int64_t bin : rows) {
+            const Interval where = regions_.place_of(contig.name, bin);
+            windows.push_back({genome::window_around(where, options_.window), regions_.split_of(where)});
+        }
+        const std::vector<bool> kept = without_shared_windows(windows);
         KeptSequence sequence(dna);
-        std::int64_t written = add_bins(contig, labels, bins, sequence);
+        std::int64_t written = add_bins(contig, labels, sequence);
         sequence.restart();
-        for (std::size_t i = 0; i < rows.bins.size(); ++i) {
-            if (!kept[i]) {
-                ++left_out_shared_;
-                continue;
-            }
-            sequence.keep(rows.windows[i].window.begin, rows.windows[i].window.end);
-            ExampleRow row;
-            row.where = regions_.place_of(contig.name, rows.bins[i]);
-            row.split = rows.windows[i].split;
-            writer.add(row, labels.row(static_cast<std::size_t>(rows.bins[i])));
+        left_out_shared_ += std::ranges::count(kept, false);
+        for (std::size_t i = 0; i < rows.size(); ++i) {
+            if (!kept[i]) continue;
+            sequence.keep(windows[i].window.begin, windows[i].window.end);
+            writer_.add({.where = regions_.place_of(contig.name, rows[i]), .split = windows[i].split},
+                        labels.row(static_cast<std::size_t>(rows[i])));
             ++written;
         }
-        if (written > 0) store.add(contig.name, sequence.text());
+        if (written > 0) store_.add(contig.name, sequence.text());
     }
 
-    rows::LabelTable label_table() const {
-        std::vector<rows::Label> labels;
-        for (const LabelPeaks& file : files_)
-            labels.push_back({file.group, file.name, -1});
-        return rows::LabelTable(std::move(labels));
-    }
-
-    /// Warns of hold-outs without anything to evaluate.
-    static void warn_of(const ExampleWriter& writer, Split split, bool asked_for) {
-        if (!asked_for) return;
-        if (writer.rows(split) == 0) {
-            log_warning("--{} holds no bin: no row is held out by it", to_string(split));
-        } else if (!writer.tells_apart(split)) {
-            log_warning("the {} rows of {} have all the same labels, so that no AUROC can be computed",
-                        writer.rows(split), to_string(split));
-        }
-    }
-
-    void report(const ExampleWriter& writer) const {
+    void report() const {
         if (left_out_n_ > 0) {
             log_info("left out {} bins whose window has more than {:g} of N", left_out_n_,
                      options_.max_n_fraction);
         }
         if (left_out_shared_ > 0)
             log_info("left out {} bins whose window reaches into one that is held out", left_out_shared_);
-        log_info("{} bins of {} bp: {} for training, {} for validation, {} for test", writer.rows(),
-                 options_.bin, writer.rows(Split::train), writer.rows(Split::validation),
-                 writer.rows(Split::test));
-        for (const Split split : {Split::validation, Split::test})
-            warn_of(writer, split, regions_.holds_out(split));
+        log_info("{} bins of {} bp: {} for training, {} for validation, {} for test", writer_.rows(),
+                 options_.bin, writer_.rows(Split::train), writer_.rows(Split::validation),
+                 writer_.rows(Split::test));
+        for (const Split split : {Split::validation, Split::test}) {
+            if (!regions_.holds_out(split)) continue;
+            if (writer_.rows(split) == 0) {
+                log_warning("--{} holds no bin: no row is held out by it", to_string(split));
+            } else if (!writer_.tells_apart(split)) {
+                log_warning("the {} rows of {} have all the same labels, so that no AUROC can be computed",
+                            writer_.rows(split), to_string(split));
+            }
+        }
     }
 
     Json details() const {
@@ -289,24 +260,22 @@ private:
         for (std::size_t i = 0; i < peaks_.size(); ++i)
             for (const Json& checksum : peaks_[i].checksums)
                 inputs.push_back({{"role", "peaks"}, {"label", i}, {"sha256", checksum}});
-        return {{"parameters", parameters}, {"inputs", inputs}, {"contigs", describe_contigs(reference())}};
+        return {
+            {"parameters", parameters}, {"inputs", inputs}, {"contigs", contigs_json(reference().contigs())}};
     }
 
     const ChromatinOptions& options_;
-    fs::path folder_;
     BinRegions regions_;
     std::vector<LabelPeaks> files_;
+    TwoBitWriter store_;
+    ExampleWriter writer_;
+    StretchWriter stretches_;  ///< bins.bed
+    BitRowsWriter matrix_;     ///< bins.npy
     std::vector<Peaks> peaks_;
     std::int64_t left_out_n_ = 0, left_out_shared_ = 0;
 };
 
 }  // namespace
-
-BinChoice parse_bin_choice(std::string_view text) {
-    if (text == "any") return BinChoice::any;
-    if (text == "all") return BinChoice::all;
-    throw ConfigError("--bins '" + std::string(text) + "' is unknown; write any or all");
-}
 
 void ChromatinOptions::validate() const {
     if (bin < 1 || window < bin)

@@ -19,6 +19,7 @@
 #include "bigbird/rows/text_fields.hpp"
 
 #include <algorithm>
+#include <deque>
 #include <limits>
 #include <map>
 
@@ -34,107 +35,89 @@ constexpr double most_mismatches = 0.01;
 
 /// Bins, their splits and labels, in the input's order.
 struct Bins {
-    rows::LabelTable labels;
-    std::vector<genome::Interval> places;
-    std::vector<Split> splits;
+    rows::LabelTable labels{};
+    std::vector<genome::Interval> places{};
+    std::vector<Split> splits{};
     BitRows bits{0};
 };
 
-rows::LabelTable numbered(std::size_t count) {
+/// DeepSEA's labels, or label0, label1, ... for another number.
+rows::LabelTable unnamed_labels(std::size_t count) {
+    if (count == rows::deepsea_labels().size()) return rows::deepsea_labels();
     std::vector<rows::Label> labels;
     for (std::size_t i = 0; i < count; ++i)
-        labels.push_back({".", "label" + std::to_string(i), -1});
+        labels.push_back({".", "label" + std::to_string(i)});
     return rows::LabelTable(std::move(labels));
 }
 
-/// The given table; without one, DeepSEA's for 919 labels without names, else `found`.
-rows::LabelTable table_for(const std::optional<fs::path>& given, const rows::LabelTable& found, bool named) {
-    if (given) {
-        rows::LabelTable table = rows::LabelTable::read(*given);
-        if (table.size() != found.size()) {
-            throw InputError("names " + std::to_string(table.size()) + " labels, but there are " +
-                                 std::to_string(found.size()),
-                             *given);
-        }
-        return table;
+/// The table at `given`, else `found`.
+rows::LabelTable table_for(const fs::path& given, const rows::LabelTable& found) {
+    if (given.empty()) return found;
+    rows::LabelTable table = rows::LabelTable::read(given);
+    if (table.size() != found.size()) {
+        throw InputError("names " + std::to_string(table.size()) + " labels, but there are " +
+                             std::to_string(found.size()),
+                         given);
     }
-    return !named && found.size() == rows::deepsea_labels().size() ? rows::deepsea_labels() : found;
+    return table;
 }
 
-class TableReader {
-public:
-    TableReader(const ImportOptions& options, const genome::ReferenceGenome& reference)
-        : options_(options), reference_(reference), input_(options.table) {}
-
-    Bins read() {
-        read_header();
-        const HoldOuts hold_outs(reference_, options_.validation, options_.test);
-        std::string line;
-        while (input_.next(line)) {
-            if (line.empty() || line.starts_with('#')) continue;
-            add(rows::split_fields(line, '\t'), hold_outs);
-        }
-        if (bins_.places.empty()) throw InputError("holds no bins", options_.table);
-        return std::move(bins_);
+/// The labels that a table's header names.
+rows::LabelTable read_header(genome::TextInput& input) {
+    std::string line;
+    do {
+        if (!input.next(line)) throw InputError("is empty", input.path());
+    } while (line.starts_with("##"));
+    const auto fields = rows::split_fields(line, '\t');
+    const std::string_view first = fields[0].starts_with('#') ? fields[0].substr(1) : fields[0];
+    const bool head = fields.size() > 3 && (first == "chrom" || first == "chr" || first == "contig") &&
+                      fields[1] == "start" && fields[2] == "end";
+    if (!head) {
+        throw InputError(
+            "begins with no header; '#chrom start end' and the labels' names, tab-separated, are needed",
+            input.path(), input.line_number());
     }
+    std::vector<rows::Label> labels;
+    for (std::size_t i = 3; i < fields.size(); ++i)
+        labels.push_back({".", std::string(fields[i])});
+    return rows::LabelTable(std::move(labels));
+}
 
-private:
-    void read_header() {
-        std::string line;
-        do {
-            if (!input_.next(line)) throw InputError("is empty", options_.table);
-        } while (line.starts_with("##"));
+Bins read_table(const ImportOptions& options, const genome::ReferenceGenome& reference,
+                const HoldOuts& hold_outs) {
+    genome::TextInput input(options.table);
+    const auto fault = [&](const std::string& what) {
+        return InputError(what, options.table, input.line_number());
+    };
+    Bins bins{.labels = table_for(options.label_table, read_header(input))};
+    bins.bits = BitRows(bins.labels.size());
+    std::string line;
+    while (input.next(line)) {
+        if (line.empty() || line.starts_with('#')) continue;
         const auto fields = rows::split_fields(line, '\t');
-        const std::string_view first = fields[0].starts_with('#') ? fields[0].substr(1) : fields[0];
-        const bool head = fields.size() > 3 && (first == "chrom" || first == "chr" || first == "contig") &&
-                          fields[1] == "start" && fields[2] == "end";
-        if (!head) {
-            throw InputError(
-                "begins with no header; '#chrom start end' and the labels' names, tab-separated, are needed",
-                options_.table, input_.line_number());
-        }
-        std::vector<rows::Label> labels;
-        for (std::size_t i = 3; i < fields.size(); ++i)
-            labels.push_back({".", std::string(fields[i]), -1});
-        bins_.labels = table_for(options_.label_table, rows::LabelTable(std::move(labels)), true);
-        bins_.bits = BitRows(bins_.labels.size());
-        row_ = BitRows(bins_.labels.size());
-        row_.resize(1);
-    }
-
-    void add(const std::vector<std::string_view>& fields, const HoldOuts& hold_outs) {
-        const auto fault = [&](const std::string& what) {
-            return InputError(what, options_.table, input_.line_number());
-        };
-        if (fields.size() != bins_.labels.size() + 3) {
+        if (fields.size() != bins.labels.size() + 3) {
             throw fault("has " + std::to_string(fields.size()) + " columns where the header has " +
-                        std::to_string(bins_.labels.size() + 3));
+                        std::to_string(bins.labels.size() + 3));
         }
         const auto begin = parse_number<std::int64_t>(fields[1]), end = parse_number<std::int64_t>(fields[2]);
-        const auto contig = reference_.find(fields[0]);
+        const auto contig = reference.find(fields[0]);
         if (!begin || !end || *begin < 0 || *begin >= *end) throw fault("start and end are no bin");
         if (!contig) throw fault("contig '" + std::string(fields[0]) + "' is not in the reference");
-        const genome::Contig& known = reference_.contigs()[*contig];
+        const genome::Contig& known = reference.contigs()[*contig];
         if (*end > known.length) throw fault("reaches past the end of contig '" + known.name + "'");
-        row_.resize(0);
-        row_.resize(1);
-        for (std::size_t label = 0; label < bins_.labels.size(); ++label) {
+        bins.bits.resize(bins.places.size() + 1);
+        for (std::size_t label = 0; label < bins.labels.size(); ++label) {
             const std::string_view value = fields[label + 3];
             if (value != "0" && value != "1")
                 throw fault("label '" + std::string(value) + "' is neither 0 nor 1");
-            if (value == "1") row_.set(0, label);
+            if (value == "1") bins.bits.set(bins.places.size(), label);
         }
-        bins_.places.push_back({known.name, *begin, *end});
-        bins_.splits.push_back(hold_outs.split_of(bins_.places.back()));
-        bins_.bits.append(row_.row(0));
+        bins.places.push_back({known.name, *begin, *end});
+        bins.splits.push_back(hold_outs.split_of(bins.places.back()));
     }
-
-    const ImportOptions& options_;
-    const genome::ReferenceGenome& reference_;
-    genome::TextInput input_;
-    Bins bins_;
-    BitRows row_{0};
-};
+    if (bins.places.empty()) throw InputError("holds no bins", options.table);
+    return bins;
+}
 
 /// The intervals of a .mat file's rows, from the lines of --coordinates.
 std::vector<genome::Interval> places_of(Split split, std::int64_t rows, std::int64_t train_rows,
@@ -163,33 +146,21 @@ std::vector<genome::Interval> places_of(Split split, std::int64_t rows, std::int
     return places;
 }
 
-bool same_bases(std::string_view a, std::string_view b) {
-    return std::equal(
-        a.begin(), a.end(), b.begin(), b.end(),
-        [](char x, char y) { return x == y || x == 'N' || y == 'N'; });
-}
-
-std::vector<genome::Interval> read_coordinates(const fs::path& path,
-                                               const genome::ReferenceGenome& reference) {
-    std::vector<genome::Interval> lines;
-    genome::BedReader reader(path);
-    while (auto record = reader.next()) {
-        genome::Interval where = record->where;
-        genome::place(where, reference);  // contigs that the reference lacks are reported where needed
-        lines.push_back(std::move(where));
-    }
-    return lines;
-}
-
 /// Reads the .mat files' labels and compares their sequences with the reference.
 Bins read_mats(const ImportOptions& options, const genome::ReferenceGenome& reference) {
-    const std::vector<genome::Interval> lines = read_coordinates(*options.coordinates, reference);
+    std::vector<genome::Interval> lines;
+    genome::BedReader coordinates(options.coordinates);
+    while (auto record = coordinates.next()) {
+        // Contigs that the reference lacks are reported where needed.
+        genome::place(record->where, reference);
+        lines.push_back(std::move(record->where));
+    }
     Bins bins;
     std::int64_t train_rows = 0;
     for (const auto& [split, path] : options.mats) {
         DeepseaMat mat(path, rows_a_slab);
         if (bins.labels.size() == 0) {
-            bins.labels = table_for(options.label_table, numbered(mat.labels()), false);
+            bins.labels = table_for(options.label_table, unnamed_labels(mat.labels()));
             bins.bits = BitRows(mat.labels());
         } else if (bins.labels.size() != mat.labels()) {
             throw InputError("has " + std::to_string(mat.labels()) + " labels, the file before it " +
@@ -197,7 +168,7 @@ Bins read_mats(const ImportOptions& options, const genome::ReferenceGenome& refe
                              path);
         }
         if (split == Split::train) train_rows = mat.rows();
-        const auto places = places_of(split, mat.rows(), train_rows, lines, *options.coordinates);
+        const auto places = places_of(split, mat.rows(), train_rows, lines, options.coordinates);
         Progress progress("reading " + path.filename().string(), "rows", mat.rows());
         std::int64_t compared = 0, different = 0;
         for (std::int64_t begin = 0; begin < mat.rows(); begin += rows_a_slab) {
@@ -207,11 +178,13 @@ Bins read_mats(const ImportOptions& options, const genome::ReferenceGenome& refe
                 const genome::Interval& bin = places[static_cast<std::size_t>(begin) + i];
                 if (!reference.find(bin.contig)) {
                     throw InputError("contig '" + bin.contig + "' is not in the reference",
-                                     *options.coordinates);
+                                     options.coordinates);
                 }
                 const std::string here = reference.fetch(genome::window_around(bin, mat.bases()));
                 ++compared;
-                different += same_bases(here, slab.sequences[i]) ? 0 : 1;
+                const bool same = std::ranges::equal(
+                    here, slab.sequences[i], [](char a, char b) { return a == b || a == 'N' || b == 'N'; });
+                different += same ? 0 : 1;
                 bins.places.push_back(bin);
                 bins.splits.push_back(split);
                 bins.bits.append(slab.bits.row(i));
@@ -243,8 +216,8 @@ Json inputs_of(const ImportOptions& options) {
     if (!options.table.empty()) add("table", options.table);
     for (const auto& [split, path] : options.mats)
         add((std::string(to_string(split)) + ".mat").c_str(), path);
-    if (options.coordinates) add("coordinates", *options.coordinates);
-    if (options.label_table) add("labels", *options.label_table);
+    if (!options.coordinates.empty()) add("coordinates", options.coordinates);
+    if (!options.label_table.empty()) add("labels", options.label_table);
     return inputs;
 }
 
@@ -263,7 +236,7 @@ void write_placed(const ImportOptions& options, const fs::path& folder, const Bi
     for (std::size_t i = 0; i < bins.places.size(); ++i)
         windows.push_back({genome::window_around(bins.places[i], options.window), bins.splits[i]});
     std::vector<bool> kept = without_shared_windows(windows);
-    const std::int64_t left_out_shared = std::count(kept.begin(), kept.end(), false);
+    const std::int64_t left_out_shared = std::ranges::count(kept, false);
     std::int64_t left_out_n = 0;
     std::map<std::string, std::vector<std::size_t>> rows_on;
     for (std::size_t i = 0; i < kept.size(); ++i)
@@ -274,26 +247,24 @@ void write_placed(const ImportOptions& options, const fs::path& folder, const Bi
         if (found == rows_on.end()) continue;
         stop_if_asked();
         const std::string dna = reference.fetch({contig.name, 0, contig.length});
-        std::string stored(dna.size(), 'N');
+        const NCounter counter(dna);
+        KeptSequence stored(dna);
         for (const std::size_t i : found->second) {
             const genome::Interval& window = windows[i].window;
-            const auto begin = static_cast<std::size_t>(std::max<std::int64_t>(window.begin, 0));
-            const std::size_t end = std::min(static_cast<std::size_t>(window.end), dna.size());
-            const std::string_view inside = std::string_view(dna).substr(begin, end - begin);
-            const auto n = std::count(inside.begin(), inside.end(), 'N') + window.size() - std::ssize(inside);
+            const std::int64_t n = counter.count(window.begin, window.end);
             if (static_cast<double>(n) > options.max_n_fraction * static_cast<double>(window.size()) ||
                 n == window.size()) {
                 kept[i] = false;
                 ++left_out_n;
                 continue;
             }
-            stored.replace(begin, end - begin, inside);
+            stored.restart();
+            stored.keep(window.begin, window.end);
         }
-        store.add(contig.name, stored);
+        store.add(contig.name, stored.text());
     }
     store.finish();
-    const rows::WindowBounds bounds{-(options.window / 2), options.window - options.window / 2};
-    ExampleWriter writer(folder, Task::chromatin, bounds, bins.labels.size());
+    ExampleWriter writer(folder, Task::chromatin, rows::centred_bounds(options.window), bins.labels.size());
     for (std::size_t i = 0; i < kept.size(); ++i)
         if (kept[i])
             writer.add({bins.places[i], ".", genome::Strand::none, bins.splits[i]}, bins.bits.row(i));
@@ -301,13 +272,13 @@ void write_placed(const ImportOptions& options, const fs::path& folder, const Bi
     writer.finish(bins.labels,
                   {{"parameters", {{"max_n_fraction", options.max_n_fraction}, {"held_out", held_out}}},
                    {"inputs", inputs_of(options)},
-                   {"contigs", describe_contigs(reference)}});
+                   {"contigs", contigs_json(reference.contigs())}});
     say(writer, left_out_n, left_out_shared);
 }
 
 /// Writes rows with their own sequences: each is a contig of the store.
 void write_unplaced(const ImportOptions& options, const fs::path& folder) {
-    std::vector<DeepseaMat> mats;
+    std::deque<DeepseaMat> mats;
     std::vector<std::string> names;
     const auto name_of = [](Split split, std::int64_t row) {
         return std::string(to_string(split)) + "_" + std::to_string(row + 1);
@@ -320,11 +291,11 @@ void write_unplaced(const ImportOptions& options, const fs::path& folder) {
             names.push_back(name_of(split, row));
     }
     const std::int64_t bases = mats.front().bases();
-    const rows::LabelTable labels = table_for(options.label_table, numbered(mats.front().labels()), false);
+    const rows::LabelTable labels = table_for(options.label_table, unnamed_labels(mats.front().labels()));
     const bool long_offsets =
         std::ssize(names) * (bases / 4 + 300) > std::int64_t{std::numeric_limits<std::uint32_t>::max()};
     TwoBitWriter store(folder / store_name, names, long_offsets);
-    ExampleWriter writer(folder, Task::chromatin, {-(bases / 2), bases - bases / 2}, labels.size());
+    ExampleWriter writer(folder, Task::chromatin, rows::centred_bounds(bases), labels.size());
     std::int64_t left_out = 0;
     Progress progress("reading", "rows", std::ssize(names));
     for (std::size_t m = 0; m < mats.size(); ++m) {
@@ -377,8 +348,8 @@ void ImportOptions::validate() const {
     };
     require(table.empty() != mats.empty(), "give either --peaks, --table or --mat");
     require_distinct(mats);
-    require(!coordinates || !mats.empty(), "--coordinates belongs to --mat");
-    require(!references.empty() || (!mats.empty() && !coordinates),
+    require(coordinates.empty() || !mats.empty(), "--coordinates belongs to --mat");
+    require(!references.empty() || (!mats.empty() && coordinates.empty()),
             "--reference is needed, out of which windows are cut");
     require(mats.empty() || (validation.empty() && test.empty()),
             "--validation and --test do not go with --mat, whose files are splits already");
@@ -387,7 +358,7 @@ void ImportOptions::validate() const {
 
 void import_chromatin(const ImportOptions& options, const fs::path& folder) {
     options.validate();
-    if (!options.mats.empty() && !options.coordinates) {
+    if (!options.mats.empty() && options.coordinates.empty()) {
         log_info("without --coordinates the windows are the .mat files' own sequences");
         write_unplaced(options, folder);
         return;
@@ -397,7 +368,7 @@ void import_chromatin(const ImportOptions& options, const fs::path& folder) {
         write_placed(options, folder, read_mats(options, *reference), *reference, "as the .mat files");
     } else {
         const HoldOuts hold_outs(*reference, options.validation, options.test);
-        write_placed(options, folder, TableReader(options, *reference).read(), *reference,
+        write_placed(options, folder, read_table(options, *reference, hold_outs), *reference,
                      hold_outs.describe());
     }
 }

@@ -6,7 +6,6 @@
 
 #include <cstdint>
 #include <filesystem>
-#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -22,9 +21,8 @@ struct ImportOptions {
     /// The bins of the rows of .mat files (allTFs.pos.bed): train's lines first, then validation's (from line
     /// 2,200,001 if train is not given); test has the lines of chromosomes 8 and 9. Without it the windows
     /// are the files' own sequences.
-    std::optional<std::filesystem::path> coordinates;
-    std::optional<std::filesystem::path>
-        label_table;                                ///< labels.tsv; else names of the table, or DeepSEA's 919
+    std::filesystem::path coordinates;
+    std::filesystem::path label_table;              ///< labels.tsv; else names of the table, or DeepSEA's 919
     std::vector<std::filesystem::path> references;  ///< for tables and coordinates
     std::int64_t window = 8000;
     std::vector<std::string> validation, test;  ///< HoldOuts, for tables

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "bigbird/examples/build/promoters.hpp"
 
+#include "bigbird/core/check.hpp"
 #include "bigbird/core/error.hpp"
 #include "bigbird/core/interrupt.hpp"
 #include "bigbird/core/log.hpp"
@@ -10,47 +11,107 @@
 #include "bigbird/examples/hold_outs.hpp"
 #include "bigbird/examples/two_bit.hpp"
 #include "bigbird/genome/reference/contig_names.hpp"
+#include "bigbird/genome/reference/dinucleotide_shuffle.hpp"
 #include "bigbird/genome/reference/sequence.hpp"
 #include "bigbird/genome/regions/bed.hpp"
 #include "bigbird/genome/regions/chain.hpp"
 #include "bigbird/genome/text/text_output.hpp"
 
+#include <algorithm>
 #include <array>
 #include <limits>
+#include <numeric>
 #include <set>
 
 namespace bigbird::examples {
 
 namespace fs = std::filesystem;
 
+std::string make_negative(std::string_view positive, NegativeKind kind, Rng rng) {
+    BIGBIRD_EXPECTS(positive.size() >= negative_pieces, "a window needs a letter for each piece");
+    BIGBIRD_EXPECTS(kind != NegativeKind::genomic, "genomic negatives are drawn from the genome");
+    if (kind == NegativeKind::shuffled) return genome::dinucleotide_shuffle(positive, rng);
+    const auto start = [&](std::size_t piece) { return piece * positive.size() / negative_pieces; };
+    std::vector<std::size_t> chosen(negative_pieces);
+    std::iota(chosen.begin(), chosen.end(), std::size_t{0});
+    shuffle(chosen, rng);
+    chosen.resize(negative_substituted);
+    std::string filling;
+    for (const std::size_t piece : chosen)
+        filling += positive.substr(start(piece), start(piece + 1) - start(piece));
+    if (kind == NegativeKind::random_bases)
+        for (char& letter : filling)
+            letter = "ACGT"[rng.between(0, 3)];
+    std::ranges::sort(chosen);
+    std::string negative(positive);
+    std::size_t taken = 0;
+    for (const std::size_t piece : chosen) {
+        const std::size_t size = start(piece + 1) - start(piece);
+        negative.replace(start(piece), size, filling, taken, size);
+        taken += size;
+    }
+    return negative;
+}
+
+GenomicNegatives::GenomicNegatives(const genome::ReferenceGenome& reference, const rows::WindowBounds& bounds,
+                                   double max_n_fraction, const genome::IntervalSet& zone,
+                                   genome::IntervalSet avoided)
+    : reference_(reference),
+      bounds_(bounds),
+      max_n_fraction_(max_n_fraction),
+      zone_(zone.intervals()),
+      avoided_(std::move(avoided)) {
+    std::int64_t sum = 0;
+    for (const genome::Interval& interval : zone_) {
+        sum += interval.size();
+        ends_.push_back(sum);
+    }
+}
+
+GenomicNegatives::Window GenomicNegatives::draw(genome::Strand strand, Rng rng) const {
+    constexpr int most_draws = 10'000;
+    for (int i = 0; i < most_draws && !zone_.empty(); ++i) {
+        const std::int64_t drawn = rng.between(0, ends_.back() - 1);
+        const auto at = static_cast<std::size_t>(std::ranges::upper_bound(ends_, drawn) - ends_.begin());
+        const std::int64_t base = zone_[at].end - (ends_[at] - drawn);
+        const genome::Interval window = rows::window_about_tss(zone_[at].contig, base, strand, bounds_);
+        genome::Interval checked = window;
+        if (window.begin < 0 || genome::place(checked, reference_) != genome::Fit::inside ||
+            avoided_.overlaps(window))
+            continue;
+        std::string sequence = reference_.fetch(window);
+        const double n = genome::n_fraction(sequence);
+        if (n > max_n_fraction_ || n == 1.0) continue;
+        return {window.contig,
+                strand == genome::Strand::reverse ? genome::reverse_complement(sequence) : sequence, base};
+    }
+    throw ConfigError(
+        "--negatives genomic: no window without a TSS was found among the training or held-out regions; hold "
+        "out larger regions, or use shuffled");
+}
+
 namespace {
 
+using genome::BedRecord;
 using genome::Interval;
 using genome::Strand;
 
-/// A TSS base of the file.
-struct Tss {
-    Interval where;
-    std::string name, score;
-    Strand strand;
-};
-
-std::vector<Tss> read_tss(const fs::path& path) {
-    std::vector<Tss> sites;
+std::vector<BedRecord> read_tss(const fs::path& path) {
+    std::vector<BedRecord> sites;
     genome::BedReader reader(path);
-    while (const auto record = reader.next()) {
-        if (record->strand == Strand::none)
-            throw InputError("a TSS needs its strand, + or -, in column 6", path, record->line);
-        if (record->where.size() == 0)
-            throw InputError("a TSS needs at least one base: end must lie behind start", path, record->line);
-        const std::int64_t base = rows::tss_of(record->where, record->strand);
-        sites.push_back(
-            {{record->where.contig, base, base + 1}, record->name, record->score, record->strand});
+    while (auto site = reader.next()) {
+        if (site->strand == Strand::none)
+            throw InputError("a TSS needs its strand, + or -, in column 6", path, site->line);
+        if (site->where.size() == 0)
+            throw InputError("a TSS needs at least one base: end must lie behind start", path, site->line);
+        site->where.begin = rows::tss_of(site->where, site->strand);
+        site->where.end = site->where.begin + 1;
+        sites.push_back(std::move(*site));
     }
     return sites;
 }
 
-std::string bed_line(const Tss& site) {
+std::string bed_line(const BedRecord& site) {
     return site.where.contig + '\t' + std::to_string(site.where.begin) + '\t' +
            std::to_string(site.where.end) + '\t' + site.name + '\t' + site.score + '\t' +
            static_cast<char>(site.strand) + '\n';
@@ -58,36 +119,25 @@ std::string bed_line(const Tss& site) {
 
 /// Warns if a contig has nearly, but not exactly, the length of the chain's contig: the chain is for another
 /// assembly. Much shorter contigs are slices of a genome.
-class AssemblyCheck {
-public:
-    AssemblyCheck(const fs::path& chain, const genome::ReferenceGenome& reference)
-        : chain_(chain), reference_(reference) {}
-
-    void operator()(const std::string& contig, std::int64_t length) {
-        if (!checked_.insert(contig).second) return;
-        const auto index = reference_.find(contig);
-        if (!index) return;
-        const std::int64_t own = reference_.contigs()[*index].length;
-        if (own == length || own < length / 10 * 9) return;
-        log_warning("{}: its contig {} has {} bases, the reference's {}; is it a chain to another assembly?",
-                    chain_.string(), contig, length, own);
-    }
-
-private:
-    const fs::path& chain_;
-    const genome::ReferenceGenome& reference_;
-    std::set<std::string> checked_;
-};
+void check_assembly(const fs::path& chain, const genome::Lifted& lifted,
+                    const genome::ReferenceGenome& reference) {
+    const auto index = reference.find(lifted.where.contig);
+    if (!index) return;
+    const std::int64_t own = reference.contigs()[*index].length;
+    if (own == lifted.contig_length || own < lifted.contig_length / 10 * 9) return;
+    log_warning("{}: its contig {} has {} bases, the reference's {}; is it a chain to another assembly?",
+                chain.string(), lifted.where.contig, lifted.contig_length, own);
+}
 
 /// Lifts the sites in place; returns how many do not lift.
-std::int64_t lift(std::vector<Tss>& sites, const fs::path& chain, const genome::ReferenceGenome& reference,
-                  const fs::path& folder) {
+std::int64_t lift(std::vector<BedRecord>& sites, const fs::path& chain,
+                  const genome::ReferenceGenome& reference, const fs::path& folder) {
     const genome::ChainMap map(chain);
-    AssemblyCheck check_assembly(chain, reference);
+    std::set<std::string> checked;  // contigs
     genome::TextOutput lifted_bed(folder / "lifted.bed", Overwrite::refuse);
     genome::TextOutput unmapped_bed(folder / "unmapped.bed", Overwrite::refuse);
-    std::vector<Tss> lifted;
-    for (const Tss& site : sites) {
+    std::vector<BedRecord> lifted;
+    for (const BedRecord& site : sites) {
         const auto found = map.lift(site.where.contig, site.where.begin, site.strand);
         if (!found) {
             std::string line = bed_line(site);
@@ -96,8 +146,10 @@ std::int64_t lift(std::vector<Tss>& sites, const fs::path& chain, const genome::
             unmapped_bed.write(line);
             continue;
         }
-        check_assembly(found->where.contig, found->contig_length);
-        lifted.push_back({found->where, site.name, site.score, found->strand});
+        if (checked.insert(found->where.contig).second) check_assembly(chain, *found, reference);
+        lifted.push_back(site);
+        lifted.back().where = found->where;
+        lifted.back().strand = found->strand;
         lifted_bed.write(bed_line(lifted.back()));
     }
     lifted_bed.commit();
@@ -112,41 +164,39 @@ std::int64_t lift(std::vector<Tss>& sites, const fs::path& chain, const genome::
 
 PromoterSites read_promoter_sites(const fs::path& path, const std::optional<fs::path>& chain,
                                   const genome::ReferenceGenome& reference, const fs::path& folder) {
-    std::vector<Tss> found = read_tss(path);
+    std::vector<BedRecord> found = read_tss(path);
     PromoterSites result;
-    SiteCounts& counts = result.counts;
-    counts.read = static_cast<std::int64_t>(found.size());
-    if (chain) counts.unmapped = lift(found, *chain, reference, folder);
+    result.read = std::ssize(found);
+    if (chain) result.unmapped = lift(found, *chain, reference, folder);
     std::set<std::string> names, seen;
-    for (const Tss& site : found)
+    for (const BedRecord& site : found)
         names.insert(site.where.contig);
     const bool other_genome = genome::numbered_differently(reference.contigs(), names);
-    for (Tss& site : found) {
+    for (BedRecord& site : found) {
         const genome::Fit fit =
             other_genome ? genome::Fit::unknown_contig : genome::place(site.where, reference);
-        counts.fit.add(site.where, fit, reference);
+        result.fit.add(site.where, fit, reference);
         if (fit != genome::Fit::inside) continue;
         if (site.name == ".") {
             site.name =
                 site.where.contig + ":" + std::to_string(site.where.begin) + static_cast<char>(site.strand);
         }
         site.score = ".";
-        if (!seen.insert(bed_line(site)).second) {
-            ++counts.repeated;
-            continue;
-        }
-        result.sites.push_back({site.where.contig, site.name, site.where.begin, site.strand});
+        if (seen.insert(bed_line(site)).second)
+            result.sites.push_back(std::move(site));
+        else
+            ++result.repeated;
     }
-    if (counts.fit.off_reference() > 0) {
-        log_warning("left out {} of {} TSSs: {}", counts.fit.off_reference(), counts.fit.rows,
-                    counts.fit.misfits());
+    if (result.fit.off_reference() > 0) {
+        log_warning("left out {} of {} TSSs: {}", result.fit.off_reference(), found.size(),
+                    result.fit.misfits());
     }
-    if (counts.repeated > 0)
-        log_info("left out {} TSSs that repeat another's place, strand and name", counts.repeated);
-    if (counts.read == 0) throw InputError("holds no TSSs", path);
+    if (result.repeated > 0)
+        log_info("left out {} TSSs that repeat another's place, strand and name", result.repeated);
+    if (result.read == 0) throw InputError("holds no TSSs", path);
     if (result.sites.empty()) {
         throw InputError(
-            "none of its " + std::to_string(counts.read) +
+            "none of its " + std::to_string(result.read) +
                 " TSSs lies on the reference; give TSSs of the same assembly, or a --chain to it",
             path);
     }
@@ -158,7 +208,7 @@ namespace {
 using genome::IntervalSet;
 
 struct Promoter {
-    PromoterSite site;
+    BedRecord site;  ///< the TSS
     Interval window;
     Split split = Split::train;
     std::string sequence, negative;         ///< on the site's strand
@@ -175,41 +225,39 @@ public:
 
     void build() {
         PromoterSites found = read_promoter_sites(options_.tss, options_.chain, *reference_, folder_);
-        genome::require_assembly(found.counts.fit, *reference_, options_.tss.string(), "TSSs",
+        genome::require_assembly(found.fit, *reference_, options_.tss.string(), "TSSs",
                                  options_.skip_invalid);
-        for (PromoterSite& site : found.sites) {
+        std::vector<Interval> all_windows;
+        for (BedRecord& site : found.sites) {
             Promoter promoter;
-            promoter.window = rows::window_about_tss(site.contig, site.tss, site.strand, options_.bounds);
-            promoter.split = hold_outs_.split_of({site.contig, site.tss, site.tss + 1});
+            promoter.window = window_of(site.where, site.strand);
+            promoter.split = hold_outs_.split_of(site.where);
             promoter.site = std::move(site);
+            all_windows.push_back(promoter.window);
             promoters_.push_back(std::move(promoter));
         }
         fetch_windows();
-        const IntervalSet all_windows = windows([](const Promoter&) { return true; });
         leave_out_n();
         leave_out_shared();
         if (promoters_.empty()) throw InputError("no promoter is left; see what was left out", options_.tss);
         if (options_.negatives == NegativeKind::genomic)
-            draw_genomic(all_windows);
+            draw_genomic(IntervalSet(all_windows));
         else
             make_synthetic();
         write();
     }
 
 private:
-    template <typename Predicate>
-    IntervalSet windows(const Predicate& wanted) const {
-        std::vector<Interval> chosen;
-        for (const Promoter& promoter : promoters_)
-            if (wanted(promoter)) chosen.push_back(promoter.window);
-        return IntervalSet(chosen);
+    /// The window of a TSS base.
+    Interval window_of(const Interval& tss, Strand strand) const {
+        return rows::window_about_tss(tss.contig, tss.begin, strand, options_.bounds);
     }
 
     void fetch_windows() {
         parallel_for(static_cast<std::int64_t>(promoters_.size()), options_.threads, [&](std::int64_t i) {
             Promoter& promoter = promoters_[static_cast<std::size_t>(i)];
             promoter.sequence = reference_->fetch(promoter.window);
-            if (promoter.site.strand == genome::Strand::reverse)
+            if (promoter.site.strand == Strand::reverse)
                 promoter.sequence = genome::reverse_complement(promoter.sequence);
         });
         stop_if_asked();
@@ -241,8 +289,8 @@ private:
     Rng stream(const Promoter& promoter) const {
         return Rng(options_.seed)
             .split("negatives")
-            .split(promoter.site.contig)
-            .split(static_cast<std::uint64_t>(promoter.site.tss))
+            .split(promoter.site.where.contig)
+            .split(static_cast<std::uint64_t>(promoter.site.where.begin))
             .split(promoter.site.name);
     }
 
@@ -267,8 +315,8 @@ private:
             .without(hold_outs_.regions(Split::test));
     }
 
-    void draw_genomic(const IntervalSet& all_windows) {
-        IntervalSet avoided = all_windows;  // the negatives of held-out splits are added
+    /// `avoided`: the promoters' windows, to which the negatives of held-out splits are added.
+    void draw_genomic(IntervalSet avoided) {
         for (const Split split : {Split::test, Split::validation, Split::train}) {
             std::vector<Promoter*> members;
             for (Promoter& promoter : promoters_)
@@ -283,11 +331,8 @@ private:
             });
             std::vector<Interval> drawn;
             drawn.reserve(members.size());
-            for (const Promoter* promoter : members) {
-                drawn.push_back(rows::window_about_tss(promoter->negative_base->contig,
-                                                       promoter->negative_base->begin, promoter->site.strand,
-                                                       options_.bounds));
-            }
+            for (const Promoter* promoter : members)
+                drawn.push_back(window_of(*promoter->negative_base, promoter->site.strand));
             avoided = avoided.united(IntervalSet(drawn));
         }
     }
@@ -303,11 +348,7 @@ private:
         ExampleWriter writer(folder_, Task::promoter, options_.bounds, 1);
         constexpr std::array<std::uint8_t, 1> yes{1}, no{0};
         for (const Promoter& promoter : promoters_) {
-            ExampleRow row;
-            row.where = {promoter.site.contig, promoter.site.tss, promoter.site.tss + 1};
-            row.name = promoter.site.name;
-            row.strand = promoter.site.strand;
-            row.split = promoter.split;
+            ExampleRow row{promoter.site.where, promoter.site.name, promoter.site.strand, promoter.split};
             store.add(names[static_cast<std::size_t>(writer.rows())], promoter.sequence);
             writer.add(row, yes);
             row.where = promoter.negative_base.value_or(row.where);
@@ -319,12 +360,12 @@ private:
         writer.finish(rows::LabelTable({{"promoter", "promoter", -1}}), details());
         log_info(
             "{} promoters and as many negatives ({}): {} rows for training, {} for validation, {} for test",
-            promoters_.size(), to_string(options_.negatives), writer.rows(Split::train),
+            promoters_.size(), word_of(negative_choices, options_.negatives), writer.rows(Split::train),
             writer.rows(Split::validation), writer.rows(Split::test));
     }
 
     Json details() const {
-        Json parameters{{"negatives", to_string(options_.negatives)},
+        Json parameters{{"negatives", word_of(negative_choices, options_.negatives)},
                         {"max_n_fraction", options_.max_n_fraction},
                         {"seed", options_.seed},
                         {"held_out", hold_outs_.describe()}};
@@ -333,7 +374,8 @@ private:
             inputs.push_back({{"role", "chain"}, {"sha256", checksum_of_input(*options_.chain)}});
         for (const fs::path& reference : options_.references)
             inputs.push_back({{"role", "reference"}, {"sha256", checksum_of_input(reference)}});
-        return {{"parameters", parameters}, {"inputs", inputs}, {"contigs", describe_contigs(*reference_)}};
+        return {
+            {"parameters", parameters}, {"inputs", inputs}, {"contigs", contigs_json(reference_->contigs())}};
     }
 
     const PromoterOptions& options_;

@@ -10,7 +10,6 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
-#include <numeric>
 #include <unordered_map>
 #include <unordered_set>
 
@@ -28,10 +27,6 @@ std::vector<std::uint64_t> kmers_of_split(std::span<const SequenceExample> recor
     std::ranges::sort(kmers);
     kmers.erase(std::unique(kmers.begin(), kmers.end()), kmers.end());
     return kmers;
-}
-
-bool same_targets(const SequenceExample& a, const SequenceExample& b) {
-    return a.labels == b.labels && a.numbers == b.numbers;
 }
 
 }  // namespace
@@ -80,7 +75,10 @@ Contradictions contradictions_in(std::span<const SequenceExample> records) {
     for (std::size_t i = 0; i < records.size(); ++i) {
         const auto [at, is_new] = seen.emplace(records[i].sequence, Seen{.first = i});
         ++at->second.records;
-        if (is_new || at->second.differs || same_targets(records[at->second.first], records[i])) continue;
+        const SequenceExample& first = records[at->second.first];
+        if (is_new || at->second.differs ||
+            (first.labels == records[i].labels && first.numbers == records[i].numbers))
+            continue;
         at->second.differs = true;
         if (found.sequences++ == 0) {
             found.first = at->second.first;
@@ -181,17 +179,7 @@ std::optional<Split> split_word(std::string_view word) {
     return std::nullopt;
 }
 
-JoinedSets::JoinedSets(std::size_t count) : parents_(count) {
-    std::iota(parents_.begin(), parents_.end(), std::size_t{0});
-}
-
-std::size_t JoinedSets::find(std::size_t element) {
-    while (parents_[element] != element)
-        element = parents_[element] = parents_[parents_[element]];
-    return element;
-}
-
-std::vector<std::size_t> similar_records(std::span<const SequenceExample> records) {
+void join_similar(std::span<const SequenceExample> records, JoinedSets& sets) {
     const std::vector<std::uint64_t> kmers = kmers_of(records);
     std::vector<std::uint32_t> own(records.size());           // k-mers of each record
     std::unordered_map<std::uint64_t, std::uint32_t> shared;  // number by pair of records
@@ -203,15 +191,10 @@ std::vector<std::size_t> similar_records(std::span<const SequenceExample> record
             for (std::size_t j = i + 1; j < std::min(end, i + reach); ++j)
                 ++shared[kmer_of(record_of(kmers[i]), record_of(kmers[j]))];
     }
-    JoinedSets sets(records.size());
     for (const auto& [pair, number] : shared) {
         const std::uint64_t a = code_of(pair), b = record_of(pair);
         if (number >= similar_share * std::min(own[a], own[b])) sets.join(a, b);
     }
-    std::vector<std::size_t> numbers(records.size());
-    for (std::size_t i = 0; i < numbers.size(); ++i)
-        numbers[i] = sets.find(i);
-    return numbers;
 }
 
 void draw_splits(std::span<SequenceExample> records, std::span<const std::size_t> together,

@@ -7,6 +7,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <numeric>
 #include <optional>
 #include <span>
 #include <string>
@@ -64,27 +65,32 @@ SplitRule parse_split_rule(std::string_view text);
 /// Parses "train", "validation" or "test", or a common synonym: "training", "valid", "val", "dev", "testing".
 std::optional<Split> split_word(std::string_view word);
 
-/// Returns a cluster number per record. Records are in the same cluster if they are similar, directly or
-/// through others. Two records are similar if they share at least a tenth of the 16-mers of the shorter one,
-/// on either strand. Records without 16-mers are similar to none. If there are more than 2^26 16-mers, a
-/// sample of them is used.
-std::vector<std::size_t> similar_records(std::span<const SequenceExample> records);
-
-/// Sets the split of each record by the shares. Records with equal `together` get the same. Classes, or the
-/// first label of each record, are kept in proportion. The same seed gives the same splits.
-void draw_splits(std::span<SequenceExample> records, std::span<const std::size_t> together,
-                 const std::array<double, 3>& shares, std::uint64_t seed);
-
 /// Numbers of sets that are joined one by one (union-find).
 class JoinedSets {
 public:
-    explicit JoinedSets(std::size_t count);
+    explicit JoinedSets(std::size_t count) : parents_(count) {
+        std::iota(parents_.begin(), parents_.end(), std::size_t{0});
+    }
     /// The number of the set that holds `element`.
-    std::size_t find(std::size_t element);
+    std::size_t find(std::size_t element) {
+        while (parents_[element] != element)
+            element = parents_[element] = parents_[parents_[element]];
+        return element;
+    }
     void join(std::size_t a, std::size_t b) { parents_[find(a)] = find(b); }
 
 private:
     std::vector<std::size_t> parents_;
 };
+
+/// Joins the sets of similar records, by their indices. Two records are similar if they share at least a
+/// tenth of the 16-mers of the shorter one, on either strand. Records without 16-mers are similar to none. If
+/// there are more than 2^26 16-mers, a sample of them is used.
+void join_similar(std::span<const SequenceExample> records, JoinedSets& sets);
+
+/// Sets the split of each record by the shares. Records with equal `together` get the same. Classes, or the
+/// first label of each record, are kept in proportion. The same seed gives the same splits.
+void draw_splits(std::span<SequenceExample> records, std::span<const std::size_t> together,
+                 const std::array<double, 3>& shares, std::uint64_t seed);
 
 }  // namespace bigbird::examples

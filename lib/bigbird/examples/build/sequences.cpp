@@ -1,17 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "bigbird/examples/build/sequences.hpp"
 
+#include "bigbird/core/error.hpp"
+#include "bigbird/core/interrupt.hpp"
 #include "bigbird/core/log.hpp"
 #include "bigbird/core/parse_number.hpp"
 #include "bigbird/examples/build/sequence_splits.hpp"
-#include "bigbird/examples/build/sequence_tables.hpp"
 #include "bigbird/examples/example_writer.hpp"
+#include "bigbird/rows/sequence_reader.hpp"
 #include "bigbird/rows/text_fields.hpp"
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <map>
 #include <unordered_map>
+#include <unordered_set>
 #include <utility>
 
 namespace bigbird::examples {
@@ -26,22 +30,209 @@ std::string percent(std::int64_t part, std::int64_t all) {
                        all > 0 ? 100.0 * static_cast<double>(part) / static_cast<double>(all) : 0.0);
 }
 
-/// Sorts whole numbers by value, other names by bytes.
-std::vector<std::string> in_order(const std::map<std::string, std::size_t>& names) {
-    std::vector<std::string> sorted;
-    sorted.reserve(names.size());
-    for (const auto& [name, first] : names)
-        sorted.push_back(name);
-    const auto value = [](const std::string& name) { return parse_number<std::int64_t>(name); };
-    if (std::ranges::all_of(sorted, [&](const std::string& name) { return value(name).has_value(); }))
-        std::ranges::stable_sort(sorted, {}, [&](const std::string& name) { return *value(name); });
-    return sorted;
+/// The names of the label columns; none for FASTA files that are classes.
+std::vector<std::string> label_columns(const SequencesOptions& options) {
+    if (!options.fasta.empty() && options.table.empty()) return {};
+    if (options.labels.empty()) return {options.label_column};
+    std::vector<std::string> names;
+    for (const std::string_view name : rows::split_fields(options.labels, ','))
+        names.emplace_back(name);
+    return names;
 }
+
+/// The file's name without its folder and endings: "pos" of data/pos.fa.gz.
+std::string class_of_file(const fs::path& path) {
+    const std::string name = path.filename().string();
+    return name.substr(0, std::max<std::size_t>(1, name.find('.')));
+}
+
+/// The files of build-sequences as records in memory, with uninterpreted labels.
+class LabelledSequences {
+public:
+    struct Source {
+        std::size_t file = 0;  ///< index into `files`
+        std::int64_t line = 0;
+    };
+    std::vector<fs::path> files;
+    std::vector<SequenceExample> records;          ///< without labels and numbers
+    std::vector<std::vector<std::string>> values;  ///< label columns of each record
+    std::vector<std::string> split_words;          ///< with --split-by column:NAME; else empty
+    std::vector<Source> sources;                   ///< source of each record's labels
+    rows::LetterCounts letters;
+
+    /// Records in the order of train's, validation's and test's tables, or of the FASTA files; their split is
+    /// the file's. Throws InputError: errors of SequenceReader and normalise(), protein sequences, an id that
+    /// occurs twice in a split, a record without labels in --table.
+    LabelledSequences(const SequencesOptions& options, std::string split_column)
+        : options_(options), split_column_(std::move(split_column)) {
+        if (options_.fasta.empty()) {
+            read_table(options_.table, Split::train);
+            if (!options_.validation.empty()) read_table(options_.validation, Split::validation);
+            if (!options_.test.empty()) read_table(options_.test, Split::test);
+        } else if (options_.table.empty()) {
+            for (const fs::path& path : options_.fasta)
+                read_class(path);
+        } else {
+            read_targets();
+        }
+        refuse_repeated_ids();
+    }
+
+    InputError fault(std::size_t record, const std::string& what) const {
+        return {what, files[sources[record].file], sources[record].line};
+    }
+    /// "dev.csv:17"
+    std::string place(std::size_t record) const {
+        return files[sources[record].file].string() + ":" + std::to_string(sources[record].line);
+    }
+
+private:
+    /// A line of a table without sequences.
+    struct Row {
+        std::vector<std::string> values;
+        Source source;
+        bool used = false;
+    };
+
+    rows::SequenceColumns columns() const {
+        rows::SequenceColumns columns{.sequence = options_.sequence_column, .id = options_.id_column};
+        columns.values = label_columns(options_);
+        if (!options_.group_column.empty()) columns.values.push_back(options_.group_column);
+        if (!split_column_.empty()) columns.values.push_back(split_column_);
+        return columns;
+    }
+
+    /// Adds the last record's labels, group and split, in the order of columns().
+    void add_row(std::vector<std::string> fields, Source source) {
+        if (!split_column_.empty()) {
+            split_words.push_back(std::move(fields.back()));
+            fields.pop_back();
+        }
+        if (!options_.group_column.empty()) {
+            std::string group = std::move(fields.back());
+            fields.pop_back();
+            if (group.find_first_of("\t\r\n") != std::string::npos)
+                throw InputError("has a group with a tab", files[source.file], source.line);
+            if (!group.empty()) records.back().group = std::move(group);
+        }
+        values.push_back(std::move(fields));
+        sources.push_back(source);
+    }
+
+    /// Calls `add` with the id and the line of each record that was added to records.
+    template <typename Add>
+    void read_records(rows::SequenceReader& reader, Split split, const Add& add) {
+        rows::LetterCounts counts;
+        const std::size_t before = records.size();
+        while (auto record = reader.next()) {
+            if (records.size() % 4096 == 0) stop_if_asked();
+            if (std::ssize(record->sequence) > rows::longest_window) {
+                throw InputError("has a sequence of " + std::to_string(record->sequence.size()) +
+                                     " letters; at most " + std::to_string(rows::longest_window) +
+                                     " are read",
+                                 reader.path(), record->line);
+            }
+            rows::normalise(*record, counts, reader.path());
+            records.push_back({.id = record->id, .split = split, .sequence = std::move(record->sequence)});
+            add(*record);
+        }
+        if (records.size() == before) throw InputError("holds no sequences", reader.path());
+        if (counts.is_protein()) throw InputError(counts.complaint(), reader.path());
+        if (counts.others > 0) log_warning("{}: {}", reader.path().string(), counts.complaint());
+        letters.add(counts);
+    }
+
+    void read_table(const fs::path& path, Split split) {
+        files.push_back(path);
+        rows::SequenceReader reader(path, columns());
+        if (reader.is_fasta()) throw InputError("is FASTA: give it as --fasta", path);
+        read_records(reader, split, [&](rows::SequenceRecord& record) {
+            add_row(std::move(record.values), {files.size() - 1, record.line});
+        });
+    }
+
+    /// Reads FASTA, or a sequence per line, whose records become CLASS.1, CLASS.2 ... So do FASTA records
+    /// with another record's id: published sets repeat ids.
+    void read_class(const fs::path& path) {
+        files.push_back(path);
+        rows::SequenceReader reader(path, {});
+        const std::string name = class_of_file(path);
+        std::int64_t number = 0, repeated = 0;
+        read_records(reader, Split::train, [&](const rows::SequenceRecord& record) {
+            ++number;
+            const bool repeats = reader.is_fasta() && !ids_.insert(record.id).second;
+            if (repeats || !reader.is_fasta()) records.back().id = name + "." + std::to_string(number);
+            repeated += repeats ? 1 : 0;
+            add_row({name}, {files.size() - 1, record.line});
+        });
+        if (repeated > 0)
+            log_warning("{}: {} of {} records have an id that was there before; they are called {}.NUMBER",
+                        path.string(), repeated, number, name);
+    }
+
+    void read_targets() {
+        files.push_back(options_.table);
+        rows::SequenceColumns wanted = columns();
+        wanted.sequence = std::exchange(wanted.id, std::string());  // only the id is required in a line
+        rows::SequenceReader reader(options_.table, wanted);
+        std::unordered_map<std::string, Row> rows;
+        while (auto record = reader.next()) {
+            const auto [at, is_new] =
+                rows.emplace(record->sequence, Row{std::move(record->values), {0, record->line}});
+            if (!is_new) {
+                throw InputError("has the id '" + record->sequence + "' of line " +
+                                     std::to_string(at->second.source.line) + " again",
+                                 options_.table, record->line);
+            }
+        }
+        std::size_t used = 0;
+        for (const fs::path& path : options_.fasta) {
+            files.push_back(path);
+            rows::SequenceReader fasta(path, {});
+            if (!fasta.is_fasta())
+                throw InputError("is no FASTA: its first line does not begin with '>'", path);
+            read_records(fasta, Split::train, [&](const rows::SequenceRecord& record) {
+                const auto at = rows.find(record.id);
+                const std::string id = "has the id '" + record.id + "'";
+                if (at == rows.end())
+                    throw InputError(id + ", which is not in " + options_.table.string(), path, record.line);
+                if (std::exchange(at->second.used, true))
+                    throw InputError(id + " again; ids must differ", path, record.line);
+                ++used;
+                add_row(at->second.values, at->second.source);
+            });
+        }
+        if (used < rows.size()) {
+            log_warning("{}: {} of {} ids are not in --fasta", options_.table.string(), rows.size() - used,
+                        rows.size());
+        }
+    }
+
+    void refuse_repeated_ids() const {
+        std::unordered_map<std::string, std::size_t> seen;
+        for (std::size_t i = 0; i < records.size(); ++i) {
+            const SequenceExample& record = records[i];
+            const auto [at, is_new] =
+                seen.emplace(std::string(to_string(record.split)) + '\t' + record.id, i);
+            if (!is_new) {
+                throw fault(
+                    i, "has the id '" + record.id + "' of " + place(at->second) + " again; ids must differ");
+            }
+        }
+    }
+
+    const SequencesOptions& options_;
+    std::string split_column_;
+    std::unordered_set<std::string> ids_;  // ids in classes' FASTA
+};
 
 class SequencesBuilder {
 public:
     explicit SequencesBuilder(const SequencesOptions& options)
-        : options_(options), target_(options.target_kind()), read_(read_sequences(options)) {}
+        : options_(options),
+          target_(options.target_kind()),
+          rule_(options.split_by.empty() ? SplitRule() : parse_split_rule(options.split_by)),
+          read_(options, rule_.column) {}
 
     void build(const fs::path& folder) {
         set_targets();
@@ -62,41 +253,46 @@ private:
             return;
         }
         for (const std::string& name : label_columns(options_))
-            labels_.push_back({".", name, -1});
+            labels_.push_back({".", name});
         for (std::size_t i = 0; i < read_.records.size(); ++i)
             target_ == TargetKind::numbers ? set_numbers(i) : set_labels(i);
     }
 
+    /// Classes are in numeric order if all are whole numbers, else in byte order.
     void set_classes() {
-        std::map<std::string, std::size_t> first;  // record of each class
-        std::map<std::string, std::int64_t> count;
+        std::map<std::string, std::vector<std::size_t>> classes;  // records of each
         for (std::size_t i = 0; i < read_.records.size(); ++i) {
             const std::string& name = read_.values[i].front();
             if (name.empty() || name.find('\t') != std::string::npos)
                 throw read_.fault(i, name.empty() ? "has no class" : "has a class with a tab");
-            first.emplace(name, i);
-            ++count[name];
-            if (first.size() > most_classes) {
+            classes[name].push_back(i);
+            if (classes.size() > most_classes) {
                 throw read_.fault(i, "has class number " + std::to_string(most_classes + 1) + ", '" + name +
                                          "': at most " + std::to_string(most_classes) +
                                          " are learned; for numbers give --target number");
             }
         }
-        for (const auto& [name, number] : count) {
-            if (number == 1) {
-                throw read_.fault(first[name], "has the only record of class '" + name +
-                                                   "': a class needs two; for numbers give --target number");
+        for (const auto& [name, members] : classes) {
+            if (members.size() == 1) {
+                throw read_.fault(members.front(),
+                                  "has the only record of class '" + name +
+                                      "': a class needs two; for numbers give --target number");
             }
         }
-        if (first.size() < 2)
-            throw InputError("has one class only, '" + first.begin()->first + "'", read_.files.front());
-        std::unordered_map<std::string, std::uint32_t> numbers;
-        for (const std::string& name : in_order(first)) {
-            numbers.emplace(name, static_cast<std::uint32_t>(labels_.size()));
-            labels_.push_back({".", name, -1});
+        if (classes.size() < 2)
+            throw InputError("has one class only, '" + classes.begin()->first + "'", read_.files.front());
+        std::vector<std::string> names;
+        names.reserve(classes.size());
+        for (const auto& [name, members] : classes)
+            names.push_back(name);
+        const auto value = [](const std::string& name) { return parse_number<std::int64_t>(name); };
+        if (std::ranges::all_of(names, [&](const std::string& name) { return value(name).has_value(); }))
+            std::ranges::stable_sort(names, {}, [&](const std::string& name) { return *value(name); });
+        for (const std::string& name : names) {
+            for (const std::size_t i : classes[name])
+                read_.records[i].labels = {static_cast<std::uint32_t>(labels_.size())};
+            labels_.push_back({".", name});
         }
-        for (std::size_t i = 0; i < read_.records.size(); ++i)
-            read_.records[i].labels = {numbers[read_.values[i].front()]};
     }
 
     void set_labels(std::size_t record) {
@@ -125,15 +321,14 @@ private:
 
     void set_splits() {
         if (options_.split_by.empty()) return;
-        const SplitRule rule = parse_split_rule(options_.split_by);
-        if (rule.column.empty()) {
-            draw_splits(read_.records, together(rule.similarity), rule.shares, options_.seed);
+        if (rule_.column.empty()) {
+            draw_splits(read_.records, together(rule_.similarity), rule_.shares, options_.seed);
             return;
         }
         for (std::size_t i = 0; i < read_.records.size(); ++i) {
             const auto split = split_word(read_.split_words[i]);
             if (!split) {
-                throw read_.fault(i, "has '" + read_.split_words[i] + "' in column '" + rule.column +
+                throw read_.fault(i, "has '" + read_.split_words[i] + "' in column '" + rule_.column +
                                          "'; it takes train, validation or test");
             }
             read_.records[i].split = *split;
@@ -146,11 +341,7 @@ private:
         std::unordered_map<std::string, std::size_t> groups;
         for (std::size_t i = 0; i < read_.records.size() && !options_.group_column.empty(); ++i)
             if (records()[i].group != ".") sets.join(i, groups.emplace(records()[i].group, i).first->second);
-        if (similarity) {
-            const std::vector<std::size_t> similar = similar_records(records());
-            for (std::size_t i = 0; i < similar.size(); ++i)
-                sets.join(i, similar[i]);
-        }
+        if (similarity) join_similar(records(), sets);
         std::vector<std::size_t> numbers(read_.records.size());
         std::map<std::size_t, std::size_t> sizes;
         std::size_t largest = 0;
@@ -297,6 +488,7 @@ private:
 
     const SequencesOptions& options_;
     TargetKind target_;
+    SplitRule rule_;
     LabelledSequences read_;
     std::vector<rows::Label> labels_;
     Json statistics_ = Json::object();

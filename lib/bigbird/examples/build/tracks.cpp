@@ -7,7 +7,6 @@
 #include "bigbird/core/interrupt.hpp"
 #include "bigbird/core/log.hpp"
 #include "bigbird/core/progress.hpp"
-#include "bigbird/examples/build/chromatin_bins.hpp"
 #include "bigbird/examples/build/sheet.hpp"
 #include "bigbird/examples/example_format.hpp"
 #include "bigbird/examples/example_writer.hpp"
@@ -15,7 +14,6 @@
 #include "bigbird/rows/text_fields.hpp"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <fstream>
 #include <limits>
@@ -97,23 +95,13 @@ Track track_of(const SheetRow& row, const fs::path& sheet, const TrackOptions& o
     return track;
 }
 
-/// --count and --shift need a file of fragments.
-void require_fragments(const std::vector<Track>& tracks, const TrackOptions& options) {
-    if (options.reading == SignalReading{.skip_invalid = options.reading.skip_invalid}) return;
-    for (const Track& track : tracks)
-        if (std::ranges::any_of(track.paths, holds_fragments)) return;
-    throw ConfigError("--count and --shift are for fragments, and no file of --signal holds any");
-}
-
 std::vector<Track> read_tracks(const TrackOptions& options) {
     const std::vector<fs::path>& signals = options.signals;
     std::vector<Track> tracks;
     const auto add = [&](Track track) {
-        for (const fs::path& path : track.paths) {
-            const bool fragments = holds_fragments(path);
-            if (track.values.per_million && !fragments)
+        for (const fs::path& path : track.paths)
+            if (!holds_fragments(path) && track.values.per_million)
                 throw ConfigError("scale cpm is for fragments; give track " + track.name + " a factor");
-        }
         const auto same = std::ranges::find_if(tracks, [&](const Track& other) {
             return other.name == track.name && other.group == track.group;
         });
@@ -125,24 +113,27 @@ std::vector<Track> read_tracks(const TrackOptions& options) {
         else
             same->paths.insert(same->paths.end(), track.paths.begin(), track.paths.end());
     };
-    if (signals.size() == 1 && !is_bigwig(signals.front())) {
-        if (const auto sheet = read_sheet(signals.front())) {
-            for (const SheetRow& row : *sheet)
-                add(track_of(row, signals.front(), options));
-            require_fragments(tracks, options);
-            return tracks;
+    std::optional<std::vector<SheetRow>> sheet;
+    if (signals.size() == 1 && !is_bigwig(signals.front())) sheet = read_sheet(signals.front());
+    if (sheet) {
+        for (const SheetRow& row : *sheet)
+            add(track_of(row, signals.front(), options));
+    } else {
+        for (const fs::path& path : signals) {
+            require_readable(path);
+            add({.name = name_of_file(path),
+                 .paths = {path},
+                 .values = {.reading = options.reading, .aggregate = options.aggregate}});
         }
+        if (tracks.size() < signals.size())
+            throw ConfigError(
+                "two files of --signal have one name: a sheet with the columns name and path tells them "
+                "apart");
     }
-    for (const fs::path& path : signals) {
-        require_readable(path);
-        add({.name = name_of_file(path),
-             .paths = {path},
-             .values = {.reading = options.reading, .aggregate = options.aggregate}});
-    }
-    if (tracks.size() < signals.size())
-        throw ConfigError(
-            "two files of --signal have one name: a sheet with the columns name and path tells them apart");
-    require_fragments(tracks, options);
+    const bool fragments = std::ranges::any_of(
+        tracks, [](const Track& track) { return std::ranges::any_of(track.paths, holds_fragments); });
+    if (!fragments && options.reading != SignalReading{.skip_invalid = options.reading.skip_invalid})
+        throw ConfigError("--count and --shift are for fragments, and no file of --signal holds any");
     return tracks;
 }
 
@@ -161,8 +152,12 @@ std::int64_t strand_pair_of(const Track& track, const std::vector<Track>& tracks
 
 class TracksBuilder {
 public:
-    TracksBuilder(const TrackOptions& options, fs::path folder)
-        : options_(options), folder_(std::move(folder)), tracks_(read_tracks(options)), regions_(options) {}
+    TracksBuilder(const TrackOptions& options, const fs::path& folder)
+        : options_(options),
+          folder_(folder),
+          tracks_(read_tracks(options)),
+          regions_(options),
+          writer_(folder, Task::chromatin, rows::centred_bounds(window()), 0) {}
 
     void build() {
         for (const Track& track : tracks_)
@@ -170,11 +165,11 @@ public:
         if (options_.chooses_hold_outs)
             regions_.choose_missing_hold_outs([](const std::string&) { return true; });
         write_rows();
-        if (rows_ == 0)
+        if (splits_.empty())
             throw InputError("no bin is left that --include and --exclude admit and that is not N");
-        if (split_rows_[0] == 0)
+        if (writer_.rows(Split::train) == 0)
             throw ConfigError("no bin is left for training: all are of --validation and --test");
-        has_signal_.resize(static_cast<std::size_t>(rows_));
+        has_signal_.resize(splits_.size());
         Progress progress("Reading signal", "tracks", std::ssize(tracks_));
         for (std::size_t track = 0; track < tracks_.size(); ++track) {
             read_track(track);
@@ -183,11 +178,12 @@ public:
         progress.finish();
         warn_of_missing_data();
         write_numbers();
-        write_description();
+        describe();
         log_info("{} tracks of {} bins of {} bp: {} for training, {} for validation, {} for test",
-                 tracks_.size(), rows_, options_.bin, split_rows_[0], split_rows_[1], split_rows_[2]);
+                 tracks_.size(), writer_.rows(), options_.bin, writer_.rows(Split::train),
+                 writer_.rows(Split::validation), writer_.rows(Split::test));
         for (const Split split : {Split::validation, Split::test})
-            if (regions_.holds_out(split) && split_rows_[static_cast<std::size_t>(split)] == 0)
+            if (regions_.holds_out(split) && writer_.rows(split) == 0)
                 log_warning("--{} holds no bin: no row is held out by it", to_string(split));
     }
 
@@ -199,12 +195,6 @@ private:
 
     /// sequences.bed, the lists of splits, bins.bed and sequences.2bit.
     void write_rows() {
-        std::ofstream rows(folder_ / rows_name, std::ios::binary);
-        std::array<std::ofstream, 3> lists;
-        for (const Split split : all_splits) {
-            lists[static_cast<std::size_t>(split)].open(folder_ / (std::string(to_string(split)) + ".bed"),
-                                                        std::ios::binary);
-        }
         StretchWriter stretches(folder_, options_.bin);
         TwoBitWriter store = store_of_contigs(folder_, reference());
         for (const genome::Contig& contig : reference().contigs()) {
@@ -212,33 +202,25 @@ private:
             row_of_bin_.emplace_back(static_cast<std::size_t>(contig.length / options_.bin), -1);
             const std::string dna = reference().fetch({contig.name, 0, contig.length});
             KeptSequence sequence(dna);
-            const std::int64_t before = rows_;
-            for (const std::int64_t bin : bins_of(contig, dna)) {
+            const std::vector<std::int64_t> bins = bins_of(contig, dna);
+            for (const std::int64_t bin : bins) {
                 const genome::Interval where = regions_.place_of(contig.name, bin);
                 const Split split = regions_.split_of(where);
-                const std::string place =
-                    contig.name + '\t' + std::to_string(where.begin) + '\t' + std::to_string(where.end);
-                rows << place << '\t' << to_string(split) << '\n';
-                lists[static_cast<std::size_t>(split)] << place << '\n';
                 stretches.add(contig.name, bin, split);
                 const genome::Interval about = genome::window_around(where, window());
                 sequence.keep(about.begin, about.end);
-                if (rows_ > std::numeric_limits<std::int32_t>::max())
+                if (writer_.rows() > std::numeric_limits<std::int32_t>::max())
                     throw ConfigError(
                         "--bin " + std::to_string(options_.bin) +
                         " makes more than 2^31 bins: give --include, such as peaks, or longer bins");
-                row_of_bin_.back()[static_cast<std::size_t>(bin)] = static_cast<std::int32_t>(rows_++);
+                row_of_bin_.back()[static_cast<std::size_t>(bin)] = static_cast<std::int32_t>(writer_.rows());
                 splits_.push_back(split);
-                ++split_rows_[static_cast<std::size_t>(split)];
+                writer_.add({.where = where, .split = split}, {});
             }
-            if (rows_ > before) store.add(contig.name, sequence.text());
+            if (!bins.empty()) store.add(contig.name, sequence.text());
         }
         stretches.finish();
         store.finish();
-        for (std::ofstream* const file : {&rows, &lists[0], &lists[1], &lists[2]}) {
-            file->close();
-            if (!*file) throw WriteError("the examples' rows cannot be written");
-        }
     }
 
     std::vector<std::int64_t> bins_of(const genome::Contig& contig, const std::string& dna) const {
@@ -260,7 +242,7 @@ private:
     /// Writes a track's numbers into a separate file, row by row.
     void read_track(std::size_t index) {
         Track& track = tracks_[index];
-        std::vector<double> sums(static_cast<std::size_t>(rows_), 0);
+        std::vector<double> sums(splits_.size(), 0);
         for (const fs::path& path : track.paths) {
             stop_if_asked();
             const double share =
@@ -311,12 +293,13 @@ private:
             if (stretch == long_stretch) missing += long_stretch;
             if (stretch > long_stretch) ++missing;
         }
-        if (missing * one_in <= split_rows_[0]) return;
+        const std::int64_t rows = writer_.rows(Split::train);
+        if (missing * one_in <= rows) return;
         log_warning(
             "{:.0f} % of the bins for training are in stretches of {} bins or more without signal in any "
             "track "
             "and count as 0; leave them out by --include or --exclude if they have no data",
-            100.0 * static_cast<double>(missing) / static_cast<double>(split_rows_[0]), long_stretch);
+            100.0 * static_cast<double>(missing) / static_cast<double>(rows), long_stretch);
     }
 
     void add(std::size_t contig, std::int64_t begin, std::int64_t end, double value,
@@ -337,11 +320,11 @@ private:
     /// Writes targets.npy from the tracks' files, and deletes these.
     void write_numbers() const {
         std::ofstream out(folder_ / numbers_name, std::ios::binary);
-        out << npy_header("<f4", rows_, tracks_.size());
+        out << npy_header("<f4", writer_.rows(), tracks_.size());
         std::vector<std::ifstream> columns;
         for (std::size_t track = 0; track < tracks_.size(); ++track)
             columns.emplace_back(column(track), std::ios::binary);
-        const std::size_t width = tracks_.size(), rows = static_cast<std::size_t>(rows_);
+        const std::size_t width = tracks_.size(), rows = splits_.size();
         for (std::size_t begin = 0; begin < rows; begin += rows_at_once) {
             stop_if_asked();
             const std::size_t count = std::min(rows_at_once, rows - begin);
@@ -363,7 +346,8 @@ private:
             fs::remove(column(track));
     }
 
-    void write_description() const {
+    /// labels.tsv and manifest.json.
+    void describe() {
         std::vector<rows::Label> labels;
         Json inputs = regions_.inputs(), scales = Json::array();
         for (const Track& track : tracks_) {
@@ -381,29 +365,22 @@ private:
                               {"shift", {values.reading.begin_shift, values.reading.end_shift}}});
             labels.push_back({track.group, track.name, track.positive, strand_pair_of(track, tracks_)});
         }
-        write_atomically(folder_ / labels_name, Overwrite::refuse,
-                         [&](std::ostream& out) { out << rows::LabelTable(labels).to_text(); });
-        const std::int64_t half = window() / 2;
-        Json manifest =
-            start_of_manifest(Task::chromatin, {-half, window() - half}, split_rows_, tracks_.size());
-        manifest["target"] = word_of(target_choices, TargetKind::numbers);
-        manifest["parameters"] = {
-            {"bin", options_.bin}, {"tracks", scales}, {"held_out", regions_.held_out()}};
-        manifest["inputs"] = inputs;
-        manifest["contigs"] = describe_contigs(reference());
-        manifest["files"] = file_checksums(folder_);
-        write_json(folder_ / manifest_name, manifest, Overwrite::refuse);
+        writer_.finish(
+            rows::LabelTable(std::move(labels)),
+            {{"target", word_of(target_choices, TargetKind::numbers)},
+             {"parameters", {{"bin", options_.bin}, {"tracks", scales}, {"held_out", regions_.held_out()}}},
+             {"inputs", inputs},
+             {"contigs", contigs_json(reference().contigs())}});
     }
 
     const TrackOptions& options_;
     fs::path folder_;
     std::vector<Track> tracks_;
     BinRegions regions_;
+    ExampleWriter writer_;
     std::vector<std::vector<std::int32_t>> row_of_bin_;  ///< by contig; -1: none
     std::vector<Split> splits_;                          ///< splits of the rows
     std::vector<bool> has_signal_;                       ///< rows with signal in a track
-    std::int64_t rows_ = 0;
-    std::array<std::int64_t, 3> split_rows_{};
 };
 
 }  // namespace

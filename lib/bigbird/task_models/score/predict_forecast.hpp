@@ -3,7 +3,7 @@
 #pragma once
 
 #include "bigbird/core/formats/json_file.hpp"
-#include "bigbird/rows/row_source.hpp"
+#include "bigbird/rows/row.hpp"
 #include "bigbird/task_models/score/scorers.hpp"
 
 #include <cstdint>

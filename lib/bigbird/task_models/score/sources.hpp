@@ -5,7 +5,7 @@
 #include "bigbird/core/parts/shard.hpp"
 #include "bigbird/examples/examples.hpp"
 #include "bigbird/genome/reference/reference_genome.hpp"
-#include "bigbird/rows/row_source.hpp"
+#include "bigbird/rows/row.hpp"
 #include "bigbird/rows/sequence_reader.hpp"
 
 #include <filesystem>

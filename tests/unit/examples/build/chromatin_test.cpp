@@ -7,7 +7,7 @@
 #include "bigbird/core/error.hpp"
 #include "bigbird/core/parse_number.hpp"
 #include "bigbird/core/rng.hpp"
-#include "bigbird/examples/build/chromatin_bins.hpp"
+#include "bigbird/examples/build/bin_regions.hpp"
 #include "bigbird/examples/examples.hpp"
 #include "bigbird/genome/reference/reference_genome.hpp"
 #include "bigbird/genome/regions/interval_set.hpp"

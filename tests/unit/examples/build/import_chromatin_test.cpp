@@ -108,15 +108,12 @@ DOCTEST_TEST_CASE("import_chromatin: coordinates of another order or assembly ar
     testing::write_file(folder / "swapped.bed",
                         bed.substr(second, third - second) + bed.substr(0, second) + bed.substr(third));
     options.coordinates = folder / "swapped.bed";
-    DOCTEST_CHECK(message_of<InputError>([&] {
-                      imported(options, folder / "a");
-                  }).find("2 of the first 9 sequences differ from the reference at --coordinates") !=
-                  std::string::npos);
+    DOCTEST_CHECK(testing::holds(message_of<InputError>([&] { imported(options, folder / "a"); }),
+                                 "2 of the first 9 sequences differ from the reference at --coordinates"));
     testing::write_file(folder / "short.bed", bed.substr(0, third));
     options.coordinates = folder / "short.bed";
-    DOCTEST_CHECK(message_of<InputError>([&] {
-                      imported(options, folder / "b");
-                  }).find("has 2 lines for the 9 rows of train") != std::string::npos);
+    DOCTEST_CHECK(testing::holds(message_of<InputError>([&] { imported(options, folder / "b"); }),
+                                 "has 2 lines for the 9 rows of train"));
 }
 
 DOCTEST_TEST_CASE("import_chromatin: a table of bins and labels") {
@@ -138,9 +135,9 @@ DOCTEST_TEST_CASE("import_chromatin: a table of bins and labels") {
     check_labels(set, 0, "01");
     check_labels(set, 1, "11");
     DOCTEST_CHECK(set.label_table()[1].name == "MAX");
-    DOCTEST_CHECK(log.text().find("left out 1 bins whose window has too much N") != std::string::npos);
-    DOCTEST_CHECK(log.text().find("left out 1 bins whose window reaches into one that is held out") !=
-                  std::string::npos);
+    DOCTEST_CHECK(testing::holds(log.text(), "left out 1 bins whose window has too much N"));
+    DOCTEST_CHECK(
+        testing::holds(log.text(), "left out 1 bins whose window reaches into one that is held out"));
 }
 
 DOCTEST_TEST_CASE("import_chromatin: a wrong table names its line, a label table must fit") {
@@ -153,19 +150,17 @@ DOCTEST_TEST_CASE("import_chromatin: a wrong table names its line, a label table
         return message_of<InputError>([&] { imported(options, folder / "e"); });
     };
     const std::string head = "chrom\tstart\tend\tA\n";
-    DOCTEST_CHECK(error("22\t1\t2\t1\n").find("t.tsv:1: begins with no header") != std::string::npos);
-    DOCTEST_CHECK(error(head + "22\t1\t201\t2\n").find("t.tsv:2: label '2' is neither 0 nor 1") !=
-                  std::string::npos);
-    DOCTEST_CHECK(error(head + "22\t1\t201\n").find("t.tsv:2: has 3 columns where the header has 4") !=
-                  std::string::npos);
-    DOCTEST_CHECK(error(head + "22\t9\t9\t1\n").find("t.tsv:2: start and end are no bin") !=
-                  std::string::npos);
-    DOCTEST_CHECK(error(head + "9\t1\t201\t1\n").find("t.tsv:2: contig '9' is not in the reference") !=
-                  std::string::npos);
-    DOCTEST_CHECK(error(head).find("holds no bins") != std::string::npos);
+    DOCTEST_CHECK(testing::holds(error("22\t1\t2\t1\n"), "t.tsv:1: begins with no header"));
+    DOCTEST_CHECK(testing::holds(error(head + "22\t1\t201\t2\n"), "t.tsv:2: label '2' is neither 0 nor 1"));
+    DOCTEST_CHECK(
+        testing::holds(error(head + "22\t1\t201\n"), "t.tsv:2: has 3 columns where the header has 4"));
+    DOCTEST_CHECK(testing::holds(error(head + "22\t9\t9\t1\n"), "t.tsv:2: start and end are no bin"));
+    DOCTEST_CHECK(
+        testing::holds(error(head + "9\t1\t201\t1\n"), "t.tsv:2: contig '9' is not in the reference"));
+    DOCTEST_CHECK(testing::holds(error(head), "holds no bins"));
     testing::write_file(folder / "labels.tsv", "index\tgroup\tname\tpositives\n0\tTF\ta\t.\n1\tTF\tb\t.\n");
     options.label_table = folder / "labels.tsv";
-    DOCTEST_CHECK(error(head).find("names 2 labels, but there are 1") != std::string::npos);
+    DOCTEST_CHECK(testing::holds(error(head), "names 2 labels, but there are 1"));
 }
 
 DOCTEST_TEST_CASE("import_chromatin: options that do not go together") {

@@ -37,6 +37,16 @@ std::vector<SequenceExample> records_of(const std::vector<std::string>& sequence
     return records;
 }
 
+/// The number of each record's set, after similar ones are joined.
+std::vector<std::size_t> similar_sets(const std::vector<std::string>& sequences) {
+    JoinedSets sets(sequences.size());
+    join_similar(records_of(sequences), sets);
+    std::vector<std::size_t> numbers(sequences.size());
+    for (std::size_t i = 0; i < numbers.size(); ++i)
+        numbers[i] = sets.find(i);
+    return numbers;
+}
+
 std::array<int, 3> sizes(const std::vector<SequenceExample>& records, std::uint32_t label) {
     std::array<int, 3> sizes{};
     for (const SequenceExample& record : records)
@@ -125,7 +135,7 @@ DOCTEST_TEST_CASE("sequence_splits: mutated, cut and reversed copies are similar
     }
     sequences.emplace_back("ACGTACGTACGT");  // no 16-mer
     sequences.emplace_back("ACGTACGTACGT");
-    const std::vector<std::size_t> numbers = similar_records(records_of(sequences));
+    const std::vector<std::size_t> numbers = similar_sets(sequences);
     std::set<std::size_t> distinct(numbers.begin(), numbers.end());
     DOCTEST_CHECK(distinct.size() == families + 2);
     for (std::size_t i = 0; i < families * members; ++i)
@@ -136,7 +146,7 @@ DOCTEST_TEST_CASE("sequence_splits: of a k-mer that many records have, all are j
     Rng rng(4);
     const std::string parent = random_dna(rng, 100);
     std::vector<std::string> sequences(100, parent);
-    const std::vector<std::size_t> numbers = similar_records(records_of(sequences));
+    const std::vector<std::size_t> numbers = similar_sets(sequences);
     DOCTEST_CHECK(std::set<std::size_t>(numbers.begin(), numbers.end()).size() == 1);
 }
 

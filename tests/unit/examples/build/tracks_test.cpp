@@ -129,25 +129,23 @@ DOCTEST_TEST_CASE("tracks: a sheet scales and clips, and says how in the manifes
 }
 
 DOCTEST_TEST_CASE("tracks: what is no coverage is refused, with the line") {
-    DOCTEST_CHECK(failure("x.bedgraph", "a\t0\t100\t1\na\t50\t150\t1\n").find("x.bedgraph:2: overlaps") !=
-                  std::string::npos);
-    DOCTEST_CHECK(failure("x.bedgraph", "a\t0\t100\tnan\n").find("no finite number") != std::string::npos);
     DOCTEST_CHECK(
-        failure("x.bedgraph", "a\t0\t40\t10\na\t40\t50\t-1\n").find("holds the negative number -1 at a:41") !=
-        std::string::npos);
-    DOCTEST_CHECK(failure("x.bedgraph", "a\t0\t100\t1e39\n").find("too large") != std::string::npos);
-    DOCTEST_CHECK(failure("x.bed", "a\t0\t50\tb\t10\t60\n").find("no signal on the bins of train") !=
-                  std::string::npos);
-    DOCTEST_CHECK(failure("x.bedgraph", "b\t0\t100\t1\n").find("no signal on the bins of train") !=
-                  std::string::npos);
-    DOCTEST_CHECK(failure("x.bedgraph", "a\t0\t100\n").find("x.bedgraph:1: is no row of a bedGraph") !=
-                  std::string::npos);
-    DOCTEST_CHECK(failure("x.bed", "c\t0\t100\nc\t5\t80\n").find("do not fit the reference") !=
-                  std::string::npos);
-    DOCTEST_CHECK(failure("x.bw", "no bigWig").find("is no bigWig") != std::string::npos);
-    DOCTEST_CHECK(failure("x.txt", "").find("does not say what signal it holds") != std::string::npos);
-    DOCTEST_CHECK(failure("x.bedgraph", "a\t0\t100\t1\n", "name\tpath\tscale\nt\tx.bedgraph\tcpm\n")
-                      .find("cpm is for fragments") != std::string::npos);
+        testing::holds(failure("x.bedgraph", "a\t0\t100\t1\na\t50\t150\t1\n"), "x.bedgraph:2: overlaps"));
+    DOCTEST_CHECK(testing::holds(failure("x.bedgraph", "a\t0\t100\tnan\n"), "no finite number"));
+    DOCTEST_CHECK(testing::holds(failure("x.bedgraph", "a\t0\t40\t10\na\t40\t50\t-1\n"),
+                                 "holds the negative number -1 at a:41"));
+    DOCTEST_CHECK(testing::holds(failure("x.bedgraph", "a\t0\t100\t1e39\n"), "too large"));
+    DOCTEST_CHECK(
+        testing::holds(failure("x.bed", "a\t0\t50\tb\t10\t60\n"), "no signal on the bins of train"));
+    DOCTEST_CHECK(testing::holds(failure("x.bedgraph", "b\t0\t100\t1\n"), "no signal on the bins of train"));
+    DOCTEST_CHECK(
+        testing::holds(failure("x.bedgraph", "a\t0\t100\n"), "x.bedgraph:1: is no row of a bedGraph"));
+    DOCTEST_CHECK(testing::holds(failure("x.bed", "c\t0\t100\nc\t5\t80\n"), "do not fit the reference"));
+    DOCTEST_CHECK(testing::holds(failure("x.bw", "no bigWig"), "is no bigWig"));
+    DOCTEST_CHECK(testing::holds(failure("x.txt", ""), "does not say what signal it holds"));
+    DOCTEST_CHECK(
+        testing::holds(failure("x.bedgraph", "a\t0\t100\t1\n", "name\tpath\tscale\nt\tx.bedgraph\tcpm\n"),
+                       "cpm is for fragments"));
     DOCTEST_CHECK(failure("x.bedgraph", "a\t0\t100\t-1\n", "name\tpath\tscale\nt\tx.bedgraph\t-1\n").empty());
 }
 
@@ -156,27 +154,26 @@ DOCTEST_TEST_CASE("tracks: rows that do not count, and bins without data, are to
     write_file(folder / "some.bed", "I\t100\t200\nI\t300\t999999\nI\t0\t50\t.\t-1\t-1\n");
     const bigbird::testing::CapturedLog log;
     built(yeast({folder / "some.bed"}), folder / "examples");
-    DOCTEST_CHECK(log.text().find("1 of 2 rows end past their contig's end") != std::string::npos);
-    DOCTEST_CHECK(log.text().find("pairs on two contigs, or with an unmapped read, do not count: 1 rows") !=
-                  std::string::npos);
-    DOCTEST_CHECK(log.text().find(" % of the bins for training are in stretches of 200 bins or more "
-                                  "without signal") != std::string::npos);
+    DOCTEST_CHECK(testing::holds(log.text(), "1 of 2 rows end past their contig's end"));
+    DOCTEST_CHECK(
+        testing::holds(log.text(), "pairs on two contigs, or with an unmapped read, do not count: 1 rows"));
+    DOCTEST_CHECK(testing::holds(log.text(),
+                                 " % of the bins for training are in stretches of 200 bins or more "
+                                 "without signal"));
 }
 
 DOCTEST_TEST_CASE("tracks: columns of a sheet say how fragments count, and name strand pairs") {
     const std::string rows = "a\t0\t100\t1\n", head = "name\tpath\tstrand_pair\tscale\n";
     const auto sheet = [&](const std::string& text) { return failure("x.bedgraph", rows, text); };
-    DOCTEST_CHECK(sheet("name\tpath\tcount\nt\tx.bedgraph\tall\n")
-                      .find("sheet.tsv:2: column count is ends or fragments, not 'all'") !=
-                  std::string::npos);
-    DOCTEST_CHECK(sheet("name\tpath\tshift\nt\tx.bedgraph\t4\n")
-                      .find("sheet.tsv:2: has '4' in column shift, not two numbers of bases such as 4,-5") !=
-                  std::string::npos);
-    DOCTEST_CHECK(sheet(head + "p\tx.bedgraph\tm\t\nm\tx.bedgraph\t\t\n")
-                      .find("track p has the strand_pair m, which must be a track of its group with the "
-                            "strand_pair p") != std::string::npos);
-    DOCTEST_CHECK(sheet(head + "p\tx.bedgraph\t\t1\np\tx.bedgraph\t\t2\n").find("are added up") !=
-                  std::string::npos);
+    DOCTEST_CHECK(testing::holds(sheet("name\tpath\tcount\nt\tx.bedgraph\tall\n"),
+                                 "sheet.tsv:2: column count is ends or fragments, not 'all'"));
+    DOCTEST_CHECK(
+        testing::holds(sheet("name\tpath\tshift\nt\tx.bedgraph\t4\n"),
+                       "sheet.tsv:2: has '4' in column shift, not two numbers of bases such as 4,-5"));
+    DOCTEST_CHECK(testing::holds(sheet(head + "p\tx.bedgraph\tm\t\nm\tx.bedgraph\t\t\n"),
+                                 "track p has the strand_pair m, which must be a track of its group with the "
+                                 "strand_pair p"));
+    DOCTEST_CHECK(testing::holds(sheet(head + "p\tx.bedgraph\t\t1\np\tx.bedgraph\t\t2\n"), "are added up"));
     const TempDir folder;
     const std::string file = test_data("tracks/yeast.bedpe.gz").string();
     write_file(folder / "sheet.tsv", "name\tpath\tstrand_pair\tcount\tshift\taggregate\nplus\t" + file +
@@ -213,15 +210,15 @@ DOCTEST_TEST_CASE("tracks: a bigWig whose contigs differ a little is of another 
     for (const std::size_t length : {300000U, 230217U, 210000U}) {
         const std::string message =
             bigbird::testing::message_of<InputError>([&] { with_lengths(length, 100000); });
-        DOCTEST_CHECK(message.find("is it of another assembly?") != std::string::npos);
+        DOCTEST_CHECK(testing::holds(message, "is it of another assembly?"));
     }
     DOCTEST_CHECK(with_lengths(100000, 100000).size() > 0);
     write_file(folder / "other.fa", ">chrM\n" + dna + "\n>scaffold\n" + dna + "\n");
     options.references = {folder / "other.fa"};
     options.validation = {"chrM"};
-    DOCTEST_CHECK(bigbird::testing::message_of<InputError>([&] {
-                      built(options, folder / "again");
-                  }).find("has no contig of --reference") != std::string::npos);
+    DOCTEST_CHECK(
+        testing::holds(bigbird::testing::message_of<InputError>([&] { built(options, folder / "again"); }),
+                       "has no contig of --reference"));
 }
 
 DOCTEST_TEST_CASE("tracks: ends are shifted") {

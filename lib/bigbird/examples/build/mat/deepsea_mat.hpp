@@ -4,8 +4,10 @@
 // a damaged file ends in an error.
 #pragma once
 
+#include "bigbird/core/system/child_process.hpp"
 #include "bigbird/examples/bit_matrix.hpp"
 
+#include <cstddef>
 #include <cstdint>
 #include <filesystem>
 #include <memory>
@@ -14,22 +16,52 @@
 
 namespace bigbird::examples {
 
-/// One .mat file. Not thread-safe.
+// Checks the sizes that a MATLAB 5 .mat file declares, before matio trusts them and allocates memory. Format:
+// MathWorks, "MAT-File Format", chapter 1.
+
+/// Throws InputError if an element of a MATLAB 5 file claims more bytes than there are, and if a
+/// variable is not an array of numbers. Compressed variables are inflated to their end, so that zlib compares
+/// its checksum, which matio ignores; only the head is kept. Does not check files of MATLAB 7.3; refuses all
+/// others, also those of MATLAB 4. Throws Stopped.
+void check_mat5(const std::filesystem::path& path);
+
+/// The two arrays, read in this process by matio or, for MATLAB 7.3, by HDF5, which can crash on a damaged
+/// file: sequences (rows, 4, bases), channels A G C T, and labels (rows, labels). Not thread-safe.
+class MatArrays {
+public:
+    /// Throws InputError: not a .mat file, truncated, without the two arrays, or with different numbers of
+    /// rows in them.
+    explicit MatArrays(std::filesystem::path path);
+    ~MatArrays();
+
+    std::int64_t rows() const { return rows_; }
+    std::int64_t labels() const { return labels_; }
+    std::int64_t bases() const { return bases_; }
+
+    /// Sequences of rows [begin, begin + count); N where no channel is set. Throws InputError if the file
+    /// breaks off or a value is neither 0 nor 1.
+    std::vector<std::string> read_sequences(std::int64_t begin, std::int64_t count);
+    BitRows read_labels(std::int64_t begin, std::int64_t count);
+
+private:
+    struct State;
+    std::unique_ptr<State> state_;
+    std::int64_t rows_, labels_, bases_;
+};
+
+/// One .mat file, read in a separate process. Not thread-safe.
 class DeepseaMat {
 public:
     /// Call it where this process has one thread. Requires an array (rows, 4, bases), and one (rows, labels)
     /// with the same number of rows. `slab_rows`: rows per call of next(). Throws InputError: not a .mat,
     /// truncated, without these arrays, or damaged so that the library crashes.
     DeepseaMat(const std::filesystem::path& path, std::int64_t slab_rows);
-    ~DeepseaMat();
-    DeepseaMat(DeepseaMat&&) noexcept;
 
     /// Number of distinct rows. If the second half of the file is the reverse complement of the first, as in
     /// DeepSEA's files, only the first half counts.
-    std::int64_t rows() const;
-    std::size_t labels() const;
-    std::int64_t bases() const;
-    const std::filesystem::path& path() const;
+    std::int64_t rows() const { return rows_; }
+    std::size_t labels() const { return labels_; }
+    std::int64_t bases() const { return bases_; }
 
     struct Slab {
         std::vector<std::string> sequences;  ///< N where no channel is set
@@ -40,8 +72,9 @@ public:
     Slab next();
 
 private:
-    struct State;
-    std::unique_ptr<State> state_;
+    ChildReader reader_;
+    std::int64_t slab_rows_, given_ = 0, rows_ = 0, bases_ = 0;
+    std::size_t labels_ = 0;
 };
 
 }  // namespace bigbird::examples

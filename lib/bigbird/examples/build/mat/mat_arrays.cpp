@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "bigbird/examples/build/mat/mat_arrays.hpp"
-
 #include "bigbird/core/error.hpp"
 #include "bigbird/core/files.hpp"
 #include "bigbird/core/formats/mapped_file.hpp"
 #include "bigbird/core/interrupt.hpp"
+#include "bigbird/examples/build/mat/deepsea_mat.hpp"
 
 #include <matio.h>
 #include <zlib.h>
@@ -44,7 +43,7 @@ public:
     bool empty() const { return bytes_.empty(); }
     /// Throws if no tag is left.
     Element next() {
-        const std::uint32_t type = number(0), size = number(4);
+        const std::uint32_t type = number_of(bytes_, 0), size = number_of(bytes_, 4);
         const bool is_small = type >> 16 != 0;  // up to four bytes within the tag
         Element element{is_small ? type & 0xffff : type, is_small ? type >> 16 : size, {}};
         const Bytes rest = bytes_.subspan(is_small ? 4 : tag_bytes);
@@ -64,7 +63,6 @@ public:
         return element;
     }
     /// The four-byte number at `at`.
-    std::uint32_t number(std::size_t at) const { return number_of(bytes_, at); }
     std::uint32_t number_of(Bytes bytes, std::size_t at) const {
         if (bytes.size() < at + 4) throw damaged();
         std::uint32_t value = 0;
@@ -126,19 +124,6 @@ private:
     int state_ = Z_OK;
 };
 
-/// Number of bytes left; stops counting one stretch after `most`.
-std::uint64_t count_rest(Inflation& inflation, std::uint64_t most) {
-    std::vector<std::byte> buffer(stretch_bytes);
-    std::uint64_t bytes = 0;
-    for (bool more = true; more && bytes <= most;) {
-        stop_if_asked();
-        const std::size_t got = inflation.next(buffer).size();
-        bytes += got;
-        more = got == buffer.size();
-    }
-    return bytes;
-}
-
 void check_compressed(Bytes compressed, bool swapped, const std::filesystem::path& path) {
     std::vector<std::byte> buffer(head_bytes);
     Inflation inflation(compressed);
@@ -148,19 +133,16 @@ void check_compressed(Bytes compressed, bool swapped, const std::filesystem::pat
     if (array.type != matrix_type) throw inside.damaged();
     check_array(Elements(array.content, swapped, path), true, path);
     const std::uint64_t least = tag_bytes + array.size, most = (least + 7) / 8 * 8;
-    const std::uint64_t bytes = head.size() + count_rest(inflation, most);
+    std::uint64_t bytes = head.size();
+    std::vector<std::byte> rest(stretch_bytes);
+    for (std::size_t got = rest.size(); got == rest.size() && bytes <= most; bytes += got) {
+        stop_if_asked();
+        got = inflation.next(rest).size();
+    }
     if (!inflation.is_whole() || bytes < least || bytes > most) {
         throw InputError("is damaged: a compressed array's length or checksum is wrong; fetch it again",
                          path);
     }
-}
-
-void check_variable(const Element& element, bool swapped, const std::filesystem::path& path) {
-    if (element.type == matrix_type) {
-        check_array(Elements(element.content, swapped, path), false, path);
-        return;
-    }
-    check_compressed(element.content, swapped, path);
 }
 
 }  // namespace
@@ -179,8 +161,8 @@ void check_mat5(const std::filesystem::path& path) {
     for (Elements variables(bytes.subspan(header_bytes), big, path); !variables.empty();) {
         const Element element = variables.next();
         if (element.content.size() < element.size) throw variables.damaged();
-        if (element.type == matrix_type || element.type == compressed_type)
-            check_variable(element, big, path);
+        if (element.type == matrix_type) check_array(Elements(element.content, big, path), false, path);
+        if (element.type == compressed_type) check_compressed(element.content, big, path);
     }
 }
 
@@ -200,48 +182,10 @@ constexpr std::size_t most_columns = std::size_t{1} << 20;  // bases, and labels
 void stay_silent(int, char*) {}
 
 std::size_t element_bytes(matio_classes kind) {
-    switch (kind) {
-        case MAT_C_UINT8:
-        case MAT_C_INT8:
-            return 1;
-        case MAT_C_SINGLE:
-            return 4;
-        case MAT_C_DOUBLE:
-            return 8;
-        default:
-            return 0;
-    }
+    if (kind == MAT_C_UINT8 || kind == MAT_C_INT8) return 1;
+    if (kind == MAT_C_SINGLE) return 4;
+    return kind == MAT_C_DOUBLE ? 8 : 0;
 }
-
-/// A stretch of rows of an array whose first index runs fastest, as MATLAB lays it out.
-class Cells {
-public:
-    Cells(const void* data, matio_classes kind, const std::filesystem::path& path)
-        : data_(data), kind_(kind), path_(path) {}
-    bool is_one(std::size_t index) const {
-        switch (kind_) {
-            case MAT_C_SINGLE:
-                return checked(static_cast<double>(static_cast<const float*>(data_)[index]));
-            case MAT_C_DOUBLE:
-                return checked(static_cast<const double*>(data_)[index]);
-            default:
-                return checked(static_cast<double>(static_cast<const std::uint8_t*>(data_)[index]));
-        }
-    }
-
-private:
-    bool checked(double value) const {
-        if (value != 0 && value != 1) {
-            throw InputError("holds the value " + std::to_string(value) + " where only 0 and 1 make sense",
-                             path_);
-        }
-        return value == 1;
-    }
-
-    const void* data_;
-    matio_classes kind_;
-    const std::filesystem::path& path_;
-};
 
 }  // namespace
 
@@ -306,64 +250,71 @@ struct MatArrays::State {
 
     InputError broken_off() const { return {"breaks off inside its data; fetch it again", path}; }
 
-    /// Rows [begin, begin + count) of an array in `buffer` (or the entire array), and the number of its rows.
-    std::pair<Cells, std::size_t> rows_of(matvar_t* variable, std::int64_t begin, std::int64_t count) {
-        if (whole) return {Cells(variable->data, variable->class_type, path), variable->dims[0]};
-        auto cells = static_cast<std::size_t>(count);
+    /// Calls visit(row, column) for each 1 in `count` rows of an array from row `begin` on, whose first index
+    /// runs fastest, as MATLAB lays it out.
+    template <typename Visit>
+    void for_each_one(matvar_t* variable, std::int64_t begin, std::int64_t count, const Visit& visit) {
         std::array<int, 3> start{static_cast<int>(begin), 0, 0}, stride{1, 1, 1},
             edge{static_cast<int>(count), 1, 1};
+        const auto rows = static_cast<std::size_t>(count);
+        std::size_t columns = 1;
         for (int d = 1; d < variable->rank; ++d) {
             edge[static_cast<std::size_t>(d)] = static_cast<int>(variable->dims[d]);
-            cells *= variable->dims[d];
+            columns *= variable->dims[d];
         }
-        buffer.resize(cells * element_bytes(variable->class_type));
-        if (Mat_VarReadData(file.get(), variable, buffer.data(), start.data(), stride.data(), edge.data()) !=
-            0)
-            throw broken_off();
-        return {Cells(buffer.data(), variable->class_type, path), static_cast<std::size_t>(count)};
+        if (!whole) {
+            buffer.resize(rows * columns * element_bytes(variable->class_type));
+            if (Mat_VarReadData(file.get(), variable, buffer.data(), start.data(), stride.data(),
+                                edge.data()) != 0)
+                throw broken_off();
+        }
+        const std::size_t height = whole ? variable->dims[0] : rows;
+        const std::size_t first = whole ? static_cast<std::size_t>(begin) : 0;
+        const auto visit_ones = [&](const auto* cells) {
+            for (std::size_t column = 0; column < columns; ++column) {
+                for (std::size_t row = 0; row < rows; ++row) {
+                    const auto value = cells[height * column + first + row];
+                    if (value == 1)
+                        visit(row, column);
+                    else if (value != 0)
+                        throw InputError("holds the value " + std::to_string(static_cast<double>(value)) +
+                                             " where only 0 and 1 make sense",
+                                         path);
+                }
+            }
+        };
+        const void* const data = whole ? variable->data : buffer.data();
+        if (variable->class_type == MAT_C_SINGLE)
+            visit_ones(static_cast<const float*>(data));
+        else if (variable->class_type == MAT_C_DOUBLE)
+            visit_ones(static_cast<const double*>(data));
+        else
+            visit_ones(static_cast<const std::uint8_t*>(data));
     }
 };
 
-MatArrays::MatArrays(std::filesystem::path path) : state_(new State(std::move(path))) {}
+MatArrays::MatArrays(std::filesystem::path path)
+    : state_(new State(std::move(path))),
+      rows_(static_cast<std::int64_t>(state_->sequences->dims[0])),
+      labels_(static_cast<std::int64_t>(state_->labels->dims[1])),
+      bases_(static_cast<std::int64_t>(state_->sequences->dims[2])) {}
 MatArrays::~MatArrays() = default;
-
-std::int64_t MatArrays::rows() const {
-    return static_cast<std::int64_t>(state_->sequences->dims[0]);
-}
-
-std::int64_t MatArrays::labels() const {
-    return static_cast<std::int64_t>(state_->labels->dims[1]);
-}
-
-std::int64_t MatArrays::bases() const {
-    return static_cast<std::int64_t>(state_->sequences->dims[2]);
-}
 
 std::vector<std::string> MatArrays::read_sequences(std::int64_t begin, std::int64_t count) {
     constexpr std::string_view letters = "AGCT";
-    const auto [cells, height] = state_->rows_of(state_->sequences.get(), begin, count);
-    const std::size_t bases = state_->sequences->dims[2];
-    const std::size_t first = state_->whole ? static_cast<std::size_t>(begin) : 0;
-    std::vector<std::string> texts(static_cast<std::size_t>(count), std::string(bases, 'N'));
-    for (std::size_t base = 0; base < bases; ++base) {
-        for (std::size_t channel = 0; channel < 4; ++channel) {
-            const std::size_t column = height * (channel + 4 * base) + first;
-            for (std::size_t row = 0; row < texts.size(); ++row)
-                if (cells.is_one(column + row)) texts[row][base] = letters[channel];
-        }
-    }
+    std::vector<std::string> texts(static_cast<std::size_t>(count),
+                                   std::string(static_cast<std::size_t>(bases_), 'N'));
+    state_->for_each_one(state_->sequences.get(), begin, count, [&](std::size_t row, std::size_t column) {
+        texts[row][column / 4] = letters[column % 4];
+    });
     return texts;
 }
 
 BitRows MatArrays::read_labels(std::int64_t begin, std::int64_t count) {
-    const auto [cells, height] = state_->rows_of(state_->labels.get(), begin, count);
-    const std::size_t first = state_->whole ? static_cast<std::size_t>(begin) : 0;
-    BitRows bits(state_->labels->dims[1]);
+    BitRows bits(static_cast<std::size_t>(labels_));
     bits.resize(static_cast<std::size_t>(count));
-    for (std::size_t label = 0; label < state_->labels->dims[1]; ++label) {
-        for (std::size_t row = 0; row < bits.rows(); ++row)
-            if (cells.is_one(height * label + first + row)) bits.set(row, label);
-    }
+    state_->for_each_one(state_->labels.get(), begin, count,
+                         [&](std::size_t row, std::size_t column) { bits.set(row, column); });
     return bits;
 }
 

@@ -31,21 +31,15 @@ struct Segment {
     std::uint32_t contig = 0, begin = 0, end = 0;
     float value = 0;
 };
-constexpr std::uint32_t last_segment = 0xffffffff;  // a contig that ends the messages
 
-struct CloseBigWig {
-    void operator()(bigWigFile_t* file) const { bwClose(file); }
-};
-struct FreeIntervals {
-    void operator()(bwOverlappingIntervals_t* intervals) const { bwDestroyOverlappingIntervals(intervals); }
-};
-
-/// Runs in the child process. If the reference is a slice of a genome, reads its contigs up to their end.
+/// Runs in the child process. If the reference is a slice of a genome, reads its contigs up to their end. The
+/// last message has no segments.
 void send_bigwig(const fs::path& path, const genome::ReferenceGenome& reference,
                  const ChildReader::Send& send) {
     std::string name = path.string(), mode = "r";
     bwInit(1U << 17U);
-    const std::unique_ptr<bigWigFile_t, CloseBigWig> file(bwOpen(name.c_str(), nullptr, mode.c_str()));
+    const std::unique_ptr<bigWigFile_t, void (*)(bigWigFile_t*)> file(
+        bwOpen(name.c_str(), nullptr, mode.c_str()), bwClose);
     if (!file) throw InputError("is no bigWig", path);
     bool shared = file->hdr->nBasesCovered == 0;
     for (std::int64_t key = 0; file->hdr->nBasesCovered > 0 && key < file->cl->nKeys; ++key) {
@@ -63,19 +57,20 @@ void send_bigwig(const fs::path& path, const genome::ReferenceGenome& reference,
         }
         for (std::uint32_t begin = 0; begin < length; begin += std::min(bases_at_once, length - begin)) {
             const std::uint32_t end = begin + std::min(bases_at_once, length - begin);
-            const std::unique_ptr<bwOverlappingIntervals_t, FreeIntervals> found(
-                bwGetOverlappingIntervals(file.get(), contig.c_str(), begin, end));
+            const std::unique_ptr<bwOverlappingIntervals_t, void (*)(bwOverlappingIntervals_t*)> found(
+                bwGetOverlappingIntervals(file.get(), contig.c_str(), begin, end),
+                bwDestroyOverlappingIntervals);
             if (!found) throw InputError("is damaged, or cannot be read", path);
             std::vector<Segment> segments;
             for (std::uint64_t i = 0; i < found->l; ++i) {
                 segments.push_back({static_cast<std::uint32_t>(*index), std::max(begin, found->start[i]),
                                     std::min(end, found->end[i]), found->value[i]});
             }
-            send(ChildReader::bytes_of(segments));
+            if (!segments.empty()) send(ChildReader::bytes_of(segments));
         }
     }
     if (!shared) throw InputError("has no contig of --reference: is it of another assembly?", path);
-    send(ChildReader::bytes_of(std::vector<Segment>{{.contig = last_segment}}));
+    send({});
 }
 
 std::int64_t read_bigwig(const fs::path& path, const genome::ReferenceGenome& reference,
@@ -83,8 +78,9 @@ std::int64_t read_bigwig(const fs::path& path, const genome::ReferenceGenome& re
     ChildReader reader(path, [&](const ChildReader::Send& send) { send_bigwig(path, reference, send); });
     for (std::int64_t read = 0;;) {
         stop_if_asked();
-        for (const Segment& segment : reader.next_numbers<Segment>()) {
-            if (segment.contig == last_segment) return read;
+        const std::vector<Segment> segments = reader.next_numbers<Segment>();
+        if (segments.empty()) return read;
+        for (const Segment& segment : segments) {
             if (segment.contig >= reference.contigs().size() || segment.begin >= segment.end)
                 reader.throw_unfit();
             if (!std::isfinite(segment.value)) {

@@ -52,9 +52,8 @@ DOCTEST_TEST_CASE("read_signal: what is wrong names the line") {
         write_file(folder / name, text);
         return message_of<InputError>([&] { total_of(folder / name); });
     };
-    DOCTEST_CHECK(message("x.bed", "I\t5\t5\n").find("x.bed:1: has a start that is not before its end") !=
-                  std::string::npos);
-    DOCTEST_CHECK(message("x.bed", "I\t5\tend\n").find("x.bed:1: has no coordinate in column 3") !=
-                  std::string::npos);
-    DOCTEST_CHECK(message("x.bw", "no bigWig").find("is no bigWig") != std::string::npos);
+    DOCTEST_CHECK(
+        testing::holds(message("x.bed", "I\t5\t5\n"), "x.bed:1: has a start that is not before its end"));
+    DOCTEST_CHECK(testing::holds(message("x.bed", "I\t5\tend\n"), "x.bed:1: has no coordinate in column 3"));
+    DOCTEST_CHECK(testing::holds(message("x.bw", "no bigWig"), "is no bigWig"));
 }
