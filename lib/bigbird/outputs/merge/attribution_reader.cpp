@@ -41,27 +41,16 @@ std::vector<float> read_region(hid_t dataset, const Shape& shape, hsize_t region
     return numbers;
 }
 
-std::string label_of(hid_t file, const fs::path& path) {
-    if (H5Aexists(file, "label") <= 0) return path.stem().string();
-    const Hdf5Handle attribute(H5Aopen(file, "label", H5P_DEFAULT), H5Aclose);
-    const Hdf5Types types(Precision::float32);
-    char* text = nullptr;
-    if (H5Aread(attribute, types.text(), &text) < 0 || text == nullptr) return path.stem().string();
-    std::string label = text;
-    H5free_memory(text);
-    return label;
-}
-
 /// Runs in the child process: sends the label, the number of regions, then each region's sequence and scores.
 void send_all(const fs::path& path, const ChildReader::Send& send) {
     start_hdf5();
-    const Hdf5Handle file(open_unlocked_hdf5(path.c_str()), H5Fclose);
+    const Hdf5Handle file = open_unlocked_hdf5(path.c_str());
     if (file < 0) throw InputError("is no HDF5 file, or damaged", path);
     Shape shape{}, same{};
     const Hdf5Handle sequence = open_letters(file, "raw/seq", path, shape),
                      scores = open_letters(file, "shap/seq", path, same);
     if (shape != same) throw InputError("its 'raw/seq' and 'shap/seq' have different shapes", path);
-    send(label_of(file, path));
+    send(text_attribute(file, "label").value_or(path.stem().string()));
     send(ChildReader::bytes_of(std::vector<hsize_t>{shape[0]}));
     for (hsize_t region = 0; region < shape[0]; ++region) {
         send(ChildReader::bytes_of(read_region(sequence, shape, region, path)));
