@@ -156,13 +156,12 @@ void write_background(const fs::path& path, Overwrite overwrite, const EffectBac
     Hdf5Handle file = create_unlocked_hdf5(pending.path().c_str());
     Hdf5Writer writer{file};
     writer.attribute("bigbird", description_of(background).dump(), types.text());
-    const Hdf5Shape levels{background.levels.size()},
-        all{background.labels.size(), background.levels.size()};
+    const Hdf5Shape levels{background.levels.size()}, all{background.labels.size(), background.levels.size()};
     writer.dataset(file, "levels", H5T_IEEE_F64LE, H5T_NATIVE_DOUBLE, levels, background.levels.data());
     writer.dataset(file, "variants", H5T_IEEE_F32LE, H5T_NATIVE_FLOAT, all, background.of_variants.data(),
- chunk_of(all));
+                   chunk_of(all));
     writer.dataset(file, "shuffled", H5T_IEEE_F32LE, H5T_NATIVE_FLOAT, all, background.of_shuffled.data(),
- chunk_of(all));
+                   chunk_of(all));
     require_hdf5_written(writer.fine && file.close(), path);
     pending.commit();
 }

@@ -62,7 +62,7 @@ inline Hdf5Handle open_unlocked_hdf5(const char* path) {
 inline Hdf5Handle create_unlocked_hdf5(const char* path, bool small = false) {
     const Hdf5Handle creation(H5Pcreate(H5P_FILE_CREATE), H5Pclose), access = unlocked_hdf5();
     if (small) {
-        H5Pset_istore_k(creation, 1);  // the index of a dataset's few chunks: 0.1, not 2 kB
+        H5Pset_istore_k(creation, 1);       // the index of a dataset's few chunks: 0.1, not 2 kB
         H5Pset_meta_block_size(access, 0);  // no room in advance, of 2 kB each
         H5Pset_small_data_block_size(access, 0);
     }

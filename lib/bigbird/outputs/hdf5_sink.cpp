@@ -122,7 +122,8 @@ private:
         std::map<std::string, int> seen;
         for (const auto& [key, value] : schema_.provenance) {
             const int before = seen[key]++;  // several models have one key
-            writer.attribute(before == 0 ? key : key + "_" + std::to_string(before + 1), value, types_.text());
+            writer.attribute(before == 0 ? key : key + "_" + std::to_string(before + 1), value,
+                             types_.text());
         }
         write_labels(writer);
         const Handle group = writer.group("rows");
@@ -151,8 +152,7 @@ private:
         if (matrix) chunk.push_back(std::max<hsize_t>(1, columns_));
         const Handle space(H5Screate_simple(rank, none, most), H5Sclose);
         const Handle properties = dataset_properties(chunk, matrix || small_);
-        Handle dataset(H5Dcreate2(parent, name, type, space, H5P_DEFAULT, properties, H5P_DEFAULT),
-                       H5Dclose);
+        Handle dataset(H5Dcreate2(parent, name, type, space, H5P_DEFAULT, properties, H5P_DEFAULT), H5Dclose);
         require(dataset >= 0);
         return dataset;
     }

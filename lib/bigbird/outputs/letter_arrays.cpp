@@ -114,9 +114,9 @@ void LetterArrays::write_hdf5(const fs::path& path) const {
         writer.attribute(name, value, types.text());
     const Hdf5Shape all{regions_.size(), alphabet.size(), length_}, each{regions_.size()};
     writer.dataset(writer.group("raw"), "seq", H5T_STD_I8LE, H5T_NATIVE_INT8, all, letters_.data(),
-chunk_of(all));
+                   chunk_of(all));
     writer.dataset(writer.group("shap"), "seq", H5T_IEEE_F32LE, H5T_NATIVE_FLOAT, all, scores_.data(),
-chunk_of(all));
+                   chunk_of(all));
     std::vector<const char*> contigs, names;
     std::vector<std::int64_t> begins, ends;
     for (std::size_t i = 0; i < regions_.size(); ++i) {
