@@ -11,8 +11,7 @@
 #include "bigbird/motifs/compare.hpp"
 #include "bigbird/motifs/find_motifs.hpp"
 #include "bigbird/motifs/scan_regions.hpp"
-#include "bigbird/outputs/merge/attribution_reader.hpp"
-#include "bigbird/outputs/merge/bigwig_reader.hpp"
+#include "bigbird/outputs/merge/readers.hpp"
 
 #include <algorithm>
 #include <functional>

@@ -5,7 +5,7 @@
 #include "bigbird/core/formats/json_file.hpp"
 #include "bigbird/core/system/child_process.hpp"
 #include "bigbird/core/version.hpp"
-#include "bigbird/outputs/hdf5_writer.hpp"
+#include "bigbird/outputs/hdf5_handle.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -109,17 +109,6 @@ InputError no_background(const fs::path& path) {
     return {"is no background of effects, or damaged; build-background makes one", path};
 }
 
-std::string attribute_of(hid_t file, const fs::path& path) {
-    if (H5Aexists(file, "bigbird") <= 0) throw no_background(path);
-    const Hdf5Handle attribute(H5Aopen(file, "bigbird", H5P_DEFAULT), H5Aclose);
-    const Hdf5Types types(Precision::float32);
-    char* text = nullptr;
-    if (H5Aread(attribute, types.text(), &text) < 0 || text == nullptr) throw no_background(path);
-    std::string value = text;
-    H5free_memory(text);
-    return value;
-}
-
 template <typename Number>
 std::vector<Number> read_dataset(hid_t file, const char* name, hid_t type, const fs::path& path) {
     const Hdf5Handle dataset(H5Dopen2(file, name, H5P_DEFAULT), H5Dclose);
@@ -137,9 +126,10 @@ std::vector<Number> read_dataset(hid_t file, const char* name, hid_t type, const
 /// Runs in the child process.
 void send_background(const fs::path& path, const ChildReader::Send& send) {
     start_hdf5();
-    const Hdf5Handle file(open_unlocked_hdf5(path.c_str()), H5Fclose);
-    if (file < 0) throw no_background(path);
-    send(attribute_of(file, path));
+    const Hdf5Handle file = open_unlocked_hdf5(path.c_str());
+    const auto description = file < 0 ? std::nullopt : text_attribute(file, "bigbird");
+    if (!description) throw no_background(path);
+    send(*description);
     send(ChildReader::bytes_of(read_dataset<double>(file, "levels", H5T_NATIVE_DOUBLE, path)));
     for (const char* name : {"variants", "shuffled"})
         send(ChildReader::bytes_of(read_dataset<float>(file, name, H5T_NATIVE_FLOAT, path)));
@@ -166,13 +156,13 @@ void write_background(const fs::path& path, Overwrite overwrite, const EffectBac
     Hdf5Handle file = create_unlocked_hdf5(pending.path().c_str());
     Hdf5Writer writer{file};
     writer.attribute("bigbird", description_of(background).dump(), types.text());
-    const std::vector<hsize_t> levels{background.levels.size()},
-        all{background.labels.size(), background.levels.size()};
+    const Hdf5Shape levels{background.levels.size()}, all{background.labels.size(), background.levels.size()};
     writer.dataset(file, "levels", H5T_IEEE_F64LE, H5T_NATIVE_DOUBLE, levels, background.levels.data());
-    writer.dataset(file, "variants", H5T_IEEE_F32LE, H5T_NATIVE_FLOAT, all, background.of_variants.data());
-    writer.dataset(file, "shuffled", H5T_IEEE_F32LE, H5T_NATIVE_FLOAT, all, background.of_shuffled.data());
-    if (!writer.fine || !file.close())
-        throw WriteError(path.string() + ": writing HDF5 failed: is the disk full?");
+    writer.dataset(file, "variants", H5T_IEEE_F32LE, H5T_NATIVE_FLOAT, all, background.of_variants.data(),
+                   chunk_of(all));
+    writer.dataset(file, "shuffled", H5T_IEEE_F32LE, H5T_NATIVE_FLOAT, all, background.of_shuffled.data(),
+                   chunk_of(all));
+    require_hdf5_written(writer.fine && file.close(), path);
     pending.commit();
 }
 

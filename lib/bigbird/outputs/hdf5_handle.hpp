@@ -1,12 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "bigbird/core/error.hpp"
 #include "bigbird/outputs/table_schema.hpp"
 
 #include <hdf5.h>
 
+#include <algorithm>
 #include <cstdlib>
+#include <filesystem>
+#include <optional>
+#include <string>
 #include <utility>
+#include <vector>
 
 namespace bigbird::outputs {
 
@@ -42,11 +48,29 @@ private:
     herr_t (*close_)(hid_t);
 };
 
-/// Opens a file for reading, without a lock: parts are complete, and some file systems have no locks.
-inline hid_t open_unlocked_hdf5(const char* path) {
-    const Hdf5Handle access(H5Pcreate(H5P_FILE_ACCESS), H5Pclose);
+/// Access to a file without HDF5's lock: parts are complete, some file systems have no locks, and a pending
+/// output has its own, which would conflict.
+inline Hdf5Handle unlocked_hdf5() {
+    Hdf5Handle access(H5Pcreate(H5P_FILE_ACCESS), H5Pclose);
     H5Pset_file_locking(access, false, true);
-    return H5Fopen(path, H5F_ACC_RDONLY, access);
+    return access;
+}
+inline Hdf5Handle open_unlocked_hdf5(const char* path) {
+    return {H5Fopen(path, H5F_ACC_RDONLY, unlocked_hdf5()), H5Fclose};
+}
+/// `small`: for a file of few rows.
+inline Hdf5Handle create_unlocked_hdf5(const char* path, bool small = false) {
+    const Hdf5Handle creation(H5Pcreate(H5P_FILE_CREATE), H5Pclose), access = unlocked_hdf5();
+    if (small) {
+        H5Pset_istore_k(creation, 1);       // the index of a dataset's few chunks: 0.1, not 2 kB
+        H5Pset_meta_block_size(access, 0);  // no room in advance, of 2 kB each
+        H5Pset_small_data_block_size(access, 0);
+    }
+    return {H5Fcreate(path, H5F_ACC_TRUNC, creation, access), H5Fclose};
+}
+
+inline void require_hdf5_written(bool fine, const std::filesystem::path& target) {
+    if (!fine) throw WriteError(target.string() + ": writing HDF5 failed: is the disk full?");
 }
 
 /// The types that numbers and texts have in a file of scores.
@@ -83,6 +107,75 @@ public:
 private:
     Precision precision_;
     Hdf5Handle text_, half_;
+};
+
+/// An attribute of a file that is a text; nullopt if there is none.
+inline std::optional<std::string> text_attribute(hid_t file, const char* name) {
+    if (H5Aexists(file, name) <= 0) return std::nullopt;
+    const Hdf5Handle attribute(H5Aopen(file, name, H5P_DEFAULT), H5Aclose);
+    const Hdf5Types types(Precision::float32);
+    char* text = nullptr;
+    if (H5Aread(attribute, types.text(), &text) < 0 || text == nullptr) return std::nullopt;
+    std::string value = text;
+    H5free_memory(text);
+    return value;
+}
+
+using Hdf5Shape = std::vector<hsize_t>;
+
+/// Chunks of at most 64 rows; none, which leaves the dataset uncompressed, where there are no numbers.
+inline Hdf5Shape chunk_of(Hdf5Shape size) {
+    constexpr hsize_t together = 64;
+    if (size.front() * size.back() == 0) return {};
+    size.front() = std::min(together, size.front());
+    return size;
+}
+
+/// The properties of a new dataset, with `chunk` in chunks of this shape, which are compressed if `packed`.
+/// Equal rows give equal bytes.
+inline Hdf5Handle dataset_properties(const Hdf5Shape& chunk, bool packed = true) {
+    Hdf5Handle properties(H5Pcreate(H5P_DATASET_CREATE), H5Pclose);
+    H5Pset_obj_track_times(properties, false);
+    if (chunk.empty()) return properties;
+    H5Pset_chunk(properties, static_cast<int>(chunk.size()), chunk.data());
+    if (packed) {
+        H5Pset_shuffle(properties);
+        H5Pset_deflate(properties, 1);
+    }
+    return properties;
+}
+
+/// Creates datasets, groups and attributes in a file. `fine` becomes false at the first failure.
+struct Hdf5Writer {
+    hid_t file;
+    bool fine = true;
+
+    Hdf5Handle group(const char* name) {
+        const Hdf5Handle properties(H5Pcreate(H5P_GROUP_CREATE), H5Pclose);
+        H5Pset_obj_track_times(properties, false);
+        Hdf5Handle made(H5Gcreate2(file, name, H5P_DEFAULT, properties, H5P_DEFAULT), H5Gclose);
+        fine = fine && made >= 0;
+        return made;
+    }
+    void dataset(hid_t parent, const char* name, hid_t stored, hid_t held, const Hdf5Shape& size,
+                 const void* data, const Hdf5Shape& chunk = {}) {
+        const Hdf5Handle space(H5Screate_simple(static_cast<int>(size.size()), size.data(), nullptr),
+                               H5Sclose);
+        const Hdf5Handle properties = dataset_properties(chunk);
+        Hdf5Handle made(H5Dcreate2(parent, name, stored, space, H5P_DEFAULT, properties, H5P_DEFAULT),
+                        H5Dclose);
+        fine = fine && made >= 0 &&
+               (size.front() == 0 || H5Dwrite(made, held, H5S_ALL, H5S_ALL, H5P_DEFAULT, data) >= 0) &&
+               made.close();  // writes small metadata
+    }
+    void attribute(const std::string& name, const std::string& value, hid_t type) {
+        if (H5Aexists(file, name.c_str()) > 0) return;  // several models share a name
+        const Hdf5Handle space(H5Screate(H5S_SCALAR), H5Sclose);
+        const Hdf5Handle made(H5Acreate2(file, name.c_str(), type, space, H5P_DEFAULT, H5P_DEFAULT),
+                              H5Aclose);
+        const char* const text = value.c_str();
+        fine = fine && H5Awrite(made, type, &text) >= 0;
+    }
 };
 
 }  // namespace bigbird::outputs

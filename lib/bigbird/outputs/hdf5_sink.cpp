@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "bigbird/outputs/sinks.hpp"
-
 #include "bigbird/core/error.hpp"
 #include "bigbird/core/formats/half.hpp"
 #include "bigbird/core/parse_number.hpp"
 #include "bigbird/outputs/hdf5_handle.hpp"
+#include "bigbird/outputs/sinks.hpp"
 #include "bigbird/rows/text_fields.hpp"
 
 #include <algorithm>
@@ -23,7 +22,6 @@ using Handle = Hdf5Handle;
 constexpr std::int64_t chunk_bytes = 1 << 20;
 constexpr std::int64_t most_rows_a_chunk = 4096, chunks_of_small_file = 16;
 static_assert(most_rows_a_chunk * chunks_of_small_file == most_rows_of_small_hdf5);
-constexpr unsigned compression_level = 1;
 
 /// A column's fields of the buffered rows, in the vector of its kind.
 struct HeldFields {
@@ -116,35 +114,27 @@ public:
     }
 
 private:
-    void require(bool fine) const {
-        if (!fine) throw WriteError(pending_.target().string() + ": writing HDF5 failed: is the disk full?");
-    }
+    void require(bool fine) const { require_hdf5_written(fine, pending_.target()); }
     void create(bool small) {
         small_ = small;
-        file_.emplace(create_file(), H5Fclose);
-        require(*file_ >= 0);
-        write_provenance(schema_.provenance);
-        write_labels(schema_.columns);
-        const Handle group = create_group("rows");
-        scores_.emplace(create_growing(*file_, "scores", types_.scores(), true), H5Dclose);
+        file_.emplace(create_unlocked_hdf5(pending_.path().c_str(), small));
+        Hdf5Writer writer{*file_, *file_ >= 0};
+        std::map<std::string, int> seen;
+        for (const auto& [key, value] : schema_.provenance) {
+            const int before = seen[key]++;  // several models have one key
+            writer.attribute(before == 0 ? key : key + "_" + std::to_string(before + 1), value,
+                             types_.text());
+        }
+        write_labels(writer);
+        const Handle group = writer.group("rows");
+        require(writer.fine);
+        scores_.emplace(create_growing(*file_, "scores", types_.scores(), true));
         for (std::size_t i = 0; i < fields_.size(); ++i) {
             const bool text = fields_[i].kind == FieldKind::text;
             const Handle type =
                 text ? text_for(fields_[i].texts) : Handle(H5Tcopy(types_.field(fields_[i].kind)), H5Tclose);
-            rows_.emplace_back(create_growing(group, schema_.head[i].name.c_str(), type, false), H5Dclose);
+            rows_.push_back(create_growing(group, schema_.head[i].name.c_str(), type, false));
         }
-    }
-    /// The library's own lock would conflict with the pending output's.
-    hid_t create_file() const {
-        const Handle creation(H5Pcreate(H5P_FILE_CREATE), H5Pclose);
-        if (small_) H5Pset_istore_k(creation, 1);  // the index of a dataset's few chunks: 0.1, not 2 kB
-        const Handle access(H5Pcreate(H5P_FILE_ACCESS), H5Pclose);
-        H5Pset_file_locking(access, false, true);
-        if (small_) {  // no room in advance, of 2 kB each
-            H5Pset_meta_block_size(access, 0);
-            H5Pset_small_data_block_size(access, 0);
-        }
-        return H5Fcreate(pending_.path().c_str(), H5F_ACC_TRUNC, creation, access);
     }
     Handle text_for(const std::vector<std::string>& texts) const {
         std::size_t longest = 1;
@@ -153,78 +143,37 @@ private:
         return longest <= Hdf5Types::most_letters && small_ ? Hdf5Types::text_of(longest)
                                                             : Handle(H5Tcopy(types_.text()), H5Tclose);
     }
-    static void pack(hid_t properties) {
-        H5Pset_shuffle(properties);
-        H5Pset_deflate(properties, compression_level);
-    }
-    Handle create_group(const char* name) {
-        const Handle properties(H5Pcreate(H5P_GROUP_CREATE), H5Pclose);
-        H5Pset_obj_track_times(properties, false);  // the same rows, the same bytes
-        Handle group(H5Gcreate2(*file_, name, H5P_DEFAULT, properties, H5P_DEFAULT), H5Gclose);
-        require(group >= 0);
-        return group;
-    }
     /// Creates a growing dataset without rows.
-    hid_t create_growing(hid_t parent, const char* name, hid_t type, bool matrix) {
+    Handle create_growing(hid_t parent, const char* name, hid_t type, bool matrix) {
         const int rank = matrix ? 2 : 1;
         const hsize_t none[2] = {0, columns_}, most[2] = {H5S_UNLIMITED, columns_};
         const std::int64_t rows = small_ ? std::clamp<std::int64_t>(held_, 1, chunk_rows_) : chunk_rows_;
-        const hsize_t chunk[2] = {static_cast<hsize_t>(rows), std::max<hsize_t>(1, columns_)};
+        Hdf5Shape chunk{static_cast<hsize_t>(rows)};
+        if (matrix) chunk.push_back(std::max<hsize_t>(1, columns_));
         const Handle space(H5Screate_simple(rank, none, most), H5Sclose);
-        const Handle properties(H5Pcreate(H5P_DATASET_CREATE), H5Pclose);
-        H5Pset_obj_track_times(properties, false);
-        H5Pset_chunk(properties, rank, chunk);
-        if (matrix || small_) pack(properties);
-        const hid_t dataset = H5Dcreate2(parent, name, type, space, H5P_DEFAULT, properties, H5P_DEFAULT);
+        const Handle properties = dataset_properties(chunk, matrix || small_);
+        Handle dataset(H5Dcreate2(parent, name, type, space, H5P_DEFAULT, properties, H5P_DEFAULT), H5Dclose);
         require(dataset >= 0);
         return dataset;
     }
-    void write_provenance(const rows::Provenance& provenance) {
-        std::map<std::string, int> seen;
-        for (const auto& [key, value] : provenance) {
-            const int before = seen[key]++;  // several models have one key
-            const std::string name = before == 0 ? key : key + "_" + std::to_string(before + 1);
-            const Handle space(H5Screate(H5S_SCALAR), H5Sclose);
-            const Handle attribute(
-                H5Acreate2(*file_, name.c_str(), types_.text(), space, H5P_DEFAULT, H5P_DEFAULT), H5Aclose);
-            const char* text = value.c_str();
-            require(H5Awrite(attribute, types_.text(), &text) >= 0);
-        }
-    }
-    void write_whole(hid_t group, const char* name, hid_t stored, hid_t held, std::size_t count,
-                     const void* data) {
-        const hsize_t size[1] = {count};
-        const Handle space(H5Screate_simple(1, size, nullptr), H5Sclose);
-        const Handle properties(H5Pcreate(H5P_DATASET_CREATE), H5Pclose);
-        H5Pset_obj_track_times(properties, false);
-        if (small_ && count > 0) {
-            H5Pset_chunk(properties, 1, size);
-            pack(properties);
-        }
-        Handle dataset(H5Dcreate2(group, name, stored, space, H5P_DEFAULT, properties, H5P_DEFAULT),
-                       H5Dclose);
-        require(dataset >= 0 &&
-                (count == 0 || H5Dwrite(dataset, held, H5S_ALL, H5S_ALL, H5P_DEFAULT, data) >= 0));
-        require(dataset.close());  // writes small metadata
-    }
-    void write_labels(const std::vector<Column>& columns) {
-        const Handle group = create_group("labels");
+    void write_labels(Hdf5Writer& writer) const {
+        const std::vector<Column>& columns = schema_.columns;
+        const Handle group = writer.group("labels");
+        const Hdf5Shape size{columns.size()}, chunk = small_ && !columns.empty() ? size : Hdf5Shape();
         std::vector<std::int64_t> indices;
-        indices.reserve(columns.size());
         for (const Column& column : columns)
             indices.push_back(column.index);
-        write_whole(group, "index", H5T_STD_I64LE, H5T_NATIVE_INT64, indices.size(), indices.data());
+        writer.dataset(group, "index", H5T_STD_I64LE, H5T_NATIVE_INT64, size, indices.data(), chunk);
         const std::pair<const char*, std::string Column::*> texts[] = {{"column", &Column::name},
                                                                        {"group", &Column::group},
                                                                        {"name", &Column::label},
                                                                        {"id", &Column::id}};
         for (const auto& [name, member] : texts) {
             std::vector<std::string> values;
-            values.reserve(columns.size());
             for (const Column& column : columns)
                 values.push_back(column.*member);
             const Handle type = text_for(values);
-            write_whole(group, name, type, type, values.size(), HeldTexts(values, type).data());
+            writer.dataset(group, name, type, type, size, HeldTexts(values, type).data(), chunk);
         }
     }
 

@@ -3,7 +3,7 @@
 
 #include "bigbird/core/error.hpp"
 #include "bigbird/core/formats/npy_header.hpp"
-#include "bigbird/outputs/hdf5_writer.hpp"
+#include "bigbird/outputs/hdf5_handle.hpp"
 
 #include <zlib.h>
 
@@ -112,9 +112,11 @@ void LetterArrays::write_hdf5(const fs::path& path) const {
     Hdf5Writer writer{file};
     for (const auto& [name, value] : provenance_)
         writer.attribute(name, value, types.text());
-    const std::vector<hsize_t> all{regions_.size(), alphabet.size(), length_}, each{regions_.size()};
-    writer.dataset(writer.group("raw"), "seq", H5T_STD_I8LE, H5T_NATIVE_INT8, all, letters_.data());
-    writer.dataset(writer.group("shap"), "seq", H5T_IEEE_F32LE, H5T_NATIVE_FLOAT, all, scores_.data());
+    const Hdf5Shape all{regions_.size(), alphabet.size(), length_}, each{regions_.size()};
+    writer.dataset(writer.group("raw"), "seq", H5T_STD_I8LE, H5T_NATIVE_INT8, all, letters_.data(),
+                   chunk_of(all));
+    writer.dataset(writer.group("shap"), "seq", H5T_IEEE_F32LE, H5T_NATIVE_FLOAT, all, scores_.data(),
+                   chunk_of(all));
     std::vector<const char*> contigs, names;
     std::vector<std::int64_t> begins, ends;
     for (std::size_t i = 0; i < regions_.size(); ++i) {
@@ -128,8 +130,7 @@ void LetterArrays::write_hdf5(const fs::path& path) const {
     writer.dataset(regions, "name", types.text(), types.text(), each, names.data());
     writer.dataset(regions, "start", H5T_STD_I64LE, H5T_NATIVE_INT64, each, begins.data());
     writer.dataset(regions, "end", H5T_STD_I64LE, H5T_NATIVE_INT64, each, ends.data());
-    if (!writer.fine || !file.close())
-        throw WriteError(files_.front()->target().string() + ": writing HDF5 failed: is the disk full?");
+    require_hdf5_written(writer.fine && file.close(), files_.front()->target());
 }
 
 void LetterArrays::finish(std::vector<PendingOutput*>& pending) {

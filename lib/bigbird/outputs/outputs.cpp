@@ -3,8 +3,8 @@
 
 #include "bigbird/core/error.hpp"
 #include "bigbird/core/formats/checksum.hpp"
-#include "bigbird/outputs/sinks.hpp"
 #include "bigbird/outputs/score_run.hpp"
+#include "bigbird/outputs/sinks.hpp"
 
 #include <algorithm>
 #include <cctype>

@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "bigbird/outputs/sinks.hpp"
-
 #include "bigbird/core/check.hpp"
 #include "bigbird/core/error.hpp"
 #include "bigbird/core/formats/half.hpp"
 #include "bigbird/core/formats/npy_header.hpp"
 #include "bigbird/genome/text/text_output.hpp"
 #include "bigbird/outputs/output_spec.hpp"
+#include "bigbird/outputs/sinks.hpp"
 #include "bigbird/rows/text_fields.hpp"
 
 #include <algorithm>

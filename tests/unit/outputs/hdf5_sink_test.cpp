@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "bigbird/outputs/sinks.hpp"
-
 #include "support/temp_dir.hpp"
 #include "support/testing.hpp"
 #include "unit/outputs/some_scores.hpp"
 
 #include "bigbird/core/error.hpp"
+#include "bigbird/outputs/sinks.hpp"
 
 #include <hdf5.h>
 #include <sys/syscall.h>

@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "bigbird/outputs/sinks.hpp"
-
 #include "support/temp_dir.hpp"
 #include "support/testing.hpp"
 #include "unit/outputs/some_scores.hpp"
 
 #include "bigbird/core/error.hpp"
 #include "bigbird/core/rng.hpp"
+#include "bigbird/outputs/sinks.hpp"
 
 #include <bigWig.h>
 #include <fcntl.h>

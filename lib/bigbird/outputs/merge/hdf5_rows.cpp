@@ -68,7 +68,7 @@ public:
     Hdf5Part(const Part& part, const TableSchema& schema)
         : path_(part.path),
           schema_(schema),
-          file_(open_unlocked_hdf5(path_.c_str()), H5Fclose),
+          file_(open_unlocked_hdf5(path_.c_str())),
           types_(schema.precision) {
         if (file_ < 0) throw damaged();
         const auto rows = static_cast<hsize_t>(records_of(part.record)),

@@ -1,12 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// bigwig_reader.hpp and attribution_reader.hpp.
 #include "support/temp_dir.hpp"
 #include "support/testing.hpp"
 
 #include "bigbird/core/error.hpp"
 #include "bigbird/outputs/hdf5_handle.hpp"
-#include "bigbird/outputs/merge/attribution_reader.hpp"
-#include "bigbird/outputs/merge/bigwig_reader.hpp"
+#include "bigbird/outputs/merge/readers.hpp"
 
 #include <array>
 
