@@ -7,9 +7,7 @@
 #include "bigbird/core/formats/json_file.hpp"
 #include "bigbird/genome/reference/sequence.hpp"
 #include "bigbird/model/device/device.hpp"
-#include "bigbird/model/files/python_file.hpp"
 #include "bigbird/model/layers/layers.hpp"
-#include "bigbird/model/safetensors.hpp"
 #include "bigbird/model/weights.hpp"
 #include "bigbird/task_models/network/sequence_network.hpp"
 
@@ -26,16 +24,6 @@ namespace {
 /// Number of windows computed together, for networks with wide last layers, whose weights would otherwise be
 /// read for every window.
 constexpr std::size_t rows_together = 16;
-
-void write_folder(const TaskNetwork& network, const std::string& title, const std::string& type,
-                  const TaskInfo& info, const fs::path& directory) {
-    model::write_config({{"architectures", {title}},
-                         {"model_type", type},
-                         {"num_labels", network.labels()},
-                         {"bigbird_dna", {{"task_model", to_json(info)}}}},
-                        directory);
-    model::write_safetensors(model::parameters_of(*network.module()), directory / "model.safetensors");
-}
 
 /// Bin models whose ids are bases, without [CLS] and [SEP].
 class BaseBins : public BinNetwork {
@@ -89,7 +77,7 @@ public:
         if (has_profile()) return BinNetwork::edit(window, reverse);
         return std::make_unique<Edited>(*this, window, reverse);
     }
-    std::shared_ptr<BinNetwork> copy() const override {
+    std::shared_ptr<TaskNetwork> twin() const override {
         bins::BinsNetwork other(network_->config(), labels());
         other->to(device());
         model::copy_parameters(*other, *network_);

@@ -178,7 +178,7 @@ public:
     at::Tensor predict(const at::Tensor& features, const model::DropoutKey& key) const override {
         return network_.ptr()->predict(features, key);
     }
-    std::shared_ptr<BinNetwork> copy() const override {
+    std::shared_ptr<TaskNetwork> twin() const override {
         model::SequenceClassifier other(config());
         other->to(device());
         model::copy_parameters(*other, *network_.ptr());

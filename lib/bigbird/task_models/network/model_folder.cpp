@@ -5,7 +5,9 @@
 #include "bigbird/core/formats/json_file.hpp"
 #include "bigbird/core/version.hpp"
 #include "bigbird/examples/example_format.hpp"
+#include "bigbird/model/files/python_file.hpp"
 #include "bigbird/model/model_directory.hpp"
+#include "bigbird/model/safetensors.hpp"
 #include "bigbird/model/weights.hpp"
 #include "bigbird/task_models/network/bases_network.hpp"
 #include "bigbird/training/checkpoint_store.hpp"
@@ -35,19 +37,6 @@ examples::Task parse_task(const std::string& text, const fs::path& where) {
     throw InputError("is a model for the task '" + text + "', which this version does not know", where);
 }
 
-Json standardisation_json(const Standardisation& given) {
-    return {{"mean", given.mean}, {"deviation", given.deviation}};
-}
-
-/// Throws Json::exception, ConfigError.
-void read_target(const Json& json, TaskInfo& info) {
-    info.target = parse_choice(examples::target_choices, "target", json.at("target").get<std::string>());
-    if (!json.contains("standardisation")) return;
-    const Json& given = json.at("standardisation");
-    info.standardisation = Standardisation{.mean = given.at("mean").get<std::vector<double>>(),
-                                           .deviation = given.at("deviation").get<std::vector<double>>()};
-}
-
 void require_format(const Json& json, const fs::path& where) {
     if (json.at("format") == format_version) return;
     throw InputError("was written by another bigbird-dna (" + json.at("version").get<std::string>() + ")",
@@ -58,7 +47,15 @@ TaskInfo info_from(const Json& json, const fs::path& where) {
     require_format(json, where);
     TaskInfo info;
     info.task = parse_task(json.at("task").get<std::string>(), where);
-    if (info.task == examples::Task::sequences || json.contains("target")) read_target(json, info);
+    if (info.task == examples::Task::sequences || json.contains("target")) {
+        info.target = parse_choice(examples::target_choices, "target", json.at("target").get<std::string>());
+        if (json.contains("standardisation")) {
+            const Json& given = json.at("standardisation");
+            info.standardisation =
+                Standardisation{.mean = given.at("mean").get<std::vector<double>>(),
+                                .deviation = given.at("deviation").get<std::vector<double>>()};
+        }
+    }
     info.window = rows::parse_window_bounds(json.at("window").get<std::string>());
     info.architecture = json.value("architecture", "bigbird");
     info.network = json.value("network", Json::object());
@@ -185,7 +182,8 @@ Json to_json(const TaskInfo& info) {
         json.update(Json{{"task", std::string(to_string(info.task))}, {"window", to_string(info.window)}});
         if (info.task == examples::Task::sequences || info.target != examples::TargetKind::labels)
             json["target"] = word_of(examples::target_choices, info.target);
-        if (info.standardisation) json["standardisation"] = standardisation_json(*info.standardisation);
+        if (const auto& scale = info.standardisation)
+            json["standardisation"] = {{"mean", scale->mean}, {"deviation", scale->deviation}};
         if (info.architecture == "bigbird")
             json["pooling"] = to_string(info.pooling);
         else
@@ -196,6 +194,16 @@ Json to_json(const TaskInfo& info) {
     json["contigs"] = examples::contigs_json(info.contigs);
     json["training"] = info.training;
     return json;
+}
+
+void write_folder(const TaskNetwork& network, const std::string& title, const std::string& type,
+                  const TaskInfo& info, const fs::path& directory) {
+    model::write_config({{"architectures", {title}},
+                         {"model_type", type},
+                         {"num_labels", network.labels()},
+                         {"bigbird_dna", {{"task_model", to_json(info)}}}},
+                        directory);
+    model::write_safetensors(model::parameters_of(*network.module()), directory / "model.safetensors");
 }
 
 bool is_task_model(const fs::path& directory) {

@@ -59,6 +59,10 @@ TaskInfo bases_info(std::int64_t window, std::int64_t margin, std::vector<genome
 std::vector<genome::Contig> contigs_of(const examples::ExampleSet& examples);
 
 Json to_json(const TaskInfo& info);
+/// Writes config.json, for an architecture `title` and a model_type, and model.safetensors of a network that
+/// reads bases. Throws WriteError.
+void write_folder(const TaskNetwork& network, const std::string& title, const std::string& type,
+                  const TaskInfo& info, const std::filesystem::path& directory);
 /// Whether fine-tuning wrote this model folder; read_task_info() then has the details. Throws InputError
 /// if there is no readable config.json.
 bool is_task_model(const std::filesystem::path& directory);

@@ -6,8 +6,6 @@
 #include "bigbird/core/formats/json_file.hpp"
 #include "bigbird/genome/reference/sequence.hpp"
 #include "bigbird/model/device/device.hpp"
-#include "bigbird/model/files/python_file.hpp"
-#include "bigbird/model/safetensors.hpp"
 #include "bigbird/model/weights.hpp"
 
 #include <ATen/ATen.h>
@@ -217,12 +215,7 @@ at::Tensor SequenceNetwork::logits(std::span<const EncodedWindow> windows, std::
 void SequenceNetwork::write(const TaskInfo& info, const fs::path& directory) const {
     TaskInfo written = info;
     written.network = to_json(shape_);
-    model::write_config({{"architectures", {"BigBirdSequence"}},
-                         {"model_type", "bigbird_dna_sequence"},
-                         {"num_labels", labels()},
-                         {"bigbird_dna", {{"task_model", to_json(written)}}}},
-                        directory);
-    model::write_safetensors(model::parameters_of(*module_), directory / "model.safetensors");
+    write_folder(*this, "BigBirdSequence", "bigbird_dna_sequence", written, directory);
 }
 
 std::shared_ptr<TaskNetwork> SequenceNetwork::twin() const {

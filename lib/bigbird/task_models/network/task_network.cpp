@@ -143,12 +143,13 @@ std::unique_ptr<EditedBins> BinNetwork::edit(std::string_view window, bool rever
 }
 
 at::Tensor batched_logits(const TaskNetwork& network, std::span<const EncodedWindow> windows,
-                          std::int64_t batch_tokens, model::GroupSizes sizes,
-                          const std::function<void(std::int64_t)>& after_batch) {
+                          std::int64_t batch_tokens, const std::function<void(std::int64_t)>& after_batch,
+                          std::optional<model::GroupSizes> sizes) {
     const at::NoGradGuard no_gradients;
     network.module()->eval();
     at::Tensor logits = at::empty({std::ssize(windows), 1, network.labels()});
-    const auto groups = network.group(windows, batch_tokens, sizes);
+    const auto groups =
+        network.group(windows, batch_tokens, sizes.value_or(model::sizes_for_scores(network.device())));
     const auto finish = [&](const std::vector<std::size_t>& group, model::HostCopy& copy) {
         const at::Tensor some = copy.get();
         if (some.size(1) != logits.size(1)) logits.resize_({logits.size(0), some.size(1), some.size(2)});
@@ -168,12 +169,6 @@ at::Tensor batched_logits(const TaskNetwork& network, std::span<const EncodedWin
     }
     if (before) finish(groups.back(), *before);
     return logits;
-}
-
-at::Tensor batched_logits(const TaskNetwork& network, std::span<const EncodedWindow> windows,
-                          std::int64_t batch_tokens, const std::function<void(std::int64_t)>& after_batch) {
-    return batched_logits(network, windows, batch_tokens, model::sizes_for_scores(network.device()),
-                          after_batch);
 }
 
 }  // namespace bigbird::task_models

@@ -17,6 +17,7 @@
 #include <filesystem>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -146,9 +147,6 @@ public:
     /// Opens a window for edits; the network must outlive the result. This default recomputes complete
     /// windows, slowly.
     virtual std::unique_ptr<EditedBins> edit(std::string_view window, bool reverse) const;
-    /// A separate network with the same weights, on the same device.
-    virtual std::shared_ptr<BinNetwork> copy() const = 0;
-    std::shared_ptr<TaskNetwork> twin() const final { return copy(); }
 
     std::vector<std::vector<std::size_t>> group(std::span<const EncodedWindow> windows,
                                                 std::int64_t batch_tokens,
@@ -163,14 +161,12 @@ public:
 
 /// Logits of windows, in their order: (windows, segments, labels) float32 on the CPU. Runs the network in
 /// evaluation mode, without gradients, in groups, so that a window's logits do not depend on the others.
-/// `after_batch` (may be empty) gets each group's number of windows. Throws Stopped between groups after a
-/// signal. Segments are of windows or bins.
-at::Tensor batched_logits(const TaskNetwork& network, std::span<const EncodedWindow> windows,
-                          std::int64_t batch_tokens, model::GroupSizes sizes,
-                          const std::function<void(std::int64_t)>& after_batch = {});
-/// The same with the group sizes for scoring (model::sizes_for_scores).
+/// `after_batch` (may be empty) gets each group's number of windows. `sizes`: of groups; nullopt: those for
+/// scoring (model::sizes_for_scores). Throws Stopped between groups after a signal. Segments are of windows
+/// or bins.
 at::Tensor batched_logits(const TaskNetwork& network, std::span<const EncodedWindow> windows,
                           std::int64_t batch_tokens,
-                          const std::function<void(std::int64_t)>& after_batch = {});
+                          const std::function<void(std::int64_t)>& after_batch = {},
+                          std::optional<model::GroupSizes> sizes = std::nullopt);
 
 }  // namespace bigbird::task_models

@@ -14,6 +14,7 @@ namespace bigbird::task_models {
 
 namespace {
 
+using examples::Split;
 using Rows = std::vector<std::int64_t>;
 
 /// A uniform random sample of at most `most` of the offered items (algorithm R).
@@ -112,6 +113,25 @@ bins::LabelledSequence sample_of(const BinWindows& windows, const SampleSize& si
 
 namespace {
 
+/// Which bins are rows of train. Both are in the order of the reference.
+RankedBits rows_of_train(const examples::ExampleSet& examples, const examples::LabelledBins& bins) {
+    const std::vector<std::int64_t> train = examples.rows(Split::train);
+    auto next = train.begin();
+    RankedBits are;
+    for (const examples::BinStretch& stretch : bins.stretches()) {
+        for (std::int64_t bin = stretch.first; bin < stretch.first + stretch.count; ++bin) {
+            const bool is =
+                stretch.split == Split::train && next != train.end() &&
+                examples.row(*next).where ==
+                    genome::Interval{stretch.contig, bin * bins.bin_size(), (bin + 1) * bins.bin_size()};
+            are.push_back(is);
+            if (is) ++next;
+        }
+    }
+    if (next != train.end()) throw InputError("--examples: train.bed has rows that are no bins of bins.bed");
+    return are;
+}
+
 constexpr double most_n = 0.5;  // a counted bin has a smaller share of N
 /// Logits of one validation, at about 16 bytes of memory each.
 constexpr std::int64_t most_logits = std::int64_t{1} << 24;
@@ -131,6 +151,19 @@ std::vector<bool> counting_bins(const examples::LabelledBins& bins, const exampl
 }
 
 }  // namespace
+
+Teacher::Teacher(const std::filesystem::path& path, const examples::ExampleSet& examples,
+                 const examples::LabelledBins& bins)
+    : rows_(rows_of_train(examples, bins)), scores_(path, rows_.ones(), bins.label_table().size()) {
+    for (std::int64_t row = 0; row < rows_.ones(); ++row)
+        if (std::ranges::any_of(scores_.row(row), [](float score) { return score < 0 || score > 1; }))
+            throw InputError("holds a number that is no probability", path);
+}
+
+std::span<const float> Teacher::scores(std::int64_t row) const {
+    if (!rows_[row]) return {};
+    return scores_.row(rows_.ones_before(row));
+}
 
 std::vector<BinWindow> evenly_spaced(std::vector<BinWindow> windows, std::int64_t most) {
     const std::int64_t count = std::ssize(windows);
@@ -303,8 +336,8 @@ BinData::BinData(std::shared_ptr<const BinNetwork> network, const examples::Labe
       spec_(spec),
       of_bins_(of_bins),
       threads_(threads),
-      training_(bins, grid_, examples::Split::train, threads),
-      validation_(bins, grid_, examples::Split::validation, threads),
+      training_(bins, grid_, Split::train, threads),
+      validation_(bins, grid_, Split::validation, threads),
       teacher_(std::move(teacher)),
       positives_(training_.positives()) {
     if (training_.usable() == 0) {

@@ -55,18 +55,6 @@ sequences::Config member_config(const FinetuneSpec& spec, const examples::Exampl
     return config;
 }
 
-/// The metric that selects the best step of a run.
-std::optional<std::string> metric_of(const examples::ExampleSet& examples) {
-    const std::vector<std::int64_t> rows = examples.rows(Split::validation);
-    if (rows.empty()) return std::nullopt;
-    if (examples.target() == TargetKind::numbers) return "eval_loss";
-    for (std::size_t label = 0; label < examples.label_table().size(); ++label) {
-        const std::int64_t ones = examples.positives(label, Split::validation);
-        if (ones > 0 && ones < std::ssize(rows)) return "eval_auroc";
-    }
-    return "eval_loss";
-}
-
 Json sequence_options(const FinetuneSpec& spec, const training::LoopSpec& loop, const fs::path& pretrained) {
     Json options = run_options(spec, loop, pretrained);
     const SequenceSpec& sequence = spec.sequence;

@@ -31,19 +31,6 @@ rows::WindowBounds window_of(const FinetuneSpec& spec, const examples::ExampleSe
     return window;
 }
 
-/// Whether at least one label has both positives and negatives in validation.
-bool has_auroc(const examples::ExampleSet& examples) {
-    std::vector<std::uint8_t> row(examples.label_table().size()), some = row, all(row.size(), 1);
-    for (const std::int64_t index : examples.rows(examples::Split::validation)) {
-        examples.copy_labels(index, row);
-        for (std::size_t label = 0; label < row.size(); ++label) {
-            some[label] |= row[label];
-            all[label] &= row[label];
-        }
-    }
-    return some != all;
-}
-
 Json fixed_options(const FinetuneSpec& spec, const rows::WindowBounds& window, const fs::path& pretrained,
                    const training::LoopSpec& loop) {
     Json options = run_options(spec, loop, pretrained);
@@ -90,13 +77,10 @@ RunPlan plan_windows(const FinetuneSpec& spec, bool speaks) {
                           " is for labels: for coverage there are bigbird-bins and kmer-ridge");
     }
     const rows::WindowBounds window = window_of(spec, *examples);
-    std::optional<std::string> metric;
-    if (!examples->rows(examples::Split::validation).empty())
-        metric = has_auroc(*examples) ? "eval_auroc" : "eval_loss";
     RunPlan plan;
     plan.loop = finetune_loop(
-        spec, spec.rate_over(std::ssize(examples->rows(examples::Split::train)), spec.batch_size), metric,
-        speaks);
+        spec, spec.rate_over(std::ssize(examples->rows(examples::Split::train)), spec.batch_size),
+        metric_of(*examples), speaks);
     plan.loop.fixed_options = fixed_options(spec, window, pretrained, plan.loop);
     TaskInfo& info = plan.info = task_info_of(*examples);
     info.architecture = spec.architecture;

@@ -71,6 +71,10 @@ training::LoopResult carry_out(const FinetuneSpec& spec, const training::RankSpe
 training::LoopSpec finetune_loop(const FinetuneSpec& spec, const training::LearningRateSpec& rate,
                                  const std::optional<std::string>& metric, bool speaks = false);
 
+/// The metric of the validation rows that selects the best step: "eval_auroc" if at least one label has
+/// positives and negatives among them, else "eval_loss"; nullopt without such rows.
+std::optional<std::string> metric_of(const examples::ExampleSet& examples);
+
 /// The options that change the result of most runs, by name; for BigBird also its initial model, the folder
 /// `pretrained`. Runs record some of them and require the same ones on resuming.
 Json run_options(const FinetuneSpec& spec, const training::LoopSpec& loop,

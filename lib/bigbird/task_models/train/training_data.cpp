@@ -12,10 +12,9 @@ Wanted TrainingData::wanted(const Batch& batch, std::span<const std::size_t> gro
 
 ScoredRows TrainingData::score(const TaskNetwork& network, const Target& target, const Batch& batch,
                                std::int64_t batch_tokens) const {
-    const model::GroupSizes sizes = network.segments() == Segments::bins
-                                        ? model::GroupSizes::any
-                                        : model::sizes_for_scores(network.device());
-    const at::Tensor logits = batched_logits(network, batch.windows, batch_tokens, sizes);
+    std::optional<model::GroupSizes> sizes;
+    if (network.segments() == Segments::bins) sizes = model::GroupSizes::any;
+    const at::Tensor logits = batched_logits(network, batch.windows, batch_tokens, {}, sizes);
     const auto& [targets, counts] = batch.wanted;
     ScoredRows rows{logits.flatten(0, 1), targets.flatten(0, 1),
                     target.loss_sum(logits, targets, counts).item<double>()};

@@ -211,7 +211,7 @@ DOCTEST_TEST_CASE("bigbird_network: bins, what is written is loaded, and an enco
     const std::vector<std::string> dna{random_dna(160, 1)};
     DOCTEST_CHECK(at::equal(logits_of(*model.bins(), dna), logits_of(*network, dna)));
     DOCTEST_CHECK(read_json(folder / "m/config.json")["architectures"][0] == "BigBirdForBins");
-    const auto copy = network->copy();
+    const auto copy = std::dynamic_pointer_cast<BinNetwork>(network->twin());
     copy->module()->eval();
     DOCTEST_CHECK(at::equal(logits_of(*copy, dna), logits_of(*network, dna)));
 }
