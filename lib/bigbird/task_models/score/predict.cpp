@@ -28,7 +28,7 @@ constexpr std::int64_t most_bases = std::int64_t{1} << 26;  ///< bases of a chun
 
 struct Chunk {
     std::vector<rows::RegionRow> rows;
-    std::unique_ptr<PreparedRows> prepared;
+    PreparedRows prepared;
 
     bool empty() const { return rows.empty(); }
 };
@@ -155,7 +155,7 @@ void write_chunk(Chunk& chunk, std::span<const float> scores, const RowScorer& s
     const std::int64_t bin = bins ? bins->grid().bin : std::numeric_limits<std::int64_t>::max();
     for (std::size_t i = 0; i < chunk.rows.size(); ++i) {
         rows::RegionRow& row = chunk.rows[i];
-        if (chunk.prepared->truncated[i]) row.head.status = rows::RowStatus::truncated;
+        if (chunk.prepared.truncated[i]) row.head.status = rows::RowStatus::truncated;
         report.truncated += row.head.status == rows::RowStatus::truncated ? 1 : 0;
         const bool scored = rows::is_scored(row.head.status);
         const auto values = scored ? scores.subspan(i * labels, labels) : std::span<const float>();
@@ -212,7 +212,7 @@ std::unique_ptr<RowScorer> make_scorer(const PredictSpec& spec, std::vector<Mode
         throw ConfigError("--pool " + std::string(word_of(pool_choices, spec.pool)) +
                           " needs tiles for a model that scores one window per row: give --tile");
     }
-    return window_scorer(Predictor(std::move(models), spec.strands, job.batch_tokens));
+    return std::make_unique<Predictor>(std::move(models), spec.strands, job.batch_tokens);
 }
 
 void require_task(const examples::ExampleSet& examples, const PredictSpec& spec) {
@@ -317,25 +317,10 @@ private:
     std::vector<genome::Contig> contigs_;
 };
 
-/// Reads the rows of a chunk: as many as the scorer takes, or fewer if their sequences are long.
-std::vector<rows::RegionRow> read_chunk(rows::RowSource& source, const PredictSpec& spec, std::size_t most,
-                                        int threads) {
-    std::vector<rows::RegionRow> rows;
-    for (std::int64_t bases = 0; rows.size() < most && bases < most_bases;) {
-        std::optional<rows::RegionRow> row = source.next();
-        if (!row) break;
-        bases += spec.by_records() ? row->window.size() : 0;
-        rows.push_back(std::move(*row));
-    }
-    parallel_for(std::ssize(rows), threads,
-                 [&](std::int64_t i) { source.fill(rows[static_cast<std::size_t>(i)]); });
-    return rows;
-}
-
 void refuse_longer(const Chunk& chunk) {
     for (std::size_t i = 0; i < chunk.rows.size(); ++i) {
         const rows::Row& head = chunk.rows[i].head;
-        if (!chunk.prepared->truncated[i] && head.status != rows::RowStatus::truncated) continue;
+        if (!chunk.prepared.truncated[i] && head.status != rows::RowStatus::truncated) continue;
         throw InputError("the sequence '" + head.where.contig + "' of " + std::to_string(head.where.size()) +
                          " bases is longer than what the model reads; --longer cut scores its middle");
     }
@@ -347,7 +332,10 @@ PredictReport score_all(const PredictSpec& spec, PredictWork& work, RowWriter& w
     RowScorer& scorer = work.scorer();
     Progress progress("Scoring", "rows", source.total());
     const auto read = [&] {
-        Chunk chunk{read_chunk(source, spec, scorer.rows_a_chunk(), work.job().threads), nullptr};
+        Chunk chunk{
+            read_rows(source, scorer.rows_a_chunk(), work.job().threads, most_bases,
+                      [&](const rows::RegionRow& row) { return spec.by_records() ? row.window.size() : 0; }),
+            {}};
         chunk.prepared = scorer.prepare(chunk.rows, work.job().threads);
         if (spec.longer == Longer::refuse) refuse_longer(chunk);
         return chunk;
@@ -356,7 +344,7 @@ PredictReport score_all(const PredictSpec& spec, PredictWork& work, RowWriter& w
     const auto score = [&](const Chunk& chunk) {
         const std::int64_t rows = std::ssize(chunk.rows);
         std::vector<float> scores = scorer.score(
-            *chunk.prepared,
+            chunk.prepared,
             [&](double part) {
                 progress.update(scored + static_cast<std::int64_t>(part * static_cast<double>(rows)));
             });

@@ -74,7 +74,7 @@ struct Timed {
 Timed score_run(const Run& run, RowScorer& scorer, int threads) {
     Run copy = run;  // prepare() moves the sequences out
     const auto begin = std::chrono::steady_clock::now();
-    Timed timed{.scores = scorer.score(*scorer.prepare(copy, threads), {})};
+    Timed timed{.scores = scorer.score(scorer.prepare(copy, threads), {})};
     timed.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
     return timed;
 }

@@ -361,7 +361,7 @@ private:
             return reverse ? genome::reverse_complement(text) : text;
         };
         const auto scores = [&](const std::vector<std::string>& texts) {
-            return models_.score(models_.encode(texts, threads_));
+            return models_.probabilities(models_.encode(texts, threads_));
         };
         const std::vector<double> ref = scores({oriented(row.sequence_of(window))});
         const auto most =
