@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "bigbird/task_models/score/attribute.hpp"
 
-#include "bigbird/bins/attributions.hpp"
+#include "bigbird/bins/letter_window.hpp"
 #include "bigbird/core/error.hpp"
 #include "bigbird/core/interrupt.hpp"
+#include "bigbird/core/log.hpp"
 #include "bigbird/core/progress.hpp"
 #include "bigbird/core/version.hpp"
 #include "bigbird/genome/reference/dinucleotide_shuffle.hpp"
@@ -10,8 +12,8 @@
 #include "bigbird/rows/region_rows.hpp"
 #include "bigbird/rows/sequence_reader.hpp"
 #include "bigbird/task_models/network/bigbird_network.hpp"
+#include "bigbird/task_models/network/sequence_network.hpp"
 #include "bigbird/task_models/score/letter_rows.hpp"
-#include "bigbird/task_models/score/letter_scores.hpp"
 #include "bigbird/task_models/score/score.hpp"
 #include "bigbird/task_models/score/score_rows.hpp"
 #include "bigbird/task_models/score/scorers.hpp"
@@ -21,9 +23,159 @@
 #include <chrono>
 #include <limits>
 #include <map>
+#include <memory>
 #include <span>
+#include <typeinfo>
 
 namespace bigbird::task_models {
+namespace fs = std::filesystem;
+
+namespace {
+
+/// Limits of a batch: bases in the stem, and numbers in the encoder.
+constexpr std::int64_t most_bases = 65'536, most_encoded = std::int64_t{1} << 26;
+
+/// The part of a region's score that one window contributes.
+struct WindowScore {
+    std::shared_ptr<bins::LetterWindow> window;
+    std::int64_t first = 0, count = 0;  ///< the region's bases that the window reads
+    bool reverse = false;               ///< whether the window is the reverse complement
+    at::Tensor weights;                 ///< (window_bins, 1) float32 on the device
+    rows::LabelTable labels{};          ///< empty without strand pairs
+
+    at::Tensor of(const at::Tensor& letters) const {
+        const at::Tensor seen = letters.narrow(1, first, count);
+        const at::Tensor scores = (window->logits(reverse ? seen.flip({1, 2}) : seen) * weights).sum(1);
+        return reverse ? on_other_strand(scores, labels) : scores;
+    }
+};
+
+WindowScore window_score(const BinNetwork& network, std::int64_t begin, const at::Tensor& weights,
+                         bool reverse, const genome::Interval& where, const std::string& dna) {
+    const std::int64_t bases = network.grid().window_bases();
+    const std::int64_t first = std::max(begin, where.begin), end = std::min(begin + bases, where.end);
+    WindowScore score{.first = first - where.begin, .count = end - first, .reverse = reverse};
+    const at::Tensor codes =
+        bins::codes_of(reverse ? genome::reverse_complement(dna) : dna).to(network.device());
+    const std::int64_t from = reverse ? begin + bases - end : first - begin;
+    score.window =
+        std::make_shared<bins::LetterWindow>(network.base_network(), codes, from, from + score.count);
+    score.weights = (reverse ? weights.flip(0) : weights).to(network.device());
+    return score;
+}
+
+std::int64_t at_once_of(const BinNetwork& network, std::int64_t stem_bases) {
+    const std::int64_t layers = network.base_network()->config().encoder.num_hidden_layers;
+    return std::max<std::int64_t>(
+        1, std::min(most_bases / stem_bases,
+                    most_encoded / (network.window_positions() * network.hidden_size() * (layers + 1))));
+}
+
+void require_letters(const ModelFolder& model, const fs::path& path) {
+    const auto records = std::dynamic_pointer_cast<SequenceNetwork>(model.network);
+    const std::string& architecture = model.info.architecture;
+    if ((records && records->members().empty()) || architecture.starts_with("kmer") ||
+        architecture.starts_with("gkm")) {
+        throw ConfigError(path.string() +
+                          " is a model of k-mers, whose scores have no gradients; predict-mutagenesis and "
+                          "predict tell the effects of changes without them");
+    }
+    if (model.network->reads_tokens()) {
+        if (model.network->segments() != Segments::tokens) return;
+        throw ConfigError(path.string() +
+                          " labels bases, which attribute does not take; predict-tokens scores them");
+    }
+    if (!records && !model.bins()) {
+        throw ConfigError(path.string() + " is a baseline (" + architecture +
+                          "), and attribute takes bin models (bigbird-bins) and sequence models");
+    }
+    if (records && records->shape().kmers) {
+        log_warning("{}: k-mers make {:.0f}% of its scores; they have no gradients and are not attributed",
+                    path.string(), 100 * records->shape().kmer_share);
+    }
+}
+
+/// A region's weights of the bins of each window that it overlaps, (window_bins, 1) float32 on the CPU. They
+/// sum to 1. The keys are the windows' first bases.
+std::map<std::int64_t, at::Tensor> bin_weights_of(const bins::Grid& grid, const genome::Interval& where) {
+    std::map<std::int64_t, at::Tensor> windows;
+    for (const bins::BinShare& share : bins::shares_of(where.begin, where.end, grid.bin)) {
+        at::Tensor& weights = windows[grid.begin_of(grid.window_of(share.bin))];
+        if (!weights.defined()) weights = at::zeros({grid.window_bins, 1});
+        weights[grid.place_of(share.bin)][0] = share.weight;
+    }
+    return windows;
+}
+
+/// Opens models for attribution: bin models with one grid, sequence models that read bases, or token models
+/// of windows or bins. All models must be of one of these kinds. Disables the gradients
+/// of their parameters. Throws InputError. Throws ConfigError for other kinds of model, with the command to
+/// use.
+std::vector<ModelFolder> open_letter_models(std::span<const fs::path> paths, const Job& job) {
+    std::vector<ModelFolder> models;
+    for (const fs::path& path : paths) {
+        const ModelFolder& model =
+            models.emplace_back(open_model(path, std::nullopt, job.device, job.computing));
+        require_letters(model, path);
+        model.network->module()->eval();
+        for (at::Tensor& parameter : model.network->module()->parameters())
+            parameter.requires_grad_(false);
+        if (typeid(*model.network) != typeid(*models.front().network))
+            throw ConfigError("models that are averaged must be of one kind: bin, sequence or token models");
+        if (model.bins() && model.bins()->grid() != models.front().bins()->grid())
+            throw ConfigError("models that are averaged must have equal bins and windows");
+    }
+    require_agreement(models);
+    return models;
+}
+
+}  // namespace
+
+RowScore region_score(std::span<const ModelFolder> models, Strands strands, const genome::Interval& where,
+                      const SequenceOf& sequence_of) {
+    const bins::Grid grid = models.front().bins()->grid();
+    std::vector<WindowScore> parts;
+    std::int64_t at_once = most_bases, means = 0;
+    for (const auto& [begin, weights] : bin_weights_of(grid, where)) {
+        const std::string dna = sequence_of({where.contig, begin, begin + grid.window_bases()});
+        means = 0;
+        for (const ModelFolder& model : models) {
+            for (const bool reverse : {false, true}) {
+                if (strands == (reverse ? Strands::none : Strands::only)) continue;
+                parts.push_back(window_score(*model.bins(), begin, weights, reverse, where, dna));
+                if (model.labels.has_strand_pairs()) parts.back().labels = model.labels;
+                at_once = std::min(at_once, at_once_of(*model.bins(), parts.back().window->stem_bases()));
+                ++means;
+            }
+        }
+    }
+    const auto scores = [parts, means](const at::Tensor& letters) {
+        at::Tensor sum;
+        for (const WindowScore& part : parts) {
+            const at::Tensor own = part.of(letters);
+            sum = sum.defined() ? sum + own : own;
+        }
+        return sum / means;
+    };
+    return {scores, at_once};
+}
+
+RowScore record_score(std::span<const ModelFolder> models, std::int64_t length) {
+    std::vector<std::shared_ptr<SequenceNetwork>> networks;
+    for (const ModelFolder& model : models)
+        networks.push_back(std::dynamic_pointer_cast<SequenceNetwork>(model.network));
+    const auto scores = [networks](const at::Tensor& letters) {
+        at::Tensor sum;
+        for (const auto& network : networks) {
+            const std::int64_t read = std::min(letters.size(1), network->shape().member.longest);
+            const at::Tensor own =
+                network->letter_logits(letters.narrow(1, (letters.size(1) - read) / 2, read));
+            sum = sum.defined() ? sum + own : own;
+        }
+        return sum / std::ssize(networks);
+    };
+    return {scores, std::max<std::int64_t>(1, most_bases / length)};
+}
 
 namespace {
 
@@ -166,8 +318,8 @@ class Attributor {
 public:
     Attributor(const AttributeSpec& spec, const Job& job)
         : spec_(spec),
-          models_(open_letter_models(spec.models, job.device, job.computing)),
-          chosen_(choose_labels(models_.front().labels, spec.labels).labels) {
+          models_(open_letter_models(spec.models, job)),
+          choice_(choose_labels(models_.front().labels, spec.labels)) {
         const ModelFolder& first = models_.front();
         const bool tokens = first.network->reads_tokens();
         if (tokens) spec.require_tokens_fit();
@@ -180,12 +332,12 @@ public:
     }
 
     std::span<const ModelFolder> models() const { return models_; }
-    std::span<const std::size_t> chosen() const { return chosen_; }
+    const LabelChoice& choice() const { return choice_; }
     /// (selected labels, bases, 4) hypothetical contributions; NaN where there are none.
     std::vector<float> scores(const LetterRow& row, AttributeReport& report) const {
         stop_if_asked();
         report.bases += std::ssize(row.dna);
-        std::vector<float> scores(chosen_.size() * row.dna.size() * dna_letters.size(),
+        std::vector<float> scores(choice_.labels.size() * row.dna.size() * dna_letters.size(),
                                   std::numeric_limits<float>::quiet_NaN());
         if (models_.front().network->reads_tokens()) {
             add_tokens(row, scores, report);
@@ -201,9 +353,9 @@ public:
 
 private:
     void add_tokens(const LetterRow& row, std::vector<float>& scores, AttributeReport& report) const {
-        const TokenContributions found = token_contributions(models_, spec_, chosen_, row);
+        const TokenContributions found = token_contributions(models_, spec_, choice_.labels, row);
         const at::Tensor of_bases = found.of_bases.contiguous();
-        for (std::size_t i = 0; i < chosen_.size() * row.dna.size(); ++i) {
+        for (std::size_t i = 0; i < choice_.labels.size() * row.dna.size(); ++i) {
             const std::size_t letter = dna_letters.find(row.dna[i % row.dna.size()]);
             if (letter < dna_letters.size())
                 scores[i * dna_letters.size() + letter] = of_bases.const_data_ptr<float>()[i];
@@ -227,8 +379,8 @@ private:
     /// (selected labels, length, 4).
     at::Tensor contributions(const std::string& dna, const RowScore& score, AttributeReport& report) const {
         using enum AttributionMethod;
-        bins::Attributed what{score.scores, letters_of(dna, models_.front().network->device()), chosen_,
-                              score.at_once};
+        bins::Attributed what{score.scores, letters_of(dna, models_.front().network->device()),
+                              choice_.labels, score.at_once};
         if (!spec_.has_baseline()) {
             const at::Tensor slopes = centered(bins::gradients(what));
             return spec_.method == saliency ? slopes.abs() : slopes;
@@ -236,8 +388,8 @@ private:
         const at::Tensor others = references(dna, what.letters);
         const at::Tensor differences = bins::score_differences(what, others);
         const double difference = differences.abs().sum().item<double>(),
-                     enough =
-                         std::max(most_gap * difference, least_gap * static_cast<double>(chosen_.size()));
+                     enough = std::max(most_gap * difference,
+                                       least_gap * static_cast<double>(choice_.labels.size()));
         at::Tensor found;
         double gap = 0;
         for (int doubled = 0; doubled <= most_doublings && (doubled == 0 || gap > enough); ++doubled) {
@@ -257,7 +409,7 @@ private:
 
     const AttributeSpec& spec_;
     std::vector<ModelFolder> models_;
-    std::vector<std::size_t> chosen_;
+    LabelChoice choice_;
 };
 
 }  // namespace
@@ -275,7 +427,7 @@ AttributeReport attribute(const AttributeSpec& spec) {
     std::int64_t tile = spec.by_records() ? 0 : first.info.window.size();
     if (const auto bins = first.bins()) tile = bins->grid().core_bins() * bins->grid().bin;
     LetterRows rows(own, first, tile, {.can_skip = false});
-    LetterOutputs outputs(own.outputs, first.labels, attributor.chosen(),
+    LetterOutputs outputs(own.outputs, first.labels, attributor.choice(),
                           provenance_of(own, attributor.models()), LetterTrack::own, rows.contigs(),
                           job.threads);
     rows.require_one_length(own.outputs);

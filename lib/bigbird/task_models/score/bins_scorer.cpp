@@ -8,7 +8,6 @@
 #include <functional>
 #include <limits>
 #include <numeric>
-#include <unordered_map>
 
 namespace bigbird::task_models {
 
@@ -16,19 +15,6 @@ namespace {
 
 constexpr std::size_t most_rows = 4096;
 constexpr std::size_t scores_at_once = std::size_t{1} << 24;
-
-struct PlacedRows : PreparedRows {
-    std::vector<GridRow> rows;
-    std::unordered_map<std::string, std::string> sequences;  ///< by contig, where rows have their own
-};
-
-/// N beyond the ends.
-std::string cut_out(const std::string& dna, std::int64_t begin, std::int64_t end) {
-    std::string window(static_cast<std::size_t>(end - begin), 'N');
-    const std::int64_t first = std::max<std::int64_t>(begin, 0), last = std::min(end, std::ssize(dna));
-    if (first < last) std::copy(dna.begin() + first, dna.begin() + last, window.begin() + (first - begin));
-    return window;
-}
 
 /// (windows, window_bins, labels) on the CPU.
 at::Tensor probabilities_of(const ModelFolder& model, std::span<const std::string> windows,
@@ -74,7 +60,7 @@ public:
           own_sequences_(how.own_sequences) {
         if (own_sequences_) {
             sequence_of_ = [this](const genome::Interval& where) {
-                return cut_out(scored_->sequences.at(where.contig), where.begin, where.end);
+                return cut_out(scored_->sequences.at(where.contig), where);
             };
         }
         for (const ModelFolder& model : models_) {
@@ -95,14 +81,13 @@ public:
                 .clip = true};
     }
     std::size_t rows_a_chunk() const override { return most_rows; }
-    std::unique_ptr<PreparedRows> prepare(std::span<rows::RegionRow> rows, int) const override {
-        auto placed = std::make_unique<PlacedRows>();
+    PreparedRows prepare(std::span<rows::RegionRow> rows, int) const override {
+        PreparedRows placed{.truncated = std::vector<bool>(rows.size(), false)};
         for (rows::RegionRow& row : rows) {
-            placed->rows.push_back({row.window, rows::is_scored(row.head.status)});
-            if (own_sequences_) placed->sequences.emplace(row.window.contig, std::move(row.sequence));
+            placed.places.push_back({row.window, rows::is_scored(row.head.status)});
+            if (own_sequences_) placed.sequences.emplace(row.window.contig, std::move(row.sequence));
             row.sequence.clear();
         }
-        placed->truncated.assign(rows.size(), false);
         return placed;
     }
     bool together(const rows::RegionRow& before, const rows::RegionRow& row) const override {
@@ -115,9 +100,8 @@ public:
     }
     std::vector<float> score(const PreparedRows& prepared,
                              const std::function<void(double)>& after_batch) override {
-        const auto& placed = dynamic_cast<const PlacedRows&>(prepared);
-        const std::vector<GridRow>& rows = placed.rows;
-        scored_ = &placed;
+        const std::vector<GridRow>& rows = prepared.places;
+        scored_ = &prepared;
         const std::size_t width = labels().size();
         std::vector<float> scores(rows.size() * width, std::numeric_limits<float>::quiet_NaN());
         const std::int64_t all = std::transform_reduce(
@@ -180,7 +164,7 @@ private:
     std::int64_t bin_;
     SequenceOf sequence_of_;
     bool largest_ = false, own_sequences_ = false;
-    const PlacedRows* scored_ = nullptr;  ///< while their scores are computed
+    const PreparedRows* scored_ = nullptr;  ///< while their scores are computed
     std::vector<GridRows> readers_;
 };
 

@@ -69,13 +69,9 @@ at::Tensor EditedWindow::substituted(std::span<const bins::Substitution> each, c
     });
 }
 
-double log_odds(double probability) {
-    return std::log(probability) - std::log1p(-probability);
-}
-
 double additive(double value, LinkFunction link) {
     constexpr double least = 1e-9;
-    if (gives_probabilities(link)) return log_odds(value);
+    if (gives_probabilities(link)) return std::log(value) - std::log1p(-value);
     return link == LinkFunction::identity ? value : std::log(std::max(value, least));
 }
 

@@ -62,10 +62,8 @@ private:
     std::vector<bool> directions_;  ///< whether it reads the reverse complement
 };
 
-/// ln(p / (1 - p)).
-double log_odds(double probability);
-/// The scale on which effects are additive: log odds for probabilities, ln for coverage and counts, no change
-/// for other numbers.
+/// The scale on which effects are additive: log odds, ln(p / (1 - p)), for probabilities, ln for coverage and
+/// counts, no change for other numbers.
 double additive(double value, LinkFunction link);
 
 }  // namespace bigbird::task_models

@@ -12,38 +12,37 @@ namespace {
 
 constexpr std::size_t windows_kept = 4;
 
+/// The window with a base in its core.
+std::int64_t window_at(const bins::Grid& grid, std::int64_t base) {
+    return grid.window_of(std::max<std::int64_t>(0, base) / grid.bin);
+}
+
 }  // namespace
 
+std::string cut_out(const std::string& record, const genome::Interval& where) {
+    std::string window(static_cast<std::size_t>(where.size()), 'N');
+    const std::int64_t first = std::max<std::int64_t>(where.begin, 0),
+                       last = std::min(where.end, std::ssize(record));
+    if (first < last)
+        std::copy(record.begin() + first, record.begin() + last, window.begin() + (first - where.begin));
+    return window;
+}
+
 SequenceOf sequence_of_record(std::string dna) {
-    return [dna = std::move(dna)](const genome::Interval& where) {
-        const std::int64_t length = std::ssize(dna);
-        const std::int64_t begin = std::clamp<std::int64_t>(where.begin, 0, length),
-                           end = std::clamp<std::int64_t>(where.end, begin, length);
-        std::string part(static_cast<std::size_t>(std::clamp<std::int64_t>(-where.begin, 0, where.size())),
-                         'N');
-        part += dna.substr(static_cast<std::size_t>(begin), static_cast<std::size_t>(end - begin));
-        part.resize(static_cast<std::size_t>(where.size()), 'N');
-        return part;
-    };
+    return [dna = std::move(dna)](const genome::Interval& where) { return cut_out(dna, where); };
 }
 
 bool begin_in_one_window(const bins::Grid& grid, const genome::Interval& a, const genome::Interval& b) {
-    const auto window = [&](const genome::Interval& where) {
-        return grid.window_of(std::max<std::int64_t>(0, where.begin) / grid.bin);
-    };
-    return a.contig == b.contig && window(a) == window(b);
+    return a.contig == b.contig && window_at(grid, a.begin) == window_at(grid, b.begin);
 }
 
 std::int64_t count_new_windows(const bins::Grid& grid, const genome::Interval* before,
                                const genome::Interval& where) {
-    const auto window_at = [&](std::int64_t base) {
-        return grid.window_of(std::max<std::int64_t>(0, base) / grid.bin);
-    };
     const auto last_of = [&](const genome::Interval& of) {
-        return window_at(std::max(of.begin, of.end - 1));
+        return window_at(grid, std::max(of.begin, of.end - 1));
     };
-    std::int64_t first = window_at(where.begin);
-    if (before != nullptr && before->contig == where.contig && window_at(before->begin) <= first)
+    std::int64_t first = window_at(grid, where.begin);
+    if (before != nullptr && before->contig == where.contig && window_at(grid, before->begin) <= first)
         first = std::max(first, last_of(*before) + 1);
     return std::max<std::int64_t>(0, last_of(where) - first + 1);
 }

@@ -20,7 +20,9 @@ namespace bigbird::task_models {
 
 /// Returns exactly where.size() bases of normalized sequence, with N beyond the contig's ends. Thread-safe.
 using SequenceOf = std::function<std::string(const genome::Interval& where)>;
-/// SequenceOf for a record, which is treated as a contig.
+/// The bases of `where` in a record, which is treated as a contig.
+std::string cut_out(const std::string& record, const genome::Interval& where);
+/// SequenceOf for a record.
 SequenceOf sequence_of_record(std::string dna);
 
 /// A row on the reference. Rows that are not `wanted` get no values.

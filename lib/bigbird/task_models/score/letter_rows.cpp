@@ -6,7 +6,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <numeric>
 
 namespace bigbird::task_models {
 namespace fs = std::filesystem;
@@ -44,12 +43,6 @@ outputs::TableSchema table_schema(const rows::Provenance& provenance) {
 
 outputs::TableSchema track_schema(const rows::LabelTable& labels, std::span<const std::size_t> chosen) {
     return {outputs::region_head(), outputs::label_columns(labels, chosen), {}};
-}
-
-std::vector<std::size_t> all_of(std::span<const std::size_t> chosen) {
-    std::vector<std::size_t> all(chosen.size());
-    std::iota(all.begin(), all.end(), std::size_t{0});
-    return all;
 }
 
 }  // namespace
@@ -138,18 +131,19 @@ void LetterOutputs::prepare(const outputs::OutputSpec& spec) {
 }
 
 LetterOutputs::LetterOutputs(const outputs::OutputSpec& spec, const rows::LabelTable& labels,
-                             std::span<const std::size_t> chosen, const rows::Provenance& provenance,
-                             LetterTrack track, std::span<const genome::Contig> contigs, int threads)
+                             const LabelChoice& choice, const rows::Provenance& provenance, LetterTrack track,
+                             std::span<const genome::Contig> contigs, int threads)
     : track_(track),
       tables_(outputs_of(spec, Form::table), table_schema(provenance), {}, contigs, threads),
-      tracks_(outputs_of(spec, Form::track), track_schema(labels, chosen), all_of(chosen), contigs, threads),
-      arrays_(chosen.size()) {
-    const outputs::TableSchema schema = track_schema(labels, chosen);
+      tracks_(outputs_of(spec, Form::track), track_schema(labels, choice.labels), choice.tracks, contigs,
+              threads),
+      arrays_(choice.labels.size()) {
+    const outputs::TableSchema schema = track_schema(labels, choice.labels);
     for (const outputs::Column& column : schema.columns)
         names_.push_back(column.name);
     for (const fs::path& path : outputs_of(spec, Form::arrays).paths) {
-        const std::vector<fs::path> paths = outputs::paths_of_labels(path, schema, all_of(chosen));
-        for (std::size_t i = 0; i < chosen.size(); ++i) {
+        const std::vector<fs::path> paths = outputs::paths_of_labels(path, schema, choice.tracks);
+        for (std::size_t i = 0; i < paths.size(); ++i) {
             rows::Provenance own = provenance;
             own.emplace_back("label", names_[i]);
             arrays_[i].emplace_back(paths[i], spec.overwrite, own);

@@ -9,6 +9,7 @@
 #include "bigbird/rows/sequence_reader.hpp"
 #include "bigbird/task_models/network/model_folder.hpp"
 #include "bigbird/task_models/score/grid_rows.hpp"
+#include "bigbird/task_models/score/score_rows.hpp"
 #include "bigbird/task_models/specs/score_specs.hpp"
 
 #include <cstdint>
@@ -77,9 +78,9 @@ class LetterOutputs {
 public:
     /// Throws ConfigError before work starts, as outputs::prepare_outputs() does.
     static void prepare(const outputs::OutputSpec& spec);
-    /// `chosen`: the labels that are written. Throws ConfigError.
-    LetterOutputs(const outputs::OutputSpec& spec, const rows::LabelTable& labels,
-                  std::span<const std::size_t> chosen, const rows::Provenance& provenance, LetterTrack track,
+    /// `choice`: the labels that are written. Throws ConfigError.
+    LetterOutputs(const outputs::OutputSpec& spec, const rows::LabelTable& labels, const LabelChoice& choice,
+                  const rows::Provenance& provenance, LetterTrack track,
                   std::span<const genome::Contig> contigs, int threads);
 
     /// `row`: head.where are the bases of `dna`; scores: (chosen labels, bases, 4), NaN where there is none.

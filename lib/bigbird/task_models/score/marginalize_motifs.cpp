@@ -64,7 +64,7 @@ Scorer open_scorer(const MarginalizeSpec& spec) {
             length / 2,
             records,
             [predictor, job](const std::vector<std::string>& sequences) {
-                return predictor->score(predictor->encode(sequences, job.threads));
+                return predictor->probabilities(predictor->encode(sequences, job.threads));
             }};
 }
 

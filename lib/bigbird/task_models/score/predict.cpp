@@ -28,7 +28,7 @@ constexpr std::int64_t most_bases = std::int64_t{1} << 26;  ///< bases of a chun
 
 struct Chunk {
     std::vector<rows::RegionRow> rows;
-    std::unique_ptr<PreparedRows> prepared;
+    PreparedRows prepared;
 
     bool empty() const { return rows.empty(); }
 };
@@ -69,24 +69,19 @@ public:
     /// `scores`: one per label of the model, or none.
     void write(const rows::RegionRow& row, std::span<const float> scores) {
         outputs_.begin_segment(row.segment);
-        if (by_records_) {
-            choose(scores);
+        values_.clear();
+        for (std::size_t i = 0; !scores.empty() && i < chosen_.labels.size(); ++i)
+            values_.push_back(scores[chosen_.labels[i]]);
+        if (by_records_)
             write_record(row.head, scores);
-        } else if (pool_ == Pool::none) {
-            choose(scores);
+        else if (pool_ == Pool::none)
             outputs_.write(rows::fields_of(row.head), values_);
-        } else {
-            add_tile(row, scores);
-        }
+        else
+            add_tile(row);
     }
     void commit() { outputs_.commit(); }
 
 private:
-    void choose(std::span<const float> scores) {
-        values_.clear();
-        for (std::size_t i = 0; !scores.empty() && i < chosen_.labels.size(); ++i)
-            values_.push_back(scores[chosen_.labels[i]]);
-    }
     void write_record(const rows::Row& head, std::span<const float> scores) {
         const auto fields = rows::record_fields_of(head);
         std::vector<rows::Field> with_class(fields.begin(), fields.end());
@@ -97,8 +92,7 @@ private:
         }
         outputs_.write(with_class, values_);
     }
-    void add_tile(const rows::RegionRow& row, std::span<const float> scores) {
-        choose(scores);
+    void add_tile(const rows::RegionRow& row) {
         if (tiles_ == 0) {
             head_ = row.head;
             head_.status = rows::RowStatus::ok;
@@ -155,7 +149,7 @@ void write_chunk(Chunk& chunk, std::span<const float> scores, const RowScorer& s
     const std::int64_t bin = bins ? bins->grid().bin : std::numeric_limits<std::int64_t>::max();
     for (std::size_t i = 0; i < chunk.rows.size(); ++i) {
         rows::RegionRow& row = chunk.rows[i];
-        if (chunk.prepared->truncated[i]) row.head.status = rows::RowStatus::truncated;
+        if (chunk.prepared.truncated[i]) row.head.status = rows::RowStatus::truncated;
         report.truncated += row.head.status == rows::RowStatus::truncated ? 1 : 0;
         const bool scored = rows::is_scored(row.head.status);
         const auto values = scored ? scores.subspan(i * labels, labels) : std::span<const float>();
@@ -212,130 +206,101 @@ std::unique_ptr<RowScorer> make_scorer(const PredictSpec& spec, std::vector<Mode
         throw ConfigError("--pool " + std::string(word_of(pool_choices, spec.pool)) +
                           " needs tiles for a model that scores one window per row: give --tile");
     }
-    return window_scorer(Predictor(std::move(models), spec.strands, job.batch_tokens));
-}
-
-void require_task(const examples::ExampleSet& examples, const PredictSpec& spec) {
-    if (examples.task() == spec.task) return;
-    throw InputError("holds " + std::string(to_string(examples.task())) + " examples, not " +
-                         std::string(to_string(spec.task)),
-                     spec.examples);
-}
-
-void check_examples(const examples::ExampleSet& examples, const PredictSpec& spec,
-                    const rows::WindowBounds& window) {
-    require_task(examples, spec);
-    if (window.begin < examples.bounds().begin || window.end > examples.bounds().end) {
-        throw InputError(
-            "holds windows of " + to_string(examples.bounds()) + ", the model takes " + to_string(window),
-            spec.examples);
-    }
+    return std::make_unique<Predictor>(std::move(models), spec.strands, job.batch_tokens);
 }
 
 /// The models, scorer and source of a prediction.
-class PredictWork {
-public:
-    explicit PredictWork(const PredictSpec& spec) : spec_(spec) {
+struct PredictWork {
+    explicit PredictWork(const PredictSpec& given) : spec(given) {
         if (!spec.sequences.empty()) {
             require_readable(spec.sequences);
         } else if (spec.examples.empty()) {
             require_readable(spec.regions);
-            reference_ = genome::open_references(spec.references);
+            reference = genome::open_references(spec.references);
+            contigs.assign(reference->contigs().begin(), reference->contigs().end());
         } else {
-            examples_ = examples::ExampleSet::load(spec.examples);
+            examples = examples::ExampleSet::load(spec.examples);
+            contigs = contigs_of(*examples);
         }
-        job_ = open_job(spec);
-        std::vector<ModelFolder> models = open_models(spec.models, spec.task, job_);
-        if (examples_ && any_bins(models)) bins_ = examples::LabelledBins::load(spec.examples);
-        scorer_ = make_scorer(spec, std::move(models), job_, [this](const genome::Interval& where) {
-            return reference_ ? reference_->fetch(where)
-                              : bins_->sequence(where.contig, where.begin, where.end);
+        job = open_job(spec);
+        std::vector<ModelFolder> models = open_models(spec.models, spec.task, job);
+        if (examples && any_bins(models)) bins = examples::LabelledBins::load(spec.examples);
+        scorer = make_scorer(spec, std::move(models), job, [this](const genome::Interval& where) {
+            return reference ? reference->fetch(where) : bins->sequence(where.contig, where.begin, where.end);
         });
-        source_ = spec.by_records() ? source_of_records()
-                  : examples_       ? source_of_examples()
-                                    : source_of_regions();
-        if (spec.outputs.shard) take_part(*spec.outputs.shard);
-        if (examples_)
-            contigs_ = contigs_of(*examples_);
-        else if (reference_)
-            contigs_.assign(reference_->contigs().begin(), reference_->contigs().end());
+        source = spec.by_records() ? source_of_records()
+                 : examples        ? source_of_examples()
+                                   : source_of_regions();
+        if (!spec.outputs.shard) return;
+        // Rows in one window are computed together, and the tiles of a line may become one row, so these stay
+        // in one part.
+        source = shard_rows(std::move(source), *spec.outputs.shard,
+                            [this](const rows::RegionRow& before, const rows::RegionRow& row) {
+                                return pools() ? before.line == row.line : scorer->together(before, row);
+                            });
     }
-    const Job& job() const { return job_; }
-    rows::RowSource& source() { return *source_; }
-    RowScorer& scorer() { return *scorer_; }
+    PredictWork(const PredictWork&) = delete;
+    PredictWork& operator=(const PredictWork&) = delete;
+
     /// Whether the tiles of a line make one row.
-    bool pools() const { return spec_.tile_pool() != Pool::none; }
-    RowWriter writer(const PredictSpec& spec, int threads) const {
-        return {spec, *scorer_, provenance_of(spec, *scorer_, reference_.get()), contigs_, threads};
+    bool pools() const { return spec.tile_pool() != Pool::none; }
+    RowWriter writer(const PredictSpec& of, int threads) const {
+        return {of, *scorer, provenance_of(of, *scorer, reference.get()), contigs, threads};
     }
 
+    const PredictSpec& spec;
+    std::unique_ptr<genome::ReferenceGenome> reference;
+    std::optional<examples::ExampleSet> examples;
+    std::optional<examples::LabelledBins> bins;  ///< if bin models score examples
+    std::vector<genome::Contig> contigs;
+    Job job;
+    std::unique_ptr<RowScorer> scorer;
+    std::unique_ptr<rows::RowSource> source;
+
 private:
+    void require_task() const {
+        if (examples->task() == spec.task) return;
+        throw InputError("holds " + std::string(to_string(examples->task())) + " examples, not " +
+                             std::string(to_string(spec.task)),
+                         spec.examples);
+    }
     std::unique_ptr<rows::RowSource> source_of_records() const {
-        RecordFit fit{.skip_invalid = spec_.skip_invalid};
-        const std::span<const ModelFolder> models = scorer_->models();
-        if (const auto bins = models.front().bins())
-            fit.shortest = bins->grid().bin;
-        else if (spec_.task != examples::Task::sequences ||
-                 !std::ranges::all_of(models, [](const auto& model) { return model.network->any_length(); }))
-            fit.window = scorer_->info().window.size();
-        if (!examples_) {
-            return record_source(spec_.sequences, {.sequence = spec_.sequence_column, .id = spec_.id_column},
+        RecordFit fit{.skip_invalid = spec.skip_invalid};
+        const std::span<const ModelFolder> models = scorer->models();
+        if (const auto network = models.front().bins())
+            fit.shortest = network->grid().bin;
+        else if (!RowWindows(models, false).whole_records)
+            fit.window = scorer->info().window.size();
+        if (!examples)
+            return record_source(spec.sequences, {.sequence = spec.sequence_column, .id = spec.id_column},
                                  fit);
-        }
-        require_task(*examples_, spec_);
-        return record_source(*examples_, spec_.split, fit);
+        require_task();
+        return example_source(*examples, spec.split, {}, fit);
     }
     std::unique_ptr<rows::RowSource> source_of_examples() const {
         const rows::WindowBounds window =
-            bins_ ? scorer_->region_options(rows::Anchor::centre).bounds : scorer_->info().window;
-        check_examples(*examples_, spec_, window);
-        return example_source(*examples_, spec_.split, window);
+            bins ? scorer->region_options(rows::Anchor::centre).bounds : scorer->info().window;
+        require_task();
+        if (window.begin < examples->bounds().begin || window.end > examples->bounds().end) {
+            throw InputError("holds windows of " + to_string(examples->bounds()) + ", the model takes " +
+                                 to_string(window),
+                             spec.examples);
+        }
+        return example_source(*examples, spec.split, window);
     }
     std::unique_ptr<rows::RowSource> source_of_regions() const {
-        if (const auto warning = other_build(scorer_->info(), *reference_)) log_warning("{}", *warning);
-        rows::RegionOptions options = scorer_->region_options(spec_.anchor);
-        options.skip_invalid = spec_.skip_invalid;
-        options.tile = spec_.tile;
-        return std::make_unique<rows::RegionReader>(spec_.regions, *reference_, options);
+        if (const auto warning = other_build(scorer->info(), *reference)) log_warning("{}", *warning);
+        rows::RegionOptions options = scorer->region_options(spec.anchor);
+        options.skip_invalid = spec.skip_invalid;
+        options.tile = spec.tile;
+        return std::make_unique<rows::RegionReader>(spec.regions, *reference, options);
     }
-    void take_part(const Shard& shard) {
-        // Rows in one window are computed together, and the tiles of a line may become one row, so these stay
-        // in one part.
-        source_ = shard_rows(std::move(source_), shard,
-                             [this](const rows::RegionRow& before, const rows::RegionRow& row) {
-                                 return pools() ? before.line == row.line : scorer_->together(before, row);
-                             });
-    }
-
-    const PredictSpec& spec_;
-    std::unique_ptr<genome::ReferenceGenome> reference_;
-    std::optional<examples::ExampleSet> examples_;
-    std::optional<examples::LabelledBins> bins_;  ///< if bin models score examples
-    Job job_;
-    std::unique_ptr<RowScorer> scorer_;
-    std::unique_ptr<rows::RowSource> source_;
-    std::vector<genome::Contig> contigs_;
 };
-
-/// Reads the rows of a chunk: as many as the scorer takes, or fewer if their sequences are long.
-std::vector<rows::RegionRow> read_chunk(rows::RowSource& source, const PredictSpec& spec, std::size_t most,
-                                        int threads) {
-    std::vector<rows::RegionRow> rows;
-    for (std::int64_t bases = 0; rows.size() < most && bases < most_bases;) {
-        std::optional<rows::RegionRow> row = source.next();
-        if (!row) break;
-        bases += spec.by_records() ? row->window.size() : 0;
-        rows.push_back(std::move(*row));
-    }
-    parallel_for(std::ssize(rows), threads,
-                 [&](std::int64_t i) { source.fill(rows[static_cast<std::size_t>(i)]); });
-    return rows;
-}
 
 void refuse_longer(const Chunk& chunk) {
     for (std::size_t i = 0; i < chunk.rows.size(); ++i) {
         const rows::Row& head = chunk.rows[i].head;
-        if (!chunk.prepared->truncated[i] && head.status != rows::RowStatus::truncated) continue;
+        if (!chunk.prepared.truncated[i] && head.status != rows::RowStatus::truncated) continue;
         throw InputError("the sequence '" + head.where.contig + "' of " + std::to_string(head.where.size()) +
                          " bases is longer than what the model reads; --longer cut scores its middle");
     }
@@ -343,12 +308,15 @@ void refuse_longer(const Chunk& chunk) {
 
 PredictReport score_all(const PredictSpec& spec, PredictWork& work, RowWriter& writer) {
     PredictReport report;  // only the writing thread uses it
-    rows::RowSource& source = work.source();
-    RowScorer& scorer = work.scorer();
+    rows::RowSource& source = *work.source;
+    RowScorer& scorer = *work.scorer;
     Progress progress("Scoring", "rows", source.total());
     const auto read = [&] {
-        Chunk chunk{read_chunk(source, spec, scorer.rows_a_chunk(), work.job().threads), nullptr};
-        chunk.prepared = scorer.prepare(chunk.rows, work.job().threads);
+        Chunk chunk{
+            read_rows(source, scorer.rows_a_chunk(), work.job.threads, most_bases,
+                      [&](const rows::RegionRow& row) { return spec.by_records() ? row.window.size() : 0; }),
+            {}};
+        chunk.prepared = scorer.prepare(chunk.rows, work.job.threads);
         if (spec.longer == Longer::refuse) refuse_longer(chunk);
         return chunk;
     };
@@ -356,7 +324,7 @@ PredictReport score_all(const PredictSpec& spec, PredictWork& work, RowWriter& w
     const auto score = [&](const Chunk& chunk) {
         const std::int64_t rows = std::ssize(chunk.rows);
         std::vector<float> scores = scorer.score(
-            *chunk.prepared,
+            chunk.prepared,
             [&](double part) {
                 progress.update(scored + static_cast<std::int64_t>(part * static_cast<double>(rows)));
             });
@@ -377,10 +345,10 @@ PredictReport predict(const PredictSpec& spec) {
     const auto start = std::chrono::steady_clock::now();
     outputs::prepare_outputs(output_spec(spec));
     PredictWork work(spec);
-    RowWriter writer = work.writer(spec, work.job().threads);
+    RowWriter writer = work.writer(spec, work.job.threads);
     PredictReport report = score_all(spec, work, writer);
     writer.commit();
-    work.source().report();
+    work.source->report();
     if (report.longer > 0 && spec.tile == 0 && !spec.pool) {
         log_info(
             "{} of {} rows are longer than a bin: each gets the mean of the bins that it touches (--pool "
@@ -412,19 +380,20 @@ PredictForecast forecast_predict(const PredictSpec& spec, double seconds_of_tria
     trial.outputs.shard.reset();
     if (trial.tile > 0) trial.pool = Pool::none;
     trial.outputs.overwrite = Overwrite::allow;
-    trial.outputs.many_rows = work.source().total() > outputs::most_rows_of_small_hdf5;
-    const OpenOutput open = [&](const fs::path& path) {
+    trial.outputs.many_rows = work.source->total() > outputs::most_rows_of_small_hdf5;
+    const WriteOutput write = [&](const fs::path& path, std::span<const rows::RegionRow> rows,
+                                  std::span<const float> scores) {
         trial.outputs.paths = {path};
-        auto writer = std::make_shared<RowWriter>(work.writer(trial, 1));
-        return [writer](const rows::RegionRow* row, std::span<const float> scores) {
-            if (row == nullptr) return writer->commit();
-            writer->write(*row, scores);
-        };
+        RowWriter writer = work.writer(trial, 1);
+        const std::size_t labels = scores.size() / rows.size();
+        for (std::size_t i = 0; i < rows.size(); ++i)
+            writer.write(rows[i], scores.subspan(i * labels, labels));
+        writer.commit();
     };
-    const auto models = std::ssize(work.scorer().models());
+    const auto models = std::ssize(work.scorer->models());
     const std::int64_t passes = models * (spec.strands == Strands::average ? 2 : 1);
-    return forecast_rows(work.source(), work.scorer(), passes, work.pools(), endings, open, seconds_of_trial,
-                         work.job().threads);
+    return forecast_rows(*work.source, *work.scorer, passes, work.pools(), endings, write, seconds_of_trial,
+                         work.job.threads);
 }
 
 }  // namespace bigbird::task_models

@@ -66,19 +66,6 @@ struct Trial {
     Scored blank;   ///< rows without sequence in all runs
 };
 
-struct Timed {
-    std::vector<float> scores;
-    double seconds = 0;
-};
-
-Timed score_run(const Run& run, RowScorer& scorer, int threads) {
-    Run copy = run;  // prepare() moves the sequences out
-    const auto begin = std::chrono::steady_clock::now();
-    Timed timed{.scores = scorer.score(*scorer.prepare(copy, threads), {})};
-    timed.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
-    return timed;
-}
-
 bool has_sequence(const rows::RegionRow& row) {
     return rows::is_scored(row.head.status);
 }
@@ -128,10 +115,12 @@ Trial try_runs(std::vector<Run> tried, const rows::RowSource& source, RowScorer&
         if (trial.seconds > limit) break;
         const Run& run = tried[index];
         if (std::ranges::none_of(run, has_sequence)) continue;
-        const Timed timed = score_run(run, scorer, threads);
-        add(run, timed.scores, trial.scored);
+        Run copy = run;  // prepare() moves the sequences out
+        const auto begin = std::chrono::steady_clock::now();
+        const std::vector<float> scores = scorer.score(scorer.prepare(copy, threads), {});
         Trial& counted = cold.windows == 0 ? cold : trial;
-        counted.seconds += timed.seconds;
+        counted.seconds += std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+        add(run, scores, trial.scored);
         for (std::size_t i = 0; i < run.size(); ++i)
             counted.windows += scorer.new_windows(i > 0 ? &run[i - 1] : nullptr, run[i]);
     }
@@ -152,21 +141,10 @@ std::int64_t take_bytes(const TemporaryFolder& folder) {
     return static_cast<std::int64_t>(bytes);
 }
 
-/// The size in bytes of an output with the first `count` rows.
-std::int64_t bytes_of(const TemporaryFolder& folder, const std::string& ending, const OpenOutput& open,
-                      const Scored& rows, std::size_t count) {
-    const std::size_t labels = rows.scores.size() / rows.rows.size();
-    const auto write = open(folder.path() / ("dry-run" + ending));
-    for (std::size_t row = 0; row < count; ++row)
-        write(&rows.rows[row], std::span(rows.scores).subspan(row * labels, labels));
-    write(nullptr, {});
-    return take_bytes(folder);
-}
-
 /// Estimates the size of an output from the tried rows. Rows with and without sequence are written
 /// separately, because only some rows with sequence were scored. An output of one row gives the part that
 /// does not grow with the rows.
-double forecast_bytes(const TemporaryFolder& folder, const std::string& ending, const OpenOutput& open,
+double forecast_bytes(const TemporaryFolder& folder, const std::string& ending, const WriteOutput& write,
                       const Trial& trial, std::int64_t rows_out) {
     double fixed = 0, growing = 0;
     for (const Scored* rows : {&trial.scored, &trial.blank}) {
@@ -174,8 +152,13 @@ double forecast_bytes(const TemporaryFolder& folder, const std::string& ending, 
         const auto written = static_cast<double>(rows->rows.size());
         const auto of_tried =
             static_cast<double>(rows == &trial.scored ? trial.with_sequence : std::ssize(rows->rows));
-        const auto one = static_cast<double>(bytes_of(folder, ending, open, *rows, 1));
-        const auto all = static_cast<double>(bytes_of(folder, ending, open, *rows, rows->rows.size()));
+        const auto bytes_of = [&](std::size_t count) {
+            const std::size_t labels = rows->scores.size() / rows->rows.size();
+            write(folder.path() / ("dry-run" + ending), std::span(rows->rows).first(count),
+                  std::span(rows->scores).first(count * labels));
+            return static_cast<double>(take_bytes(folder));
+        };
+        const double one = bytes_of(1), all = bytes_of(rows->rows.size());
         fixed = std::max(fixed, one);
         growing += (all - one) / std::max(1.0, written - 1) * of_tried / static_cast<double>(trial.rows);
     }
@@ -197,8 +180,8 @@ std::vector<std::vector<rows::VariantRow>> keep_runs(rows::VariantRows& all, std
 }  // namespace
 
 PredictForecast forecast_rows(rows::RowSource& source, RowScorer& scorer, std::int64_t passes_a_window,
-                              bool by_lines, const std::vector<std::string>& endings, const OpenOutput& open,
-                              double seconds_of_trial, int threads) {
+                              bool by_lines, const std::vector<std::string>& endings,
+                              const WriteOutput& write, double seconds_of_trial, int threads) {
     Survey found = survey(source, scorer, by_lines);
     const Trial trial = try_runs(std::move(found.tried), source, scorer, seconds_of_trial, threads);
     PredictForecast forecast;
@@ -222,7 +205,7 @@ PredictForecast forecast_rows(rows::RowSource& source, RowScorer& scorer, std::i
     const TemporaryFolder folder("dry-run");
     for (const std::string& ending : endings)
         forecast.bytes.emplace_back(ending, static_cast<std::int64_t>(forecast_bytes(
-                                                folder, ending, open, trial, forecast.rows_out)));
+                                                folder, ending, write, trial, forecast.rows_out)));
     return forecast;
 }
 

@@ -26,10 +26,9 @@ struct PredictForecast {
     std::vector<std::pair<std::string, std::int64_t>> bytes{};  ///< output size by file extension
 };
 
-/// Opens an output of that name, and returns a function that writes one row. Called without a row, the
-/// function ends the output.
-using OpenOutput = std::function<std::function<void(const rows::RegionRow*, std::span<const float>)>(
-    const std::filesystem::path&)>;
+/// Writes an output of that name with rows and their (rows, labels) scores; none for rows without sequence.
+using WriteOutput = std::function<void(const std::filesystem::path& path,
+                                       std::span<const rows::RegionRow> rows, std::span<const float> scores)>;
 
 /// Counts all rows, scores some that are spread over them, and writes these in the formats of `endings` to a
 /// temporary folder in $TMPDIR. `source` must know its total. `passes_a_window`: models times strands.
@@ -37,8 +36,8 @@ using OpenOutput = std::function<std::function<void(const rows::RegionRow*, std:
 /// over all kept rows. Scoring ends after about `seconds_of_trial`. Throws Stopped, WriteError and the errors
 /// of `source`.
 PredictForecast forecast_rows(rows::RowSource& source, RowScorer& scorer, std::int64_t passes_a_window,
-                              bool by_lines, const std::vector<std::string>& endings, const OpenOutput& open,
-                              double seconds_of_trial, int threads);
+                              bool by_lines, const std::vector<std::string>& endings,
+                              const WriteOutput& write, double seconds_of_trial, int threads);
 
 /// Text for people, one fact per line.
 std::string describe(const PredictForecast& forecast);

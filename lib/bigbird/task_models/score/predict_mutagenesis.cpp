@@ -182,8 +182,17 @@ private:
         spec_.score == MutagenesisScore::own_bin ? own_bins(row, changes, put) : region(row, changes, put);
     }
 
-    std::string window_at(const LetterRow& row, std::int64_t begin) const {
-        return row.sequence_of({row.where.contig, begin, begin + grid_.window_bases()});
+    /// The window that begins at a base of the row's contig, from `windows` if it is there.
+    const Opened& open(const LetterRow& row, std::int64_t begin,
+                       std::map<std::int64_t, Opened>& windows) const {
+        auto found = windows.find(begin);
+        if (found == windows.end()) {
+            EditedWindow window =
+                models_.open(row.sequence_of({row.where.contig, begin, begin + grid_.window_bases()}));
+            at::Tensor reference = window.reference();
+            found = windows.emplace(begin, Opened{std::move(window), std::move(reference)}).first;
+        }
+        return found->second;
     }
     std::int64_t begin_at(std::int64_t base) const {
         return grid_.begin_of(grid_.window_of(base / grid_.bin));
@@ -191,18 +200,12 @@ private:
 
     /// Scores each substitution by the bin that contains the base.
     void own_bins(const LetterRow& row, const std::vector<Change>& changes, const PutChange& put) const {
-        std::optional<EditedWindow> window;
-        at::Tensor ref;  // (window_bins, labels)
-        std::int64_t opened = 0;
+        std::map<std::int64_t, Opened> windows;
         for (std::size_t next = 0; next < changes.size();) {
             stop_if_asked();
             const std::int64_t begin = begin_at(row.where.begin + changes[next].base);
             const std::size_t first = next;
-            if (!window || begin != opened) {
-                window.emplace(models_.open(window_at(row, begin)));
-                ref = window->reference();
-                opened = begin;
-            }
+            const auto& [window, ref] = open(row, begin, windows);
             std::vector<bins::Substitution> each;
             std::vector<std::int64_t> bins;
             for (; next < changes.size() && each.size() < substitutions_a_call; ++next) {
@@ -211,7 +214,7 @@ private:
                 each.push_back({base - begin, changes[next].code});
                 bins.push_back((base - begin) / grid_.bin);
             }
-            const at::Tensor alt = window->substituted(each, at::tensor(bins, at::kLong).unsqueeze(1));
+            const at::Tensor alt = window.substituted(each, at::tensor(bins, at::kLong).unsqueeze(1));
             for (std::size_t i = 0; i < each.size(); ++i) {
                 put(changes[first + i], ref.const_data_ptr<double>() + bins[i] * models_.labels(),
                     alt.const_data_ptr<double>() + static_cast<std::int64_t>(i) * models_.labels());
@@ -233,14 +236,14 @@ private:
     /// Scores each substitution by the mean of the bins that the row overlaps.
     void region(const LetterRow& row, const std::vector<Change>& changes, const PutChange& put) const {
         const std::vector<WindowPart> parts = parts_of(row);
-        std::vector<EditedWindow> windows;
+        std::map<std::int64_t, Opened> windows;
         std::vector<at::Tensor> refs;  // (labels) per window: its part of the row's score
         at::Tensor ref = at::zeros({models_.labels()}, at::kDouble);
         for (const WindowPart& part : parts) {
-            windows.push_back(models_.open(window_at(row, part.begin)));
             const at::Tensor weights = at::tensor(part.weights, at::kDouble).unsqueeze(1);
             refs.push_back(
-                (windows.back().reference().index_select(0, at::tensor(part.bins, at::kLong)) * weights)
+                (open(row, part.begin, windows).reference.index_select(0, at::tensor(part.bins, at::kLong)) *
+                 weights)
                     .sum(0));
             ref += refs.back();
         }
@@ -250,7 +253,7 @@ private:
                 std::span(changes).subspan(first, std::min(substitutions_a_call, changes.size() - first));
             at::Tensor alt = at::zeros({std::ssize(some), models_.labels()}, at::kDouble);
             for (std::size_t i = 0; i < parts.size(); ++i)
-                add_part(row, some, parts[i], windows[i], refs[i], alt);
+                add_part(row, some, parts[i], open(row, parts[i].begin, windows).window, refs[i], alt);
             for (std::size_t i = 0; i < some.size(); ++i) {
                 put(some[i], ref.const_data_ptr<double>(),
                     alt.const_data_ptr<double>() + static_cast<std::int64_t>(i) * models_.labels());
@@ -286,19 +289,14 @@ private:
         for (const bins::BinShare& share :
              bins::shares_of(whole ? row.where.begin : at, whole ? row.where.end : at + 1, grid_.bin)) {
             const std::int64_t begin = grid_.begin_of(grid_.window_of(share.bin));
-            auto found = windows.find(begin);
-            if (found == windows.end()) {
-                EditedWindow window = models_.open(window_at(row, begin));
-                at::Tensor reference = window.reference();
-                found = windows.emplace(begin, Opened{std::move(window), std::move(reference)}).first;
-            }
+            const auto& [window, reference] = open(row, begin, windows);
             if (!edited_bins.defined() || begin != edited_begin) {
-                edited_bins = found->second.window.edited(
+                edited_bins = window.edited(
                     with_stretch(row, {row.where.contig, begin, begin + grid_.window_bases()}, at, spec_));
             }
             edited_begin = begin;
             const std::int64_t bin = grid_.place_of(share.bin);
-            ref += found->second.reference[bin] * share.weight;
+            ref += reference[bin] * share.weight;
             alt += edited_bins[bin] * share.weight;
         }
         return effects_of(ref.const_data_ptr<double>(), alt.const_data_ptr<double>());
@@ -362,7 +360,7 @@ private:
             return reverse ? genome::reverse_complement(text) : text;
         };
         const auto scores = [&](const std::vector<std::string>& texts) {
-            return models_.score(models_.encode(texts, threads_));
+            return models_.probabilities(models_.encode(texts, threads_));
         };
         const std::vector<double> ref = scores({oriented(row.sequence_of(window))});
         const auto most =
@@ -432,7 +430,7 @@ public:
             stretches_.emplace(spec.outputs, stretch_schema(spec, models, choice_), choice_.tracks, contigs,
                                threads);
         } else {
-            letters_.emplace(spec.outputs, models.front().labels, choice_.labels, provenance_of(spec, models),
+            letters_.emplace(spec.outputs, models.front().labels, choice_, provenance_of(spec, models),
                              LetterTrack::largest, contigs, threads);
         }
     }

@@ -12,6 +12,7 @@
 #include <memory>
 #include <span>
 #include <string>
+#include <unordered_map>
 #include <vector>
 
 namespace bigbird::task_models {
@@ -22,33 +23,66 @@ void require_agreement(std::span<const ModelFolder> models);
 /// Whether any of the models is a bin model.
 bool any_bins(std::span<const ModelFolder> models);
 
+/// Rows in the form that a scorer reads.
+struct PreparedRows {
+    std::vector<bool> truncated;  ///< for every row: whether the model reads only the middle of its window
+
+    /// For models with one window per row: windows as token ids. A reading is one way of encoding them:
+    /// models with different encodings, and both strands, have separate readings.
+    std::vector<std::vector<EncodedWindow>> readings{};  ///< [reading][kept window]
+    std::vector<std::size_t> kept{};                     ///< indices of the windows that are not only N
+
+    /// For bin models.
+    std::vector<GridRow> places{};
+    std::unordered_map<std::string, std::string> sequences{};  ///< by contig, where rows have their own
+};
+
+class RowScorer {
+public:
+    virtual ~RowScorer() = default;
+    /// At least one model; all have the same labels, task and window.
+    virtual std::span<const ModelFolder> models() const = 0;
+    /// How windows are placed relative to rows.
+    virtual rows::RegionOptions region_options(rows::Anchor anchor) const = 0;
+    /// Number of rows per chunk: enough to fill batches, and few enough for memory.
+    virtual std::size_t rows_a_chunk() const = 0;
+    /// Prepares filled rows and moves their sequences out. Can run concurrently with score().
+    virtual PreparedRows prepare(std::span<rows::RegionRow> rows, int threads) const = 0;
+    /// Whether both rows are computed together. A job in parts then puts them into the same part.
+    virtual bool together(const rows::RegionRow&, const rows::RegionRow&) const { return false; }
+    /// Number of windows that `row` needs and `before`, the row before it, did not. `before` may be null.
+    virtual std::int64_t new_windows(const rows::RegionRow* before, const rows::RegionRow& row) const = 0;
+    /// Returns probabilities (rows, labels) in row-major order; NaN for rows that are not scored.
+    /// `after_batch` gets the completed share, 0 to 1. One thread at a time.
+    virtual std::vector<float> score(const PreparedRows& rows,
+                                     const std::function<void(double)>& after_batch) = 0;
+
+    const rows::LabelTable& labels() const { return models().front().labels; }
+    const TaskInfo& info() const { return models().front().info; }
+};
+
 /// Scores windows with one model or with the mean of several. A window's scores do not depend on the other
 /// windows of the batch. In float32 they agree to 1e-5 for any batch_tokens and threads.
-class Predictor {
+class Predictor : public RowScorer {
 public:
     /// Throws as require_agreement().
     Predictor(std::vector<ModelFolder> models, Strands strands, std::int64_t batch_tokens);
 
-    const rows::LabelTable& labels() const { return models_.front().labels; }
-    const TaskInfo& info() const { return models_.front().info; }
-    const std::vector<ModelFolder>& models() const { return models_; }
-    std::int64_t batch_tokens() const { return batch_tokens_; }
-
-    /// Windows as token ids. A reading is one way of encoding them: models with different encodings, and both
-    /// strands, have separate readings.
-    struct Encoded {
-        std::vector<std::vector<EncodedWindow>> readings;  ///< [reading][kept window]
-        std::vector<std::size_t> kept;                     ///< indices of the windows that are not only N
-        std::vector<bool> truncated;  ///< for every window: whether any reading truncated it
-        std::size_t windows = 0;
-    };
     /// Encodes normalized sequences on `threads` threads. An empty sequence counts as only N. Thread-safe.
-    Encoded encode(std::span<const std::string> sequences, int threads) const;
+    PreparedRows encode(std::span<const std::string> sequences, int threads) const;
+    /// The same as score() in double precision, because odds of probabilities near 1 are computed from them.
+    std::vector<double> probabilities(const PreparedRows& rows,
+                                      const std::function<void(double)>& after_batch = {});
 
-    /// Returns probabilities (windows, labels) in row-major order; NaN for windows of only N. They are in
-    /// double precision, because odds of probabilities near 1 are computed from them. `after_batch` (may be
-    /// empty) gets the completed share of windows, 0 to 1. One thread at a time.
-    std::vector<double> score(const Encoded& encoded, const std::function<void(double)>& after_batch = {});
+    std::span<const ModelFolder> models() const override { return models_; }
+    rows::RegionOptions region_options(rows::Anchor anchor) const override;
+    std::size_t rows_a_chunk() const override;
+    PreparedRows prepare(std::span<rows::RegionRow> rows, int threads) const override;
+    std::int64_t new_windows(const rows::RegionRow*, const rows::RegionRow& row) const override {
+        return rows::is_scored(row.head.status) ? 1 : 0;
+    }
+    std::vector<float> score(const PreparedRows& rows,
+                             const std::function<void(double)>& after_batch) override;
 
 private:
     struct Reading {
@@ -74,42 +108,6 @@ struct RowWindows {
     genome::Interval of(const genome::Interval& where, genome::Strand strand) const;
     bool reverse(genome::Strand strand) const { return about_tss && strand == genome::Strand::reverse; }
 };
-
-/// Rows in the form that a scorer reads.
-struct PreparedRows {
-    PreparedRows() = default;
-    PreparedRows(const PreparedRows&) = delete;
-    PreparedRows& operator=(const PreparedRows&) = delete;
-    virtual ~PreparedRows() = default;
-    std::vector<bool> truncated;  ///< for every row: whether the model reads only the middle of its window
-};
-
-class RowScorer {
-public:
-    virtual ~RowScorer() = default;
-    /// At least one model; all have the same labels, task and window.
-    virtual std::span<const ModelFolder> models() const = 0;
-    /// How windows are placed relative to rows.
-    virtual rows::RegionOptions region_options(rows::Anchor anchor) const = 0;
-    /// Number of rows per chunk: enough to fill batches, and few enough for memory.
-    virtual std::size_t rows_a_chunk() const = 0;
-    /// Prepares filled rows and moves their sequences out. Can run concurrently with score().
-    virtual std::unique_ptr<PreparedRows> prepare(std::span<rows::RegionRow> rows, int threads) const = 0;
-    /// Whether both rows are computed together. A job in parts then puts them into the same part.
-    virtual bool together(const rows::RegionRow&, const rows::RegionRow&) const { return false; }
-    /// Number of windows that `row` needs and `before`, the row before it, did not. `before` may be null.
-    virtual std::int64_t new_windows(const rows::RegionRow* before, const rows::RegionRow& row) const = 0;
-    /// Returns probabilities (rows, labels) in row-major order; NaN for rows that are not scored.
-    /// `after_batch` gets the completed share, 0 to 1. One thread at a time.
-    virtual std::vector<float> score(const PreparedRows& rows,
-                                     const std::function<void(double)>& after_batch) = 0;
-
-    const rows::LabelTable& labels() const { return models().front().labels; }
-    const TaskInfo& info() const { return models().front().info; }
-};
-
-/// A scorer for models with one window per row.
-std::unique_ptr<RowScorer> window_scorer(Predictor predictor);
 
 struct BinsScoring {
     Strands strands = Strands::none;

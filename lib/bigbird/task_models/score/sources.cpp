@@ -13,49 +13,10 @@ namespace bigbird::task_models {
 
 namespace {
 
-std::vector<std::int64_t> rows_of(const examples::ExampleSet& examples,
-                                  std::optional<examples::Split> split) {
-    if (split) return examples.rows(*split);
-    std::vector<std::int64_t> rows(static_cast<std::size_t>(examples.size()));
-    std::iota(rows.begin(), rows.end(), 0);
-    return rows;
+void set_status(rows::RegionRow& row) {
+    row.head.n_fraction = genome::n_fraction(row.sequence);
+    row.head.status = rows::status_of(row.sequence);
 }
-
-class ExampleSource : public rows::RowSource {
-public:
-    ExampleSource(const examples::ExampleSet& examples, std::optional<examples::Split> split,
-                  const rows::WindowBounds& window)
-        : examples_(examples), window_(window), rows_(rows_of(examples, split)) {}
-    std::optional<rows::RegionRow> next() override {
-        if (next_ >= rows_.size()) return std::nullopt;
-        const std::int64_t index = rows_[next_++];
-        const examples::ExampleRow example = examples_.row(index);
-        rows::RegionRow row;
-        row.head.where = example.where;
-        row.head.name = example.name;
-        row.head.strand = example.strand;
-        row.window = example.where;
-        row.line = index;
-        return row;
-    }
-    void fill(rows::RegionRow& row) const override {
-        const std::string whole = examples_.sequence(row.line);
-        row.sequence = whole.substr(static_cast<std::size_t>(window_.begin - examples_.bounds().begin),
-                                    static_cast<std::size_t>(window_.size()));
-        row.head.n_fraction = genome::n_fraction(row.sequence);
-        row.head.status = rows::status_of(row.sequence);
-    }
-    void report() const override {
-        if (rows_.empty()) log_warning("--examples holds no row of this split: the output has only a header");
-    }
-    std::int64_t total() const override { return static_cast<std::int64_t>(rows_.size()); }
-
-private:
-    const examples::ExampleSet& examples_;
-    rows::WindowBounds window_;
-    std::vector<std::int64_t> rows_;
-    std::size_t next_ = 0;
-};
 
 /// A row of a sequence that is not read yet.
 rows::RegionRow row_of_record(const std::string& id, std::int64_t number, std::int64_t bases,
@@ -131,28 +92,51 @@ private:
     std::int64_t rows_ = 0;
 };
 
-class RecordExamples : public rows::RowSource {
+/// Rows of an example set. Windows on a genome, or records if there is a fit.
+class ExampleSource : public rows::RowSource {
 public:
-    RecordExamples(const examples::ExampleSet& examples, std::optional<examples::Split> split,
-                   const RecordFit& fit)
-        : examples_(examples), fit_(fit), rows_(rows_of(examples, split)) {}
+    ExampleSource(const examples::ExampleSet& examples, std::optional<examples::Split> split,
+                  const rows::WindowBounds& window, std::optional<RecordFit> fit)
+        : examples_(examples), window_(window), fit_(fit) {
+        if (split) {
+            rows_ = examples.rows(*split);
+        } else {
+            rows_.resize(static_cast<std::size_t>(examples.size()));
+            std::iota(rows_.begin(), rows_.end(), 0);
+        }
+    }
     std::optional<rows::RegionRow> next() override {
         if (next_ >= rows_.size()) return std::nullopt;
-        const std::int64_t row = rows_[next_++];
-        return row_of_record(examples_.row(row).name, row, examples_.length(row), fit_);
+        const std::int64_t index = rows_[next_++];
+        const examples::ExampleRow example = examples_.row(index);
+        if (fit_) return row_of_record(example.name, index, examples_.length(index), *fit_);
+        rows::RegionRow row;
+        row.head.where = example.where;
+        row.head.name = example.name;
+        row.head.strand = example.strand;
+        row.window = example.where;
+        row.line = index;
+        return row;
     }
     void fill(rows::RegionRow& row) const override {
         row.sequence = examples_.sequence(row.line);
-        fit_record(row, fit_);
+        if (fit_) return fit_record(row, *fit_);
+        row.sequence = row.sequence.substr(static_cast<std::size_t>(window_.begin - examples_.bounds().begin),
+                                           static_cast<std::size_t>(window_.size()));
+        set_status(row);
     }
     void report() const override {
-        if (rows_.empty()) log_warning("--examples holds no row of this split: the output has a header only");
+        if (rows_.empty()) {
+            log_warning("--examples holds no row of this split: the output has {}",
+                        fit_ ? "a header only" : "only a header");
+        }
     }
     std::int64_t total() const override { return std::ssize(rows_); }
 
 private:
     const examples::ExampleSet& examples_;
-    RecordFit fit_;
+    rows::WindowBounds window_;
+    std::optional<RecordFit> fit_;
     std::vector<std::int64_t> rows_;
     std::size_t next_ = 0;
 };
@@ -171,8 +155,7 @@ public:
     }
     void fill(rows::RegionRow& row) const override {
         row.sequence = genome_.fetch(row.window);
-        row.head.n_fraction = genome::n_fraction(row.sequence);
-        row.head.status = rows::status_of(row.sequence);
+        set_status(row);
     }
     void report() const override {}
     std::int64_t total() const override { return std::ssize(genome_.contigs()); }
@@ -215,18 +198,14 @@ private:
 
 std::unique_ptr<rows::RowSource> example_source(const examples::ExampleSet& examples,
                                                 std::optional<examples::Split> split,
-                                                const rows::WindowBounds& window) {
-    return std::make_unique<ExampleSource>(examples, split, window);
+                                                const rows::WindowBounds& window,
+                                                std::optional<RecordFit> fit) {
+    return std::make_unique<ExampleSource>(examples, split, window, fit);
 }
 
 std::unique_ptr<rows::RowSource> record_source(const std::filesystem::path& path,
                                                const rows::SequenceColumns& columns, const RecordFit& fit) {
     return std::make_unique<RecordSource>(path, columns, fit);
-}
-
-std::unique_ptr<rows::RowSource> record_source(const examples::ExampleSet& examples,
-                                               std::optional<examples::Split> split, const RecordFit& fit) {
-    return std::make_unique<RecordExamples>(examples, split, fit);
 }
 
 std::unique_ptr<rows::RowSource> sequence_source(const genome::ReferenceGenome& records) {

@@ -15,12 +15,6 @@
 
 namespace bigbird::task_models {
 
-/// Rows of an example set, which must outlive the source, with the part `window` of their windows. Without a
-/// split, all rows.
-std::unique_ptr<rows::RowSource> example_source(const examples::ExampleSet& examples,
-                                                std::optional<examples::Split> split,
-                                                const rows::WindowBounds& window);
-
 /// How sequences without genome coordinates are read.
 struct RecordFit {
     /// Bases of every window, cut or padded with N around the sequence's middle; 0: complete sequences.
@@ -35,9 +29,12 @@ struct RecordFit {
 std::unique_ptr<rows::RowSource> record_source(const std::filesystem::path& path,
                                                const rows::SequenceColumns& columns, const RecordFit& fit);
 
-/// Records of an example set of Task::sequences, which must outlive the source. Without a split, all rows.
-std::unique_ptr<rows::RowSource> record_source(const examples::ExampleSet& examples,
-                                               std::optional<examples::Split> split, const RecordFit& fit);
+/// Rows of an example set, which must outlive the source: the part `window` of their windows or, for examples
+/// of Task::sequences, records with a `fit`. Without a split, all rows.
+std::unique_ptr<rows::RowSource> example_source(const examples::ExampleSet& examples,
+                                                std::optional<examples::Split> split,
+                                                const rows::WindowBounds& window,
+                                                std::optional<RecordFit> fit = std::nullopt);
 
 /// The unchanged records of a FASTA, which must outlive the source.
 std::unique_ptr<rows::RowSource> sequence_source(const genome::ReferenceGenome& records);

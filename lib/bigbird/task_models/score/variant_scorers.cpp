@@ -152,8 +152,8 @@ public:
             places[i].second = sequences.size();
             sequences.push_back(rows[i].alt_sequence);
         }
-        const Predictor::Encoded encoded = predictor_.encode(sequences, threads);
-        const std::vector<double> scores = predictor_.score(encoded);
+        const PreparedRows encoded = predictor_.encode(sequences, threads);
+        const std::vector<double> scores = predictor_.probabilities(encoded);
         const std::size_t width = predictor_.labels().size();
         std::vector<AlleleEffects> effects(rows.size());
         for (std::size_t i = 0; i < rows.size(); ++i) {

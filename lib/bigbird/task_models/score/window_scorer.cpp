@@ -13,55 +13,6 @@ namespace {
 constexpr std::int64_t bases_a_token = 4;  // approximate; only for the size of a chunk
 constexpr std::int64_t batches_a_chunk = 4, fewest_rows = 32, most_rows = 8192;
 
-struct EncodedRows : PreparedRows {
-    Predictor::Encoded encoded;
-};
-
-class WindowScorer : public RowScorer {
-public:
-    explicit WindowScorer(Predictor predictor) : predictor_(std::move(predictor)) {}
-
-    std::span<const ModelFolder> models() const override { return predictor_.models(); }
-    rows::RegionOptions region_options(rows::Anchor anchor) const override {
-        const bool promoter = predictor_.info().task == examples::Task::promoter;
-        return {.anchor = promoter ? rows::Anchor::tss : anchor,
-                .bounds = predictor_.info().window,
-                .use_strand = promoter,
-                .tile_both_strands = promoter};
-    }
-    std::size_t rows_a_chunk() const override {
-        const std::int64_t tokens =
-            std::max<std::int64_t>(1, predictor_.info().window.size() / bases_a_token);
-        return static_cast<std::size_t>(
-            std::clamp(batches_a_chunk * predictor_.batch_tokens() / tokens, fewest_rows, most_rows));
-    }
-    std::unique_ptr<PreparedRows> prepare(std::span<rows::RegionRow> rows, int threads) const override {
-        std::vector<std::string> sequences;
-        for (rows::RegionRow& row : rows) {
-            sequences.push_back(rows::is_scored(row.head.status) ? std::move(row.sequence) : std::string());
-            row.sequence.clear();
-        }
-        auto prepared = std::make_unique<EncodedRows>();
-        prepared->encoded = predictor_.encode(sequences, threads);
-        prepared->truncated = prepared->encoded.truncated;
-        return prepared;
-    }
-    std::int64_t new_windows(const rows::RegionRow*, const rows::RegionRow& row) const override {
-        return rows::is_scored(row.head.status) ? 1 : 0;
-    }
-    std::vector<float> score(const PreparedRows& rows,
-                             const std::function<void(double)>& after_batch) override {
-        const std::vector<double> values =
-            predictor_.score(dynamic_cast<const EncodedRows&>(rows).encoded, after_batch);
-        std::vector<float> scores(values.size());
-        std::ranges::transform(values, scores.begin(), [](double x) { return static_cast<float>(x); });
-        return scores;
-    }
-
-private:
-    Predictor predictor_;
-};
-
 }  // namespace
 
 void require_agreement(std::span<const ModelFolder> models) {
@@ -111,7 +62,7 @@ Predictor::Predictor(std::vector<ModelFolder> models, Strands strands, std::int6
     }
 }
 
-Predictor::Encoded Predictor::encode(std::span<const std::string> sequences, int threads) const {
+PreparedRows Predictor::encode(std::span<const std::string> sequences, int threads) const {
     std::vector<std::vector<EncodedWindow>> windows(sequences.size());
     parallel_for(static_cast<std::int64_t>(sequences.size()), threads, [&](std::int64_t index) {
         const std::string& forward = sequences[static_cast<std::size_t>(index)];
@@ -119,8 +70,7 @@ Predictor::Encoded Predictor::encode(std::span<const std::string> sequences, int
             windows[static_cast<std::size_t>(index)].push_back(
                 models_[reading.model].network->encode(forward, reading.reverse));
     });
-    Encoded encoded;
-    encoded.windows = sequences.size();
+    PreparedRows encoded;
     encoded.readings.resize(readings_.size());
     for (std::size_t index = 0; index < windows.size(); ++index) {
         bool truncated = false;
@@ -134,7 +84,8 @@ Predictor::Encoded Predictor::encode(std::span<const std::string> sequences, int
     return encoded;
 }
 
-std::vector<double> Predictor::score(const Encoded& encoded, const std::function<void(double)>& after_batch) {
+std::vector<double> Predictor::probabilities(const PreparedRows& encoded,
+                                             const std::function<void(double)>& after_batch) {
     const rows::LabelTable& labels = this->labels();
     const auto width = static_cast<std::int64_t>(labels.size());
     const auto kept = static_cast<std::int64_t>(encoded.kept.size());
@@ -156,12 +107,44 @@ std::vector<double> Predictor::score(const Encoded& encoded, const std::function
         }
     }
     const at::Tensor mean = (sum / static_cast<double>(passes)).contiguous();  // (kept, labels)
-    std::vector<double> scores(encoded.windows * labels.size(), std::numeric_limits<double>::quiet_NaN());
+    std::vector<double> scores(encoded.truncated.size() * labels.size(),
+                               std::numeric_limits<double>::quiet_NaN());
     const auto* from = mean.data_ptr<double>();
     for (const std::size_t index : encoded.kept) {
         std::copy_n(from, width, scores.begin() + static_cast<std::ptrdiff_t>(index) * width);
         from += width;
     }
+    return scores;
+}
+
+rows::RegionOptions Predictor::region_options(rows::Anchor anchor) const {
+    const bool promoter = info().task == examples::Task::promoter;
+    return {.anchor = promoter ? rows::Anchor::tss : anchor,
+            .bounds = info().window,
+            .use_strand = promoter,
+            .tile_both_strands = promoter};
+}
+
+std::size_t Predictor::rows_a_chunk() const {
+    const std::int64_t tokens = std::max<std::int64_t>(1, info().window.size() / bases_a_token);
+    return static_cast<std::size_t>(
+        std::clamp(batches_a_chunk * batch_tokens_ / tokens, fewest_rows, most_rows));
+}
+
+PreparedRows Predictor::prepare(std::span<rows::RegionRow> rows, int threads) const {
+    std::vector<std::string> sequences;
+    for (rows::RegionRow& row : rows) {
+        sequences.push_back(rows::is_scored(row.head.status) ? std::move(row.sequence) : std::string());
+        row.sequence.clear();
+    }
+    return encode(sequences, threads);
+}
+
+std::vector<float> Predictor::score(const PreparedRows& rows,
+                                    const std::function<void(double)>& after_batch) {
+    const std::vector<double> values = probabilities(rows, after_batch);
+    std::vector<float> scores(values.size());
+    std::ranges::transform(values, scores.begin(), [](double x) { return static_cast<float>(x); });
     return scores;
 }
 
@@ -179,10 +162,6 @@ genome::Interval RowWindows::of(const genome::Interval& where, genome::Strand st
     record.where = where;
     record.strand = strand;
     return rows::window_of(record, about_tss ? rows::Anchor::tss : rows::Anchor::centre, bounds);
-}
-
-std::unique_ptr<RowScorer> window_scorer(Predictor predictor) {
-    return std::make_unique<WindowScorer>(std::move(predictor));
 }
 
 }  // namespace bigbird::task_models

@@ -13,7 +13,7 @@
 #include "bigbird/rows/score_table.hpp"
 #include "bigbird/task_models/network/bigbird_network.hpp"
 #include "bigbird/task_models/network/sequence_network.hpp"
-#include "bigbird/task_models/score/letter_scores.hpp"
+#include "bigbird/task_models/score/attribute.hpp"
 #include "bigbird/task_models/score/score.hpp"
 
 #include <cmath>

@@ -42,7 +42,7 @@ struct Scene {
             rows.emplace_back();
             rows.back().window = place;
         }
-        return scorer.score(*scorer.prepare(rows, 1), {});
+        return scorer.score(scorer.prepare(rows, 1), {});
     }
     /// (window_bins, labels) of the network itself, for window `number` of a contig.
     at::Tensor window(const std::string& contig, std::int64_t number, bool reverse = false) const {
@@ -176,7 +176,7 @@ DOCTEST_TEST_CASE("bins scorer: rows that cannot be scored have none") {
     std::vector<rows::RegionRow> rows(2);
     rows[0].head.status = rows::RowStatus::all_n;
     rows[1].window = {"c", 1000, 1010};
-    const std::vector<float> scores = scorer->score(*scorer->prepare(rows, 1), {});
+    const std::vector<float> scores = scorer->score(scorer->prepare(rows, 1), {});
     DOCTEST_CHECK(std::isnan(scores[0]));
     DOCTEST_CHECK(std::isfinite(scores[2]));
     DOCTEST_CHECK(scorer->region_options(rows::Anchor::centre).anchor == rows::Anchor::itself);

@@ -47,15 +47,11 @@ std::vector<std::string> windows() {
     return sequences;
 }
 
-std::vector<float> as_floats(const std::vector<double>& values) {
-    return {values.begin(), values.end()};
-}
-
 std::vector<float> scores_of(std::vector<ModelFolder> models, Strands strands,
                              std::int64_t batch_tokens = 4096, int threads = 1,
                              const std::vector<std::string>& sequences = windows()) {
     Predictor predictor(std::move(models), strands, batch_tokens);
-    return as_floats(predictor.score(predictor.encode(sequences, threads)));
+    return predictor.score(predictor.encode(sequences, threads), {});
 }
 
 double largest_difference(const std::vector<float>& a, const std::vector<float>& b) {
@@ -165,24 +161,20 @@ DOCTEST_TEST_CASE(
     TaskInfo info;
     info.window = {-100, 100};
     write_tiny_task_model(folder / "m", info, 2, 1);
-    const auto models = [&] {
-        return std::vector{open_model(folder / "m", examples::Task::chromatin, at::kCPU)};
-    };
-    Predictor predictor(models(), Strands::none, 1000);
-    const auto scorer = window_scorer(Predictor(models(), Strands::none, 1000));
+    Predictor predictor({open_model(folder / "m", examples::Task::chromatin, at::kCPU)}, Strands::none, 1000);
     std::vector<rows::RegionRow> rows(3);
     std::vector<std::string> sequences;
     for (std::size_t i = 0; i < rows.size(); ++i)
         sequences.push_back(rows[i].sequence = random_dna(200, i));
     rows[1].head.status = rows::RowStatus::no_contig;
     sequences[1].clear();
-    const auto prepared = scorer->prepare(rows, 1);
-    const std::vector<float> scores = scorer->score(*prepared, {});
-    const std::vector<float> wanted = as_floats(predictor.score(predictor.encode(sequences, 1)));
+    const PreparedRows prepared = predictor.prepare(rows, 1);
+    const std::vector<float> scores = predictor.score(prepared, {});
+    const std::vector<float> wanted = predictor.score(predictor.encode(sequences, 1), {});
     for (std::size_t i = 0; i < scores.size(); ++i)
         DOCTEST_CHECK((scores[i] == wanted[i] || (std::isnan(scores[i]) && i / 2 == 1)));
-    DOCTEST_CHECK(prepared->truncated.size() == 3);
+    DOCTEST_CHECK(prepared.truncated.size() == 3);
     DOCTEST_CHECK(rows[0].sequence.empty());
-    DOCTEST_CHECK(scorer->region_options(rows::Anchor::summit).anchor == rows::Anchor::summit);
-    DOCTEST_CHECK(scorer->region_options(rows::Anchor::centre).bounds == info.window);
+    DOCTEST_CHECK(predictor.region_options(rows::Anchor::summit).anchor == rows::Anchor::summit);
+    DOCTEST_CHECK(predictor.region_options(rows::Anchor::centre).bounds == info.window);
 }

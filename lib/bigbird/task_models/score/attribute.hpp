@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Scores as differentiable functions of a sequence's letters, for attribute.
+// Scores as differentiable functions of a sequence's letters: what attribute() takes gradients of.
 #pragma once
 
 #include "bigbird/bins/attributions.hpp"
@@ -8,10 +8,7 @@
 #include "bigbird/task_models/specs/score_specs.hpp"
 
 #include <cstdint>
-#include <filesystem>
-#include <map>
 #include <span>
-#include <vector>
 
 namespace bigbird::task_models {
 
@@ -20,17 +17,6 @@ struct RowScore {
     bins::LetterScores scores;
     std::int64_t at_once = 1;
 };
-
-/// Opens models for attribution: bin models with one grid, sequence models that read bases, or token models
-/// of windows or bins. All models must be of one of these kinds. Disables the gradients
-/// of their parameters. Throws InputError. Throws ConfigError for other kinds of model, with the command to
-/// use.
-std::vector<ModelFolder> open_letter_models(std::span<const std::filesystem::path> paths,
-                                            const at::Device& device, const ComputeOptions& computing);
-
-/// A region's weights of the bins of each window that it overlaps, (window_bins, 1) float32 on the CPU. They
-/// sum to 1. The keys are the windows' first bases.
-std::map<std::int64_t, at::Tensor> bin_weights_of(const bins::Grid& grid, const genome::Interval& where);
 
 /// The score of a region as a function of the letters of `where`, at most a window's core. It is the mean
 /// over models and strands of the logits of the bins that `where` overlaps, weighted by the number of
