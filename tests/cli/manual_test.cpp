@@ -4,7 +4,7 @@
 #include "cli/shell.hpp"
 #include "commands/commands.hpp"
 #include "support/hand_over.hpp"
-#include "support/help_notes.hpp"
+#include "support/help_formatter.hpp"
 #include "support/temp_dir.hpp"
 #include "support/testing.hpp"
 
@@ -93,9 +93,9 @@ DOCTEST_TEST_CASE("manual: each command has two examples, which its options take
     DOCTEST_CHECK(!tree.commands().empty());
     for (const CLI::App* command : tree.commands()) {
         const auto examples = cli::help_notes(*command).examples;
-        DOCTEST_CHECK_MESSAGE(examples.size() == 2, command->get_name(), " lacks examples: add_examples()");
+        DOCTEST_CHECK_MESSAGE(examples.size() == 2, command->get_name(), " lacks examples: set_help()");
         for (const cli::Example& example : examples) {
-            DOCTEST_CHECK(std::string(example.line).starts_with("bigbird-dna " + command->get_name() + " "));
+            DOCTEST_CHECK(example.line.starts_with("bigbird-dna " + command->get_name() + " "));
             const std::string said = refusal(example.line);
             DOCTEST_CHECK_MESSAGE(said.empty(), example.line, ": ", said);
         }

@@ -1,10 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "manual/completion.hpp"
-
 #include "commands/commands.hpp"
-#include "options/option_groups.hpp"
-#include "support/help_notes.hpp"
-#include "support/text_output.hpp"
+#include "manual/manual.hpp"
 
 #include <memory>
 #include <string>
@@ -19,16 +15,12 @@ struct CompletionOptions {
 
 namespace {
 
-constexpr Examples examples{
-    {{"Completion script for bash", "bigbird-dna completion bash"},
-     {"The same for zsh; as a file it is _bigbird-dna in a folder of fpath", "bigbird-dna completion zsh"}}};
-
 constexpr Choices<std::string (*)(const ProgramText&), 3> scripts{
     {{bash_completion, "bash"}, {zsh_completion, "zsh"}, {fish_completion, "fish"}}};
 
 int run_completion(const CompletionOptions& options) {
     const auto script = parse_choice(scripts, "shell", options.shell);
-    write_text(script(describe_program(*options.tree)), options.output);
+    options.output.write(script(describe_program(*options.tree)));
     return 0;
 }
 
@@ -46,7 +38,10 @@ void setup_completion(Program& program) {
     options->tree = command.get_parent();
     add_choice_option(command, "shell", options->shell, {"bash", "zsh", "fish"}, "The shell")->required();
     add_stream_output_options(command, options->output, "Script to write; - is standard output");
-    add_examples(command, examples);
+    set_help(command, {{},
+                       {{"Completion script for bash", "bigbird-dna completion bash"},
+                        {"The same for zsh; as a file it is _bigbird-dna in a folder of fpath",
+                         "bigbird-dna completion zsh"}}});
 }
 
 }  // namespace bigbird::cli

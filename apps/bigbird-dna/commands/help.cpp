@@ -1,12 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "commands/commands.hpp"
-#include "manual/man_page.hpp"
-#include "manual/markdown.hpp"
-#include "options/option_groups.hpp"
-#include "support/help_notes.hpp"
-#include "support/text_output.hpp"
+#include "manual/manual.hpp"
 
 #include <algorithm>
+#include <filesystem>
 #include <memory>
 #include <string>
 
@@ -20,11 +17,6 @@ struct HelpOptions {
 };
 
 namespace {
-
-constexpr Examples examples{
-    {{"Manual page of finetune-chromatin",
-      "bigbird-dna help --man finetune-chromatin --output finetune-chromatin.1"},
-     {"Every command and option in one Markdown file", "bigbird-dna help --markdown --output commands.md"}}};
 
 std::string plain_help(const HelpOptions& options) {
     const CLI::App* command =
@@ -41,19 +33,14 @@ std::string help_text(const HelpOptions& options) {
     return options.command.empty() ? program_man_page(program) : command_man_page(program, options.command);
 }
 
-void write_manual(const HelpOptions& options) {
-    PendingOutput folder(options.output.output, options.output.overwrite(), PendingOutput::Kind::folder);
-    write_man_pages(describe_program(*options.tree), folder.path());
-    folder.commit();
-}
-
 int run_help(const HelpOptions& options) {
     const bool to_file = options.output.output != "-";
-    if (options.man && options.command.empty() && to_file) {
-        write_manual(options);
-        return 0;
-    }
-    write_text(help_text(options), options.output);
+    if (options.man && options.command.empty() && to_file)
+        options.output.make_folder([&](const std::filesystem::path& folder) {
+            write_man_pages(describe_program(*options.tree), folder);
+        });
+    else
+        options.output.write(help_text(options));
     return 0;
 }
 
@@ -82,7 +69,11 @@ void setup_help(Program& program) {
                   "Print the manual page, in roff; without COMMAND and with --output, a folder of all pages")
         ->excludes(markdown);
     add_stream_output_options(command, options->output, "Text to write; - is standard output");
-    add_examples(command, examples);
+    set_help(command, {{},
+                       {{"Manual page of finetune-chromatin",
+                         "bigbird-dna help --man finetune-chromatin --output finetune-chromatin.1"},
+                        {"Every command and option in one Markdown file",
+                         "bigbird-dna help --markdown --output commands.md"}}});
 }
 
 }  // namespace bigbird::cli
