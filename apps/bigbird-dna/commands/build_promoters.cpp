@@ -12,6 +12,7 @@ namespace bigbird::cli {
 
 struct BuildPromotersOptions {
     examples::PromoterOptions promoters;
+    std::filesystem::path chain;
     std::string window = "-5000:3000", negatives = "random-bases";
     OutputOptions output;
 };
@@ -20,6 +21,7 @@ namespace {
 
 int run_build_promoters(const BuildPromotersOptions& options) {
     examples::PromoterOptions promoters = options.promoters;
+    if (!options.chain.empty()) promoters.chain = options.chain;
     promoters.bounds = rows::parse_window_bounds(options.window);
     promoters.negatives = examples::parse_negative_kind(options.negatives);
     promoters.threads = resolve_threads(promoters.threads);
@@ -41,7 +43,7 @@ void setup_build_promoters(Program& program) {
               "Transcription start sites with strand, such as EPDnew's BED")
         ->required();
     add_reference_option(command, promoters.references);
-    add_value(command, "--chain", "FILE", promoters.chain,
+    add_value(command, "--chain", "FILE", options->chain,
               "Chain file to lift the TSSs over, such as hg38ToHg19.over.chain.gz");
     add_value(command, "--window", "A:B", options->window,
               "Window from A up to (not including) B, relative to the TSS; mirrored on the minus strand");

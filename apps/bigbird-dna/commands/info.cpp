@@ -268,10 +268,6 @@ Parts tensor_parts() {
                           "LibTorch", "bigbird-dna-tensors");
 }
 
-void append(Parts& parts, const Parts& more) {
-    parts.insert(parts.end(), more.begin(), more.end());
-}
-
 /// For people: columns.
 std::string parts_text(const Parts& parts) {
     std::size_t width = 0;
@@ -286,8 +282,8 @@ std::string parts_text(const Parts& parts) {
 /// The driver and LibTorch are queried in separate processes, because they may crash or hang.
 int run_info_program(const InfoOptions& options) {
     Parts parts = machine_parts();
-    append(parts, driver_parts());
-    append(parts, tensor_parts());
+    for (const Parts& more : {driver_parts(), tensor_parts()})
+        parts.insert(parts.end(), more.begin(), more.end());
     if (!options.json) {
         std::fputs(parts_text(parts).c_str(), stdout);
         return 0;

@@ -311,12 +311,6 @@ private:
 
 }  // namespace
 
-BinChoice parse_bin_choice(std::string_view text) {
-    if (text == "any") return BinChoice::any;
-    if (text == "all") return BinChoice::all;
-    throw ConfigError("--bins '" + std::string(text) + "' is unknown; write any or all");
-}
-
 void ChromatinOptions::validate() const {
     if (bin < 1 || window < bin)
         throw ConfigError("--window must be at least as long as --bin, and --bin at least 1");

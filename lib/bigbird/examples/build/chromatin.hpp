@@ -7,15 +7,12 @@
 #include <cstdint>
 #include <filesystem>
 #include <string>
-#include <string_view>
 #include <vector>
 
 namespace bigbird::examples {
 
 /// Which bins become rows: those with at least one label, or all.
 enum class BinChoice : std::uint8_t { any, all };
-/// "any" or "all". Throws ConfigError.
-BinChoice parse_bin_choice(std::string_view text);
 
 struct ChromatinOptions : BinRegionOptions {
     std::vector<std::filesystem::path> peaks{};  ///< read_peak_files
