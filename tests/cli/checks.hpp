@@ -5,10 +5,18 @@
 #include "cli/run_program.hpp"
 #include "support/testing.hpp"
 
+#include <iterator>
+#include <sstream>
 #include <string>
 #include <vector>
 
 namespace bigbird::testing {
+
+/// The words of a command line without quotes.
+inline std::vector<std::string> words_of(const std::string& line) {
+    std::istringstream words(line);
+    return {std::istream_iterator<std::string>(words), std::istream_iterator<std::string>()};
+}
 
 /// `words` and `more` behind them.
 inline std::vector<std::string> joined(std::vector<std::string> words, const std::vector<std::string>& more) {

@@ -54,25 +54,10 @@ int running_on(const fs::path& folder) {
 
 std::vector<std::string> pretrain(const std::string& documents, const fs::path& run,
                                   const std::vector<std::string>& more = {}) {
-    std::vector<std::string> arguments{"pretrain",
-                                       "--documents",
-                                       documents,
-                                       "--tokenizer",
-                                       test_data("tokenizer/small.model"),
-                                       "--config",
-                                       "tiny",
-                                       "--steps",
-                                       "3",
-                                       "--batch-size",
-                                       "2",
-                                       "--sequence-length",
-                                       "64",
-                                       "--device",
-                                       "cpu",
-                                       "--threads",
-                                       "1",
-                                       "--output",
-                                       run.string()};
+    auto arguments = joined(
+        words_of(
+            "pretrain --config tiny --steps 3 --batch-size 2 --sequence-length 64 --device cpu --threads 1"),
+        {"--documents", documents, "--tokenizer", test_data("tokenizer/small.model"), "--output", run});
     for (std::size_t i = 0; i < more.size(); ++i) {  // an option may be given once
         const auto given = std::find(arguments.begin(), arguments.end(), more[i]);
         if (more[i].starts_with("--") && given != arguments.end()) arguments.erase(given, given + 2);
@@ -128,19 +113,9 @@ DOCTEST_TEST_CASE(
         run_program(pretrain(documents, folder / "run", {"--resume", "never", "--force", "--seed", "2"}))
             .code == 0);
 
-    const std::vector<std::string> evaluate{"evaluate-mlm",
-                                            "--model",
-                                            folder / "run",
-                                            "--documents",
-                                            documents,
-                                            "--baseline-documents",
-                                            documents,
-                                            "--baseline-orders",
-                                            "0,2",
-                                            "--device",
-                                            "cpu",
-                                            "--output",
-                                            folder / "mlm.json"};
+    const auto evaluate = joined(words_of("evaluate-mlm --baseline-orders 0,2 --device cpu"),
+                                 {"--model", folder / "run", "--documents", documents, "--baseline-documents",
+                                  documents, "--output", folder / "mlm.json"});
     const ProgramResult evaluated = succeeded(run_program(evaluate));
     DOCTEST_CHECK(contains(evaluated.err, documents + " is what the model learned from"));
     const Json report = read_json(folder / "mlm.json");
@@ -355,19 +330,9 @@ DOCTEST_TEST_CASE("pretrain: without --config a CPU trains tiny-modern, ten time
 
 DOCTEST_TEST_CASE("pretrain: a run of more than three days on a CPU is started only where it is asked for") {
     const TempDir folder;
-    std::vector<std::string> run{"pretrain",
-                                 "--documents",
-                                 documents_in(folder),
-                                 "--tokenizer",
-                                 test_data("tokenizer/small.model"),
-                                 "--config",
-                                 "tiny",
-                                 "--steps",
-                                 "1000000000",
-                                 "--device",
-                                 "cpu",
-                                 "--output",
-                                 folder / "run"};
+    auto run = joined(words_of("pretrain --config tiny --steps 1000000000 --device cpu"),
+                      {"--documents", documents_in(folder), "--tokenizer", test_data("tokenizer/small.model"),
+                       "--output", folder / "run"});
     check_said(run_program(run), 2, "days on this CPU: choose a smaller --config");
     DOCTEST_CHECK_FALSE(fs::exists(folder / "run/checkpoints"));
     run.insert(run.end(), {"--max-hours", "0.0001"});
@@ -439,31 +404,11 @@ DOCTEST_TEST_CASE("pretrain: options from a YAML file, the command line goes bef
 
 DOCTEST_TEST_CASE("pretrain: documents are drawn from a genome where none are given") {
     const TempDir folder;
-    const std::vector<std::string> arguments{"pretrain",
-                                             "--reference",
-                                             test_data("genome/multi.fa"),
-                                             "--tokenizer",
-                                             test_data("tokenizer/small.model"),
-                                             "--config",
-                                             "tiny",
-                                             "--steps",
-                                             "1",
-                                             "--batch-size",
-                                             "2",
-                                             "--sequence-length",
-                                             "64",
-                                             "--device",
-                                             "cpu",
-                                             "--passes",
-                                             "2",
-                                             "--sentence-length",
-                                             "100:200",
-                                             "--sentences",
-                                             "2:4",
-                                             "--start-offset",
-                                             "0:10",
-                                             "--output",
-                                             folder / "run"};
+    const auto arguments =
+        joined(words_of("pretrain --config tiny --steps 1 --batch-size 2 --sequence-length 64 --device cpu "
+                        "--passes 2 --sentence-length 100:200 --sentences 2:4 --start-offset 0:10"),
+               {"--reference", test_data("genome/multi.fa"), "--tokenizer",
+                test_data("tokenizer/small.model"), "--output", folder / "run"});
     succeeded(run_program(arguments));
     const Json options = read_json(folder / "run/config.resolved.json")["options"];
     DOCTEST_CHECK(options["--passes"] == 2);

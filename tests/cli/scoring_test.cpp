@@ -24,17 +24,9 @@ public:
     std::string operator/(const std::string& name) const { return (folder_ / name).string(); }
     ProgramResult predict(const std::string& bed, const std::vector<std::string>& more = {},
                           const std::string& input = {}) const {
-        std::vector<std::string> words{"predict-chromatin",
-                                       "--model",
-                                       folder_ / "model",
-                                       "--reference",
-                                       folder_ / "genome.fa",
-                                       "--regions",
-                                       bed,
-                                       "--device",
-                                       "cpu",
-                                       "--threads",
-                                       "1"};
+        auto words =
+            joined(words_of("predict-chromatin --device cpu --threads 1"),
+                   {"--model", folder_ / "model", "--reference", folder_ / "genome.fa", "--regions", bed});
         if (std::find(more.begin(), more.end(), "--output") == more.end())
             words.insert(words.end(), {"--output", folder_ / "scores.tsv"});
         words.insert(words.end(), more.begin(), more.end());
@@ -149,21 +141,9 @@ DOCTEST_TEST_CASE("scoring: finetune-chromatin makes a model that predict-chroma
     const Fixture fixture;
     write_tiny_pretrained(fixture / "pretrained", 1);
     write_motif_examples(fixture / "examples", 60, 3);
-    const std::vector<std::string> words{"finetune-chromatin",
-                                         "--examples",
-                                         fixture / "examples",
-                                         "--model",
-                                         fixture / "pretrained",
-                                         "--output",
-                                         fixture / "run",
-                                         "--steps",
-                                         "3",
-                                         "--batch-size",
-                                         "8",
-                                         "--device",
-                                         "cpu",
-                                         "--threads",
-                                         "1"};
+    const auto words = joined(
+        words_of("finetune-chromatin --steps 3 --batch-size 8 --device cpu --threads 1"),
+        {"--examples", fixture / "examples", "--model", fixture / "pretrained", "--output", fixture / "run"});
     const auto first = succeeded(run_program(words));
     DOCTEST_CHECK(first.out.empty());
     const auto again = succeeded(run_program(words));

@@ -134,10 +134,7 @@ DOCTEST_TEST_CASE("sequences: from a table to scores of classes, in parts and wh
     const TempDir folder;
     const std::string table = test_data("sequences/promoters.csv.gz"), examples = folder / "e",
                       model = folder / "run", scores = folder / "s.tsv";
-    const auto run = [](const std::vector<std::string>& words) {
-        const auto result = succeeded(run_program(words));
-        return result;
-    };
+    const auto run = [](const std::vector<std::string>& words) { return succeeded(run_program(words)); };
     run({"build-sequences", "--table", table, "--split-by", "similarity:0.6,0.2,0.2", "--output", examples});
     run({"finetune", "--examples", examples, "--architecture", "kmer-logistic", "--output", model});
     run({"predict", "--model", model, "--sequences", table, "--output", scores, "--output", folder / "s.csv",
@@ -183,31 +180,16 @@ DOCTEST_TEST_CASE("sequences: a network's finetune, predict and evaluate, stoppe
     const TempDir folder;
     const std::string table = test_data("sequences/promoters.csv.gz"), examples = folder / "e",
                       model = folder / "run";
-    const auto run = [](const std::vector<std::string>& words) {
-        const auto result = succeeded(run_program(words));
-        return result;
-    };
+    const auto run = [](const std::vector<std::string>& words) { return succeeded(run_program(words)); };
     run({"build-sequences", "--table", table, "--split-by", "similarity:0.6,0.2,0.2", "--output", examples});
-    const std::vector<std::string> finetune{"finetune-sequences",
-                                            "--examples",
-                                            examples,
-                                            "--strand",
-                                            "given",
-                                            "--members",
-                                            "2",
-                                            "--steps",
-                                            "30",
-                                            "--threads",
-                                            "2",
-                                            "--device",
-                                            "cpu",
-                                            "--output",
-                                            model};
+    const auto finetune =
+        joined(words_of("finetune-sequences --strand given --members 2 --steps 30 --threads 2 --device cpu"),
+               {"--examples", examples, "--output", model});
     const auto trained = run(finetune);
     DOCTEST_CHECK(contains(trained.err, "run/model: the model, the mean of 2 networks\n"));
     DOCTEST_CHECK(contains(run(finetune).err, "this run is finished already"));
     std::vector<std::string> other = finetune;
-    other[6] = "3";
+    other[4] = "3";
     check_said(run_program(other), 2, "--members is 3, but this run was started with 2");
     run({"predict", "--model", model, "--examples", examples, "--split", "test", "--output",
          folder / "test.tsv"});

@@ -19,30 +19,12 @@ public:
     std::string operator/(const std::string& name) const { return (folder_ / name).string(); }
     ProgramResult finetune(const std::string& run, const std::vector<std::string>& more = {},
                            const std::string& labels = test_data("tokens/labels.bed.gz").string()) const {
-        return run_program(joined({verb_,
-                                   "--labels",
-                                   labels,
-                                   "--reference",
-                                   reference(),
-                                   "--model",
-                                   *this / "pretrained",
-                                   "--output",
-                                   *this / run,
-                                   "--include",
-                                   "22:17000001-17040000",
-                                   "--validation",
-                                   "22:17030001-17040000",
-                                   "--window",
-                                   "400",
-                                   "--batch-size",
-                                   "4",
-                                   "--steps",
-                                   "4",
-                                   "--device",
-                                   "cpu",
-                                   "--threads",
-                                   "2"},
-                                  more));
+        return run_program(joined(
+            joined(words_of(verb_ + " --include 22:17000001-17040000 --validation 22:17030001-17040000 "
+                                    "--window 400 --batch-size 4 --steps 4 --device cpu --threads 2"),
+                   {"--labels", labels, "--reference", reference(), "--model", *this / "pretrained",
+                    "--output", *this / run}),
+            more));
     }
     ProgramResult predict(const std::string& output, const std::vector<std::string>& more = {}) const {
         return run_program(

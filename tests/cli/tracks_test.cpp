@@ -39,15 +39,9 @@ DOCTEST_TEST_CASE("tracks: from fragments and a bigWig to a model, its tracks an
     works({"finetune", "--examples", yeast.examples, "--output", network, "--steps", "12", "--batch-size",
            "4", "--device", "cpu", "--loss", "poisson-multinomial"});
     works({"finetune", "--examples", yeast.examples, "--architecture", "kmer-ridge", "--output", ridge});
-    std::vector<std::string> evaluate{"evaluate",
-                                      "--examples",
-                                      yeast.examples,
-                                      "--split",
-                                      "validation",
-                                      "--output",
-                                      yeast.folder / "figures.json",
-                                      "--output",
-                                      yeast.folder / "page.html"};
+    auto evaluate = joined(words_of("evaluate --split validation"),
+                           {"--examples", yeast.examples, "--output", yeast.folder / "figures.json",
+                            "--output", yeast.folder / "page.html"});
     for (const std::string& model : {ridge, network}) {
         works({"predict", "--model", model, "--examples", yeast.examples, "--split", "validation", "--output",
                model + ".tsv", "--device", "cpu"});

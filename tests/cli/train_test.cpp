@@ -25,28 +25,11 @@ public:
     std::string operator/(const std::string& name) const { return (folder_ / name).string(); }
     std::vector<std::string> words(const std::string& output, const std::vector<std::string>& more = {},
                                    const std::string& include = "megabase.bed") const {
-        return joined({"train",
-                       "--peaks",
-                       peaks("K562.CTCF"),
-                       peaks("K562.MAX"),
-                       peaks("K562.ATF3"),
-                       "--reference",
-                       test_data("genome/22.fa.gz"),
-                       "--include",
-                       *this / include,
-                       "--steps",
-                       "3",
-                       "--seed",
-                       "5",
-                       "--min-positives",
-                       "1",
-                       "--device",
-                       "cpu",
-                       "--threads",
-                       "2",
-                       "--output",
-                       *this / output},
-                      more);
+        return joined(
+            joined(words_of("train --steps 3 --seed 5 --min-positives 1 --device cpu --threads 2"),
+                   {"--peaks", peaks("K562.CTCF"), peaks("K562.MAX"), peaks("K562.ATF3"), "--reference",
+                    test_data("genome/22.fa.gz"), "--include", *this / include, "--output", *this / output}),
+            more);
     }
 
 private:
@@ -61,25 +44,10 @@ void require_success(const std::vector<std::string>& words) {
 
 DOCTEST_TEST_CASE("train: coverage beside a floor, and nothing to do where all is there") {
     const TempDir at;
-    const std::vector<std::string> words{"train",
-                                         "--signal",
-                                         test_data("tracks/tracks.tsv"),
-                                         "--reference",
-                                         test_data("genome/yeast.fa.gz"),
-                                         "--include",
-                                         "I:1-150000",
-                                         "--validation",
-                                         "I:100001-120000",
-                                         "--test",
-                                         "I:120001-150000",
-                                         "--bin",
-                                         "100",
-                                         "--steps",
-                                         "3",
-                                         "--device",
-                                         "cpu",
-                                         "--output",
-                                         at / "out"};
+    const auto words = joined(words_of("train --include I:1-150000 --validation I:100001-120000 --test "
+                                       "I:120001-150000 --bin 100 --steps 3 --device cpu"),
+                              {"--signal", test_data("tracks/tracks.tsv"), "--reference",
+                               test_data("genome/yeast.fa.gz"), "--output", at / "out"});
     const ProgramResult trained = succeeded(run_program(words));
     DOCTEST_CHECK(contains(trained.out, "2 tracks; validation I:100001-120000 (192 bins)"));
     DOCTEST_CHECK(contains(trained.out, "pearson_units model "));
