@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // What a shell hands over: numbers however they are written, names of outputs that --force may not replace,
 // streams that are closed or full.
-#include "cli/run_program.hpp"
+#include "cli/checks.hpp"
 #include "cli/shell.hpp"
 #include "support/temp_dir.hpp"
-#include "support/testing.hpp"
 
 #include <filesystem>
 #include <string>
@@ -32,26 +31,16 @@ DOCTEST_TEST_CASE("arguments: numbers are decimal, finite and of a size that can
     DOCTEST_REQUIRE(predict(output, {"--tile", "0200"}).code == 0);
     DOCTEST_CHECK(contains(read_file(output), "\n##tile=200\n"));
     const auto refused = [&](const std::vector<std::string>& command, const std::string& why) {
-        std::vector<std::string> words = command;
-        words.insert(words.end(), {"--output", folder / "refused"});
-        const ProgramResult result = run_program(words);
-        DOCTEST_CAPTURE(result.err);
-        DOCTEST_CHECK(result.code == 2);
-        DOCTEST_CHECK(contains(result.err, why));
+        check_said(run_program(joined(command, {"--output", folder / "refused"})), 2, why);
     };
     const std::vector<std::string> build{"build-documents", "--reference", genome};
-    const auto with = [](std::vector<std::string> command, const std::string& name,
-                         const std::string& value) {
-        command.insert(command.end(), {name, value});
-        return command;
-    };
-    refused(with(build, "--passes", "9223372036854775807"), "is too large");
-    refused(with(build, "--threads", "100000"), "--threads: Value 100000 not in range 0 to 1024");
+    refused(joined(build, {"--passes", "9223372036854775807"}), "is too large");
+    refused(joined(build, {"--threads", "100000"}), "--threads: Value 100000 not in range 0 to 1024");
     for (const char* seed : {"-1", "18446744073709551616", "1e3", "010x"})
-        refused(with(build, "--seed", seed), "is not a whole number from 0 to 2^64 - 1");
+        refused(joined(build, {"--seed", seed}), "is not a whole number from 0 to 2^64 - 1");
     for (const char* number : {"nan", "-NaN", "+nan"}) {
-        refused(with({"pretrain", "--reference", genome}, "--learning-rate", number), "is not a number");
-        refused(with({"finetune-chromatin", "--examples", "none"}, "--positive-weight", number),
+        refused(joined({"pretrain", "--reference", genome}, {"--learning-rate", number}), "is not a number");
+        refused(joined({"finetune-chromatin", "--examples", "none"}, {"--positive-weight", number}),
                 "is not a number");
     }
 }
@@ -67,17 +56,15 @@ DOCTEST_TEST_CASE("arguments: --force replaces no folder of others, and no name 
         DOCTEST_CHECK(encode(folder / name).code == 2);
     const std::string documents = folder / "documents.txt";
     write_file(documents, "ACGTACGT\n\nACGTACGT\n");
-    const ProgramResult tokens = run_program({"tokenize", "--tokenizer", tokenizer, "--documents", documents,
-                                              "--output", folder / "project", "--force"});
-    DOCTEST_CHECK(tokens.code == 2);
-    DOCTEST_CHECK(contains(tokens.err, "did not write, which --force does not remove"));
+    check_said(run_program({"tokenize", "--tokenizer", tokenizer, "--documents", documents, "--output",
+                            folder / "project", "--force"}),
+               2, "did not write, which --force does not remove");
     DOCTEST_CHECK(read_file(folder / "project/sources/thesis.txt") == "years");
 
-    const ProgramResult twice = run_program({"build-documents", "--reference", genome, "--passes", "1",
-                                             "--include", "22:20000001-20100000", "--output", folder / "x",
-                                             "--manifest", folder / "x", "--force"});
-    DOCTEST_CHECK(twice.code == 2);
-    DOCTEST_CHECK(contains(twice.err, "is named for two outputs"));
+    check_said(run_program({"build-documents", "--reference", genome, "--passes", "1", "--include",
+                            "22:20000001-20100000", "--output", folder / "x", "--manifest", folder / "x",
+                            "--force"}),
+               2, "is named for two outputs");
     DOCTEST_CHECK_FALSE(fs::exists(folder / "x"));
 }
 
@@ -86,15 +73,13 @@ DOCTEST_TEST_CASE(
     const TempDir folder;
     const std::string text = folder / "in.txt", same = folder.path() / "." / "in.txt";
     write_file(text, "ACGT\n");
-    const ProgramResult result =
-        run_program({"encode", "--tokenizer", tokenizer, "--input", text, "--output", same, "--force"});
-    DOCTEST_CHECK(result.code == 2);
-    DOCTEST_CHECK(contains(result.err, "in.txt: is named by --input and by --output"));
+    check_said(
+        run_program({"encode", "--tokenizer", tokenizer, "--input", text, "--output", same, "--force"}), 2,
+        "in.txt: is named by --input and by --output");
     DOCTEST_CHECK(read_file(text) == "ACGT\n");
-    const ProgramResult storm = run_program({"pretrain", "--reference", genome, "--tokenizer", tokenizer,
-                                             "--processes", "100000", "--output", folder / "run"});
-    DOCTEST_CHECK(storm.code == 2);
-    DOCTEST_CHECK(contains(storm.err, "--processes 100000: at most "));
+    check_said(run_program({"pretrain", "--reference", genome, "--tokenizer", tokenizer, "--processes",
+                            "100000", "--output", folder / "run"}),
+               2, "--processes 100000: at most ");
 }
 
 DOCTEST_TEST_CASE("arguments: no file beside --output takes an input's place, --force or not") {
@@ -104,26 +89,19 @@ DOCTEST_TEST_CASE("arguments: no file beside --output takes an input's place, --
     const auto refused = [&](const std::vector<std::string>& words, const std::string& named_by,
                              const fs::path& input) {
         const std::string before = read_file(input);
-        const ProgramResult result = run_program(words);
-        DOCTEST_CAPTURE(result.err);
-        DOCTEST_CHECK(result.code == 2);
-        DOCTEST_CHECK(contains(result.err, input.filename().string() + ": is named by " + named_by));
+        check_said(run_program(words), 2, input.filename().string() + ": is named by " + named_by);
         DOCTEST_CHECK(read_file(input) == before);
     };
     write_file(documents, text);
     write_file(vocabulary, text);
     write_file(options, "seed: 1\n");
     const std::vector<std::string> train{"train-tokenizer", "--vocab-size", "20", "--force"};
-    const auto with = [&](std::vector<std::string> words, const std::vector<std::string>& more) {
-        words.insert(words.end(), more.begin(), more.end());
-        return words;
-    };
-    refused(with(train, {"--documents", documents, "--output", folder / "t.model", "--report", documents}),
+    refused(joined(train, {"--documents", documents, "--output", folder / "t.model", "--report", documents}),
             "--documents", documents);
-    refused(with(train, {"--documents", vocabulary, "--output", folder / "t.model"}), "--documents",
+    refused(joined(train, {"--documents", vocabulary, "--output", folder / "t.model"}), "--documents",
             vocabulary);
-    refused(with(train, {"--documents", documents, "--output", folder / "t.model", "--report", options,
-                         "--options", options}),
+    refused(joined(train, {"--documents", documents, "--output", folder / "t.model", "--report", options,
+                           "--options", options}),
             "--options", options);
     const std::string fasta = folder / "g.fa";
     write_file(fasta, ">1\n" + std::string(400, 'A') + "\n");
@@ -148,10 +126,7 @@ DOCTEST_TEST_CASE("arguments: a link to standard output is written through, and 
 
 DOCTEST_TEST_CASE("arguments: an empty value is none, and what is wrong with a number is said") {
     const auto refused = [](const std::vector<std::string>& words, const std::string& why) {
-        const ProgramResult result = run_program(words);
-        DOCTEST_CAPTURE(result.err);
-        DOCTEST_CHECK(result.code == 2);
-        DOCTEST_CHECK(contains(result.err, why));
+        check_said(run_program(words), 2, why);
     };
     refused({"build-documents", "--reference", genome, "--exclude", "", "--output", "x"},
             "--exclude: is given without a value");
@@ -190,7 +165,7 @@ DOCTEST_TEST_CASE("arguments: closed and full streams are said, and nothing is w
     const std::string encode =
         "encode --tokenizer " + tokenizer + " --input " + documents + " --output " + output;
     DOCTEST_CHECK(code_of(encode + " <&- >&- 2>&-") == 0);
-    DOCTEST_CHECK(read_file(output).find("bigbird-dna") == std::string::npos);
+    DOCTEST_CHECK(!contains(read_file(output), "bigbird-dna"));
     DOCTEST_CHECK(code_of("encode --tokenizer " + tokenizer + " --input - --output " + output +
                           ".2 <&- 2>/dev/null") == 3);
 }
@@ -236,9 +211,9 @@ DOCTEST_TEST_CASE("arguments: an options file of several documents, or with a st
     write_file(folder / "two.yaml", "seed: 1\n---\nseed: 2\n");
     const std::string why =
         " holds more than one map from options to values: several documents, or a stray comma\n";
-    DOCTEST_CHECK(run_program({"encode", "--options", (folder / "two.yaml").string()}).err ==
+    DOCTEST_CHECK(run_program({"encode", "--options", folder / "two.yaml"}).err ==
                   "bigbird-dna: error: " + (folder / "two.yaml").string() + ":2:" + why);
-    const std::string stray = test_data("fuzz/options_file/stray_comma.yaml").string();
+    const std::string stray = test_data("fuzz/options_file/stray_comma.yaml");
     const ProgramResult result = run_program({"encode", "--options", stray});
     DOCTEST_CHECK(result.code == 3);
     DOCTEST_CHECK(result.err == "bigbird-dna: error: " + stray + ":1:" + why);
@@ -246,11 +221,9 @@ DOCTEST_TEST_CASE("arguments: an options file of several documents, or with a st
 
 DOCTEST_TEST_CASE(
     "arguments: an options file with bytes of zero is refused, where yaml-cpp would take all memory") {
-    const ProgramResult result =
-        run_program({"encode", "--options", test_data("fuzz/options_file/documents_without_end.yaml")});
-    DOCTEST_CHECK(result.code == 3);
-    DOCTEST_CHECK(result.err.find("documents_without_end.yaml: is no text: it holds a byte of zero") !=
-                  std::string::npos);
+    check_said(
+        run_program({"encode", "--options", test_data("fuzz/options_file/documents_without_end.yaml")}), 3,
+        "documents_without_end.yaml: is no text: it holds a byte of zero");
 }
 
 DOCTEST_TEST_CASE("arguments: each common option has its short form in every command that has it") {
@@ -282,18 +255,12 @@ DOCTEST_TEST_CASE("arguments: predict is the command of the model's task, to the
     DOCTEST_REQUIRE(predict(door, {}).code == 0);
     const std::vector<std::string> words{"predict",   "--model", model,      "--reference", genome,
                                          "--regions", regions,   "--device", "cpu",         "--output"};
-    const auto with = [&](const std::vector<std::string>& more) {
-        std::vector<std::string> all = words;
-        all.insert(all.end(), more.begin(), more.end());
-        return run_program(all);
-    };
+    const auto with = [&](const std::vector<std::string>& more) { return run_program(joined(words, more)); };
     DOCTEST_REQUIRE(with({ours}).code == 0);
     DOCTEST_CHECK(read_file(ours) == read_file(door));
-    const ProgramResult scan = with({folder / "x.tsv", "--scan", "1000"});
-    DOCTEST_CHECK(scan.code == 2);
-    DOCTEST_CHECK(scan.err ==
-                  "bigbird-dna: error: --scan is for the task promoter, and this is chromatin; see "
-                  "'bigbird-dna predict-chromatin --help'\n");
+    check_error(with({folder / "x.tsv", "--scan", "1000"}), 2,
+                "--scan is for the task promoter, and this is chromatin; see "
+                "'bigbird-dna predict-chromatin --help'");
     write_file(folder / "config.json", R"({"bigbird_dna": {"task_model": {"task": "coverage"}}})");
     DOCTEST_CHECK(contains(run_program({"predict", "--model", folder.path().string(), "--output", "x"}).err,
                            "the task 'coverage' is not known"));
@@ -336,13 +303,10 @@ DOCTEST_TEST_CASE("arguments: options of every command precede the command, foll
     const std::vector<std::string> predicted{"predict", "--model",   model,      "--reference",
                                              genome,    "--regions", regions,    "--device",
                                              "cpu",     "--force",   "--output", folder / "scores.tsv"};
-    const auto with = [&](std::vector<std::string> before, const std::vector<std::string>& after) {
-        before.insert(before.end(), predicted.begin(), predicted.end());
-        before.insert(before.end(), after.begin(), after.end());
-        return run_program(before);
+    const auto with = [&](const std::vector<std::string>& before, const std::vector<std::string>& after) {
+        return run_program(joined(joined(before, predicted), after));
     };
-    const ProgramResult loud = with({}, {});
-    DOCTEST_REQUIRE(loud.code == 0);
+    const ProgramResult loud = succeeded(with({}, {}));
     DOCTEST_CHECK_FALSE(loud.err.empty());
     const std::string scores = read_file(folder / "scores.tsv");
     using Words = std::vector<std::string>;
@@ -355,8 +319,7 @@ DOCTEST_TEST_CASE("arguments: options of every command precede the command, foll
                                               {{}, {"--options", quiet}},
                                               {{"-q", "--options", quiet}, {}}};
     for (const auto& [before, after] : silent) {
-        const ProgramResult result = with(before, after);
-        DOCTEST_CHECK(result.code == 0);
+        const ProgramResult result = succeeded(with(before, after));
         DOCTEST_CHECK(result.err == "");
         DOCTEST_CHECK(read_file(folder / "scores.tsv") == scores);
     }

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // build-promoters, build-chromatin and build-sequences as a shell sees them.
-#include "cli/run_program.hpp"
+#include "cli/checks.hpp"
 #include "support/temp_dir.hpp"
-#include "support/testing.hpp"
 
 #include <algorithm>
 #include <cstdint>
@@ -14,7 +13,7 @@ namespace fs = std::filesystem;
 
 namespace {
 
-const std::string reference = test_data("genome/22.fa.gz").string();
+const std::string reference = test_data("genome/22.fa.gz");
 
 std::vector<std::string> promoters(const fs::path& tss, const fs::path& output) {
     return {"build-promoters", "--tss", tss.string(), "--reference", reference, "--output", output.string()};
@@ -25,20 +24,13 @@ std::vector<std::string> chromatin(const fs::path& peaks, const fs::path& output
             reference,         "--output", output.string()};
 }
 
-std::vector<std::string> with(std::vector<std::string> arguments, const std::vector<std::string>& more) {
-    arguments.insert(arguments.end(), more.begin(), more.end());
-    return arguments;
-}
-
 /// The command fails with this code and sentence, writes nothing to standard output and leaves `folder` empty
 /// but for `inputs` files.
 void check_fails(const std::vector<std::string>& arguments, int code, const std::string& sentence,
                  const fs::path& folder, std::ptrdiff_t inputs) {
     const auto result = run_program(arguments);
-    DOCTEST_CAPTURE(result.err);
-    DOCTEST_CHECK(result.code == code);
     DOCTEST_CHECK(result.out.empty());
-    DOCTEST_CHECK(result.err.find("bigbird-dna: error: " + sentence + "\n") != std::string::npos);
+    check_said(result, code, "bigbird-dna: error: " + sentence + "\n");
     DOCTEST_CHECK(std::distance(fs::directory_iterator(folder), fs::directory_iterator()) == inputs);
 }
 
@@ -46,27 +38,26 @@ void check_fails(const std::vector<std::string>& arguments, int code, const std:
 
 DOCTEST_TEST_CASE("build-promoters: lifts, labels and says what it did") {
     const TempDir folder;
-    const auto result = run_program(with(promoters(test_data("promoter/tss.hg38.bed.gz"), folder / "p"),
-                                         {"--chain", test_data("promoter/hg38ToHg19.chr22.chain.gz").string(),
-                                          "--window", "-249:51", "--test", "chr22:21000001-22000000"}));
-    DOCTEST_CHECK(result.code == 0);
+    const auto result =
+        succeeded(run_program(joined(promoters(test_data("promoter/tss.hg38.bed.gz"), folder / "p"),
+                                     {"--chain", test_data("promoter/hg38ToHg19.chr22.chain.gz"), "--window",
+                                      "-249:51", "--test", "chr22:21000001-22000000"})));
     DOCTEST_CHECK(result.out.empty());
-    DOCTEST_CHECK(result.err.find("lifted 113 of 116, 3 unmapped\n") != std::string::npos);
-    DOCTEST_CHECK(result.err.find("left out 5 of 113 TSSs: 5 past a contig's end\n") != std::string::npos);
-    DOCTEST_CHECK(
-        result.err.find("108 promoters and as many negatives (random-bases): 176 rows for training, 0 for "
-                        "validation, 40 for test\n") != std::string::npos);
+    DOCTEST_CHECK(contains(result.err, "lifted 113 of 116, 3 unmapped\n"));
+    DOCTEST_CHECK(contains(result.err, "left out 5 of 113 TSSs: 5 past a contig's end\n"));
+    DOCTEST_CHECK(contains(result.err,
+                           "108 promoters and as many negatives (random-bases): 176 rows for training, 0 for "
+                           "validation, 40 for test\n"));
     const std::string unmapped = read_file(folder / "p/unmapped.bed");
     DOCTEST_CHECK(std::count(unmapped.begin(), unmapped.end(), '\n') == 3);
-    const auto again = run_program(promoters(test_data("promoter/tss.hg19.bed"), folder / "p"));
-    DOCTEST_CHECK(again.code == 2);
-    DOCTEST_CHECK(again.err == "bigbird-dna: error: " + (folder / "p").string() +
-                                   ": exists already; give another --output, or --force to replace it\n");
+    check_error(
+        run_program(promoters(test_data("promoter/tss.hg19.bed"), folder / "p")), 2,
+        (folder / "p").string() + ": exists already; give another --output, or --force to replace it");
 }
 
 DOCTEST_TEST_CASE("build-promoters: wrong inputs are one sentence and leave nothing") {
     const TempDir folder;
-    const std::string t = (folder / "t.bed").string();
+    const std::string t = folder / "t.bed";
     check_fails(promoters(folder / "none.bed", folder / "p"), 3,
                 (folder / "none.bed").string() + ": no such file", folder.path(), 0);
     write_file(t, "chr22\t17000000\t17000001\ta\t1\n");
@@ -78,30 +69,27 @@ DOCTEST_TEST_CASE("build-promoters: wrong inputs are one sentence and leave noth
         t + ": none of its 1 TSSs lies on the reference; give TSSs of the same assembly, or a --chain to it",
         folder.path(), 1);
     write_file(t, "chr22\t17000000\t17000001\ta\t1\t+\n");
-    check_fails(with(promoters(t, folder / "p"), {"--window", "8000"}), 2,
+    check_fails(joined(promoters(t, folder / "p"), {"--window", "8000"}), 2,
                 "'8000' is no window; write A:B with A < B, bases from the TSS, such as -5000:3000",
                 folder.path(), 1);
-    check_fails(with(promoters(t, folder / "p"), {"--window", "-5:5"}), 2,
+    check_fails(joined(promoters(t, folder / "p"), {"--window", "-5:5"}), 2,
                 "--window -5:5 is too short: a negative is made of 20 pieces", folder.path(), 1);
-    check_fails(with(promoters(t, folder / "p"), {"--test", "chrX"}), 2,
+    check_fails(joined(promoters(t, folder / "p"), {"--test", "chrX"}), 2,
                 "--test 'chrX' is neither a contig or region of the reference nor a BED file", folder.path(),
                 1);
     write_file(folder / "c.chain", "chain 1 chr22 100 + 0 10 chr22 100 + 0 9 1\n10\n\n");
-    const auto broken =
-        run_program(with(promoters(t, folder / "p"), {"--chain", (folder / "c.chain").string()}));
-    DOCTEST_CHECK(broken.code == 3);
-    DOCTEST_CHECK(broken.err.find((folder / "c.chain").string() + ":") != std::string::npos);
+    check_said(run_program(joined(promoters(t, folder / "p"), {"--chain", folder / "c.chain"})), 3,
+               (folder / "c.chain").string() + ":");
     DOCTEST_CHECK(!fs::exists(folder / "p"));
 }
 
 DOCTEST_TEST_CASE("build-chromatin: labels bins and says what it did") {
     const TempDir folder;
-    const auto result =
-        run_program(with(chromatin(test_data("chromatin/peaks.tsv"), folder / "c"),
-                         {"--test", "22:21000001-22000000", "--validation", "22:18000001-19000000"}));
-    DOCTEST_CHECK(result.code == 0);
-    DOCTEST_CHECK(result.err.find("read 8357 peaks of 109 labels\n") != std::string::npos);
-    DOCTEST_CHECK(result.err.find(" bins of 200 bp: ") != std::string::npos);
+    const auto result = succeeded(
+        run_program(joined(chromatin(test_data("chromatin/peaks.tsv"), folder / "c"),
+                           {"--test", "22:21000001-22000000", "--validation", "22:18000001-19000000"})));
+    DOCTEST_CHECK(contains(result.err, "read 8357 peaks of 109 labels\n"));
+    DOCTEST_CHECK(contains(result.err, " bins of 200 bp: "));
     const std::string rows = read_file(folder / "c/sequences.bed");
     DOCTEST_CHECK(rows.starts_with("22\t16050000\t16050200\ttrain\n"));
     const std::string labels = read_file(folder / "c/labels.tsv");
@@ -110,7 +98,7 @@ DOCTEST_TEST_CASE("build-chromatin: labels bins and says what it did") {
 
 DOCTEST_TEST_CASE("build-chromatin: wrong inputs are one sentence and leave nothing") {
     const TempDir folder;
-    const std::string p = (folder / "p.bed").string();
+    const std::string p = folder / "p.bed";
     write_file(p, "chr22\tone\t2\n");
     check_fails(chromatin(p, folder / "c"), 3,
                 p + ":1: start 'one' is not a number: BED has whole numbers, digits only", folder.path(), 1);
@@ -125,33 +113,26 @@ DOCTEST_TEST_CASE("build-chromatin: wrong inputs are one sentence and leave noth
     check_fails(chromatin(p, folder / "c"), 3,
                 p + ":2: " + (folder / "missing.bed").string() + ": no such file", folder.path(), 1);
     write_file(p, "chr22\t17000000\t17001000\n");
-    check_fails(with(chromatin(p, folder / "c"), {"--window", "100"}), 2,
+    check_fails(joined(chromatin(p, folder / "c"), {"--window", "100"}), 2,
                 "--window must be at least as long as --bin, and --bin at least 1", folder.path(), 1);
-    check_fails(with(chromatin(p, folder / "c"), {"--test", "22", "--validation", "22:1-1000"}), 2,
+    check_fails(joined(chromatin(p, folder / "c"), {"--test", "22", "--validation", "22:1-1000"}), 2,
                 "--validation and --test overlap at 22:0-1000; give regions that do not", folder.path(), 1);
-    const auto unwritable = run_program(chromatin(p, "/dev/null/c"));
-    DOCTEST_CHECK(unwritable.code == 2);
-    DOCTEST_CHECK(unwritable.err.find("this output folder cannot be made") != std::string::npos);
+    check_said(run_program(chromatin(p, "/dev/null/c")), 2, "this output folder cannot be made");
 }
 
 DOCTEST_TEST_CASE("build-chromatin: DeepSEA's .mat files and tables of labels, and what is wrong with them") {
     const TempDir folder;
-    const std::string mat = test_data("chromatin/mat").string();
+    const std::string mat = test_data("chromatin/mat");
     const auto build = [&](std::vector<std::string> more) {
-        more.insert(more.begin(), {"build-chromatin", "--output", (folder / "e").string(), "--force"});
+        more.insert(more.begin(), {"build-chromatin", "--output", folder / "e", "--force"});
         return run_program(more);
     };
-    const auto good = build({"--mat", "train=" + mat + "/train.mat", "validation=" + mat + "/valid.mat"});
-    DOCTEST_CAPTURE(good.err);
-    DOCTEST_CHECK(good.code == 0);
-    DOCTEST_CHECK(good.err.find("13 bins: 9 for training, 4 for validation, 0 for test") !=
-                  std::string::npos);
+    const auto good =
+        succeeded(build({"--mat", "train=" + mat + "/train.mat", "validation=" + mat + "/valid.mat"}));
+    DOCTEST_CHECK(contains(good.err, "13 bins: 9 for training, 4 for validation, 0 for test"));
     std::filesystem::remove_all(folder / "e");
     const auto check = [&](const std::vector<std::string>& more, int code, const std::string& sentence) {
-        const auto result = build(more);
-        DOCTEST_CAPTURE(result.err);
-        DOCTEST_CHECK(result.code == code);
-        DOCTEST_CHECK(result.err.find(sentence) != std::string::npos);
+        check_said(build(more), code, sentence);
         DOCTEST_CHECK_FALSE(std::filesystem::exists(folder / "e"));
     };
     check({"--mat", "test=" + mat + "/malformed/truncated_73.mat"}, 3, "truncated_73.mat: is");
@@ -169,7 +150,7 @@ DOCTEST_TEST_CASE("build-chromatin: DeepSEA's .mat files and tables of labels, a
     check({"--mat", "other=" + mat + "/train.mat"}, 2, "other");
     check({}, 2, "give either --peaks, --table or --mat");
     check({"--table", mat + "/bins.bed"}, 2, "--reference is needed");
-    check({"--table", mat + "/bins.bed", "--reference", test_data("genome/22.fa.gz").string()}, 3,
+    check({"--table", mat + "/bins.bed", "--reference", test_data("genome/22.fa.gz")}, 3,
           "bins.bed:1: begins with no header");
 }
 
@@ -185,22 +166,17 @@ DOCTEST_TEST_CASE(
         yeast += ">" + std::string(contig) + "\n" + std::string(5000, 'A') + "\n";
     write_file(folder / "whole.bed", peaks);
     write_file(folder / "yeast.fa", yeast);
-    const auto slice = run_program(chromatin(folder / "whole.bed", folder / "slice"));
-    DOCTEST_INFO(slice.err);
-    DOCTEST_CHECK(slice.code == 0);
+    const auto slice = succeeded(run_program(chromatin(folder / "whole.bed", folder / "slice")));
     DOCTEST_CHECK(
         contains(slice.err, "warning: left out 420 of 440 peaks: 420 on contigs that the reference lacks"));
     write_file(folder / "x.bed", peaks + "chrX\t1000\t1400\n");
     std::vector<std::string> other = chromatin(folder / "x.bed", folder / "other");
     other[4] = (folder / "yeast.fa").string();
-    const auto wrong = run_program(other);
-    DOCTEST_CHECK(wrong.code == 3);
-    DOCTEST_CHECK(contains(wrong.err, "none of the 441 peaks lies on the reference"));
+    check_said(run_program(other), 3, "none of the 441 peaks lies on the reference");
     DOCTEST_CHECK_FALSE(fs::exists(folder / "other"));
     other.emplace_back("--skip-invalid");
     const auto nothing = run_program(other);  // a human's X is not a yeast's
-    DOCTEST_CHECK(nothing.code == 3);
-    DOCTEST_CHECK(contains(nothing.err, "lies on the reference"));
+    check_said(nothing, 3, "lies on the reference");
     write_file(folder / "yeast.bed", "chrX\t1000\t1400\nchrII\t1000\t1400\n");
     other[2] = (folder / "yeast.bed").string();
     DOCTEST_CHECK(run_program(other).code == 0);
@@ -217,10 +193,8 @@ DOCTEST_TEST_CASE("build-chromatin: a contig whose name looks like a region is h
     write_file(folder / "p.bed", peaks);
     std::vector<std::string> arguments = chromatin(folder / "p.bed", folder / "examples");
     arguments[4] = (folder / "g.fa").string();
-    const auto result = run_program(
-        with(arguments, {"--window", "1000", "--test", "HLA-A*01:01:01:01", "--validation", "seq:1-100"}));
-    DOCTEST_INFO(result.err);
-    DOCTEST_REQUIRE(result.code == 0);
+    succeeded(run_program(
+        joined(arguments, {"--window", "1000", "--test", "HLA-A*01:01:01:01", "--validation", "seq:1-100"})));
     const auto all_on = [&](const char* split, const std::string& contig) {
         std::istringstream rows(read_file(folder / "examples" / split));
         std::int64_t others = 0, here = 0;
@@ -259,14 +233,12 @@ DOCTEST_TEST_CASE("build-sequences: splits a table and says what it did") {
     const TempDir folder;
     const std::vector<std::string> arguments{"build-sequences",
                                              "--table",
-                                             test_data("sequences/promoters.csv.gz").string(),
+                                             test_data("sequences/promoters.csv.gz"),
                                              "--split-by",
                                              "fraction:0.6,0.2,0.2",
                                              "--output",
-                                             (folder / "s").string()};
-    const auto result = run_program(arguments);
-    DOCTEST_CAPTURE(result.err);
-    DOCTEST_CHECK(result.code == 0);
+                                             folder / "s"};
+    const auto result = succeeded(run_program(arguments));
     DOCTEST_CHECK(result.out.empty());
     for (const char* line :
          {"214 records: 128 for training, 44 for validation, 42 for test\n",
@@ -277,22 +249,21 @@ DOCTEST_TEST_CASE("build-sequences: splits a table and says what it did") {
     DOCTEST_CHECK(read_file(folder / "s/records.tsv")
                       .starts_with("#id\tsplit\tlength\tn_fraction\tgroup\tclass\n"
                                    "XKR3_2\t"));
-    const auto again = run_program(arguments);
-    DOCTEST_CHECK(again.code == 2);
-    DOCTEST_CHECK(again.err == "bigbird-dna: error: " + (folder / "s").string() +
-                                   ": exists already; give another --output, or --force to replace it\n");
+    check_error(
+        run_program(arguments), 2,
+        (folder / "s").string() + ": exists already; give another --output, or --force to replace it");
 }
 
 DOCTEST_TEST_CASE("build-sequences: wrong inputs are one sentence and leave nothing") {
     const TempDir folder;
-    const std::string table = (folder / "t.csv").string();
-    const std::vector<std::string> build{"build-sequences", "--output", (folder / "s").string()};
-    check_fails(with(build, {"--table", table}), 3, table + ": no such file", folder.path(), 0);
+    const std::string table = folder / "t.csv";
+    const std::vector<std::string> build{"build-sequences", "--output", folder / "s"};
+    check_fails(joined(build, {"--table", table}), 3, table + ": no such file", folder.path(), 0);
     write_file(table, "seq,label\nACGT,1\n");
-    check_fails(with(build, {"--table", table}), 3,
+    check_fails(joined(build, {"--table", table}), 3,
                 table + ":1: has no column 'sequence'; its columns are 'seq', 'label'", folder.path(), 1);
     check_fails(build, 2, "--table or --fasta is needed", folder.path(), 1);
-    check_fails(with(build, {"--table", table, "--split-by", "half"}), 2,
+    check_fails(joined(build, {"--table", table, "--split-by", "half"}), 2,
                 "--split-by is column:NAME, fraction:0.8,0.1,0.1 or similarity, not 'half'", folder.path(),
                 1);
 }

@@ -7,11 +7,7 @@
 #include <filesystem>
 #include <string>
 
-using bigbird::testing::has_shell;
-using bigbird::testing::run_program;
-using bigbird::testing::run_shell;
-using bigbird::testing::TempDir;
-using bigbird::testing::write_file;
+using namespace bigbird::testing;
 
 namespace {
 

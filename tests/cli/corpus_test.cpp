@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // build-documents, train-tokenizer, tokenize, encode and decode as a shell sees them.
-#include "cli/run_program.hpp"
+#include "cli/checks.hpp"
 #include "support/temp_dir.hpp"
-#include "support/testing.hpp"
 
 #include <nlohmann/json.hpp>
 
@@ -34,11 +33,9 @@ DOCTEST_TEST_CASE(
     "build-documents: text and coordinates of the same documents, byte for byte on any threads") {
     const TempDir folder;
     const auto build = [&](const std::string& name, std::vector<std::string> more) {
-        std::vector<std::string> arguments{"build-documents", "--reference", genome,   "--passes", "3",
-                                           "--output",        folder / name, "--quiet"};
-        arguments.insert(arguments.end(), more.begin(), more.end());
-        const auto result = run_program(arguments);
-        DOCTEST_CHECK(result.code == 0);
+        const auto result = succeeded(run_program(joined(
+            {"build-documents", "--reference", genome, "--passes", "3", "--output", folder / name, "--quiet"},
+            more)));
         DOCTEST_CHECK(result.out.empty());
         DOCTEST_CHECK(result.err.empty());
         return read_file(folder / name);
@@ -53,15 +50,14 @@ DOCTEST_TEST_CASE(
         run_program({"build-documents", "--reference", genome, "--passes", "3", "--output", "-"});
     DOCTEST_CHECK(piped.out == text);
     DOCTEST_CHECK(piped.err.starts_with("bigbird-dna: "));
-    DOCTEST_CHECK(piped.err.find(" documents, ") != std::string::npos);
-    DOCTEST_CHECK(piped.err.find("no sentence dropped; ") != std::string::npos);
+    DOCTEST_CHECK(contains(piped.err, " documents, "));
+    DOCTEST_CHECK(contains(piped.err, "no sentence dropped; "));
 }
 
 DOCTEST_TEST_CASE("build-documents: the manifest says what was made from what") {
     const TempDir folder;
-    const auto result = run_program({"build-documents", "--reference", genome, "--output", folder / "a.txt",
-                                     "--manifest", folder / "a.json"});
-    DOCTEST_REQUIRE(result.code == 0);
+    succeeded(run_program({"build-documents", "--reference", genome, "--output", folder / "a.txt",
+                           "--manifest", folder / "a.json"}));
     const auto manifest = nlohmann::json::parse(read_file(folder / "a.json"));
     DOCTEST_CHECK(manifest["parameters"]["passes"] == 10);
     DOCTEST_CHECK(manifest["inputs"][0]["sha256"].get<std::string>().size() == 64);
@@ -71,14 +67,11 @@ DOCTEST_TEST_CASE("build-documents: errors are one sentence, have their exit cod
     const TempDir folder;
     const std::string output = folder / "out" / "a.txt";
     const auto run = [&](std::vector<std::string> more) {
-        std::vector<std::string> arguments{"build-documents", "--output", output};
-        arguments.insert(arguments.end(), more.begin(), more.end());
-        return run_program(arguments);
+        return run_program(joined({"build-documents", "--output", output}, more));
     };
     const auto check = [&](const ProgramResult& result, int code, const std::string& message) {
-        DOCTEST_CHECK(result.code == code);
         DOCTEST_CHECK(result.out.empty());
-        DOCTEST_CHECK(result.err == error(message));
+        check_error(result, code, message);
         DOCTEST_CHECK_FALSE(std::filesystem::exists(output));
     };
     check(run({"--reference", "no.fa"}), 3, "no.fa: no such file");
@@ -97,11 +90,9 @@ DOCTEST_TEST_CASE("build-documents: errors are one sentence, have their exit cod
     DOCTEST_CHECK(malformed.code == 3);
     DOCTEST_CHECK(malformed.err.starts_with("bigbird-dna: error: " + std::string(folder / "a.bed") + ":1: "));
     write_file(folder / "kept.txt", "kept");
-    const auto refused =
-        run_program({"build-documents", "--reference", genome, "--output", folder / "kept.txt"});
-    DOCTEST_CHECK(refused.code == 2);
-    DOCTEST_CHECK(refused.err == error(std::string(folder / "kept.txt") +
-                                       ": exists already; give another --output, or --force to replace it"));
+    check_error(run_program({"build-documents", "--reference", genome, "--output", folder / "kept.txt"}), 2,
+                std::string(folder / "kept.txt") +
+                    ": exists already; give another --output, or --force to replace it");
     DOCTEST_CHECK(read_file(folder / "kept.txt") == "kept");
     DOCTEST_CHECK(
         run_program({"build-documents", "--reference", genome, "--output", folder / "kept.txt", "--force"})
@@ -111,10 +102,9 @@ DOCTEST_TEST_CASE("build-documents: errors are one sentence, have their exit cod
 
 DOCTEST_TEST_CASE("train-tokenizer: from documents or the genome, with a report") {
     const TempDir folder;
-    const auto trained =
+    const auto trained = succeeded(
         run_program({"train-tokenizer", "--documents", test_data("tokenizer/sentences.txt"), "--output",
-                     folder / "t.model", "--vocab-size", "512", "--report", folder / "t.json"});
-    DOCTEST_CHECK(trained.code == 0);
+                     folder / "t.model", "--vocab-size", "512", "--report", folder / "t.json"}));
     DOCTEST_CHECK(trained.out.empty());
     DOCTEST_CHECK(read_file(folder / "t.vocab") == read_file(test_data("tokenizer/small.vocab")));
     const auto report = nlohmann::json::parse(read_file(folder / "t.json"));
@@ -131,9 +121,8 @@ DOCTEST_TEST_CASE("train-tokenizer: from documents or the genome, with a report"
 DOCTEST_TEST_CASE("train-tokenizer: errors") {
     const TempDir folder;
     const auto run = [&](std::vector<std::string> more) {
-        std::vector<std::string> arguments{"train-tokenizer", "--quiet", "--output", folder / "t.model"};
-        arguments.insert(arguments.end(), more.begin(), more.end());
-        const auto result = run_program(arguments);
+        const auto result =
+            run_program(joined({"train-tokenizer", "--quiet", "--output", folder / "t.model"}, more));
         DOCTEST_CHECK_FALSE(std::filesystem::exists(folder / "t.model"));
         DOCTEST_CHECK_FALSE(std::filesystem::exists(folder / "t.vocab"));
         return result;
@@ -144,10 +133,9 @@ DOCTEST_TEST_CASE("train-tokenizer: errors") {
     DOCTEST_CHECK(run({"--reference", genome, "--vocab-size", "7"}).err ==
                   error("--vocab-size must be at least 10, 5 special pieces and A C G T N"));
     write_file(folder / "d.txt", "ACGTACGTAC\n");
-    const auto small = run({"--documents", folder / "d.txt"});
-    DOCTEST_CHECK(small.code == 3);
-    DOCTEST_CHECK(small.err == error("the corpus of 10 bases gives at most 15 pieces; give --vocab-size 15 "
-                                     "or less, or more sequence"));
+    check_error(run({"--documents", folder / "d.txt"}), 3,
+                "the corpus of 10 bases gives at most 15 pieces; give --vocab-size 15 "
+                "or less, or more sequence");
     write_file(folder / "d.bed", "22\t0\t10\t0\t0\t+\n");
     DOCTEST_CHECK(
         run({"--documents", folder / "d.bed"}).err ==
@@ -156,12 +144,10 @@ DOCTEST_TEST_CASE("train-tokenizer: errors") {
 }
 
 DOCTEST_TEST_CASE("encode, decode: standard input to standard output and back") {
-    const auto encoded = run_program({"encode", "--tokenizer", small_model}, "ACGTN\n\ngattaca\n");
-    DOCTEST_CHECK(encoded.code == 0);
+    const auto encoded = succeeded(run_program({"encode", "--tokenizer", small_model}, "ACGTN\n\ngattaca\n"));
     DOCTEST_CHECK(encoded.err.empty());
     DOCTEST_CHECK(encoded.out.starts_with("508 509 510 507 511\n\n"));
-    const auto decoded = run_program({"decode", "--tokenizer", small_model}, encoded.out);
-    DOCTEST_CHECK(decoded.code == 0);
+    const auto decoded = succeeded(run_program({"decode", "--tokenizer", small_model}, encoded.out));
     DOCTEST_CHECK(decoded.out == "ACGTN\n\nGATTACA\n");
     const TempDir folder;
     DOCTEST_CHECK(run_program({"encode", "--tokenizer", small_model, "--input",
@@ -173,20 +159,15 @@ DOCTEST_TEST_CASE("encode, decode: standard input to standard output and back") 
 
 DOCTEST_TEST_CASE("encode, decode: errors") {
     const std::string broken = test_data("tokenizer/malformed/text.model");
-    const auto result = run_program({"encode", "--tokenizer", broken}, "ACGT\n");
-    DOCTEST_CHECK(result.code == 3);
-    DOCTEST_CHECK(
-        result.err ==
-        error(broken +
-              ": is not a SentencePiece model, or a damaged one; make the tokenizer with train-tokenizer"));
+    check_error(
+        run_program({"encode", "--tokenizer", broken}, "ACGT\n"), 3,
+        broken + ": is not a SentencePiece model, or a damaged one; make the tokenizer with train-tokenizer");
     DOCTEST_CHECK(run_program({"encode", "--tokenizer", small_model}, ">22\nACGT\n").err ==
                   error("-:1: is a FASTA header, and plain sequence is needed here, one a line"));
     DOCTEST_CHECK(run_program({"decode", "--tokenizer", small_model}, "1 2 three\n").err ==
                   error("-:1: 'three' is no token id; this tokenizer's ids are whole numbers from 0 to 511, "
                         "separated by blanks"));
-    const auto missing = run_program({"decode"});
-    DOCTEST_CHECK(missing.code == 2);
-    DOCTEST_CHECK(missing.err == error("--tokenizer is required; see 'bigbird-dna decode --help'"));
+    check_error(run_program({"decode"}), 2, "--tokenizer is required; see 'bigbird-dna decode --help'");
 }
 
 DOCTEST_TEST_CASE(
@@ -202,46 +183,37 @@ DOCTEST_TEST_CASE(
                             .code == 0);
     }
     const auto tokenize = [&](const std::string& name, std::vector<std::string> more) {
-        std::vector<std::string> arguments{"tokenize", "--tokenizer", small_model, "--output", folder / name};
-        arguments.insert(arguments.end(), more.begin(), more.end());
-        return run_program(arguments);
+        return run_program(joined({"tokenize", "--tokenizer", small_model, "--output", folder / name}, more));
     };
-    const auto first = tokenize("a", {"--documents", folder / "a.txt.gz", "--threads", "1"});
-    DOCTEST_CHECK(first.code == 0);
+    const auto first = succeeded(tokenize("a", {"--documents", folder / "a.txt.gz", "--threads", "1"}));
     DOCTEST_CHECK(first.out.empty());
-    DOCTEST_CHECK(first.err.find(" documents, ") != std::string::npos);
+    DOCTEST_CHECK(contains(first.err, " documents, "));
     DOCTEST_CHECK(
         tokenize("b", {"--documents", folder / "a.bed", "--reference", genome, "--threads", "3"}).code == 0);
     for (const char* file : {"tokens-00000.bin", "sentences.bin", "documents.bin", "tokenizer.model"})
         DOCTEST_CHECK(read_file(folder / "a" / file) == read_file(folder / "b" / file));
     const auto manifest = nlohmann::json::parse(read_file(folder / "b" / "manifest.json"));
     DOCTEST_CHECK(manifest["inputs"].size() == 2);
-    DOCTEST_CHECK(read_file(folder / "b" / "manifest.json").find(std::string(folder.path())) ==
-                  std::string::npos);
+    DOCTEST_CHECK(!contains(read_file(folder / "b" / "manifest.json"), std::string(folder.path())));
 
-    const auto info = run_program({"info", folder / "a", "--json", "--verify"});
-    DOCTEST_CHECK(info.code == 0);
+    const auto info = succeeded(run_program({"info", folder / "a", "--json", "--verify"}));
     const auto described = nlohmann::json::parse(info.out);
     DOCTEST_CHECK(described["kind"] == "token shards");
     DOCTEST_CHECK(described["checksums"] == "verified");
     DOCTEST_CHECK(described["tokens"] == manifest["tokens"]);
-    DOCTEST_CHECK(run_program({"info", folder / "a"}).out.find("bases_per_token") != std::string::npos);
+    DOCTEST_CHECK(contains(run_program({"info", folder / "a"}).out, "bases_per_token"));
 
-    const auto again = tokenize("a", {"--documents", folder / "a.txt.gz"});
-    DOCTEST_CHECK(again.code == 2);
-    DOCTEST_CHECK(again.err == error(std::string(folder / "a") +
-                                     ": exists already; give another --output, or --force to replace it"));
+    check_error(
+        tokenize("a", {"--documents", folder / "a.txt.gz"}), 2,
+        std::string(folder / "a") + ": exists already; give another --output, or --force to replace it");
     DOCTEST_CHECK(tokenize("a", {"--documents", folder / "a.txt.gz", "--force"}).code == 0);
-    const auto no_genome = tokenize("c", {"--documents", folder / "a.bed"});
-    DOCTEST_CHECK(no_genome.code == 3);
-    DOCTEST_CHECK(no_genome.err ==
-                  error(std::string(folder / "a.bed") +
-                        ":3: holds coordinates, not sequence; give the genome that they point "
-                        "into with --reference"));
+    check_error(tokenize("c", {"--documents", folder / "a.bed"}), 3,
+                std::string(folder / "a.bed") +
+                    ":3: holds coordinates, not sequence; give the genome that they point "
+                    "into with --reference");
     write_file(folder / "empty.txt", "\n\n");
-    const auto empty = tokenize("c", {"--documents", folder / "empty.txt"});
-    DOCTEST_CHECK(empty.code == 3);
-    DOCTEST_CHECK(empty.err == error("the documents hold no sequence to tokenise"));
+    check_error(tokenize("c", {"--documents", folder / "empty.txt"}), 3,
+                "the documents hold no sequence to tokenise");
     for (const auto& entry : std::filesystem::directory_iterator(folder.path()))
         DOCTEST_CHECK_FALSE(entry.path().filename().string().starts_with("."));
     DOCTEST_CHECK_FALSE(std::filesystem::exists(folder / "c"));
@@ -252,10 +224,9 @@ DOCTEST_TEST_CASE(
 DOCTEST_TEST_CASE("build-documents: --dry-run says by lengths alone what building makes") {
     const TempDir folder;
     write_file(folder / "chrom.sizes", "chr1\t249250621\nchr22\t51304566\n");
-    const auto plan =
-        run_program({"build-documents", "--reference", folder / "chrom.sizes", "--dry-run", "--json"});
-    DOCTEST_CHECK(plan.code == 0);
-    DOCTEST_CHECK(plan.err.find("--json will be removed in the next version") != std::string::npos);
+    const auto plan = succeeded(
+        run_program({"build-documents", "--reference", folder / "chrom.sizes", "--dry-run", "--json"}));
+    DOCTEST_CHECK(contains(plan.err, "--json will be removed in the next version"));
     const auto json = nlohmann::json::parse(plan.out);
     DOCTEST_CHECK(json["genome_bases"] == 300'555'187);
     // 3.0 Gbp in documents of 56,250 bases on average.
@@ -263,29 +234,27 @@ DOCTEST_TEST_CASE("build-documents: --dry-run says by lengths alone what buildin
     DOCTEST_CHECK(json["documents"].get<int>() < 55'000);
     const auto text = run_program({"build-documents", "--reference", folder / "chrom.sizes", "--dry-run",
                                    "--exclude", "22", "--include", "chr1:1-1000000"});
-    DOCTEST_CHECK(text.out.find("the paper: about 450,000") != std::string::npos);
-    DOCTEST_CHECK(text.out.find("not inside --include") != std::string::npos);
+    DOCTEST_CHECK(contains(text.out, "the paper: about 450,000"));
+    DOCTEST_CHECK(contains(text.out, "not inside --include"));
     DOCTEST_CHECK(std::distance(std::filesystem::directory_iterator(folder.path()), {}) == 1);
-    const auto no_output = run_program({"build-documents", "--reference", genome});
-    DOCTEST_CHECK(no_output.code == 2);
-    DOCTEST_CHECK(no_output.err == error("--output is needed, or --dry-run"));
+    check_error(run_program({"build-documents", "--reference", genome}), 2,
+                "--output is needed, or --dry-run");
 }
 
 DOCTEST_TEST_CASE("build-documents: regions and named references, what cannot be read is told") {
     const TempDir folder;
     const auto build = [&](std::vector<std::string> more) {
-        std::vector<std::string> arguments{
-            "build-documents", "--passes",          "1",     "--output",       folder / "a.bed",
-            "--force",         "--sentence-length", "20:40", "--start-offset", "0:0"};
-        arguments.insert(arguments.end(), more.begin(), more.end());
+        std::vector<std::string> arguments =
+            joined({"build-documents", "--passes", "1", "--output", folder / "a.bed", "--force",
+                    "--sentence-length", "20:40", "--start-offset", "0:0"},
+                   more);
         ProgramResult result = run_program(arguments);
         if (result.code == 0) result.out = read_file(folder / "a.bed");
         return result;
     };
     const std::string named = "--reference";
     const auto pangenome =
-        build({named, "A=" + genome, "B=" + genome, "--include", "A#1", "B#chr22:2001-2400"});
-    DOCTEST_CHECK(pangenome.code == 0);
+        succeeded(build({named, "A=" + genome, "B=" + genome, "--include", "A#1", "B#chr22:2001-2400"}));
     std::istringstream lines(pangenome.out);
     bool first = false, second = false;
     for (std::string line; std::getline(lines, line);) {
@@ -297,30 +266,21 @@ DOCTEST_TEST_CASE("build-documents: regions and named references, what cannot be
     }
     DOCTEST_CHECK(first);
     DOCTEST_CHECK(second);
-    const auto twice = build({named, genome, genome});
-    DOCTEST_CHECK(twice.code == 3);
-    DOCTEST_CHECK(twice.err.find("as in --reference one=multi.fa, and contigs are called one#") !=
-                  std::string::npos);
-    const auto unknown = build({named, genome, "--exclude", "chr77"});
-    DOCTEST_CHECK(unknown.code == 2);
-    DOCTEST_CHECK(unknown.err ==
-                  error("--exclude 'chr77' is neither a contig or region of the reference nor a BED file"));
+    check_said(build({named, genome, genome}), 3,
+               "as in --reference one=multi.fa, and contigs are called one#");
+    check_error(build({named, genome, "--exclude", "chr77"}), 2,
+                "--exclude 'chr77' is neither a contig or region of the reference nor a BED file");
     write_file(folder / "digits.fa", ">a\nACGT\nAC5T\n");
-    const auto digits = build({named, folder / "digits.fa"});
-    DOCTEST_CHECK(digits.code == 3);
-    DOCTEST_CHECK(
-        digits.err.find("digits.fa: contig 'a' holds '5' at base 7, which is no letter of a sequence") !=
-        std::string::npos);
+    check_said(build({named, folder / "digits.fa"}), 3,
+               "digits.fa: contig 'a' holds '5' at base 7, which is no letter of a sequence");
     write_file(folder / "nul.fa", std::string(">a\nAC\0T\n", 9));
-    const auto nul = build({named, folder / "nul.fa"});
-    DOCTEST_CHECK(nul.code == 3);
-    DOCTEST_CHECK(nul.err == error(std::string(folder / "nul.fa") +
-                                   ":2: holds a byte that is no text (value 0): a FASTA file is needed"));
+    check_error(build({named, folder / "nul.fa"}), 3,
+                std::string(folder / "nul.fa") +
+                    ":2: holds a byte that is no text (value 0): a FASTA file is needed");
     write_file(folder / "none.fa", ">a\n>b\n\n");
     DOCTEST_CHECK(build({named, folder / "none.fa"}).err ==
                   error("the reference holds no sequence to build documents from"));
     write_file(folder / "short.fa", ">none\n>one\nA\nC\nG\nT\n>crlf\r\nAC\r\nGT\r\n>last\nACGT");
-    const auto lines_of_one = build({named, folder / "short.fa"});
-    DOCTEST_CHECK(lines_of_one.code == 0);
+    const auto lines_of_one = succeeded(build({named, folder / "short.fa"}));
     DOCTEST_CHECK(filled_lines(lines_of_one.out) == 2 + 3);
 }

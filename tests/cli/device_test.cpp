@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // What a driver can have against a run, with a driver that pretends it.
-#include "cli/run_program.hpp"
+#include "cli/checks.hpp"
 #include "support/environment.hpp"
 #include "support/temp_dir.hpp"
-#include "support/testing.hpp"
 
 #include <nlohmann/json.hpp>
 
@@ -14,9 +13,9 @@ namespace {
 /// `forward` on a device, at tiny size.
 ProgramResult forward_on(const std::string& device) {
     const TempDir folder;
-    return run_program({"forward", "--device", device, "--model", test_data("model/classifier").string(),
-                        "--input", test_data("model/classifier/cases/full_64_padded.safetensors").string(),
-                        "--output", (folder / "out.safetensors").string()});
+    return run_program({"forward", "--device", device, "--model", test_data("model/classifier"), "--input",
+                        test_data("model/classifier/cases/full_64_padded.safetensors"), "--output",
+                        folder / "out.safetensors"});
 }
 
 /// A driver of CUDA `version` that shows these GPUs, by their compute capabilities, while it lives.
@@ -28,15 +27,12 @@ struct PretendedDriver {
 };
 
 void check_refused(const std::string& device, const std::string& why) {
-    const ProgramResult result = forward_on(device);
-    DOCTEST_CHECK(result.code == 4);
-    DOCTEST_CHECK(result.err == "bigbird-dna: error: --device " + device + " cannot be used: " + why + "\n");
+    check_error(forward_on(device), 4, "--device " + device + " cannot be used: " + why);
 }
 
 /// The rows of info --program, by their names; the last of a name.
 nlohmann::json parts_by_name() {
-    const ProgramResult result = run_program({"info", "--program", "--json"});
-    DOCTEST_CHECK(result.code == 0);
+    const ProgramResult result = succeeded(run_program({"info", "--program", "--json"}));
     const nlohmann::json rows = nlohmann::json::parse(result.out)["program"];
     nlohmann::json parts;
     for (const nlohmann::json& part : rows)
@@ -78,9 +74,8 @@ DOCTEST_TEST_CASE("device: a driver's library that is none is said, and auto tak
     DOCTEST_CHECK(result.code == 4);
     DOCTEST_CHECK(result.err.starts_with(
         "bigbird-dna: error: --device cuda cannot be used: the NVIDIA driver cannot be opened: "));
-    const ProgramResult automatic = forward_on("auto");
-    DOCTEST_CHECK(automatic.code == 0);
-    DOCTEST_CHECK(automatic.err.find(": the NVIDIA driver cannot be opened: ") != std::string::npos);
+    const ProgramResult automatic = succeeded(forward_on("auto"));
+    DOCTEST_CHECK(contains(automatic.err, ": the NVIDIA driver cannot be opened: "));
 }
 
 DOCTEST_TEST_CASE(
@@ -105,8 +100,7 @@ DOCTEST_TEST_CASE("device: info --program shows the driver, its GPUs and what Li
     DOCTEST_CHECK(parts["GPU cuda:0"]["details"] ==
                   "Pretended GPU 0, compute capability 8.0, 85.9 GB; own kernels that serve it: fused");
     DOCTEST_CHECK(parts["--device cuda:1"]["usable"] == false);
-    DOCTEST_CHECK(parts["--device cuda:1"]["details"].get<std::string>().find("is too old") !=
-                  std::string::npos);
+    DOCTEST_CHECK(contains(parts["--device cuda:1"]["details"].get<std::string>(), "is too old"));
 }
 
 DOCTEST_TEST_CASE("device: info --program outlives a driver that crashes") {

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // predict-mutagenesis --sequences and motifs-marginalize --spacing beside predict on the edited sequences.
-#include "cli/run_program.hpp"
+#include "cli/checks.hpp"
 #include "support/temp_dir.hpp"
-#include "support/testing.hpp"
 #include "task_models/table_rows.hpp"
 #include "task_models/tiny_task.hpp"
 
@@ -17,16 +16,14 @@ namespace {
 using Sequences = std::map<std::string, std::string>;               ///< by name
 using Odds = std::map<std::string, std::map<std::string, double>>;  ///< by name and label
 
-const std::string letters = "ACGT", bundled = test_data("models/chromatin-grch37").string();
+const std::string letters = "ACGT", bundled = test_data("models/chromatin-grch37");
 constexpr double tolerance = 2e-4;  // scores have six digits
 
 /// The header and the rows that bigbird-dna writes with these words.
 TableRows table_of(std::vector<std::string> words) {
     const TempDir folder;
-    words.insert(words.end(), {"--quiet", "--output", (folder / "out.tsv").string()});
-    const ProgramResult result = run_program(words);
-    DOCTEST_CAPTURE(result.err);
-    DOCTEST_REQUIRE(result.code == 0);
+    words.insert(words.end(), {"--quiet", "--output", folder / "out.tsv"});
+    succeeded(run_program(words));
     return read_rows(folder / "out.tsv", "##");
 }
 
@@ -41,8 +38,8 @@ std::string write_fasta(const std::filesystem::path& path, const Sequences& sequ
 /// Log odds by predict, whose scores begin at column `first`.
 Odds predicted(const std::string& model, const std::string& strands, std::size_t first,
                const std::vector<std::string>& input) {
-    std::vector<std::string> words{"predict", "--model", model, "--reverse-complement", strands};
-    words.insert(words.end(), input.begin(), input.end());
+    std::vector<std::string> words =
+        joined({"predict", "--model", model, "--reverse-complement", strands}, input);
     const TableRows rows = table_of(words);
     Odds odds;
     for (const auto& row : rows)

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "cli/run_program.hpp"
+#include "cli/checks.hpp"
 #include "support/temp_dir.hpp"
-#include "support/testing.hpp"
 
 using namespace bigbird::testing;
 
@@ -16,40 +15,31 @@ std::vector<std::string> forward(const std::string& model, const std::string& in
 
 DOCTEST_TEST_CASE("forward: writes hidden states and logits, and refuses to write them twice") {
     const TempDir folder;
-    const std::string model = test_data("model/classifier").string(),
-                      output = (folder / "out.safetensors").string();
-    const std::string input = test_data("model/classifier/cases/full_64_padded.safetensors").string();
-    const ProgramResult first = run_program(forward(model, input, output));
-    DOCTEST_CHECK(first.code == 0);
+    const std::string model = test_data("model/classifier"), output = folder / "out.safetensors";
+    const std::string input = test_data("model/classifier/cases/full_64_padded.safetensors");
+    const ProgramResult first = succeeded(run_program(forward(model, input, output)));
     DOCTEST_CHECK(first.out.empty());
     const ProgramResult info = run_program({"info", output});
-    DOCTEST_CHECK(info.out.find("logits           F32 2x7") != std::string::npos);
-    DOCTEST_CHECK(info.out.find("hidden_states.2  F32 2x64x32") != std::string::npos);
-    const ProgramResult again = run_program(forward(model, input, output));
-    DOCTEST_CHECK(again.code == 2);
-    DOCTEST_CHECK(again.err == "bigbird-dna: error: " + output +
-                                   ": exists already; give another --output, or --force to replace it\n");
+    DOCTEST_CHECK(contains(info.out, "logits           F32 2x7"));
+    DOCTEST_CHECK(contains(info.out, "hidden_states.2  F32 2x64x32"));
+    check_error(run_program(forward(model, input, output)), 2,
+                output + ": exists already; give another --output, or --force to replace it");
 }
 
 DOCTEST_TEST_CASE("forward: bad input is a sentence, code 3 and no output") {
     const TempDir folder;
-    const std::string model = test_data("model/classifier").string(),
-                      output = (folder / "out.safetensors").string();
+    const std::string model = test_data("model/classifier"), output = folder / "out.safetensors";
     const std::string whole = read_file(test_data("model/classifier/cases/full_64_padded.safetensors"));
-    const std::string cut = (folder / "cut.safetensors").string();
+    const std::string cut = folder / "cut.safetensors";
     write_file(cut, whole.substr(0, whole.size() - 100));
-    const ProgramResult corrupt = run_program(forward(model, cut, output));
-    DOCTEST_CHECK(corrupt.code == 3);
-    DOCTEST_CHECK(corrupt.err ==
-                  "bigbird-dna: error: " + cut + ": is cut short: " + std::to_string(whole.size()) +
-                      " bytes are expected, the file has " + std::to_string(whole.size() - 100) + "\n");
-    const ProgramResult no_model = run_program(forward(
-        (folder / "none").string(), test_data("model/classifier/model.safetensors").string(), output));
-    DOCTEST_CHECK(no_model.code == 3);
-    DOCTEST_CHECK(no_model.err ==
-                  "bigbird-dna: error: " + (folder / "none").string() + ": no such model folder\n");
+    check_error(run_program(forward(model, cut, output)), 3,
+                cut + ": is cut short: " + std::to_string(whole.size()) +
+                    " bytes are expected, the file has " + std::to_string(whole.size() - 100));
+    check_error(run_program(forward((folder / "none").string(),
+                                    test_data("model/classifier/model.safetensors"), output)),
+                3, (folder / "none").string() + ": no such model folder");
     const ProgramResult no_ids =
-        run_program(forward(model, test_data("model/classifier/model.safetensors").string(), output));
+        run_program(forward(model, test_data("model/classifier/model.safetensors"), output));
     DOCTEST_CHECK(no_ids.code == 3);
     DOCTEST_CHECK(no_ids.err.ends_with("bigbird-dna: error: tensor 'input_ids' is missing from the input\n"));
     DOCTEST_CHECK(!std::filesystem::exists(output));
@@ -57,35 +47,31 @@ DOCTEST_TEST_CASE("forward: bad input is a sentence, code 3 and no output") {
 
 DOCTEST_TEST_CASE("forward: a model whose weights are damaged or do not fit is refused") {
     const TempDir folder;
-    const std::string output = (folder / "out.safetensors").string();
-    const std::string input = test_data("model/classifier/cases/full_64_padded.safetensors").string();
+    const std::string output = folder / "out.safetensors";
+    const std::string input = test_data("model/classifier/cases/full_64_padded.safetensors");
     std::filesystem::create_directory(folder / "model");
     const std::string config = read_file(test_data("model/classifier/config.json"));
     const std::string weights = (folder / "model" / "model.safetensors").string();
     write_file(folder / "model" / "config.json", config);
     write_file(weights, "<html>not found</html>");
-    const ProgramResult damaged = run_program(forward((folder / "model").string(), input, output));
-    DOCTEST_CHECK(damaged.code == 3);
-    DOCTEST_CHECK(damaged.err ==
-                  "bigbird-dna: error: " + weights +
-                      ": is not a safetensors file: its first 8 bytes give no plausible header length\n");
+    check_error(run_program(forward((folder / "model").string(), input, output)), 3,
+                weights + ": is not a safetensors file: its first 8 bytes give no plausible header length");
     std::filesystem::copy(test_data("model/classifier/model.safetensors"), weights,
                           std::filesystem::copy_options::overwrite_existing);
     std::string larger = config;
     larger.replace(larger.find("\"vocab_size\": 90"), 16, "\"vocab_size\": 91");
     write_file(folder / "model" / "config.json", larger);
-    const ProgramResult unfit = run_program(forward((folder / "model").string(), input, output));
-    DOCTEST_CHECK(unfit.code == 3);
-    DOCTEST_CHECK(unfit.err == "bigbird-dna: error: " + weights +
-                                   ": tensor 'bert.embeddings.word_embeddings.weight' has the shape [90, "
-                                   "32], config.json asks for [91, 32]\n");
+    check_error(run_program(forward((folder / "model").string(), input, output)), 3,
+                weights +
+                    ": tensor 'bert.embeddings.word_embeddings.weight' has the shape [90, "
+                    "32], config.json asks for [91, 32]");
     DOCTEST_CHECK(!std::filesystem::exists(output));
 }
 
 DOCTEST_TEST_CASE("forward: a GPU that is not there is code 4") {
     const TempDir folder;
     auto arguments = forward(test_data("model/classifier").string(),
-                             test_data("model/classifier/cases/full_64_padded.safetensors").string(),
+                             test_data("model/classifier/cases/full_64_padded.safetensors"),
                              (folder / "out.safetensors").string());
     arguments[2] = "cuda:99";
     const ProgramResult result = run_program(arguments);

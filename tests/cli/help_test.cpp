@@ -1,25 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "cli/run_program.hpp"
+#include "cli/checks.hpp"
 #include "support/temp_dir.hpp"
-#include "support/testing.hpp"
 
 #include <filesystem>
 
 using namespace bigbird::testing;
 
 DOCTEST_TEST_CASE("help: goes to standard output and names the exit codes") {
-    const auto result = run_program({"--help"});
-    DOCTEST_CHECK(result.code == 0);
+    const auto result = succeeded(run_program({"--help"}));
     DOCTEST_CHECK(contains(result.out, "Exit codes: 0 complete output, 2 usage, 3 bad input"));
     DOCTEST_CHECK(result.err.empty());
 }
 
 DOCTEST_TEST_CASE("help: a wrong command line is one sentence on standard error and code 2") {
     const auto result = run_program({"no-such-command"});
-    DOCTEST_CHECK(result.code == 2);
     DOCTEST_CHECK(result.out.empty());
-    DOCTEST_CHECK(result.err ==
-                  "bigbird-dna: error: there is no command 'no-such-command'; see 'bigbird-dna --help'\n");
+    check_error(result, 2, "there is no command 'no-such-command'; see 'bigbird-dna --help'");
 }
 
 DOCTEST_TEST_CASE("help: no command at all prints the short road, whose options the commands know") {
@@ -45,14 +41,12 @@ DOCTEST_TEST_CASE("help: no command at all prints the short road, whose options 
 }
 
 DOCTEST_TEST_CASE("help: --version is one line that a program can read") {
-    const auto result = run_program({"--version"});
-    DOCTEST_CHECK(result.code == 0);
+    const auto result = succeeded(run_program({"--version"}));
     DOCTEST_CHECK(result.out.rfind("bigbird-dna 0.", 0) == 0);
 }
 
 DOCTEST_TEST_CASE("help: a command's options say what they take and their defaults, and fit a line") {
-    const auto result = run_program({"build-promoters", "--help"});
-    DOCTEST_CHECK(result.code == 0);
+    const auto result = succeeded(run_program({"build-promoters", "--help"}));
     DOCTEST_CHECK(contains(result.out, "\n  --tss BED  "));
     DOCTEST_CHECK(contains(result.out, "(required)\n"));
     DOCTEST_CHECK(contains(result.out, "strand [-5000:3000]\n"));
@@ -94,11 +88,8 @@ DOCTEST_TEST_CASE("help: a default that stands for a choice of the program is to
 }
 
 DOCTEST_TEST_CASE("help: a value out of range is a short sentence") {
-    const auto result = run_program({"build-promoters", "--threads", "-3"});
-    DOCTEST_CHECK(result.code == 2);
-    DOCTEST_CHECK(
-        result.err ==
-        "bigbird-dna: error: --threads: Value -3 is too small; see 'bigbird-dna build-promoters --help'\n");
+    check_error(run_program({"build-promoters", "--threads", "-3"}), 2,
+                "--threads: Value -3 is too small; see 'bigbird-dna build-promoters --help'");
 }
 
 DOCTEST_TEST_CASE("help: an unknown option is named before a required one that is missing") {
@@ -120,8 +111,8 @@ DOCTEST_TEST_CASE("help: a program without the one beside it that has LibTorch s
     alone.program = folder / "bigbird-dna";
     std::filesystem::copy_file(bigbird::testing::program_path(), alone.program);
     DOCTEST_CHECK(run_program({"--version"}, {}, alone).code == 0);
-    const auto result = run_program(
-        {"pretrain", "--documents", "d", "--tokenizer", "t", "--steps", "1", "--output", "o"}, {}, alone);
-    DOCTEST_CHECK(result.code == 2);
-    DOCTEST_CHECK(contains(result.err, "bigbird-dna-tensors cannot be started"));
+    check_said(
+        run_program({"pretrain", "--documents", "d", "--tokenizer", "t", "--steps", "1", "--output", "o"}, {},
+                    alone),
+        2, "bigbird-dna-tensors cannot be started");
 }

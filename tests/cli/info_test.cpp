@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "cli/run_program.hpp"
+#include "cli/checks.hpp"
 #include "support/temp_dir.hpp"
-#include "support/testing.hpp"
 
 #include <nlohmann/json.hpp>
 #include <sys/stat.h>
@@ -12,43 +11,37 @@
 using namespace bigbird::testing;
 
 DOCTEST_TEST_CASE("info: a model directory as text and as JSON") {
-    const std::string model = test_data("model/pretraining").string();
-    const ProgramResult text = run_program({"info", model});
-    DOCTEST_CHECK(text.code == 0);
+    const std::string model = test_data("model/pretraining");
+    const ProgramResult text = succeeded(run_program({"info", model}));
     DOCTEST_CHECK(text.err.empty());
-    DOCTEST_CHECK(text.out.find("parameters  149134\n") != std::string::npos);
-    const ProgramResult json = run_program({"info", "--json", model});
-    DOCTEST_CHECK(json.code == 0);
+    DOCTEST_CHECK(contains(text.out, "parameters  149134\n"));
+    const ProgramResult json = succeeded(run_program({"info", "--json", model}));
     DOCTEST_CHECK(nlohmann::json::parse(json.out)["weights"]["parameters"] == 149134);
 }
 
 DOCTEST_TEST_CASE("info: what is none of ours is refused") {
-    const std::string path = test_data("README.md").string();
+    const std::string path = test_data("README.md");
     const ProgramResult result = run_program({"info", path});
-    DOCTEST_CHECK(result.code == 3);
     DOCTEST_CHECK(result.out.empty());
-    DOCTEST_CHECK(result.err ==
-                  "bigbird-dna: error: " + path +
-                      ": is neither a model folder nor a .model, tokenizer.json or .safetensors file\n");
+    check_error(result, 3,
+                path + ": is neither a model folder nor a .model, tokenizer.json or .safetensors file");
 }
 
 DOCTEST_TEST_CASE("info: --check reads every weight") {
-    const ProgramResult result = run_program({"info", "--check", test_data("model/relu").string()});
-    DOCTEST_CHECK(result.code == 0);
-    DOCTEST_CHECK(result.out.find("finite   true\n") != std::string::npos);
+    const ProgramResult result = succeeded(run_program({"info", "--check", test_data("model/relu")}));
+    DOCTEST_CHECK(contains(result.out, "finite   true\n"));
 }
 
 DOCTEST_TEST_CASE("info: --check reads the calibration and the labels of a task model") {
     const TempDir folder;
     std::filesystem::copy(test_data("models/chromatin-grch37"), folder / "model");
-    const std::string model = (folder / "model").string();
+    const std::string model = folder / "model";
     DOCTEST_CHECK(run_program({"info", "--check", model}).code == 0);
     write_file(folder / "model/calibration.json", R"({"format": 1, "temperature": -1, "biases": []})");
-    const ProgramResult result = run_program({"info", "--check", model});
-    DOCTEST_CHECK(result.code == 3);
-    DOCTEST_CHECK(result.err == "bigbird-dna: error: " + model +
-                                    "/calibration.json: is damaged: temperature must be above 0, and every "
-                                    "bias a number\n");
+    check_error(run_program({"info", "--check", model}), 3,
+                model +
+                    "/calibration.json: is damaged: temperature must be above 0, and every "
+                    "bias a number");
     DOCTEST_CHECK(run_program({"info", model}).code == 0);
 }
 
@@ -58,10 +51,9 @@ DOCTEST_TEST_CASE("info: a model's files that are links to themselves are bad in
     for (const char* name : {"model.safetensors", "config.json"}) {
         std::filesystem::remove(folder / "model" / name);
         std::filesystem::create_symlink(name, folder / "model" / name);
-        const ProgramResult result = run_program({"info", (folder / "model").string()});
-        DOCTEST_CHECK(result.code == 3);
-        DOCTEST_CHECK(result.err == "bigbird-dna: error: " + (folder / "model" / name).string() +
-                                        ": cannot be read: Too many levels of symbolic links\n");
+        check_error(
+            run_program({"info", folder / "model"}), 3,
+            (folder / "model" / name).string() + ": cannot be read: Too many levels of symbolic links");
     }
 }
 
@@ -71,49 +63,42 @@ DOCTEST_TEST_CASE("info: a model's files that are pipes are bad input, and not w
         std::filesystem::copy(test_data("models/chromatin-grch37"), folder / "model");
         std::filesystem::remove(folder / "model" / name);
         DOCTEST_REQUIRE(::mkfifo((folder / "model" / name).c_str(), 0600) == 0);
-        const ProgramResult result = run_program({"info", "--check", (folder / "model").string()});
-        DOCTEST_CHECK(result.code == 3);
-        DOCTEST_CHECK(result.err == "bigbird-dna: error: " + (folder / "model" / name).string() +
-                                        ": is a pipe, a file is needed\n");
+        check_error(run_program({"info", "--check", folder / "model"}), 3,
+                    (folder / "model" / name).string() + ": is a pipe, a file is needed");
     }
 }
 
 DOCTEST_TEST_CASE("info: the labels that --labels chooses from, DeepSEA's among them") {
     const TempDir folder;
-    const ProgramResult known = run_program({"info", "--labels", "deepsea"});
-    DOCTEST_CHECK(known.code == 0);
+    const ProgramResult known = succeeded(run_program({"info", "--labels", "deepsea"}));
     DOCTEST_CHECK(std::count(known.out.begin(), known.out.end(), '\n') == 920);
     std::filesystem::create_directories(folder / "run/model");
     write_file(folder / "run/model/labels.tsv", "index\tgroup\tname\n0\tTF\tK562|CTCF|None\n");
-    const ProgramResult mine = run_program({"info", "--labels", (folder / "run").string()});
+    const ProgramResult mine = run_program({"info", "--labels", folder / "run"});
     DOCTEST_CHECK(mine.out ==
                   "index\tid\tgroup\tcell\tassay\ttreatment\tname\tpositives\n"
                   "0\t000_K562_CTCF_None\tTF\tK562\tCTCF\tNone\tK562|CTCF|None\t.\n");
-    const ProgramResult none = run_program({"info", "--labels", folder.path().string()});
-    DOCTEST_CHECK(none.code == 3);
-    DOCTEST_CHECK(none.err == "bigbird-dna: error: " + (folder / "labels.tsv").string() + ": no such file\n");
+    check_error(run_program({"info", "--labels", folder.path().string()}), 3,
+                (folder / "labels.tsv").string() + ": no such file");
 }
 
 DOCTEST_TEST_CASE("info: a run folder means its model") {
     const TempDir folder;
     std::filesystem::create_directories(folder / "run");
     std::filesystem::copy(test_data("model/pretraining"), folder / "run/model");
-    const ProgramResult result = run_program({"info", (folder / "run").string()});
-    DOCTEST_CHECK(result.code == 0);
-    DOCTEST_CHECK(result.out.find("parameters  149134\n") != std::string::npos);
+    const ProgramResult result = succeeded(run_program({"info", folder / "run"}));
+    DOCTEST_CHECK(contains(result.out, "parameters  149134\n"));
 }
 
 DOCTEST_TEST_CASE("info: --program says what this program can use, as text and as JSON") {
-    const ProgramResult text = run_program({"info", "--program"});
-    DOCTEST_CHECK(text.code == 0);
+    const ProgramResult text = succeeded(run_program({"info", "--program"}));
     DOCTEST_CHECK(text.err.empty());
     DOCTEST_CHECK(text.out.starts_with("part "));
     for (const char* part :
          {"program", "processor", "features", "attention, fp32", "attention, bf16", "cores", "memory",
           "NVIDIA driver", "LibTorch", "Gloo", "own CUDA kernels", "NCCL", "--device auto"})
         DOCTEST_CHECK_MESSAGE(text.out.find("\n" + std::string(part) + "  ") != std::string::npos, part);
-    const ProgramResult json = run_program({"info", "--program", "--json"});
-    DOCTEST_CHECK(json.code == 0);
+    const ProgramResult json = succeeded(run_program({"info", "--program", "--json"}));
     const auto rows = nlohmann::json::parse(json.out)["program"];
     const auto lines = std::count(text.out.begin(), text.out.end(), '\n');
     DOCTEST_CHECK(rows.size() + 1 == static_cast<std::size_t>(lines));
@@ -125,27 +110,22 @@ DOCTEST_TEST_CASE("info: --program without LibTorch says why, and all else") {
     const TempDir folder;
     const std::string alone = folder / "bigbird-dna", beside = folder / "bigbird-dna-tensors";
     std::filesystem::copy_file(program_path(), alone);
-    const ProgramResult without = run_program({"info", "--program"}, {}, {.program = alone});
-    DOCTEST_CHECK(without.code == 0);
-    DOCTEST_CHECK(without.out.find("  bigbird-dna-tensors: " + beside +
-                                   " cannot be started: No such file or directory") != std::string::npos);
-    DOCTEST_CHECK(without.out.find("\nprocessor ") != std::string::npos);
+    const ProgramResult without = succeeded(run_program({"info", "--program"}, {}, {.program = alone}));
+    DOCTEST_CHECK(contains(
+        without.out, "  bigbird-dna-tensors: " + beside + " cannot be started: No such file or directory"));
+    DOCTEST_CHECK(contains(without.out, "\nprocessor "));
     write_file(
         beside,
         "#!/bin/sh\necho 'error while loading shared libraries: libc10.so: no such file' >&2\nexit 127\n");
     std::filesystem::permissions(beside, std::filesystem::perms::owner_all);
-    const ProgramResult broken = run_program({"info", "--program"}, {}, {.program = alone});
-    DOCTEST_CHECK(broken.code == 0);
-    DOCTEST_CHECK(broken.out.find(": error while loading shared libraries: libc10.so: no such file\n") !=
-                  std::string::npos);
+    const ProgramResult broken = succeeded(run_program({"info", "--program"}, {}, {.program = alone}));
+    DOCTEST_CHECK(contains(broken.out, ": error while loading shared libraries: libc10.so: no such file\n"));
 }
 
 DOCTEST_TEST_CASE("info: it takes a path or --program, and one of them") {
     for (const std::vector<std::string>& arguments :
-         {std::vector<std::string>{"info"}, {"info", "--program", test_data("model/relu").string()}}) {
-        const ProgramResult result = run_program(arguments);
-        DOCTEST_CHECK(result.code == 2);
-        DOCTEST_CHECK(result.err ==
-                      "bigbird-dna: error: info takes a PATH or --program; see 'bigbird-dna info --help'\n");
+         {std::vector<std::string>{"info"}, {"info", "--program", test_data("model/relu")}}) {
+        check_error(run_program(arguments), 2,
+                    "info takes a PATH or --program; see 'bigbird-dna info --help'");
     }
 }

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // --input and --kmer-length of tokenize and pretrain as a shell sees them, and what the models are good for.
-#include "cli/run_program.hpp"
+#include "cli/checks.hpp"
 #include "support/temp_dir.hpp"
-#include "support/testing.hpp"
 
 #include <nlohmann/json.hpp>
 
@@ -13,10 +12,6 @@
 using namespace bigbird::testing;
 
 namespace {
-
-std::string error(const std::string& message) {
-    return "bigbird-dna: error: " + message + "\n";
-}
 
 /// A command on four documents of real sentences.
 class Scene {
@@ -52,8 +47,7 @@ DOCTEST_TEST_CASE("tokenize: bases and k-mers need no tokenizer, and the shards 
     DOCTEST_REQUIRE(scene.tokenize("sixes", {"--tokenizer", "kmers:6"}).code == 0);
     DOCTEST_REQUIRE(scene.tokenize("threes", {"--tokenizer", "kmers:3"}).code == 0);
     const auto described = [&](const std::string& name) {
-        const auto info = run_program({"info", scene.folder / name, "--json", "--verify"});
-        DOCTEST_REQUIRE(info.code == 0);
+        const auto info = succeeded(run_program({"info", scene.folder / name, "--json", "--verify"}));
         return nlohmann::json::parse(info.out);
     };
     const auto bases = described("bases");
@@ -66,7 +60,7 @@ DOCTEST_TEST_CASE("tokenize: bases and k-mers need no tokenizer, and the shards 
     DOCTEST_CHECK(run_program({"encode", "--tokenizer", threes}, "AAAACGttuNC\n").out == "10 16 73 9 6\n");
     DOCTEST_CHECK(run_program({"decode", "--tokenizer", threes}, "10 16 73 9 6\n").out == "AAAACGTTTNC\n");
     const auto info = run_program({"info", threes + "/tokenizer.json"});
-    DOCTEST_CHECK(info.out.find("k-mers of 3 letters that do not overlap") != std::string::npos);
+    DOCTEST_CHECK(contains(info.out, "k-mers of 3 letters that do not overlap"));
 }
 
 DOCTEST_TEST_CASE("tokenize, pretrain: what is no tokenizer is refused") {
@@ -77,14 +71,8 @@ DOCTEST_TEST_CASE("tokenize, pretrain: what is no tokenizer is refused") {
         {{"--tokenizer", "kmers:"}, "k-mers have 1 to 12 letters, not 0"}};
     for (const auto& [options, message] : refusals) {
         DOCTEST_CAPTURE(message);
-        const auto tokenized = scene.tokenize("refused", options);
-        DOCTEST_CHECK(tokenized.code == 2);
-        DOCTEST_CHECK(tokenized.err == error(message));
-        auto with_documents = options;
-        with_documents.insert(with_documents.end(), {"--documents", scene.documents});
-        const auto pretrained = scene.pretrain("refused", with_documents);
-        DOCTEST_CHECK(pretrained.code == 2);
-        DOCTEST_CHECK(pretrained.err == error(message));
+        check_error(scene.tokenize("refused", options), 2, message);
+        check_error(scene.pretrain("refused", joined(options, {"--documents", scene.documents})), 2, message);
     }
     DOCTEST_CHECK(scene.tokenize("refused", {"--input", "letters"}).code == 2);
     DOCTEST_CHECK_FALSE(std::filesystem::exists(scene.folder / "refused"));
@@ -98,10 +86,10 @@ DOCTEST_TEST_CASE("pretrain: shards of k-mers say themselves what they hold, and
     DOCTEST_CHECK(scene.pretrain("same", {"--documents", shards, "--tokenizer", "kmers:3"}).code == 0);
     for (const char* file : {"model/model.safetensors", "model/tokenizer.json"})
         DOCTEST_CHECK(read_file(scene.folder / "own" / file) == read_file(scene.folder / "same" / file));
-    const auto other = scene.pretrain("other", {"--documents", shards, "--tokenizer", "bases"});
-    DOCTEST_CHECK(other.code == 3);
-    DOCTEST_CHECK(other.err == error(shards + ": was made with another --tokenizer than the one given; run "
-                                              "tokenize with that one"));
+    check_error(scene.pretrain("other", {"--documents", shards, "--tokenizer", "bases"}), 3,
+                shards +
+                    ": was made with another --tokenizer than the one given; run "
+                    "tokenize with that one");
 }
 
 DOCTEST_TEST_CASE("pretrain: models of bases and k-mers are scored and embed as those of tokens do") {
@@ -109,25 +97,18 @@ DOCTEST_TEST_CASE("pretrain: models of bases and k-mers are scored and embed as 
     write_file(scene.folder / "r.bed", "22\t100\t400\n22\t17000\t17512\n");
     for (const std::string input : {"bases", "kmers"}) {
         DOCTEST_CAPTURE(input);
-        const auto trained = scene.pretrain(input, {"--documents", scene.documents, "--input", input});
-        DOCTEST_CAPTURE(trained.err);
-        DOCTEST_REQUIRE(trained.code == 0);
+        succeeded(scene.pretrain(input, {"--documents", scene.documents, "--input", input}));
         const std::string model = scene.folder / (input + "/model");
         DOCTEST_CHECK_FALSE(std::filesystem::exists(model + "/tokenizer.model"));
         const auto ids = run_program({"encode", "--tokenizer", model}, "ACGTNACGTACGT\n").out;
         DOCTEST_CHECK(ids == (input == "bases" ? "5 6 7 8 9 5 6 7 8 5 6 7 8\n" : "5 6 7 8 9 443 7 8\n"));
-        const auto scored = run_program({"evaluate-mlm", "--model", model, "--documents", scene.documents,
-                                         "--device", "cpu", "--max-sequences", "4", "--threads", "1",
-                                         "--output", scene.folder / (input + ".json")});
-        DOCTEST_CAPTURE(scored.err);
-        DOCTEST_REQUIRE(scored.code == 0);
+        succeeded(run_program({"evaluate-mlm", "--model", model, "--documents", scene.documents, "--device",
+                               "cpu", "--max-sequences", "4", "--threads", "1", "--output",
+                               scene.folder / (input + ".json")}));
         const auto scores = nlohmann::json::parse(read_file(scene.folder / (input + ".json")));
         DOCTEST_CHECK(scores["bits_per_character"].get<double>() > 1.5);
-        const auto embedded =
-            run_program({"embed", "--model", model, "--reference", test_data("genome/22.fa.gz"), "--regions",
-                         scene.folder / "r.bed", "--device", "cpu", "--threads", "1", "--output",
-                         scene.folder / (input + ".npy")});
-        DOCTEST_CAPTURE(embedded.err);
-        DOCTEST_CHECK(embedded.code == 0);
+        succeeded(run_program({"embed", "--model", model, "--reference", test_data("genome/22.fa.gz"),
+                               "--regions", scene.folder / "r.bed", "--device", "cpu", "--threads", "1",
+                               "--output", scene.folder / (input + ".npy")}));
     }
 }

@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // The reference, the man pages and the examples, all of which come from the command line's own tree.
-#include "cli/run_program.hpp"
+#include "cli/checks.hpp"
 #include "cli/shell.hpp"
 #include "commands/commands.hpp"
 #include "support/hand_over.hpp"
-#include "support/help_notes.hpp"
+#include "support/help_formatter.hpp"
 #include "support/temp_dir.hpp"
-#include "support/testing.hpp"
 
 #include <algorithm>
 #include <filesystem>
@@ -67,8 +66,7 @@ std::string refusal(const std::string& line) {
 }  // namespace
 
 DOCTEST_TEST_CASE("manual: docs/commands.md is what the program writes") {
-    const auto result = run_program({"help", "--markdown"});
-    DOCTEST_CHECK(result.code == 0);
+    const auto result = succeeded(run_program({"help", "--markdown"}));
     const std::filesystem::path file =
         testing::test_data("").parent_path().parent_path() / "docs/commands.md";
     const bool fresh = read_file(file) == result.out;
@@ -93,9 +91,9 @@ DOCTEST_TEST_CASE("manual: each command has two examples, which its options take
     DOCTEST_CHECK(!tree.commands().empty());
     for (const CLI::App* command : tree.commands()) {
         const auto examples = cli::help_notes(*command).examples;
-        DOCTEST_CHECK_MESSAGE(examples.size() == 2, command->get_name(), " lacks examples: add_examples()");
+        DOCTEST_CHECK_MESSAGE(examples.size() == 2, command->get_name(), " lacks examples: set_help()");
         for (const cli::Example& example : examples) {
-            DOCTEST_CHECK(std::string(example.line).starts_with("bigbird-dna " + command->get_name() + " "));
+            DOCTEST_CHECK(example.line.starts_with("bigbird-dna " + command->get_name() + " "));
             const std::string said = refusal(example.line);
             DOCTEST_CHECK_MESSAGE(said.empty(), example.line, ": ", said);
         }
@@ -173,8 +171,7 @@ DOCTEST_TEST_CASE("manual: help prints what --help prints") {
 
 DOCTEST_TEST_CASE("manual: man pages, one a command, which groff takes without a warning") {
     const TempDir folder;
-    const auto result = run_program({"help", "--man", "--output", folder / "man1"});
-    DOCTEST_CHECK(result.code == 0);
+    succeeded(run_program({"help", "--man", "--output", folder / "man1"}));
     DOCTEST_CHECK(read_file(folder / "man1/bigbird-dna.1") == run_program({"help", "--man"}).out);
     DOCTEST_CHECK(read_file(folder / "man1/bigbird-dna-info.1") ==
                   run_program({"help", "--man", "info"}).out);

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // --shard and merge as programs: what one run writes, whatever the command and the format.
-#include "cli/run_program.hpp"
+#include "cli/checks.hpp"
 #include "support/temp_dir.hpp"
-#include "support/testing.hpp"
 #include "task_models/tiny_task.hpp"
 
 #include <filesystem>
@@ -47,10 +46,9 @@ public:
         return run_program(words);
     }
     std::vector<std::string> predict(const std::vector<std::string>& more = {}) const {
-        std::vector<std::string> words{"predict-chromatin",   "--model",   folder_ / "model",   "--reference",
-                                       folder_ / "genome.fa", "--regions", folder_ / "rows.bed"};
-        words.insert(words.end(), more.begin(), more.end());
-        return words;
+        return joined({"predict-chromatin", "--model", folder_ / "model", "--reference",
+                       folder_ / "genome.fa", "--regions", folder_ / "rows.bed"},
+                      more);
     }
     /// Whether three parts of what a command writes make what it writes at once.
     bool merges(const std::vector<std::string>& words, const std::string& ending) const {
@@ -61,9 +59,7 @@ public:
             DOCTEST_REQUIRE(run(words, parts.back(), std::string(number) + "/3").code == 0);
             DOCTEST_REQUIRE(fs::exists(folder_ / (parts.back() + ".part.json")));
         }
-        const ProgramResult result = merge(parts, "merged" + ending);
-        DOCTEST_CAPTURE(result.err);
-        DOCTEST_REQUIRE(result.code == 0);
+        succeeded(merge(parts, "merged" + ending));
         return same(folder_ / ("whole" + ending), folder_ / ("merged" + ending));
     }
 
@@ -128,9 +124,7 @@ DOCTEST_TEST_CASE("merge: predict-variants, embed, build-documents and tokenize"
 DOCTEST_TEST_CASE("merge: what is no part, or no whole, ends with a sentence") {
     const Fixture fixture;
     const auto refused = [&](const ProgramResult& result, int code, const std::string& words) {
-        DOCTEST_CAPTURE(result.err);
-        DOCTEST_CHECK(result.code == code);
-        DOCTEST_CHECK(result.err.find(words) != std::string::npos);
+        check_said(result, code, words);
     };
     for (const char* shard : {"0/4", "5/4", "1/0", "x"})
         refused(fixture.run(fixture.predict(), "a.tsv", shard), 2, std::string("--shard ") + shard);
@@ -166,9 +160,7 @@ DOCTEST_TEST_CASE("merge: a part without a document says so, and a slash behind 
     write_file(fixture / "two.txt", "ACGTACGT\n\nTTTTCCCC\n");
     const std::vector<std::string> words{"tokenize", "--documents", fixture / "two.txt", "--tokenizer",
                                          test_data("tokenizer/small.model")};
-    const ProgramResult third = fixture.run(words, "k3", "3/3");
-    DOCTEST_CHECK(third.code == 3);
-    DOCTEST_CHECK(third.err.find("has no document for part 3/3: give fewer parts") != std::string::npos);
+    check_said(fixture.run(words, "k3", "3/3"), 3, "has no document for part 3/3: give fewer parts");
     DOCTEST_REQUIRE(fixture.run(words, "k1/", "1/2").code == 0);
     DOCTEST_REQUIRE(fixture.run(words, "k2", "2/2").code == 0);
     DOCTEST_CHECK(fs::exists(fixture / "k1.part.json"));

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // motifs scan, compare, find, export and marginalize as programs.
-#include "cli/run_program.hpp"
+#include "cli/checks.hpp"
 #include "support/temp_dir.hpp"
-#include "support/testing.hpp"
 
 #include "bigbird/outputs/sinks.hpp"
 
@@ -36,11 +35,9 @@ public:
     std::string operator/(const std::string& name) const { return (folder_ / name).string(); }
     void write(const std::string& name, const std::string& text) const { write_file(folder_ / name, text); }
     ProgramResult scan(const std::string& motifs, const std::vector<std::string>& more) const {
-        std::vector<std::string> words{
-            "motifs",   "scan", "--motifs", *this / motifs, "--reference", *this / "genome.fa",
-            "--output", "-"};
-        words.insert(words.end(), more.begin(), more.end());
-        return run_program(words);
+        return run_program(joined({"motifs", "scan", "--motifs", *this / motifs, "--reference",
+                                   *this / "genome.fa", "--output", "-"},
+                                  more));
     }
 
 private:
@@ -51,17 +48,15 @@ private:
 
 DOCTEST_TEST_CASE("motifs scan: hits of both strands as a BED, the same by either spelling of the command") {
     const Fixture fixture;
-    const auto result = fixture.scan("m.meme", {});
-    DOCTEST_CAPTURE(result.err);
-    DOCTEST_CHECK(result.code == 0);
+    const auto result = succeeded(fixture.scan("m.meme", {}));
     DOCTEST_CHECK(result.out ==
                   "#chrom\tstart\tend\tname\tscore\tstrand\tp\tq\tmotif\n"
                   "c\t4\t11\tone\t13.65\t+\t6.104e-05\t0.0008545\tfirst\n"
                   "c\t17\t24\tone\t13.65\t-\t6.104e-05\t0.0008545\tfirst\n");
     DOCTEST_CHECK(contains(result.err, "2 hits"));
-    const auto joined = run_program({"motifs-scan", "--motifs", fixture / "m.meme", "--reference",
-                                     fixture / "genome.fa", "--output", "-", "--threads", "2"});
-    DOCTEST_CHECK(joined.out == result.out);
+    const auto both_forms = run_program({"motifs-scan", "--motifs", fixture / "m.meme", "--reference",
+                                         fixture / "genome.fa", "--output", "-", "--threads", "2"});
+    DOCTEST_CHECK(both_forms.out == result.out);
     fixture.write("r.bed", "c\t3\t11\nc\t5\t30\n");
     DOCTEST_CHECK(contains(fixture.scan("m.meme", {"--regions", fixture / "r.bed"}).err, "2 hits"));
 }
@@ -69,8 +64,7 @@ DOCTEST_TEST_CASE("motifs scan: hits of both strands as a BED, the same by eithe
 DOCTEST_TEST_CASE("motifs scan: a motif of width 1 has no hits, and is named") {
     const Fixture fixture;
     fixture.write("short.meme", head + motif_of("short", "A") + motif_of("one", "GATTACA"));
-    const auto result = fixture.scan("short.meme", {});
-    DOCTEST_CHECK(result.code == 0);
+    const auto result = succeeded(fixture.scan("short.meme", {}));
     DOCTEST_CHECK(contains(result.err, "1 of 2 motifs can have no hits, among them 'short'"));
     DOCTEST_CHECK(contains(result.err, "2 hits"));
     DOCTEST_CHECK(contains(fixture.scan("short.meme", {"--p-value", "0.3"}).out, "\tshort\t"));
@@ -81,9 +75,7 @@ DOCTEST_TEST_CASE("motifs scan: motif files and regions that cannot be read end 
     const auto refused = [&](const std::string& text, const std::string& sentence) {
         fixture.write("bad.meme", text);
         const auto result = fixture.scan("bad.meme", {});
-        DOCTEST_CAPTURE(result.err);
-        DOCTEST_CHECK(result.code == 3);
-        DOCTEST_CHECK(contains(result.err, sentence));
+        check_said(result, 3, sentence);
         DOCTEST_CHECK(result.out.empty());
     };
     refused(head + "MOTIF a\nletter-probability matrix: alength= 4 w= 1\n0 0 0 0\n",
@@ -94,18 +86,15 @@ DOCTEST_TEST_CASE("motifs scan: motif files and regions that cannot be read end 
             "bad.meme:3: the alphabet is 'ACDEFGHIKLMNPQRSTVWY', and motifs of DNA (ACGT) are needed");
     refused(head, "holds no motif");
     fixture.write("r.bed", "x\t3\t11\n");
-    const auto result = fixture.scan("m.meme", {"--regions", fixture / "r.bed"});
-    DOCTEST_CHECK(result.code == 3);
-    DOCTEST_CHECK(contains(result.err, "r.bed:1: the contig 'x' is not in the reference"));
+    check_said(fixture.scan("m.meme", {"--regions", fixture / "r.bed"}), 3,
+               "r.bed:1: the contig 'x' is not in the reference");
 }
 
 DOCTEST_TEST_CASE("motifs compare: the nearest known motif of each, on either strand") {
     const Fixture fixture;
     fixture.write("turned.meme", head + motif_of("turned", "TGTAATC"));
-    const auto result =
-        run_program({"motifs", "compare", fixture / "turned.meme", fixture / "wide.meme", "--output", "-"});
-    DOCTEST_CAPTURE(result.err);
-    DOCTEST_CHECK(result.code == 0);
+    const auto result = succeeded(
+        run_program({"motifs", "compare", fixture / "turned.meme", fixture / "wide.meme", "--output", "-"}));
     DOCTEST_CHECK(
         result.out.starts_with("#motif\tname\tknown\tknown_name\tp\te\toffset\toverlap\tstrand\n"
                                "turned\t.\tone\t.\t"));
@@ -113,9 +102,8 @@ DOCTEST_TEST_CASE("motifs compare: the nearest known motif of each, on either st
     const auto two = run_program({"motifs", "compare", fixture / "turned.meme", fixture / "wide.meme",
                                   "--nearest", "5", "--output", "-"});
     DOCTEST_CHECK(std::ranges::count(two.out, '\n') == 3);
-    const auto absent = run_program({"motifs", "compare", fixture / "absent", fixture / "wide.meme"});
-    DOCTEST_CHECK(absent.code == 3);
-    DOCTEST_CHECK(contains(absent.err, "absent: no such file"));
+    check_said(run_program({"motifs", "compare", fixture / "absent", fixture / "wide.meme"}), 3,
+               "absent: no such file");
 }
 
 DOCTEST_TEST_CASE("motifs scan: --weights adds the mean of a track over each hit") {
@@ -128,49 +116,40 @@ DOCTEST_TEST_CASE("motifs scan: --weights adds the mean of a track over each hit
     const rows::Field head[] = {std::string_view("chrc"), std::int64_t{0}, std::int64_t{8}};
     sink->write(head, std::span(&value, 1));
     sink->commit();
-    const auto result = fixture.scan("m.meme", {"--weights", fixture / "w.bw"});
-    DOCTEST_CAPTURE(result.err);
-    DOCTEST_CHECK(result.code == 0);
+    const auto result = succeeded(fixture.scan("m.meme", {"--weights", fixture / "w.bw"}));
     DOCTEST_CHECK(contains(result.out, "\tq\tmotif\tweight\n"));
     DOCTEST_CHECK(contains(result.out, "c\t4\t11\tone\t13.65\t+\t6.104e-05\t0.0008545\tfirst\t1.5\n"));
     DOCTEST_CHECK(result.out.ends_with("\tfirst\tNA\n"));
-    const auto refused = fixture.scan("m.meme", {"--weights", fixture / "m.meme"});
-    DOCTEST_CHECK(refused.code == 3);
-    DOCTEST_CHECK(contains(refused.err, "m.meme: is no bigWig"));
+    check_said(fixture.scan("m.meme", {"--weights", fixture / "m.meme"}), 3, "m.meme: is no bigWig");
 }
 
 DOCTEST_TEST_CASE("motifs find: motifs of effects, named by label") {
     const Fixture fixture;
-    const std::string effects = test_data("motifs/effects.h5").string();
+    const std::string effects = test_data("motifs/effects.h5");
     const std::vector<std::string> words{"motifs", "find",     "--attributions",
                                          effects,  "--output", fixture / "found.meme"};
-    const auto result = run_program(words);
-    DOCTEST_CAPTURE(result.err);
-    DOCTEST_CHECK(result.code == 0);
+    const auto result = succeeded(run_program(words));
     DOCTEST_CHECK(contains(result.err, "1 motifs of 40 stretches with high contributions"));
     DOCTEST_CHECK(
         contains(read_file(fixture / "found.meme"),
                  "MOTIF pattern_1 cell_factor\nletter-probability matrix: alength= 4 w= 7 nsites= 40\n"
                  " 0.000000 0.000000 1.000000 0.000000\n"));
     DOCTEST_CHECK(run_program(words).code == 2);  // --force is needed
-    const auto other = run_program(
-        {"motifs", "find", "--attributions", fixture / "m.meme", "--output", fixture / "none.meme"});
-    DOCTEST_CHECK(other.code == 3);
-    DOCTEST_CHECK(contains(other.err, "m.meme: is no HDF5 file, or damaged"));
+    check_said(run_program({"motifs", "find", "--attributions", fixture / "m.meme", "--output",
+                            fixture / "none.meme"}),
+               3, "m.meme: is no HDF5 file, or damaged");
 }
 
 DOCTEST_TEST_CASE("motifs export, motifs marginalize: of the bundled model, a folder that is none") {
     const Fixture fixture;
-    const std::string model = test_data("models/chromatin-grch37").string();
+    const std::string model = test_data("models/chromatin-grch37");
     std::string dna(13000, 'A');
     std::mt19937_64 random(5);
     for (char& letter : dna)
         letter = "ACGT"[random() % 4];
     fixture.write("wide.fa", ">c\n" + dna + "\n");
-    const auto exported = run_program({"motifs", "export", "--model", model, "--reference",
-                                       fixture / "wide.fa", "--output", fixture / "f.meme"});
-    DOCTEST_CAPTURE(exported.err);
-    DOCTEST_CHECK(exported.code == 0);
+    succeeded(run_program({"motifs", "export", "--model", model, "--reference", fixture / "wide.fa",
+                           "--output", fixture / "f.meme"}));
     DOCTEST_CHECK(contains(read_file(fixture / "f.meme"), "MOTIF filter_5 HepG2|CEBPB|None"));
     fixture.write("b.bed", "c\t6000\t7000\n");
     const auto marginalize = [&](const char* device) {
@@ -179,19 +158,14 @@ DOCTEST_TEST_CASE("motifs export, motifs marginalize: of the bundled model, a fo
                             "--device", device});
     };
     DOCTEST_CHECK(contains(marginalize("gpu").err, "--device must be auto, cpu, cuda or cuda:N, not 'gpu'"));
-    const auto effects = marginalize("cpu");
-    DOCTEST_CAPTURE(effects.err);
-    DOCTEST_CHECK(effects.code == 0);
+    const auto effects = succeeded(marginalize("cpu"));
     DOCTEST_CHECK(effects.out.starts_with("#motif\tname\tlabel\teffect\tse\tbackgrounds\none\tfirst\tA549|"));
     DOCTEST_CHECK(std::ranges::count(effects.out, '\n') == 110);
-    const auto none =
-        run_program({"motifs", "export", "--model", fixture / "absent", "--output", fixture / "g.meme"});
-    DOCTEST_CHECK(none.code == 3);
-    DOCTEST_CHECK(contains(none.err, "absent"));
+    check_said(
+        run_program({"motifs", "export", "--model", fixture / "absent", "--output", fixture / "g.meme"}), 3,
+        "absent");
 }
 
 DOCTEST_TEST_CASE("motifs: a second word that is no command of motifs is refused") {
-    const auto result = run_program({"motifs", "paint"});
-    DOCTEST_CHECK(result.code == 2);
-    DOCTEST_CHECK(contains(result.err, "motifs"));
+    check_said(run_program({"motifs", "paint"}), 2, "motifs");
 }

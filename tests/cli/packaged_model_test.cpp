@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // The small model that the packages carry (scripts/data/make-model) gives the scores that its maker stored.
-#include "cli/run_program.hpp"
+#include "cli/checks.hpp"
 #include "cli/shell.hpp"
 #include "support/temp_dir.hpp"
-#include "support/testing.hpp"
 #include "unit/task_models/table_rows.hpp"
 
 #include <algorithm>
@@ -21,10 +20,9 @@ TableRows expected_scores() {
 }
 
 ProgramResult score(const std::string& output, const std::string& strand) {
-    return run_program({"predict-chromatin", "--model", test_data("models/chromatin-grch37").string(),
-                        "--reference", test_data("genome/22.fa.gz").string(), "--regions",
-                        test_data("models/example.bed").string(), "--reverse-complement", strand, "--device",
-                        "cpu", "--output", output});
+    return run_program({"predict-chromatin", "--model", test_data("models/chromatin-grch37"), "--reference",
+                        test_data("genome/22.fa.gz"), "--regions", test_data("models/example.bed"),
+                        "--reverse-complement", strand, "--device", "cpu", "--output", output});
 }
 
 double largest_difference(const TableRows& scores, const TableRows& expected) {
@@ -42,9 +40,8 @@ double largest_difference(const TableRows& scores, const TableRows& expected) {
 
 DOCTEST_TEST_CASE("chromatin-grch37: scores a BED file as stored") {
     const TempDir folder;
-    const std::string output = (folder / "scores.tsv").string();
-    const ProgramResult result = score(output, "average");
-    DOCTEST_REQUIRE_MESSAGE(result.code == 0, result.err);
+    const std::string output = folder / "scores.tsv";
+    succeeded(score(output, "average"));
 
     const TableRows scores = read_rows(output, "##"), expected = expected_scores();
     DOCTEST_REQUIRE(expected.size() == 1 + regions);
@@ -56,7 +53,7 @@ DOCTEST_TEST_CASE("chromatin-grch37: scores a BED file as stored") {
 
 DOCTEST_TEST_CASE("chromatin-grch37: the strands count") {
     const TempDir folder;
-    const std::string output = (folder / "scores.tsv").string();
+    const std::string output = folder / "scores.tsv";
     DOCTEST_REQUIRE(score(output, "none").code == 0);
     DOCTEST_CHECK(largest_difference(read_rows(output, "##"), expected_scores()) > 1e-3);
 }
@@ -76,22 +73,11 @@ DOCTEST_TEST_CASE("chromatin-grch37: effects of variants that bcftools consensus
     write_file(folder / "v.vcf", vcf);
     const auto effects = [&](const std::string& name, const std::vector<std::string>& more) {
         const std::string output = (folder / name).string();
-        std::vector<std::string> words{"predict-variants",
-                                       "--model",
-                                       test_data("models/chromatin-grch37").string(),
-                                       "--reference",
-                                       test_data("genome/22.fa.gz").string(),
-                                       "--variants",
-                                       (folder / "v.vcf").string(),
-                                       "--labels",
-                                       "0,1,80",
-                                       "--device",
-                                       "cpu",
-                                       "--output",
-                                       output};
-        words.insert(words.end(), more.begin(), more.end());
-        const ProgramResult result = run_program(words);
-        DOCTEST_REQUIRE_MESSAGE(result.code == 0, result.err);
+        succeeded(
+            run_program(joined({"predict-variants", "--model", test_data("models/chromatin-grch37"),
+                                "--reference", test_data("genome/22.fa.gz"), "--variants", folder / "v.vcf",
+                                "--labels", "0,1,80", "--device", "cpu", "--output", output},
+                               more)));
         return read_rows(output, "##");
     };
     const TableRows centre = effects("centre.tsv", {"--write", "log-odds,quantile,p"});
@@ -122,10 +108,10 @@ DOCTEST_TEST_CASE("chromatin-grch37: its card names the weights that lie beside 
     const std::string card = read_file(test_data("models/chromatin-grch37/README.md"));
     DOCTEST_CHECK(card.starts_with("---\nlicense: apache-2.0\n"));
     const TempDir folder;
-    const std::string output = (folder / "scores.tsv").string();
+    const std::string output = folder / "scores.tsv";
     DOCTEST_REQUIRE(score(output, "none").code == 0);
     const std::string table = read_file(output), key = "##model_sha256=";
     const std::size_t at = table.find(key);
     DOCTEST_REQUIRE(at != std::string::npos);
-    DOCTEST_CHECK(card.find(table.substr(at + key.size(), 64)) != std::string::npos);
+    DOCTEST_CHECK(contains(card, table.substr(at + key.size(), 64)));
 }

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "cli/run_program.hpp"
+#include "cli/checks.hpp"
 #include "support/temp_dir.hpp"
-#include "support/testing.hpp"
 
 #include "bigbird/core/formats/json_file.hpp"
 
@@ -55,25 +54,10 @@ int running_on(const fs::path& folder) {
 
 std::vector<std::string> pretrain(const std::string& documents, const fs::path& run,
                                   const std::vector<std::string>& more = {}) {
-    std::vector<std::string> arguments{"pretrain",
-                                       "--documents",
-                                       documents,
-                                       "--tokenizer",
-                                       test_data("tokenizer/small.model").string(),
-                                       "--config",
-                                       "tiny",
-                                       "--steps",
-                                       "3",
-                                       "--batch-size",
-                                       "2",
-                                       "--sequence-length",
-                                       "64",
-                                       "--device",
-                                       "cpu",
-                                       "--threads",
-                                       "1",
-                                       "--output",
-                                       run.string()};
+    auto arguments = joined(
+        words_of(
+            "pretrain --config tiny --steps 3 --batch-size 2 --sequence-length 64 --device cpu --threads 1"),
+        {"--documents", documents, "--tokenizer", test_data("tokenizer/small.model"), "--output", run});
     for (std::size_t i = 0; i < more.size(); ++i) {  // an option may be given once
         const auto given = std::find(arguments.begin(), arguments.end(), more[i]);
         if (more[i].starts_with("--") && given != arguments.end()) arguments.erase(given, given + 2);
@@ -89,10 +73,8 @@ DOCTEST_TEST_CASE(
     const TempDir folder;
     const std::string documents = documents_in(folder);
     const auto losses_by = [&](const std::string& attention) {
-        const ProgramResult result =
-            run_program(pretrain(documents, folder / attention, {"--steps", "2", "--attention", attention}));
-        DOCTEST_CAPTURE(result.err);
-        DOCTEST_REQUIRE(result.code == 0);
+        succeeded(
+            run_program(pretrain(documents, folder / attention, {"--steps", "2", "--attention", attention})));
         return losses_of(folder / attention);
     };
     const std::vector<double> usual = losses_by("automatic");
@@ -102,35 +84,28 @@ DOCTEST_TEST_CASE(
         DOCTEST_CHECK(losses[0] == doctest::Approx(usual[0]).epsilon(1e-4));
         DOCTEST_CHECK(losses[1] == doctest::Approx(usual[1]).epsilon(1e-4));
     }
-    const ProgramResult refused =
-        run_program(pretrain(documents, folder / "hopper", {"--attention", "fused-hopper"}));
-    DOCTEST_CHECK(refused.code == 2);
-    DOCTEST_CHECK(contains(refused.err, "fused-hopper is for GPUs of compute capability 9.0: choose fused"));
+    check_said(run_program(pretrain(documents, folder / "hopper", {"--attention", "fused-hopper"})), 2,
+               "fused-hopper is for GPUs of compute capability 9.0: choose fused");
 }
 
 DOCTEST_TEST_CASE(
     "pretrain: a run that --max-hours stops ends with 75, goes on, and equals one in a single go") {
     const TempDir folder;
     const std::string documents = documents_in(folder);
-    const ProgramResult whole = run_program(pretrain(documents, folder / "whole"));
-    DOCTEST_REQUIRE(whole.code == 0);
+    const ProgramResult whole = succeeded(run_program(pretrain(documents, folder / "whole")));
     DOCTEST_CHECK(whole.out.empty());
-    const ProgramResult stopped = run_program(pretrain(documents, folder / "run", {"--max-hours", "1e-9"}));
-    DOCTEST_CHECK(stopped.code == 75);
-    DOCTEST_CHECK(contains(stopped.err, "checkpoint of step 1 written; the same command goes on from it"));
+    check_said(run_program(pretrain(documents, folder / "run", {"--max-hours", "1e-9"})), 75,
+               "checkpoint of step 1 written; the same command goes on from it");
     DOCTEST_CHECK_FALSE(fs::exists(folder / "run/model"));
     fs::create_directories(folder / "run/model");  // as a workflow engine does
-    const ProgramResult rest = run_program(pretrain(documents, folder / "run"));
-    DOCTEST_CHECK(rest.code == 0);
+    const ProgramResult rest = succeeded(run_program(pretrain(documents, folder / "run")));
     DOCTEST_CHECK(contains(rest.err, "resuming after step 1 of 3"));
     DOCTEST_CHECK(testing::read_file(folder / "run/model/model.safetensors") ==
                   testing::read_file(folder / "whole/model/model.safetensors"));
-    const ProgramResult again = run_program(pretrain(documents, folder / "run"));
-    DOCTEST_CHECK(again.code == 0);
+    const ProgramResult again = succeeded(run_program(pretrain(documents, folder / "run")));
     DOCTEST_CHECK(contains(again.err, "this run is finished already; nothing to do"));
     const ProgramResult other = run_program(pretrain(documents, folder / "run", {"--seed", "2"}));
-    DOCTEST_CHECK(other.code == 2);
-    DOCTEST_CHECK(contains(other.err, "error: --"));
+    check_said(other, 2, "error: --");
     DOCTEST_CHECK(contains(
         other.err, "; use the same, give another --output, or start afresh with --resume never --force"));
     DOCTEST_CHECK(run_program(pretrain(documents, folder / "run", {"--resume", "never"})).code == 2);
@@ -138,29 +113,17 @@ DOCTEST_TEST_CASE(
         run_program(pretrain(documents, folder / "run", {"--resume", "never", "--force", "--seed", "2"}))
             .code == 0);
 
-    const std::vector<std::string> evaluate{"evaluate-mlm",
-                                            "--model",
-                                            (folder / "run").string(),
-                                            "--documents",
-                                            documents,
-                                            "--baseline-documents",
-                                            documents,
-                                            "--baseline-orders",
-                                            "0,2",
-                                            "--device",
-                                            "cpu",
-                                            "--output",
-                                            (folder / "mlm.json").string()};
-    const ProgramResult evaluated = run_program(evaluate);
-    DOCTEST_REQUIRE(evaluated.code == 0);
+    const auto evaluate = joined(words_of("evaluate-mlm --baseline-orders 0,2 --device cpu"),
+                                 {"--model", folder / "run", "--documents", documents, "--baseline-documents",
+                                  documents, "--output", folder / "mlm.json"});
+    const ProgramResult evaluated = succeeded(run_program(evaluate));
     DOCTEST_CHECK(contains(evaluated.err, documents + " is what the model learned from"));
     const Json report = read_json(folder / "mlm.json");
     DOCTEST_CHECK(report["bits_per_character"].get<double>() > 1);
     DOCTEST_CHECK(report["options"]["--sequence-length"] == 64);
     DOCTEST_CHECK(report["markov_order_2"].get<double>() < 2);
     DOCTEST_CHECK(run_program(evaluate).code == 2);  // exists
-    std::vector<std::string> tokens = evaluate;
-    tokens.insert(tokens.end(), {"--force", "--token-scores", (folder / "tokens.tsv").string()});
+    auto tokens = joined(evaluate, {"--force", "--token-scores", folder / "tokens.tsv"});
     DOCTEST_REQUIRE(run_program(tokens).code == 0);
     const std::string table = testing::read_file(folder / "tokens.tsv");
     DOCTEST_CHECK(std::ranges::count(table, '\n') == 1 + report["masked_tokens"].get<std::int64_t>());
@@ -174,9 +137,8 @@ DOCTEST_TEST_CASE("pretrain: two processes train as one, stop together and go on
     const std::string documents = documents_in(folder);
     const auto losses = [&](const char* run) { return losses_of(folder / run); };
     DOCTEST_REQUIRE(run_program(pretrain(documents, folder / "one")).code == 0);
-    const ProgramResult two = run_program(pretrain(documents, folder / "two", {"--processes", "2"}));
-    DOCTEST_INFO(two.err);
-    DOCTEST_REQUIRE(two.code == 0);
+    const ProgramResult two =
+        succeeded(run_program(pretrain(documents, folder / "two", {"--processes", "2"})));
     const std::vector<double> one = losses("one"), both = losses("two");
     DOCTEST_REQUIRE(both.size() == 3);
     for (std::size_t i = 0; i < 3; ++i)
@@ -184,17 +146,13 @@ DOCTEST_TEST_CASE("pretrain: two processes train as one, stop together and go on
     const ProgramResult stopped =
         run_program(pretrain(documents, folder / "half", {"--processes", "2", "--max-hours", "1e-9"}));
     DOCTEST_CHECK(stopped.code == 75);
-    const ProgramResult rest = run_program(pretrain(documents, folder / "half", {"--keep", "1"}));
-    DOCTEST_CHECK(rest.code == 0);
+    const ProgramResult rest = succeeded(run_program(pretrain(documents, folder / "half", {"--keep", "1"})));
     DOCTEST_CHECK(contains(rest.err, "--keep is 1 now, it was 3"));
     DOCTEST_CHECK(losses("half").back() == doctest::Approx(one.back()).epsilon(2e-5));
-    const ProgramResult wrong =
-        run_program(pretrain((folder / "none").string(), folder / "wrong", {"--processes", "2"}));
-    DOCTEST_CHECK(wrong.code == 3);
-    DOCTEST_CHECK(contains(wrong.err, "none: no such file"));
-    const ProgramResult few = run_program(pretrain(documents, folder / "few", {"--processes", "3"}));
-    DOCTEST_CHECK(few.code == 2);
-    DOCTEST_CHECK(contains(few.err, "--batch-size 2 leaves some of the 3 processes without a sequence"));
+    check_said(run_program(pretrain((folder / "none").string(), folder / "wrong", {"--processes", "2"})), 3,
+               "none: no such file");
+    check_said(run_program(pretrain(documents, folder / "few", {"--processes", "3"})), 2,
+               "--batch-size 2 leaves some of the 3 processes without a sequence");
 }
 
 DOCTEST_TEST_CASE(
@@ -237,9 +195,7 @@ DOCTEST_TEST_CASE("pretrain: tiny-modern has its own defaults, trains on two pro
         more.insert(more.end(), {"--config", "tiny-modern"});
         return run_program(pretrain(documents, folder / run, more));
     };
-    const ProgramResult one = modern("one");
-    DOCTEST_INFO(one.err);
-    DOCTEST_REQUIRE(one.code == 0);
+    const ProgramResult one = succeeded(modern("one"));
     const Json options = read_json(folder / "one/config.resolved.json")["options"];
     DOCTEST_CHECK(options["--optimizer"] == "muon");
     DOCTEST_CHECK(options["--learning-rate"] == 4e-3);
@@ -260,11 +216,9 @@ DOCTEST_TEST_CASE("pretrain: tiny-modern has its own defaults, trains on two pro
     DOCTEST_CHECK_FALSE(given.contains("--optimizer"));  // the usual one
     DOCTEST_CHECK_FALSE(given.contains("--betas"));      // the usual ones
     DOCTEST_CHECK(given["--config"]["hidden_dropout_prob"] == 0.1);
-    const ProgramResult scored = run_program({"evaluate-mlm", "--model", (folder / "one").string(),
-                                              "--documents", documents, "--baseline-documents", documents,
-                                              "--device", "cpu", "--output", (folder / "mlm.json").string()});
-    DOCTEST_INFO(scored.err);
-    DOCTEST_CHECK(scored.code == 0);
+    succeeded(
+        run_program({"evaluate-mlm", "--model", folder / "one", "--documents", documents,
+                     "--baseline-documents", documents, "--device", "cpu", "--output", folder / "mlm.json"}));
     DOCTEST_CHECK(read_json(folder / "mlm.json").contains("two_sided_6"));
 }
 
@@ -276,17 +230,13 @@ DOCTEST_TEST_CASE(
         more.insert(more.end(), {"--optimizer", "muon"});
         return run_program(pretrain(documents, folder / run, more));
     };
-    const ProgramResult one = muon("one");
-    DOCTEST_INFO(one.err);
-    DOCTEST_REQUIRE(one.code == 0);
+    const ProgramResult one = succeeded(muon("one"));
     DOCTEST_CHECK(read_json(folder / "one/config.resolved.json")["options"]["--optimizer"] == "muon");
     DOCTEST_CHECK(muon("two", {"--processes", "2"}).code == 0);
     DOCTEST_CHECK(losses_of(folder / "two").back() ==
                   doctest::Approx(losses_of(folder / "one").back()).epsilon(2e-5));
     DOCTEST_CHECK(muon("cut", {"--max-hours", "1e-9"}).code == 75);
-    const ProgramResult other = run_program(pretrain(documents, folder / "cut"));
-    DOCTEST_CHECK(other.code == 2);
-    DOCTEST_CHECK(contains(other.err, "--optimizer"));
+    check_said(run_program(pretrain(documents, folder / "cut")), 2, "--optimizer");
     DOCTEST_CHECK(muon("cut").code == 0);
     DOCTEST_CHECK(testing::read_file(folder / "cut/model/model.safetensors") ==
                   testing::read_file(folder / "one/model/model.safetensors"));
@@ -298,7 +248,7 @@ DOCTEST_TEST_CASE(
 DOCTEST_TEST_CASE("pretrain: --model goes on with a model's weights, in longer contexts too") {
     const TempDir folder;
     const std::string documents = documents_in(folder);
-    const std::string first = (folder / "first").string();
+    const std::string first = folder / "first";
     DOCTEST_REQUIRE(run_program(pretrain(documents, first, {"--config", "tiny-modern"})).code == 0);
     const auto from_first = [&](const char* run, const std::vector<std::string>& more) {
         std::vector<std::string> arguments = pretrain(documents, folder / run, more);
@@ -316,9 +266,7 @@ DOCTEST_TEST_CASE("pretrain: --model goes on with a model's weights, in longer c
         testing::write_file(folder / "config.json", json.dump());
         return (folder / "config.json").string();
     };
-    const ProgramResult same = from_first("same", {});
-    DOCTEST_INFO(same.err);
-    DOCTEST_REQUIRE(same.code == 0);
+    const ProgramResult same = succeeded(from_first("same", {}));
     DOCTEST_CHECK(contains(same.err, "first/model: the weights that this run starts from"));
     const Json options = read_json(folder / "same/config.resolved.json")["options"];
     DOCTEST_CHECK(options["--model"]["sha256"].get<std::string>().size() == 64);
@@ -330,17 +278,13 @@ DOCTEST_TEST_CASE("pretrain: --model goes on with a model's weights, in longer c
                         .code == 0);
     DOCTEST_CHECK(read_json(folder / "longer/model/config.json")["rope_scaling"]["factor"] == 2);
     const ProgramResult wider = from_first("wider", {"--config", config_with({{"intermediate_size", 256}})});
-    DOCTEST_CHECK(wider.code == 2);
-    DOCTEST_CHECK(
-        contains(wider.err, "--config: intermediate_size is 256, but the weights of --model are for 512"));
+    check_said(wider, 2, "--config: intermediate_size is 256, but the weights of --model are for 512");
     const ProgramResult yarn =
         from_first("yarn", {"--config", config_with({{"rope_scaling", {{"rope_type", "yarn"}}}})});
-    DOCTEST_CHECK(yarn.code == 3);
-    DOCTEST_CHECK(contains(yarn.err, "key 'rope_type' must be default, linear or ntk, not \"yarn\""));
+    check_said(yarn, 3, "key 'rope_type' must be default, linear or ntk, not \"yarn\"");
     const ProgramResult other =
-        from_first("other", {"--tokenizer", test_data("tokenizer/hf/gena_like.json").string()});
-    DOCTEST_CHECK(other.code == 2);
-    DOCTEST_CHECK(contains(other.err, "the tokenizer is not that of --model"));
+        from_first("other", {"--tokenizer", test_data("tokenizer/hf/gena_like.json")});
+    check_said(other, 2, "the tokenizer is not that of --model");
     for (const char* run : {"wider", "yarn", "other"})
         DOCTEST_CHECK_FALSE(fs::exists(folder / run));
 }
@@ -348,19 +292,17 @@ DOCTEST_TEST_CASE("pretrain: --model goes on with a model's weights, in longer c
 DOCTEST_TEST_CASE("pretrain: token shards give the run that their documents give") {
     const TempDir folder;
     const std::string documents = documents_in(folder);
-    const std::string tokenizer = test_data("tokenizer/small.model").string();
+    const std::string tokenizer = test_data("tokenizer/small.model");
     DOCTEST_REQUIRE(run_program({"tokenize", "--documents", documents, "--tokenizer", tokenizer, "--output",
-                                 (folder / "corpus").string()})
+                                 folder / "corpus"})
                         .code == 0);
     DOCTEST_REQUIRE(run_program(pretrain(documents, folder / "documents")).code == 0);
     std::vector<std::string> arguments = pretrain(documents, folder / "shards");
     const auto at = std::find(arguments.begin(), arguments.end(), "--documents");
     arguments.erase(at, at + 4);  // and --tokenizer
-    arguments.insert(arguments.end(), {"--documents", (folder / "corpus").string(), "--evaluate-documents",
-                                       (folder / "corpus").string()});
-    const ProgramResult result = run_program(arguments);
-    DOCTEST_INFO(result.err);
-    DOCTEST_REQUIRE(result.code == 0);
+    arguments.insert(arguments.end(),
+                     {"--documents", folder / "corpus", "--evaluate-documents", folder / "corpus"});
+    const ProgramResult result = succeeded(run_program(arguments));
     DOCTEST_CHECK(contains(result.err, "eval_bits_per_character"));
     const auto weights = [](const fs::path& run) {
         return testing::read_file(run / "model/model.safetensors");
@@ -368,54 +310,33 @@ DOCTEST_TEST_CASE("pretrain: token shards give the run that their documents give
     DOCTEST_CHECK(weights(folder / "shards") == weights(folder / "documents"));
     const auto report = [&](const std::string& input) {
         const std::string output = input + ".json";
-        const ProgramResult scored =
-            run_program({"evaluate-mlm", "--model", (folder / "shards").string(), "--documents", input,
-                         "--device", "cpu", "--threads", "1", "--output", output});
-        DOCTEST_INFO(scored.err);
-        DOCTEST_REQUIRE(scored.code == 0);
+        succeeded(run_program({"evaluate-mlm", "--model", folder / "shards", "--documents", input, "--device",
+                               "cpu", "--threads", "1", "--output", output}));
         return testing::read_file(output);
     };
     DOCTEST_CHECK(report((folder / "corpus").string()) == report(documents));
-    const ProgramResult neither =
-        run_program({"evaluate-mlm", "--model", (folder / "shards").string(), "--output", "-"});
-    DOCTEST_CHECK(neither.code == 2);
-    DOCTEST_CHECK(contains(neither.err, "--documents is needed"));
+    check_said(run_program({"evaluate-mlm", "--model", folder / "shards", "--output", "-"}), 2,
+               "--documents is needed");
 }
 
 DOCTEST_TEST_CASE("pretrain: without --config a CPU trains tiny-modern, ten times the corpus") {
     const TempDir folder;
     const ProgramResult plan =
-        run_program({"pretrain", "--documents", documents_in(folder), "--tokenizer",
-                     test_data("tokenizer/small.model").string(), "--device", "cpu", "--dry-run"});
-    DOCTEST_INFO(plan.err);
-    DOCTEST_REQUIRE(plan.code == 0);
+        succeeded(run_program({"pretrain", "--documents", documents_in(folder), "--tokenizer",
+                               test_data("tokenizer/small.model"), "--device", "cpu", "--dry-run"}));
     DOCTEST_CHECK(contains(plan.err, "--config tiny-modern"));
     DOCTEST_CHECK(contains(plan.out, "steps of 8 sequences of 512 tokens: the corpus 10."));
 }
 
 DOCTEST_TEST_CASE("pretrain: a run of more than three days on a CPU is started only where it is asked for") {
     const TempDir folder;
-    std::vector<std::string> run{"pretrain",
-                                 "--documents",
-                                 documents_in(folder),
-                                 "--tokenizer",
-                                 test_data("tokenizer/small.model").string(),
-                                 "--config",
-                                 "tiny",
-                                 "--steps",
-                                 "1000000000",
-                                 "--device",
-                                 "cpu",
-                                 "--output",
-                                 (folder / "run").string()};
-    const ProgramResult refused = run_program(run);
-    DOCTEST_CHECK(refused.code == 2);
-    DOCTEST_CHECK(contains(refused.err, "days on this CPU: choose a smaller --config"));
+    auto run = joined(words_of("pretrain --config tiny --steps 1000000000 --device cpu"),
+                      {"--documents", documents_in(folder), "--tokenizer", test_data("tokenizer/small.model"),
+                       "--output", folder / "run"});
+    check_said(run_program(run), 2, "days on this CPU: choose a smaller --config");
     DOCTEST_CHECK_FALSE(fs::exists(folder / "run/checkpoints"));
     run.insert(run.end(), {"--max-hours", "0.0001"});
-    const ProgramResult limited = run_program(run);
-    DOCTEST_CHECK(limited.code == 75);
-    DOCTEST_CHECK(contains(limited.err, "projected time: "));
+    check_said(run_program(run), 75, "projected time: ");
 }
 
 DOCTEST_TEST_CASE(
@@ -434,17 +355,13 @@ DOCTEST_TEST_CASE(
     const ProgramResult stopped =
         run_program(run("long", "4000", "2"), "",
                     {.signal = SIGTERM, .once_said = "projected time", .milliseconds = 3000});
-    DOCTEST_INFO(stopped.err);
-    DOCTEST_CHECK(stopped.code == 143);
-    DOCTEST_CHECK(contains(stopped.err, "the same signal again ends at once"));
+    check_said(stopped, 143, "the same signal again ends at once");
     DOCTEST_CHECK(contains(stopped.err, "stopped within the first step; the same command starts afresh"));
     DOCTEST_CHECK(std::chrono::steady_clock::now() - start < std::chrono::seconds(60));
     DOCTEST_CHECK_FALSE(fs::exists(folder / "long/checkpoints"));
     const ProgramResult cut = run_program(
         run("cut", "200", "4"), "", {.signal = SIGINT, .once_said = "step 1: eval_loss", .milliseconds = 10});
-    DOCTEST_INFO(cut.err);
-    DOCTEST_CHECK(cut.code == 130);
-    DOCTEST_CHECK(contains(cut.err, "written; the same command goes on from it"));
+    check_said(cut, 130, "written; the same command goes on from it");
     DOCTEST_REQUIRE(run_program(run("cut", "200", "4")).code == 0);
     DOCTEST_REQUIRE(run_program(run("whole", "200", "4")).code == 0);
     DOCTEST_CHECK(testing::read_file(folder / "cut/model/model.safetensors") ==
@@ -453,8 +370,8 @@ DOCTEST_TEST_CASE(
 
 DOCTEST_TEST_CASE("pretrain: --dry-run says what to expect and leaves nothing behind") {
     const TempDir folder;
-    const ProgramResult result = run_program(pretrain(documents_in(folder), folder / "run", {"--dry-run"}));
-    DOCTEST_CHECK(result.code == 0);
+    const ProgramResult result =
+        succeeded(run_program(pretrain(documents_in(folder), folder / "run", {"--dry-run"})));
     for (const char* word :
          {"parameters", "operations a token", "memory, counted", "the corpus", "time, projected"})
         DOCTEST_CHECK(contains(result.out, word));
@@ -468,61 +385,31 @@ DOCTEST_TEST_CASE("pretrain: options from a YAML file, the command line goes bef
         "documents: " + documents_in(folder) + "\ntokenizer: " + test_data("tokenizer/small.model").string() +
             "\nconfig: tiny\nsteps: 7  # the paper has more\nbatch-size: 2\n--sequence-length: 64\n"
             "nsp: false\nforce: false\ndevice: cpu\n");
-    const std::string file = (folder / "run.yaml").string();
-    const ProgramResult result =
-        run_program({"pretrain", "--options", file, "--steps", "1", "--output", (folder / "run").string()});
-    DOCTEST_INFO(result.err);
-    DOCTEST_REQUIRE(result.code == 0);
+    const std::string file = folder / "run.yaml";
+    succeeded(run_program({"pretrain", "--options", file, "--steps", "1", "--output", folder / "run"}));
     const Json options = read_json(folder / "run/config.resolved.json")["options"];
     DOCTEST_CHECK(options["--steps"] == 1);
     DOCTEST_CHECK(options["--nsp"] == "off");
     testing::write_file(folder / "bad.json", "{\"steps\": {\"a\": 1}}");
-    const ProgramResult bad = run_program({"pretrain", "--options", (folder / "bad.json").string()});
-    DOCTEST_CHECK(bad.code == 3);
-    DOCTEST_CHECK(
-        contains(bad.err, "bad.json:1: the value of '--steps' is neither a value nor a list of values"));
+    check_said(run_program({"pretrain", "--options", folder / "bad.json"}), 3,
+               "bad.json:1: the value of '--steps' is neither a value nor a list of values");
     testing::write_file(folder / "unknown.json", "{\"stepz\": 1}");
-    const ProgramResult unknown = run_program({"pretrain", "--options", (folder / "unknown.json").string(),
-                                               "--output", (folder / "other").string()});
-    DOCTEST_CHECK(unknown.code == 2);
-    DOCTEST_CHECK(contains(unknown.err, "--stepz"));
+    check_said(run_program({"pretrain", "--options", folder / "unknown.json", "--output", folder / "other"}),
+               2, "--stepz");
     testing::write_file(folder / "misfit.yaml", "config: false\n");
-    const ProgramResult misfit = run_program({"pretrain", "--options", (folder / "misfit.yaml").string(),
-                                              "--steps", "true", "--output", (folder / "other").string()});
-    DOCTEST_CHECK(misfit.code == 2);
-    DOCTEST_CHECK(contains(misfit.err, "--steps"));
+    check_said(run_program({"pretrain", "--options", folder / "misfit.yaml", "--steps", "true", "--output",
+                            folder / "other"}),
+               2, "--steps");
 }
 
 DOCTEST_TEST_CASE("pretrain: documents are drawn from a genome where none are given") {
     const TempDir folder;
-    const std::vector<std::string> arguments{"pretrain",
-                                             "--reference",
-                                             test_data("genome/multi.fa").string(),
-                                             "--tokenizer",
-                                             test_data("tokenizer/small.model").string(),
-                                             "--config",
-                                             "tiny",
-                                             "--steps",
-                                             "1",
-                                             "--batch-size",
-                                             "2",
-                                             "--sequence-length",
-                                             "64",
-                                             "--device",
-                                             "cpu",
-                                             "--passes",
-                                             "2",
-                                             "--sentence-length",
-                                             "100:200",
-                                             "--sentences",
-                                             "2:4",
-                                             "--start-offset",
-                                             "0:10",
-                                             "--output",
-                                             (folder / "run").string()};
-    const ProgramResult result = run_program(arguments);
-    DOCTEST_INFO(result.err);
-    DOCTEST_CHECK(result.code == 0);
+    const auto arguments =
+        joined(words_of("pretrain --config tiny --steps 1 --batch-size 2 --sequence-length 64 --device cpu "
+                        "--passes 2 --sentence-length 100:200 --sentences 2:4 --start-offset 0:10"),
+               {"--reference", test_data("genome/multi.fa"), "--tokenizer",
+                test_data("tokenizer/small.model"), "--output", folder / "run"});
+    succeeded(run_program(arguments));
     const Json options = read_json(folder / "run/config.resolved.json")["options"];
     DOCTEST_CHECK(options["--passes"] == 2);
     DOCTEST_CHECK(options["--sentences"] == "2:4");
@@ -530,20 +417,14 @@ DOCTEST_TEST_CASE("pretrain: documents are drawn from a genome where none are gi
     std::vector<std::string> held_out = arguments;
     held_out.back() = (folder / "held_out").string();
     held_out.insert(held_out.end(), {"--hold-out", "none:1-100"});
-    const ProgramResult none = run_program(held_out);
-    DOCTEST_CHECK(none.code == 2);
-    DOCTEST_CHECK(contains(none.err, "--hold-out 'none:1-100' is neither a contig or region"));
+    check_said(run_program(held_out), 2, "--hold-out 'none:1-100' is neither a contig or region");
     held_out.back() = "1";
-    const ProgramResult with = run_program(held_out);
-    DOCTEST_INFO(with.err);
-    DOCTEST_CHECK(with.code == 0);
+    const ProgramResult with = succeeded(run_program(held_out));
     DOCTEST_CHECK(contains(with.err, "step 1: eval_loss"));
     std::vector<std::string> together = held_out;
     *std::find(together.begin(), together.end(), (folder / "held_out").string()) = (folder / "two").string();
     together.insert(together.end(), {"--processes", "2"});
-    const ProgramResult two = run_program(together);
-    DOCTEST_INFO(two.err);
-    DOCTEST_REQUIRE(two.code == 0);
+    const ProgramResult two = succeeded(run_program(together));
     const std::vector<double> one_process = losses_of(folder / "held_out"),
                               two_processes = losses_of(folder / "two");
     DOCTEST_REQUIRE(two_processes.size() == 1);
@@ -552,14 +433,14 @@ DOCTEST_TEST_CASE("pretrain: documents are drawn from a genome where none are gi
 
 DOCTEST_TEST_CASE("pretrain: what is wrong is one sentence and its exit code, and no run is left behind") {
     const TempDir folder;
-    const std::string documents = documents_in(folder), run = (folder / "run").string();
+    const std::string documents = documents_in(folder), run = folder / "run";
     const auto error_of = [&](const std::vector<std::string>& arguments, int code) {
         const ProgramResult result = run_program(arguments);
         DOCTEST_CHECK(result.code == code);
         DOCTEST_CHECK_FALSE(fs::exists(run));
         return result.err;
     };
-    const std::string none = (folder / "none.txt").string();
+    const std::string none = folder / "none.txt";
     DOCTEST_CHECK(error_of(pretrain(none, run), 3) == "bigbird-dna: error: " + none + ": no such file\n");
     DOCTEST_CHECK(contains(error_of(pretrain(documents, run, {"--sequence-length", "5000"}), 2),
                            "--sequence-length 5000 is longer than the 4096 positions of the network"));
@@ -568,19 +449,15 @@ DOCTEST_TEST_CASE("pretrain: what is wrong is one sentence and its exit code, an
     testing::write_file(folder / "one.txt", "ACGTACGTACGTACGTACGTACGT\n");
     DOCTEST_CHECK(contains(error_of(pretrain((folder / "one.txt").string(), run), 3), "next-sentence"));
     DOCTEST_CHECK(contains(
-        error_of({"pretrain", "--tokenizer", test_data("tokenizer/small.model").string(), "--output", run},
-                 2),
+        error_of({"pretrain", "--tokenizer", test_data("tokenizer/small.model"), "--output", run}, 2),
         "--documents is needed, or --reference FASTA to draw documents from"));
 }
 
 DOCTEST_TEST_CASE("evaluate-mlm: what is no model is said") {
     const TempDir folder;
     const std::string documents = documents_in(folder);
-    const ProgramResult result =
-        run_program({"evaluate-mlm", "--model", folder.path().string(), "--documents", documents, "--output",
-                     (folder / "out.json").string()});
-    DOCTEST_CHECK(result.code == 3);
-    DOCTEST_CHECK(
-        contains(result.err, "is no model folder: it holds no config.json, model/ or checkpoints/"));
+    check_said(run_program({"evaluate-mlm", "--model", folder.path().string(), "--documents", documents,
+                            "--output", folder / "out.json"}),
+               3, "is no model folder: it holds no config.json, model/ or checkpoints/");
     DOCTEST_CHECK_FALSE(fs::exists(folder / "out.json"));
 }

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "cli/run_program.hpp"
+#include "cli/checks.hpp"
 #include "support/temp_dir.hpp"
-#include "support/testing.hpp"
 
 #include "bigbird/core/formats/json_file.hpp"
 
@@ -17,33 +16,25 @@ DOCTEST_TEST_CASE("pretrain: --repeat-weight, and the share of repeats in the lo
     std::transform(dna.begin() + 5000, dna.begin() + 20'000, dna.begin() + 5000,
                    [](char c) { return static_cast<char>(c + 'a' - 'A'); });
     testing::write_file(folder / "g.fa", ">1\n" + dna + "\n");
-    const std::string genome = (folder / "g.fa").string(),
-                      tokenizer = test_data("tokenizer/small.model").string(),
-                      run = (folder / "run").string();
+    const std::string genome = folder / "g.fa", tokenizer = test_data("tokenizer/small.model"),
+                      run = folder / "run";
     const auto train = [&](const std::vector<std::string>& input, const std::string& output) {
-        std::vector<std::string> arguments{
-            "pretrain", "--tokenizer",  tokenizer, "--config",          "tiny", "--steps",
-            "2",        "--batch-size", "2",       "--sequence-length", "64",   "--device",
-            "cpu",      "--nsp",        "off",     "--repeat-weight",   "0.1",  "--output",
-            output};
-        arguments.insert(arguments.end(), input.begin(), input.end());
-        return run_program(arguments);
+        return run_program(joined({"pretrain", "--tokenizer", tokenizer, "--config", "tiny", "--steps", "2",
+                                   "--batch-size", "2", "--sequence-length", "64", "--device", "cpu", "--nsp",
+                                   "off", "--repeat-weight", "0.1", "--output", output},
+                                  input));
     };
     DOCTEST_REQUIRE(train({"--reference", genome}, run).code == 0);
     DOCTEST_CHECK(read_json(folder / "run/config.resolved.json")["options"]["--repeat-weight"] == 0.1);
     DOCTEST_CHECK(contains(testing::read_file(folder / "run/metrics.jsonl"), "repeat_bits_per_character"));
     testing::write_file(folder / "d.bed", "1\t0\t20000\t0\t0\t+\n1\t20000\t39000\t0\t1\t+\n");
-    const ProgramResult scored = run_program(
-        {"evaluate-mlm", "--model", run, "--documents", (folder / "d.bed").string(), "--reference", genome,
-         "--nsp", "off", "--device", "cpu", "--output", (folder / "mlm.json").string()});
-    DOCTEST_INFO(scored.err);
-    DOCTEST_REQUIRE(scored.code == 0);
+    const ProgramResult scored =
+        succeeded(run_program({"evaluate-mlm", "--model", run, "--documents", folder / "d.bed", "--reference",
+                               genome, "--nsp", "off", "--device", "cpu", "--output", folder / "mlm.json"}));
     const Json repeats = read_json(folder / "mlm.json")["repeats"];
     DOCTEST_CHECK(repeats["share_of_bases"].get<double>() == doctest::Approx(15.0 / 39).epsilon(0.2));
     DOCTEST_CHECK(repeats["share_of_loss"].get<double>() == doctest::Approx(15.0 / 39).epsilon(0.2));
     DOCTEST_CHECK(contains(scored.err + scored.out, "repeats (lower case): "));
-    const ProgramResult upper =
-        train({"--documents", test_data("tokenizer/sentences.txt").string()}, (folder / "none").string());
-    DOCTEST_CHECK(upper.code == 2);
-    DOCTEST_CHECK(contains(upper.err, "--repeat-weight needs repeats in lower case"));
+    check_said(train({"--documents", test_data("tokenizer/sentences.txt")}, (folder / "none").string()), 2,
+               "--repeat-weight needs repeats in lower case");
 }

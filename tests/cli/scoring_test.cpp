@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // finetune-* and predict-* as programs: exit code, standard output, the error's sentence, and no output left
 // behind.
-#include "cli/run_program.hpp"
+#include "cli/checks.hpp"
 #include "support/temp_dir.hpp"
-#include "support/testing.hpp"
 #include "task_models/tiny_task.hpp"
 
 #include <algorithm>
@@ -25,17 +24,9 @@ public:
     std::string operator/(const std::string& name) const { return (folder_ / name).string(); }
     ProgramResult predict(const std::string& bed, const std::vector<std::string>& more = {},
                           const std::string& input = {}) const {
-        std::vector<std::string> words{"predict-chromatin",
-                                       "--model",
-                                       folder_ / "model",
-                                       "--reference",
-                                       folder_ / "genome.fa",
-                                       "--regions",
-                                       bed,
-                                       "--device",
-                                       "cpu",
-                                       "--threads",
-                                       "1"};
+        auto words =
+            joined(words_of("predict-chromatin --device cpu --threads 1"),
+                   {"--model", folder_ / "model", "--reference", folder_ / "genome.fa", "--regions", bed});
         if (std::find(more.begin(), more.end(), "--output") == more.end())
             words.insert(words.end(), {"--output", folder_ / "scores.tsv"});
         words.insert(words.end(), more.begin(), more.end());
@@ -62,15 +53,13 @@ std::int64_t lines_without_comments(const std::string& text) {
 DOCTEST_TEST_CASE("scoring: predict-chromatin reads standard input and writes standard output") {
     const Fixture fixture;
     const auto result =
-        fixture.predict("-", {"--output", "-", "--quiet"}, "c\t100\t200\ta\nc\t1500\t1501\tb\n");
-    DOCTEST_CHECK(result.code == 0);
+        succeeded(fixture.predict("-", {"--output", "-", "--quiet"}, "c\t100\t200\ta\nc\t1500\t1501\tb\n"));
     DOCTEST_CHECK(result.err.empty());
     DOCTEST_CHECK(contains(result.out,
                            "\n#chrom\tstart\tend\tname\tscore\tstrand\tstatus\tn_fraction\tlabel0\tlabel1\n"
                            "c\t100\t200\ta\t.\t.\tok\t0\t0."));
     DOCTEST_CHECK(lines_without_comments(result.out) == 3);
-    const auto file = fixture.predict(fixture / "rows.bed");
-    DOCTEST_CHECK(file.code == 0);
+    const auto file = succeeded(fixture.predict(fixture / "rows.bed"));
     DOCTEST_CHECK(file.out.empty());
     DOCTEST_CHECK(read_file(fixture / "scores.tsv") == result.out);
 }
@@ -78,8 +67,7 @@ DOCTEST_TEST_CASE("scoring: predict-chromatin reads standard input and writes st
 DOCTEST_TEST_CASE("scoring: an empty BED is no error") {
     const Fixture fixture;
     write_file(fixture / "empty.bed", "");
-    const auto result = fixture.predict(fixture / "empty.bed");
-    DOCTEST_CHECK(result.code == 0);
+    const auto result = succeeded(fixture.predict(fixture / "empty.bed"));
     DOCTEST_CHECK(contains(result.err, "empty.bed"));
     DOCTEST_CHECK(lines_without_comments(read_file(fixture / "scores.tsv")) == 1);
 }
@@ -89,10 +77,8 @@ DOCTEST_TEST_CASE("scoring: rows that do not lie on the reference end it, with f
     const auto check = [&](const std::string& bed, const std::string& place) {
         write_file(fixture / "bad.bed", bed);
         const auto result = fixture.predict(fixture / "bad.bed");
-        DOCTEST_CAPTURE(result.err);
-        DOCTEST_CHECK(result.code == 3);
         DOCTEST_CHECK(result.out.empty());
-        DOCTEST_CHECK(contains(result.err, "bigbird-dna: error: " + (fixture / "bad.bed") + place));
+        check_said(result, 3, "bigbird-dna: error: " + (fixture / "bad.bed") + place);
         DOCTEST_CHECK_FALSE(fixture.has("scores.tsv"));
     };
     check("c\t1\t2\nd\t1\t2\n", ":2: ");
@@ -100,23 +86,20 @@ DOCTEST_TEST_CASE("scoring: rows that do not lie on the reference end it, with f
     check("c\t2\t1\n", ":1: ");
     check("c\tx\t1\n", ":1: ");
     write_file(fixture / "bad.bed", "d\t1\t2\nc\t1999\t2001\nc\t1\t2\n");
-    const auto result = fixture.predict(fixture / "bad.bed", {"--skip-invalid", "--output", "-", "--quiet"});
-    DOCTEST_CHECK(result.code == 0);
+    const auto result =
+        succeeded(fixture.predict(fixture / "bad.bed", {"--skip-invalid", "--output", "-", "--quiet"}));
     DOCTEST_CHECK(contains(result.out, "d\t1\t2\t.\t.\t.\tno_contig\tNA\tNA\tNA\n"));
     DOCTEST_CHECK(contains(result.out, "c\t1999\t2001\t.\t.\t.\tbad_interval\tNA\tNA\tNA\n"));
 }
 
 DOCTEST_TEST_CASE("scoring: inputs that are missing or damaged") {
     const Fixture fixture;
-    const auto absent = fixture.predict(fixture / "absent.bed");
-    DOCTEST_CHECK(absent.code == 3);
-    DOCTEST_CHECK(absent.err == "bigbird-dna: error: " + (fixture / "absent.bed") + ": no such file\n");
+    check_error(fixture.predict(fixture / "absent.bed"), 3, (fixture / "absent.bed") + ": no such file");
 
     const std::string weights = read_file(fixture / "model/model.safetensors");
     write_file(fixture / "model/model.safetensors", weights.substr(0, weights.size() / 2));
-    const auto cut = fixture.predict(fixture / "rows.bed");
-    DOCTEST_CHECK(cut.code == 3);
-    DOCTEST_CHECK(contains(cut.err, "bigbird-dna: error: " + (fixture / "model/model.safetensors") + ": "));
+    check_said(fixture.predict(fixture / "rows.bed"), 3,
+               "bigbird-dna: error: " + (fixture / "model/model.safetensors") + ": ");
     write_file(fixture / "model/model.safetensors", weights);
 
     // a model for one vocabulary with the tokenizer of another
@@ -125,82 +108,53 @@ DOCTEST_TEST_CASE("scoring: inputs that are missing or damaged") {
     DOCTEST_REQUIRE(contains(config, size));
     config.replace(config.find(size), size.size(), "\"vocab_size\": 300");
     write_file(fixture / "model/config.json", config);
-    const auto unfit = fixture.predict(fixture / "rows.bed");
-    DOCTEST_CHECK(unfit.code == 3);
-    DOCTEST_CHECK(contains(unfit.err, "tokenizer"));
+    check_said(fixture.predict(fixture / "rows.bed"), 3, "tokenizer");
     DOCTEST_CHECK_FALSE(fixture.has("scores.tsv"));
 }
 
 DOCTEST_TEST_CASE("scoring: outputs that are refused") {
     const Fixture fixture;
     write_file(fixture / "scores.tsv", "mine\n");
-    const auto exists = fixture.predict(fixture / "rows.bed");
-    DOCTEST_CHECK(exists.code == 2);
-    DOCTEST_CHECK(exists.err == "bigbird-dna: error: " + (fixture / "scores.tsv") +
-                                    ": exists already; give another --output, or --force to replace it\n");
+    check_error(
+        fixture.predict(fixture / "rows.bed"), 2,
+        (fixture / "scores.tsv") + ": exists already; give another --output, or --force to replace it");
     DOCTEST_CHECK(read_file(fixture / "scores.tsv") == "mine\n");
-    const auto wrong = fixture.predict(fixture / "rows.bed", {"--output", fixture / "scores.parquet"});
-    DOCTEST_CHECK(wrong.code == 2);
-    DOCTEST_CHECK(
-        contains(wrong.err, "scores.parquet: the ending tells the format of scores: .tsv, .tsv.gz"));
+    check_said(fixture.predict(fixture / "rows.bed", {"--output", fixture / "scores.parquet"}), 2,
+               "scores.parquet: the ending tells the format of scores: .tsv, .tsv.gz");
     write_file(fixture / "file", "");
-    const auto folder = fixture.predict(fixture / "rows.bed", {"--output", fixture / "file/scores.tsv"});
-    DOCTEST_CHECK(folder.code == 2);
-    DOCTEST_CHECK(contains(folder.err, "cannot be made"));
+    check_said(fixture.predict(fixture / "rows.bed", {"--output", fixture / "file/scores.tsv"}), 2,
+               "cannot be made");
 }
 
 DOCTEST_TEST_CASE("scoring: wrong command lines") {
     const Fixture fixture;
-    const auto nothing = run_program({"predict-chromatin", "--model", fixture / "model", "--output", "-"});
-    DOCTEST_CHECK(nothing.code == 2);
-    DOCTEST_CHECK(nothing.err ==
-                  "bigbird-dna: error: --regions with --reference, --sequences or --examples is needed\n");
-    const auto half =
-        run_program({"predict-promoter", "--model", "m", "--regions", "x.bed", "--output", "-"});
-    DOCTEST_CHECK(half.code == 2);
-    DOCTEST_CHECK(contains(half.err, "--reference"));
-    const auto task =
-        run_program({"predict-promoter", "--model", fixture / "model", "--regions", fixture / "rows.bed",
-                     "--reference", fixture / "genome.fa", "--output", "-"});
-    DOCTEST_CHECK(task.code == 3);
-    DOCTEST_CHECK(contains(task.err, "is a chromatin model; use predict-chromatin"));
+    check_error(run_program({"predict-chromatin", "--model", fixture / "model", "--output", "-"}), 2,
+                "--regions with --reference, --sequences or --examples is needed");
+    check_said(run_program({"predict-promoter", "--model", "m", "--regions", "x.bed", "--output", "-"}), 2,
+               "--reference");
+    check_said(run_program({"predict-promoter", "--model", fixture / "model", "--regions",
+                            fixture / "rows.bed", "--reference", fixture / "genome.fa", "--output", "-"}),
+               3, "is a chromatin model; use predict-chromatin");
 }
 
 DOCTEST_TEST_CASE("scoring: finetune-chromatin makes a model that predict-chromatin takes") {
     const Fixture fixture;
     write_tiny_pretrained(fixture / "pretrained", 1);
     write_motif_examples(fixture / "examples", 60, 3);
-    const std::vector<std::string> words{"finetune-chromatin",
-                                         "--examples",
-                                         fixture / "examples",
-                                         "--model",
-                                         fixture / "pretrained",
-                                         "--output",
-                                         fixture / "run",
-                                         "--steps",
-                                         "3",
-                                         "--batch-size",
-                                         "8",
-                                         "--device",
-                                         "cpu",
-                                         "--threads",
-                                         "1"};
-    const auto first = run_program(words);
-    DOCTEST_CAPTURE(first.err);
-    DOCTEST_CHECK(first.code == 0);
+    const auto words = joined(
+        words_of("finetune-chromatin --steps 3 --batch-size 8 --device cpu --threads 1"),
+        {"--examples", fixture / "examples", "--model", fixture / "pretrained", "--output", fixture / "run"});
+    const auto first = succeeded(run_program(words));
     DOCTEST_CHECK(first.out.empty());
-    const auto again = run_program(words);
-    DOCTEST_CHECK(again.code == 0);
+    const auto again = succeeded(run_program(words));
     DOCTEST_CHECK(contains(again.err, "this run is finished already"));
-    const auto scores = run_program({"predict-chromatin", "--model", fixture / "run", "--examples",
-                                     fixture / "examples", "--split", "test", "--output", "-", "--quiet"});
-    DOCTEST_CHECK(scores.code == 0);
+    const auto scores =
+        succeeded(run_program({"predict-chromatin", "--model", fixture / "run", "--examples",
+                               fixture / "examples", "--split", "test", "--output", "-", "--quiet"}));
     DOCTEST_CHECK(lines_without_comments(scores.out) == 16);
-    const auto wrong = run_program({"finetune-promoter", "--examples", fixture / "examples", "--model",
-                                    fixture / "pretrained", "--output", fixture / "other"});
-    DOCTEST_CHECK(wrong.code == 3);
-    DOCTEST_CHECK(wrong.err == "bigbird-dna: error: " + (fixture / "examples") +
-                                   ": holds chromatin examples; use finetune-chromatin\n");
+    check_error(run_program({"finetune-promoter", "--examples", fixture / "examples", "--model",
+                             fixture / "pretrained", "--output", fixture / "other"}),
+                3, (fixture / "examples") + ": holds chromatin examples; use finetune-chromatin");
     DOCTEST_CHECK_FALSE(fixture.has("other"));
 }
 
@@ -220,24 +174,20 @@ DOCTEST_TEST_CASE("scoring: all formats at once, and none where the input is wro
                                          "s.h5",     "s.long.tsv", "label1/label1.bw", "one.bedgraph"};
     for (const std::string& file : files)
         DOCTEST_CHECK_FALSE(fixture.has(file));
-    const auto result = fixture.predict(fixture / "rows.bed", outputs);
-    DOCTEST_CAPTURE(result.err);
-    DOCTEST_CHECK(result.code == 0);
+    succeeded(fixture.predict(fixture / "rows.bed", outputs));
     for (const std::string& file : files) {
         DOCTEST_CAPTURE(file);
         DOCTEST_CHECK(fixture.has(file));
     }
-    const auto refused = fixture.predict(fixture / "rows.bed", {"--output", fixture / "t.long.tsv"});
-    DOCTEST_CHECK(refused.code == 2);
-    DOCTEST_CHECK(contains(refused.err, "t.long.tsv: a .long.tsv needs --min-score"));
+    check_said(fixture.predict(fixture / "rows.bed", {"--output", fixture / "t.long.tsv"}), 2,
+               "t.long.tsv: a .long.tsv needs --min-score");
 }
 
 DOCTEST_TEST_CASE("scoring: entries of no base, of one, longer than the window and overlapping are scored") {
     const Fixture fixture;
-    const auto result =
+    const auto result = succeeded(
         fixture.predict("-", {"--output", "-", "--quiet"},
-                        "c\t1500\t1500\nc\t1499\t1500\nc\t0\t2000\nc\t10\t20\nc\t10\t900\nc\t1999\t2000\n");
-    DOCTEST_CHECK(result.code == 0);
+                        "c\t1500\t1500\nc\t1499\t1500\nc\t0\t2000\nc\t10\t20\nc\t10\t900\nc\t1999\t2000\n"));
     DOCTEST_CHECK(lines_without_comments(result.out) == 7);
     DOCTEST_CHECK(!contains(result.out, "NA"));
     DOCTEST_CHECK(contains(result.out, "c\t10\t20\t.\t.\t.\tpadded"));
@@ -247,10 +197,8 @@ DOCTEST_TEST_CASE("scoring: entries of no base, of one, longer than the window a
     DOCTEST_CHECK(pool.code == 2);
     DOCTEST_CHECK(contains(
         pool.err, "--pool mean needs tiles for a model that scores one window per row: give --tile"));
-    const auto summits =
-        fixture.predict("-", {"--output", "-", "--tile", "500", "--anchor", "summit"}, "c\t0\t2000\n");
-    DOCTEST_CHECK(summits.code == 2);
-    DOCTEST_CHECK(contains(summits.err, "--anchor summit is of whole rows"));
+    check_said(fixture.predict("-", {"--output", "-", "--tile", "500", "--anchor", "summit"}, "c\t0\t2000\n"),
+               2, "--anchor summit is of whole rows");
 }
 
 DOCTEST_TEST_CASE("scoring: another build of the genome is said") {
@@ -260,9 +208,8 @@ DOCTEST_TEST_CASE("scoring: another build of the genome is said") {
     info.window = {-100, 100};
     info.contigs = {{"c", 2000}};
     write_tiny_task_model(fixture / "built", info, 2, 1);
-    const auto result =
+    const auto result = succeeded(
         run_program({"predict-chromatin", "--model", fixture / "built", "--reference", fixture / "other.fa",
-                     "--regions", fixture / "rows.bed", "--device", "cpu", "--output", "-"});
-    DOCTEST_CHECK(result.code == 0);
+                     "--regions", fixture / "rows.bed", "--device", "cpu", "--output", "-"}));
     DOCTEST_CHECK(contains(result.err, "contig c has 2500 bases in --reference, but 2000"));
 }

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Labelled sequences as a shell sees them: build-sequences, finetune, predict, evaluate.
-#include "cli/run_program.hpp"
+#include "cli/checks.hpp"
 #include "support/temp_dir.hpp"
-#include "support/testing.hpp"
 #include "task_models/tiny_task.hpp"
 
 #include "bigbird/core/formats/json_file.hpp"
@@ -41,12 +40,10 @@ struct WindowModel {
     }
     /// The table of scores.
     ProgramResult predict(const std::vector<std::string>& more, const std::string& input = {}) const {
-        std::vector<std::string> words{"predict",   "--model", (folder / "model").string(),
-                                       "--device",  "cpu",     "--quiet",
-                                       "--threads", "1",       "--output",
-                                       "-"};
-        words.insert(words.end(), more.begin(), more.end());
-        return run_program(words, input);
+        return run_program(joined({"predict", "--model", folder / "model", "--device", "cpu", "--quiet",
+                                   "--threads", "1", "--output", "-"},
+                                  more),
+                           input);
     }
 };
 
@@ -63,11 +60,9 @@ DOCTEST_TEST_CASE("sequences: a sequence that is a region's window has its score
         table += sequence + "," + id + "\n";
     }
     write_file(model.folder / "rows.bed", bed);
-    const auto regions = model.predict({"--reference", (model.folder / "genome.fa").string(), "--regions",
-                                        (model.folder / "rows.bed").string()});
-    const auto records = model.predict({"--sequences", "-"}, fasta);
-    DOCTEST_CAPTURE(records.err);
-    DOCTEST_REQUIRE(records.code == 0);
+    const auto regions =
+        model.predict({"--reference", model.folder / "genome.fa", "--regions", model.folder / "rows.bed"});
+    const auto records = succeeded(model.predict({"--sequences", "-"}, fasta));
     DOCTEST_CHECK(
         contains(records.out, "\n#id\tlength\tstatus\tn_fraction\tlabel0\tlabel1\nr0\t200\tok\t0\t0."));
     DOCTEST_CHECK(behind_columns(records.out, 4) == behind_columns(regions.out, 8));
@@ -80,13 +75,12 @@ DOCTEST_TEST_CASE("sequences: what bedtools getfasta cuts has the scores of the 
     for (int begin = 0; begin + 200 <= 2000; begin += 37)
         bed += "c\t" + std::to_string(begin) + "\t" + std::to_string(begin + 200) + "\n";
     write_file(model.folder / "rows.bed", bed);
-    const std::string genome = (model.folder / "genome.fa").string(),
-                      rows = (model.folder / "rows.bed").string(), cut = (model.folder / "cut.fa").string();
+    const std::string genome = model.folder / "genome.fa", rows = model.folder / "rows.bed",
+                      cut = model.folder / "cut.fa";
     DOCTEST_REQUIRE(
         std::system(("bedtools getfasta -fi " + genome + " -bed " + rows + " -fo " + cut).c_str()) == 0);
     const auto regions = model.predict({"--reference", genome, "--regions", rows});
-    const auto records = model.predict({"--sequences", cut});
-    DOCTEST_REQUIRE(records.code == 0);
+    const auto records = succeeded(model.predict({"--sequences", cut}));
     DOCTEST_CHECK(contains(records.out, "\nc:37-237\t200\tok\t0\t"));
     DOCTEST_CHECK(behind_columns(records.out, 4) == behind_columns(regions.out, 8));
 }
@@ -94,8 +88,8 @@ DOCTEST_TEST_CASE("sequences: what bedtools getfasta cuts has the scores of the 
 DOCTEST_TEST_CASE("sequences: longer ones are cut about their middle or refused, shorter ones padded") {
     const WindowModel model;
     const std::string middle = model.dna.substr(500, 200), longer = model.dna.substr(450, 300);
-    const auto result = model.predict({"--sequences", "-"}, middle + "\n" + longer + "\nACGTACGTAA\nNNNN\n");
-    DOCTEST_REQUIRE(result.code == 0);
+    const auto result =
+        succeeded(model.predict({"--sequences", "-"}, middle + "\n" + longer + "\nACGTACGTAA\nNNNN\n"));
     const std::string rest = behind_columns(result.out, 4);
     const std::size_t line = rest.find('\n') + 1;
     DOCTEST_CHECK(rest.substr(0, line) == rest.substr(line, line));
@@ -103,10 +97,8 @@ DOCTEST_TEST_CASE("sequences: longer ones are cut about their middle or refused,
     DOCTEST_CHECK(contains(result.out, "\n3\t10\tpadded\t0\t0."));
     DOCTEST_CHECK(contains(result.out, "\n4\t4\tall_n\t1\tNA\tNA\n"));
     DOCTEST_CHECK(contains(result.err, "1 sequences are longer than what the model reads"));
-    const auto refused = model.predict({"--sequences", "-", "--longer", "refuse"}, ">long\n" + longer + "\n");
-    DOCTEST_CHECK(refused.code == 3);
-    DOCTEST_CHECK(
-        contains(refused.err, "the sequence 'long' of 300 bases is longer than what the model reads"));
+    check_said(model.predict({"--sequences", "-", "--longer", "refuse"}, ">long\n" + longer + "\n"), 3,
+               "the sequence 'long' of 300 bases is longer than what the model reads");
     const auto protein = model.predict({"--sequences", "-"}, ">p\nMELLIF\n");
     DOCTEST_CHECK(contains(protein.err,
                            "5 of 6 letters stand for no nucleotide, the first 'E' in line 1: are "
@@ -119,17 +111,12 @@ DOCTEST_TEST_CASE("sequences: a bin model scores them as the whole contigs that 
     write_file(fasta, ">a\n" + random_dna(500, 3) + "\n>b\n" + random_dna(1000, 4) + "\n");
     write_file(folder / "r.bed", "a\t0\t500\nb\t0\t1000\n");
     const auto predict = [&](const std::vector<std::string>& more) {
-        std::vector<std::string> words{"predict", "--model",  test_data("models/chromatin-grch37").string(),
-                                       "--pool",  "max",      "--device",
-                                       "cpu",     "--quiet",  "--threads",
-                                       "1",       "--output", "-"};
-        words.insert(words.end(), more.begin(), more.end());
-        return run_program(words);
+        return run_program(joined({"predict", "--model", test_data("models/chromatin-grch37"), "--pool",
+                                   "max", "--device", "cpu", "--quiet", "--threads", "1", "--output", "-"},
+                                  more));
     };
-    const auto regions = predict({"--reference", fasta, "--regions", (folder / "r.bed").string()});
-    const auto records = predict({"--sequences", fasta});
-    DOCTEST_CAPTURE(records.err);
-    DOCTEST_REQUIRE(records.code == 0);
+    const auto regions = predict({"--reference", fasta, "--regions", folder / "r.bed"});
+    const auto records = succeeded(predict({"--sequences", fasta}));
     DOCTEST_CHECK(behind_columns(records.out, 4) == behind_columns(regions.out, 8));
     write_file(fasta, ">a\nACGT\n");
     DOCTEST_CHECK(
@@ -145,14 +132,9 @@ DOCTEST_TEST_CASE("sequences: a bin model scores them as the whole contigs that 
 
 DOCTEST_TEST_CASE("sequences: from a table to scores of classes, in parts and whole") {
     const TempDir folder;
-    const std::string table = test_data("sequences/promoters.csv.gz").string(), examples = folder / "e",
+    const std::string table = test_data("sequences/promoters.csv.gz"), examples = folder / "e",
                       model = folder / "run", scores = folder / "s.tsv";
-    const auto run = [](const std::vector<std::string>& words) {
-        const auto result = run_program(words);
-        DOCTEST_CAPTURE(result.err);
-        DOCTEST_REQUIRE(result.code == 0);
-        return result;
-    };
+    const auto run = [](const std::vector<std::string>& words) { return succeeded(run_program(words)); };
     run({"build-sequences", "--table", table, "--split-by", "similarity:0.6,0.2,0.2", "--output", examples});
     run({"finetune", "--examples", examples, "--architecture", "kmer-logistic", "--output", model});
     run({"predict", "--model", model, "--sequences", table, "--output", scores, "--output", folder / "s.csv",
@@ -183,54 +165,32 @@ DOCTEST_TEST_CASE("sequences: from a table to scores of classes, in parts and wh
     DOCTEST_CHECK(read_file(folder / "v.csv").starts_with("figure,of,value,low,high\naccuracy,all,"));
     DOCTEST_CHECK(contains(read_file(folder / "v.html"), "<h2>Confusion</h2>"));
     run({"evaluate", "--scores", folder / "test.tsv", "--examples", examples, "--model-card",
-         (folder / "run/model").string(), "--output", folder / "card.json"});
-    const auto other =
+         folder / "run/model", "--output", folder / "card.json"});
+    check_said(
         run_program({"evaluate", "--scores", folder / "test.tsv", "--examples", examples, "--model-card",
-                     test_data("models/chromatin-grch37"), "--output", folder / "none.json"});
-    DOCTEST_CHECK(other.code == 2);
-    DOCTEST_CHECK(contains(other.err, "test.tsv holds the scores of another model than "));
+                     test_data("models/chromatin-grch37"), "--output", folder / "none.json"}),
+        2, "test.tsv holds the scores of another model than ");
     const std::string card = read_file(folder / "run/model/README.md");
     DOCTEST_CHECK(contains(card, fmt::format("| MCC | {:.4g} |", figures["mcc"].get<double>())));
-    const auto track =
-        run_program({"predict", "--model", model, "--sequences", table, "--output", folder / "t.bw"});
-    DOCTEST_CHECK(track.code == 2);
-    DOCTEST_CHECK(contains(track.err, "a track needs scores of places; write .tsv, .npy or .h5"));
+    check_said(run_program({"predict", "--model", model, "--sequences", table, "--output", folder / "t.bw"}),
+               2, "a track needs scores of places; write .tsv, .npy or .h5");
 }
 
 DOCTEST_TEST_CASE("sequences: a network's finetune, predict and evaluate, stopped members kept") {
     const TempDir folder;
-    const std::string table = test_data("sequences/promoters.csv.gz").string(), examples = folder / "e",
+    const std::string table = test_data("sequences/promoters.csv.gz"), examples = folder / "e",
                       model = folder / "run";
-    const auto run = [](const std::vector<std::string>& words) {
-        const auto result = run_program(words);
-        DOCTEST_CAPTURE(result.err);
-        DOCTEST_REQUIRE(result.code == 0);
-        return result;
-    };
+    const auto run = [](const std::vector<std::string>& words) { return succeeded(run_program(words)); };
     run({"build-sequences", "--table", table, "--split-by", "similarity:0.6,0.2,0.2", "--output", examples});
-    const std::vector<std::string> finetune{"finetune-sequences",
-                                            "--examples",
-                                            examples,
-                                            "--strand",
-                                            "given",
-                                            "--members",
-                                            "2",
-                                            "--steps",
-                                            "30",
-                                            "--threads",
-                                            "2",
-                                            "--device",
-                                            "cpu",
-                                            "--output",
-                                            model};
+    const auto finetune =
+        joined(words_of("finetune-sequences --strand given --members 2 --steps 30 --threads 2 --device cpu"),
+               {"--examples", examples, "--output", model});
     const auto trained = run(finetune);
     DOCTEST_CHECK(contains(trained.err, "run/model: the model, the mean of 2 networks\n"));
     DOCTEST_CHECK(contains(run(finetune).err, "this run is finished already"));
     std::vector<std::string> other = finetune;
-    other[6] = "3";
-    const auto refused = run_program(other);
-    DOCTEST_CHECK(refused.code == 2);
-    DOCTEST_CHECK(contains(refused.err, "--members is 3, but this run was started with 2"));
+    other[4] = "3";
+    check_said(run_program(other), 2, "--members is 3, but this run was started with 2");
     run({"predict", "--model", model, "--examples", examples, "--split", "test", "--output",
          folder / "test.tsv"});
     run({"predict", "--model", model, "--sequences", table, "--output", folder / "all.tsv"});

@@ -1,15 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "cli/run_program.hpp"
+#include "cli/checks.hpp"
 #include "support/temp_dir.hpp"
-#include "support/testing.hpp"
 
 using namespace bigbird::testing;
 
 DOCTEST_TEST_CASE("show-attention: draws a config.json's pattern, figures aside") {
-    const ProgramResult result =
-        run_program({"show-attention", "--config", test_data("model/classifier/config.json").string(),
-                     "--length", "200"});
-    DOCTEST_CHECK(result.code == 0);
+    const ProgramResult result = succeeded(run_program(
+        {"show-attention", "--config", test_data("model/classifier/config.json"), "--length", "200"}));
     DOCTEST_CHECK(result.out.starts_with("#############\n4oo.........#\n4ooo........#\n"));
     DOCTEST_CHECK(result.err ==
                   "bigbird-dna: 13 blocks of 16 tokens: 79 block pairs, 97.2 keys a query, 0.0013 GFLOP a "
@@ -19,12 +16,10 @@ DOCTEST_TEST_CASE("show-attention: draws a config.json's pattern, figures aside"
 
 DOCTEST_TEST_CASE("show-attention: says that a Performer has no blocks") {
     const TempDir folder;
-    const std::string config = (folder / "config.json").string();
+    const std::string config = folder / "config.json";
     write_file(config, R"({"model_type": "bigbird_dna", "attention_type": "performer"})");
-    const ProgramResult result = run_program({"show-attention", "--config", config, "--length", "200"});
-    DOCTEST_CHECK(result.code == 3);
-    DOCTEST_CHECK(result.err == "bigbird-dna: error: " + config +
-                                    ": attention_type performer has no blocks to draw; give --pattern\n");
+    check_error(run_program({"show-attention", "--config", config, "--length", "200"}), 3,
+                config + ": attention_type performer has no blocks to draw; give --pattern");
 }
 
 DOCTEST_TEST_CASE("show-attention: draws every pattern by name, as SVG and PNG too") {
@@ -33,9 +28,8 @@ DOCTEST_TEST_CASE("show-attention: draws every pattern by name, as SVG and PNG t
                                    "random+window", "sliding", "dilated", "global+sliding"}) {
         DOCTEST_CAPTURE(name);
         const std::string file = (folder / (name + ".svg")).string();
-        const ProgramResult result =
-            run_program({"show-attention", "--pattern", name, "--length", "2048", "--output", file});
-        DOCTEST_CHECK(result.code == 0);
+        const ProgramResult result = succeeded(
+            run_program({"show-attention", "--pattern", name, "--length", "2048", "--output", file}));
         DOCTEST_CHECK(result.out.empty());
         const std::string svg = read_file(file);
         DOCTEST_CHECK(svg.starts_with("<svg "));
@@ -54,25 +48,18 @@ DOCTEST_TEST_CASE("show-attention: draws every pattern by name, as SVG and PNG t
 
 DOCTEST_TEST_CASE("show-attention: draws a Longformer's window of a layer and head, and its global tokens") {
     const TempDir folder;
-    const std::string config = (folder / "config.json").string();
+    const std::string config = folder / "config.json";
     write_file(config, R"({"model_type": "longformer", "num_hidden_layers": 2, "attention_window": [64, 256],
                            "num_global_tokens": 1})");
     const std::vector<std::string> narrow{"show-attention", "--config", config, "--length", "512"};
-    std::vector<std::string> wide = narrow;
-    wide.insert(wide.end(), {"--layer", "1"});
+    auto wide = joined(narrow, {"--layer", "1"});
     const ProgramResult first = run_program(narrow), second = run_program(wide);
     DOCTEST_CHECK(first.code == 0);
     DOCTEST_CHECK(second.code == 0);
     DOCTEST_CHECK(first.out != second.out);
     wide.back() = "2";
-    const ProgramResult beyond = run_program(wide);
-    DOCTEST_CHECK(beyond.code == 2);
-    DOCTEST_CHECK(beyond.err ==
-                  "bigbird-dna: error: --layer and --head begin at 0; the model has 2 layers of 12 heads\n");
+    check_error(run_program(wide), 2, "--layer and --head begin at 0; the model has 2 layers of 12 heads");
     write_file(config, R"({"model_type": "longformer", "attention_window": 255})");
-    const ProgramResult odd = run_program(narrow);
-    DOCTEST_CHECK(odd.code == 3);
-    DOCTEST_CHECK(odd.err ==
-                  "bigbird-dna: error: " + config +
-                      ": model configuration: attention_window must be even and at least 2, not 255\n");
+    check_error(run_program(narrow), 3,
+                config + ": model configuration: attention_window must be even and at least 2, not 255");
 }

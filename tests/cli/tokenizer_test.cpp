@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // train-tokenizer, encode and decode as a shell sees them: limits, interruptions, Hugging Face files,
 // offsets.
-#include "cli/run_program.hpp"
+#include "cli/checks.hpp"
 #include "support/temp_dir.hpp"
-#include "support/testing.hpp"
 
 #include "bigbird/core/rng.hpp"
 
@@ -43,13 +42,11 @@ DOCTEST_TEST_CASE("train-tokenizer: both engines write the same files, and say w
     const TempDir folder;
     const auto train = [&](const std::string& engine, const std::string& name) {
         const auto result =
-            run_program({"train-tokenizer", "--documents", test_data("tokenizer/sentences.txt"), "--output",
-                         folder / name, "--vocab-size", "600", "--engine", engine});
-        DOCTEST_CHECK(result.code == 0);
+            succeeded(run_program({"train-tokenizer", "--documents", test_data("tokenizer/sentences.txt"),
+                                   "--output", folder / name, "--vocab-size", "600", "--engine", engine}));
         return result.err;
     };
-    DOCTEST_CHECK(train("exact", "a.model").find("100000 bases, in about 0.1 GB of memory") !=
-                  std::string::npos);
+    DOCTEST_CHECK(contains(train("exact", "a.model"), "100000 bases, in about 0.1 GB of memory"));
     train("sentencepiece", "b.model");
     DOCTEST_CHECK(read_file(folder / "a.model") == read_file(folder / "b.model"));
     DOCTEST_CHECK(read_file(folder / "a.vocab") == read_file(folder / "b.vocab"));
@@ -59,23 +56,21 @@ DOCTEST_TEST_CASE("train-tokenizer: --max-memory trains on a seeded sample, and 
     const TempDir folder;
     write_file(folder / "d.txt", random_lines(2000, 700));
     const auto train = [&](const std::string& name, std::vector<std::string> more) {
-        std::vector<std::string> arguments{
-            "train-tokenizer", "--documents", folder / "d.txt", "--output", folder / name,
-            "--vocab-size",    "300",         "--max-memory",   "103MB"};
-        arguments.insert(arguments.end(), more.begin(), more.end());
-        const auto result = run_program(arguments);
-        DOCTEST_CHECK(result.code == 0);
-        DOCTEST_CHECK(result.err.find("2000 sentences do not fit into --max-memory: training on a seeded "
-                                      "sample of ") != std::string::npos);
+        const auto result =
+            succeeded(run_program(joined({"train-tokenizer", "--documents", folder / "d.txt", "--output",
+                                          folder / name, "--vocab-size", "300", "--max-memory", "103MB"},
+                                         more)));
+        DOCTEST_CHECK(contains(result.err,
+                               "2000 sentences do not fit into --max-memory: training on a seeded "
+                               "sample of "));
         return read_file(folder / name);
     };
     const std::string first = train("a.model", {"--threads", "1"});
     DOCTEST_CHECK(train("b.model", {"--threads", "3"}) == first);
     DOCTEST_CHECK(train("c.model", {"--seed", "9"}) != first);
-    const auto refused = run_program({"train-tokenizer", "--documents", folder / "d.txt", "--output",
-                                      folder / "d.model", "--max-memory", "1MB"});
-    DOCTEST_CHECK(refused.code == 2);
-    DOCTEST_CHECK(refused.err.find("--max-memory must be at least 103 MB") != std::string::npos);
+    check_said(run_program({"train-tokenizer", "--documents", folder / "d.txt", "--output",
+                            folder / "d.model", "--max-memory", "1MB"}),
+               2, "--max-memory must be at least 103 MB");
 }
 
 DOCTEST_TEST_CASE("train-tokenizer: Ctrl-C and a full disk leave nothing behind") {
@@ -87,19 +82,17 @@ DOCTEST_TEST_CASE("train-tokenizer: Ctrl-C and a full disk leave nothing behind"
     const auto stopped = run_program(train, {}, {.signal = SIGINT, .once_said = "training 20000 pieces"});
     DOCTEST_CHECK(stopped.code == 130);
     DOCTEST_CHECK(files_in(outputs) == 0);
-    std::vector<std::string> with_library = train;
-    with_library.insert(with_library.end(), {"--engine", "sentencepiece"});
+    auto with_library = joined(train, {"--engine", "sentencepiece"});
     DOCTEST_CHECK(
         run_program(with_library, {}, {.signal = SIGINT, .once_said = "training 20000 pieces"}).code == 130);
     DOCTEST_CHECK(files_in(outputs) == 0);
     const auto terminated = run_program(train, {}, {.signal = SIGTERM, .once_said = "training 20000 pieces"});
     DOCTEST_CHECK(terminated.code == 143);
     DOCTEST_CHECK(files_in(outputs) == 0);
-    const auto full = run_program({"train-tokenizer", "--documents", test_data("tokenizer/sentences.txt"),
-                                   "--output", outputs / "t.model", "--vocab-size", "512"},
-                                  {}, {.once_said = {}, .largest_file = 4096});
-    DOCTEST_CHECK(full.code == 74);
-    DOCTEST_CHECK(full.err.find(".model: writing failed") != std::string::npos);
+    check_said(run_program({"train-tokenizer", "--documents", test_data("tokenizer/sentences.txt"),
+                            "--output", outputs / "t.model", "--vocab-size", "512"},
+                           {}, {.once_said = {}, .largest_file = 4096}),
+               74, ".model: writing failed");
     DOCTEST_CHECK(files_in(outputs) == 0);
 }
 
@@ -113,20 +106,19 @@ DOCTEST_TEST_CASE("train-tokenizer: bad input") {
         DOCTEST_CHECK_FALSE(std::filesystem::exists(folder / "t.model"));
         return result.err;
     };
-    DOCTEST_CHECK(train("empty", "").find("holds no") != std::string::npos);
-    DOCTEST_CHECK(train("blank", "\n\n\n").find("holds no") != std::string::npos);
-    DOCTEST_CHECK(train("n", "NNNNNNNN\n").find("the corpus holds only N") != std::string::npos);
-    DOCTEST_CHECK(train("nul", std::string("ACGT\0ACGT\n", 10)).find(":1: ") != std::string::npos);
-    DOCTEST_CHECK(train("header", "ACGT\n>22\nACGT\n").find(":2: ") != std::string::npos);
+    DOCTEST_CHECK(contains(train("empty", ""), "holds no"));
+    DOCTEST_CHECK(contains(train("blank", "\n\n\n"), "holds no"));
+    DOCTEST_CHECK(contains(train("n", "NNNNNNNN\n"), "the corpus holds only N"));
+    DOCTEST_CHECK(contains(train("nul", std::string("ACGT\0ACGT\n", 10)), ":1: "));
+    DOCTEST_CHECK(contains(train("header", "ACGT\n>22\nACGT\n"), ":2: "));
 }
 
 DOCTEST_TEST_CASE("train-tokenizer --hugging-face: a folder that encode reads, with the same ids") {
     const TempDir folder;
     for (int run = 0; run < 2; ++run) {  // the second one replaces the folder
-        const auto trained = run_program(
-            {"train-tokenizer", "--quiet", "--force", "--documents", test_data("tokenizer/sentences.txt"),
-             "--output", folder / "t.model", "--vocab-size", "512", "--hugging-face", folder / "hf"});
-        DOCTEST_CHECK(trained.code == 0);
+        succeeded(run_program({"train-tokenizer", "--quiet", "--force", "--documents",
+                               test_data("tokenizer/sentences.txt"), "--output", folder / "t.model",
+                               "--vocab-size", "512", "--hugging-face", folder / "hf"}));
     }
     DOCTEST_CHECK(std::filesystem::exists(folder / "hf" / "tokenizer_config.json"));
     const std::string text = "ACGTNacguRYK\n\nGATTACA\n";
@@ -149,15 +141,13 @@ DOCTEST_TEST_CASE("encode: a Hugging Face tokenizer takes letters as they stand,
             expected += ids.substr(2, ids.size() - 4) + "\n";  // without [CLS] 1 and [SEP] 2
         }
     }
-    const auto result = run_program({"encode", "--tokenizer", gena_like}, input);
-    DOCTEST_CHECK(result.code == 0);
+    const auto result = succeeded(run_program({"encode", "--tokenizer", gena_like}, input));
     DOCTEST_CHECK(result.out == expected);
 }
 
 DOCTEST_TEST_CASE("encode --offsets: a row a token, and the bases that it spells") {
     const auto result =
-        run_program({"encode", "--tokenizer", small_model, "--offsets"}, "ACGTN\n\ngattaca\n");
-    DOCTEST_CHECK(result.code == 0);
+        succeeded(run_program({"encode", "--tokenizer", small_model, "--offsets"}, "ACGTN\n\ngattaca\n"));
     DOCTEST_CHECK(result.out.starts_with("#line\tstart\tend\tid\tpiece\n1\t0\t1\t508\tA\n1\t1\t2\t509\tC\n"));
     std::istringstream rows(result.out);
     std::string third, header;
@@ -179,12 +169,11 @@ DOCTEST_TEST_CASE("encode --offsets: a row a token, and the bases that it spells
     DOCTEST_CHECK(third == "GATTACA");
     const auto run_of_n = run_program({"encode", "--tokenizer", gena_like, "--offsets"},
                                       "ACGT" + std::string(15, 'N') + "ACGT\n");
-    DOCTEST_CHECK(run_of_n.out.find("\n1\t4\t19\t") != std::string::npos);
+    DOCTEST_CHECK(contains(run_of_n.out, "\n1\t4\t19\t"));
 }
 
 DOCTEST_TEST_CASE("info: a Hugging Face tokenizer") {
-    const auto result = run_program({"info", "--json", gena_like});
-    DOCTEST_CHECK(result.code == 0);
+    const auto result = succeeded(run_program({"info", "--json", gena_like}));
     const auto json = nlohmann::json::parse(result.out);
     DOCTEST_CHECK(json["kind"] == "tokenizer");
     DOCTEST_CHECK(json["pieces"] == 600);
@@ -213,19 +202,17 @@ DOCTEST_TEST_CASE("train-tokenizer: pretrain and evaluate-mlm warn where its tex
             .code == 0);
     const std::string warning = "the tokenizer was trained on the held-out sequence";
     const ProgramResult trained =
-        run_program({"pretrain", "--documents",       documents, "--evaluate-documents",
-                     held_out,   "--tokenizer",       tokenizer, "--config",
-                     "tiny",     "--steps",           "1",       "--batch-size",
-                     "2",        "--sequence-length", "64",      "--device",
-                     "cpu",      "--threads",         "1",       "--output",
-                     run});
-    DOCTEST_INFO(trained.err);
-    DOCTEST_CHECK(trained.code == 0);
+        succeeded(run_program({"pretrain", "--documents",       documents, "--evaluate-documents",
+                               held_out,   "--tokenizer",       tokenizer, "--config",
+                               "tiny",     "--steps",           "1",       "--batch-size",
+                               "2",        "--sequence-length", "64",      "--device",
+                               "cpu",      "--threads",         "1",       "--output",
+                               run}));
     DOCTEST_CHECK(contains(trained.err, warning));
     for (const std::string& scored : {held_out, outside}) {
-        const ProgramResult evaluated = run_program({"evaluate-mlm", "--model", run, "--documents", scored,
-                                                     "--device", "cpu", "--output", scored + ".json"});
-        DOCTEST_CHECK(evaluated.code == 0);
+        const ProgramResult evaluated =
+            succeeded(run_program({"evaluate-mlm", "--model", run, "--documents", scored, "--device", "cpu",
+                                   "--output", scored + ".json"}));
         DOCTEST_CHECK(contains(evaluated.err, warning) == (scored == held_out));
     }
 }

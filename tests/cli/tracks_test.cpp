@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Coverage as a shell sees it: build-tracks, finetune, predict, evaluate.
-#include "cli/run_program.hpp"
+#include "cli/checks.hpp"
 #include "support/temp_dir.hpp"
-#include "support/testing.hpp"
 
 #include "bigbird/core/formats/json_file.hpp"
 
@@ -17,47 +16,32 @@ struct Yeast {
     std::string examples = (folder / "examples").string();
 
     ProgramResult build(const std::vector<std::string>& more = {}) const {
-        std::vector<std::string> words{
-            "build-tracks", "--signal",     test_data("tracks/tracks.tsv").string(),
-            "--reference",  reference(),    "--bin",
-            "200",          "--include",    "I",
-            "VI",           "--validation", "VI",
-            "--output",     examples};
-        words.insert(words.end(), more.begin(), more.end());
-        return run_program(words);
+        return run_program(
+            joined({"build-tracks", "--signal", test_data("tracks/tracks.tsv"), "--reference", reference(),
+                    "--bin", "200", "--include", "I", "VI", "--validation", "VI", "--output", examples},
+                   more));
     }
     static std::string reference() { return test_data("genome/yeast.fa.gz").string(); }
 };
 
 void works(const std::vector<std::string>& words) {
-    const ProgramResult result = run_program(words);
-    DOCTEST_CAPTURE(result.err);
-    DOCTEST_REQUIRE(result.code == 0);
+    succeeded(run_program(words));
 }
 
 }  // namespace
 
 DOCTEST_TEST_CASE("tracks: from fragments and a bigWig to a model, its tracks and its figures") {
     const Yeast yeast;
-    const ProgramResult built = yeast.build();
-    DOCTEST_CAPTURE(built.err);
-    DOCTEST_REQUIRE(built.code == 0);
-    DOCTEST_CHECK(built.err.find("2 tracks of 2501 bins of 200 bp: 1151 for training, 1350 for validation") !=
-                  std::string::npos);
-    const std::string network = (yeast.folder / "network").string(),
-                      ridge = (yeast.folder / "ridge").string();
+    const ProgramResult built = succeeded(yeast.build());
+    DOCTEST_CHECK(
+        contains(built.err, "2 tracks of 2501 bins of 200 bp: 1151 for training, 1350 for validation"));
+    const std::string network = yeast.folder / "network", ridge = yeast.folder / "ridge";
     works({"finetune", "--examples", yeast.examples, "--output", network, "--steps", "12", "--batch-size",
            "4", "--device", "cpu", "--loss", "poisson-multinomial"});
     works({"finetune", "--examples", yeast.examples, "--architecture", "kmer-ridge", "--output", ridge});
-    std::vector<std::string> evaluate{"evaluate",
-                                      "--examples",
-                                      yeast.examples,
-                                      "--split",
-                                      "validation",
-                                      "--output",
-                                      (yeast.folder / "figures.json").string(),
-                                      "--output",
-                                      (yeast.folder / "page.html").string()};
+    auto evaluate = joined(words_of("evaluate --split validation"),
+                           {"--examples", yeast.examples, "--output", yeast.folder / "figures.json",
+                            "--output", yeast.folder / "page.html"});
     for (const std::string& model : {ridge, network}) {
         works({"predict", "--model", model, "--examples", yeast.examples, "--split", "validation", "--output",
                model + ".tsv", "--device", "cpu"});
@@ -73,25 +57,24 @@ DOCTEST_TEST_CASE("tracks: from fragments and a bigWig to a model, its tracks an
         DOCTEST_CHECK(figures[name].is_number());
     DOCTEST_CHECK(figures["others"][0]["name"] == "network");
     const std::string page = read_file(yeast.folder / "page.html");
-    DOCTEST_CHECK(page.find("<title>Evaluation: coverage") != std::string::npos);
+    DOCTEST_CHECK(contains(page, "<title>Evaluation: coverage"));
     for (const char* track :
          {">coverage, measured, 0 to ", ">coverage, ridge, 0 to ", ">coverage, network, 0 to "})
-        DOCTEST_CHECK(page.find(track) != std::string::npos);
+        DOCTEST_CHECK(contains(page, track));
     // Values of other regions, in the units of the input, none below 0.
     write_file(yeast.folder / "regions.bed", "I\t1000\t3000\nVI\t5100\t5900\n");
     works({"predict", "--model", network, "--reference", Yeast::reference(), "--regions",
-           (yeast.folder / "regions.bed").string(), "--tile", "100", "--output",
-           (yeast.folder / "{label}.bedgraph").string(), "--device", "cpu"});
+           yeast.folder / "regions.bed", "--tile", "100", "--output", yeast.folder / "{label}.bedgraph",
+           "--device", "cpu"});
     // Every base of 20, its own letter 0, others with an effect.
     write_file(yeast.folder / "site.bed", "I\t1000\t1020\n");
     works({"predict-mutagenesis", "--model", network, "--reference", Yeast::reference(), "--regions",
-           (yeast.folder / "site.bed").string(), "--output", (yeast.folder / "effects.tsv").string(),
-           "--device", "cpu"});
+           yeast.folder / "site.bed", "--output", yeast.folder / "effects.tsv", "--device", "cpu"});
     const std::string effects = read_file(yeast.folder / "effects.tsv");
-    DOCTEST_CHECK(effects.find("I\t1019\t1020") != std::string::npos);
-    DOCTEST_CHECK(effects.find("NA") == std::string::npos);
+    DOCTEST_CHECK(contains(effects, "I\t1019\t1020"));
+    DOCTEST_CHECK(!contains(effects, "NA"));
     const std::string track = read_file(yeast.folder / "coverage.bedgraph");
-    DOCTEST_CHECK(track.find("VI\t5100\t") != std::string::npos);
+    DOCTEST_CHECK(contains(track, "VI\t5100\t"));
     DOCTEST_CHECK(track.find('-') == std::string::npos);
 }
 
@@ -99,7 +82,7 @@ DOCTEST_TEST_CASE(
     "tracks: profiles of single bases, from a bin model's trunk to values, figures and effects") {
     const Yeast yeast;
     const auto file = [&](const char* name) { return (yeast.folder / name).string(); };
-    const std::string signal = test_data("tracks/yeast.bedpe.gz").string();
+    const std::string signal = test_data("tracks/yeast.bedpe.gz");
     works({"build-tracks", "--signal", signal, "--reference", Yeast::reference(), "--bin", "50", "--include",
            "I:1-100000", "--output", file("bins"), "--validation", "I:80001-100000"});
     works({"build-tracks", "--signal", signal, "--reference", Yeast::reference(), "--bin", "1", "--include",
@@ -119,7 +102,7 @@ DOCTEST_TEST_CASE(
     write_file(yeast.folder / "region.bed", "I\t41000\t41003\n");
     works({"predict", "--model", file("whole"), "--reference", Yeast::reference(), "--regions",
            file("region.bed"), "--tile", "1", "--output", file("tiles.bedgraph"), "--device", "cpu"});
-    DOCTEST_CHECK(read_file(yeast.folder / "tiles.bedgraph").find("I\t41002\t41003\t") != std::string::npos);
+    DOCTEST_CHECK(contains(read_file(yeast.folder / "tiles.bedgraph"), "I\t41002\t41003\t"));
     works({"predict-mutagenesis", "--model", file("whole"), "--reference", Yeast::reference(), "--regions",
            file("region.bed"), "--output", file("effects.tsv"), "--device", "cpu"});
     works({"attribute", "--model", file("whole"), "--reference", Yeast::reference(), "--regions",
@@ -136,26 +119,24 @@ DOCTEST_TEST_CASE(
     }
     const ProgramResult short_bins = run_program({"train", "--signal", signal, "--reference",
                                                   Yeast::reference(), "--bin", "1", "--output", file("t")});
-    DOCTEST_CHECK(
-        short_bins.err.find("train takes a --bin of 16 or more; for profiles of 1 to 8 bp give --bin to "
-                            "build-tracks") != std::string::npos);
+    DOCTEST_CHECK(contains(short_bins.err,
+                           "train takes a --bin of 16 or more; for profiles of 1 to 8 bp give --bin to "
+                           "build-tracks"));
 }
 
 DOCTEST_TEST_CASE("tracks: what is wrong is said") {
     const Yeast yeast;
     const ProgramResult shift = yeast.build({"--shift", "4"});
     DOCTEST_CHECK(shift.code != 0);
-    DOCTEST_CHECK(shift.err.find("--shift takes two numbers of bases, such as 4,-5, not '4'") !=
-                  std::string::npos);
+    DOCTEST_CHECK(contains(shift.err, "--shift takes two numbers of bases, such as 4,-5, not '4'"));
     DOCTEST_REQUIRE(yeast.build().code == 0);
     const ProgramResult other = run_program({"finetune", "--examples", yeast.examples, "--architecture",
-                                             "deepsea", "--output", (yeast.folder / "run").string()});
+                                             "deepsea", "--output", yeast.folder / "run"});
     DOCTEST_CHECK(other.code != 0);
-    DOCTEST_CHECK(other.err.find("for coverage there are bigbird-bins and kmer-ridge") != std::string::npos);
+    DOCTEST_CHECK(contains(other.err, "for coverage there are bigbird-bins and kmer-ridge"));
     const ProgramResult taught =
         run_program({"finetune", "--examples", yeast.examples, "--teacher", yeast.examples + "/targets.npy",
-                     "--output", (yeast.folder / "run").string()});
+                     "--output", yeast.folder / "run"});
     DOCTEST_CHECK(taught.code != 0);
-    DOCTEST_CHECK(taught.err.find("--teacher is for labels, these examples have coverage") !=
-                  std::string::npos);
+    DOCTEST_CHECK(contains(taught.err, "--teacher is for labels, these examples have coverage"));
 }

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // train: the whole chain on real sequence, beside the separate commands, stopped, and asked for what it
 // refuses.
-#include "cli/run_program.hpp"
+#include "cli/checks.hpp"
 #include "support/temp_dir.hpp"
-#include "support/testing.hpp"
 
 #include "bigbird/core/formats/json_file.hpp"
 
@@ -26,29 +25,11 @@ public:
     std::string operator/(const std::string& name) const { return (folder_ / name).string(); }
     std::vector<std::string> words(const std::string& output, const std::vector<std::string>& more = {},
                                    const std::string& include = "megabase.bed") const {
-        std::vector<std::string> all{"train",
-                                     "--peaks",
-                                     peaks("K562.CTCF"),
-                                     peaks("K562.MAX"),
-                                     peaks("K562.ATF3"),
-                                     "--reference",
-                                     test_data("genome/22.fa.gz"),
-                                     "--include",
-                                     *this / include,
-                                     "--steps",
-                                     "3",
-                                     "--seed",
-                                     "5",
-                                     "--min-positives",
-                                     "1",
-                                     "--device",
-                                     "cpu",
-                                     "--threads",
-                                     "2",
-                                     "--output",
-                                     *this / output};
-        all.insert(all.end(), more.begin(), more.end());
-        return all;
+        return joined(
+            joined(words_of("train --steps 3 --seed 5 --min-positives 1 --device cpu --threads 2"),
+                   {"--peaks", peaks("K562.CTCF"), peaks("K562.MAX"), peaks("K562.ATF3"), "--reference",
+                    test_data("genome/22.fa.gz"), "--include", *this / include, "--output", *this / output}),
+            more);
     }
 
 private:
@@ -56,37 +37,18 @@ private:
 };
 
 void require_success(const std::vector<std::string>& words) {
-    const ProgramResult result = run_program(words);
-    DOCTEST_INFO(result.err);
-    DOCTEST_REQUIRE(result.code == 0);
+    succeeded(run_program(words));
 }
 
 }  // namespace
 
 DOCTEST_TEST_CASE("train: coverage beside a floor, and nothing to do where all is there") {
     const TempDir at;
-    const std::vector<std::string> words{"train",
-                                         "--signal",
-                                         test_data("tracks/tracks.tsv").string(),
-                                         "--reference",
-                                         test_data("genome/yeast.fa.gz").string(),
-                                         "--include",
-                                         "I:1-150000",
-                                         "--validation",
-                                         "I:100001-120000",
-                                         "--test",
-                                         "I:120001-150000",
-                                         "--bin",
-                                         "100",
-                                         "--steps",
-                                         "3",
-                                         "--device",
-                                         "cpu",
-                                         "--output",
-                                         at / "out"};
-    const ProgramResult trained = run_program(words);
-    DOCTEST_CAPTURE(trained.err);
-    DOCTEST_REQUIRE(trained.code == 0);
+    const auto words = joined(words_of("train --include I:1-150000 --validation I:100001-120000 --test "
+                                       "I:120001-150000 --bin 100 --steps 3 --device cpu"),
+                              {"--signal", test_data("tracks/tracks.tsv"), "--reference",
+                               test_data("genome/yeast.fa.gz"), "--output", at / "out"});
+    const ProgramResult trained = succeeded(run_program(words));
     DOCTEST_CHECK(contains(trained.out, "2 tracks; validation I:100001-120000 (192 bins)"));
     DOCTEST_CHECK(contains(trained.out, "pearson_units model "));
     const Json evaluation = read_json(at.path() / "out/evaluation.json");
@@ -97,9 +59,7 @@ DOCTEST_TEST_CASE("train: coverage beside a floor, and nothing to do where all i
 
 DOCTEST_TEST_CASE("train: one command leaves what the separate ones leave") {
     const Fixture at;
-    const ProgramResult result = run_program(at.words("all"));
-    DOCTEST_INFO(result.err);
-    DOCTEST_REQUIRE(result.code == 0);
+    const ProgramResult result = succeeded(run_program(at.words("all")));
     DOCTEST_CHECK(std::ranges::count(result.out, '\n') == 5);
     DOCTEST_CHECK(contains(result.out,
                            "examples 4492 bins of 200 bp, 3 labels; validation "
@@ -149,16 +109,13 @@ DOCTEST_TEST_CASE("train: one command leaves what the separate ones leave") {
                      "--regions", at / "rows.bed", "--device", "cpu", "--output", at / "rows.tsv"});
     DOCTEST_CHECK(contains(run_program({"info", at / "all"}).out, "3 labels:\n  0  K562.CTCF.chr22"));
 
-    const ProgramResult again = run_program(at.words("all"));
-    DOCTEST_CHECK(again.code == 0);
+    const ProgramResult again = succeeded(run_program(at.words("all")));
     DOCTEST_CHECK(again.out == result.out);
     DOCTEST_CHECK(contains(again.err, "is finished already"));
-    const ProgramResult changed = run_program(at.words("all", {"--test", "22:21000001-21100000"}));
-    DOCTEST_CHECK(changed.code == 2);
-    DOCTEST_CHECK(contains(changed.err,
-                           "--test is [\"22:21000001-21100000\"], but this run was started with "
-                           "\"by rule\"; use the same, give another --output, or start afresh with "
-                           "--force\n"));
+    check_said(run_program(at.words("all", {"--test", "22:21000001-21100000"})), 2,
+               "--test is [\"22:21000001-21100000\"], but this run was started with "
+               "\"by rule\"; use the same, give another --output, or start afresh with "
+               "--force\n");
     DOCTEST_CHECK(read_file(at / "all/report.html") == page);
 }
 
@@ -172,9 +129,7 @@ DOCTEST_TEST_CASE("train: what was stopped goes on, to the same figures") {
     DOCTEST_CHECK(stop(SIGTERM, "step 2 of 5") == 128 + SIGTERM);
     DOCTEST_CHECK(run_program(at.words("cut", {"--max-hours", "1e-9"})).code == 75);
     DOCTEST_CHECK(stop(SIGTERM, "step 4 of 5") == 128 + SIGTERM);
-    const ProgramResult last = run_program(at.words("cut"));
-    DOCTEST_INFO(last.err);
-    DOCTEST_CHECK(last.code == 0);
+    succeeded(run_program(at.words("cut")));
     DOCTEST_CHECK(read_file(at / "cut/evaluation.json") == read_file(at / "whole/evaluation.json"));
     DOCTEST_CHECK(read_file(at / "cut/model/model.safetensors") ==
                   read_file(at / "whole/model/model.safetensors"));
@@ -185,9 +140,7 @@ DOCTEST_TEST_CASE("train: what was stopped goes on, to the same figures") {
 
 DOCTEST_TEST_CASE("train: what it would take, and what it refuses before it begins") {
     const Fixture at;
-    const ProgramResult forecast = run_program(at.words("none", {"--dry-run"}));
-    DOCTEST_INFO(forecast.err);
-    DOCTEST_CHECK(forecast.code == 0);
+    const ProgramResult forecast = succeeded(run_program(at.words("none", {"--dry-run"})));
     DOCTEST_CHECK(
         contains(forecast.out, "bins                  4492 of 200 bp, 3 labels: 3596 for training"));
     DOCTEST_CHECK(contains(forecast.out, ": 3 steps of "));
@@ -197,42 +150,31 @@ DOCTEST_TEST_CASE("train: what it would take, and what it refuses before it begi
     std::filesystem::create_directory(at / "mine");
     write_file(at / "mine/thesis.txt", "words");
     for (const char* force : {"--quiet", "--force"}) {
-        const ProgramResult foreign = run_program(at.words("mine", {force}));
-        DOCTEST_CHECK(foreign.code == 2);
-        DOCTEST_CHECK(contains(foreign.err, "holds thesis.txt and no train.json, so train did not make it"));
+        check_said(run_program(at.words("mine", {force})), 2,
+                   "holds thesis.txt and no train.json, so train did not make it");
     }
     write_file(at / "short.bed", "22\t21000000\t21010000\n");
-    const ProgramResult small = run_program(at.words("small", {}, "short.bed"));
-    DOCTEST_CHECK(small.code == 3);
-    DOCTEST_CHECK(
-        contains(small.err,
-                 "the reference has 50 bins with sequence on contigs with peaks, too few to hold some out"));
-    const ProgramResult nothing = run_program(at.words("nothing", {"--test", "22:20600001-20600600"}));
-    DOCTEST_CHECK(nothing.code == 3);
-    DOCTEST_CHECK(contains(nothing.err, "no bin of test has a label, so the model could not be judged"));
+    check_said(run_program(at.words("small", {}, "short.bed")), 3,
+               "the reference has 50 bins with sequence on contigs with peaks, too few to hold some out");
+    check_said(run_program(at.words("nothing", {"--test", "22:20600001-20600600"})), 3,
+               "no bin of test has a label, so the model could not be judged");
 }
 
 namespace {
 
 /// The words of train on the promoters that come along; `more` goes behind.
 std::vector<std::string> table_words(const std::string& output, const std::vector<std::string>& more = {}) {
-    std::vector<std::string> all{"train",    "--table",   test_data("sequences/promoters.csv.gz"),
-                                 "--strand", "given",     "--steps",
-                                 "4",        "--members", "2",
-                                 "--seed",   "5",         "--device",
-                                 "cpu",      "--threads", "2",
-                                 "--output", output};
-    all.insert(all.end(), more.begin(), more.end());
-    return all;
+    return joined(
+        {"train", "--table", test_data("sequences/promoters.csv.gz"), "--strand", "given", "--steps", "4",
+         "--members", "2", "--seed", "5", "--device", "cpu", "--threads", "2", "--output", output},
+        more);
 }
 
 }  // namespace
 
 DOCTEST_TEST_CASE("train: a table of sequences becomes what the separate commands leave") {
     const TempDir at;
-    const ProgramResult result = run_program(table_words(at / "all"));
-    DOCTEST_INFO(result.err);
-    DOCTEST_REQUIRE(result.code == 0);
+    const ProgramResult result = succeeded(run_program(table_words(at / "all")));
     DOCTEST_CHECK(result.out.starts_with("examples 214 sequences, 2 classes; "));
     for (const char* part : {"examples/manifest.json", "run/metrics.jsonl", "run/motifs.meme", "floor/model",
                              "scores/floor.tsv.gz", "scores/model.tsv.gz", "report.html", "train.json"})
@@ -272,17 +214,13 @@ DOCTEST_TEST_CASE("train: a table of sequences becomes what the separate command
     const ProgramResult again = run_program(table_words(at / "all"));
     DOCTEST_CHECK(again.out == result.out);
     DOCTEST_CHECK(contains(again.err, "is finished already"));
-    const ProgramResult changed =
-        run_program(table_words(at / "all", {"--split-by", "fraction:0.8,0.1,0.1"}));
-    DOCTEST_CHECK(changed.code == 2);
-    DOCTEST_CHECK(contains(changed.err, "--split-by is \"fraction:0.8,0.1,0.1\", but this run was started"));
+    check_said(run_program(table_words(at / "all", {"--split-by", "fraction:0.8,0.1,0.1"})), 2,
+               "--split-by is \"fraction:0.8,0.1,0.1\", but this run was started");
 }
 
 DOCTEST_TEST_CASE("train: sequences that were stopped go on, and a forecast names them") {
     const TempDir at;
-    const ProgramResult forecast = run_program(table_words(at / "none", {"--dry-run"}));
-    DOCTEST_INFO(forecast.err);
-    DOCTEST_CHECK(forecast.code == 0);
+    const ProgramResult forecast = succeeded(run_program(table_words(at / "none", {"--dry-run"})));
     DOCTEST_CHECK(contains(forecast.out, "sequences             214, 2 classes: "));
     DOCTEST_CHECK(contains(forecast.out, ": 2 networks, each 4 steps of "));
     DOCTEST_CHECK_FALSE(std::filesystem::exists(at / "none"));
@@ -312,9 +250,7 @@ DOCTEST_TEST_CASE("train: tables for the splits, numbers, FASTA, and what does n
     const std::vector<std::string> numbers{"--table",        at / "train.csv", "--test",   at / "test.csv",
                                            "--label-column", "activity",       "--target", "number",
                                            "--output",       at / "numbers"};
-    const ProgramResult result = run(numbers);
-    DOCTEST_INFO(result.err);
-    DOCTEST_REQUIRE(result.code == 0);
+    const ProgramResult result = succeeded(run(numbers));
     DOCTEST_CHECK(result.out.starts_with(
         "examples 60 sequences, 1 numbers; 40 for training, 0 for validation, 20 for test\npearson  model "));
     DOCTEST_CHECK(contains(read_file(at / "numbers/report.html"), "floor: ridge regression on k-mers."));

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // predict-variants and embed as programs.
-#include "cli/run_program.hpp"
+#include "cli/checks.hpp"
 #include "support/temp_dir.hpp"
-#include "support/testing.hpp"
 #include "task_models/tiny_task.hpp"
 
 #include <algorithm>
@@ -25,10 +24,8 @@ public:
     }
     std::string operator/(const std::string& name) const { return (folder_ / name).string(); }
     ProgramResult variants(const std::vector<std::string>& more) const {
-        std::vector<std::string> words{"predict-variants", "--reference", *this / "genome.fa", "--device",
-                                       "cpu"};
-        words.insert(words.end(), more.begin(), more.end());
-        return run_program(words);
+        return run_program(
+            joined({"predict-variants", "--reference", *this / "genome.fa", "--device", "cpu"}, more));
     }
     bool has(const std::string& name) const { return std::filesystem::exists(folder_ / name); }
 
@@ -45,11 +42,9 @@ std::string records_of(const std::string& vcf) {
 
 DOCTEST_TEST_CASE("variants: rows in order on standard output, what is wrong marked and counted") {
     const Fixture fixture;
-    const auto result =
+    const auto result = succeeded(
         fixture.variants({"--model", fixture / "model", "--variants", fixture / "v.vcf", "--output", "-",
-                          "--labels", "0", "--write", "difference,log-odds", "--skip-invalid"});
-    DOCTEST_CAPTURE(result.err);
-    DOCTEST_CHECK(result.code == 0);
+                          "--labels", "0", "--write", "difference,log-odds", "--skip-invalid"}));
     DOCTEST_CHECK(
         contains(result.out,
                  "\n#chrom\tpos\tid\tref\talt\tstatus\tn_fraction\tlabel0:difference\tlabel0:log_odds\n"
@@ -65,13 +60,9 @@ DOCTEST_TEST_CASE("variants: --strict and inputs that are no VCF end it and leav
     const Fixture fixture;
     const auto check = [&](const std::string& vcf, const std::vector<std::string>& more,
                            const std::string& sentence) {
-        std::vector<std::string> words{"--model", fixture / "model", "--variants",
-                                       vcf,       "--output",        fixture / "o.tsv"};
-        words.insert(words.end(), more.begin(), more.end());
-        const auto result = fixture.variants(words);
-        DOCTEST_CAPTURE(result.err);
-        DOCTEST_CHECK(result.code == 3);
-        DOCTEST_CHECK(contains(result.err, sentence));
+        std::vector<std::string> words =
+            joined({"--model", fixture / "model", "--variants", vcf, "--output", fixture / "o.tsv"}, more);
+        check_said(fixture.variants(words), 3, sentence);
         DOCTEST_CHECK_FALSE(fixture.has("o.tsv"));
     };
     check(fixture / "v.vcf", {"--strict"},
@@ -85,27 +76,24 @@ DOCTEST_TEST_CASE("variants: --strict and inputs that are no VCF end it and leav
 DOCTEST_TEST_CASE(
     "variants: where more than a fifth does not fit the reference, it is refused and nothing written") {
     const Fixture fixture;
-    const auto result = fixture.variants({"--model", fixture / "model", "--variants", fixture / "v.vcf",
-                                          "--labels", "0", "--output", fixture / "refused.tsv"});
-    DOCTEST_CHECK(result.code == 3);
-    DOCTEST_CHECK(contains(result.err, "do not fit the reference"));
+    check_said(fixture.variants({"--model", fixture / "model", "--variants", fixture / "v.vcf", "--labels",
+                                 "0", "--output", fixture / "refused.tsv"}),
+               3, "do not fit the reference");
     DOCTEST_CHECK_FALSE(std::filesystem::exists(fixture / "refused.tsv"));
 }
 
 DOCTEST_TEST_CASE("variants: a pretrained model needs no head, and takes no labels") {
     const Fixture fixture;
-    const auto result = fixture.variants({"--model", fixture / "pretrained", "--variants", fixture / "v.vcf",
-                                          "--window", "200", "--output", "-", "--quiet", "--skip-invalid"});
-    DOCTEST_CHECK(result.code == 0);
+    const auto result =
+        succeeded(fixture.variants({"--model", fixture / "pretrained", "--variants", fixture / "v.vcf",
+                                    "--window", "200", "--output", "-", "--quiet", "--skip-invalid"}));
     DOCTEST_CHECK(contains(result.out, "n_fraction\tlog_likelihood_ref\tlog_likelihood_alt\tlog_odds\n"));
-    const auto labels = fixture.variants({"--model", fixture / "pretrained", "--variants", fixture / "v.vcf",
-                                          "--labels", "0", "--output", "-"});
-    DOCTEST_CHECK(labels.code == 2);
-    DOCTEST_CHECK(contains(labels.err, "--labels needs a chromatin model"));
-    const auto track = fixture.variants(
-        {"--model", fixture / "model", "--variants", fixture / "v.vcf", "--output", fixture / "v.bw"});
-    DOCTEST_CHECK(track.code == 2);
-    DOCTEST_CHECK(contains(track.err, "a track needs scores of places"));
+    check_said(fixture.variants({"--model", fixture / "pretrained", "--variants", fixture / "v.vcf",
+                                 "--labels", "0", "--output", "-"}),
+               2, "--labels needs a chromatin model");
+    check_said(fixture.variants({"--model", fixture / "model", "--variants", fixture / "v.vcf", "--output",
+                                 fixture / "v.bw"}),
+               2, "a track needs scores of places");
 }
 
 DOCTEST_TEST_CASE("variants: a VCF with effects in INFO, its index, and what is refused") {
@@ -118,9 +106,7 @@ DOCTEST_TEST_CASE("variants: a VCF with effects in INFO, its index, and what is 
         all.insert(all.end(), more.begin(), more.end());
         return fixture.variants(all);
     };
-    const auto result = run(fixture / "e.vcf", {"--output", fixture / "e.vcf.gz", "--top", "1"});
-    DOCTEST_CAPTURE(result.err);
-    DOCTEST_CHECK(result.code == 0);
+    succeeded(run(fixture / "e.vcf", {"--output", fixture / "e.vcf.gz", "--top", "1"}));
     DOCTEST_CHECK(fixture.has("e.vcf.gz.tbi"));
     const std::string text = read_file(fixture / "e.vcf");
     DOCTEST_CHECK(contains(text, "\n##bigbird-dna_model_sha256="));
@@ -133,15 +119,13 @@ DOCTEST_TEST_CASE("variants: a VCF with effects in INFO, its index, and what is 
     const auto exists = run(fixture / "e.vcf.gz", {});
     DOCTEST_CHECK(exists.code == 2);
     const auto bcf = run(fixture / "e.bcf", {});
-    DOCTEST_CHECK(bcf.code == 3);
-    DOCTEST_CHECK(contains(bcf.err, "has a contig or field that the header lacks, which BCF cannot hold"));
+    check_said(bcf, 3, "has a contig or field that the header lacks, which BCF cannot hold");
     DOCTEST_CHECK_FALSE(fixture.has("e.bcf"));
     const auto itself = run(fixture / "v.vcf", {"--force"});
     DOCTEST_CHECK(itself.code == 2);
-    const auto elsewhere = run_program({"embed", "--model", fixture / "model", "--sequences",
-                                        fixture / "genome.fa", "--output", fixture / "e2.vcf"});
-    DOCTEST_CHECK(elsewhere.code == 2);
-    DOCTEST_CHECK(contains(elsewhere.err, "only predict-variants writes VCF and BCF"));
+    check_said(run_program({"embed", "--model", fixture / "model", "--sequences", fixture / "genome.fa",
+                            "--output", fixture / "e2.vcf"}),
+               2, "only predict-variants writes VCF and BCF");
 }
 
 DOCTEST_TEST_CASE("variants: VCF on standard output is the file's, and a reader of the stream takes it") {
@@ -149,29 +133,22 @@ DOCTEST_TEST_CASE("variants: VCF on standard output is the file's, and a reader 
     const std::vector<std::string> words{
         "--model", fixture / "model", "--skip-invalid", "--output", "-", "--format", "vcf"};
     const auto run = [&](const std::string& variants, const std::vector<std::string>& more) {
-        std::vector<std::string> all = words;
-        all.insert(all.end(), {"--variants", variants});
+        auto all = joined(words, {"--variants", variants});
         all.insert(all.end(), more.begin(), more.end());
         return fixture.variants(all);
     };
     const auto streamed =
-        run(fixture / "v.vcf", {"--output", fixture / "e.vcf", "--output", fixture / "e.tsv"});
-    DOCTEST_CAPTURE(streamed.err);
-    DOCTEST_CHECK(streamed.code == 0);
+        succeeded(run(fixture / "v.vcf", {"--output", fixture / "e.vcf", "--output", fixture / "e.tsv"}));
     DOCTEST_CHECK(streamed.out == read_file(fixture / "e.vcf"));
     DOCTEST_CHECK(contains(read_file(fixture / "e.tsv"), "\nchrc\t1001\ta\tA\tG\tpadded\t"));
     write_file(fixture / "stream.vcf", streamed.out);
-    const auto again = run(fixture / "stream.vcf", {});
-    DOCTEST_CHECK(again.code == 0);
+    const auto again = succeeded(run(fixture / "stream.vcf", {}));
     DOCTEST_CHECK(records_of(again.out) == records_of(streamed.out));
     DOCTEST_CHECK(std::ranges::count(records_of(again.out), '\n') == 2);
-    const auto named = fixture.variants({"--model", fixture / "model", "--variants", fixture / "v.vcf",
-                                         "--format", "vcf", "--output", fixture / "f.vcf"});
-    DOCTEST_CHECK(named.code == 2);
-    DOCTEST_CHECK(contains(named.err, "--format is of --output -: the ending of a file tells its format"));
-    const auto part = run(fixture / "v.vcf", {"--shard", "1/2"});
-    DOCTEST_CHECK(part.code == 2);
-    DOCTEST_CHECK(contains(part.err, "--shard writes a file"));
+    check_said(fixture.variants({"--model", fixture / "model", "--variants", fixture / "v.vcf", "--format",
+                                 "vcf", "--output", fixture / "f.vcf"}),
+               2, "--format is of --output -: the ending of a file tells its format");
+    check_said(run(fixture / "v.vcf", {"--shard", "1/2"}), 2, "--shard writes a file");
 }
 
 DOCTEST_TEST_CASE("variants: more than 1,000 labels in INFO are warned of, and --top bounds them") {
@@ -180,23 +157,19 @@ DOCTEST_TEST_CASE("variants: more than 1,000 labels in INFO are warned of, and -
     info.window = {-100, 100};
     write_tiny_task_model(fixture / "wide", info, 1001, 1);
     const auto run = [&](const std::vector<std::string>& more) {
-        std::vector<std::string> words{
-            "--model", fixture / "wide", "--variants", fixture / "v.vcf", "--skip-invalid", "--output",
-            "-",       "--format",       "vcf"};
-        words.insert(words.end(), more.begin(), more.end());
+        std::vector<std::string> words = joined({"--model", fixture / "wide", "--variants", fixture / "v.vcf",
+                                                 "--skip-invalid", "--output", "-", "--format", "vcf"},
+                                                more);
         return fixture.variants(words);
     };
     const std::string entries = "entries in INFO, one per label";
-    const auto all = run({"--labels", "0-1000"});
-    DOCTEST_CAPTURE(all.err);
-    DOCTEST_CHECK(all.code == 0);
+    const auto all = succeeded(run({"--labels", "0-1000"}));
     DOCTEST_CHECK(
         contains(all.err,
                  "warning: each allele gets 1001 entries in INFO, one per label; for those with the "
                  "largest effects only, leave out --labels"));
     DOCTEST_CHECK(std::ranges::count(records_of(all.out), '|') == 6 * 1003);
-    const auto fewer = run({"--labels", "0-999"});
-    DOCTEST_CHECK(fewer.code == 0);
+    const auto fewer = succeeded(run({"--labels", "0-999"}));
     DOCTEST_CHECK_FALSE(contains(fewer.err, entries));
     DOCTEST_CHECK(contains(run({"--top", "2000"}).err,
                            "1001 entries in INFO, one per label; for those with "
@@ -214,13 +187,10 @@ DOCTEST_TEST_CASE("variants: --dry-run says what it takes and writes nothing, sc
         all.insert(all.end(), more.begin(), more.end());
         return fixture.variants(all);
     };
-    const auto dry = run({"--dry-run"});
-    DOCTEST_CHECK(dry.code == 0);
+    const auto dry = succeeded(run({"--dry-run"}));
     DOCTEST_CHECK(contains(dry.out, "alleles           3 (33 % of 3 tried have scores)\nseconds"));
     DOCTEST_CHECK(contains(dry.out, "ms per allele)\nmemory"));
-    const auto nothing = run({});
-    DOCTEST_CHECK(nothing.code == 2);
-    DOCTEST_CHECK(contains(nothing.err, "--output is needed, or --dry-run"));
+    check_said(run({}), 2, "--output is needed, or --dry-run");
     const auto scorer = run({"--scorer", "max:3", "--output", "-"});
     DOCTEST_CHECK(scorer.code == 2);
     DOCTEST_CHECK(contains(
@@ -233,65 +203,44 @@ DOCTEST_TEST_CASE("variants: build-background writes what predict-variants ranks
     const Fixture fixture;
     const auto run = [&](const std::string& model, const std::string& variants,
                          const std::vector<std::string>& more) {
-        std::vector<std::string> words{"build-background",
-                                       "--model",
-                                       model,
-                                       "--reference",
-                                       fixture / "genome.fa",
-                                       "--variants",
-                                       variants,
-                                       "--device",
-                                       "cpu",
-                                       "--count",
-                                       "20"};
-        words.insert(words.end(), more.begin(), more.end());
-        return run_program(words);
+        return run_program(joined({"build-background", "--model", model, "--reference", fixture / "genome.fa",
+                                   "--variants", variants, "--device", "cpu", "--count", "20"},
+                                  more));
     };
     const std::vector<std::string> output{"--output", fixture / "b.h5", "--skip-invalid"};
-    const auto built = run(fixture / "model", fixture / "v.vcf", output);
-    DOCTEST_CAPTURE(built.err);
-    DOCTEST_CHECK(built.code == 0);
+    const auto built = succeeded(run(fixture / "model", fixture / "v.vcf", output));
     DOCTEST_CHECK(contains(built.err, "effects of 1 variants and 20 shuffled ones ranked"));
     DOCTEST_CHECK(run(fixture / "model", fixture / "v.vcf", output).code == 2);
-    const auto ranked =
+    const auto ranked = succeeded(
         fixture.variants({"--model", fixture / "model", "--variants", fixture / "v.vcf", "--output", "-",
-                          "--labels", "0", "--background", fixture / "b.h5", "--skip-invalid"});
-    DOCTEST_CHECK(ranked.code == 0);
+                          "--labels", "0", "--background", fixture / "b.h5", "--skip-invalid"}));
     DOCTEST_CHECK(contains(ranked.out, "label0:log_odds\tlabel0:quantile\tlabel0:p\n"));
-    const auto other =
-        fixture.variants({"--model", fixture / "pretrained", "--variants", fixture / "v.vcf", "--output", "-",
-                          "--background", fixture / "b.h5", "--skip-invalid"});
-    DOCTEST_CHECK(other.code == 3);
-    DOCTEST_CHECK(contains(other.err, "b.h5: is a background of another model"));
-    const auto missing = fixture.variants({"--model", fixture / "model", "--variants", fixture / "v.vcf",
-                                           "--output", "-", "--write", "p", "--skip-invalid"});
-    DOCTEST_CHECK(missing.code == 2);
-    DOCTEST_CHECK(contains(missing.err, "--write p needs a background of effects"));
+    check_said(fixture.variants({"--model", fixture / "pretrained", "--variants", fixture / "v.vcf",
+                                 "--output", "-", "--background", fixture / "b.h5", "--skip-invalid"}),
+               3, "b.h5: is a background of another model");
+    check_said(fixture.variants({"--model", fixture / "model", "--variants", fixture / "v.vcf", "--output",
+                                 "-", "--write", "p", "--skip-invalid"}),
+               2, "--write p needs a background of effects");
 }
 
 DOCTEST_TEST_CASE("variants: predict-mutagenesis deletes or shuffles stretches, not both") {
-    const auto both = run_program({"predict-mutagenesis", "--model", "m", "--reference", "r", "--regions",
-                                   "b", "--output", "o.tsv", "--delete", "3", "--shuffle", "4"});
-    DOCTEST_CHECK(both.code == 2);
-    DOCTEST_CHECK(contains(both.err, "--delete excludes --shuffle"));
+    check_said(run_program({"predict-mutagenesis", "--model", "m", "--reference", "r", "--regions", "b",
+                            "--output", "o.tsv", "--delete", "3", "--shuffle", "4"}),
+               2, "--delete excludes --shuffle");
 }
 
 DOCTEST_TEST_CASE("embed: vectors of rows and of FASTA records") {
     const Fixture fixture;
     write_file(fixture / "r.bed", "c\t0\t100\ta\n");
-    const auto rows = run_program({"embed", "--model", fixture / "pretrained", "--reference",
-                                   fixture / "genome.fa", "--regions", fixture / "r.bed", "--device", "cpu",
-                                   "--output", fixture / "e.npy", "--output", fixture / "e.h5"});
-    DOCTEST_CAPTURE(rows.err);
-    DOCTEST_CHECK(rows.code == 0);
+    const auto rows = succeeded(run_program(
+        {"embed", "--model", fixture / "pretrained", "--reference", fixture / "genome.fa", "--regions",
+         fixture / "r.bed", "--device", "cpu", "--output", fixture / "e.npy", "--output", fixture / "e.h5"}));
     for (const char* file : {"e.npy", "e.rows.tsv", "e.h5"})
         DOCTEST_CHECK(fixture.has(file));
     const auto tokens =
-        run_program({"embed", "--model", fixture / "model", "--sequences", fixture / "genome.fa", "--pooling",
-                     "token", "--device", "cpu", "--output", "-", "--quiet"});
-    DOCTEST_CHECK(tokens.code == 0);
+        succeeded(run_program({"embed", "--model", fixture / "model", "--sequences", fixture / "genome.fa",
+                               "--pooling", "token", "--device", "cpu", "--output", "-", "--quiet"}));
     DOCTEST_CHECK(contains(tokens.out, "n_fraction\ttoken\ttoken_start\ttoken_end\tpiece\td0\td1\t"));
-    const auto nothing = run_program({"embed", "--model", fixture / "model", "--output", "-"});
-    DOCTEST_CHECK(nothing.code == 2);
-    DOCTEST_CHECK(contains(nothing.err, "--regions with --reference, or --sequences, is needed"));
+    check_said(run_program({"embed", "--model", fixture / "model", "--output", "-"}), 2,
+               "--regions with --reference, or --sequences, is needed");
 }

@@ -1,24 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "commands/commands.hpp"
-#include "options/option_groups.hpp"
-#include "support/help_notes.hpp"
 
 #include "bigbird/core/parse_number.hpp"
-#include "bigbird/task_models/specs/score_specs.hpp"
 
 namespace bigbird::cli {
 
 using task_models::AttributeSpec;
 
 namespace {
-
-constexpr Examples examples{
-    {{"What each base of a region contributes to the CTCF labels",
-      "bigbird-dna attribute --model chromatin/run --reference ../test_data/genome/22.fa.gz "
-      "--regions sites.bed --labels '*CTCF*' --output contributions.tsv.gz"},
-     {"Arrays for TF-MoDISco, by DeepLIFT with dinucleotide shuffles as baseline",
-      "bigbird-dna attribute --model chromatin/run --reference ../test_data/genome/22.fa.gz "
-      "--regions sites.bed --method deeplift --baseline shuffled --output 'contributions/{label}.npz'"}}};
 
 /// Parses "zero", "shuffled" or "shuffled:20".
 void set_baseline(AttributeSpec& spec, const std::string& text) {
@@ -67,9 +56,16 @@ void setup_attribute(Program& program, Runner<AttributeSpec> run) {
     add_letter_outputs(command, spec->outputs, "Contributions");
     add_device_option(command, spec->device);
     add_threads_option(command, spec->threads);
-    add_examples(command, examples);
-    show_first(command, {"--model", "--reference", "--regions", "--sequences", "--labels", "--method",
-                         "--baseline", "--output", "--device"});
+    set_help(
+        command,
+        {{"--model", "--reference", "--regions", "--sequences", "--labels", "--method", "--baseline",
+          "--output", "--device"},
+         {{"What each base of a region contributes to the CTCF labels",
+           "bigbird-dna attribute --model chromatin/run --reference ../test_data/genome/22.fa.gz --regions "
+           "sites.bed --labels '*CTCF*' --output contributions.tsv.gz"},
+          {"Arrays for TF-MoDISco, by DeepLIFT with dinucleotide shuffles as baseline",
+           "bigbird-dna attribute --model chromatin/run --reference ../test_data/genome/22.fa.gz --regions "
+           "sites.bed --method deeplift --baseline shuffled --output 'contributions/{label}.npz'"}}});
 }
 
 }  // namespace bigbird::cli

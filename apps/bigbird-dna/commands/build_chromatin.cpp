@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "commands/commands.hpp"
-#include "options/option_groups.hpp"
-#include "support/help_notes.hpp"
 
 #include "bigbird/core/error.hpp"
 #include "bigbird/core/parallel.hpp"
@@ -65,28 +63,13 @@ void run_import(const BuildChromatinOptions& options, const std::filesystem::pat
     examples::import_chromatin(spec, folder);
 }
 
-constexpr Examples examples{
-    {{"Every bin of chromosome 22 with its labels, two stretches held out",
-      "bigbird-dna build-chromatin --peaks ../test_data/chromatin/peaks.tsv --reference "
-      "../test_data/genome/22.fa.gz --window 1000 --validation 22:20000001-20500000 --test "
-      "22:20500001-22000000 --output my-bins"},
-     {"Bins with a CTCF peak of either cell line, and as many without one",
-      "bigbird-dna build-chromatin --peaks ../test_data/chromatin/A549.CTCF.chr22.narrowPeak.gz "
-      "../test_data/chromatin/MCF-7.CTCF.chr22.narrowPeak.gz --reference ../test_data/genome/22.fa.gz "
-      "--negatives 1 --output ctcf-bins"}}};
-
 int run_build_chromatin(const BuildChromatinOptions& options) {
-    PendingOutput folder(options.output.output, options.output.overwrite(), PendingOutput::Kind::folder);
-    if (options.of_bins.peaks.empty()) {
-        run_import(options, folder.path());
-        folder.commit();
-        return 0;
-    }
-    examples::ChromatinOptions of_bins = options.of_bins;
-    of_bins.bins = options.bins == "all" ? examples::BinChoice::all : examples::BinChoice::any;
-    of_bins.threads = resolve_threads(of_bins.threads);
-    examples::build_chromatin(of_bins, folder.path());
-    folder.commit();
+    options.output.make_folder([&](const std::filesystem::path& folder) {
+        if (options.of_bins.peaks.empty()) return run_import(options, folder);
+        examples::ChromatinOptions of_bins = options.of_bins;
+        of_bins.threads = resolve_threads(of_bins.threads);
+        examples::build_chromatin(of_bins, folder);
+    });
     return 0;
 }
 
@@ -125,19 +108,26 @@ void setup_build_chromatin(Program& program) {
     add_value(command, "--max-n-fraction", "SHARE", of_bins.max_n_fraction, "", CLI::Range(0.0, 1.0));
     add_hold_out_options(command, of_bins.validation, of_bins.test,
                          "a bin that overlaps them counts as inside");
-    command.add_flag(
-        "--skip-invalid", of_bins.skip_invalid,
-        "Skip all rows that do not match the reference (by default, more than 20 % of them is an error)");
+    command.add_flag("--skip-invalid", of_bins.skip_invalid, skips_mismatches);
     add_threads_option(command, of_bins.threads);
     add_output_options(command, options->output, "Example folder to write");
-    add_examples(command, examples);
-    show_first(command, {"--peaks", "--table", "--mat", "--reference", "--validation", "--test", "--output",
-                         "--force"});
+    set_help(command,
+             {{"--peaks", "--table", "--mat", "--reference", "--validation", "--test", "--output", "--force"},
+              {{"Every bin of chromosome 22 with its labels, two stretches held out",
+                "bigbird-dna build-chromatin --peaks ../test_data/chromatin/peaks.tsv --reference "
+                "../test_data/genome/22.fa.gz --window 1000 --validation 22:20000001-20500000 --test "
+                "22:20500001-22000000 --output my-bins"},
+               {"Bins with a CTCF peak of either cell line, and as many without one",
+                "bigbird-dna build-chromatin --peaks ../test_data/chromatin/A549.CTCF.chr22.narrowPeak.gz "
+                "../test_data/chromatin/MCF-7.CTCF.chr22.narrowPeak.gz --reference "
+                "../test_data/genome/22.fa.gz --negatives 1 --output ctcf-bins"}}});
     command.parse_complete_callback([&command, options] {
         if (options->bins != "all" && options->bins != "any")
             options->of_bins.group = std::exchange(options->bins, "any");
         const bool chooses = !options->of_bins.group.empty() || options->of_bins.negatives > 0;
         if (chooses && option_of(command, "--bins")->count() == 0) options->bins = "any";
+        using examples::BinChoice;
+        options->of_bins.bins = options->bins == "any" ? BinChoice::any : BinChoice::all;
     });
 }
 

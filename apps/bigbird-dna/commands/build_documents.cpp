@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "commands/commands.hpp"
-#include "options/document_options.hpp"
-#include "options/option_groups.hpp"
-#include "support/help_notes.hpp"
+#include "options/corpus_options.hpp"
 
 #include "bigbird/core/error.hpp"
 #include "bigbird/core/log.hpp"
@@ -45,13 +43,6 @@ std::int64_t megabases(const genome::ReferenceGenome& genome) {
         bases += contig.length;
     return bases / megabase;
 }
-
-constexpr Examples examples{
-    {{"Documents of chromosome 22 without the held-out stretch",
-      "bigbird-dna build-documents --reference ../test_data/genome/22.fa.gz --exclude held_out.bed --passes "
-      "2 --seed 1 --output documents.txt.gz"},
-     {"Expected sizes of ten passes, without writing them",
-      "bigbird-dna build-documents --reference ../test_data/genome/22.fa.gz --dry-run"}}};
 
 int forecast(const BuildDocumentsOptions& options) {
     const auto lengths = genome::open_contig_lengths(options.references);
@@ -152,9 +143,12 @@ void setup_build_documents(Program& program) {
     option_of(command, "--output")->required(false);
     add_shard_option(command, options->shard, "documents");
     add_threads_option(command, options->threads);
-    add_examples(command, examples);
-    show_first(command,
-               {"--reference", "--include", "--exclude", "--seed", "--shard", "--output", "--force"});
+    set_help(command, {{"--reference", "--include", "--exclude", "--seed", "--shard", "--output", "--force"},
+                       {{"Documents of chromosome 22 without the held-out stretch",
+                         "bigbird-dna build-documents --reference ../test_data/genome/22.fa.gz --exclude "
+                         "held_out.bed --passes 2 --seed 1 --output documents.txt.gz"},
+                        {"Expected sizes of ten passes, without writing them",
+                         "bigbird-dna build-documents --reference ../test_data/genome/22.fa.gz --dry-run"}}});
 }
 
 }  // namespace bigbird::cli

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "commands/commands.hpp"
-#include "options/option_groups.hpp"
-#include "support/help_notes.hpp"
 
 #include "bigbird/core/parallel.hpp"
 #include "bigbird/examples/build/promoters.hpp"
@@ -21,24 +19,14 @@ struct BuildPromotersOptions {
 
 namespace {
 
-constexpr Examples examples{
-    {{"Windows around TSSs lifted over from hg38, with one held-out region",
-      "bigbird-dna build-promoters --tss ../test_data/promoter/tss.hg38.bed.gz --chain "
-      "../test_data/promoter/hg38ToHg19.chr22.chain.gz --reference ../test_data/genome/22.fa.gz --window "
-      "-1000:500 --test 22:20500001-22000000 --output my-promoters"},
-     {"Windows of 8,000 bases as in the paper, with other windows of the genome as negatives",
-      "bigbird-dna build-promoters --tss ../test_data/promoter/tss.hg19.bed --reference "
-      "../test_data/genome/22.fa.gz --negatives genomic --output genomic-promoters"}}};
-
 int run_build_promoters(const BuildPromotersOptions& options) {
     examples::PromoterOptions promoters = options.promoters;
     if (!options.chain.empty()) promoters.chain = options.chain;
     promoters.bounds = rows::parse_window_bounds(options.window);
     promoters.negatives = parse_choice(examples::negative_choices, "--negatives", options.negatives);
     promoters.threads = resolve_threads(promoters.threads);
-    PendingOutput folder(options.output.output, options.output.overwrite(), PendingOutput::Kind::folder);
-    examples::build_promoters(promoters, folder.path());
-    folder.commit();
+    options.output.make_folder(
+        [&](const std::filesystem::path& folder) { examples::build_promoters(promoters, folder); });
     return 0;
 }
 
@@ -68,14 +56,19 @@ void setup_build_promoters(Program& program) {
     add_hold_out_options(command, promoters.validation, promoters.test,
                          "a window counts as inside if its TSS does");
     add_seed_option(command, promoters.seed);
-    command.add_flag(
-        "--skip-invalid", promoters.skip_invalid,
-        "Skip all rows that do not match the reference (by default, more than 20 % of them is an error)");
+    command.add_flag("--skip-invalid", promoters.skip_invalid, skips_mismatches);
     add_threads_option(command, promoters.threads);
     add_output_options(command, options->output, "Example folder to write");
-    add_examples(command, examples);
-    show_first(command, {"--tss", "--reference", "--chain", "--window", "--validation", "--test", "--output",
-                         "--force"});
+    set_help(
+        command,
+        {{"--tss", "--reference", "--chain", "--window", "--validation", "--test", "--output", "--force"},
+         {{"Windows around TSSs lifted over from hg38, with one held-out region",
+           "bigbird-dna build-promoters --tss ../test_data/promoter/tss.hg38.bed.gz --chain "
+           "../test_data/promoter/hg38ToHg19.chr22.chain.gz --reference ../test_data/genome/22.fa.gz "
+           "--window -1000:500 --test 22:20500001-22000000 --output my-promoters"},
+          {"Windows of 8,000 bases as in the paper, with other windows of the genome as negatives",
+           "bigbird-dna build-promoters --tss ../test_data/promoter/tss.hg19.bed --reference "
+           "../test_data/genome/22.fa.gz --negatives genomic --output genomic-promoters"}}});
 }
 
 }  // namespace bigbird::cli

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "commands/commands.hpp"
-#include "options/option_groups.hpp"
 #include "options/sequence_options.hpp"
-#include "support/help_notes.hpp"
 
 #include "bigbird/examples/build/sequences.hpp"
 
@@ -15,31 +13,17 @@ struct BuildSequencesOptions {
     OutputOptions output;
 };
 
-namespace {
-
-constexpr Examples examples{
-    {{"Sequences and classes of a table; a fifth held out for test, similar sequences on one side",
-      "bigbird-dna build-sequences --table ../test_data/sequences/promoters.csv.gz --split-by "
-      "similarity:0.7,0.1,0.2 --output my-sequences"},
-     {"The tables of a benchmark, one per split",
-      "bigbird-dna build-sequences --table train.csv --validation dev.csv --test test.csv --output "
-      "my-sequences"}}};
-
-int run_build_sequences(const BuildSequencesOptions& options) {
-    PendingOutput folder(options.output.output, options.output.overwrite(), PendingOutput::Kind::folder);
-    examples::build_sequences(options.sequences, folder.path());
-    folder.commit();
-    return 0;
-}
-
-}  // namespace
-
 void setup_build_sequences(Program& program) {
     auto options = std::make_shared<BuildSequencesOptions>();
     examples::SequencesOptions& sequences = options->sequences;
     CLI::App& command = program.add("build-sequences", "Sequences",
                                     "Make examples from sequences with classes, labels or numbers", options,
-                                    run_build_sequences);
+                                    [](const BuildSequencesOptions& given) {
+                                        given.output.make_folder([&](const std::filesystem::path& folder) {
+                                            examples::build_sequences(given.sequences, folder);
+                                        });
+                                        return 0;
+                                    });
     CLI::Option* const table = add_sequence_inputs(command, sequences).front();
     add_value(command, "--validation", "TABLE", sequences.validation, "Table of the validation rows")
         ->needs(table);
@@ -53,9 +37,15 @@ void setup_build_sequences(Program& program) {
         ->group("Columns");
     add_seed_option(command, sequences.seed);
     add_output_options(command, options->output, "Example folder to write");
-    add_examples(command, examples);
-    show_first(command, {"--table", "--validation", "--test", "--fasta", "--label-column", "--target",
-                         "--split-by", "--output", "--force"});
+    set_help(command,
+             {{"--table", "--validation", "--test", "--fasta", "--label-column", "--target", "--split-by",
+               "--output", "--force"},
+              {{"Sequences and classes of a table; a fifth held out for test, similar sequences on one side",
+                "bigbird-dna build-sequences --table ../test_data/sequences/promoters.csv.gz --split-by "
+                "similarity:0.7,0.1,0.2 --output my-sequences"},
+               {"The tables of a benchmark, one per split",
+                "bigbird-dna build-sequences --table train.csv --validation dev.csv --test test.csv --output "
+                "my-sequences"}}});
 }
 
 }  // namespace bigbird::cli

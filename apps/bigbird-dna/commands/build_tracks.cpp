@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "commands/commands.hpp"
-#include "options/option_groups.hpp"
-#include "support/help_notes.hpp"
 
 #include "bigbird/core/error.hpp"
 #include "bigbird/examples/build/tracks.hpp"
@@ -19,20 +17,11 @@ struct BuildTracksOptions {
 
 namespace {
 
-constexpr Examples examples{
-    {{"ATAC fragment ends in bins of 50 bases on two yeast chromosomes, one of them held out",
-      "bigbird-dna build-tracks --signal ../test_data/tracks/yeast.bedpe.gz --reference "
-      "../test_data/genome/yeast.fa.gz --include I VI --validation VI --bin 50 --output yeast-tracks"},
-     {"Fragments and a bigWig, with the scales that a sheet names",
-      "bigbird-dna build-tracks --signal ../test_data/tracks/tracks.tsv --reference "
-      "../test_data/genome/yeast.fa.gz --include I VI --validation VI --output two-tracks"}}};
-
 int run_build_tracks(const BuildTracksOptions& options) {
-    PendingOutput folder(options.output.output, options.output.overwrite(), PendingOutput::Kind::folder);
     examples::TrackOptions tracks = options.tracks;
     tracks.chooses_hold_outs = tracks.validation.empty() && tracks.test.empty();
-    examples::build_tracks(tracks, folder.path());
-    folder.commit();
+    options.output.make_folder(
+        [&](const std::filesystem::path& folder) { examples::build_tracks(tracks, folder); });
     return 0;
 }
 
@@ -71,13 +60,17 @@ void setup_build_tracks(Program& program) {
     add_bin_region_options(command, tracks.include, tracks.exclude);
     add_hold_out_options(command, tracks.validation, tracks.test,
                          "a bin that overlaps them counts as inside; default: chosen automatically");
-    command.add_flag(
-        "--skip-invalid", tracks.reading.skip_invalid,
-        "Skip all rows that do not match the reference (by default, more than 20 % of them is an error)");
+    command.add_flag("--skip-invalid", tracks.reading.skip_invalid, skips_mismatches);
     add_output_options(command, options->output, "Example folder to write");
-    add_examples(command, examples);
-    show_first(command, {"--signal", "--reference", "--bin", "--count", "--validation", "--test", "--output",
-                         "--force"});
+    set_help(
+        command,
+        {{"--signal", "--reference", "--bin", "--count", "--validation", "--test", "--output", "--force"},
+         {{"ATAC fragment ends in bins of 50 bases on two yeast chromosomes, one of them held out",
+           "bigbird-dna build-tracks --signal ../test_data/tracks/yeast.bedpe.gz --reference "
+           "../test_data/genome/yeast.fa.gz --include I VI --validation VI --bin 50 --output yeast-tracks"},
+          {"Fragments and a bigWig, with the scales that a sheet names",
+           "bigbird-dna build-tracks --signal ../test_data/tracks/tracks.tsv --reference "
+           "../test_data/genome/yeast.fa.gz --include I VI --validation VI --output two-tracks"}}});
 }
 
 }  // namespace bigbird::cli

@@ -3,36 +3,46 @@
 // It passes the parsed options to `run`, which does the work and returns the exit code.
 #pragma once
 
+#include "options/option_groups.hpp"
+#include "support/help_formatter.hpp"
 #include "support/program.hpp"
 
 #include "bigbird/examples/examples.hpp"
+#include "bigbird/pretraining/specs/pretrain_spec.hpp"
+#include "bigbird/task_models/specs/finetune_spec.hpp"
+#include "bigbird/task_models/specs/score_specs.hpp"
 
-namespace bigbird::pretraining {
-struct PretrainSpec;
-}
-namespace bigbird::task_models {
-struct AttributeSpec;
-struct BackgroundSpec;
-struct EmbedSpec;
-struct ExportMotifsSpec;
-struct FinetuneSpec;
-struct FinetuneTokensSpec;
-struct MarginalizeSpec;
-struct MutagenesisSpec;
-struct PredictSpec;
-struct PredictTokensSpec;
-struct TrainSpec;
-struct VariantSpec;
-}  // namespace bigbird::task_models
-namespace bigbird::training {
-struct LoopResult;
-}
+#include <filesystem>
+#include <string>
 
 namespace bigbird::cli {
 
-struct EvaluateMlmOptions;
-struct ForwardOptions;
-struct InfoOptions;
+struct EvaluateMlmOptions {
+    pretraining::MlmEvaluationSpec spec;
+    OutputOptions output;
+    std::filesystem::path token_scores;
+};
+
+struct ForwardOptions {
+    std::filesystem::path model, input;
+    OutputOptions output;
+    std::string type = "fp32", attention = "automatic", device = "auto";
+    int threads = 0;
+};
+
+struct InfoOptions {
+    std::filesystem::path path;
+    bool json = false, verify = false, labels = false, program = false;
+};
+
+/// A row of `info --program`.
+struct ProgramPart {
+    std::string part;
+    bool usable = false;
+    std::string details;  ///< a description or, if it cannot be used, the reason
+};
+/// The row as a line of JSON, by which the checking processes pass it on.
+std::string part_line(const ProgramPart& part);
 
 // ---- commands that need no LibTorch
 void setup_build_chromatin(Program& program);
@@ -90,8 +100,6 @@ int run(const task_models::TrainSpec& spec);
 int run(const task_models::VariantSpec& spec);
 /// Prints the rows of `info --program` that need LibTorch as lines of JSON, each as soon as it is known.
 int run_info_with_tensors(const InfoOptions& options);
-/// Logs which model finetune-* kept, and whether longer training would probably improve it.
-void report_finetuned(const task_models::FinetuneSpec& spec, const training::LoopResult& result);
 
 // ---- commands that forward to another command, chosen by the task of their inputs
 void setup_evaluate_verb(Program& program);

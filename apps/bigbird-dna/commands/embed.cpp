@@ -1,25 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "commands/commands.hpp"
-#include "options/option_groups.hpp"
-#include "support/help_notes.hpp"
 
 #include "bigbird/rows/window.hpp"
-#include "bigbird/task_models/specs/score_specs.hpp"
 
 namespace bigbird::cli {
 
 using task_models::EmbedSpec;
-
-namespace {
-
-constexpr Examples examples{{{"One vector per row: the mean over its tokens",
-                              "bigbird-dna embed --model pretrained --reference ../test_data/genome/22.fa.gz "
-                              "--regions promoter/examples/test.bed --output vectors.npy"},
-                             {"One vector per token of a FASTA's records",
-                              "bigbird-dna embed --model pretrained --sequences ../test_data/genome/multi.fa "
-                              "--pooling token --output tokens.h5"}}};
-
-}  // namespace
 
 void setup_embed(Program& program, Runner<EmbedSpec> run) {
     auto spec = std::make_shared<EmbedSpec>();
@@ -44,15 +30,18 @@ void setup_embed(Program& program, Runner<EmbedSpec> run) {
               CLI::Range(std::int64_t{0}, rows::longest_window))
         ->default_str("the row's own");
     command.add_flag("--strand", spec->use_strand, "Reverse-complement rows on the minus strand");
-    command.add_flag(
-        "--skip-invalid", spec->skip_invalid,
-        "Mark rows that are not on the reference and continue, instead of stopping with an error");
+    command.add_flag("--skip-invalid", spec->skip_invalid, marks_invalid);
     add_score_outputs(command, spec->outputs, "Vectors")->required();
     add_shard_option(command, spec->outputs.shard, "rows");
     add_compute_options(command, *spec);
-    add_examples(command, examples);
-    show_first(command,
-               {"--model", "--reference", "--regions", "--sequences", "--pooling", "--output", "--device"});
+    set_help(command,
+             {{"--model", "--reference", "--regions", "--sequences", "--pooling", "--output", "--device"},
+              {{"One vector per row: the mean over its tokens",
+                "bigbird-dna embed --model pretrained --reference ../test_data/genome/22.fa.gz --regions "
+                "promoter/examples/test.bed --output vectors.npy"},
+               {"One vector per token of a FASTA's records",
+                "bigbird-dna embed --model pretrained --sequences ../test_data/genome/multi.fa --pooling "
+                "token --output tokens.h5"}}});
 }
 
 }  // namespace bigbird::cli

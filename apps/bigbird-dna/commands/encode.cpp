@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // encode and decode.
 #include "commands/commands.hpp"
-#include "options/option_groups.hpp"
-#include "support/help_notes.hpp"
 
 #include "bigbird/core/log.hpp"
 #include "bigbird/core/parallel.hpp"
@@ -20,19 +18,6 @@ struct LineOptions {
     bool offsets = false;
     int threads = 0;
 };
-
-constexpr Examples encode_examples{{{"Token ids of each line",
-                                     "bigbird-dna encode --tokenizer tokenizer/tokenizer.model --input "
-                                     "../test_data/tokenizer/sentences.txt --output ids.txt"},
-                                    {"The bases of each token",
-                                     "bigbird-dna encode --tokenizer tokenizer/tokenizer.model --input "
-                                     "../test_data/tokenizer/sentences.txt --offsets"}}};
-
-constexpr Examples decode_examples{
-    {{"The sequences of the ids that encode wrote",
-      "bigbird-dna decode --tokenizer tokenizer/tokenizer.model --input ids.txt"},
-     {"The same with the tokenizer of a model, into a file",
-      "bigbird-dna decode --tokenizer pretrained/model --input ids.txt --output sequences.txt"}}};
 
 void add_line_options(CLI::App& command, LineOptions& options, const std::string& input,
                       const std::string& output) {
@@ -69,7 +54,13 @@ void setup_encode(Program& program) {
     command.add_flag("--offsets", options->offsets,
                      "Write a row per token: line, start, end (0-based, half-open), id, token");
     add_threads_option(command, options->threads);
-    add_examples(command, encode_examples);
+    set_help(command, {{},
+                       {{"Token ids of each line",
+                         "bigbird-dna encode --tokenizer tokenizer/tokenizer.model --input "
+                         "../test_data/tokenizer/sentences.txt --output ids.txt"},
+                        {"The bases of each token",
+                         "bigbird-dna encode --tokenizer tokenizer/tokenizer.model --input "
+                         "../test_data/tokenizer/sentences.txt --offsets"}}});
 }
 
 void setup_decode(Program& program) {
@@ -80,7 +71,12 @@ void setup_decode(Program& program) {
     add_line_options(command, *options, "Token ids separated by blanks, one sequence per line, plain or gzip",
                      "Decoded sequences, one per input line; special tokens are omitted");
     add_threads_option(command, options->threads);
-    add_examples(command, decode_examples);
+    set_help(command,
+             {{},
+              {{"The sequences of the ids that encode wrote",
+                "bigbird-dna decode --tokenizer tokenizer/tokenizer.model --input ids.txt"},
+               {"The same with the tokenizer of a model, into a file",
+                "bigbird-dna decode --tokenizer pretrained/model --input ids.txt --output sequences.txt"}}});
 }
 
 }  // namespace bigbird::cli

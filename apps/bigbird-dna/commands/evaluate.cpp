@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "commands/commands.hpp"
-#include "options/option_groups.hpp"
-#include "support/help_notes.hpp"
 
 #include "bigbird/core/error.hpp"
 #include "bigbird/core/formats/checksum.hpp"
 #include "bigbird/core/log.hpp"
 #include "bigbird/core/parallel.hpp"
+#include "bigbird/evaluation/bases/base_evaluation.hpp"
 #include "bigbird/evaluation/evaluate_scores.hpp"
 #include "bigbird/evaluation/sequences/sequence_evaluation.hpp"
 #include "bigbird/model/files/model_card.hpp"
@@ -21,12 +20,19 @@
 
 namespace bigbird::cli {
 
-struct EvaluateOptions {
+struct ReportOutputs {
+    std::vector<std::filesystem::path> outputs;
+    Overwrite overwrite = Overwrite::refuse;
+};
+
+struct EvaluateOptions : ReportOutputs {
     evaluation::EvaluationRequest request;  ///< all but scan
     evaluation::ScanOptions scan;           ///< requested if it has scores
-    std::vector<std::filesystem::path> outputs;
-    std::filesystem::path model_card;  ///< model folder whose card gets the figures; empty: none
-    Overwrite overwrite = Overwrite::refuse;
+    std::filesystem::path model_card;       ///< model folder whose card gets the figures; empty: none
+};
+
+struct EvaluateTokensOptions : ReportOutputs {
+    evaluation::BaseEvaluationRequest request;
 };
 
 namespace {
@@ -55,19 +61,20 @@ void add_input_options(CLI::App& command, evaluation::EvaluationRequest& request
         "all: require a score for every row of the split; scored: evaluate only the scored rows");
 }
 
-void add_report_options(CLI::App& command, EvaluateOptions& options) {
+void add_report_options(CLI::App& command, ReportOutputs& options, const std::string& formats) {
     add_value(command, "-o,--output", "PATH", options.outputs,
-              "Report: .tsv, .csv, .html (a web page), else JSON, by the name's ending; - for standard "
-              "output. Several outputs can be given")
+              "Report: " + formats +
+                  ", else JSON, by the name's ending; - for standard output. Several "
+                  "outputs can be given")
         ->required()
         ->group("Output");
     add_force_option(command, options.overwrite);
 }
 
-void add_model_card_option(CLI::App& command, EvaluateOptions& options) {
-    add_value(command, "--model-card", "DIR", options.model_card,
-              "Write the results of the first --scores into this model folder's README.md")
-        ->group("Output");
+void add_resamples_option(CLI::App& command, evaluation::EvaluationOptions& options) {
+    add_value(command, "--resamples", "N", options.resamples, "Bootstrap samples for 95 % intervals; 0: none",
+              CLI::NonNegativeNumber)
+        ->group("Intervals");
 }
 
 /// Throws if `written_by`, the checksum of the model that wrote the scores, is that of another model.
@@ -101,8 +108,6 @@ void check_model_card(const EvaluateOptions& options) {
 }
 
 void add_promoter_options(CLI::App& command, EvaluateOptions& options) {
-    add_resamples_option(command, options.request.options);
-    add_model_card_option(command, options);
     const auto set_threshold = [&options](const std::string& text) {
         options.request.threshold = evaluation::parse_threshold_rule(text);
     };
@@ -124,16 +129,12 @@ void add_promoter_options(CLI::App& command, EvaluateOptions& options) {
 }
 
 void add_chromatin_options(CLI::App& command, EvaluateOptions& options) {
-    add_resamples_option(command, options.request.options);
-    add_model_card_option(command, options);
     add_value(command, "--min-positives", "N", options.request.options.min_positives,
               "Leave labels with fewer positive rows out of means and medians", CLI::PositiveNumber);
     command.add_flag("--published", options.request.published);
 }
 
 void add_sequences_options(CLI::App& command, EvaluateOptions& options) {
-    add_resamples_option(command, options.request.options);
-    add_model_card_option(command, options);
     const auto set_threshold = [&options](const double& threshold) {
         options.request.threshold = {evaluation::ThresholdRule::Kind::given, threshold};
     };
@@ -151,7 +152,7 @@ struct TaskCommand {
     const char *name, *group, *description;
     void (*add_options)(CLI::App&, EvaluateOptions&);
     std::vector<std::string> common;  ///< what --help shows
-    Examples examples;
+    std::vector<Example> examples;
 };
 const TaskCommand task_commands[] = {
     {examples::Task::promoter,
@@ -160,46 +161,56 @@ const TaskCommand task_commands[] = {
      "Evaluate promoter scores: AUROC, AUPRC, F1, MCC",
      add_promoter_options,
      {"--scores", "--examples", "--threshold", "--scan", "--tss", "--output", "--force"},
-     {{{"Figures of held-out windows, as a table",
-        "bigbird-dna evaluate-promoter --scores promoter/held_out.tsv.gz --examples promoter/examples "
-        "--output promoter.tsv"},
-       {"The same as a page for browsers, and as JSON",
-        "bigbird-dna evaluate-promoter --scores promoter/held_out.tsv.gz --examples promoter/examples "
-        "--output promoter.html --output promoter.json"}}}},
+     {{"Figures of held-out windows, as a table",
+       "bigbird-dna evaluate-promoter --scores promoter/held_out.tsv.gz --examples promoter/examples "
+       "--output promoter.tsv"},
+      {"The same as a page for browsers, and as JSON",
+       "bigbird-dna evaluate-promoter --scores promoter/held_out.tsv.gz --examples promoter/examples "
+       "--output promoter.html --output promoter.json"}}},
     {examples::Task::sequences,
      "evaluate-sequences",
      "Sequences",
      "Evaluate scores of sequences: MCC, AUROC, Pearson's r and more",
      add_sequences_options,
      {"--scores", "--examples", "--split", "--threshold", "--model-card", "--output", "--force"},
-     {{{"Figures of held-out sequences, as JSON",
-        "bigbird-dna evaluate-sequences --scores test.tsv.gz --examples my-sequences --output "
-        "sequences.json"},
-       {"Two models compared, as a page for browsers",
-        "bigbird-dna evaluate-sequences --scores kmers=kmers.tsv --scores network=test.tsv.gz --examples "
-        "my-sequences --output sequences.html"}}}},
+     {{"Figures of held-out sequences, as JSON",
+       "bigbird-dna evaluate-sequences --scores test.tsv.gz --examples my-sequences --output sequences.json"},
+      {"Two models compared, as a page for browsers",
+       "bigbird-dna evaluate-sequences --scores kmers=kmers.tsv --scores network=test.tsv.gz --examples "
+       "my-sequences --output sequences.html"}}},
     {examples::Task::chromatin,
      "evaluate-chromatin",
      "Chromatin",
      "Evaluate chromatin scores: AUROC and AUPRC per label and group",
      add_chromatin_options,
      {"--scores", "--examples", "--min-positives", "--model-card", "--output", "--force"},
-     {{{"AUROC and AUPRC of each label, as a table",
-        "bigbird-dna evaluate-chromatin --scores chromatin/scores.tsv.gz --examples chromatin/examples "
-        "--output chromatin.tsv"},
-       {"Two models compared, as a page for browsers",
-        "bigbird-dna evaluate-chromatin --scores ridge=chromatin/ridge.tsv.gz --scores "
-        "bins=chromatin/scores.tsv.gz --examples chromatin/examples --min-positives 10 --output "
-        "comparison.html"}}}}};
+     {{"AUROC and AUPRC of each label, as a table",
+       "bigbird-dna evaluate-chromatin --scores chromatin/scores.tsv.gz --examples chromatin/examples "
+       "--output chromatin.tsv"},
+      {"Two models compared, as a page for browsers",
+       "bigbird-dna evaluate-chromatin --scores ridge=chromatin/ridge.tsv.gz --scores "
+       "bins=chromatin/scores.tsv.gz --examples chromatin/examples --min-positives 10 --output "
+       "comparison.html"}}}};
+
+std::unique_ptr<genome::TextOutput> write_report(const evaluation::BaseEvaluation& report,
+                                                 const std::filesystem::path& output, Overwrite overwrite) {
+    return evaluation::write_evaluation(report, output, overwrite);
+}
+
+/// Call it before evaluating.
+void prepare_reports(const ReportOutputs& options) {
+    for (const std::filesystem::path& output : options.outputs)
+        if (output != "-") prepare_output(output, options.overwrite);
+}
 
 /// Logs the report and writes it to all outputs, or to none.
 template <typename Report>
-void write_reports(const Report& report, const EvaluateOptions& options) {
-    for (const std::string& line : evaluation::to_lines(report))
+void write_reports(const Report& report, const ReportOutputs& options) {
+    for (const std::string& line : to_lines(report))
         log_info("{}", line);
     std::vector<std::unique_ptr<genome::TextOutput>> reports;
     for (const std::filesystem::path& output : options.outputs)
-        reports.push_back(evaluation::write_report(report, output, options.overwrite));
+        reports.push_back(write_report(report, output, options.overwrite));
     genome::commit_together(reports);
 }
 
@@ -210,8 +221,7 @@ bool has_numbers(const evaluation::EvaluationRequest& request) {
 }
 
 int run_evaluate(const EvaluateOptions& options) {
-    for (const std::filesystem::path& output : options.outputs)
-        if (output != "-") prepare_output(output, options.overwrite);
+    prepare_reports(options);
     check_model_card(options);
     evaluation::EvaluationRequest request = options.request;
     request.options.threads = resolve_threads(request.options.threads);
@@ -237,6 +247,14 @@ int run_evaluate(const EvaluateOptions& options) {
     return 0;
 }
 
+int run_evaluate_tokens(const EvaluateTokensOptions& options) {
+    prepare_reports(options);
+    evaluation::BaseEvaluationRequest request = options.request;
+    request.options.threads = resolve_threads(request.options.threads);
+    write_reports(evaluation::evaluate_bases(request), options);
+    return 0;
+}
+
 }  // namespace
 
 void setup_evaluate(Program& program, examples::Task task) {
@@ -249,10 +267,43 @@ void setup_evaluate(Program& program, examples::Task task) {
     add_input_options(command, request);
     add_seed_option(command, request.options.seed);
     add_threads_option(command, request.options.threads);
-    add_report_options(command, *options);
+    add_report_options(command, *options, ".tsv, .csv, .html (a web page)");
+    add_resamples_option(command, request.options);
+    add_value(command, "--model-card", "DIR", options->model_card,
+              "Write the results of the first --scores into this model folder's README.md")
+        ->group("Output");
     by_task.add_options(command, *options);
-    add_examples(command, by_task.examples);
-    show_first(command, by_task.common);
+    set_help(command, {by_task.common, by_task.examples});
+}
+
+void setup_evaluate_tokens(Program& program) {
+    auto options = std::make_shared<EvaluateTokensOptions>();
+    evaluation::BaseEvaluationRequest& request = options->request;
+    CLI::App& command =
+        program.add("evaluate-tokens", "Bases",
+                    "Evaluate scores of bases: AUROC, AUPRC, and F1 of the most probable label", options,
+                    run_evaluate_tokens);
+    add_value(command, "--scores", "FILE", request.scores,
+              "Score table of predict-tokens, - for standard input")
+        ->required();
+    add_value(command, "--labels", "BED", request.labels,
+              "BED with a label in column 4 for the bases of each row")
+        ->required();
+    add_reference_option(command, request.references);
+    add_value(command, "--none-label", "NAME", request.none_label, "");
+    add_report_options(command, *options, ".tsv, .csv");
+    add_resamples_option(command, request.options);
+    add_seed_option(command, request.options.seed);
+    add_threads_option(command, request.options.threads);
+    set_help(
+        command,
+        {{"--scores", "--labels", "--reference", "--output", "--force"},
+         {{"Figures of held-out bases, as a table",
+           "bigbird-dna evaluate-tokens --scores bases.tsv.gz --labels ../test_data/tokens/labels.bed.gz "
+           "--reference ../test_data/genome/22.fa.gz --output bases.tsv"},
+          {"The same as JSON on standard output",
+           "bigbird-dna evaluate-tokens --scores bases.tsv.gz --labels ../test_data/tokens/labels.bed.gz "
+           "--reference ../test_data/genome/22.fa.gz --output -"}}});
 }
 
 }  // namespace bigbird::cli

@@ -1,10 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "commands/evaluate_mlm.hpp"
-
 #include "commands/commands.hpp"
-#include "options/document_options.hpp"
-#include "options/option_groups.hpp"
-#include "support/help_notes.hpp"
+#include "options/corpus_options.hpp"
 
 namespace bigbird::cli {
 
@@ -40,14 +36,6 @@ void add_baseline_options(CLI::App& command, MlmEvaluationSpec& spec) {
     command.add_option("--baseline-orders", spec.baselines.orders)->delimiter(',')->check(CLI::Range(0, 12));
 }
 
-constexpr Examples examples{
-    {{"Bits per base on held-out documents",
-      "bigbird-dna evaluate-mlm --model pretrained --documents documents/held_out.txt.gz --max-sequences 64 "
-      "--output held_out.json"},
-     {"The same, compared with Markov chains learned from the training documents",
-      "bigbird-dna evaluate-mlm --model pretrained --documents documents/held_out.txt.gz "
-      "--baseline-documents documents/train.txt.gz --max-sequences 64 --output -"}}};
-
 }  // namespace
 
 void setup_evaluate_mlm(Program& program, Runner<EvaluateMlmOptions> run) {
@@ -81,9 +69,14 @@ void setup_evaluate_mlm(Program& program, Runner<EvaluateMlmOptions> run) {
         take_shards(options->spec.held_out.documents, options->spec.held_out.corpus);
         take_shards(options->spec.baseline.documents, options->spec.baseline.corpus);
     });
-    add_examples(command, examples);
-    show_first(command,
-               {"--model", "--documents", "--baseline-documents", "--max-sequences", "--output", "--device"});
+    set_help(command,
+             {{"--model", "--documents", "--baseline-documents", "--max-sequences", "--output", "--device"},
+              {{"Bits per base on held-out documents",
+                "bigbird-dna evaluate-mlm --model pretrained --documents documents/held_out.txt.gz "
+                "--max-sequences 64 --output held_out.json"},
+               {"The same, compared with Markov chains learned from the training documents",
+                "bigbird-dna evaluate-mlm --model pretrained --documents documents/held_out.txt.gz "
+                "--baseline-documents documents/train.txt.gz --max-sequences 64 --output -"}}});
 }
 
 }  // namespace bigbird::cli

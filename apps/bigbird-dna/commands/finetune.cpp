@@ -1,23 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "commands/commands.hpp"
-#include "options/finetune_options.hpp"
-#include "options/idle_options.hpp"
-#include "options/option_groups.hpp"
 #include "options/sequence_options.hpp"
 #include "options/training_options.hpp"
-#include "support/help_formatter.hpp"
-#include "support/help_notes.hpp"
 
+#include "bigbird/baselines/names/architecture_names.hpp"
+#include "bigbird/core/error.hpp"
 #include "bigbird/core/log.hpp"
 #include "bigbird/core/parse_number.hpp"
 #include "bigbird/task_models/files/task_files.hpp"
-#include "bigbird/task_models/specs/finetune_spec.hpp"
 
 #include <algorithm>
 #include <memory>
 #include <optional>
 #include <string>
 #include <utility>
+#include <vector>
 
 namespace bigbird::cli {
 
@@ -265,19 +262,104 @@ void add_bins_options(CLI::App& command, FinetuneSpec& spec) {
               CLI::Range(std::int64_t{0}, std::int64_t{1} << 24));
 }
 
-/// What --help shows.
-const std::vector<std::string> common_options{"--examples",      "--model",  "--architecture", "--head",
-                                              "--output",        "--resume", "--epochs",       "--batch-size",
-                                              "--learning-rate", "--device", "--processes"};
+/// Options that only some models read.
+struct Readers {
+    std::vector<std::string> options;
+    bool (*reads)(const FinetuneSpec&);
+    const char* belong_to;
+};
+
+const std::vector<Readers>& all_readers() {
+    static const std::vector<Readers> all{
+        {{"--steps", "--epochs", "--batch-size", "--learning-rate", "--warmup-steps", "--schedule",
+          "--weight-decay", "--clip-norm", "--betas", "--epsilon", "--evaluate-every", "--patience",
+          "--sampling", "--strand-augmentation"},
+         [](const FinetuneSpec& spec) { return !spec.is_linear(); },
+         "models that are trained step by step"},
+        {{"--positive-weight"},
+         [](const FinetuneSpec& spec) {
+             return spec.architecture != "kmer-ridge" && spec.architecture != "kmer-logistic";
+         },
+         "models that have a loss a label"},
+        {{"--head"}, [](const FinetuneSpec& spec) { return spec.is_bigbird(); }, "--architecture bigbird"},
+        {{"--dropout"},
+         [](const FinetuneSpec& spec) { return spec.is_bigbird() || spec.is_bins() || spec.is_sequence(); },
+         "bigbird, bigbird-bins and bigbird-sequence"},
+        {{"--pooling", "--dtype", "--attention"},
+         [](const FinetuneSpec& spec) { return spec.is_bigbird() || spec.is_bins(); },
+         "bigbird and bigbird-bins"},
+        {{"--kmer-length"},
+         [](const FinetuneSpec& spec) { return spec.is_linear() || spec.is_sequence(); },
+         "kmer-ridge, kmer-logistic, gkm-svm and bigbird-sequence"},
+        {{"--informative-positions"},
+         [](const FinetuneSpec& spec) { return spec.is_linear(); },
+         "kmer-ridge and gkm-svm"},
+        {{"--penalty"},
+         [](const FinetuneSpec& spec) {
+             return spec.is_sequence() || (spec.is_linear() && spec.architecture != "gkm-svm");
+         },
+         "kmer-ridge, kmer-logistic and bigbird-sequence"},
+        {{"--members", "--kmers", "--label-smoothing"},
+         [](const FinetuneSpec& spec) { return spec.is_sequence(); },
+         "bigbird-sequence"},
+        {{"--cost", "--most-windows"},
+         [](const FinetuneSpec& spec) { return spec.architecture == "gkm-svm"; },
+         "gkm-svm"},
+        {{"--config", "--motifs"},
+         [](const FinetuneSpec& spec) { return spec.architecture == "bigbird-bins" || spec.is_sequence(); },
+         "bigbird-bins and bigbird-sequence"},
+        {{"--config", "--motifs"},
+         [](const FinetuneSpec& spec) {
+             return spec.architecture != "bigbird-bins" || spec.pretrained.empty();
+         },
+         "models that begin without --model"},
+        {{"--teacher", "--loss"},
+         [](const FinetuneSpec& spec) { return spec.is_bins(); },
+         "bin models (--architecture bigbird-bins, --head bins)"},
+        {{"--window-bins", "--shift", "--average-weights"},
+         [](const FinetuneSpec& spec) { return spec.is_bins() || spec.is_sequence(); },
+         "bin models (--architecture bigbird-bins, --head bins)"},
+        {{"--window"},
+         [](const FinetuneSpec& spec) {
+             return spec.task != examples::Task::sequences ||
+                    (!spec.is_bigbird() && !spec.is_sequence() && !spec.is_linear());
+         },
+         "cnnprom, deepromoter and deepsea"}};
+    return all;
+}
+
+std::string name_of_model(const FinetuneSpec& spec) {
+    if (spec.is_bigbird() && spec.head == "bins") return "--head bins";
+    return "--architecture " + spec.architecture;
+}
+
+/// Throws ConfigError if an option of finetune-promoter or finetune-chromatin is given that the chosen model
+/// does not read. Call it when the command line is parsed.
+void refuse_idle_options(const CLI::App& command, const FinetuneSpec& spec) {
+    // An unknown architecture, or one only for promoters, is refused by its own message.
+    const auto& known = baselines::architecture_names();
+    const bool is_baseline = std::ranges::find(known, spec.architecture) != known.end();
+    if (!spec.is_bigbird() && !spec.is_bins() && !spec.is_sequence() && !is_baseline) return;
+    for (const CLI::Option* option :
+         command.get_options([](const CLI::Option* each) { return each->count() > 0; })) {
+        for (const Readers& readers : all_readers()) {
+            if (readers.reads(spec) ||
+                std::ranges::find(readers.options, option->get_name()) == readers.options.end())
+                continue;
+            throw ConfigError(option->get_name() + " has no effect with " + name_of_model(spec) +
+                              ": it is for " + readers.belong_to);
+        }
+    }
+}
 
 /// The differences between the tasks' commands.
 struct TaskCommand {
     examples::Task task;
     const char *name, *group, *description, *baselines;
     double epochs, positive_weight;
-    Examples examples;
+    std::vector<Example> examples;
 };
-constexpr TaskCommand task_commands[] = {
+const TaskCommand task_commands[] = {
     {examples::Task::promoter,
      "finetune-promoter",
      "Promoters",
@@ -286,12 +368,12 @@ constexpr TaskCommand task_commands[] = {
      "the baselines cnnprom, deepromoter, gkm-svm, kmer-ridge",
      3,
      1,
-     {{{"The demo's model, from a pretrained one",
-        "bigbird-dna finetune-promoter --examples promoter/examples --model pretrained --pooling mean "
-        "--epochs 10 --batch-size 8 --learning-rate 1e-3 --output promoter-run"},
-       {"A linear baseline over k-mers",
-        "bigbird-dna finetune-promoter --examples promoter/examples --architecture kmer-ridge --output "
-        "promoter-ridge"}}}},
+     {{"The demo's model, from a pretrained one",
+       "bigbird-dna finetune-promoter --examples promoter/examples --model pretrained --pooling mean "
+       "--epochs 10 --batch-size 8 --learning-rate 1e-3 --output promoter-run"},
+      {"A linear baseline over k-mers",
+       "bigbird-dna finetune-promoter --examples promoter/examples --architecture kmer-ridge --output "
+       "promoter-ridge"}}},
     {examples::Task::chromatin,
      "finetune-chromatin",
      "Chromatin",
@@ -301,11 +383,11 @@ constexpr TaskCommand task_commands[] = {
      "bigbird-bins, or the baselines deepsea, gkm-svm, kmer-ridge",
      30,
      8,
-     {{{"The demo's bin model, which needs no pretrained one",
-        "bigbird-dna finetune-chromatin --examples chromatin/examples --output my-chromatin"},
-       {"A pretrained model that scores every bin of a window at once",
-        "bigbird-dna finetune-chromatin --head bins --model pretrained --window 3200 --batch-size 40 "
-        "--steps 500 --examples chromatin/examples --output token-bins"}}}},
+     {{"The demo's bin model, which needs no pretrained one",
+       "bigbird-dna finetune-chromatin --examples chromatin/examples --output my-chromatin"},
+      {"A pretrained model that scores every bin of a window at once",
+       "bigbird-dna finetune-chromatin --head bins --model pretrained --window 3200 --batch-size 40 --steps "
+       "500 --examples chromatin/examples --output token-bins"}}},
     {examples::Task::sequences,
      "finetune-sequences",
      "Sequences",
@@ -315,11 +397,11 @@ constexpr TaskCommand task_commands[] = {
      "bigbird-sequence, or the baselines kmer-logistic, kmer-ridge, deepsea, cnnprom, deepromoter",
      3,
      1,
-     {{{"A model of a table of sequences",
-        "bigbird-dna finetune-sequences --examples enhancers --output enhancer-run"},
-       {"A linear baseline over k-mers, for promoters, whose strand and positions matter",
-        "bigbird-dna finetune-sequences --examples promoters --architecture kmer-logistic "
-        "--output promoter-floor"}}}}};
+     {{"A model of a table of sequences",
+       "bigbird-dna finetune-sequences --examples enhancers --output enhancer-run"},
+      {"A linear baseline over k-mers, for promoters, whose strand and positions matter",
+       "bigbird-dna finetune-sequences --examples promoters --architecture kmer-logistic --output "
+       "promoter-floor"}}}};
 
 }  // namespace
 
@@ -341,8 +423,9 @@ void setup_finetune(Program& program, examples::Task task, Runner<FinetuneSpec> 
         if (spec->task == examples::Task::chromatin && spec->is_bins()) set_bins_defaults(command, *spec);
         if (spec->is_sequence()) set_training_defaults(command, *spec, task_models::sequence_model_spec());
     });
-    add_examples(command, by_task.examples);
-    show_first(command, common_options);
+    set_help(command, {{"--examples", "--model", "--architecture", "--head", "--output", "--resume",
+                        "--epochs", "--batch-size", "--learning-rate", "--device", "--processes"},
+                       by_task.examples});
 }
 
 }  // namespace bigbird::cli

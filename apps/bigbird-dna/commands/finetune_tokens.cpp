@@ -1,12 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "commands/commands.hpp"
-#include "options/finetune_options.hpp"
-#include "options/option_groups.hpp"
 #include "options/training_options.hpp"
-#include "support/help_notes.hpp"
 
 #include "bigbird/rows/window.hpp"
-#include "bigbird/task_models/specs/finetune_spec.hpp"
 
 #include <memory>
 #include <string>
@@ -18,17 +14,6 @@ namespace bigbird::cli {
 using task_models::FinetuneTokensSpec;
 
 namespace {
-
-constexpr Examples examples{
-    {{"Repeats and bound bases, labeled base by base",
-      "bigbird-dna finetune-tokens --annotations ../test_data/tokens/labels.bed.gz --reference "
-      "../test_data/genome/22.fa.gz --model pretrained --validation 22:20000001-21000000 --test "
-      "22:21000001-22000000 --steps 400 --schedule cosine --strand-augmentation reverse-complement --output "
-      "tokens-run"},
-     {"Only one megabase, with the same total weight for each label",
-      "bigbird-dna finetune-tokens --annotations ../test_data/tokens/labels.bed.gz --reference "
-      "../test_data/genome/22.fa.gz --model pretrained --include 22:17000001-18000000 --label-weights "
-      "balanced --steps 50 --output tokens-small"}}};
 
 void add_label_options(CLI::App& command, FinetuneTokensSpec& spec) {
     add_value(command, "--annotations,--labels", "BED", spec.labels,
@@ -61,11 +46,6 @@ void add_window_options(CLI::App& command, FinetuneTokensSpec& spec) {
                       "reverse-complement: draw each window's strand at random");
 }
 
-/// What --help shows.
-const std::vector<std::string> common_options{"--annotations", "--reference",  "--model",  "--include",
-                                              "--validation",  "--test",       "--output", "--resume",
-                                              "--epochs",      "--batch-size", "--device"};
-
 }  // namespace
 
 void setup_finetune_tokens(Program& program, Runner<FinetuneTokensSpec> run) {
@@ -97,8 +77,17 @@ void setup_finetune_tokens(Program& program, Runner<FinetuneTokensSpec> run) {
     }
     add_validation_options(command, *spec, "--validation");
     add_place_options(command, *spec);
-    add_examples(command, examples);
-    show_first(command, common_options);
+    set_help(command, {{"--annotations", "--reference", "--model", "--include", "--validation", "--test",
+                        "--output", "--resume", "--epochs", "--batch-size", "--device"},
+                       {{"Repeats and bound bases, labeled base by base",
+                         "bigbird-dna finetune-tokens --annotations ../test_data/tokens/labels.bed.gz "
+                         "--reference ../test_data/genome/22.fa.gz --model pretrained --validation "
+                         "22:20000001-21000000 --test 22:21000001-22000000 --steps 400 --schedule cosine "
+                         "--strand-augmentation reverse-complement --output tokens-run"},
+                        {"Only one megabase, with the same total weight for each label",
+                         "bigbird-dna finetune-tokens --annotations ../test_data/tokens/labels.bed.gz "
+                         "--reference ../test_data/genome/22.fa.gz --model pretrained --include "
+                         "22:17000001-18000000 --label-weights balanced --steps 50 --output tokens-small"}}});
 }
 
 }  // namespace bigbird::cli

@@ -1,25 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "commands/forward.hpp"
-
 #include "commands/commands.hpp"
-#include "options/option_groups.hpp"
-#include "support/help_notes.hpp"
 
 namespace bigbird::cli {
-
-namespace {
-
-constexpr Examples examples{
-    {{"Every layer's hidden states for stored ids",
-      "bigbird-dna forward --model ../test_data/model/pretraining --input "
-      "../test_data/model/pretraining/cases/sparse_177.safetensors --output states.safetensors"},
-     {"The same in double precision with dense attention, for comparison",
-      "bigbird-dna forward --model ../test_data/model/pretraining --input "
-      "../test_data/model/pretraining/cases/sparse_177.safetensors --dtype fp64 --attention reference "
-      "--output "
-      "exact.safetensors"}}};
-
-}  // namespace
 
 void setup_forward(Program& program, Runner<ForwardOptions> run) {
     const auto options = std::make_shared<ForwardOptions>();
@@ -47,8 +29,15 @@ void setup_forward(Program& program, Runner<ForwardOptions> run) {
     add_attention_option(command, options->attention);
     add_device_option(command, options->device);
     add_threads_option(command, options->threads);
-    add_examples(command, examples);
-    show_first(command, {"--model", "--input", "--output", "--device"});
+    set_help(command,
+             {{"--model", "--input", "--output", "--device"},
+              {{"Every layer's hidden states for stored ids",
+                "bigbird-dna forward --model ../test_data/model/pretraining --input "
+                "../test_data/model/pretraining/cases/sparse_177.safetensors --output states.safetensors"},
+               {"The same in double precision with dense attention, for comparison",
+                "bigbird-dna forward --model ../test_data/model/pretraining --input "
+                "../test_data/model/pretraining/cases/sparse_177.safetensors --dtype fp64 --attention "
+                "reference --output exact.safetensors"}}});
 }
 
 }  // namespace bigbird::cli

@@ -1,16 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
+// help and completion.
 #include "commands/commands.hpp"
-#include "manual/man_page.hpp"
-#include "manual/markdown.hpp"
-#include "options/option_groups.hpp"
-#include "support/help_notes.hpp"
-#include "support/text_output.hpp"
+#include "manual/manual.hpp"
 
 #include <algorithm>
+#include <filesystem>
 #include <memory>
 #include <string>
 
 namespace bigbird::cli {
+
+struct CompletionOptions {
+    std::string shell;
+    OutputOptions output;
+    const CLI::App* tree = nullptr;  ///< the program's command line
+};
 
 struct HelpOptions {
     std::string command;
@@ -20,11 +24,6 @@ struct HelpOptions {
 };
 
 namespace {
-
-constexpr Examples examples{
-    {{"Manual page of finetune-chromatin",
-      "bigbird-dna help --man finetune-chromatin --output finetune-chromatin.1"},
-     {"Every command and option in one Markdown file", "bigbird-dna help --markdown --output commands.md"}}};
 
 std::string plain_help(const HelpOptions& options) {
     const CLI::App* command =
@@ -41,23 +40,45 @@ std::string help_text(const HelpOptions& options) {
     return options.command.empty() ? program_man_page(program) : command_man_page(program, options.command);
 }
 
-void write_manual(const HelpOptions& options) {
-    PendingOutput folder(options.output.output, options.output.overwrite(), PendingOutput::Kind::folder);
-    write_man_pages(describe_program(*options.tree), folder.path());
-    folder.commit();
-}
-
 int run_help(const HelpOptions& options) {
     const bool to_file = options.output.output != "-";
-    if (options.man && options.command.empty() && to_file) {
-        write_manual(options);
-        return 0;
-    }
-    write_text(help_text(options), options.output);
+    if (options.man && options.command.empty() && to_file)
+        options.output.make_folder([&](const std::filesystem::path& folder) {
+            write_man_pages(describe_program(*options.tree), folder);
+        });
+    else
+        options.output.write(help_text(options));
+    return 0;
+}
+
+constexpr Choices<std::string (*)(const ProgramText&), 3> scripts{
+    {{bash_completion, "bash"}, {zsh_completion, "zsh"}, {fish_completion, "fish"}}};
+
+int run_completion(const CompletionOptions& options) {
+    const auto script = parse_choice(scripts, "shell", options.shell);
+    options.output.write(script(describe_program(*options.tree)));
     return 0;
 }
 
 }  // namespace
+
+void setup_completion(Program& program) {
+    const auto options = std::make_shared<CompletionOptions>();
+    CLI::App& command = program.add(
+        "completion", "Help", "Print a script with which a shell completes commands, options and values",
+        options, run_completion);
+    command.footer(
+        "Switch it on in ~/.bashrc: source <(bigbird-dna completion bash)\n\nIn ~/.zshrc, after compinit: "
+        "source <(bigbird-dna completion zsh)\n\nIn ~/.config/fish/config.fish: bigbird-dna completion fish "
+        "| source");
+    options->tree = command.get_parent();
+    add_choice_option(command, "shell", options->shell, {"bash", "zsh", "fish"}, "The shell")->required();
+    add_stream_output_options(command, options->output, "Script to write; - is standard output");
+    set_help(command, {{},
+                       {{"Completion script for bash", "bigbird-dna completion bash"},
+                        {"The same for zsh; as a file it is _bigbird-dna in a folder of fpath",
+                         "bigbird-dna completion zsh"}}});
+}
 
 void setup_help(Program& program) {
     const auto options = std::make_shared<HelpOptions>();
@@ -82,7 +103,11 @@ void setup_help(Program& program) {
                   "Print the manual page, in roff; without COMMAND and with --output, a folder of all pages")
         ->excludes(markdown);
     add_stream_output_options(command, options->output, "Text to write; - is standard output");
-    add_examples(command, examples);
+    set_help(command, {{},
+                       {{"Manual page of finetune-chromatin",
+                         "bigbird-dna help --man finetune-chromatin --output finetune-chromatin.1"},
+                        {"Every command and option in one Markdown file",
+                         "bigbird-dna help --markdown --output commands.md"}}});
 }
 
 }  // namespace bigbird::cli

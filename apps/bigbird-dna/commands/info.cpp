@@ -1,19 +1,36 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "commands/commands.hpp"
-#include "commands/info_program.hpp"
-#include "options/option_groups.hpp"
-#include "support/help_notes.hpp"
+#include "support/hand_over.hpp"
 
+#include "bigbird/attention/cpu/fused_kernel.hpp"
 #include "bigbird/core/error.hpp"
 #include "bigbird/core/formats/is_there.hpp"
+#include "bigbird/core/formats/json_file.hpp"
 #include "bigbird/core/parallel.hpp"
+#include "bigbird/core/system/child_process.hpp"
+#include "bigbird/core/system/free_memory.hpp"
+#include "bigbird/core/system/processor.hpp"
+#include "bigbird/core/system/processor_facts.hpp"
+#include "bigbird/core/system/program_file.hpp"
+#include "bigbird/core/version.hpp"
 #include "bigbird/corpus/tokens/token_shards.hpp"
 #include "bigbird/model/files/describe.hpp"
+#include "bigbird/model/gpu/gpu_facts.hpp"
 #include "bigbird/rows/deepsea_labels.hpp"
 #include "bigbird/task_models/files/task_files.hpp"
 
+#include <spdlog/fmt/fmt.h>
+#include <sys/utsname.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cmath>
 #include <cstdio>
+#include <cstdlib>
+#include <fstream>
 #include <optional>
+#include <sstream>
+#include <thread>
 
 namespace bigbird::cli {
 namespace fs = std::filesystem;
@@ -81,8 +98,202 @@ std::string description_text(const InfoOptions& options) {
     return (labels ? short_listing(*labels) : "") + model::description_text(description);
 }
 
-constexpr Examples examples{{{"Describe a model", "bigbird-dna info pretrained/model"},
-                             {"What the program can use on this machine", "bigbird-dna info --program"}}};
+// ---- info --program
+
+using Parts = std::vector<ProgramPart>;
+
+constexpr std::chrono::seconds driver_patience{30}, tensors_patience{120};
+constexpr double gigabyte = 1e9;
+
+// ---- this machine
+
+std::string first_line(const fs::path& file) {
+    std::ifstream in(file);
+    std::string line;
+    std::getline(in, line);
+    return line;
+}
+
+/// "Debian GNU/Linux 12 (bookworm)"
+std::string distribution() {
+    std::ifstream in("/etc/os-release");
+    constexpr std::string_view key = "PRETTY_NAME=";
+    for (std::string line; std::getline(in, line);) {
+        if (line.starts_with(key)) {
+            std::erase(line, '"');
+            return line.substr(key.size());
+        }
+    }
+    return "an unknown system";
+}
+
+ProgramPart system_part() {
+    utsname names{};
+    ::uname(&names);
+    return {"system", true,
+            fmt::format("{}, {} {} {}", distribution(), names.sysname, names.release, names.machine)};
+}
+
+ProgramPart features_part() {
+    const std::string features = processor_features();
+    return {"features", true, features.empty() ? "none that a kernel here looks at" : features};
+}
+
+ProgramPart instructions_part() {
+    const InstructionSet has = processor_instruction_set(), uses = instruction_set();
+    return {"instruction set", true,
+            has == uses
+                ? std::string(name_of(uses))
+                : fmt::format("{}, as {} asks, of {}", name_of(uses), processor_variable, name_of(has))};
+}
+
+/// The fastest kernel first, which --attention fused uses.
+ProgramPart kernels_part(const char* type, bool bf16) {
+    std::string names;
+    for (const attention::FusedKernel* kernel : attention::fused_kernels(bf16))
+        names += (names.empty() ? "" : ", else ") + kernel->name();
+    const std::string part = std::string("attention, ") + type;
+    return names.empty()
+               ? ProgramPart{part, false,
+                             "no kernel of ours without AVX2 and FMA: LibTorch's operations compute"}
+               : ProgramPart{part, true, names};
+}
+
+ProgramPart cores_part() {
+    return {
+        "cores", true,
+        fmt::format("{} of {} for this process", resolve_threads(0), std::thread::hardware_concurrency())};
+}
+
+ProgramPart memory_part() {
+    const double all =
+        static_cast<double>(::sysconf(_SC_PHYS_PAGES)) * static_cast<double>(::sysconf(_SC_PAGESIZE));
+    const double left = free_memory();
+    return {"memory", true,
+            fmt::format("{} of {:.1f} GB free",
+                        std::isfinite(left) ? fmt::format("{:.1f}", left / gigabyte)
+                                            : std::string("an unknown share"),
+                        all / gigabyte)};
+}
+
+/// The environment variables in effect that change what the program uses.
+ProgramPart environment_part() {
+    std::string text;
+    for (const char* name :
+         {"BIGBIRD_CPU", "ATEN_CPU_CAPABILITY", "ONEDNN_MAX_CPU_ISA", "OMP_NUM_THREADS", "MKL_NUM_THREADS",
+          "CUDA_VISIBLE_DEVICES", "CUDA_LAUNCH_BLOCKING", "PYTORCH_CUDA_ALLOC_CONF", "NCCL_SOCKET_IFNAME",
+          "GLOO_SOCKET_IFNAME", "LD_LIBRARY_PATH", "LD_PRELOAD"})
+        if (const char* value = std::getenv(name); value != nullptr)
+            text += fmt::format("{}{}={}", text.empty() ? "" : " ", name, value);
+    return {"environment", true, text.empty() ? "nothing set that changes what is used" : text};
+}
+
+Parts machine_parts() {
+    return {
+        {"program", true,
+         fmt::format("bigbird-dna {} in {}", version(), program_file(tensor_program).parent_path().string())},
+        system_part(),
+        {"processor", true, processor_name()},
+        features_part(),
+        instructions_part(),
+        kernels_part("fp32", false),
+        kernels_part("bf16", true),
+        cores_part(),
+        memory_part(),
+        environment_part()};
+}
+
+// ---- the driver
+
+ProgramPart driver_part(const model::DriverFacts& driver) {
+    const std::string number = first_line("/sys/module/nvidia/version");
+    if (!driver.load_error.empty())
+        return {"NVIDIA driver", false, driver.is_missing ? "libcuda.so.1 is not found" : driver.load_error};
+    const std::string text =
+        (number.empty() ? "" : number + ", ") + "serves CUDA " + model::cuda_version_text(driver.version);
+    return driver.start_error == 0
+               ? ProgramPart{"NVIDIA driver", true, text}
+               : ProgramPart{"NVIDIA driver", false,
+                             fmt::format("{}, but does not start: {} (CUDA error {})", text,
+                                         driver.start_error_text, driver.start_error)};
+}
+
+ProgramPart gpu_part(const model::Gpu& gpu, std::size_t index) {
+    const std::string kernels = model::has_hopper_kernels(gpu)  ? "fused, fused-hopper"
+                                : model::has_fused_kernels(gpu) ? "fused"
+                                                                : "none (compute capability 8.0 is needed)";
+    return {fmt::format("GPU cuda:{}", index), true,
+            fmt::format("{}, {:.1f} GB; own kernels that serve it: {}", model::gpu_text(gpu),
+                        static_cast<double>(gpu.memory_bytes) / gigabyte, kernels)};
+}
+
+int print_driver_parts() {
+    const model::DriverFacts driver = model::ask_cuda_driver();
+    std::fputs(part_line(driver_part(driver)).c_str(), stdout);
+    for (std::size_t i = 0; i < driver.gpus.size(); ++i)
+        std::fputs(part_line(gpu_part(driver.gpus[i], i)).c_str(), stdout);
+    if (driver.gpus.empty()) std::fputs(part_line({"GPUs", false, "none is shown"}).c_str(), stdout);
+    return 0;
+}
+
+/// The rows of the lines of part_line(); other lines are skipped.
+Parts parts_of_lines(const std::string& lines) {
+    Parts parts;
+    std::istringstream in(lines);
+    for (std::string line; std::getline(in, line);) {
+        const Json json = Json::parse(line, nullptr, /*allow_exceptions=*/false);
+        if (json.is_object() && json.contains("part"))
+            parts.push_back({json["part"], json["usable"], json["details"]});
+    }
+    return parts;
+}
+
+/// The rows that a child printed and, if it failed, a row that names the failure.
+Parts parts_of_child(const ChildResult& result, const std::string& part, const std::string& who) {
+    Parts parts = parts_of_lines(result.out);
+    if (!result.succeeded()) parts.push_back({part, false, who + ": " + result.failure()});
+    return parts;
+}
+
+Parts driver_parts() {
+    return parts_of_child(run_child(print_driver_parts, driver_patience), "NVIDIA driver",
+                          "asking libcuda.so.1");
+}
+
+// ---- LibTorch
+
+Parts tensor_parts() {
+    const std::string program = program_file(tensor_program).string();
+    return parts_of_child(run_child(program, {"bigbird-dna", "info", "--program"}, tensors_patience),
+                          "LibTorch", "bigbird-dna-tensors");
+}
+
+/// For people: columns.
+std::string parts_text(const Parts& parts) {
+    std::size_t width = 0;
+    for (const ProgramPart& part : parts)
+        width = std::max(width, part.part.size());
+    std::string text = fmt::format("{:{}}  usable  details\n", "part", width);
+    for (const ProgramPart& part : parts)
+        text += fmt::format("{:{}}  {:6}  {}\n", part.part, width, part.usable ? "yes" : "no", part.details);
+    return text;
+}
+
+/// The driver and LibTorch are queried in separate processes, because they may crash or hang.
+int run_info_program(const InfoOptions& options) {
+    Parts parts = machine_parts();
+    for (const Parts& more : {driver_parts(), tensor_parts()})
+        parts.insert(parts.end(), more.begin(), more.end());
+    if (!options.json) {
+        std::fputs(parts_text(parts).c_str(), stdout);
+        return 0;
+    }
+    Json list = Json::array();
+    for (const ProgramPart& part : parts)
+        list.push_back(Json::parse(part_line(part)));
+    std::fputs((Json{{"program", list}}.dump(2) + "\n").c_str(), stdout);
+    return 0;
+}
 
 }  // namespace
 
@@ -105,7 +316,15 @@ void setup_info(Program& program, Runner<InfoOptions> run) {
         "--check,--verify", options->verify,
         "Read everything: weights must be finite, a task model's labels and calibration must fit it, "
         "token shards must have their checksums");
-    add_examples(command, examples);
+    set_help(command, {{},
+                       {{"Describe a model", "bigbird-dna info pretrained/model"},
+                        {"What the program can use on this machine", "bigbird-dna info --program"}}});
+}
+
+std::string part_line(const ProgramPart& part) {
+    return Json{{"part", part.part}, {"usable", part.usable}, {"details", part.details}}.dump(
+               -1, ' ', false, Json::error_handler_t::replace) +
+           "\n";
 }
 
 int run(const InfoOptions& options) {

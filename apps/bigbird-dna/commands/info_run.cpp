@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "commands/commands.hpp"
-#include "commands/info_program.hpp"
 
 #include "bigbird/attention/cuda/host/kernel_library.hpp"
 #include "bigbird/core/error.hpp"

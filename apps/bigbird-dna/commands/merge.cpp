@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "commands/commands.hpp"
-#include "options/option_groups.hpp"
-#include "support/help_notes.hpp"
 
 #include "bigbird/core/error.hpp"
 #include "bigbird/core/formats/json_file.hpp"
@@ -27,11 +25,6 @@ struct MergeOptions {
 };
 
 namespace {
-
-constexpr Examples examples{{{"One table from the parts that --shard 1/2 and --shard 2/2 wrote",
-                              "bigbird-dna merge part-1.tsv.gz part-2.tsv.gz --output scores.tsv.gz"},
-                             {"One folder of token shards from several, in any order",
-                              "bigbird-dna merge corpus-part-* --output corpus"}}};
 
 /// Removes records and indices, which a glob such as PART* also matches.
 std::vector<fs::path> without_records(std::vector<fs::path> paths) {
@@ -88,7 +81,11 @@ void setup_merge(Program& program) {
               "Parts of build-documents: also write parameters, counts and checksums, like its --manifest")
         ->group("Output");
     add_threads_option(command, options->threads);
-    add_examples(command, examples);
+    set_help(command, {{},
+                       {{"One table from the parts that --shard 1/2 and --shard 2/2 wrote",
+                         "bigbird-dna merge part-1.tsv.gz part-2.tsv.gz --output scores.tsv.gz"},
+                        {"One folder of token shards from several, in any order",
+                         "bigbird-dna merge corpus-part-* --output corpus"}}});
 }
 
 }  // namespace bigbird::cli

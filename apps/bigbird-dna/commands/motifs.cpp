@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // motifs-scan, motifs-compare, motifs-find.
 #include "commands/commands.hpp"
-#include "options/option_groups.hpp"
-#include "support/help_notes.hpp"
 
 #include "bigbird/core/error.hpp"
 #include "bigbird/core/log.hpp"
@@ -36,28 +34,6 @@ struct MotifsFindOptions {
 };
 
 namespace {
-
-constexpr Examples find_examples{
-    {{"Motifs in the effects of substitutions",
-      "bigbird-dna motifs-find --attributions effects.h5 --output found.meme"},
-     {"The same in JASPAR's format",
-      "bigbird-dna motifs-find --attributions effects.h5 --output found.jaspar"}}};
-
-constexpr Examples compare_examples{
-    {{"The most similar known motif for each motif of a model",
-      "bigbird-dna motifs-compare chromatin/run/motifs.meme ../test_data/motifs/known.jaspar --output "
-      "nearest.tsv"},
-     {"The five most similar ones, on standard output",
-      "bigbird-dna motifs-compare chromatin/run/motifs.meme ../test_data/motifs/known.jaspar --nearest "
-      "5"}}};
-
-constexpr Examples scan_examples{
-    {{"Sites of the motifs that a model's filters were initialized with, in the rows of a BED",
-      "bigbird-dna motifs-scan --motifs chromatin/run/motifs.meme --reference "
-      "../test_data/genome/22.fa.gz --regions test.bed --output hits.bed.gz"},
-     {"Fewer, more significant sites, in a complete genome",
-      "bigbird-dna motifs-scan --motifs chromatin/run/motifs.meme --reference "
-      "../test_data/genome/22.fa.gz --p-value 1e-6 --output hits.bed"}}};
 
 int run_scan(const MotifsScanOptions& options) {
     motifs::ScanSpec spec = options.spec;
@@ -146,7 +122,14 @@ void setup_motifs_scan(Program& program) {
                               "Hits: chrom, start, end, name, score, strand, p, q, motif, and weight with "
                               "--weights; compressed if the name ends in .gz");
     add_threads_option(command, options->spec.threads);
-    add_examples(command, scan_examples);
+    set_help(command,
+             {{},
+              {{"Sites of the motifs that a model's filters were initialized with, in the rows of a BED",
+                "bigbird-dna motifs-scan --motifs chromatin/run/motifs.meme --reference "
+                "../test_data/genome/22.fa.gz --regions test.bed --output hits.bed.gz"},
+               {"Fewer, more significant sites, in a complete genome",
+                "bigbird-dna motifs-scan --motifs chromatin/run/motifs.meme --reference "
+                "../test_data/genome/22.fa.gz --p-value 1e-6 --output hits.bed"}}});
 }
 
 void setup_motifs_compare(Program& program) {
@@ -169,7 +152,13 @@ void setup_motifs_compare(Program& program) {
                               "Table: motif, name, known, known_name, p, e (p times the number of known "
                               "motifs), offset, overlap, strand");
     add_threads_option(command, options->threads);
-    add_examples(command, compare_examples);
+    set_help(command, {{},
+                       {{"The most similar known motif for each motif of a model",
+                         "bigbird-dna motifs-compare chromatin/run/motifs.meme "
+                         "../test_data/motifs/known.jaspar --output nearest.tsv"},
+                        {"The five most similar ones, on standard output",
+                         "bigbird-dna motifs-compare chromatin/run/motifs.meme "
+                         "../test_data/motifs/known.jaspar --nearest 5"}}});
 }
 
 void setup_motifs_find(Program& program) {
@@ -186,7 +175,11 @@ void setup_motifs_find(Program& program) {
     add_output_options(
         command, options->output,
         "Motifs and their numbers of sites, in JASPAR's format if the name ends in .jaspar, else in MEME's");
-    add_examples(command, find_examples);
+    set_help(command, {{},
+                       {{"Motifs in the effects of substitutions",
+                         "bigbird-dna motifs-find --attributions effects.h5 --output found.meme"},
+                        {"The same in JASPAR's format",
+                         "bigbird-dna motifs-find --attributions effects.h5 --output found.jaspar"}}});
 }
 
 }  // namespace bigbird::cli

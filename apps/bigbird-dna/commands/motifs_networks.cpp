@@ -1,10 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // motifs-export and motifs-marginalize: the motif commands that need a network.
 #include "commands/commands.hpp"
-#include "options/option_groups.hpp"
-#include "support/help_notes.hpp"
-
-#include "bigbird/task_models/specs/score_specs.hpp"
 
 namespace bigbird::cli {
 
@@ -12,21 +8,6 @@ using task_models::ExportMotifsSpec;
 using task_models::MarginalizeSpec;
 
 namespace {
-
-constexpr Examples export_examples{
-    {{"The filters of a model, and the motifs that they were initialized with",
-      "bigbird-dna motifs-export --model chromatin/run --output filters.meme"},
-     {"The same from sites in a genome",
-      "bigbird-dna motifs-export --model chromatin/run --reference ../test_data/genome/22.fa.gz --output "
-      "filters22.meme"}}};
-
-constexpr Examples marginalize_examples{
-    {{"Effects of known motifs on each label, in 100 shuffled backgrounds",
-      "bigbird-dna motifs-marginalize --model chromatin/run --motifs chromatin/run/motifs.meme --backgrounds "
-      "shuffled --reference ../test_data/genome/22.fa.gz --output effects-of-motifs.tsv"},
-     {"The same in the middles of the rows of a BED",
-      "bigbird-dna motifs-marginalize --model chromatin/run --motifs chromatin/run/motifs.meme --backgrounds "
-      "test.bed --reference ../test_data/genome/22.fa.gz --output effects-there.tsv"}}};
 
 /// Adds --output and --force, which are stored directly in a spec.
 template <typename Spec>
@@ -53,7 +34,12 @@ void setup_motifs_export(Program& program, Runner<ExportMotifsSpec> run) {
         ->description("FASTA of sequence to search for sites; default: 1,048,576 random bases");
     add_outputs(command, *spec, "Motifs with their numbers of sites");
     add_device_option(command, spec->device);
-    add_examples(command, export_examples);
+    set_help(command, {{},
+                       {{"The filters of a model, and the motifs that they were initialized with",
+                         "bigbird-dna motifs-export --model chromatin/run --output filters.meme"},
+                        {"The same from sites in a genome",
+                         "bigbird-dna motifs-export --model chromatin/run --reference "
+                         "../test_data/genome/22.fa.gz --output filters22.meme"}}});
 }
 
 void setup_motifs_marginalize(Program& program, Runner<MarginalizeSpec> run) {
@@ -84,7 +70,15 @@ void setup_motifs_marginalize(Program& program, Runner<MarginalizeSpec> run) {
                 "Table: motif, name, label, effect (mean over backgrounds), se (standard error), "
                 "backgrounds; with --spacing also interaction: the effect of both minus that of each");
     add_device_option(command, spec->device);
-    add_examples(command, marginalize_examples);
+    set_help(
+        command,
+        {{},
+         {{"Effects of known motifs on each label, in 100 shuffled backgrounds",
+           "bigbird-dna motifs-marginalize --model chromatin/run --motifs chromatin/run/motifs.meme "
+           "--backgrounds shuffled --reference ../test_data/genome/22.fa.gz --output effects-of-motifs.tsv"},
+          {"The same in the middles of the rows of a BED",
+           "bigbird-dna motifs-marginalize --model chromatin/run --motifs chromatin/run/motifs.meme "
+           "--backgrounds test.bed --reference ../test_data/genome/22.fa.gz --output effects-there.tsv"}}});
 }
 
 }  // namespace bigbird::cli

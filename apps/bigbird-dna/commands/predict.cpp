@@ -1,9 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "commands/commands.hpp"
-#include "options/option_groups.hpp"
-#include "support/help_notes.hpp"
-
-#include "bigbird/task_models/specs/score_specs.hpp"
 
 #include <algorithm>
 
@@ -58,47 +54,46 @@ struct PredictCommand {
     const char *name, *group, *description;
     const char* window;  ///< its position around a BED row
     void (*add_own_options)(CLI::App&, PredictSpec&);
-    Examples examples;
+    std::vector<Example> examples;
 };
 
-constexpr PredictCommand commands[] = {
+const PredictCommand commands[] = {
     {examples::Task::promoter,
      "predict-promoter",
      "Promoters",
      "Score BED rows as promoters: writes one row per input row, in order.",
      "windows are placed around a row's first base (its last on the minus strand)",
      add_promoter_options,
-     {{{"Scores of the TSSs of a BED",
-        "bigbird-dna predict-promoter --model promoter/run --reference ../test_data/genome/22.fa.gz "
-        "--regions promoter/examples/test.bed --output promoters.tsv.gz"},
-       {"A scan of held-out sequence, every 1,000 bases on both strands",
-        "bigbird-dna predict-promoter --model promoter/run --reference ../test_data/genome/22.fa.gz "
-        "--regions test.bed --tile 1000 --output scan.tsv.gz"}}}},
+     {{"Scores of the TSSs of a BED",
+       "bigbird-dna predict-promoter --model promoter/run --reference ../test_data/genome/22.fa.gz --regions "
+       "promoter/examples/test.bed --output promoters.tsv.gz"},
+      {"A scan of held-out sequence, every 1,000 bases on both strands",
+       "bigbird-dna predict-promoter --model promoter/run --reference ../test_data/genome/22.fa.gz --regions "
+       "test.bed --tile 1000 --output scan.tsv.gz"}}},
     {examples::Task::sequences,
      "predict-sequences",
      "Sequences",
      "Score sequences: writes one row per input row, in order.",
      "",
      add_sequences_options,
-     {{{"Classes of the sequences of a table",
-        "bigbird-dna predict-sequences --model my-run --sequences ../test_data/sequences/promoters.csv.gz "
-        "--output scores.tsv"},
-       {"Scores of held-out examples, for evaluate-sequences",
-        "bigbird-dna predict-sequences --model my-run --examples my-sequences --split test --output "
-        "test.tsv.gz"}}}},
+     {{"Classes of the sequences of a table",
+       "bigbird-dna predict-sequences --model my-run --sequences ../test_data/sequences/promoters.csv.gz "
+       "--output scores.tsv"},
+      {"Scores of held-out examples, for evaluate-sequences",
+       "bigbird-dna predict-sequences --model my-run --examples my-sequences --split test --output "
+       "test.tsv.gz"}}},
     {examples::Task::chromatin,
      "predict-chromatin",
      "Chromatin",
      "Predict the chromatin profile of BED rows: writes one row per input row, in order.",
      "the window is centered on a row's middle",
      add_chromatin_options,
-     {{{"Scores of the rows of a BED, the mean of both strands",
-        "bigbird-dna predict-chromatin --model chromatin/run --reference ../test_data/genome/22.fa.gz "
-        "--regions chromatin/examples/test.bed --output scores.tsv.gz"},
-       {"A bigWig for each CTCF label, and their scores in HDF5",
-        "bigbird-dna predict-chromatin --model chromatin/run --reference ../test_data/genome/22.fa.gz "
-        "--regions test.bed --tile 200 --labels '*CTCF*' --output 'tracks/{label}.bw' --output "
-        "scores.h5"}}}},
+     {{"Scores of the rows of a BED, the mean of both strands",
+       "bigbird-dna predict-chromatin --model chromatin/run --reference ../test_data/genome/22.fa.gz "
+       "--regions chromatin/examples/test.bed --output scores.tsv.gz"},
+      {"A bigWig for each CTCF label, and their scores in HDF5",
+       "bigbird-dna predict-chromatin --model chromatin/run --reference ../test_data/genome/22.fa.gz "
+       "--regions test.bed --tile 200 --labels '*CTCF*' --output 'tracks/{label}.bw' --output scores.h5"}}},
 };
 
 void add_row_options(CLI::App& command, PredictSpec& spec, const std::string& window) {
@@ -140,9 +135,7 @@ void add_row_options(CLI::App& command, PredictSpec& spec, const std::string& wi
 
 /// Options of rows on a reference.
 void add_reference_row_options(CLI::App& command, PredictSpec& spec) {
-    command.add_flag(
-        "--skip-invalid", spec.skip_invalid,
-        "Mark rows that are not on the reference and continue, instead of stopping with an error");
+    command.add_flag("--skip-invalid", spec.skip_invalid, marks_invalid);
     add_choice_option(
         command, "--pool", spec.pool, task_models::pool_choices,
         spec.task == examples::Task::promoter
@@ -161,7 +154,6 @@ void add_predict_options(CLI::App& command, PredictSpec& spec, const std::string
                       "Average the scores of both strands, or score only the given one (none) or its reverse "
                       "complement (only)");
     if (spec.task != examples::Task::sequences) add_reference_row_options(command, spec);
-    add_min_score_option(command, spec.outputs.min_score);
     add_score_outputs(command, spec.outputs);
     add_shard_option(command, spec.outputs.shard, "rows or tiles");
     command.add_flag(
@@ -181,8 +173,7 @@ void setup_predict(Program& program, examples::Task task, Runner<PredictSpec> ru
     CLI::App& command = program.add(about.name, about.group, about.description, spec, std::move(run));
     add_predict_options(command, *spec, about.window);
     about.add_own_options(command, *spec);
-    add_examples(command, about.examples);
-    show_first(command, common_options(task));
+    set_help(command, {common_options(task), about.examples});
 }
 
 }  // namespace bigbird::cli

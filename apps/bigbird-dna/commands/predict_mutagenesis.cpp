@@ -1,25 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "commands/commands.hpp"
-#include "options/option_groups.hpp"
-#include "support/help_notes.hpp"
-
-#include "bigbird/task_models/specs/score_specs.hpp"
 
 namespace bigbird::cli {
 
 using task_models::MutagenesisSpec;
-
-namespace {
-
-constexpr Examples examples{
-    {{"Effects of every substitution on the CTCF labels of a region",
-      "bigbird-dna predict-mutagenesis --model chromatin/run --reference ../test_data/genome/22.fa.gz "
-      "--regions sites.bed --labels '*CTCF*' --output effects.tsv.gz"},
-     {"A bigWig for each label: each base's largest effect on its own bin",
-      "bigbird-dna predict-mutagenesis --model chromatin/run --reference ../test_data/genome/22.fa.gz "
-      "--regions sites.bed --score own-bin --output 'effects/{label}.bw'"}}};
-
-}  // namespace
 
 void setup_predict_mutagenesis(Program& program, Runner<MutagenesisSpec> run) {
     auto spec = std::make_shared<MutagenesisSpec>();
@@ -60,9 +44,16 @@ void setup_predict_mutagenesis(Program& program, Runner<MutagenesisSpec> run) {
                      "Skip rows that are not on the reference, instead of stopping with an error");
     add_letter_outputs(command, spec->outputs, "Effects");
     add_compute_options(command, *spec);
-    add_examples(command, examples);
-    show_first(command, {"--model", "--reference", "--regions", "--sequences", "--labels", "--score",
-                         "--delete", "--shuffle", "--write", "--output", "--device"});
+    set_help(
+        command,
+        {{"--model", "--reference", "--regions", "--sequences", "--labels", "--score", "--delete",
+          "--shuffle", "--write", "--output", "--device"},
+         {{"Effects of every substitution on the CTCF labels of a region",
+           "bigbird-dna predict-mutagenesis --model chromatin/run --reference ../test_data/genome/22.fa.gz "
+           "--regions sites.bed --labels '*CTCF*' --output effects.tsv.gz"},
+          {"A bigWig for each label: each base's largest effect on its own bin",
+           "bigbird-dna predict-mutagenesis --model chromatin/run --reference ../test_data/genome/22.fa.gz "
+           "--regions sites.bed --score own-bin --output 'effects/{label}.bw'"}}});
 }
 
 }  // namespace bigbird::cli

@@ -1,9 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "commands/commands.hpp"
-#include "options/option_groups.hpp"
-#include "support/help_notes.hpp"
-
-#include "bigbird/task_models/specs/score_specs.hpp"
 
 #include <memory>
 #include <utility>
@@ -11,18 +7,6 @@
 namespace bigbird::cli {
 
 using task_models::PredictTokensSpec;
-
-namespace {
-
-constexpr Examples examples{
-    {{"Probabilities of each label, one row per run of bases with equal scores",
-      "bigbird-dna predict-tokens --model tokens-run --reference ../test_data/genome/22.fa.gz --regions "
-      "test.bed --output bases.tsv.gz"},
-     {"A bigWig for each label, the mean of both strands",
-      "bigbird-dna predict-tokens --model tokens-run --reference ../test_data/genome/22.fa.gz --regions "
-      "test.bed --reverse-complement average --output 'tracks/{label}.bw'"}}};
-
-}  // namespace
 
 void setup_predict_tokens(Program& program, Runner<PredictTokensSpec> run) {
     auto spec = std::make_shared<PredictTokensSpec>();
@@ -37,18 +21,20 @@ void setup_predict_tokens(Program& program, Runner<PredictTokensSpec> run) {
     add_choice_option(
         command, "--reverse-complement", spec->strands, task_models::strand_choices,
         "Score the given strand (none), the mean of both strands, or only the reverse complement");
-    command.add_flag(
-        "--skip-invalid", spec->skip_invalid,
-        "Mark rows that are not on the reference and continue, instead of stopping with an error");
+    command.add_flag("--skip-invalid", spec->skip_invalid, marks_invalid);
     command.add_flag("--each-base", spec->each_base, "Write a row per base")->group("Output");
     add_labels_option(command, spec->labels);
     add_value(command, "--track-labels", "SELECTION", spec->track_labels, "");
-    add_min_score_option(command, spec->outputs.min_score);
     add_score_outputs(command, spec->outputs)->required();
     add_compute_options(command, *spec);
-    add_examples(command, examples);
-    show_first(command,
-               {"--model", "--reference", "--regions", "--labels", "--output", "--force", "--device"});
+    set_help(command,
+             {{"--model", "--reference", "--regions", "--labels", "--output", "--force", "--device"},
+              {{"Probabilities of each label, one row per run of bases with equal scores",
+                "bigbird-dna predict-tokens --model tokens-run --reference ../test_data/genome/22.fa.gz "
+                "--regions test.bed --output bases.tsv.gz"},
+               {"A bigWig for each label, the mean of both strands",
+                "bigbird-dna predict-tokens --model tokens-run --reference ../test_data/genome/22.fa.gz "
+                "--regions test.bed --reverse-complement average --output 'tracks/{label}.bw'"}}});
 }
 
 }  // namespace bigbird::cli

@@ -1,11 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "commands/commands.hpp"
-#include "options/option_groups.hpp"
-#include "support/help_notes.hpp"
 
 #include "bigbird/core/parse_number.hpp"
 #include "bigbird/rows/window.hpp"
-#include "bigbird/task_models/specs/score_specs.hpp"
 
 namespace bigbird::cli {
 
@@ -13,23 +10,6 @@ using task_models::BackgroundSpec;
 using task_models::VariantSpec;
 
 namespace {
-
-constexpr Examples examples{
-    {{"The same VCF with effects on CTCF labels in INFO, for bcftools view -i 'BIGBIRD_MAX>1'",
-      "bigbird-dna predict-variants --model chromatin/run --reference ../test_data/genome/22.fa.gz "
-      "--variants ../test_data/variants/1000g.chr22.vcf.gz --labels '*CTCF*' --output effects.vcf.gz"},
-     {"How likely a pretrained model finds each allele",
-      "bigbird-dna predict-variants --model pretrained --reference ../test_data/genome/22.fa.gz --variants "
-      "../test_data/variants/1000g.chr22.vcf.gz --output likelihoods.tsv.gz"}}};
-
-constexpr Examples background_examples{
-    {{"A background for the effects of a model, kept in its folder",
-      "bigbird-dna build-background --model chromatin/run --reference ../test_data/genome/22.fa.gz "
-      "--variants "
-      "../test_data/variants/1000g.chr22.vcf.gz --count 100 --output chromatin/run/model/background.h5"},
-     {"The same for a pretrained model",
-      "bigbird-dna build-background --model pretrained --reference ../test_data/genome/22.fa.gz --variants "
-      "../test_data/variants/1000g.chr22.vcf.gz --count 100 --output background.h5"}}};
 
 constexpr std::int64_t most_bins = 10'001;
 
@@ -92,8 +72,15 @@ void setup_build_background(Program& program, Runner<BackgroundSpec> run) {
               CLI::Range(std::int64_t{1}, std::int64_t{1'000'000}));
     add_seed_option(command, spec->seed);
     add_compute_options(command, *spec);
-    add_examples(command, background_examples);
-    show_first(command, {"--model", "--reference", "--variants", "--tss", "--output", "--count", "--device"});
+    set_help(command,
+             {{"--model", "--reference", "--variants", "--tss", "--output", "--count", "--device"},
+              {{"A background for the effects of a model, kept in its folder",
+                "bigbird-dna build-background --model chromatin/run --reference ../test_data/genome/22.fa.gz "
+                "--variants ../test_data/variants/1000g.chr22.vcf.gz --count 100 --output "
+                "chromatin/run/model/background.h5"},
+               {"The same for a pretrained model",
+                "bigbird-dna build-background --model pretrained --reference ../test_data/genome/22.fa.gz "
+                "--variants ../test_data/variants/1000g.chr22.vcf.gz --count 100 --output background.h5"}}});
 }
 
 void setup_predict_variants(Program& program, Runner<VariantSpec> run) {
@@ -114,7 +101,6 @@ void setup_predict_variants(Program& program, Runner<VariantSpec> run) {
               "model's folder, if any");
     add_value(command, "--top", "N", spec->top, "", CLI::Range(std::int64_t{1}, std::int64_t{1'000'000}));
     command.add_flag("--strict", spec->strict);
-    add_min_score_option(command, spec->outputs.min_score);
     spec->outputs.variants = true;
     add_score_outputs(command, spec->outputs);
     add_shard_option(command, spec->outputs.shard, "rows");
@@ -124,9 +110,16 @@ void setup_predict_variants(Program& program, Runner<VariantSpec> run) {
     command.add_flag("--dry-run", spec->dry_run,
                      "Only print the expected time and memory, measured on some variants");
     add_compute_options(command, *spec);
-    add_examples(command, examples);
-    show_first(command, {"--model", "--reference", "--variants", "--tss", "--labels", "--output", "--shard",
-                         "--dry-run", "--device"});
+    set_help(
+        command,
+        {{"--model", "--reference", "--variants", "--tss", "--labels", "--output", "--shard", "--dry-run",
+          "--device"},
+         {{"The same VCF with effects on CTCF labels in INFO, for bcftools view -i 'BIGBIRD_MAX>1'",
+           "bigbird-dna predict-variants --model chromatin/run --reference ../test_data/genome/22.fa.gz "
+           "--variants ../test_data/variants/1000g.chr22.vcf.gz --labels '*CTCF*' --output effects.vcf.gz"},
+          {"How likely a pretrained model finds each allele",
+           "bigbird-dna predict-variants --model pretrained --reference ../test_data/genome/22.fa.gz "
+           "--variants ../test_data/variants/1000g.chr22.vcf.gz --output likelihoods.tsv.gz"}}});
 }
 
 }  // namespace bigbird::cli

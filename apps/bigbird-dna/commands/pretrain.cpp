@@ -1,11 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "commands/commands.hpp"
-#include "options/document_options.hpp"
-#include "options/input_options.hpp"
-#include "options/option_groups.hpp"
+#include "options/corpus_options.hpp"
 #include "options/training_options.hpp"
-#include "support/help_notes.hpp"
 
+#include "bigbird/model/gpu/cuda_driver.hpp"
 #include "bigbird/model/gpu/gpu_facts.hpp"
 #include "bigbird/pretraining/specs/pretrain_spec.hpp"
 
@@ -100,21 +98,6 @@ void set_defaults(CLI::App& command, PretrainSpec& spec) {
     }
 }
 
-/// What --help shows.
-const std::vector<std::string> common_options{
-    "--documents", "--reference", "--tokenizer",          "--model",  "--config",
-    "--steps",     "--epochs",    "--batch-size",         "--output", "--resume",
-    "--max-hours", "--hold-out",  "--evaluate-documents", "--device", "--processes",
-    "--dry-run"};
-
-constexpr Examples examples{
-    {{"Two minutes of training on two cores; the same command resumes a stopped run",
-      "bigbird-dna pretrain --documents documents/train.txt.gz --tokenizer tokenizer/tokenizer.model "
-      "--sequence-length 1024 --steps 500 --output my-model"},
-     {"Expected time and memory of a larger network on this machine, without training it",
-      "bigbird-dna pretrain --documents documents/train.txt.gz --tokenizer tokenizer/tokenizer.model "
-      "--config small --batch-size 8 --dry-run"}}};
-
 }  // namespace
 
 void setup_pretrain(Program& program, Runner<PretrainSpec> run) {
@@ -171,8 +154,15 @@ void setup_pretrain(Program& program, Runner<PretrainSpec> run) {
         ->group("Resources");
     command.add_flag("--dry-run", spec->dry_run,
                      "Only print parameters, operations, memory, tokens and the expected time");
-    add_examples(command, examples);
-    show_first(command, common_options);
+    set_help(command, {{"--documents", "--reference", "--tokenizer", "--model", "--config", "--steps",
+                        "--epochs", "--batch-size", "--output", "--resume", "--max-hours", "--hold-out",
+                        "--evaluate-documents", "--device", "--processes", "--dry-run"},
+                       {{"Two minutes of training on two cores; the same command resumes a stopped run",
+                         "bigbird-dna pretrain --documents documents/train.txt.gz --tokenizer "
+                         "tokenizer/tokenizer.model --sequence-length 1024 --steps 500 --output my-model"},
+                        {"Expected time and memory of a larger network on this machine, without training it",
+                         "bigbird-dna pretrain --documents documents/train.txt.gz --tokenizer "
+                         "tokenizer/tokenizer.model --config small --batch-size 8 --dry-run"}}});
 }
 
 }  // namespace bigbird::cli

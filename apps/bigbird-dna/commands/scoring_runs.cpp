@@ -1,16 +1,35 @@
 // SPDX-License-Identifier: Apache-2.0
-// Runners of predict-*, predict-variants and embed in bigbird-dna-tensors: each calls the library and prints
+// Runners of forward and of the commands that score in bigbird-dna-tensors: each calls the library and prints
 // a summary.
 #include "commands/commands.hpp"
 
 #include "bigbird/core/error.hpp"
+#include "bigbird/core/formats/checksum.hpp"
 #include "bigbird/core/log.hpp"
+#include "bigbird/core/version.hpp"
+#include "bigbird/model/device/device.hpp"
+#include "bigbird/model/forward_tensors.hpp"
 #include "bigbird/task_models/score/score.hpp"
 
 #include <cstdio>
 #include <string>
 
 namespace bigbird::cli {
+
+int run(const ForwardOptions& options) {
+    prepare_output(options.output.output, options.output.overwrite());
+    model::set_compute_threads(options.threads);
+    const at::Device device = model::open_device(options.device);
+    const model::TensorMap inputs = model::read_safetensors(options.input);
+    const model::ForwardSpec spec{options.type, model::usable_attention(options.attention, device)};
+    const model::TensorMap outputs = model::forward_tensors(options.model, inputs, spec, device);
+    model::write_safetensors(outputs, options.output.output,
+                             {{"bigbird_dna_version", std::string(version())},
+                              {"input_sha256", sha256_of_file(options.input)},
+                              {"config_sha256", sha256_of_file(options.model / "config.json")},
+                              {"dtype", options.type}});
+    return 0;
+}
 
 int run(const task_models::PredictSpec& spec) {
     if (spec.dry_run) {
@@ -32,6 +51,17 @@ int run(const task_models::PredictSpec& spec) {
         log_warning("{} {}: their middle was scored (status truncated)", report.truncated,
                     spec.by_records() ? "sequences are longer than what the model reads"
                                       : "windows have more tokens than the model has positions");
+    }
+    return 0;
+}
+
+int run(const task_models::PredictTokensSpec& spec) {
+    const task_models::PredictTokensReport report = task_models::predict_tokens(spec);
+    log_info("{} of {} bases of {} regions scored in {:.1f} s, in {} rows", report.scored, report.bases,
+             report.regions, report.seconds, report.rows);
+    if (report.truncated > 0) {
+        log_warning("{} windows have more tokens than the model has positions: only their middle was read",
+                    report.truncated);
     }
     return 0;
 }
@@ -98,6 +128,16 @@ int run(const task_models::EmbedSpec& spec) {
             "truncated)",
             report.truncated);
     }
+    return 0;
+}
+
+int run(const task_models::ExportMotifsSpec& spec) {
+    log_info("{} motifs written", task_models::export_motifs(spec));
+    return 0;
+}
+
+int run(const task_models::MarginalizeSpec& spec) {
+    log_info("{} backgrounds scored", task_models::marginalize_motifs(spec));
     return 0;
 }
 

@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "commands/commands.hpp"
-#include "options/option_groups.hpp"
-#include "support/help_notes.hpp"
-#include "support/text_output.hpp"
 
 #include "bigbird/attention/pattern/picture.hpp"
 #include "bigbird/core/error.hpp"
@@ -24,12 +21,6 @@ struct ShowAttentionOptions {
 };
 
 namespace {
-
-constexpr Examples examples{
-    {{"A drawing of BigBird's pattern",
-      "bigbird-dna show-attention --pattern bigbird --length 2048 --output bigbird.svg"},
-     {"The second layer of a pretrained model, as text",
-      "bigbird-dna show-attention --config pretrained/model/config.json --length 1024 --layer 1"}}};
 
 void check_layer(const model::BigBirdConfig& config, const ShowAttentionOptions& options) {
     if (options.layer < config.num_hidden_layers && options.head < config.num_attention_heads) return;
@@ -73,7 +64,7 @@ int run_show_attention(const ShowAttentionOptions& options) {
     const std::string drawing = ending == ".svg"   ? attention::svg_picture(spec, layout, title)
                                 : ending == ".png" ? attention::png_picture(spec, layout, title)
                                                    : attention::picture(spec, layout);
-    write_text(drawing, options.output);
+    options.output.write(drawing);
     const attention::LayoutCost cost = attention::cost_of(spec, layout);
     const std::int64_t head_dim = config.hidden_size / config.num_attention_heads;
     log_info(
@@ -106,8 +97,13 @@ void setup_show_attention(Program& program) {
               "Sequence length in tokens, rounded up to complete blocks", CLI::PositiveNumber);
     add_value(command, "--layer", "N", options->layer, "Layer, from 0", CLI::NonNegativeNumber);
     add_value(command, "--head", "N", options->head, "", CLI::NonNegativeNumber);
-    add_examples(command, examples);
-    show_first(command, {"--config", "--pattern", "--length", "--layer", "--output"});
+    set_help(
+        command,
+        {{"--config", "--pattern", "--length", "--layer", "--output"},
+         {{"A drawing of BigBird's pattern",
+           "bigbird-dna show-attention --pattern bigbird --length 2048 --output bigbird.svg"},
+          {"The second layer of a pretrained model, as text",
+           "bigbird-dna show-attention --config pretrained/model/config.json --length 1024 --layer 1"}}});
 }
 
 }  // namespace bigbird::cli

@@ -2,9 +2,7 @@
 #include "bigbird/corpus/tokens/tokenize.hpp"
 
 #include "commands/commands.hpp"
-#include "options/input_options.hpp"
-#include "options/option_groups.hpp"
-#include "support/help_notes.hpp"
+#include "options/corpus_options.hpp"
 
 #include "bigbird/core/error.hpp"
 #include "bigbird/core/log.hpp"
@@ -36,13 +34,6 @@ struct TokenizeOptions {
 namespace {
 
 constexpr std::int64_t megabyte = 1'000'000;
-
-constexpr Examples examples{{{"Shards of tokens for pretrain --documents",
-                              "bigbird-dna tokenize --documents documents/train.txt.gz --tokenizer "
-                              "tokenizer/tokenizer.model --output corpus"},
-                             {"Shards of 6-mers, which need no tokenizer",
-                              "bigbird-dna tokenize --documents documents/train.txt.gz --tokenizer "
-                              "kmers:6 --output corpus-6-mers"}}};
 
 int run_tokenize(const TokenizeOptions& options) {
     const int threads = resolve_threads(options.threads);
@@ -105,8 +96,13 @@ void setup_tokenize(Program& program) {
     add_value(command, "--shard-tokens", "N", options->shard_tokens, "", CLI::PositiveNumber);
     add_shard_option(command, options->shard, "documents");
     add_threads_option(command, options->threads);
-    add_examples(command, examples);
-    show_first(command, {"--documents", "--reference", "--tokenizer", "--output", "--shard"});
+    set_help(command, {{"--documents", "--reference", "--tokenizer", "--output", "--shard"},
+                       {{"Shards of tokens for pretrain --documents",
+                         "bigbird-dna tokenize --documents documents/train.txt.gz --tokenizer "
+                         "tokenizer/tokenizer.model --output corpus"},
+                        {"Shards of 6-mers, which need no tokenizer",
+                         "bigbird-dna tokenize --documents documents/train.txt.gz --tokenizer kmers:6 "
+                         "--output corpus-6-mers"}}});
 }
 
 }  // namespace bigbird::cli

@@ -1,11 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "commands/commands.hpp"
-#include "options/option_groups.hpp"
 #include "options/sequence_options.hpp"
 #include "options/training_options.hpp"
-#include "support/help_notes.hpp"
-
-#include "bigbird/task_models/specs/finetune_spec.hpp"
 
 #include <memory>
 #include <string>
@@ -36,9 +32,7 @@ void add_peak_options(CLI::App& command, TrainSpec& spec) {
     peaks->needs(option_of(command, "--reference"));
     signal->needs(option_of(command, "--reference"));
     add_bin_region_options(command, spec.examples.include, spec.examples.exclude);
-    command.add_flag(
-        "--skip-invalid", spec.examples.skip_invalid,
-        "Skip all rows that do not match the reference (by default, more than 20 % of them is an error)");
+    command.add_flag("--skip-invalid", spec.examples.skip_invalid, skips_mismatches);
     tie({add_value(command, "--bin", "BP", spec.tracks.bin, "Bin size for --signal", CLI::PositiveNumber)},
         signal);
     add_value(command, "--min-positives", "N", spec.min_positives, "", CLI::PositiveNumber);
@@ -96,19 +90,6 @@ void choose_sequences(CLI::App& command, TrainSpec& spec) {
     spec.model = model;
 }
 
-const std::vector<std::string> common_options{"--peaks",     "--signal",  "--table",      "--fasta",
-                                              "--reference", "--include", "--validation", "--test",
-                                              "--split-by",  "--strand",  "--epochs",     "--max-hours",
-                                              "--output",    "--force",   "--dry-run",    "--threads"};
-
-constexpr Examples examples{
-    {{"A model of the demo's peaks, with two automatically chosen held-out stretches, trained for two "
-      "minutes",
-      "bigbird-dna train --peaks ../test_data/chromatin/peaks.tsv --reference ../test_data/genome/22.fa.gz "
-      "--output my-peaks"},
-     {"A table of sequences and classes, a tenth held out for test",
-      "bigbird-dna train --table ../test_data/sequences/promoters.csv.gz --strand given --output my-table"}}};
-
 }  // namespace
 
 void setup_train(Program& program, Runner<TrainSpec> run) {
@@ -127,8 +108,18 @@ void setup_train(Program& program, Runner<TrainSpec> run) {
         "With --table: a table, or a split by --split-by [similarity:0.8,0.1,0.1]");
     add_training_options(command, *spec);
     add_folder_options(command, *spec);
-    add_examples(command, examples);
-    show_first(command, common_options);
+    set_help(
+        command,
+        {{"--peaks", "--signal", "--table", "--fasta", "--reference", "--include", "--validation", "--test",
+          "--split-by", "--strand", "--epochs", "--max-hours", "--output", "--force", "--dry-run",
+          "--threads"},
+         {{"A model of the demo's peaks, with two automatically chosen held-out stretches, trained for two "
+           "minutes",
+           "bigbird-dna train --peaks ../test_data/chromatin/peaks.tsv --reference "
+           "../test_data/genome/22.fa.gz --output my-peaks"},
+          {"A table of sequences and classes, a tenth held out for test",
+           "bigbird-dna train --table ../test_data/sequences/promoters.csv.gz --strand given --output "
+           "my-table"}}});
     command.parse_complete_callback([&command, spec] {
         const bool sequences = !spec->sequences.table.empty() || !spec->sequences.fasta.empty();
         if (!sequences && spec->examples.peaks.empty() && spec->tracks.signals.empty())

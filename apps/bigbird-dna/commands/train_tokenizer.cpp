@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "commands/commands.hpp"
-#include "options/option_groups.hpp"
-#include "support/help_notes.hpp"
 
 #include "bigbird/core/error.hpp"
 #include "bigbird/core/formats/checksum.hpp"
@@ -39,13 +37,6 @@ const std::map<std::string, tokenizer::OverlapCounting> overlaps{
     {"installed", tokenizer::OverlapCounting::installed},
     {"every", tokenizer::OverlapCounting::every},
     {"alternate", tokenizer::OverlapCounting::alternate}};
-
-constexpr Examples examples{{{"256 tokens, learned from documents",
-                              "bigbird-dna train-tokenizer --documents documents/train.txt.gz --vocab-size "
-                              "256 --seed 1 --output tokenizer.model"},
-                             {"4,096 tokens, learned from a genome, also for transformers",
-                              "bigbird-dna train-tokenizer --reference ../test_data/genome/yeast.fa.gz "
-                              "--vocab-size 4096 --output yeast.model --hugging-face yeast-tokenizer"}}};
 
 int run_train_tokenizer(const TrainTokenizerOptions& options) {
     if (options.documents.empty() && options.references.empty())
@@ -126,9 +117,14 @@ void setup_train_tokenizer(Program& program) {
               "AutoTokenizer, which gives the same ids")
         ->group("Output");
     add_threads_option(command, options->threads);
-    add_examples(command, examples);
-    show_first(command,
-               {"--documents", "--reference", "--vocab-size", "--output", "--force", "--hugging-face"});
+    set_help(command,
+             {{"--documents", "--reference", "--vocab-size", "--output", "--force", "--hugging-face"},
+              {{"256 tokens, learned from documents",
+                "bigbird-dna train-tokenizer --documents documents/train.txt.gz --vocab-size 256 --seed 1 "
+                "--output tokenizer.model"},
+               {"4,096 tokens, learned from a genome, also for transformers",
+                "bigbird-dna train-tokenizer --reference ../test_data/genome/yeast.fa.gz --vocab-size 4096 "
+                "--output yeast.model --hugging-face yeast-tokenizer"}}});
 }
 
 }  // namespace bigbird::cli

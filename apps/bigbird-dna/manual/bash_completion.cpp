@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "manual/completion.hpp"
+#include "manual/manual.hpp"
 
 namespace bigbird::cli {
 
@@ -78,7 +78,7 @@ std::string options_case(const std::string& command, const CommandText& text) {
     std::vector<std::string> names;
     for (const OptionText& option : options_of(text))
         names.insert(names.end(), option.names.begin(), option.names.end());
-    return "        '" + command + "') options='" + spaced(names) + "' ;;\n";
+    return "        '" + command + "') options='" + CLI::detail::join(names, " ") + "' ;;\n";
 }
 
 std::string kind_of(const OptionText& option) {
@@ -100,7 +100,7 @@ std::string kind_of(const OptionText& option) {
 std::string values_case(const std::string& command, const std::string& name, const OptionText& option) {
     std::string settings = "kind=" + kind_of(option);
     if (option.repeats) settings += " many=yes";
-    if (!option.words.empty()) settings += " words='" + spaced(option.words) + "'";
+    if (!option.words.empty()) settings += " words='" + CLI::detail::join(option.words, " ") + "'";
     if (option.takes == Takes::command) settings += " words=$commands";
     if (settings == "kind=file") return {};
     return "        " + command + ":" + name + ") " + settings + " ;;\n";
@@ -127,7 +127,7 @@ std::string bash_completion(const ProgramText& program) {
         options += options_case(command.name, command);
         values += values_cases(command);
     }
-    return std::string(title) + "_bigbird_dna_commands='" + spaced(names) + "'\n" + opening +
+    return std::string(title) + "_bigbird_dna_commands='" + CLI::detail::join(names, " ") + "'\n" + opening +
            options_case("", program.self) + options + between + values + closing;
 }
 

@@ -1,9 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "manual/command_tree.hpp"
 
-#include "support/help_formatter.hpp"
-#include "support/help_notes.hpp"
-
 #include <algorithm>
 #include <cctype>
 #include <sstream>
@@ -73,8 +70,7 @@ CommandText describe(const CLI::App& command, const std::string& called) {
          command.get_options([](const CLI::Option* each) { return each->get_positional(); }))
         text.arguments.push_back(describe(*option));
     text.groups = option_groups(command);
-    for (const Example& example : help_notes(command).examples)
-        text.examples.push_back({example.what, example.line});
+    text.examples = help_notes(command).examples;
     return text;
 }
 
@@ -95,6 +91,22 @@ ProgramText describe_program(const CLI::App& root) {
 
 OptionGroup shared_options_of(const ProgramText& program) {
     return *std::ranges::find(program.self.groups, std::string(shared_group), &OptionGroup::name);
+}
+
+std::vector<CommandText> commands_of(const ProgramText& program) {
+    std::vector<CommandText> commands;
+    for (const CommandGroup& group : program.groups)
+        commands.insert(commands.end(), group.commands.begin(), group.commands.end());
+    for (CommandText& command : commands)
+        command.groups.push_back(shared_options_of(program));
+    return commands;
+}
+
+std::vector<OptionText> options_of(const CommandText& command) {
+    std::vector<OptionText> options;
+    for (const OptionGroup& group : command.groups)
+        options.insert(options.end(), group.options.begin(), group.options.end());
+    return options;
 }
 
 std::string summary_of(const CommandText& command) {

@@ -3,6 +3,8 @@
 // written.
 #pragma once
 
+#include "support/help_formatter.hpp"
+
 #include <CLI/CLI.hpp>
 
 #include <string>
@@ -28,17 +30,13 @@ struct OptionGroup {
     std::vector<OptionText> options;
 };
 
-struct ExampleText {
-    std::string what, line;
-};
-
 struct CommandText {
     std::string name, description;  ///< the first line of the description is its summary
     std::string usage;
     std::string notes;  ///< additional paragraphs after the options; often empty
     std::vector<OptionText> arguments;
     std::vector<OptionGroup> groups;
-    std::vector<ExampleText> examples;
+    std::vector<Example> examples;
 };
 
 struct CommandGroup {
@@ -54,7 +52,11 @@ struct ProgramText {
 /// Describes `root` and all its commands. The result does not depend on the machine.
 ProgramText describe_program(const CLI::App& root);
 
-/// The options of every command (help_notes.hpp).
+/// All commands in the order of the help, each with the options of every command.
+std::vector<CommandText> commands_of(const ProgramText& program);
+/// All options of a command that have names.
+std::vector<OptionText> options_of(const CommandText& command);
+/// The options of every command (help_formatter.hpp).
 OptionGroup shared_options_of(const ProgramText& program);
 
 /// Returns the description up to its first line break or the end of its first sentence, without the dot.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "manual/completion.hpp"
+#include "manual/manual.hpp"
 
 namespace bigbird::cli {
 
@@ -31,11 +31,11 @@ std::string values_of(const OptionText& option, const std::string& commands) {
         case Takes::command:
             return " -x -a " + quoted(commands);
         case Takes::words:
-            return " -x -a " + quoted(spaced(option.words));
+            return " -x -a " + quoted(CLI::detail::join(option.words, " "));
         case Takes::file:
             break;
     }
-    return option.words.empty() ? " -r" : " -r -a " + quoted(spaced(option.words));
+    return option.words.empty() ? " -r" : " -r -a " + quoted(CLI::detail::join(option.words, " "));
 }
 
 std::string condition_of(const std::string& command) {
@@ -65,7 +65,7 @@ std::string fish_completion(const ProgramText& program) {
     for (const CommandText& command : commands_of(program)) {
         text += "complete -c bigbird-dna -n __fish_use_subcommand -f -a " + command.name + " -d " +
                 quoted(brief(command.description)) + "\n";
-        text += option_lines(command.name, command, spaced(names));
+        text += option_lines(command.name, command, CLI::detail::join(names, " "));
     }
     return text;
 }

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "manual/man_page.hpp"
-
+#include "manual/manual.hpp"
 #include "support/exit_codes.hpp"
-#include "support/help_notes.hpp"
+#include "support/help_formatter.hpp"
 
 #include "bigbird/core/error.hpp"
 #include "bigbird/core/files.hpp"
@@ -102,7 +101,7 @@ std::string option_sections(const CommandText& command) {
 std::string example_section(const CommandText& command) {
     if (command.examples.empty()) return {};
     std::string text = std::string(".SH EXAMPLES\n") + roff(examples_title) + "\n";
-    for (const ExampleText& example : command.examples) {
+    for (const Example& example : command.examples) {
         text += ".PP\n" + roff(example.what) + ":\n.PP\n.EX\n";
         for (const std::string& line : shell_lines(example.line, code_width))
             text += roff(line) + "\n";

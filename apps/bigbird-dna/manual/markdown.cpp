@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "manual/markdown.hpp"
-
+#include "manual/manual.hpp"
 #include "support/exit_codes.hpp"
-#include "support/help_notes.hpp"
+#include "support/help_formatter.hpp"
 #include "support/retired_options.hpp"
 
 namespace bigbird::cli {
@@ -57,7 +56,7 @@ std::string option_rows(const std::string& group, const std::vector<OptionText>&
 std::string example_text(const CommandText& command) {
     if (command.examples.empty()) return {};
     std::string text = std::string(examples_title) + "\n\n```bash\n";
-    for (const ExampleText& example : command.examples) {
+    for (const Example& example : command.examples) {
         text += "# " + example.what + "\n";
         for (const std::string& line : shell_lines(example.line, code_width))
             text += line + "\n";

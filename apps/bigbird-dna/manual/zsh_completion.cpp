@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "manual/completion.hpp"
+#include "manual/manual.hpp"
 
 namespace bigbird::cli {
 
@@ -58,9 +58,10 @@ std::string action_of(const OptionText& option) {
     std::string action = "_files";
     if (option.takes == Takes::folder) action = "_files -/";
     if (option.takes == Takes::command) action = "_bigbird_dna_commands";
-    if (option.takes == Takes::words) action = "(" + spaced(option.words) + ")";
+    if (option.takes == Takes::words) action = "(" + CLI::detail::join(option.words, " ") + ")";
     if (option.takes == Takes::file && !option.words.empty())
-        action = "{_alternative \"words\\:word\\:(" + spaced(option.words) + ")\" \"files\\:file\\:_files\"}";
+        action = "{_alternative \"words\\:word\\:(" + CLI::detail::join(option.words, " ") +
+                 ")\" \"files\\:file\\:_files\"}";
     return ":" + escaped(option.value, ":\\") + ":" + action;
 }
 

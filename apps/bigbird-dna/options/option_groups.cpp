@@ -3,8 +3,9 @@
 
 #include "bigbird/core/check.hpp"
 #include "bigbird/core/parse_number.hpp"
-#include "bigbird/evaluation/evaluation.hpp"
-#include "bigbird/task_models/specs/score_specs.hpp"
+
+#include <cstdio>
+#include <ostream>
 
 namespace bigbird::cli {
 
@@ -13,6 +14,20 @@ CLI::Option* option_of(CLI::App& command, const std::string& name) {
         command.get_options([&](const CLI::Option* option) { return option->check_name(name); });
     BIGBIRD_EXPECTS(!found.empty(), "no option " + name);
     return found.front();
+}
+
+void OutputOptions::write(const std::string& text) const {
+    if (output == "-")
+        std::fwrite(text.data(), 1, text.size(), stdout);
+    else
+        write_atomically(
+            output, overwrite(), [&](std::ostream& out) { out << text; });
+}
+
+void OutputOptions::make_folder(const std::function<void(const std::filesystem::path&)>& body) const {
+    PendingOutput folder(output, overwrite(), PendingOutput::Kind::folder);
+    body(folder.path());
+    folder.commit();
 }
 
 void add_force_option(CLI::App& command, Overwrite& overwrite) {
@@ -148,15 +163,14 @@ void add_device_option(CLI::App& command, std::string& device) {
         ->group("Resources");
 }
 
-void add_resamples_option(CLI::App& command, evaluation::EvaluationOptions& options) {
-    add_value(command, "--resamples", "N", options.resamples, "Bootstrap samples for 95 % intervals; 0: none",
-              CLI::NonNegativeNumber)
-        ->group("Intervals");
-}
-
 CLI::Option* add_score_outputs(CLI::App& command, outputs::OutputSpec& outputs, const std::string& what) {
     std::string formats = ".tsv, .csv (each also .gz)";
-    if (command.get_option_no_throw("--min-score") != nullptr) formats += ", .long.tsv";
+    if (what == "Scores") {
+        add_value(command, "--min-score", "SCORE", outputs.min_score,
+                  "Omit scores below this value from .long.tsv outputs")
+            ->group("Output");
+        formats += ", .long.tsv";
+    }
     formats += ", .npy, .h5";
     if (outputs.variants) formats += ", .vcf, .vcf.gz, .bcf (the input's records with effects in INFO)";
     if (outputs.tracks) formats += ", .bedgraph, .bw ({label} in the name: a file per label)";
@@ -179,12 +193,6 @@ void add_letter_outputs(CLI::App& command, outputs::OutputSpec& outputs, const s
         ->required()
         ->group("Output");
     add_force_option(command, outputs.overwrite);
-}
-
-void add_min_score_option(CLI::App& command, std::optional<double>& min_score) {
-    add_value(command, "--min-score", "SCORE", min_score,
-              "Omit scores below this value from .long.tsv outputs")
-        ->group("Output");
 }
 
 void add_labels_option(CLI::App& command, std::string& labels) {

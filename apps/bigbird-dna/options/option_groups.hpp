@@ -6,21 +6,16 @@
 #include "bigbird/core/files.hpp"
 #include "bigbird/core/parts/shard.hpp"
 #include "bigbird/outputs/output_spec.hpp"
+#include "bigbird/task_models/specs/score_specs.hpp"
 
 #include <CLI/CLI.hpp>
 
 #include <cstdint>
 #include <filesystem>
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
-
-namespace bigbird::evaluation {
-struct EvaluationOptions;
-}
-namespace bigbird::task_models {
-struct ComputeSpec;
-}
 
 namespace bigbird::cli {
 
@@ -60,6 +55,10 @@ struct OutputOptions {
     std::filesystem::path output;
     bool force = false;
     Overwrite overwrite() const { return force ? Overwrite::allow : Overwrite::refuse; }
+    /// Writes `text` to standard output if --output is "-", else to the file, atomically.
+    void write(const std::string& text) const;
+    /// Makes the folder --output through `body`, which gets the path that it has until it is complete.
+    void make_folder(const std::function<void(const std::filesystem::path&)>& body) const;
 };
 /// --force.
 void add_force_option(CLI::App& command, Overwrite& overwrite);
@@ -78,6 +77,12 @@ CLI::Option* add_reference_option(CLI::App& command, std::vector<std::filesystem
 
 /// --model DIR, required.
 CLI::Option* add_model_option(CLI::App& command, std::filesystem::path& model);
+
+/// Descriptions of --skip-invalid, for commands that make examples and for those that score rows.
+inline constexpr const char* skips_mismatches =
+    "Skip all rows that do not match the reference (by default, more than 20 % of them is an error)";
+inline constexpr const char* marks_invalid =
+    "Mark rows that are not on the reference and continue, instead of stopping with an error";
 
 /// --threads, 0 = all available.
 void add_threads_option(CLI::App& command, int& threads);
@@ -127,19 +132,13 @@ CLI::Option* add_attention_option(CLI::App& command, std::string& attention);
 /// --device auto|cpu|cuda|cuda:N.
 void add_device_option(CLI::App& command, std::string& device);
 
-/// --resamples, of 95 % intervals.
-void add_resamples_option(CLI::App& command, evaluation::EvaluationOptions& options);
-
-/// --output, several times, which it returns, --precision and --force. `what`: the content of the outputs.
-/// Call it after add_min_score_option().
+/// --output, several times, which it returns, --precision and --force. `what`: the content of the outputs;
+/// scores also have --min-score.
 CLI::Option* add_score_outputs(CLI::App& command, outputs::OutputSpec& outputs,
                                const std::string& what = "Scores");
 
 /// --output, several times, and --force, of commands that score letters (task_models::LetterOutputs).
 void add_letter_outputs(CLI::App& command, outputs::OutputSpec& outputs, const std::string& what);
-
-/// --min-score, of .long.tsv outputs.
-void add_min_score_option(CLI::App& command, std::optional<double>& min_score);
 
 /// --labels, a selection of a model's labels (rows::LabelTable::select).
 void add_labels_option(CLI::App& command, std::string& labels);

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Options of every command that trains: the run directory and the optimization.
+// Options of commands that train: of every one, and of every finetune-*.
 #pragma once
 
 #include "bigbird/core/choice.hpp"
-#include "bigbird/training/specs/run_spec.hpp"
+#include "bigbird/task_models/specs/finetune_spec.hpp"
 
 #include <CLI/CLI.hpp>
 
@@ -26,5 +26,22 @@ CLI::Option* add_max_hours_option(CLI::App& command, double& hours);
 void add_optimization_options(CLI::App& command, std::int64_t& batch_size, training::LearningRateSpec& rate,
                               training::OptimizerSpec& optimizer, const std::string& steps_text,
                               const std::string& warmup_text);
+
+// ---- every finetune-*
+inline constexpr Choices<bool, 2> calibrations{{{true, "validation"}, {false, "none"}}};
+inline constexpr Choices<bool, 2> strand_augmentations{{{false, "none"}, {true, "reverse-complement"}}};
+
+inline constexpr Choices<bool, 2> kmer_parts{{{true, "mean"}, {false, "none"}}};
+
+/// --random-weights.
+void add_random_weights_option(CLI::App& command, task_models::FinetuneSpec& spec);
+/// --dropout, --dtype, --attention.
+void add_encoder_options(CLI::App& command, task_models::FinetuneSpec& spec);
+/// Adds --batch-size, --steps, --epochs and the optimizer's options.
+void add_length_options(CLI::App& command, task_models::FinetuneSpec& spec);
+/// --evaluate-every, --patience, --calibration. `held_out`: the name of the validation data.
+void add_validation_options(CLI::App& command, task_models::FinetuneSpec& spec, const std::string& held_out);
+/// --device, --threads, --processes, --batch-tokens.
+void add_place_options(CLI::App& command, task_models::FinetuneSpec& spec);
 
 }  // namespace bigbird::cli

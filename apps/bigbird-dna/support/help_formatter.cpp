@@ -2,6 +2,7 @@
 #include "support/help_formatter.hpp"
 
 #include <algorithm>
+#include <memory>
 #include <sstream>
 #include <utility>
 
@@ -25,6 +26,31 @@ std::string wrapped(const std::string& text) {
 }
 
 }  // namespace
+
+void set_help(CLI::App& command, HelpNotes notes) {
+    command.formatter(std::make_shared<HelpFormatter>(std::move(notes)));
+}
+
+HelpNotes help_notes(const CLI::App& command) {
+    const auto formatter = std::dynamic_pointer_cast<HelpFormatter>(command.get_formatter());
+    return formatter ? formatter->notes() : HelpNotes{};
+}
+
+std::vector<std::string> shell_lines(const std::string& line, std::size_t width) {
+    constexpr std::size_t backslash = 2;  // backslash and blank
+    std::vector<std::string> lines(1);
+    for (std::size_t begin = 0; begin < line.size();) {
+        const std::size_t end = std::min(line.find(" --", begin + 1), line.size());
+        const std::string option = line.substr(begin, end - begin);  // the blank before it, and its values
+        if (begin > 0 && lines.back().size() + option.size() + backslash > width) {
+            lines.back() += " \\";
+            lines.emplace_back("   ");
+        }
+        lines.back() += option;
+        begin = end;
+    }
+    return lines;
+}
 
 std::string shown_default(const CLI::Option& option) {
     std::string text = option.get_type_size() == 0 ? std::string() : option.get_default_str();
@@ -85,7 +111,7 @@ std::string HelpFormatter::make_footer(const CLI::App* app) const {
     std::string text = CLI::Formatter::make_footer(app);
     if (!notes_.examples.empty()) text += std::string("\n") + examples_title + "\n";
     for (const Example& example : notes_.examples) {
-        text += std::string("  # ") + example.what + "\n";
+        text += "  # " + example.what + "\n";
         for (const std::string& line : shell_lines(example.line, line_width - 2))
             text += "  " + line + "\n";
     }

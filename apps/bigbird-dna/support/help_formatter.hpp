@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+// The help of commands: its layout, the options that it shows first, and its examples.
 #pragma once
-
-#include "support/help_notes.hpp"
 
 #include <CLI/CLI.hpp>
 
@@ -9,6 +8,43 @@
 #include <vector>
 
 namespace bigbird::cli {
+
+/// A command line that works unchanged in the folder that scripts/demo fills, and what it does.
+struct Example {
+    std::string what;
+    std::string line;  ///< begins with "bigbird-dna"; quoted as for a shell
+};
+
+/// Where the examples' files are.
+inline constexpr const char* examples_title = "Examples, in the folder that scripts/demo fills:";
+
+/// The options that every command takes, and their group in the program's help.
+inline constexpr const char* shared_group = "Options of every command";
+inline constexpr const char* shared_options =
+    "Every command also takes --options FILE, --quiet and --verbose";
+
+/// The group of options that are read but not shown. CLI11's own, "", takes their names out of errors.
+inline constexpr const char* hidden_group = "Hidden";
+
+inline bool is_hidden(const CLI::Option& option) {
+    return option.get_group().empty() || option.get_group() == hidden_group;
+}
+
+/// What a command's help shows besides its options.
+struct HelpNotes {
+    std::vector<std::string> common;  ///< options that --help shows; --help-all shows all. Empty: all
+    std::vector<Example> examples;    ///< at the end of the help, the man page and the part of the reference
+};
+
+/// Sets the notes of a command.
+void set_help(CLI::App& command, HelpNotes notes);
+
+/// What set_help() set; empty if it was not called.
+HelpNotes help_notes(const CLI::App& command);
+
+/// Breaks `line` before options into lines of at most `width` if possible, with the shell's backslash at the
+/// ends.
+std::vector<std::string> shell_lines(const std::string& line, std::size_t width);
 
 /// The default that the help shows for an option; empty if there is none.
 std::string shown_default(const CLI::Option& option);

@@ -92,7 +92,7 @@ public:
     int wait() {
         Clock::time_point deadline = Clock::time_point::max();
         int passed_on = 0;
-        while (left() > 0) {
+        while (!std::ranges::all_of(children_, &Child::ended)) {
             collect();
             if (stop_signal() != passed_on) {
                 passed_on = stop_signal();
@@ -106,13 +106,6 @@ public:
     }
 
 private:
-    std::size_t left() const {
-        std::size_t count = 0;
-        for (const Child& child : children_)
-            count += child.ended ? 0U : 1U;
-        return count;
-    }
-
     void send(int signal) const {
         for (const Child& child : children_)
             if (!child.ended) ::kill(child.process, signal);

@@ -1,13 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "support/program.hpp"
 
+#include "support/arguments.hpp"
 #include "support/exit_codes.hpp"
 #include "support/help_formatter.hpp"
-#include "support/help_notes.hpp"
-#include "support/inputs.hpp"
 #include "support/options_file.hpp"
 #include "support/retired_options.hpp"
-#include "support/unknown_argument.hpp"
 
 #include "bigbird/core/check.hpp"
 #include "bigbird/core/error.hpp"
@@ -353,8 +351,7 @@ void Program::finish_options(CLI::App& command) {
     BIGBIRD_EXPECTS(!command.get_description().empty(),
                     "a command without a description: " + command.get_name());
     add_shared_options(command, hidden_group);  // the program shows them
-    if (command.get_help_all_ptr() == nullptr)  // --help shows all already
-        command.set_help_all_flag("--help-all", "Print every option and exit")->group("");
+    command.set_help_all_flag("--help-all", "Print every option and exit")->group("");
     for (CLI::Option* option : command.get_options([](const CLI::Option*) { return true; })) {
         BIGBIRD_EXPECTS(is_hidden(*option) || !option->get_description().empty(),
                         "an option without a description: " + command.get_name() + " " + option->get_name());

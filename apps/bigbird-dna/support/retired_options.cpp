@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "support/retired_options.hpp"
 
-#include "support/help_notes.hpp"
+#include "support/help_formatter.hpp"
 
 #include "bigbird/core/log.hpp"
 

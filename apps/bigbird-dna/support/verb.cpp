@@ -108,7 +108,7 @@ void add_common_option(const Verb& verb, const std::vector<DoorOption>& doors) {
 }  // namespace
 
 void take_options_of_doors(const Verb& verb, CLI::App& program) {
-    std::vector<std::string> common;
+    HelpNotes notes = help_notes(*verb.command);
     for (const std::string& task : verb.tasks) {
         CLI::App* const door = door_for(verb, program, task);
         if (door == nullptr) continue;
@@ -120,9 +120,9 @@ void take_options_of_doors(const Verb& verb, CLI::App& program) {
             add_common_option(verb, doors_with(verb, program, name));
         }
         for (const std::string& name : help_notes(*door).common)
-            if (std::ranges::find(common, name) == common.end()) common.push_back(name);
+            if (std::ranges::find(notes.common, name) == notes.common.end()) notes.common.push_back(name);
     }
-    show_first(*verb.command, std::move(common));
+    set_help(*verb.command, std::move(notes));
 }
 
 std::string door_of(const Verb& verb, CLI::App& program) {

@@ -1,14 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "options/document_options.hpp"
+#include "options/corpus_options.hpp"
 
 #include "options/option_groups.hpp"
 
+#include "bigbird/core/parse_number.hpp"
+
+#include <string_view>
 #include <system_error>
 #include <utility>
 
 namespace bigbird::cli {
 
 namespace {
+
+constexpr Choices<bool, 2> strand_additions{{{false, "none"}, {true, "add"}}};
 
 void add_range_option(CLI::App& command, const std::string& name, corpus::Range& range,
                       const std::string& what) {
@@ -20,6 +25,19 @@ void add_range_option(CLI::App& command, const std::string& name, corpus::Range&
         ->default_str(std::to_string(range.low) + ":" + std::to_string(range.high))
         ->type_name("LOW:HIGH")
         ->group("Documents");
+}
+
+/// Parses a file, "bases" or "kmers:3".
+void set_tokenizer(tokenizer::InputSpec& input, const std::string& text) {
+    constexpr std::string_view kmers = "kmers:";
+    if (text == "bases") {
+        input.input = tokenizer::Input::bases;
+    } else if (text.starts_with(kmers)) {
+        input.input = tokenizer::Input::kmers;
+        input.kmer_length = parse_number<int>(text.substr(kmers.size())).value_or(0);
+    } else {
+        input.tokenizer = text;
+    }
 }
 
 }  // namespace
@@ -45,17 +63,22 @@ void add_document_options(CLI::App& command, corpus::DrawingSpec& drawing) {
               "BED files");
     add_value(command, "--exclude", "REGION", drawing.exclude,
               "Drop sentences that overlap these: contigs, regions or BED files (gaps, held-out sequence)");
-    const auto set_strands = [&drawing](const std::string& text) {
-        drawing.build.add_reverse_complement = text == "add";
-    };
-    command
-        .add_option_function<std::string>("--reverse-complement", set_strands,
-                                          "add: repeat each document from the other strand")
-        ->check(CLI::IsMember({"none", "add"}))
-        ->default_str("none")
-        ->type_name("none|add");
+    add_choice_option(command, "--reverse-complement", drawing.build.add_reverse_complement, strand_additions,
+                      "add: repeat each document from the other strand");
     add_value(command, "--max-n-fraction", "SHARE", drawing.build.max_n_fraction,
               "Drop sentences with a larger share of N and split there; 1 keeps all, as in the paper");
+}
+
+void add_input_options(CLI::App& command, tokenizer::InputSpec& input, const std::string& what) {
+    command
+        .add_option_function<std::string>(
+            "--tokenizer", [&input](const std::string& text) { set_tokenizer(input, text); },
+            what +
+                "; or bases; or K-mers that do not overlap, K up to 12, where N and the bases left over "
+                "at the end of a run of A C G T become single-letter tokens")
+        ->type_name("MODEL|bases|kmers:K");
+    add_choice_option(command, "--input", input.input, tokenizer::inputs, "");
+    add_value(command, "--kmer-length", "K", input.kmer_length, "");
 }
 
 }  // namespace bigbird::cli

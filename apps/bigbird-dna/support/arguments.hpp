@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// What is wrong with a command line.
 #pragma once
 
 #include <CLI/CLI.hpp>
@@ -15,5 +16,14 @@ std::optional<std::string> unknown_argument(const CLI::App& command);
 
 /// Returns an error message for a first word that is not a command or option of the program.
 std::string unknown_word(const CLI::App& program, const std::string& word);
+
+/// Throws ConfigError if an option of the parsed command has an empty value, for example from an unset shell
+/// variable.
+void require_values(const CLI::App& command);
+
+/// Protects the inputs that the parsed command's options name (protect_input), so that no output replaces
+/// them. Throws ConfigError if --output is a file or folder that another option also names: with --force
+/// it would be lost before or after it is read.
+void require_outputs_apart(const CLI::App& command);
 
 }  // namespace bigbird::cli
