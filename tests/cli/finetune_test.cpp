@@ -233,6 +233,7 @@ DOCTEST_TEST_CASE("finetune: options that the chosen model does not read are ref
             "--motifs has no effect with --head bins: it is for bigbird-bins and bigbird-sequence");
     refused({"bigbird-bins", "--cost", "2"},
             "--cost has no effect with --architecture bigbird-bins: it is for gkm-svm");
+    refused({"bigbird-bins", "--loss", "poisson"}, "--loss is for coverage: the examples have peaks");
 }
 
 DOCTEST_TEST_CASE(

@@ -187,18 +187,21 @@ void show_sequence_defaults(CLI::App& command) {
                            fmt::format("{}", usual.learning_rate.peak));
 }
 
-/// Whether a folder of examples has numbers as labels. Unreadable folders are refused later.
-bool hold_numbers(const std::filesystem::path& examples) {
+/// What the labels of a folder of examples are; null for a folder that cannot be read, which is refused later.
+Json target_of(const std::filesystem::path& examples) {
     std::error_code ignored;
     const std::filesystem::path manifest = examples / "manifest.json";
-    if (examples.empty() || !std::filesystem::is_regular_file(manifest, ignored)) return false;
+    if (examples.empty() || !std::filesystem::is_regular_file(manifest, ignored)) return {};
     const Json json = read_json(manifest);
-    return json.is_object() && json.value("target", Json()) == "numbers";
+    return json.is_object() ? json.value("target", Json("peaks")) : Json();
 }
 
 void set_bins_defaults(CLI::App& command, FinetuneSpec& spec) {
-    const FinetuneSpec bins =
-        hold_numbers(spec.examples) ? task_models::coverage_model_spec() : task_models::bin_model_spec();
+    const Json target = target_of(spec.examples);
+    const bool coverage = target == "numbers";
+    if (!target.is_null() && !coverage && option_of(command, "--loss")->count() > 0)
+        throw ConfigError("--loss is for coverage: the examples have peaks");
+    const FinetuneSpec bins = coverage ? task_models::coverage_model_spec() : task_models::bin_model_spec();
     set_training_defaults(command, spec, bins);
     set_unless_given(command, "--epochs", spec.fewest_steps, bins.fewest_steps);
     set_unless_given(command, "--betas", spec.optimizer.beta1, bins.optimizer.beta1);
