@@ -194,7 +194,7 @@ const TaskCommand task_commands[] = {
 
 std::unique_ptr<genome::TextOutput> write_report(const evaluation::BaseEvaluation& report,
                                                  const std::filesystem::path& output, Overwrite overwrite) {
-    return evaluation::write_evaluation(report, output, overwrite);
+    return evaluation::write_report(report, output, overwrite);
 }
 
 /// Call it before evaluating.

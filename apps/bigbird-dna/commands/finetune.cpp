@@ -187,7 +187,8 @@ void show_sequence_defaults(CLI::App& command) {
                            fmt::format("{}", usual.learning_rate.peak));
 }
 
-/// What the labels of a folder of examples are; null for a folder that cannot be read, which is refused later.
+/// What the labels of a folder of examples are; null for a folder that cannot be read, which is refused
+/// later.
 Json target_of(const std::filesystem::path& examples) {
     std::error_code ignored;
     const std::filesystem::path manifest = examples / "manifest.json";
@@ -340,9 +341,9 @@ std::string name_of_model(const FinetuneSpec& spec) {
 /// does not read. Call it when the command line is parsed.
 void refuse_idle_options(const CLI::App& command, const FinetuneSpec& spec) {
     // An unknown architecture, or one only for promoters, is refused by its own message.
-    const auto& known = baselines::architecture_names();
-    const bool is_baseline = std::ranges::find(known, spec.architecture) != known.end();
-    if (!spec.is_bigbird() && !spec.is_bins() && !spec.is_sequence() && !is_baseline) return;
+    if (!spec.is_bigbird() && !spec.is_bins() && !spec.is_sequence() &&
+        !baselines::is_baseline(spec.architecture))
+        return;
     for (const CLI::Option* option :
          command.get_options([](const CLI::Option* each) { return each->count() > 0; })) {
         for (const Readers& readers : all_readers()) {

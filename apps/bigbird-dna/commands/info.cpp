@@ -10,7 +10,6 @@
 #include "bigbird/core/system/child_process.hpp"
 #include "bigbird/core/system/free_memory.hpp"
 #include "bigbird/core/system/processor.hpp"
-#include "bigbird/core/system/processor_facts.hpp"
 #include "bigbird/core/system/program_file.hpp"
 #include "bigbird/core/version.hpp"
 #include "bigbird/corpus/tokens/token_shards.hpp"

@@ -3,7 +3,6 @@
 #include "options/corpus_options.hpp"
 #include "options/training_options.hpp"
 
-#include "bigbird/model/gpu/cuda_driver.hpp"
 #include "bigbird/model/gpu/gpu_facts.hpp"
 #include "bigbird/pretraining/specs/pretrain_spec.hpp"
 

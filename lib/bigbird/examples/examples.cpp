@@ -7,7 +7,7 @@
 #include "bigbird/core/parse_number.hpp"
 #include "bigbird/examples/example_format.hpp"
 #include "bigbird/examples/two_bit.hpp"
-#include "bigbird/genome/reference/longest_contig.hpp"
+#include "bigbird/genome/reference/interval.hpp"
 #include "bigbird/genome/text/text_input.hpp"
 #include "bigbird/rows/text_fields.hpp"
 

@@ -11,7 +11,6 @@
 #include "bigbird/examples/hold_outs.hpp"
 #include "bigbird/examples/two_bit.hpp"
 #include "bigbird/genome/reference/contig_names.hpp"
-#include "bigbird/genome/reference/dinucleotide_shuffle.hpp"
 #include "bigbird/genome/reference/sequence.hpp"
 #include "bigbird/genome/regions/bed.hpp"
 #include "bigbird/genome/regions/chain.hpp"

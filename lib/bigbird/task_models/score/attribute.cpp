@@ -7,7 +7,6 @@
 #include "bigbird/core/log.hpp"
 #include "bigbird/core/progress.hpp"
 #include "bigbird/core/version.hpp"
-#include "bigbird/genome/reference/dinucleotide_shuffle.hpp"
 #include "bigbird/genome/reference/sequence.hpp"
 #include "bigbird/rows/region_rows.hpp"
 #include "bigbird/rows/sequence_reader.hpp"

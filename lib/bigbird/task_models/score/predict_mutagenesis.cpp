@@ -4,7 +4,6 @@
 #include "bigbird/core/progress.hpp"
 #include "bigbird/core/rng.hpp"
 #include "bigbird/core/version.hpp"
-#include "bigbird/genome/reference/dinucleotide_shuffle.hpp"
 #include "bigbird/genome/reference/sequence.hpp"
 #include "bigbird/task_models/score/edited_windows.hpp"
 #include "bigbird/task_models/score/letter_rows.hpp"

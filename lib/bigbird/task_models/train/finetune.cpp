@@ -64,7 +64,7 @@ Json run_options(const FinetuneSpec& spec, const training::LoopSpec& loop, const
                  {"--batch-size", spec.batch_size},
                  {"--learning-rate", loop.learning_rate.peak},
                  {"--warmup-steps", loop.learning_rate.warmup_steps},
-                 {"--schedule", to_string(loop.learning_rate.decay)},
+                 {"--schedule", word_of(training::decays, loop.learning_rate.decay)},
                  {"--betas", {loop.optimizer.beta1, loop.optimizer.beta2}},
                  {"--epsilon", loop.optimizer.epsilon},
                  {"--weight-decay", loop.optimizer.weight_decay},

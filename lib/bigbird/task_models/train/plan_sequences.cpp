@@ -14,11 +14,8 @@
 #include "bigbird/task_models/train/example_data.hpp"
 #include "bigbird/task_models/train/finetune.hpp"
 #include "bigbird/task_models/train/run_plan.hpp"
-#include "bigbird/task_models/train/sequence_data.hpp"
-#include "bigbird/task_models/train/train_kmers.hpp"
 #include "bigbird/task_models/train/train_linear.hpp"
 #include "bigbird/training/checkpoint_store.hpp"
-#include "bigbird/training/find_model.hpp"
 
 #include <algorithm>
 #include <limits>

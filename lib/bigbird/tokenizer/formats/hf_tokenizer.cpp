@@ -2,7 +2,7 @@
 #include "bigbird/tokenizer/formats/hf_tokenizer.hpp"
 
 #include "bigbird/core/error.hpp"
-#include "bigbird/core/formats/json_depth.hpp"
+#include "bigbird/core/formats/json_file.hpp"
 #include "bigbird/core/formats/mapped_file.hpp"
 #include "bigbird/tokenizer/encode/bpe_rules.hpp"
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // tokenizer.json and tokenizer_config.json for our tokenizers.
-#include "bigbird/core/formats/json_depth.hpp"
+#include "bigbird/core/formats/json_file.hpp"
 #include "bigbird/tokenizer/encode/bpe_rules.hpp"
 #include "bigbird/tokenizer/encode/kmer_encoder.hpp"
 #include "bigbird/tokenizer/formats/hf_tokenizer.hpp"
