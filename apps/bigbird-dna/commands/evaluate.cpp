@@ -192,11 +192,6 @@ const TaskCommand task_commands[] = {
        "bins=chromatin/scores.tsv.gz --examples chromatin/examples --min-positives 10 --output "
        "comparison.html"}}}};
 
-std::unique_ptr<genome::TextOutput> write_report(const evaluation::BaseEvaluation& report,
-                                                 const std::filesystem::path& output, Overwrite overwrite) {
-    return evaluation::write_report(report, output, overwrite);
-}
-
 /// Call it before evaluating.
 void prepare_reports(const ReportOutputs& options) {
     for (const std::filesystem::path& output : options.outputs)

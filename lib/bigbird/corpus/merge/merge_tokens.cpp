@@ -10,6 +10,7 @@
 
 #include <algorithm>
 #include <array>
+#include <deque>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -167,7 +168,7 @@ Json merged_manifest(std::span<const Part> parts) {
 void merge_documents(std::span<const Part> parts, const std::filesystem::path& output, Overwrite overwrite,
                      int threads, std::span<PendingOutput* const> also) {
     const bool coordinates = parts.front().record.run.value("form", Json()) == "bed";
-    std::vector<DocumentLines> lines;
+    std::deque<DocumentLines> lines;  // cannot be moved
     for (const Part& part : parts)
         lines.emplace_back(part.path, coordinates);
     genome::TextOutput out(output, overwrite, threads);
