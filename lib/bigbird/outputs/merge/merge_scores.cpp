@@ -143,8 +143,7 @@ void copy_tracks(std::span<const Part> parts, const ScoreRun& run, Outputs& whol
 }
 
 /// merge_scores() for VCF or BCF, including the index.
-void merge_variants(std::span<const Part> parts, const fs::path& output, Overwrite overwrite,
-                    int threads) {
+void merge_variants(std::span<const Part> parts, const fs::path& output, Overwrite overwrite, int threads) {
     genome::prepare_variant_output(output, overwrite);
     std::vector<genome::VariantReader> readers;
     std::shared_ptr<genome::VariantHeader> header;
