@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "bigbird/evaluation/scan_evaluation.hpp"
+#include "bigbird/evaluation/evaluation_report.hpp"
 
 #include "support/temp_dir.hpp"
 #include "support/testing.hpp"

@@ -254,9 +254,9 @@ void send_part(const Part& part, const TableSchema& schema, const ChildReader::S
         file.send_rows(begin, std::min(rows_at_once, rows - begin), send);
 }
 
-/// The HDF5 library reads in a child process, since it can crash on a damaged file. Make it before this process
-/// opens a file of HDF5: a fork shares the library's state. `schema` must outlive it. Throws InputError if the
-/// file does not fit the record and `schema`, and where it leads to other files.
+/// The HDF5 library reads in a child process, since it can crash on a damaged file. Make it before this
+/// process opens a file of HDF5: a fork shares the library's state. `schema` must outlive it. Throws
+/// InputError if the file does not fit the record and `schema`, and where it leads to other files.
 class Hdf5Rows : public PartRows {
 public:
     Hdf5Rows(const Part& part, const TableSchema& schema)
