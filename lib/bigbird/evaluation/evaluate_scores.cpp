@@ -16,8 +16,9 @@ namespace fs = std::filesystem;
 
 namespace {
 
-constexpr const char* best_f1_words = "best F1 on validation";
-constexpr const char* best_mcc_words = "best MCC on validation";
+/// By ThresholdRule::Kind.
+constexpr const char* rule_words[] = {"best F1 on validation where scored", "given", "best F1 on validation",
+                                      "best MCC on validation"};
 
 /// The evaluations of one request.
 class Evaluating {
@@ -98,16 +99,19 @@ private:
 
     /// The threshold, and how it was chosen.
     std::pair<double, std::string> threshold_of(const ScoreFile& file) const {
+        using Kind = ThresholdRule::Kind;
         const ThresholdRule& rule = request_.threshold;
-        if (rule.kind == ThresholdRule::Kind::given) return {rule.value, "given"};
-        if (rule.kind != ThresholdRule::Kind::automatic) {
+        const auto chosen = [&](Kind kind) {
+            return std::pair(best_on(file, kind), rule_words[static_cast<std::size_t>(kind)]);
+        };
+        if (rule.kind == Kind::given) return {rule.value, "given"};
+        if (rule.kind != Kind::automatic) {
             require_validation(file);
-            return {best_on(validation_of(file), file, rule.kind),
-                    rule.kind == ThresholdRule::Kind::best_f1 ? best_f1_words : best_mcc_words};
+            return chosen(rule.kind);
         }
         if (file.path != "-" && !examples_.rows(examples::Split::validation).empty()) {
             try {
-                return {best_on(validation_of(file), file, ThresholdRule::Kind::best_f1), best_f1_words};
+                return chosen(Kind::best_f1);
             } catch (const Error&) {  // not scored, or all of one kind
             }
         }
@@ -130,12 +134,9 @@ private:
         }
     }
 
-    ScoredExamples validation_of(const ScoreFile& file) const {
-        return join_scores(examples_, file.path, examples::Split::validation, request_.options.block_size,
-                           request_.rows);
-    }
-
-    static double best_on(const ScoredExamples& scored, const ScoreFile& file, ThresholdRule::Kind kind) {
+    double best_on(const ScoreFile& file, ThresholdRule::Kind kind) const {
+        const ScoredExamples scored = join_scores(examples_, file.path, examples::Split::validation,
+                                                  request_.options.block_size, request_.rows);
         const auto best = best_threshold(scored.labels.front().scores, scored.labels.front().truths, kind);
         if (!best) {
             throw ConfigError(
@@ -169,10 +170,8 @@ private:
                         {"block_size", options.block_size},
                         {"seed", options.seed}};
         if (request_.task == examples::Task::promoter) {
-            const char* rules[] = {"best F1 on validation where scored", "given", best_f1_words,
-                                   best_mcc_words};
             parameters["threshold"] = thresholds.front();
-            parameters["threshold_rule"] = rules[static_cast<std::size_t>(request_.threshold.kind)];
+            parameters["threshold_rule"] = rule_words[static_cast<std::size_t>(request_.threshold.kind)];
         }
         Json about = about_task(examples_);
         about["split"] = to_string(request_.split);

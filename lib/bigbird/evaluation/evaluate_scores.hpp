@@ -4,7 +4,6 @@
 #include "bigbird/core/error.hpp"
 #include "bigbird/evaluation/evaluation_report.hpp"
 #include "bigbird/evaluation/metrics.hpp"
-#include "bigbird/evaluation/scan_evaluation.hpp"
 
 #include <filesystem>
 #include <optional>

@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "bigbird/evaluation/scan_evaluation.hpp"
-
 #include "bigbird/core/error.hpp"
 #include "bigbird/core/parse_number.hpp"
 #include "bigbird/evaluation/evaluation_report.hpp"

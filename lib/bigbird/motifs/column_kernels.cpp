@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "bigbird/motifs/column_kernels.hpp"
+#include "bigbird/motifs/scanner.hpp"
 
 #include <algorithm>
 #include <bit>

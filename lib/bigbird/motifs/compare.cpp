@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <numeric>
 
 namespace bigbird::motifs {
 
@@ -96,7 +97,8 @@ public:
             Chances chances{1};
             for (std::size_t count = 1; first + count <= width_; ++count) {
                 chances = convolve(chances, columns[first + count - 1]);
-                tails_[first * (width_ + 1) + count] = tail_of(chances);
+                Chances& tail = tails_[first * (width_ + 1) + count] = chances;
+                std::partial_sum(tail.rbegin(), tail.rend(), tail.rbegin());
             }
         }
     }
@@ -117,11 +119,6 @@ private:
                 sum[i + j] += a[i] * b[j];
         }
         return sum;
-    }
-    static Chances tail_of(Chances chances) {
-        for (std::size_t i = chances.size() - 1; i-- > 0;)
-            chances[i] += chances[i + 1];
-        return chances;
     }
 
     std::size_t width_;

@@ -247,12 +247,9 @@ void write_motifs(const fs::path& file, const MotifSet& set, Overwrite overwrite
         });
 }
 
-Motif reverse_complement(const Motif& motif) {
-    Motif other = motif;
-    std::ranges::reverse(other.shares);
-    for (Shares& column : other.shares)
-        std::ranges::reverse(column);
-    return other;
+Motif reverse_complement(Motif motif) {
+    motif.shares = other_strand(std::move(motif.shares));
+    return motif;
 }
 
 }  // namespace bigbird::motifs

@@ -5,11 +5,13 @@
 
 #include "bigbird/core/files.hpp"
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <filesystem>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace bigbird::motifs {
@@ -38,7 +40,15 @@ MotifSet read_motifs(const std::filesystem::path& file);
 /// WriteError.
 void write_motifs(const std::filesystem::path& file, const MotifSet& set, Overwrite overwrite);
 
+/// Columns of a number for each letter, on the other strand.
+template <typename Column>
+std::vector<Column> other_strand(std::vector<Column> columns) {
+    std::ranges::reverse(columns);
+    for (Column& column : columns)
+        std::ranges::reverse(column);
+    return columns;
+}
 /// The motif on the other strand.
-Motif reverse_complement(const Motif& motif);
+Motif reverse_complement(Motif motif);
 
 }  // namespace bigbird::motifs

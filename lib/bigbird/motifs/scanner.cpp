@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cmath>
 #include <functional>
+#include <numeric>
 #include <optional>
 
 namespace bigbird::motifs {
@@ -15,8 +16,7 @@ namespace {
 constexpr double pseudocounts = 0.1, usual_sites = 20;  // FIMO's
 
 /// P(score = least + i) of a sum of independent letters, computed position by position.
-std::vector<double> distribution_of(const std::vector<std::array<std::int32_t, 4>>& scores,
-                                    const Shares& background) {
+std::vector<double> distribution_of(const Scores& scores, const Shares& background) {
     std::vector<double> chance{1};
     for (const auto& column : scores) {
         const auto [least, most] = std::ranges::minmax(column);
@@ -51,8 +51,7 @@ ScoreMatrix::ScoreMatrix(const Motif& motif, const Shares& background) {
         least_ += std::ranges::min(scores);
     }
     p_ = distribution_of(scores_, background);
-    for (std::size_t i = p_.size() - 1; i-- > 0;)
-        p_[i] += p_[i + 1];
+    std::partial_sum(p_.rbegin(), p_.rend(), p_.rbegin());
     for (double& p : p_)
         p = std::min(p, 1.0);
 }
@@ -62,17 +61,7 @@ std::int32_t ScoreMatrix::threshold(double p_value) const {
     return least_ + static_cast<std::int32_t>(first - p_.begin());
 }
 
-std::vector<std::array<std::int32_t, 4>> ScoreMatrix::reversed() const {
-    auto other = scores_;
-    std::ranges::reverse(other);
-    for (auto& column : other)
-        std::ranges::reverse(column);
-    return other;
-}
-
 namespace {
-
-using Scores = std::vector<std::array<std::int32_t, 4>>;
 
 constexpr std::uint8_t no_letter = 4;
 constexpr std::size_t block = 8192;  // starts whose letters stay in the first cache for all motifs
@@ -132,7 +121,7 @@ Scanner::Scanner(const MotifSet& set, double p_value, int threads) {
         thresholds_.push_back(threshold);
         if (threshold <= matrix->most()) {
             for (const bool reverse : {false, true}) {
-                Scores scores = reverse ? matrix->reversed() : matrix->scores();
+                Scores scores = reverse ? other_strand(matrix->scores()) : matrix->scores();
                 PairTables tables = tables_of(scores, threshold);
                 strands_.push_back({std::move(scores), threshold, motif, reverse, std::move(tables)});
             }

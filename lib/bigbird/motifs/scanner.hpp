@@ -2,9 +2,10 @@
 // Finds the sites of motifs in sequence, on both strands.
 #pragma once
 
-#include "bigbird/motifs/column_kernels.hpp"
 #include "bigbird/motifs/motif_files.hpp"
 
+#include <array>
+#include <cstddef>
 #include <cstdint>
 #include <span>
 #include <string_view>
@@ -13,6 +14,9 @@
 namespace bigbird::motifs {
 
 // A motif as scores of letters, and the p-values of its scores.
+
+/// The scores of A C G T at each position.
+using Scores = std::vector<std::array<std::int32_t, 4>>;
 
 /// Scores are whole numbers of this many bits, so that their distribution is computed exactly.
 inline constexpr double score_unit = 0.01;
@@ -28,21 +32,38 @@ public:
     ScoreMatrix(const Motif& motif, const Shares& background);
 
     std::size_t width() const { return scores_.size(); }
-    const std::vector<std::array<std::int32_t, 4>>& scores() const { return scores_; }
+    const Scores& scores() const { return scores_; }
     /// The greatest score that a sequence can have.
     std::int32_t most() const { return least_ + static_cast<std::int32_t>(p_.size()) - 1; }
     /// The chance that a random sequence of the background has this score or a higher one.
     double p_value(std::int32_t score) const { return p_[static_cast<std::size_t>(score - least_)]; }
     /// The least score with at most this p-value; most() + 1 where there is none.
     std::int32_t threshold(double p_value) const;
-    /// The same motif on the other strand; its p-values are the same.
-    std::vector<std::array<std::int32_t, 4>> reversed() const;
 
 private:
-    std::vector<std::array<std::int32_t, 4>> scores_;
+    Scores scores_;
     std::int32_t least_ = 0;
     std::vector<double> p_;  ///< by score, from least_ on
 };
+
+// The vectorized inner loop of a scan (column_kernels.cpp).
+
+/// The score that two adjacent letters (4 * first + second) lose against the best letters of a pair of
+/// columns. The unit is 1/254 of the largest loss of a hit; `tables` has 16 numbers for each pair of columns.
+/// Rounded down, so that no hit is missed.
+struct PairTables {
+    std::vector<std::uint8_t> tables{};
+    std::uint8_t limit = 0;  ///< the largest loss of a hit
+    std::size_t pairs() const { return tables.size() / 16; }
+};
+
+/// Number of bytes that find_candidates() may read after the last start, besides a motif's length.
+inline constexpr std::size_t read_ahead = 1024;
+
+/// Appends the starts i in [0, count) where pairs[i], pairs[i + 2], ... lose at most the limit; pairs[i] is 4
+/// * letter i + letter i + 1. The code depends on the processor; the result does not.
+void find_candidates(const std::uint8_t* pairs, std::size_t count, const PairTables& tables,
+                     std::vector<std::uint32_t>& starts);
 
 struct Hit {
     std::uint32_t begin = 0;  ///< position in the scanned sequence
@@ -72,7 +93,7 @@ public:
 
 private:
     struct Strand {
-        std::vector<std::array<std::int32_t, 4>> scores;
+        Scores scores;
         std::int32_t threshold = 0, motif = 0;
         bool reverse = false;
         PairTables tables{};

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "bigbird/outputs/outputs.hpp"
 
+#include "bigbird/core/check.hpp"
 #include "bigbird/core/error.hpp"
 #include "bigbird/core/formats/checksum.hpp"
-#include "bigbird/outputs/score_run.hpp"
 #include "bigbird/outputs/sinks.hpp"
 
 #include <algorithm>
@@ -14,6 +14,44 @@
 
 namespace bigbird::outputs {
 namespace fs = std::filesystem;
+
+std::vector<HeadColumn> region_head() {
+    std::vector<HeadColumn> head;
+    head.reserve(std::size(rows::region_columns));
+    for (const char* name : rows::region_columns)
+        head.push_back({name, FieldKind::text});
+    head[1].kind = head[2].kind = FieldKind::integer;
+    head.back().kind = FieldKind::real;
+    return head;
+}
+
+std::vector<HeadColumn> record_head(bool classes) {
+    std::vector<HeadColumn> head{{"id", FieldKind::text},
+                                 {"length", FieldKind::integer},
+                                 {"status", FieldKind::text},
+                                 {"n_fraction", FieldKind::real}};
+    if (classes) head.push_back({"class", FieldKind::text});
+    return head;
+}
+
+std::vector<Column> label_columns(const rows::LabelTable& labels, std::span<const std::size_t> chosen) {
+    std::vector<Column> columns;
+    for (const std::size_t index : chosen) {
+        columns.push_back({labels.column_name(index), static_cast<std::int64_t>(index), labels[index].group,
+                           labels[index].name, labels.unique_id(index)});
+    }
+    return columns;
+}
+
+void Sink::copy(std::string_view, std::span<const std::byte>) {
+    BIGBIRD_EXPECTS(false, "this format has no lines");
+}
+
+void Sink::commit() {
+    std::vector<PendingOutput*> pending;
+    finish(pending);
+    commit_together(pending);
+}
 
 namespace {
 
@@ -54,6 +92,21 @@ std::vector<std::pair<std::string, std::string>> checksums_of(const OutputSpec& 
     for (const auto& [role, path] : spec.inputs)
         checksums.emplace_back(role, sha256_of_file(path));
     return checksums;
+}
+
+std::vector<std::pair<std::string, std::string>> pairs_of(const Json& json) {
+    return json.get<std::vector<std::pair<std::string, std::string>>>();
+}
+
+TableSchema schema_of(const Json& json) {
+    TableSchema schema;
+    for (const Json& column : json.at("head"))
+        schema.head.push_back({column.at(0), static_cast<FieldKind>(column.at(1).get<int>())});
+    for (const Json& column : json.at("columns"))
+        schema.columns.push_back({column.at(0), column.at(1), column.at(2), column.at(3), column.at(4)});
+    schema.provenance = pairs_of(json.at("provenance"));
+    schema.precision = json.at("precision") == "float16" ? Precision::float16 : Precision::float32;
+    return schema;
 }
 
 }  // namespace
@@ -150,6 +203,44 @@ void prepare_outputs(const OutputSpec& spec) {
                 prepare_output(part, spec.overwrite);
         else if (!names_labels(path) && *kind != Kind::variants)
             prepare_output(path, spec.overwrite);
+    }
+}
+
+Json to_json(const ScoreRun& run) {
+    Json json{{"provenance", run.schema.provenance},
+              {"inputs", run.inputs},
+              {"precision", word_of(precision_choices, run.schema.precision)}};
+    Json& head = json["head"] = Json::array();
+    for (const HeadColumn& column : run.schema.head)
+        head.push_back({column.name, static_cast<int>(column.kind)});
+    Json& columns = json["columns"] = Json::array();
+    for (const Column& column : run.schema.columns)
+        columns.push_back({column.name, column.index, column.group, column.label, column.id});
+    if (run.min_score) json["min_score"] = *run.min_score;
+    if (!run.contigs.empty()) {
+        Json& contigs = json["contigs"] = Json::array();
+        for (const genome::Contig& contig : run.contigs)
+            contigs.push_back({contig.name, contig.length});
+        json["overlap"] = run.overlap == Overlap::max ? "max" : "mean";
+    }
+    return json;
+}
+
+ScoreRun score_run_from_json(const Json& json, const fs::path& where) {
+    try {
+        ScoreRun run{.schema = schema_of(json), .inputs = pairs_of(json.at("inputs"))};
+        if (std::ranges::any_of(run.schema.head,
+                                [](const HeadColumn& c) { return c.kind > FieldKind::real; }))
+            throw InputError("is damaged: it names a column of an unknown kind", where);
+        if (json.contains("min_score")) run.min_score = json.at("min_score").get<double>();
+        if (json.contains("contigs")) {
+            for (const Json& contig : json.at("contigs"))
+                run.contigs.push_back({contig.at(0), contig.at(1)});
+            run.overlap = json.at("overlap") == "max" ? Overlap::max : Overlap::mean;
+        }
+        return run;
+    } catch (const nlohmann::json::exception& error) {
+        throw InputError(std::string("is damaged: ") + error.what(), where);
     }
 }
 

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "bigbird/core/files.hpp"
+#include "bigbird/core/formats/json_file.hpp"
 #include "bigbird/core/parts/part_set.hpp"
 #include "bigbird/genome/reference/interval.hpp"
 #include "bigbird/outputs/output_spec.hpp"
@@ -12,8 +13,11 @@
 #include <cstdint>
 #include <filesystem>
 #include <memory>
+#include <optional>
 #include <span>
+#include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace bigbird::outputs {
@@ -30,6 +34,19 @@ bool names_labels(const std::filesystem::path& path);
 std::vector<std::filesystem::path> paths_of_labels(const std::filesystem::path& path,
                                                    const TableSchema& schema,
                                                    std::span<const std::size_t> columns);
+
+/// The settings that all parts of a score file have in common, as stored in their records (core/parts).
+struct ScoreRun {
+    TableSchema schema;
+    std::vector<std::pair<std::string, std::string>> inputs{};  ///< role and SHA-256 of files of rows
+    std::optional<double> min_score{};                          ///< for a long table
+    std::vector<genome::Contig> contigs{};                      ///< for a track
+    Overlap overlap = Overlap::mean;                            ///< for a track
+};
+
+Json to_json(const ScoreRun& run);
+/// Throws InputError naming `where`.
+ScoreRun score_run_from_json(const Json& json, const std::filesystem::path& where);
 
 /// All outputs of one run; each gets all rows. Not thread-safe.
 class Outputs {

@@ -102,11 +102,9 @@ DOCTEST_TEST_CASE("evaluation_report: examples of the other task are refused") {
 namespace {
 
 std::string page_of(const testing::TempDir& folder, Task task, std::vector<ScoreFile> scores) {
-    EvaluationRequest request;
+    EvaluationRequest request = request_of(folder, task);
     request.scores = std::move(scores);
-    request.examples = folder / "e";
-    request.task = task;
-    request.options.resamples = 10;
+    request.options = {.resamples = 10};
     return to_html(evaluate_scores(request));
 }
 
@@ -163,11 +161,9 @@ DOCTEST_TEST_CASE("evaluation_html: promoters have curves and name their negativ
 DOCTEST_TEST_CASE("evaluation_html: files compared at different thresholds say so, and how each was chosen") {
     const testing::TempDir folder;
     const testing::ScoredPromoters promoters(folder / "e", folder / "s.tsv", 40);
-    EvaluationRequest request;
-    request.scores = {{"s", folder / "s.tsv"}, {"again", folder / "s.tsv"}};
-    request.examples = folder / "e";
-    request.task = Task::promoter;
-    request.options.resamples = 0;
+    EvaluationRequest request = request_of(folder, Task::promoter);
+    request.scores.push_back({"again", folder / "s.tsv"});
+    request.options = {.resamples = 0};
     EvaluationReport report = evaluate_scores(request);
     DOCTEST_CHECK_FALSE(report.files[0].threshold_rule.empty());
     report.files[0].evaluation.at_threshold->threshold = 0.5;

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "bigbird/evaluation/scan_evaluation.hpp"
-
 #include "support/temp_dir.hpp"
 #include "support/testing.hpp"
 
 #include "bigbird/core/error.hpp"
+#include "bigbird/evaluation/evaluation_report.hpp"
 
 using namespace bigbird;
 using namespace bigbird::evaluation;

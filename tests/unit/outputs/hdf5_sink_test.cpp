@@ -4,9 +4,9 @@
 #include "unit/outputs/some_scores.hpp"
 
 #include "bigbird/core/error.hpp"
+#include "bigbird/outputs/hdf5_handle.hpp"
 #include "bigbird/outputs/sinks.hpp"
 
-#include <hdf5.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -43,6 +43,27 @@ std::vector<hsize_t> shape(hid_t dataset) {
     return size;
 }
 
+using outputs::Hdf5Handle;
+
+Hdf5Handle opened(const std::filesystem::path& path) {
+    Hdf5Handle file(H5Fopen(path.c_str(), H5F_ACC_RDONLY, H5P_DEFAULT), H5Fclose);
+    DOCTEST_REQUIRE(file >= 0);
+    return file;
+}
+
+Hdf5Handle dataset_of(hid_t file, const char* name) {
+    return {H5Dopen2(file, name, H5P_DEFAULT), H5Dclose};
+}
+
+/// All numbers of a dataset, each of the `type` in memory.
+template <typename Number>
+std::vector<Number> numbers_of(hid_t dataset, hid_t type) {
+    const std::vector<hsize_t> size = shape(dataset);
+    std::vector<Number> numbers(size.front() * (size.size() > 1 ? size.back() : 1));
+    DOCTEST_REQUIRE(H5Dread(dataset, type, H5S_ALL, H5S_ALL, H5P_DEFAULT, numbers.data()) >= 0);
+    return numbers;
+}
+
 }  // namespace
 
 DOCTEST_TEST_CASE("hdf5_sink: scores, rows and labels, over several chunks") {
@@ -54,23 +75,15 @@ DOCTEST_TEST_CASE("hdf5_sink: scores, rows and labels, over several chunks") {
         sink->commit();
     }
     DOCTEST_CHECK(read_file(folder / "a.h5") == read_file(folder / "b.h5"));
-    const hid_t file = H5Fopen((folder / "a.h5").c_str(), H5F_ACC_RDONLY, H5P_DEFAULT);
-    DOCTEST_REQUIRE(file >= 0);
-    const hid_t scores = H5Dopen2(file, "scores", H5P_DEFAULT);
+    const Hdf5Handle file = opened(folder / "a.h5"), scores = dataset_of(file, "scores");
     DOCTEST_REQUIRE(shape(scores) == std::vector<hsize_t>{rows, 2});
-    std::vector<float> values(2 * rows);
-    DOCTEST_CHECK(H5Dread(scores, H5T_NATIVE_FLOAT, H5S_ALL, H5S_ALL, H5P_DEFAULT, values.data()) >= 0);
+    const auto values = numbers_of<float>(scores, H5T_NATIVE_FLOAT);
     DOCTEST_CHECK(values[2 * 9999] == 9999.0F / 1024);
     DOCTEST_CHECK(std::isnan(values[2 * 9998]));
-    const hid_t starts = H5Dopen2(file, "rows/start", H5P_DEFAULT);
-    std::vector<std::int64_t> begins(rows);
-    DOCTEST_CHECK(H5Dread(starts, H5T_NATIVE_INT64, H5S_ALL, H5S_ALL, H5P_DEFAULT, begins.data()) >= 0);
+    const auto begins = numbers_of<std::int64_t>(dataset_of(file, "rows/start"), H5T_NATIVE_INT64);
     DOCTEST_CHECK(begins[9999] == 200 * 9999);
     DOCTEST_CHECK(H5Lexists(file, "labels/name", H5P_DEFAULT) > 0);
     DOCTEST_CHECK(H5Aexists(file, "task") > 0);
-    for (const hid_t dataset : {scores, starts})
-        H5Dclose(dataset);
-    H5Fclose(file);
 }
 
 DOCTEST_TEST_CASE("hdf5_sink: a small job's file is small, and reads as a large one") {
@@ -103,17 +116,13 @@ DOCTEST_TEST_CASE("hdf5_sink: a small job's file is small, and reads as a large 
         DOCTEST_CHECK(bytes_of(rows, columns, false) <= most(rows, columns) + 50 * columns);
     }
     bytes_of(1500, 4, false);
-    const hid_t file = H5Fopen((folder / "s.h5").c_str(), H5F_ACC_RDONLY, H5P_DEFAULT);
-    DOCTEST_REQUIRE(file >= 0);
-    const hid_t names = H5Dopen2(file, "rows/name", H5P_DEFAULT), type = H5Dget_type(names);
+    const Hdf5Handle file = opened(folder / "s.h5"), names = dataset_of(file, "rows/name"),
+                     type(H5Dget_type(names), H5Tclose);
     DOCTEST_REQUIRE(shape(names) == std::vector<hsize_t>{1500});
     DOCTEST_CHECK(H5Tget_cset(type) == H5T_CSET_UTF8);
     std::string text(1500 * H5Tget_size(type), ' ');
     DOCTEST_CHECK(H5Dread(names, type, H5S_ALL, H5S_ALL, H5P_DEFAULT, text.data()) >= 0);
     DOCTEST_CHECK(text.starts_with(std::string(".\0\0\0\0één.", 11)));
-    H5Tclose(type);
-    H5Dclose(names);
-    H5Fclose(file);
 }
 
 DOCTEST_TEST_CASE("hdf5_sink: whichever write fails, once, there is an error and no file") {
@@ -150,27 +159,18 @@ DOCTEST_TEST_CASE("hdf5_sink: of a malformed line what is a number is stored, el
                               .as_read = {"1", "07", "end", ".", ".", "?"}};
     sink->write(rows::fields_of(malformed), {});
     sink->commit();
-    const hid_t file = H5Fopen((folder / "m.h5").c_str(), H5F_ACC_RDONLY, H5P_DEFAULT);
-    DOCTEST_REQUIRE(file >= 0);
+    const Hdf5Handle file = opened(folder / "m.h5");
     for (const auto& [name, expected] :
-         {std::pair<const char*, std::int64_t>{"rows/start", 7}, {"rows/end", -1}}) {
-        const hid_t field = H5Dopen2(file, name, H5P_DEFAULT);
-        std::int64_t value = 0;
-        DOCTEST_CHECK(H5Dread(field, H5T_NATIVE_INT64, H5S_ALL, H5S_ALL, H5P_DEFAULT, &value) >= 0);
-        DOCTEST_CHECK(value == expected);
-        H5Dclose(field);
-    }
-    H5Fclose(file);
+         {std::pair<const char*, std::int64_t>{"rows/start", 7}, {"rows/end", -1}})
+        DOCTEST_CHECK(numbers_of<std::int64_t>(dataset_of(file, name), H5T_NATIVE_INT64) ==
+                      std::vector<std::int64_t>{expected});
 }
 
 DOCTEST_TEST_CASE("hdf5_sink: no rows is a valid file") {
     const TempDir folder;
     outputs::hdf5_sink(folder / "e.h5", Overwrite::refuse, small_layout())->commit();
-    const hid_t file = H5Fopen((folder / "e.h5").c_str(), H5F_ACC_RDONLY, H5P_DEFAULT);
-    const hid_t scores = H5Dopen2(file, "scores", H5P_DEFAULT);
-    DOCTEST_CHECK(shape(scores) == std::vector<hsize_t>{0, 2});
-    H5Dclose(scores);
-    H5Fclose(file);
+    const Hdf5Handle file = opened(folder / "e.h5");
+    DOCTEST_CHECK(shape(dataset_of(file, "scores")) == std::vector<hsize_t>{0, 2});
 }
 
 DOCTEST_TEST_CASE("hdf5_sink: float16 is what the library makes of the same numbers") {
@@ -181,20 +181,15 @@ DOCTEST_TEST_CASE("hdf5_sink: float16 is what the library makes of the same numb
     const std::vector<float> values{0.1F, 0.33333F};
     sink->write(rows::fields_of({.where = {"1", 0, 200}}), values);
     sink->commit();
-    const hid_t file = H5Fopen((folder / "s.h5").c_str(), H5F_ACC_RDONLY, H5P_DEFAULT);
-    const hid_t dataset = H5Dopen2(file, "scores", H5P_DEFAULT), type = H5Dget_type(dataset);
+    const Hdf5Handle file = opened(folder / "s.h5"), dataset = dataset_of(file, "scores"),
+                     type(H5Dget_type(dataset), H5Tclose);
     DOCTEST_CHECK(H5Tget_size(type) == 2);
-    std::vector<float> read(2);
-    DOCTEST_REQUIRE(H5Dread(dataset, H5T_NATIVE_FLOAT, H5S_ALL, H5S_ALL, H5P_DEFAULT, read.data()) >= 0);
+    const auto read = numbers_of<float>(dataset, H5T_NATIVE_FLOAT);
     // numpy.float16([0.1, 0.33333])
     DOCTEST_CHECK(read[0] == 0.0999755859375F);
     DOCTEST_CHECK(read[1] == 0.333251953125F);
     std::vector<float> converted = values;
     DOCTEST_REQUIRE(H5Tconvert(H5T_NATIVE_FLOAT, type, 2, converted.data(), nullptr, H5P_DEFAULT) >= 0);
-    std::vector<std::uint16_t> raw(2);
-    DOCTEST_REQUIRE(H5Dread(dataset, type, H5S_ALL, H5S_ALL, H5P_DEFAULT, raw.data()) >= 0);
+    const auto raw = numbers_of<std::uint16_t>(dataset, type);
     DOCTEST_CHECK(std::memcmp(raw.data(), converted.data(), 4) == 0);
-    H5Tclose(type);
-    H5Dclose(dataset);
-    H5Fclose(file);
 }

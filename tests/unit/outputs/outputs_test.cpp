@@ -6,7 +6,6 @@
 #include "unit/outputs/some_scores.hpp"
 
 #include "bigbird/core/error.hpp"
-#include "bigbird/outputs/score_run.hpp"
 #include "bigbird/outputs/table_schema.hpp"
 
 #include <sys/resource.h>

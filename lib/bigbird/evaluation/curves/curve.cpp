@@ -32,17 +32,6 @@ std::vector<CurvePoint> curve_of(std::span<const float> scores, std::span<const 
     return chosen;
 }
 
-namespace {
-
-std::size_t tenth_of(double score) {
-    std::size_t tenth = 0;
-    while (tenth < 9 && score > static_cast<double>(tenth + 1) / 10)
-        ++tenth;
-    return tenth;
-}
-
-}  // namespace
-
 void ReliabilityCounter::add(std::span<const float> scores, std::span<const std::uint8_t> labels) {
     for (std::size_t i = 0; i < scores.size(); ++i) {
         const double score = static_cast<double>(scores[i]), label = labels[i] != 0 ? 1 : 0;
@@ -50,7 +39,10 @@ void ReliabilityCounter::add(std::span<const float> scores, std::span<const std:
             are_probabilities_ = false;
             return;
         }
-        Sums& sums = sums_[tenth_of(score)];
+        std::size_t tenth = 0;
+        while (tenth + 1 < tenths && score > static_cast<double>(tenth + 1) / 10)
+            ++tenth;
+        Sums& sums = sums_[tenth];
         ++sums.rows;
         sums.positives += labels[i] != 0 ? 1 : 0;
         sums.scores += score;

@@ -164,8 +164,8 @@ public:
         std::vector<std::unique_ptr<SequenceMeasure>> measures;
         for (const ScoredSequences& one : scored)
             measures.push_back(measure(one));
-        report.names = measures.front()->names();
-        report.names_of_each = measures.front()->names_of_each();
+        report.names = measures.front()->names;
+        report.names_of_each = measures.front()->names_of_each;
         const std::vector<ResampledFigures> figures = resample(measures);
         for (std::size_t f = 0; f < scored.size(); ++f) {
             SequenceFile& file = report.files.emplace_back();

@@ -13,22 +13,16 @@ namespace {
 const std::vector<std::string> class_names{"accuracy", "mcc", "f1_macro", "auroc", "auprc"};
 const std::vector<std::string> each_class_names{"rows", "precision", "recall", "f1", "auroc", "auprc"};
 const std::vector<std::string> each_label_names{"rows", "precision", "recall", "f1", "mcc", "auroc", "auprc"};
-const std::vector<std::string> number_names{"pearson", "spearman", "r2", "mse"};
-const std::vector<std::string> coverage_names{"pearson",
-                                              "spearman",
-                                              "r2",
-                                              "mse",
-                                              "r2_log1p",
-                                              "deviance",
-                                              "pearson_units",
-                                              "spearman_units",
-                                              "pearson_across",
-                                              "pearson_mean_track"};
-const std::vector<std::string> profile_names = [] {
-    std::vector<std::string> names = coverage_names;
-    names.insert(names.end(), {"profile_jsd", "profile_jsd_flat"});
+
+std::vector<std::string> number_names(bool coverage, bool profiles) {
+    std::vector<std::string> names{"pearson", "spearman", "r2", "mse"};
+    if (coverage) {
+        names.insert(names.end(), {"r2_log1p", "deviance", "pearson_units", "spearman_units",
+                                   "pearson_across", "pearson_mean_track"});
+        if (profiles) names.insert(names.end(), {"profile_jsd", "profile_jsd_flat"});
+    }
     return names;
-}();
+}
 
 std::optional<double> mean_of(const FigureValues& values) {
     return summarise(values).mean;
@@ -86,9 +80,9 @@ class ClassMeasure : public SequenceMeasure {
 public:
     ClassMeasure(const MeasuredRows& rows, std::span<const std::uint32_t> truth,
                  std::optional<double> threshold)
-        : classes_(rows.columns),
-          truth_(truth.begin(), truth.end()),
-          units_(rows.units.begin(), rows.units.end()) {
+        : SequenceMeasure(class_names, each_class_names, rows.units),
+          classes_(rows.columns),
+          truth_(truth.begin(), truth.end()) {
         for (std::size_t i = 0; i < truth.size(); ++i) {
             const auto scores = rows.scores.subspan(i * classes_, classes_);
             const auto best = std::ranges::max_element(scores) - scores.begin();
@@ -102,7 +96,6 @@ public:
             rankings_.emplace_back(column_of(rows, k), is_class, units_);
         }
     }
-    const std::vector<std::string>& names() const override { return class_names; }
     FigureValues figures(Weights weights) const override {
         const ClassCounts counts = count(weights);
         FigureValues roc, precision;
@@ -113,7 +106,6 @@ public:
         }
         return {counts.accuracy(), counts.mcc(), counts.f1_macro(), mean_of(roc), mean_of(precision)};
     }
-    const std::vector<std::string>& names_of_each() const override { return each_class_names; }
     std::vector<FigureValues> figures_of_each() const override {
         const ClassCounts counts = count(nullptr);
         std::vector<FigureValues> each;
@@ -149,14 +141,14 @@ private:
     }
 
     std::size_t classes_;
-    std::vector<std::uint32_t> truth_, called_, units_;
+    std::vector<std::uint32_t> truth_, called_;
     std::vector<Ranking> rankings_;
 };
 
 class LabelMeasure : public SequenceMeasure {
 public:
     LabelMeasure(const MeasuredRows& rows, std::span<const std::uint8_t> truth, double threshold)
-        : units_(rows.units.begin(), rows.units.end()) {
+        : SequenceMeasure(class_names, each_label_names, rows.units) {
         for (std::size_t label = 0; label < rows.columns; ++label) {
             const std::vector<float> scores = column_of(rows, label);
             Label& one = labels_.emplace_back();
@@ -167,7 +159,6 @@ public:
             one.ranking.emplace(scores, one.truth, units_);
         }
     }
-    const std::vector<std::string>& names() const override { return class_names; }
     FigureValues figures(Weights weights) const override {
         FigureValues accuracy, mcc, f1, roc, precision;
         for (const Label& label : labels_) {
@@ -181,7 +172,6 @@ public:
         }
         return {mean_of(accuracy), mean_of(mcc), mean_of(f1), mean_of(roc), mean_of(precision)};
     }
-    const std::vector<std::string>& names_of_each() const override { return each_label_names; }
     std::vector<FigureValues> figures_of_each() const override {
         std::vector<FigureValues> each;
         for (const Label& label : labels_) {
@@ -208,7 +198,6 @@ private:
         return counts;
     }
 
-    std::vector<std::uint32_t> units_;
     std::vector<Label> labels_;
 };
 
@@ -256,16 +245,14 @@ public:
     template <typename Weight>
     FigureValues figures(const Weight& weight) const {
         const std::size_t rows = truth_.size();
-        const auto x = [&](std::size_t i) { return static_cast<double>(predicted_[i]); };
-        const auto y = [&](std::size_t i) { return static_cast<double>(truth_[i]); };
-        const Moments values = moments_of(rows, x, y, weight);
+        const Moments values = moments(weight);
         const std::vector<double> rank_x = ranks(predicted_, by_predicted_, weight),
                                   rank_y = ranks(truth_, by_truth_, weight);
         const Moments ranked = moments_of(
             rows, [&](std::size_t i) { return rank_x[i]; }, [&](std::size_t i) { return rank_y[i]; }, weight);
         double errors = 0;
         for (std::size_t i = 0; i < rows; ++i)
-            errors += weight(i) * (y(i) - x(i)) * (y(i) - x(i));
+            errors += weight(i) * (truth(i) - predicted(i)) * (truth(i) - predicted(i));
         const std::optional<double> r2 =
             values.varies_y() ? std::optional(1 - errors / values.yy) : std::nullopt;
         return {values.correlation(), ranked.correlation(), r2, errors / values.weight};
@@ -274,13 +261,15 @@ public:
     std::size_t size() const { return truth_.size(); }
 
     template <typename Weight>
-    std::optional<double> pearson(const Weight& weight) const {
-        const auto x = [&](std::size_t i) { return static_cast<double>(predicted_[i]); };
-        const auto y = [&](std::size_t i) { return static_cast<double>(truth_[i]); };
-        return moments_of(truth_.size(), x, y, weight).correlation();
+    Moments moments(const Weight& weight) const {
+        return moments_of(
+            truth_.size(), [&](std::size_t i) { return predicted(i); },
+            [&](std::size_t i) { return truth(i); }, weight);
     }
 
 private:
+    double predicted(std::size_t i) const { return static_cast<double>(predicted_[i]); }
+    double truth(std::size_t i) const { return static_cast<double>(truth_[i]); }
     static std::vector<std::size_t> order_of(const std::vector<float>& values) {
         std::vector<std::size_t> order(values.size());
         std::iota(order.begin(), order.end(), std::size_t{0});
@@ -434,7 +423,8 @@ FigureValues profile_figures(const std::vector<ProfileWindow>& windows, Weights 
 class NumberMeasure : public SequenceMeasure {
 public:
     NumberMeasure(const MeasuredRows& rows, std::span<const float> truth, bool coverage)
-        : units_(rows.units.begin(), rows.units.end()) {
+        : SequenceMeasure(number_names(coverage, !rows.profiles.empty()),
+                          number_names(coverage, !rows.profiles.empty()), rows.units) {
         const MeasuredRows true_rows{truth, rows.columns, {}};
         for (std::size_t number = 0; number < rows.columns; ++number)
             numbers_.emplace_back(column_of(rows, number), column_of(true_rows, number));
@@ -452,11 +442,8 @@ public:
                                      column_of(true_rows, number));
         }
     }
-    const std::vector<std::string>& names() const override {
-        return coverage_.empty() ? number_names : profiles_.empty() ? coverage_names : profile_names;
-    }
     FigureValues figures(Weights weights) const override {
-        std::vector<FigureValues> by_figure(names().size());
+        std::vector<FigureValues> by_figure(names.size());
         for (std::size_t number = 0; number < numbers_.size(); ++number) {
             const FigureValues figures = figures_of(number, weights);
             for (std::size_t i = 0; i < figures.size(); ++i)
@@ -467,7 +454,6 @@ public:
             means.push_back(mean_of(values));
         return means;
     }
-    const std::vector<std::string>& names_of_each() const override { return names(); }
     std::vector<FigureValues> figures_of_each() const override {
         std::vector<FigureValues> each;
         for (std::size_t number = 0; number < numbers_.size(); ++number)
@@ -482,15 +468,14 @@ private:
         if (coverage_.empty()) return figures;
         const FigureValues more = coverage_[number].figures(weight, weights);
         figures.insert(figures.end(), more.begin(), more.end());
-        figures.push_back(across_[number].pearson(weight));
-        figures.push_back(others_.empty() ? std::nullopt : others_[number].pearson(weight));
+        figures.push_back(across_[number].moments(weight).correlation());
+        figures.push_back(others_.empty() ? std::nullopt : others_[number].moments(weight).correlation());
         if (profiles_.empty()) return figures;
         const FigureValues shape = profile_figures(profiles_[number], weights);
         figures.insert(figures.end(), shape.begin(), shape.end());
         return figures;
     }
 
-    std::vector<std::uint32_t> units_;
     std::vector<NumberPair> numbers_, across_, others_;
     std::vector<CoveragePair> coverage_;
     std::vector<std::vector<ProfileWindow>> profiles_;

@@ -12,6 +12,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace bigbird::evaluation {
@@ -23,15 +24,23 @@ using Weights = const std::vector<std::uint32_t>*;
 class SequenceMeasure {
 public:
     virtual ~SequenceMeasure() = default;
-    /// Names of the figures below.
-    virtual const std::vector<std::string>& names() const = 0;
     /// The figures over all rows, with the rows of unit u counted weights[u] times.
     virtual FigureValues figures(Weights weights) const = 0;
-    /// Names, and figures of each class, label or number, unweighted.
-    virtual const std::vector<std::string>& names_of_each() const = 0;
+    /// The figures of each class, label or number, unweighted.
     virtual std::vector<FigureValues> figures_of_each() const = 0;
     /// Classes: how many rows of a class (outer) are called each (inner); else empty.
     virtual std::vector<std::vector<std::int64_t>> confusion() const { return {}; }
+
+    const std::vector<std::string> names, names_of_each;  ///< of figures() and of figures_of_each()
+
+protected:
+    SequenceMeasure(std::vector<std::string> names_of_all, std::vector<std::string> of_each,
+                    std::span<const std::uint32_t> units)
+        : names(std::move(names_of_all)),
+          names_of_each(std::move(of_each)),
+          units_(units.begin(), units.end()) {}
+
+    std::vector<std::uint32_t> units_;  ///< of the rows
 };
 
 /// `scores`: (rows, columns), row by row; `units`: the unit of each row, from 0. `profiles`: rows of one unit

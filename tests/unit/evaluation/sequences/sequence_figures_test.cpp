@@ -37,7 +37,7 @@ std::unique_ptr<SequenceMeasure> measure(const Json& one, const std::vector<floa
 void check_equal(const SequenceMeasure& measure, const FigureValues& found, const Json& expected) {
     DOCTEST_REQUIRE(found.size() == expected.size());
     for (std::size_t i = 0; i < found.size(); ++i) {
-        const std::string& name = measure.names()[i];
+        const std::string& name = measure.names[i];
         DOCTEST_CAPTURE(name);
         DOCTEST_REQUIRE(found[i].has_value());
         const double off =
@@ -95,7 +95,7 @@ DOCTEST_TEST_CASE("sequence_figures: profiles beside scipy's distances, weighted
     // scipy.spatial.distance.jensenshannon of each window
     const double jsd[] = {0.272840749, 0.497354459}, flat[] = {0.339208008, 0.399532675};
     const FigureValues once = measure->figures(nullptr), weighted = measure->figures(&weights);
-    DOCTEST_REQUIRE(once.size() == measure->names().size());
+    DOCTEST_REQUIRE(once.size() == measure->names.size());
     DOCTEST_CHECK(*once[10] == doctest::Approx((6 * jsd[0] + 8 * jsd[1]) / 14));
     DOCTEST_CHECK(*once[11] == doctest::Approx((6 * flat[0] + 8 * flat[1]) / 14));
     DOCTEST_CHECK(*weighted[10] == doctest::Approx((6 * jsd[0] + 24 * jsd[1]) / 30));
