@@ -154,7 +154,7 @@ DOCTEST_TEST_CASE("target: figures count the labels that have ten bases, but tha
     DOCTEST_CHECK(label_figures(scores, at::zeros({60}, at::kLong))["eval_auroc"].is_null());
 }
 
-DOCTEST_TEST_CASE("task_models/record_targets: PyTorch's losses and gradients of a network of sequences") {
+DOCTEST_TEST_CASE("target: PyTorch's losses and gradients of a network of sequences") {
     for (const Json& expected : read_json(test_data("sequences/network.json"))) {
         const auto kind = expected.at("kind").get<std::string>();
         DOCTEST_CAPTURE(kind);
@@ -194,7 +194,7 @@ DOCTEST_TEST_CASE("task_models/record_targets: PyTorch's losses and gradients of
     }
 }
 
-DOCTEST_TEST_CASE("task_models/record_targets: figures of classes") {
+DOCTEST_TEST_CASE("target: figures of classes") {
     const auto target = classes_target({1, 1}, 0.2, at::kCPU);
     const at::Tensor logits = at::tensor({2.0F, 0.0F, 0.0F, 1.0F, 1.0F, 0.0F, 0.0F, 3.0F}).view({4, 2});
     const Json figures = target->figures(logits, at::tensor({0, 1, 1, 1}, at::kLong), 0);
@@ -207,7 +207,7 @@ DOCTEST_TEST_CASE("task_models/record_targets: figures of classes") {
     DOCTEST_CHECK((bias[1] - bias[0]).item<double>() == doctest::Approx(std::log(3)));
 }
 
-DOCTEST_TEST_CASE("task_models/record_targets: Matthews' coefficient of three classes") {
+DOCTEST_TEST_CASE("target: Matthews' coefficient of three classes") {
     // scikit-learn's matthews_corrcoef([0, 0, 1, 1, 2, 2], [0, 1, 1, 1, 2, 0])
     const at::Tensor truth = at::tensor({0, 0, 1, 1, 2, 2}, at::kLong),
                      called = at::tensor({0, 1, 1, 1, 2, 0}, at::kLong);
@@ -215,7 +215,7 @@ DOCTEST_TEST_CASE("task_models/record_targets: Matthews' coefficient of three cl
     DOCTEST_CHECK(!classes_mcc(at::zeros({6}, at::kLong), truth, 3));
 }
 
-DOCTEST_TEST_CASE("task_models/record_targets: figures of numbers and of counts") {
+DOCTEST_TEST_CASE("target: figures of numbers and of counts") {
     const at::Tensor values = at::tensor({1.0F, 2.0F, 4.0F}).view({3, 1}),
                      truth = at::tensor({1.0F, 3.0F, 5.0F}).view({3, 1});
     const Json figures = numbers_target(LinkFunction::identity)->figures(values, truth, 0.5);
@@ -227,8 +227,7 @@ DOCTEST_TEST_CASE("task_models/record_targets: figures of numbers and of counts"
                   doctest::Approx(2));
 }
 
-DOCTEST_TEST_CASE(
-    "task_models/record_targets: shape and total have PyTorch's multinomial's loss and gradient") {
+DOCTEST_TEST_CASE("target: shape and total have PyTorch's multinomial's loss and gradient") {
     const Json expected = read_json(test_data("sequences/coverage.json"));
     const auto tensor = [&](const char* name) {
         std::vector<float> values;
@@ -246,8 +245,7 @@ DOCTEST_TEST_CASE(
     DOCTEST_CHECK(difference(logits.grad(), tensor("gradient")) < 1e-5);
 }
 
-DOCTEST_TEST_CASE(
-    "task_models/record_targets: coverage has PyTorch's Poisson loss, and the others as written") {
+DOCTEST_TEST_CASE("target: coverage has PyTorch's Poisson loss, and the others as written") {
     const at::Tensor logits = random_tensor({2, 5, 3}, 1, at::kFloat).requires_grad_(true),
                      y = random_tensor({2, 5, 3}, 2, at::kFloat).abs(), rate = at::softplus(logits);
     at::Tensor counts = at::ones({2, 5, 1}, at::kByte);

@@ -251,7 +251,7 @@ DOCTEST_TEST_CASE("example_data: the output bias starts at the best constant of 
     }
 }
 
-DOCTEST_TEST_CASE("task_models/sequence_data: records are whole, of either strand, and moved by some bases") {
+DOCTEST_TEST_CASE("example_data: records are whole, of either strand, and moved by some bases") {
     Scene scene(TargetKind::classes);
     scene.sequence.shift = 0;
     ExampleData still = scene.data();
@@ -277,7 +277,7 @@ DOCTEST_TEST_CASE("task_models/sequence_data: records are whole, of either stran
     DOCTEST_CHECK(scene.data().train(0, 40).windows[7].ids == batch.windows[7].ids);  // not moved
 }
 
-DOCTEST_TEST_CASE("task_models/sequence_data: numbers are standardised by train's mean and deviation") {
+DOCTEST_TEST_CASE("example_data: numbers are standardised by train's mean and deviation") {
     Scene scene(TargetKind::numbers);
     const Standardisation scale = standardisation_of(*scene.examples);
     const auto rows = scene.examples->rows(Split::train);
@@ -291,8 +291,7 @@ DOCTEST_TEST_CASE("task_models/sequence_data: numbers are standardised by train'
                   LinkFunction::exponential);
 }
 
-DOCTEST_TEST_CASE(
-    "task_models/sequence_data: the truth of classes is the class, and weights fit the target") {
+DOCTEST_TEST_CASE("example_data: the truth of classes is the class, and weights fit the target") {
     Scene scene(TargetKind::classes);
     const ExampleData data = scene.data();
     const auto target = data.target(at::kCPU);
@@ -316,7 +315,7 @@ DOCTEST_TEST_CASE(
                   }) == "--positive-weight is for classes and labels");
 }
 
-DOCTEST_TEST_CASE("task_models/sequence_motifs: the planted motif becomes a filter") {
+DOCTEST_TEST_CASE("example_data: the planted motif becomes a filter") {
     Scene scene(TargetKind::classes, 400);
     const motifs::MotifSet planted = plant_motifs(*scene.network, *scene.examples, 4, 1, 1);
     DOCTEST_CHECK(planted.motifs.front().name == scene.examples->label_table()[1].name);
