@@ -25,14 +25,6 @@ constexpr const char* method_of(LinkFunction link) {
                : "probability = 1 / (1 + exp(-(logit / temperature + bias of the label)))";
 }
 
-/// Files without a method are for the logistic function.
-void require_method(const Json& json, LinkFunction link, const fs::path& file) {
-    const std::string wanted = method_of(link),
-                      found = json.value("method", method_of(LinkFunction::logistic));
-    if (found == wanted) return;
-    throw InputError("was fitted for another kind of model: '" + found + "', not '" + wanted + "'", file);
-}
-
 evaluation::Calibration calibration_from(const Json& json) {
     evaluation::Calibration calibration{.temperature = json.at("temperature").get<double>(),
                                         .biases = json.at("biases").get<std::vector<double>>()};
@@ -105,7 +97,12 @@ std::optional<evaluation::Calibration> read_calibration(const fs::path& director
     const Json json = read_json(file);
     try {
         if (json.at("format") != format_version) throw InputError("was written by another bigbird-dna", file);
-        require_method(json, link, file);
+        // Files without a method are for the logistic function.
+        const std::string wanted = method_of(link),
+                          found = json.value("method", method_of(LinkFunction::logistic));
+        if (found != wanted)
+            throw InputError("was fitted for another kind of model: '" + found + "', not '" + wanted + "'",
+                             file);
         evaluation::Calibration calibration = calibration_from(json);
         if (calibration.biases.size() != labels) {
             throw InputError("has " + std::to_string(calibration.biases.size()) +

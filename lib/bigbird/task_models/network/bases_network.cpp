@@ -231,27 +231,6 @@ KmerSpec kmer_spec_from(const Json& json, const fs::path& where) {
     }
 }
 
-/// The network that `info` describes, with arbitrary weights.
-std::shared_ptr<TaskNetwork> described_network(const TaskInfo& info, std::int64_t labels,
-                                               const at::Device& device, const ComputeOptions& computing,
-                                               const fs::path& where) {
-    if (reads_records(info))
-        return std::make_shared<SequenceNetwork>(shape_from_json(info.network, where), labels, device);
-    if (info.architecture == bins_architecture) {
-        bins::BinsNetwork network(bins::config_from_json(info.network, where), labels);
-        network->to(device);
-        return base_bins(std::move(network), computing);
-    }
-    try {
-        if (baselines::architecture_of(info.architecture).is_network)
-            return new_base_network(info, labels, 0, device);
-        return std::make_shared<Kmers>(kmer_spec_from(info.network, where), labels, info.window.size(),
-                                       device);
-    } catch (const ConfigError& error) {
-        throw InputError(error.what(), where);
-    }
-}
-
 }  // namespace
 
 std::shared_ptr<BinNetwork> base_bins(bins::BinsNetwork network, const ComputeOptions& computing) {
@@ -299,8 +278,26 @@ std::shared_ptr<TaskNetwork> linear_network(const TaskInfo& info, const at::Tens
 std::shared_ptr<TaskNetwork> load_bases_network(const fs::path& directory, const TaskInfo& info,
                                                 std::int64_t labels, const at::Device& device,
                                                 const ComputeOptions& computing) {
-    std::shared_ptr<TaskNetwork> network =
-        described_network(info, labels, device, computing, directory / "config.json");
+    const fs::path where = directory / "config.json";
+    std::shared_ptr<TaskNetwork> network;
+    if (reads_records(info)) {
+        network = std::make_shared<SequenceNetwork>(shape_from_json(info.network, where), labels, device);
+    } else if (info.architecture == bins_architecture) {
+        bins::BinsNetwork module(bins::config_from_json(info.network, where), labels);
+        module->to(device);
+        network = base_bins(std::move(module), computing);
+    } else {
+        try {
+            baselines::require_architecture(info.architecture);
+            if (baselines::is_network(info.architecture))
+                network = new_base_network(info, labels, 0, device);
+            else
+                network = std::make_shared<Kmers>(kmer_spec_from(info.network, where), labels,
+                                                  info.window.size(), device);
+        } catch (const ConfigError& error) {
+            throw InputError(error.what(), where);
+        }
+    }
     model::fill_parameters(*network->module(), model::read_weights(directory), {},
                            directory / "model.safetensors");
     network->module()->eval();

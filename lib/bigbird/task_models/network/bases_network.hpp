@@ -4,7 +4,6 @@
 
 #include "bigbird/baselines/window/gapped_kmers.hpp"
 #include "bigbird/bins/network.hpp"
-#include "bigbird/task_models/network/job.hpp"
 #include "bigbird/task_models/network/model_folder.hpp"
 #include "bigbird/task_models/network/task_network.hpp"
 

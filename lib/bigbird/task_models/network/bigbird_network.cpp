@@ -224,17 +224,6 @@ public:
 
 }  // namespace
 
-Pooling parse_pooling(const std::string& word) {
-    for (const Pooling pooling : {Pooling::cls, Pooling::mean, Pooling::centre})
-        if (word == to_string(pooling)) return pooling;
-    throw ConfigError("--pooling is cls, mean or centre, not '" + word + "'");
-}
-
-std::string to_string(Pooling pooling) {
-    constexpr const char* words[] = {"cls", "mean", "centre"};
-    return words[static_cast<std::size_t>(pooling)];
-}
-
 at::Tensor pooled_logits(model::SequenceClassifier network, const model::EncoderInput& input, Pooling pooling,
                          const model::DropoutKey& key, training::ComputeType compute) {
     at::Tensor hidden = hidden_of(network, input, key, compute).to(at::kFloat);

@@ -2,10 +2,10 @@
 // BigBird as the network of a task. Its head reads the complete window, each bin of it, or each token.
 #pragma once
 
+#include "bigbird/core/choice.hpp"
 #include "bigbird/model/batching.hpp"
 #include "bigbird/model/bigbird.hpp"
 #include "bigbird/rows/window.hpp"
-#include "bigbird/task_models/network/job.hpp"
 #include "bigbird/task_models/network/task_network.hpp"
 #include "bigbird/tokenizer/tokenizer.hpp"
 
@@ -20,9 +20,9 @@ namespace bigbird::task_models {
 /// window's base 0 (the bin, the TSS); these tokens have token type 1. transformers does not know mean and
 /// centre: it computes other logits for such models.
 enum class Pooling : std::uint8_t { cls, mean, centre };
-/// Parses "cls", "mean" or "centre". Throws ConfigError.
-Pooling parse_pooling(const std::string& word);
-std::string to_string(Pooling pooling);
+/// The values of finetune's --pooling.
+inline constexpr Choices<Pooling, 3> pooling_choices{
+    {{Pooling::cls, "cls"}, {Pooling::mean, "mean"}, {Pooling::centre, "centre"}}};
 
 /// Logits of one batch, (batch, labels), in the network's current mode (training or evaluation). The encoder
 /// computes in `compute`, the head in float32.

@@ -59,21 +59,10 @@ TaskInfo info_from(const Json& json, const fs::path& where) {
     info.window = rows::parse_window_bounds(json.at("window").get<std::string>());
     info.architecture = json.value("architecture", "bigbird");
     info.network = json.value("network", Json::object());
-    info.pooling = parse_pooling(json.value("pooling", "cls"));
+    info.pooling = parse_choice(pooling_choices, "--pooling", json.value("pooling", "cls"));
     info.negatives = json.value("negatives", "");
     info.contigs = examples::contigs_from(json.at("contigs"));
     info.training = json.value("training", Json::object());
-    return info;
-}
-
-TaskInfo bases_info_from(const Json& json, const fs::path& where) {
-    require_format(json, where);
-    const auto window = whole_number(json, "window"), margin = whole_number(json, "margin");
-    TaskInfo info = bases_info(window, margin, examples::contigs_from(json.at("contigs")));
-    info.training = json.value("training", Json::object());
-    if (margin < 0 || margin > rows::longest_window || info.base_grid().core_bins() < 1)
-        throw InputError("has a window without bases", where);
-    if (window > rows::longest_window) throw InputError("has a window of more than 2^24 bases", where);
     return info;
 }
 
@@ -83,7 +72,14 @@ TaskInfo read_bases_info(const fs::path& directory) {
     if (!json.is_object() || json.value("task", Json()) != "tokens")
         throw InputError("is no model of tokens: finetune-tokens makes one", where);
     try {
-        return bases_info_from(json, where);
+        require_format(json, where);
+        const auto window = whole_number(json, "window"), margin = whole_number(json, "margin");
+        TaskInfo info = bases_info(window, margin, examples::contigs_from(json.at("contigs")));
+        info.training = json.value("training", Json::object());
+        if (margin < 0 || margin > rows::longest_window || info.base_grid().core_bins() < 1)
+            throw InputError("has a window without bases", where);
+        if (window > rows::longest_window) throw InputError("has a window of more than 2^24 bases", where);
+        return info;
     } catch (const Json::exception&) {
         throw InputError("says nothing complete of its windows under bigbird_dna.task_model", where);
     }
@@ -103,13 +99,6 @@ std::shared_ptr<TaskNetwork> load_bigbird(const fs::path& directory, const TaskI
                            {.pooling = info.pooling, .window = info.window, .computing = computing});
 }
 
-void require_numbers(const Standardisation& given, std::size_t labels, const fs::path& where) {
-    if (given.mean.size() == labels && given.deviation.size() == labels) return;
-    throw InputError("standardises " + std::to_string(given.mean.size()) + " numbers, but the model has " +
-                         std::to_string(labels),
-                     where);
-}
-
 ModelFolder open_folder(const fs::path& directory, TaskInfo info, const at::Device& device,
                         const ComputeOptions& computing) {
     const bool is_bigbird = info.architecture == "bigbird";
@@ -120,9 +109,14 @@ ModelFolder open_folder(const fs::path& directory, TaskInfo info, const at::Devi
                       .labels = read_labels(directory, outputs),
                       .sha256 = model::weights_checksum(directory),
                       .calibration = ScoreCalibration(link)};
-    if (model.info.standardisation) {
-        require_numbers(*model.info.standardisation, model.labels.size(), directory / "config.json");
-        model.calibration = ScoreCalibration(*model.info.standardisation, device, link);
+    if (const auto& scale = model.info.standardisation) {
+        if (const std::size_t labels = model.labels.size();
+            scale->mean.size() != labels || scale->deviation.size() != labels) {
+            throw InputError("standardises " + std::to_string(scale->mean.size()) +
+                                 " numbers, but the model has " + std::to_string(labels),
+                             directory / "config.json");
+        }
+        model.calibration = ScoreCalibration(*scale, device, link);
     } else if (const auto calibration = gives_probabilities(link)
                                             ? read_calibration(directory, model.labels.size(), link)
                                             : std::nullopt) {
@@ -185,7 +179,7 @@ Json to_json(const TaskInfo& info) {
         if (const auto& scale = info.standardisation)
             json["standardisation"] = {{"mean", scale->mean}, {"deviation", scale->deviation}};
         if (info.architecture == "bigbird")
-            json["pooling"] = to_string(info.pooling);
+            json["pooling"] = word_of(pooling_choices, info.pooling);
         else
             json["architecture"] = info.architecture;
         if (info.architecture != "bigbird" || !info.network.empty()) json["network"] = info.network;

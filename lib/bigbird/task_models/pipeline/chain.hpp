@@ -36,7 +36,7 @@ public:
     /// Makes examples in the empty `folder`.
     virtual void build(const std::filesystem::path& folder) const = 0;
     /// Throws InputError if these examples, in `folder`, could not evaluate a model.
-    virtual void check(const examples::ExampleSet& set, const std::filesystem::path& folder) const = 0;
+    virtual void check(const examples::ExampleSet& set, const std::filesystem::path& folder) const;
     /// The linear baseline to compare with; its folders and seed are not set.
     virtual FinetuneSpec floor() const = 0;
     /// Evaluates the score files of `request`: the floor's and the model's. `folder`: train's output folder;

@@ -300,14 +300,6 @@ public:
 
     void build(const fs::path& folder) const override { examples::build_sequences(options_, folder); }
 
-    void check(const ExampleSet& set, const fs::path& folder) const override {
-        if (set.rows(Split::test).empty())
-            throw InputError(
-                "no row is of test, so the model could not be judged; give other shares, and --force to "
-                "begin anew",
-                folder);
-    }
-
     FinetuneSpec floor() const override {
         FinetuneSpec floor = sequence_model_spec();
         floor.architecture = is_number() ? "kmer-ridge" : "kmer-logistic";
@@ -361,13 +353,6 @@ public:
         options.reading.skip_invalid = spec_.examples.skip_invalid;
         examples::build_tracks(options, folder);
     }
-    void check(const ExampleSet& set, const fs::path& folder) const override {
-        if (!set.rows(Split::test).empty()) return;
-        throw InputError(
-            "no bin is of test, so the model could not be judged; give other --test, and --force to begin "
-            "anew",
-            folder);
-    }
     FinetuneSpec floor() const override {
         FinetuneSpec floor;
         floor.architecture = "kmer-ridge";
@@ -383,6 +368,15 @@ public:
 };
 
 }  // namespace
+
+void Chain::check(const ExampleSet& set, const fs::path& folder) const {
+    if (!set.rows(Split::test).empty()) return;
+    const bool records = set.task() == examples::Task::sequences;
+    throw InputError(fmt::format("no {} is of test, so the model could not be judged; give other {}, and "
+                                 "--force to begin anew",
+                                 records ? "row" : "bin", records ? "shares" : "--test"),
+                     folder);
+}
 
 std::unique_ptr<Chain> chain_of(const TrainSpec& spec) {
     spec.model.validate();

@@ -11,7 +11,6 @@
 #include "bigbird/outputs/outputs.hpp"
 #include "bigbird/rows/region_rows.hpp"
 #include "bigbird/task_models/network/bases_network.hpp"
-#include "bigbird/task_models/network/job.hpp"
 #include "bigbird/task_models/network/model_folder.hpp"
 #include "bigbird/task_models/score/grid_rows.hpp"
 #include "bigbird/task_models/score/score.hpp"

@@ -4,7 +4,7 @@
 
 #include "bigbird/model/batching.hpp"
 #include "bigbird/model/bigbird.hpp"
-#include "bigbird/task_models/network/job.hpp"
+#include "bigbird/task_models/network/task_network.hpp"
 #include "bigbird/tokenizer/tokenizer.hpp"
 
 #include <cstdint>

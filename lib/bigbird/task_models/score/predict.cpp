@@ -8,7 +8,6 @@
 #include "bigbird/outputs/outputs.hpp"
 #include "bigbird/outputs/sinks.hpp"
 #include "bigbird/rows/region_rows.hpp"
-#include "bigbird/task_models/network/job.hpp"
 #include "bigbird/task_models/score/score.hpp"
 #include "bigbird/task_models/score/score_rows.hpp"
 #include "bigbird/task_models/score/scorers.hpp"

@@ -7,7 +7,6 @@
 #include "bigbird/genome/reference/sequence.hpp"
 #include "bigbird/outputs/outputs.hpp"
 #include "bigbird/rows/region_rows.hpp"
-#include "bigbird/task_models/network/job.hpp"
 #include "bigbird/task_models/network/model_folder.hpp"
 #include "bigbird/task_models/score/score.hpp"
 #include "bigbird/task_models/score/score_rows.hpp"

@@ -3,10 +3,10 @@
 
 #include "bigbird/baselines/names/architecture_names.hpp"
 #include "bigbird/core/error.hpp"
+#include "bigbird/core/log.hpp"
 
 #include <algorithm>
 #include <cmath>
-#include <sstream>
 
 namespace bigbird::task_models {
 
@@ -67,18 +67,6 @@ void check_bins(const FinetuneSpec& spec) {
 
 }  // namespace
 
-bool FinetuneSpec::is_bigbird() const {
-    return architecture == "bigbird";
-}
-
-bool FinetuneSpec::is_bins() const {
-    return architecture == "bigbird-bins" || (is_bigbird() && head == "bins");
-}
-
-bool FinetuneSpec::is_sequence() const {
-    return architecture == "bigbird-sequence";
-}
-
 bool FinetuneSpec::is_linear() const {
     return !is_bigbird() && !is_bins() && !is_sequence() &&
            !baselines::architecture_of(architecture).is_network;
@@ -93,7 +81,9 @@ void FinetuneSpec::validate() const {
 
 training::LearningRateSpec FinetuneSpec::rate_over(std::int64_t samples, std::int64_t per_step) const {
     if (learning_rate.total_steps > 0) return learning_rate.over(learning_rate.total_steps);
-    const double passes = epochs > 0 ? epochs : epochs_for(samples);
+    constexpr double samples_in_all = 250'000, fewest = 6, most = 15;
+    const double usual = samples_in_all / static_cast<double>(std::max<std::int64_t>(1, samples));
+    const double passes = epochs > 0 ? epochs : std::clamp(usual, fewest, most);
     const double steps = std::ceil(passes * static_cast<double>(samples) / static_cast<double>(per_step));
     return learning_rate.over(std::max(fewest_steps, static_cast<std::int64_t>(steps)));
 }
@@ -103,17 +93,8 @@ std::int64_t FinetuneSpec::waits_for() const {
 }
 
 std::string FinetuneSpec::length() const {
-    std::ostringstream text;
-    if (learning_rate.total_steps > 0)
-        text << learning_rate.total_steps << " steps";
-    else
-        text << epochs << " epochs";
-    return text.str();
-}
-
-double epochs_for(std::int64_t rows) {
-    constexpr double rows_in_all = 250'000, fewest = 6, most = 15;
-    return std::clamp(rows_in_all / static_cast<double>(std::max<std::int64_t>(1, rows)), fewest, most);
+    return learning_rate.total_steps > 0 ? fmt::format("{} steps", learning_rate.total_steps)
+                                         : fmt::format("{:g} epochs", epochs);
 }
 
 FinetuneSpec sequence_model_spec() {

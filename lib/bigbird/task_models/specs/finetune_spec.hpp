@@ -109,7 +109,7 @@ struct FinetuneSpec : ClassifierSpec {
     bool random_weights = false;
     std::filesystem::path output;  ///< run folder
 
-    double epochs = 1;  ///< epochs over train, if the schedule's total_steps are 0; 0: epochs_for()
+    double epochs = 1;  ///< epochs over train, if the schedule's total_steps are 0; 0: as rate_over() chooses
     /// Minimum number of steps for `epochs`: with few windows, more epochs are needed.
     std::int64_t fewest_steps = 1;
     training::LearningRateSpec learning_rate{.warmup_steps = -1, .total_steps = 0};
@@ -125,7 +125,7 @@ struct FinetuneSpec : ClassifierSpec {
     /// "classification": transformers' head; "linear": the paper's single layer on [CLS]; "bins": one layer
     /// for all bins of a window.
     std::string head = "classification";
-    std::string pooling = "cls";    ///< parse_pooling()
+    std::string pooling = "cls";    ///< task_models::pooling_choices
     std::optional<double> dropout;  ///< none: the pretrained model's
     LinearSpec linear;
     BinsSpec bins;
@@ -135,14 +135,16 @@ struct FinetuneSpec : ClassifierSpec {
     int threads = 0;  ///< 0: all
     int processes = 1;
 
-    bool is_bigbird() const;
-    bool is_bins() const;  ///< --architecture bigbird-bins, or bigbird with --head bins
+    bool is_bigbird() const { return architecture == "bigbird"; }
+    /// --architecture bigbird-bins, or bigbird with --head bins.
+    bool is_bins() const { return architecture == "bigbird-bins" || (is_bigbird() && head == "bins"); }
+    bool is_sequence() const { return architecture == "bigbird-sequence"; }
     bool is_linear() const;
-    bool is_sequence() const;  ///< --architecture bigbird-sequence
     /// Throws ConfigError if options do not belong together.
     void validate() const;
     /// The rate over the entire run: total_steps or, where they are 0, `epochs` over `samples` at `per_step`
-    /// per step, at least one step.
+    /// per step, at least one step. If `epochs` are 0, too: 250,000 samples in all, but at least 6 and at
+    /// most 15 epochs.
     training::LearningRateSpec rate_over(std::int64_t samples, std::int64_t per_step) const;
     /// `patience`; if unset, 3, or 0 if the schedule's total_steps are given.
     std::int64_t waits_for() const;
@@ -156,8 +158,6 @@ FinetuneSpec bin_model_spec();
 FinetuneSpec coverage_model_spec();
 /// Default training of a model of sequences, chosen on validation rows.
 FinetuneSpec sequence_model_spec();
-/// Epochs for `rows` rows of train: 250,000 rows in all, but at least 6 and at most 15 epochs.
-double epochs_for(std::int64_t rows);
 
 /// Loss weight per base: 1, or balanced so that every label has the same total weight (at most 100 times the
 /// smallest weight).

@@ -15,15 +15,7 @@ namespace bigbird::task_models {
 namespace {
 
 constexpr std::int64_t shortest_gap = 64, piece_bases = 1 << 20;
-constexpr std::int64_t most_validation_bases = 4'000'000, windows_together = 64;
-
-std::vector<genome::Interval> pieces_of(const genome::IntervalSet& bases) {
-    std::vector<genome::Interval> pieces;
-    for (const genome::Interval& where : bases.intervals())
-        for (std::int64_t begin = where.begin; begin < where.end; begin += piece_bases)
-            pieces.push_back({where.contig, begin, std::min(begin + piece_bases, where.end)});
-    return pieces;
-}
+constexpr std::int64_t most_validation_bases = 4'000'000;
 
 /// Runs of N of shortest_gap and more letters.
 std::vector<genome::Interval> gaps_in(const genome::Interval& where, const std::string& dna) {
@@ -41,7 +33,10 @@ std::vector<genome::Interval> gaps_in(const genome::Interval& where, const std::
 
 genome::IntervalSet gaps_of(const genome::ReferenceGenome& reference, const genome::IntervalSet& bases,
                             int threads) {
-    const std::vector<genome::Interval> pieces = pieces_of(bases);
+    std::vector<genome::Interval> pieces;
+    for (const genome::Interval& where : bases.intervals())
+        for (std::int64_t begin = where.begin; begin < where.end; begin += piece_bases)
+            pieces.push_back({where.contig, begin, std::min(begin + piece_bases, where.end)});
     std::vector<std::vector<genome::Interval>> found(pieces.size());
     parallel_for(std::ssize(pieces), threads, [&](std::int64_t i) {
         const auto at = static_cast<std::size_t>(i);
@@ -245,10 +240,6 @@ Wanted BaseData::wanted(const Batch& batch, std::span<const std::size_t> group, 
                                       network_->labels(), segments));
     }
     return {at::stack(counts), {}};
-}
-
-std::int64_t BaseData::validation_chunk(std::int64_t) const {
-    return windows_together;
 }
 
 Batch BaseData::validation(std::int64_t begin, std::int64_t end) const {

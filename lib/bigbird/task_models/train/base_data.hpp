@@ -95,7 +95,7 @@ public:
     Wanted wanted(const Batch& batch, std::span<const std::size_t> group,
                   std::int64_t segments) const override;
     std::int64_t validation_size() const override { return std::ssize(tiles_); }
-    std::int64_t validation_chunk(std::int64_t batch_tokens) const override;
+    std::int64_t validation_chunk(std::int64_t) const override { return 64; }
     Batch validation(std::int64_t begin, std::int64_t end) const override;
     ScoredRows score(const TaskNetwork& network, const Target& target, const Batch& batch,
                      std::int64_t batch_tokens) const override;

@@ -469,10 +469,6 @@ double BinData::weight(std::int64_t begin, std::int64_t end) const {
     return static_cast<double>(counted * static_cast<std::int64_t>(labels().size()));
 }
 
-std::int64_t BinData::validation_chunk(std::int64_t batch_tokens) const {
-    return network_->windows_at_once(batch_tokens);
-}
-
 Batch BinData::validation(std::int64_t begin, std::int64_t end) const {
     return batch_of(validation_, std::span(tiles_).subspan(static_cast<std::size_t>(begin),
                                                            static_cast<std::size_t>(end - begin)));

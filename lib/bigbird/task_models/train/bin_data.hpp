@@ -132,7 +132,9 @@ public:
     Batch train(std::int64_t begin, std::int64_t end) override;
     double weight(std::int64_t begin, std::int64_t end) const override;
     std::int64_t validation_size() const override { return std::ssize(tiles_); }
-    std::int64_t validation_chunk(std::int64_t batch_tokens) const override;
+    std::int64_t validation_chunk(std::int64_t batch_tokens) const override {
+        return network_->windows_at_once(batch_tokens);
+    }
     Batch validation(std::int64_t begin, std::int64_t end) const override;
 
     const BinWindows& training() const { return training_; }

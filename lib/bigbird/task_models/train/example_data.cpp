@@ -146,23 +146,19 @@ EncodedExamples::EncodedExamples(const examples::ExampleSet& examples, std::span
 }
 
 void EncodedExamples::append(const EncodedWindow& window) {
-    const auto narrow_most = std::int32_t{std::numeric_limits<std::uint16_t>::max()};
-    if (!wide_ && std::ranges::any_of(window.ids, [&](std::int32_t id) { return id > narrow_most; })) widen();
-    if (wide_) {
-        wide_ids_.insert(wide_ids_.end(), window.ids.begin(), window.ids.end());
-    } else {
-        std::transform(
-            window.ids.begin(), window.ids.end(), std::back_inserter(narrow_ids_),
-            [](std::int32_t id) { return static_cast<std::uint16_t>(id); });
+    constexpr std::int32_t narrow_most = std::numeric_limits<std::uint16_t>::max();
+    if (!wide_ && std::ranges::any_of(window.ids, [&](std::int32_t id) { return id > narrow_most; })) {
+        wide_ids_.assign(narrow_ids_.begin(), narrow_ids_.end());
+        narrow_ids_ = {};
+        wide_ = true;
     }
+    if (wide_)
+        wide_ids_.insert(wide_ids_.end(), window.ids.begin(), window.ids.end());
+    else
+        std::ranges::transform(window.ids, std::back_inserter(narrow_ids_),
+                               [](std::int32_t id) { return static_cast<std::uint16_t>(id); });
     offsets_.push_back(offsets_.back() + std::ssize(window.ids));
     marks_.emplace_back(window.marked_begin, window.marked_end);
-}
-
-void EncodedExamples::widen() {
-    wide_ids_.assign(narrow_ids_.begin(), narrow_ids_.end());
-    narrow_ids_ = {};
-    wide_ = true;
 }
 
 EncodedWindow EncodedExamples::window(std::int64_t index, bool reverse) const {

@@ -42,7 +42,6 @@ public:
 
 private:
     void append(const EncodedWindow& window);
-    void widen();
 
     bool wide_ = false;  ///< four bytes per id
     bool both_strands_ = false;

@@ -160,15 +160,11 @@ training::LoopResult carry_out(const FinetuneSpec& spec, const training::RankSpe
 
 namespace {
 
-/// Regression of numbers on k-mers treats each bin's window as a sequence.
-bool is_ridge_of_numbers(const FinetuneSpec& spec) {
-    return spec.architecture == "kmer-ridge" && spec.task == examples::Task::chromatin &&
-           load_examples(spec)->target() == examples::TargetKind::numbers;
-}
-
 RunPlan plan_of(const FinetuneSpec& spec, int threads, bool speaks) {
-    if (spec.task == examples::Task::sequences || is_ridge_of_numbers(spec))
-        return plan_sequences(spec, speaks);
+    // Regression of numbers on k-mers treats each bin's window as a sequence.
+    const bool by_kmers = spec.architecture == "kmer-ridge" && spec.task == examples::Task::chromatin &&
+                          load_examples(spec)->target() == examples::TargetKind::numbers;
+    if (spec.task == examples::Task::sequences || by_kmers) return plan_sequences(spec, speaks);
     return spec.is_bins() ? plan_bins(spec, threads, speaks) : plan_windows(spec, speaks);
 }
 

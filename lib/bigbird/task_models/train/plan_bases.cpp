@@ -80,15 +80,6 @@ rows::LabelTable label_table(const Labels& data) {
     return rows::LabelTable(std::move(labels));
 }
 
-CardFacts card_facts(const Labels& data) {
-    const std::int64_t validation = data.splits.validation.bases();
-    CardFacts facts{.task = "tokens", .reads = "each base", .labels = data.labels->names().size()};
-    if (validation > 0) facts.validation = with_commas(validation) + " bases";
-    facts.data = {{"bases of train", with_commas(data.splits.train.bases())},
-                  {"bases of validation", with_commas(validation)}};
-    return facts;
-}
-
 }  // namespace
 
 RunPlan plan_bases(const FinetuneTokensSpec& spec, int threads, bool speaks) {
@@ -106,7 +97,12 @@ RunPlan plan_bases(const FinetuneTokensSpec& spec, int threads, bool speaks) {
         metric = validation.counts()[0] < validation.bases() ? "eval_auroc" : "eval_loss";
     plan.loop = finetune_loop(spec, rate, metric, speaks);
     plan.loop.fixed_options = fixed_options(spec, *data, info, pretrained, plan.loop);
-    plan.card = card_facts(*data);
+    plan.card = {.task = "tokens",
+                 .reads = "each base",
+                 .labels = data->labels->names().size(),
+                 .validation = validation.bases() > 0 ? with_commas(validation.bases()) + " bases" : "",
+                 .data = {{"bases of train", with_commas(data->splits.train.bases())},
+                          {"bases of validation", with_commas(validation.bases())}}};
     plan.network = [&spec, config, pretrained](const Job& job) {
         return bigbird_tokens(starting_classifier(spec, config, pretrained, job.device),
                               model::read_tokenizer(pretrained, config), job.computing);

@@ -9,7 +9,6 @@
 #include "bigbird/model/device/device.hpp"
 #include "bigbird/model/model_directory.hpp"
 #include "bigbird/motifs/motif_files.hpp"
-#include "bigbird/task_models/network/bases_network.hpp"
 #include "bigbird/task_models/network/sequence_network.hpp"
 #include "bigbird/task_models/train/example_data.hpp"
 #include "bigbird/task_models/train/finetune.hpp"
@@ -261,7 +260,7 @@ RunPlan plan_sequences(const FinetuneSpec& spec, bool speaks) {
     plan.loop.fixed_options = sequence_options(spec, plan.loop, pretrained);
     TaskInfo& info = plan.info = task_info_of(*examples);
     info.architecture = spec.architecture;
-    info.pooling = parse_pooling(spec.pooling);
+    info.pooling = parse_choice(pooling_choices, "--pooling", spec.pooling);
     info.training = plan.loop.fixed_options;
     if (info.target == TargetKind::numbers && spec.sequence.loss == NumberLoss::squared)
         info.standardisation = standardisation_of(*examples);
@@ -278,10 +277,8 @@ RunPlan plan_sequences(const FinetuneSpec& spec, bool speaks) {
             return Solver(spec, plan, examples, threads).members_with_kmers();
         };
     } else {
-        plan.network = [=, &spec, labels = examples->label_table().size()](const Job& job) {
-            return spec.is_bigbird()
-                       ? pretrained_windows(spec, info, labels, pretrained, job)
-                       : new_base_network(info, static_cast<std::int64_t>(labels), spec.seed, job.device);
+        plan.network = [=, &spec](const Job& job) {
+            return windows_network(spec, info, examples->label_table().size(), pretrained, job);
         };
         plan.data = record_data(spec, examples, info);
     }

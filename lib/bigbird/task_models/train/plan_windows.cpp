@@ -60,9 +60,10 @@ Json fixed_options(const FinetuneSpec& spec, const rows::WindowBounds& window, c
 
 }  // namespace
 
-std::shared_ptr<TaskNetwork> pretrained_windows(const FinetuneSpec& spec, const TaskInfo& info,
-                                                std::size_t labels, const fs::path& pretrained,
-                                                const Job& job) {
+std::shared_ptr<TaskNetwork> windows_network(const FinetuneSpec& spec, const TaskInfo& info,
+                                             std::size_t labels, const fs::path& pretrained, const Job& job) {
+    if (!spec.is_bigbird())
+        return new_base_network(info, static_cast<std::int64_t>(labels), spec.seed, job.device);
     const model::BigBirdConfig config = classifier_config(spec, pretrained, labels);
     return bigbird_windows(starting_classifier(spec, config, pretrained, job.device),
                            model::read_tokenizer(pretrained, config),
@@ -85,7 +86,7 @@ RunPlan plan_windows(const FinetuneSpec& spec, bool speaks) {
     TaskInfo& info = plan.info = task_info_of(*examples);
     info.architecture = spec.architecture;
     info.window = window;
-    info.pooling = parse_pooling(spec.pooling);
+    info.pooling = parse_choice(pooling_choices, "--pooling", spec.pooling);
     info.training = plan.loop.fixed_options;
     plan.card = facts_of(*examples);
     plan.card.reads = "a window of " + with_commas(window.size()) + " bases";
@@ -97,11 +98,8 @@ RunPlan plan_windows(const FinetuneSpec& spec, bool speaks) {
         };
         return plan;
     }
-    const std::size_t labels = examples->label_table().size();
     plan.network = [=, &spec](const Job& job) {
-        return spec.is_bigbird()
-                   ? pretrained_windows(spec, info, labels, pretrained, job)
-                   : new_base_network(info, static_cast<std::int64_t>(labels), spec.seed, job.device);
+        return windows_network(spec, info, examples->label_table().size(), pretrained, job);
     };
     // The bias starts at the base rates only if the head does not read [CLS]. After little pretraining, [CLS]
     // is nearly the same for all windows, and so is a new network's output. At base rates, the gradients of

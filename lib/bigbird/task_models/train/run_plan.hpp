@@ -94,10 +94,10 @@ std::shared_ptr<const examples::ExampleSet> load_examples(const FinetuneSpec& sp
 /// The pretrained model's configuration, with the requested head and dropout. Throws InputError, ConfigError.
 model::BigBirdConfig classifier_config(const FinetuneSpec& spec, const std::filesystem::path& pretrained,
                                        std::size_t labels);
-/// A network of windows from a pretrained model, with a head for `labels` labels.
-std::shared_ptr<TaskNetwork> pretrained_windows(const FinetuneSpec& spec, const TaskInfo& info,
-                                                std::size_t labels, const std::filesystem::path& pretrained,
-                                                const Job& job);
+/// A network of windows: a baseline, or BigBird from a pretrained model with a head for `labels` labels.
+std::shared_ptr<TaskNetwork> windows_network(const FinetuneSpec& spec, const TaskInfo& info,
+                                             std::size_t labels, const std::filesystem::path& pretrained,
+                                             const Job& job);
 /// A classifier with the pretrained encoder or, with random_weights, a new one. The head is drawn from the
 /// seed.
 model::SequenceClassifier starting_classifier(const FinetuneSpec& spec, const model::BigBirdConfig& config,

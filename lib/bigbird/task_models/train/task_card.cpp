@@ -14,15 +14,12 @@ namespace fs = std::filesystem;
 namespace {
 
 std::string use_of(const std::string& task) {
-    if (task == "sequences") {
-        return "    bigbird-dna predict --model . --sequences records.fa --output scores.tsv\n\n`labels.tsv` "
-               "names "
-               "the columns, `config.json` holds the network's shape.";
-    }
-    return fmt::format(
-        "    bigbird-dna predict-{} --model . --reference genome.fa --regions regions.bed --output "
-        "scores.tsv\n\n`labels.tsv` names the columns, `config.json` holds the network's shape.",
-        task);
+    const std::string command = task == "sequences" ? "predict --model . --sequences records.fa"
+                                                    : "predict-" + task +
+                                                          " --model . --reference genome.fa --regions "
+                                                          "regions.bed";
+    return "    bigbird-dna " + command +
+           " --output scores.tsv\n\n`labels.tsv` names the columns, `config.json` holds the network's shape.";
 }
 
 std::string given_by(const CardFacts& facts) {
@@ -49,14 +46,6 @@ std::string calibration_of(const fs::path& folder, const CardFacts& facts) {
         json.at("temperature").get<double>(),
         with_commas(json.at(fitted_on + "_of_validation").get<std::int64_t>()), fitted_on,
         json.at("cross_entropy_before").get<double>(), json.at("cross_entropy_after").get<double>());
-}
-
-std::string test_advice(const std::string& task) {
-    if (task == "tokens") return "";
-    return fmt::format(
-        "Not looked at yet. `bigbird-dna predict-{0} --examples … --split test` scores them; `evaluate-{0} "
-        "--model-card FOLDER` writes the figures here.",
-        task);
 }
 
 /// The checksums of the examples' inputs; for many files of one role, the checksum of their list.
@@ -130,7 +119,12 @@ model::ModelCard task_card(const CardFacts& facts, const training::TrainedModel&
                      .data = facts.validation + " held out to choose the step",
                      .metrics = model::card_metrics(model.evaluation)}};
     if (facts.validation.empty()) card.results.clear();
-    card.test_advice = test_advice(facts.task);
+    if (facts.task != "tokens") {
+        card.test_advice = fmt::format(
+            "Not looked at yet. `bigbird-dna predict-{0} --examples … --split test` scores them; "
+            "`evaluate-{0} --model-card FOLDER` writes the figures here.",
+            facts.task);
+    }
     std::vector<std::pair<std::string, std::string>> data = facts.data;
     data.emplace_back("weights, model.safetensors, SHA-256",
                       sha256_of_file(model.folder / "model.safetensors"));

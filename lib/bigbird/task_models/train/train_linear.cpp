@@ -15,7 +15,6 @@
 #include <ATen/ATen.h>
 
 #include <algorithm>
-#include <iterator>
 #include <limits>
 
 namespace bigbird::task_models {
@@ -41,13 +40,17 @@ void for_chunks(std::span<const std::int64_t> rows, std::int64_t size, const cha
     progress.finish();
 }
 
-/// The solutions of labels [first, last), one after the other.
-template <typename Solve>
-baselines::LinearScores solve_each(std::size_t first, std::size_t last, const Solve& solve) {
+/// Trains labels, from `first` on, one after the other. labels: (labels, rows) of 0 and 1.
+template <typename SpecOf>
+baselines::LinearScores train_each(const baselines::LinearSvm& svm, const at::Tensor& labels,
+                                   std::int64_t first, const SpecOf& spec_of) {
     std::vector<at::Tensor> weights, biases;
-    for (std::size_t label = first; label < last; ++label) {
+    for (std::int64_t label = first; label < labels.size(0); ++label) {
         stop_if_asked();
-        const baselines::LinearScores solved = solve(label);
+        const std::span<const std::uint8_t> ones(
+            labels.const_data_ptr<std::uint8_t>() + label * labels.size(1),
+            static_cast<std::size_t>(labels.size(1)));
+        const baselines::LinearScores solved = svm.train(ones, spec_of(label, ones));
         weights.push_back(solved.weight);
         biases.push_back(solved.bias);
     }
@@ -173,15 +176,12 @@ baselines::LinearScores solve_svm(const Features& features, const LinearSpec& sp
     log_info("{:.1f} GB of features", static_cast<double>(svm.bytes()) / 1e9);
     const at::Tensor labels = features.labels(rows).t().contiguous();  // (labels, rows)
     Progress progress("Training", "labels", labels.size(0));
-    auto all = solve_each(0, static_cast<std::size_t>(labels.size(0)), [&](std::size_t label) {
-        const std::span<const std::uint8_t> ones(labels.const_data_ptr<std::uint8_t>() + label * rows.size(),
-                                                 rows.size());
+    auto all = train_each(svm, labels, 0, [&](std::int64_t label, std::span<const std::uint8_t> ones) {
+        if (label > 0) progress.update(label);
         const double balanced = balanced_weight(std::ranges::count(ones, std::uint8_t{1}), std::ssize(rows));
-        auto solved =
-            svm.train(ones, {.cost = spec.cost, .positive_weight = positive_weight.value_or(balanced)});
-        progress.update(static_cast<std::int64_t>(label + 1));
-        return solved;
+        return baselines::SvmSpec{.cost = spec.cost, .positive_weight = positive_weight.value_or(balanced)};
     });
+    progress.update(labels.size(0));
     progress.finish();
     return all;
 }
@@ -234,8 +234,6 @@ namespace {
 
 constexpr std::int64_t most_positions = 1024, most_ridge_positions = 128, records_at_once = 2048;
 constexpr std::int64_t batch_tokens = 1 << 20;
-constexpr double logistic_penalties[] = {300, 100, 30, 10, 3}, ridge_penalties[] = {1e-2, 1e-1, 1, 10, 100};
-constexpr double usual_logistic = 30, usual_ridge = 1;
 constexpr double tolerance = 1e-3;
 // How much better k-mers by strand and position must be (chosen_strand()).
 constexpr double clearly_higher = 0.01, clearly_less = 0.99;
@@ -262,34 +260,16 @@ CountedRows counted(const examples::ExampleSet& examples, std::span<const std::i
     return all;
 }
 
-class Logistic {
-public:
-    Logistic(const examples::ExampleSet& examples, const CountedRows& train, std::int64_t features)
-        : examples_(examples), svm_(features) {
-        for (const auto& row : train.features)
-            svm_.add(row);
-        const std::size_t labels = examples.label_table().size();
-        ones_.resize(labels);
-        for (const std::int64_t row : train.rows)
-            for (std::size_t label = 0; label < labels; ++label)
-                ones_[label].push_back(examples.label(row, label));
-    }
-    baselines::LinearScores solve(double penalty) const {
-        const bool two_classes = examples_.target() == TargetKind::classes && ones_.size() == 2;
-        const baselines::SvmSpec spec{
-            .loss = baselines::MarginLoss::logistic, .cost = 1 / penalty, .tolerance = tolerance};
-        const auto all = solve_each(two_classes ? 1 : 0, ones_.size(),
-                                    [&](std::size_t label) { return svm_.train(ones_[label], spec); });
-        if (!two_classes) return all;
-        // The softmax of two halves is the sigmoid of their difference.
-        return {at::cat({all.weight / -2, all.weight / 2}), at::cat({all.bias / -2, all.bias / 2})};
-    }
-
-private:
-    const examples::ExampleSet& examples_;
-    baselines::LinearSvm svm_;
-    std::vector<std::vector<std::uint8_t>> ones_;  // [label][row]
-};
+/// `two_classes`: the labels exclude each other.
+baselines::LinearScores solve_logistic(const baselines::LinearSvm& svm, const at::Tensor& labels,
+                                       bool two_classes, double penalty) {
+    const baselines::SvmSpec spec{
+        .loss = baselines::MarginLoss::logistic, .cost = 1 / penalty, .tolerance = tolerance};
+    const auto all = train_each(svm, labels, two_classes ? 1 : 0, [&](auto, auto) { return spec; });
+    if (!two_classes) return all;
+    // The softmax of two halves is the sigmoid of their difference.
+    return {at::cat({all.weight / -2, all.weight / 2}), at::cat({all.bias / -2, all.bias / 2})};
+}
 
 /// Adds the rows of train in chunks, and returns their number.
 std::int64_t add_rows(const examples::ExampleSet& examples, const baselines::KmerCounts& counts, int threads,
@@ -309,6 +289,14 @@ std::int64_t add_rows(const examples::ExampleSet& examples, const baselines::Kme
         added += std::ssize(some.rows);
     });
     return added;
+}
+
+/// The penalties to compare on validation.
+std::vector<double> penalties_of(const LinearSpec& spec, bool ridge, bool has_validation) {
+    if (spec.penalty > 0) return {spec.penalty};
+    if (!has_validation) return {ridge ? 1.0 : 30.0};
+    if (ridge) return {1e-2, 1e-1, 1, 10, 100};
+    return {300, 100, 30, 10, 3};
 }
 
 /// The loss on some rows; lower is better.
@@ -347,12 +335,11 @@ KmerFit fit_kmers(const examples::ExampleSet& examples, const LinearSpec& spec, 
     const baselines::KmerWords words = words_for(examples, strand, spec.word, ridge);
     const baselines::KmerCounts counts(words);
     const std::vector<std::int64_t> validation = examples.rows(Split::validation);
-    std::vector<double> penalties(std::begin(logistic_penalties), std::end(logistic_penalties));
-    if (ridge) penalties.assign(std::begin(ridge_penalties), std::end(ridge_penalties));
-    if (spec.penalty > 0) penalties = {spec.penalty};
-    if (spec.penalty <= 0 && validation.empty()) penalties = {ridge ? usual_ridge : usual_logistic};
+    const std::vector<double> to_try = penalties_of(spec, ridge, !validation.empty());
     std::optional<baselines::Ridge> by_ridge;
-    std::optional<Logistic> logistic;
+    baselines::LinearSvm svm(counts.size());
+    at::Tensor labels;  // (labels, rows), of svm
+    const bool two_classes = examples.target() == TargetKind::classes && examples.label_table().size() == 2;
     std::int64_t records = 0;
     if (ridge) {
         by_ridge.emplace(counts.size(), static_cast<std::int64_t>(examples.label_table().size()));
@@ -360,7 +347,9 @@ KmerFit fit_kmers(const examples::ExampleSet& examples, const LinearSpec& spec, 
     } else {
         const CountedRows train = counted(examples, examples.rows(Split::train), counts, threads);
         records = std::ssize(train.rows);
-        if (records > 0) logistic.emplace(examples, train, counts.size());
+        for (const auto& row : train.features)
+            svm.add(row);
+        labels = targets_of_rows(examples, train.rows, std::nullopt).squeeze(1).t().contiguous();
     }
     if (records == 0) {
         throw InputError(
@@ -371,20 +360,20 @@ KmerFit fit_kmers(const examples::ExampleSet& examples, const LinearSpec& spec, 
              counts.size());
     KmerFit best;
     double least = std::numeric_limits<double>::infinity();
-    Progress progress("Fitting", "penalties", std::ssize(penalties));
-    for (std::size_t i = 0; i < penalties.size(); ++i) {
+    Progress progress("Fitting", "penalties", std::ssize(to_try));
+    for (std::size_t i = 0; i < to_try.size(); ++i) {
         stop_if_asked();
         const baselines::LinearScores solved =
-            ridge ? by_ridge->solve(penalties[i]) : logistic->solve(penalties[i]);
+            ridge ? by_ridge->solve(to_try[i]) : solve_logistic(svm, labels, two_classes, to_try[i]);
         auto network = kmer_network(words, solved.weight, solved.bias, at::kCPU);
         double loss = 0;
-        if (penalties.size() > 1) {
+        if (to_try.size() > 1) {
             loss = loss_on(examples, scored_records(*network, examples, validation, standardisation,
                                                     batch_tokens, threads));
         }
         if (loss < least) {
             least = loss;
-            best = {std::move(network), penalties[i], loss};
+            best = {std::move(network), to_try[i], loss};
         }
         progress.update(static_cast<std::int64_t>(i + 1));
     }

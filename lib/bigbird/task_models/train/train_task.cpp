@@ -17,34 +17,36 @@ namespace {
 
 constexpr const char* training_weights = "weights.safetensors";
 
-/// The network twice: the weights of `network`, and their average.
-std::shared_ptr<torch::nn::Module> with_average(const TaskNetwork& network, const TaskNetwork& average) {
-    const auto both = std::make_shared<torch::nn::Module>("model of bins");
-    both->register_module("network", network.module());
-    both->register_module("average", average.module());
-    return both;
-}
-
-/// A copy without gradients.
-std::shared_ptr<TaskNetwork> average_of(const TaskNetwork& network) {
-    std::shared_ptr<TaskNetwork> copy = network.twin();
-    BIGBIRD_EXPECTS(copy != nullptr, "weights are averaged of networks that have a twin");
-    for (at::Tensor& parameter : copy->module()->parameters())
-        parameter.set_requires_grad(false);
-    copy->module()->eval();
-    return copy;
-}
-
-/// The number of tokens of windows that are read as tokens; 0 for other networks.
-std::int64_t tokens_of(const TaskNetwork& network, std::span<const EncodedWindow> windows) {
-    if (network.segments() == Segments::bins || !network.reads_tokens()) return 0;
-    std::int64_t tokens = 0;
-    for (const EncodedWindow& window : windows)
-        tokens += std::ssize(window.ids);
-    return tokens;
-}
-
 }  // namespace
+
+Wanted TrainingData::wanted(const Batch& batch, std::span<const std::size_t> group, std::int64_t) const {
+    const std::vector<std::int64_t> indices(group.begin(), group.end());
+    const at::Tensor chosen = at::tensor(indices, at::kLong);
+    const auto of = [&](const at::Tensor& all) { return all.defined() ? all.index_select(0, chosen) : all; };
+    return {of(batch.wanted.targets), of(batch.wanted.counts)};
+}
+
+ScoredRows TrainingData::score(const TaskNetwork& network, const Target& target, const Batch& batch,
+                               std::int64_t batch_tokens) const {
+    std::optional<model::GroupSizes> sizes;
+    if (network.segments() == Segments::bins) sizes = model::GroupSizes::any;
+    const at::Tensor logits = batched_logits(network, batch.windows, batch_tokens, {}, sizes);
+    const auto& [targets, counts] = batch.wanted;
+    ScoredRows rows{logits.flatten(0, 1), targets.flatten(0, 1),
+                    target.loss_sum(logits, targets, counts).item<double>()};
+    if (target.link() == LinkFunction::softmax) rows.truth = rows.truth.argmax(1);  // the class of each row
+    if (counts.defined()) {
+        const at::Tensor kept = counts.flatten().nonzero().squeeze(1);
+        rows.logits = rows.logits.index_select(0, kept);
+        rows.truth = rows.truth.index_select(0, kept);
+    }
+    return rows;
+}
+
+void start_at(const std::vector<double>& rates, TaskNetwork& network, const Target& target) {
+    const at::NoGradGuard no_gradients;
+    network.output_bias().copy_(target.bias_at(rates));
+}
 
 TrainTask::TrainTask(std::shared_ptr<TaskNetwork> network, std::unique_ptr<TrainingData> data, TaskInfo info,
                      const ClassifierSpec& spec, std::optional<double> averaging, int threads,
@@ -68,8 +70,14 @@ TrainTask::TrainTask(std::shared_ptr<TaskNetwork> network, std::unique_ptr<Train
     }
     data_->start(*network_, *target_, ranks_->is_first());
     if (averaging) {
-        average_ = average_of(*network_);
-        module_ = with_average(*network_, *average_);
+        average_ = network_->twin();
+        BIGBIRD_EXPECTS(average_ != nullptr, "weights are averaged of networks that have a twin");
+        for (at::Tensor& parameter : average_->module()->parameters())
+            parameter.set_requires_grad(false);
+        average_->module()->eval();
+        module_ = std::make_shared<torch::nn::Module>("model of bins");
+        module_->register_module("network", network_->module());
+        module_->register_module("average", average_->module());
     }
 }
 
@@ -83,7 +91,9 @@ training::StepStats TrainTask::accumulate(std::int64_t step) {
     const Batch batch = data_->train(first + begin, first + end);
     training::StepStats stats;
     stats.loss = at::zeros({}, at::TensorOptions().device(network_->device()));
-    stats.tokens = tokens_of(*network_, batch.windows);
+    if (network_->segments() != Segments::bins && network_->reads_tokens())
+        for (const EncodedWindow& window : batch.windows)
+            stats.tokens += std::ssize(window.ids);
     stats.sequences = end - begin;
     const auto sizes =
         network_->segments() == Segments::tokens ? model::GroupSizes::few : model::GroupSizes::any;

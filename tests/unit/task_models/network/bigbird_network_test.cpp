@@ -123,9 +123,9 @@ DOCTEST_TEST_CASE("bigbird_network: tokens are whole blocks within the positions
 }
 
 DOCTEST_TEST_CASE("bigbird_network: the words of --pooling") {
-    DOCTEST_CHECK(parse_pooling("mean") == Pooling::mean);
-    DOCTEST_CHECK(to_string(Pooling::centre) == "centre");
-    DOCTEST_CHECK(message_of<ConfigError>([] { parse_pooling("max"); }) ==
+    DOCTEST_CHECK(parse_choice(pooling_choices, "--pooling", "mean") == Pooling::mean);
+    DOCTEST_CHECK(word_of(pooling_choices, Pooling::centre) == "centre");
+    DOCTEST_CHECK(message_of<ConfigError>([] { parse_choice(pooling_choices, "--pooling", "max"); }) ==
                   "--pooling is cls, mean or centre, not 'max'");
 }
 

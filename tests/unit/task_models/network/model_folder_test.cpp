@@ -8,7 +8,6 @@
 #include "bigbird/core/error.hpp"
 #include "bigbird/core/formats/json_file.hpp"
 #include "bigbird/model/model_directory.hpp"
-#include "bigbird/task_models/network/job.hpp"
 
 #include <filesystem>
 

@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "bigbird/task_models/network/target.hpp"
 
+#include "support/formula_parameters.hpp"
 #include "support/temp_dir.hpp"
 #include "support/tensors.hpp"
 #include "support/testing.hpp"
 
+#include "bigbird/bins/network.hpp"
 #include "bigbird/core/error.hpp"
 #include "bigbird/core/formats/json_file.hpp"
+#include "bigbird/sequences/network.hpp"
 
 #include <ATen/ATen.h>
 
@@ -16,6 +19,30 @@
 using namespace bigbird;
 using namespace bigbird::testing;
 using namespace bigbird::task_models;
+
+namespace {
+
+std::unique_ptr<Target> target_named(const std::string& kind) {
+    if (kind == "classes") return classes_target({1, 2, 0.5}, 0.1, at::kCPU);
+    return kind == "numbers" ? numbers_target(LinkFunction::identity)
+                             : numbers_target(LinkFunction::exponential);
+}
+
+/// (rows, 1, labels).
+at::Tensor targets_of(const Json& expected, std::int64_t labels) {
+    const Json& given = expected.at("targets");
+    at::Tensor targets = at::zeros({static_cast<std::int64_t>(given.size()), 1, labels});
+    for (std::size_t row = 0; row < given.size(); ++row) {
+        const auto i = static_cast<std::int64_t>(row);
+        if (expected.at("kind") == "classes")
+            targets[i][0][given[row].get<std::int64_t>()] = 1;
+        else
+            targets[i][0].copy_(at::tensor(given[row].get<std::vector<float>>()));
+    }
+    return targets;
+}
+
+}  // namespace
 
 DOCTEST_TEST_CASE("target: probabilities are the logistic function of logit / temperature + bias") {
     const at::Tensor logits = at::tensor({-2.0, 0.0, 1.0, 3.0}, at::kDouble).view({2, 2});
@@ -125,4 +152,134 @@ DOCTEST_TEST_CASE("target: figures count the labels that have ten bases, but tha
     DOCTEST_CHECK(figures["eval_f1"].get<double>() == doctest::Approx(0.5));
     DOCTEST_CHECK(figures["eval_auroc"].get<double>() == doctest::Approx(0.625));
     DOCTEST_CHECK(label_figures(scores, at::zeros({60}, at::kLong))["eval_auroc"].is_null());
+}
+
+DOCTEST_TEST_CASE("target: PyTorch's losses and gradients of a network of sequences") {
+    for (const Json& expected : read_json(test_data("sequences/network.json"))) {
+        const auto kind = expected.at("kind").get<std::string>();
+        DOCTEST_CAPTURE(kind);
+        sequences::Config config{
+            .filters = 16, .width = 9, .hidden = 16, .heads = 2, .dense = 8, .dropout = 0, .head_dropout = 0};
+        config.both_strands = expected.at("both_strands").get<bool>();
+        config.places = expected.at("places").get<std::int64_t>();
+        const auto labels = static_cast<std::int64_t>(expected.at("logits")[0].size());
+        sequences::Network network(config, labels);
+        const auto parameters = fill_by_formula(*network);
+        std::vector<at::Tensor> rows;
+        std::vector<std::int64_t> lengths;
+        for (const Json& sequence : expected.at("sequences")) {
+            auto dna = sequence.get<std::string>();
+            lengths.push_back(std::ssize(dna));
+            dna.resize(static_cast<std::size_t>(config.padded(std::ssize(dna))), 'N');
+            rows.push_back(bins::codes_of(dna));
+        }
+        network->train();
+        const at::Tensor logits = network->forward(at::stack(rows), lengths).unsqueeze(1);
+        const at::Tensor loss = target_named(kind)->loss_sum(logits, targets_of(expected, labels), {});
+        DOCTEST_CHECK(loss.item<double>() ==
+                      doctest::Approx(expected.at("loss").get<double>()).epsilon(1e-4));
+        loss.backward();
+        for (const auto& [name, parameter] : parameters) {
+            DOCTEST_CAPTURE(name);
+            if (!parameter.grad().defined()) {
+                DOCTEST_CHECK(!expected.at("gradients").contains(name));
+                continue;
+            }
+            const at::Tensor noise = (at::arange(parameter.numel(), at::kDouble) + 1).sin();
+            const double sum = parameter.grad().flatten().to(at::kDouble).dot(noise).item<double>();
+            const double size = parameter.grad().norm().item<double>();
+            DOCTEST_CHECK(std::abs(sum - expected.at("gradients").at(name).get<double>()) <
+                          1e-3 * (size + 1));
+        }
+    }
+}
+
+DOCTEST_TEST_CASE("target: figures of classes") {
+    const auto target = classes_target({1, 1}, 0.2, at::kCPU);
+    const at::Tensor logits = at::tensor({2.0F, 0.0F, 0.0F, 1.0F, 1.0F, 0.0F, 0.0F, 3.0F}).view({4, 2});
+    const Json figures = target->figures(logits, at::tensor({0, 1, 1, 1}, at::kLong), 0);
+    DOCTEST_CHECK(figures.at("eval_accuracy") == 0.75);
+    DOCTEST_CHECK(figures.at("eval_auroc") == 1.0);
+    DOCTEST_CHECK(figures.at("eval_mcc").get<double>() == doctest::Approx(0.57735).epsilon(1e-4));
+    // (ln(1+e^-2) + ln(1+e^-1) + ln(1+e^1) + ln(1+e^-3)) / 4
+    DOCTEST_CHECK(figures.at("eval_loss").get<double>() == doctest::Approx(0.45051).epsilon(1e-4));
+    const at::Tensor bias = target->bias_at({0.25, 0.75});
+    DOCTEST_CHECK((bias[1] - bias[0]).item<double>() == doctest::Approx(std::log(3)));
+}
+
+DOCTEST_TEST_CASE("target: Matthews' coefficient of three classes") {
+    // scikit-learn's matthews_corrcoef([0, 0, 1, 1, 2, 2], [0, 1, 1, 1, 2, 0])
+    const at::Tensor truth = at::tensor({0, 0, 1, 1, 2, 2}, at::kLong),
+                     called = at::tensor({0, 1, 1, 1, 2, 0}, at::kLong);
+    DOCTEST_CHECK(*classes_mcc(called, truth, 3) == doctest::Approx(0.5222330).epsilon(1e-6));
+    DOCTEST_CHECK(!classes_mcc(at::zeros({6}, at::kLong), truth, 3));
+}
+
+DOCTEST_TEST_CASE("target: figures of numbers and of counts") {
+    const at::Tensor values = at::tensor({1.0F, 2.0F, 4.0F}).view({3, 1}),
+                     truth = at::tensor({1.0F, 3.0F, 5.0F}).view({3, 1});
+    const Json figures = numbers_target(LinkFunction::identity)->figures(values, truth, 0.5);
+    DOCTEST_CHECK(figures.at("eval_pearson").get<double>() == doctest::Approx(0.981981).epsilon(1e-5));
+    DOCTEST_CHECK(figures.at("eval_r2").get<double>() == doctest::Approx(0.75));
+    const Json counts = numbers_target(LinkFunction::exponential)->figures(values.log(), truth, 0.5);
+    DOCTEST_CHECK(counts.at("eval_r2").get<double>() == doctest::Approx(0.75).epsilon(1e-6));
+    DOCTEST_CHECK(numbers_target(LinkFunction::exponential)->bias_at({std::exp(2.0)}).item<double>() ==
+                  doctest::Approx(2));
+}
+
+DOCTEST_TEST_CASE("target: shape and total have PyTorch's multinomial's loss and gradient") {
+    const Json expected = read_json(test_data("sequences/coverage.json"));
+    const auto tensor = [&](const char* name) {
+        std::vector<float> values;
+        for (const Json& window : expected.at(name))
+            for (const Json& base : window)
+                for (const Json& track : base)
+                    values.push_back(track.get<float>());
+        return at::tensor(values).view({2, 12, 2});
+    };
+    const at::Tensor logits = tensor("logits").requires_grad_(true);
+    const at::Tensor loss = numbers_target(LinkFunction::softplus, CoverageLoss::poisson_multinomial)
+                                ->loss_sum(logits, tensor("counts"), {});
+    DOCTEST_CHECK(loss.item<double>() == doctest::Approx(expected.at("loss").get<double>()).epsilon(1e-5));
+    loss.backward();
+    DOCTEST_CHECK(difference(logits.grad(), tensor("gradient")) < 1e-5);
+}
+
+DOCTEST_TEST_CASE("target: coverage has PyTorch's Poisson loss, and the others as written") {
+    const at::Tensor logits = random_tensor({2, 5, 3}, 1, at::kFloat).requires_grad_(true),
+                     y = random_tensor({2, 5, 3}, 2, at::kFloat).abs(), rate = at::softplus(logits);
+    at::Tensor counts = at::ones({2, 5, 1}, at::kByte);
+    counts[0][0] = 0;
+    counts[1][4] = 0;
+    const auto loss = [&](CoverageLoss of) {
+        return numbers_target(LinkFunction::softplus, of)->loss_sum(logits, y, counts).item<double>();
+    };
+    const at::Tensor poisson = at::poisson_nll_loss(rate, y, false, false, 0, at::Reduction::None);
+    DOCTEST_CHECK(loss(CoverageLoss::poisson) == doctest::Approx((poisson * counts).sum().item<double>()));
+    double shape = 0, squares = 0;
+    for (int window = 0; window < 2; ++window) {
+        for (int track = 0; track < 3; ++track) {
+            double rates = 0, sum = 0;
+            const auto at = [&](const at::Tensor& of, int bin) {
+                return of[window][bin][track].item<double>();
+            };
+            for (int bin = 0; bin < 5; ++bin) {
+                if (counts[window][bin].item<int>() == 0) continue;
+                rates += at(rate, bin);
+                sum += at(y, bin);
+                squares += std::pow(std::log1p(at(rate, bin)) - std::log1p(at(y, bin)), 2);
+            }
+            for (int bin = 0; bin < 5; ++bin)
+                if (counts[window][bin].item<int>() != 0)
+                    shape -= at(y, bin) * std::log(at(rate, bin) / rates);
+            shape += 0.2 * (rates - sum * std::log(rates));
+        }
+    }
+    DOCTEST_CHECK(loss(CoverageLoss::poisson_multinomial) == doctest::Approx(shape));
+    DOCTEST_CHECK(loss(CoverageLoss::log_squared) == doctest::Approx(squares));
+    const at::Tensor bias = numbers_target(LinkFunction::softplus, CoverageLoss::poisson)->bias_at({1, 0.25});
+    DOCTEST_CHECK(difference(at::softplus(bias), at::tensor({1.0, 0.25}, at::kDouble)) < 1e-12);
+    const Standardisation scale{.mean = {0, 0, 0}, .deviation = {1, 2, 3}};
+    const ScoreCalibration values(scale, at::kCPU, LinkFunction::softplus);
+    DOCTEST_CHECK(difference(values.probabilities(logits), rate * at::tensor({1.0F, 2.0F, 3.0F})) < 1e-6);
 }

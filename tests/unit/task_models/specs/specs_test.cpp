@@ -31,6 +31,12 @@ void check(Spec spec, const std::function<void(Spec&)>& change, const std::strin
     DOCTEST_CHECK(found.empty() == wanted.empty());
 }
 
+template <typename Spec>
+void check(const Spec& spec, const std::string& wanted) {
+    check<Spec>(
+        spec, [](Spec&) {}, wanted);
+}
+
 FinetuneSpec finetuning(const std::string& architecture, const std::string& pretrained = "",
                         const std::string& head = "classification") {
     FinetuneSpec spec;
@@ -40,7 +46,6 @@ FinetuneSpec finetuning(const std::string& architecture, const std::string& pret
     return spec;
 }
 
-void nothing(FinetuneSpec&) {}
 void promoters(FinetuneSpec& spec) {
     spec.task = examples::Task::promoter;
 }
@@ -56,16 +61,15 @@ PredictSpec whole_rows() {
 DOCTEST_TEST_CASE("specs: bigbird starts from a model, baselines from nothing") {
     const std::string needed =
         "--model is needed: the pretrained model to start from. Without one, give --architecture: ";
-    check<FinetuneSpec>(finetuning("bigbird"), nothing,
-                        needed + "bigbird-bins, deepsea, gkm-svm, kmer-ridge");
+    check<FinetuneSpec>(finetuning("bigbird"), needed + "bigbird-bins, deepsea, gkm-svm, kmer-ridge");
     check<FinetuneSpec>(finetuning("bigbird"), promoters,
                         needed + "cnnprom, deepromoter, gkm-svm, kmer-ridge");
-    check<FinetuneSpec>(finetuning("bigbird", "model"), nothing, accepted);
-    check<FinetuneSpec>(finetuning("deepsea"), nothing, accepted);
+    check<FinetuneSpec>(finetuning("bigbird", "model"), accepted);
+    check<FinetuneSpec>(finetuning("deepsea"), accepted);
     check<FinetuneSpec>(
-        finetuning("deepsea", "model"), nothing,
+        finetuning("deepsea", "model"),
         "--model is for --architecture bigbird and bigbird-bins: deepsea starts from nothing");
-    check<FinetuneSpec>(finetuning("resnet", "model"), nothing, "--architecture 'resnet' is not known;");
+    check<FinetuneSpec>(finetuning("resnet", "model"), "--architecture 'resnet' is not known;");
     check<FinetuneSpec>(
         finetuning("deepsea"), [](FinetuneSpec& spec) { spec.random_weights = true; },
         "--random-weights is for --architecture bigbird: deepsea starts from nothing");
@@ -73,7 +77,7 @@ DOCTEST_TEST_CASE("specs: bigbird starts from a model, baselines from nothing") 
 
 DOCTEST_TEST_CASE("specs: models of bins are of chromatin only, without what means nothing there") {
     const FinetuneSpec bins = finetuning("bigbird-bins"), head = finetuning("bigbird", "model", "bins");
-    check<FinetuneSpec>(bins, nothing, accepted);
+    check<FinetuneSpec>(bins, accepted);
     check<FinetuneSpec>(bins, promoters, "--architecture bigbird-bins scores bins: use finetune-chromatin");
     check<FinetuneSpec>(
         bins, [](FinetuneSpec& spec) { spec.pretrained = "model"; }, accepted);
@@ -88,7 +92,7 @@ DOCTEST_TEST_CASE("specs: models of bins are of chromatin only, without what mea
     check<FinetuneSpec>(
         bins, [](FinetuneSpec& spec) { spec.bins.averaging = 1; },
         "--average-weights must be at least 0 and below 1");
-    check<FinetuneSpec>(head, nothing, accepted);
+    check<FinetuneSpec>(head, accepted);
     check<FinetuneSpec>(head, promoters, "--head bins scores bins: use finetune-chromatin");
     check<FinetuneSpec>(
         head, [](FinetuneSpec& spec) { spec.pretrained.clear(); }, "--model is needed");
@@ -134,13 +138,11 @@ DOCTEST_TEST_CASE("specs: a window is what fits, and margins are an eighth of it
 
 DOCTEST_TEST_CASE("specs: what does not go together in finetune-tokens is refused") {
     FinetuneTokensSpec spec;
-    check<FinetuneTokensSpec>(
-        spec, [](auto&) {}, "--model is needed: the pretrained model to start from");
+    check<FinetuneTokensSpec>(spec, "--model is needed: the pretrained model to start from");
     spec.pretrained = "model";
     spec.window = 100;
     spec.margin = 49;
-    check<FinetuneTokensSpec>(
-        spec, [](auto&) {}, accepted);
+    check<FinetuneTokensSpec>(spec, accepted);
     check<FinetuneTokensSpec>(
         spec, [](auto& other) { other.margin = 50; }, "--margin 50 leaves nothing of a window of 100 bases");
     check<FinetuneTokensSpec>(
@@ -157,31 +159,26 @@ DOCTEST_TEST_CASE("specs: the learning rate follows the network's width, or is w
 }
 
 DOCTEST_TEST_CASE("specs: rows come from somewhere, tiles are pooled, and whole rows have a summit") {
-    check<PredictSpec>(
-        {}, [](auto&) {}, "--regions with --reference, --sequences or --examples is needed");
+    check<PredictSpec>({}, "--regions with --reference, --sequences or --examples is needed");
     check<PredictSpec>(
         {}, [](auto& spec) { spec.examples = "folder"; }, accepted);
-    check<EmbedSpec>(
-        {}, [](auto&) {}, "--regions with --reference, or --sequences, is needed");
+    check<EmbedSpec>({}, "--regions with --reference, or --sequences, is needed");
     check<EmbedSpec>(
         {}, [](auto& spec) { spec.sequences = "s.fa"; }, accepted);
     check<EmbedSpec>(
         {}, [](auto& spec) { spec.regions = "rows.bed"; }, accepted);
     DOCTEST_CHECK_FALSE(EmbedSpec().outputs.tracks);
     PredictSpec spec = whole_rows();
-    check<PredictSpec>(
-        spec, [](auto&) {}, accepted);
+    check<PredictSpec>(spec, accepted);
     check<PredictSpec>(
         spec, [](auto& other) { other.pool = Pool::none; }, "--pool none needs tiles: give --tile");
     spec.pool = Pool::mean;
-    check<PredictSpec>(
-        spec, [](auto&) {}, accepted);
+    check<PredictSpec>(spec, accepted);
     check<PredictSpec>(
         spec, [](auto& other) { other.task = examples::Task::promoter; },
         "--pool mean needs tiles: give --tile");
     spec.tile = 200;
-    check<PredictSpec>(
-        spec, [](auto&) {}, accepted);
+    check<PredictSpec>(spec, accepted);
     check<PredictSpec>(
         spec, [](auto& other) { other.anchor = rows::Anchor::summit; },
         "--anchor summit is of whole rows, --tile cuts them: leave one of them out");

@@ -68,7 +68,7 @@ DOCTEST_TEST_CASE("train_linear: a penalty that is given is taken, windows are d
     DOCTEST_CHECK_FALSE(identical(weight_of(first), weight_of(other)));
 }
 
-DOCTEST_TEST_CASE("task_models/train_kmers: classes and labels by logistic regression") {
+DOCTEST_TEST_CASE("train_linear: classes and labels by logistic regression") {
     for (const TargetKind target : {TargetKind::classes, TargetKind::labels}) {
         TempDir folder;
         write_sequence_rows(folder / "e", 800, 3, target);
@@ -86,7 +86,7 @@ DOCTEST_TEST_CASE("task_models/train_kmers: classes and labels by logistic regre
     }
 }
 
-DOCTEST_TEST_CASE("task_models/train_kmers: numbers by ridge regression") {
+DOCTEST_TEST_CASE("train_linear: numbers by ridge regression") {
     TempDir folder;
     write_sequence_rows(folder / "e", 600, 3, TargetKind::numbers);
     const ExampleSet examples = ExampleSet::load(folder / "e");
@@ -100,7 +100,7 @@ DOCTEST_TEST_CASE("task_models/train_kmers: numbers by ridge regression") {
         0.75);
 }
 
-DOCTEST_TEST_CASE("task_models/train_kmers: which k-mers are counted") {
+DOCTEST_TEST_CASE("train_linear: which k-mers are counted") {
     TempDir folder;
     write_sequence_rows(folder / "e", 8, 3);
     const ExampleSet examples = ExampleSet::load(folder / "e");
@@ -111,7 +111,7 @@ DOCTEST_TEST_CASE("task_models/train_kmers: which k-mers are counted") {
     DOCTEST_CHECK(words_for(examples, RecordStrand::given, 4, true).lengths == std::vector<int>{4});
 }
 
-DOCTEST_TEST_CASE("task_models/train_kmers: the strand that k-mers predict better") {
+DOCTEST_TEST_CASE("train_linear: the strand that k-mers predict better") {
     TempDir folder;
     write_sequence_rows(folder / "e", 800, 3);  // classes by a motif on either strand
     const ExampleSet examples = ExampleSet::load(folder / "e");
