@@ -13,7 +13,6 @@
 #include "bigbird/task_models/score/score_rows.hpp"
 
 #include <algorithm>
-#include <chrono>
 #include <cmath>
 #include <limits>
 #include <optional>
@@ -272,7 +271,6 @@ private:
 }  // namespace
 
 PredictTokensReport predict_tokens(const PredictTokensSpec& spec) {
-    const auto start = std::chrono::steady_clock::now();
     outputs::prepare_outputs(spec.outputs);
     require_readable(spec.regions);
     const auto reference = genome::open_references(spec.references);
@@ -304,7 +302,6 @@ PredictTokensReport predict_tokens(const PredictTokensSpec& spec) {
     writer.commit();
     regions.report();
     report.regions = regions.rows();
-    report.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
     return report;
 }
 
