@@ -11,10 +11,25 @@
 #include "bigbird/model/forward_tensors.hpp"
 #include "bigbird/task_models/score/score.hpp"
 
+#include <chrono>
 #include <cstdio>
 #include <string>
+#include <utility>
 
 namespace bigbird::cli {
+
+namespace {
+
+/// What `work` returns, and the seconds that it took.
+template <typename Work>
+auto timed(const Work& work) {
+    const auto start = std::chrono::steady_clock::now();
+    auto report = work();
+    const std::chrono::duration<double> taken = std::chrono::steady_clock::now() - start;
+    return std::pair(std::move(report), taken.count());
+}
+
+}  // namespace
 
 int run(const ForwardOptions& options) {
     prepare_output(options.output.output, options.output.overwrite());
@@ -40,8 +55,8 @@ int run(const task_models::PredictSpec& spec) {
         return 0;
     }
     if (spec.outputs.paths.empty()) throw ConfigError("--output is needed, or --dry-run");
-    const task_models::PredictReport report = task_models::predict(spec);
-    log_info("{} of {} rows scored in {:.1f} s{}", report.scored, report.rows, report.seconds,
+    const auto [report, seconds] = timed([&] { return task_models::predict(spec); });
+    log_info("{} of {} rows scored in {:.1f} s{}", report.scored, report.rows, seconds,
              report.scored < report.rows ? "; the column status says why the others have no scores" : "");
     if (report.not_numbers > 0) {
         log_warning("{} of {} scored rows have scores that are no numbers (NA): the model's weights overflow",
@@ -55,17 +70,6 @@ int run(const task_models::PredictSpec& spec) {
     return 0;
 }
 
-int run(const task_models::PredictTokensSpec& spec) {
-    const task_models::PredictTokensReport report = task_models::predict_tokens(spec);
-    log_info("{} of {} bases of {} regions scored in {:.1f} s, in {} rows", report.scored, report.bases,
-             report.regions, report.seconds, report.rows);
-    if (report.truncated > 0) {
-        log_warning("{} windows have more tokens than the model has positions: only their middle was read",
-                    report.truncated);
-    }
-    return 0;
-}
-
 int run(const task_models::VariantSpec& spec) {
     if (spec.dry_run) {
         const std::string text = describe(task_models::forecast_variants(spec));
@@ -73,23 +77,23 @@ int run(const task_models::VariantSpec& spec) {
         return 0;
     }
     if (spec.outputs.paths.empty()) throw ConfigError("--output is needed, or --dry-run");
-    const task_models::VariantReport report = task_models::predict_variants(spec);
-    log_info("{} of {} alleles scored in {:.1f} s", report.scored, report.rows, report.seconds);
+    const auto [report, seconds] = timed([&] { return task_models::predict_variants(spec); });
+    log_info("{} of {} alleles scored in {:.1f} s", report.scored, report.rows, seconds);
     return 0;
 }
 
 int run(const task_models::BackgroundSpec& spec) {
-    const task_models::BackgroundReport report = task_models::build_background(spec);
+    const auto [report, seconds] = timed([&] { return task_models::build_background(spec); });
     log_info("effects of {} variants and {} shuffled ones ranked in {:.1f} s", report.variants,
-             report.shuffled, report.seconds);
+             report.shuffled, seconds);
     return 0;
 }
 
 int run(const task_models::MutagenesisSpec& spec) {
-    const task_models::MutagenesisReport report = task_models::predict_mutagenesis(spec);
+    const auto [report, seconds] = timed([&] { return task_models::predict_mutagenesis(spec); });
     const bool stretches = spec.by_stretches();
     log_info("{} of {} bases scored in {:.1f} s{}", stretches ? "stretches" : "substitutions",
-             report.bases - (stretches ? 0 : report.without_letter), report.seconds,
+             report.bases - (stretches ? 0 : report.without_letter), seconds,
              report.without_letter > 0 && !stretches
                  ? "; " + std::to_string(report.without_letter) + " bases are N and have none (NA)"
                  : "");
@@ -98,8 +102,8 @@ int run(const task_models::MutagenesisSpec& spec) {
 
 int run(const task_models::AttributeSpec& spec) {
     constexpr double most_gap = 0.05;  // largest accepted gap, as a share of the difference
-    const task_models::AttributeReport report = task_models::attribute(spec);
-    log_info("{} bases attributed in {:.1f} s", report.bases, report.seconds);
+    const auto [report, seconds] = timed([&] { return task_models::attribute(spec); });
+    log_info("{} bases attributed in {:.1f} s", report.bases, seconds);
     if (report.tiled > 0) {
         log_warning(
             "regions longer than the scored part of a window were cut into tiles of that length, each with a "
@@ -120,13 +124,24 @@ int run(const task_models::AttributeSpec& spec) {
 }
 
 int run(const task_models::EmbedSpec& spec) {
-    const task_models::EmbedReport report = task_models::embed(spec);
-    log_info("{} of {} rows embedded in {:.1f} s", report.embedded, report.rows, report.seconds);
+    const auto [report, seconds] = timed([&] { return task_models::embed(spec); });
+    log_info("{} of {} rows embedded in {:.1f} s", report.embedded, report.rows, seconds);
     if (report.truncated > 0) {
         log_warning(
             "{} rows have more tokens than the model has positions: their middle was embedded (status "
             "truncated)",
             report.truncated);
+    }
+    return 0;
+}
+
+int run(const task_models::PredictTokensSpec& spec) {
+    const auto [report, seconds] = timed([&] { return task_models::predict_tokens(spec); });
+    log_info("{} of {} bases of {} regions scored in {:.1f} s, in {} rows", report.scored, report.bases,
+             report.regions, seconds, report.rows);
+    if (report.truncated > 0) {
+        log_warning("{} windows have more tokens than the model has positions: only their middle was read",
+                    report.truncated);
     }
     return 0;
 }

@@ -288,8 +288,7 @@ std::shared_ptr<TaskNetwork> load_bases_network(const fs::path& directory, const
         network = base_bins(std::move(module), computing);
     } else {
         try {
-            baselines::require_architecture(info.architecture);
-            if (baselines::is_network(info.architecture))
+            if (baselines::architecture_of(info.architecture).is_network)
                 network = new_base_network(info, labels, 0, device);
             else
                 network = std::make_shared<Kmers>(kmer_spec_from(info.network, where), labels,

@@ -19,7 +19,6 @@
 #include "bigbird/task_models/specs/score_specs.hpp"
 
 #include <algorithm>
-#include <chrono>
 #include <limits>
 #include <map>
 #include <memory>
@@ -414,7 +413,6 @@ private:
 }  // namespace
 
 AttributeReport attribute(const AttributeSpec& spec) {
-    const auto start = std::chrono::steady_clock::now();
     spec.validate();
     AttributeSpec own = spec;
     own.outputs.tracks = !spec.by_records();
@@ -440,7 +438,6 @@ AttributeReport attribute(const AttributeSpec& spec) {
     progress.finish();
     outputs.commit();
     report.tiled = rows.tiled();
-    report.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
     return report;
 }
 

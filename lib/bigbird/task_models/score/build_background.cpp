@@ -9,7 +9,6 @@
 #include "bigbird/task_models/score/variant_scorers.hpp"
 
 #include <algorithm>
-#include <chrono>
 #include <iterator>
 #include <tuple>
 
@@ -33,48 +32,51 @@ std::vector<rows::VariantRow> draw_rows(const BackgroundSpec& spec, rows::Varian
     return drawn;
 }
 
+/// The row's allele at a position of the reference, counted over all contigs; nullopt if it does not fit
+/// there.
+std::optional<rows::VariantRow> moved_to(const rows::VariantRow& row,
+                                         const genome::ReferenceGenome& reference, std::int64_t position) {
+    auto contig = reference.contigs().begin();
+    for (; position >= contig->length; ++contig)
+        position -= contig->length;
+    const std::int64_t end = position + std::ssize(row.ref);
+    if (end > contig->length) return std::nullopt;
+    const std::string there = reference.fetch({contig->name, position, end});
+    if (there.find('N') != std::string::npos) return std::nullopt;
+    rows::VariantRow moved;
+    moved.contig = contig->name;
+    moved.position = position;
+    moved.ref = there;
+    moved.alt = row.alt;
+    if (row.ref.size() == 1 && there != row.ref) return std::nullopt;
+    if (row.ref.size() > row.alt.size()) moved.alt = there.substr(0, row.alt.size());
+    if (moved.alt == moved.ref) return std::nullopt;
+    return moved;
+}
+
 /// Moves alleles to random positions. Substitutions and insertions need a position with the same REF;
-/// deletions can be anywhere.
-class Shuffler {
-public:
-    Shuffler(const genome::ReferenceGenome& reference, std::uint64_t seed)
-        : reference_(reference), rng_(Rng(seed).split("shuffled")) {
-        for (const genome::Contig& contig : reference.contigs())
-            bases_ += contig.length;
-    }
-    rows::VariantRow shuffled(const std::vector<rows::VariantRow>& from) {
-        for (int i = 0; i < tries_per_allele; ++i) {
-            const auto last = std::ssize(from) - 1;
-            const rows::VariantRow& row = from[static_cast<std::size_t>(rng_.between(0, last))];
-            if (auto moved = moved_to(row, rng_.between(0, bases_ - 1))) return std::move(*moved);
+/// deletions can be anywhere. Returns `count` rows in the reference's order, so that neighbors share windows.
+std::vector<rows::VariantRow> shuffled(const std::vector<rows::VariantRow>& from,
+                                       const genome::ReferenceGenome& reference, const BackgroundSpec& spec) {
+    std::int64_t bases = 0;
+    for (const genome::Contig& contig : reference.contigs())
+        bases += contig.length;
+    Rng rng = Rng(spec.seed).split("shuffled");
+    std::vector<rows::VariantRow> all;
+    for (int tries = 0; std::ssize(all) < spec.count;) {
+        if (tries++ == tries_per_allele)
+            throw ConfigError(
+                "the reference has no positions for shuffled variants: it is too short, or all N");
+        const rows::VariantRow& row = from[static_cast<std::size_t>(rng.between(0, std::ssize(from) - 1))];
+        if (auto moved = moved_to(row, reference, rng.between(0, bases - 1))) {
+            all.push_back(std::move(*moved));
+            tries = 0;
         }
-        throw ConfigError("the reference has no positions for shuffled variants: it is too short, or all N");
     }
-
-private:
-    std::optional<rows::VariantRow> moved_to(const rows::VariantRow& row, std::int64_t position) const {
-        auto contig = reference_.contigs().begin();
-        for (; position >= contig->length; ++contig)
-            position -= contig->length;
-        const std::int64_t end = position + std::ssize(row.ref);
-        if (end > contig->length) return std::nullopt;
-        const std::string there = reference_.fetch({contig->name, position, end});
-        if (there.find('N') != std::string::npos) return std::nullopt;
-        rows::VariantRow moved;
-        moved.contig = contig->name;
-        moved.position = position;
-        moved.ref = there;
-        moved.alt = row.alt;
-        if (row.ref.size() == 1 && there != row.ref) return std::nullopt;
-        if (row.ref.size() > row.alt.size()) moved.alt = there.substr(0, row.alt.size());
-        if (moved.alt == moved.ref) return std::nullopt;
-        return moved;
-    }
-
-    const genome::ReferenceGenome& reference_;
-    Rng rng_;
-    std::int64_t bases_ = 0;
-};
+    std::ranges::stable_sort(all, {},
+                             [](const rows::VariantRow& row) { return std::tie(row.contig, row.position); });
+    return all;
+}
 
 /// Returns the effects by label, and keeps only the scored rows in `rows`. If `counted`, the rows are also
 /// settled.
@@ -107,7 +109,6 @@ std::vector<std::vector<float>> score(VariantWork& work, bool counted, std::vect
 }  // namespace
 
 BackgroundReport build_background(const BackgroundSpec& spec) {
-    const auto start = std::chrono::steady_clock::now();
     spec.validate();
     if (spec.variants == "-")
         throw ConfigError("build-background reads the variants twice: give --variants as a file");
@@ -134,17 +135,11 @@ BackgroundReport build_background(const BackgroundSpec& spec) {
     work.rows.report(false, spec.skip_invalid);
     if (drawn.empty())
         throw InputError("has no variants that the model can score on this reference", spec.variants);
-    Shuffler shuffler(*work.reference, spec.seed);
-    std::vector<rows::VariantRow> moved;
-    for (std::int64_t i = 0; i < spec.count; ++i)
-        moved.push_back(shuffler.shuffled(drawn));
-    std::ranges::stable_sort(  // neighbors share windows
-        moved, {}, [](const rows::VariantRow& row) { return std::tie(row.contig, row.position); });
+    std::vector<rows::VariantRow> moved = shuffled(drawn, *work.reference, spec);
     background.of_shuffled = ranked(moved, "shuffled variants", false);
     background.shuffled = std::ssize(moved);
     outputs::write_background(spec.output, spec.outputs.overwrite, background);
-    const auto seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-    return {background.variants, background.shuffled, seconds};
+    return {background.variants, background.shuffled};
 }
 
 }  // namespace bigbird::task_models

@@ -20,7 +20,6 @@
 #include "bigbird/training/checkpoint_store.hpp"
 
 #include <algorithm>
-#include <chrono>
 #include <filesystem>
 #include <memory>
 #include <span>
@@ -288,7 +287,6 @@ void write_row(const rows::RegionRow& row, const RowVectors& found, bool by_toke
 
 EmbedReport embed(const EmbedSpec& spec) {
     spec.validate();
-    const auto start = std::chrono::steady_clock::now();
     outputs::prepare_outputs(output_spec(spec));
     const bool by_regions = spec.sequences.empty();
     if (by_regions) require_readable(spec.regions);
@@ -330,7 +328,6 @@ EmbedReport embed(const EmbedSpec& spec) {
     progress.finish();
     source->report();
     outputs.commit();
-    report.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
     return report;
 }
 

@@ -114,30 +114,25 @@ std::string site_of(const motifs::Motif& motif) {
     return site;
 }
 
-/// A background into which words are inserted around the scorer's middle.
-class Background {
-public:
-    Background(const std::string& dna, const Scorer& scorer)
-        : dna_(dna), middle_(scorer.reads_rows ? std::ssize(dna) / 2 : scorer.middle) {}
+/// Sequence into which words are inserted around a base.
+struct Background {
+    const std::string& dna;
+    std::int64_t middle;
+
     /// Returns the background with `words`, pairs of (offset, letters), written over a span of `size` letters
     /// around the middle.
     std::string with(std::size_t size,
                      std::initializer_list<std::pair<std::size_t, std::string_view>> words) const {
-        const auto begin = static_cast<std::size_t>(middle_) - size / 2;
-        if (size > dna_.size() || static_cast<std::size_t>(middle_) < size / 2 ||
-            begin + size > dna_.size()) {
+        const auto begin = static_cast<std::size_t>(middle) - size / 2;
+        if (size > dna.size() || static_cast<std::size_t>(middle) < size / 2 || begin + size > dna.size()) {
             throw ConfigError(fmt::format(
-                "{} bases of motifs do not fit into a background, which has {} bases", size, dna_.size()));
+                "{} bases of motifs do not fit into a background, which has {} bases", size, dna.size()));
         }
-        std::string dna = dna_;
+        std::string changed = dna;
         for (const auto& [offset, word] : words)
-            dna.replace(begin + offset, word.size(), word);
-        return dna;
+            changed.replace(begin + offset, word.size(), word);
+        return changed;
     }
-
-private:
-    const std::string& dna_;
-    std::int64_t middle_;
 };
 
 /// What is inserted into backgrounds: one motif, or two with bases between them.
@@ -221,7 +216,7 @@ std::int64_t marginalize_motifs(const MarginalizeSpec& spec) {
     std::vector<std::vector<std::vector<double>>> effects(insertions.size());  // background, label
     Progress progress("Scoring", "backgrounds", std::ssize(backgrounds));
     for (const std::string& dna : backgrounds) {
-        const Background background(dna, scorer);
+        const Background background{dna, scorer.reads_rows ? std::ssize(dna) / 2 : scorer.middle};
         const auto score = [&](const std::vector<std::string>& sequences) {
             std::vector<double> values = scorer.score(sequences);
             for (double& value : values)

@@ -165,7 +165,6 @@ std::vector<std::optional<MaskedScore>> MaskedScorer::score(std::span<const Alle
         for (std::size_t q = 0; q < of_pairs[i].size(); q += 2, next += 2) {
             score.ref += sums[next] / strands;
             score.alt += sums[next + 1] / strands;
-            score.masked += std::ssize(queries[next].originals) + std::ssize(queries[next + 1].originals);
         }
         scores[i] = score;
     }

@@ -23,7 +23,6 @@ struct AllelePair {
 /// Natural logarithms.
 struct MaskedScore {
     double ref = 0, alt = 0;
-    std::int64_t masked = 0;  ///< number of masked tokens, of both sequences and all strands
 };
 
 /// Scores pairs of alleles with a masked language model. Encodes both sequences. Common tokens at the

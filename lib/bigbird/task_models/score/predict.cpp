@@ -14,7 +14,6 @@
 #include "bigbird/task_models/score/sources.hpp"
 
 #include <algorithm>
-#include <chrono>
 #include <cmath>
 #include <limits>
 
@@ -341,7 +340,6 @@ PredictReport score_all(const PredictSpec& spec, PredictWork& work, RowWriter& w
 
 PredictReport predict(const PredictSpec& spec) {
     spec.validate();
-    const auto start = std::chrono::steady_clock::now();
     outputs::prepare_outputs(output_spec(spec));
     PredictWork work(spec);
     RowWriter writer = work.writer(spec, work.job.threads);
@@ -355,7 +353,6 @@ PredictReport predict(const PredictSpec& spec) {
             "the largest score)",
             report.longer, report.rows);
     }
-    report.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
     return report;
 }
 

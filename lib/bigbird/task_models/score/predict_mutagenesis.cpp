@@ -13,7 +13,6 @@
 #include "bigbird/training/checkpoint_store.hpp"
 
 #include <algorithm>
-#include <chrono>
 #include <functional>
 #include <limits>
 #include <map>
@@ -456,7 +455,6 @@ private:
 }  // namespace
 
 MutagenesisReport predict_mutagenesis(const MutagenesisSpec& given) {
-    const auto start = std::chrono::steady_clock::now();
     given.validate();
     MutagenesisSpec spec = given;
     spec.outputs.tracks = !spec.by_records();
@@ -490,7 +488,6 @@ MutagenesisReport predict_mutagenesis(const MutagenesisSpec& given) {
         log_warning("{} of the {} are shorter than {} bases, the length of a stretch, and have no rows",
                     report.too_short, spec.by_records() ? "sequences" : "regions", spec.stretch());
     }
-    report.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
     return report;
 }
 

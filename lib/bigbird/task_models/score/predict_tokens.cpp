@@ -12,7 +12,6 @@
 #include "bigbird/task_models/score/score_rows.hpp"
 
 #include <algorithm>
-#include <chrono>
 #include <cmath>
 #include <limits>
 #include <optional>
@@ -201,13 +200,12 @@ public:
           labels_(model.labels.size()),
           chosen_(choose_labels(model.labels, spec.labels, spec.track_labels)),
           reference_(reference),
-          contigs_(reference.contigs().begin(), reference.contigs().end()),
           outputs_(spec.outputs,
                    {outputs::region_head(), outputs::label_columns(model.labels, chosen_.labels),
                     provenance_of(spec, model, reference)},
-                   chosen_.tracks, contigs_, threads) {}
+                   chosen_.tracks, reference.contigs(), threads) {}
 
-    void write(const Piece& piece, const CoreScores& scores, PredictTokensReport& report) {
+    void write(const Piece& piece, const CoreScores& scores) {
         if (!piece.is_scored) {
             outputs_.write(rows::fields_of(piece.head), {});
             ++report.rows;
@@ -220,10 +218,12 @@ public:
         for (std::size_t begin = 0, end = 0; begin < dna.size(); begin = end) {
             end = end_of_run(values, begin, dna.size());
             write_run(piece, std::string_view(dna).substr(begin, end - begin),
-                      static_cast<std::int64_t>(begin), values.subspan(begin * labels_, labels_), report);
+                      static_cast<std::int64_t>(begin), values.subspan(begin * labels_, labels_));
         }
     }
     void commit() { outputs_.commit(); }
+
+    PredictTokensReport report{};
 
 private:
     std::size_t end_of_run(std::span<const float> values, std::size_t begin, std::size_t size) const {
@@ -240,7 +240,7 @@ private:
         return end;
     }
     void write_run(const Piece& piece, std::string_view dna, std::int64_t offset,
-                   std::span<const float> values, PredictTokensReport& report) {
+                   std::span<const float> values) {
         rows::Row head = piece.head;
         head.where.begin = piece.where.begin + offset;
         head.where.end = head.where.begin + std::ssize(dna);
@@ -263,7 +263,6 @@ private:
     std::size_t labels_;
     LabelChoice chosen_;
     const genome::ReferenceGenome& reference_;
-    std::vector<genome::Contig> contigs_;
     outputs::Outputs outputs_;
     std::vector<float> row_;
 };
@@ -271,7 +270,6 @@ private:
 }  // namespace
 
 PredictTokensReport predict_tokens(const PredictTokensSpec& spec) {
-    const auto start = std::chrono::steady_clock::now();
     outputs::prepare_outputs(spec.outputs);
     require_readable(spec.regions);
     const auto reference = genome::open_references(spec.references);
@@ -282,7 +280,7 @@ PredictTokensReport predict_tokens(const PredictTokensSpec& spec) {
                                {.anchor = rows::Anchor::itself, .skip_invalid = spec.skip_invalid});
     RunWriter writer(spec, model, *reference, job.threads);
     PieceReader pieces(regions, model, *reference, spec.strands, job.threads);
-    PredictTokensReport report;  // only the writing thread uses it
+    PredictTokensReport& report = writer.report;  // only the writing thread uses it
     Progress progress("Scoring", "bases", 0);
     std::int64_t bases = 0;
     const auto score = [&](const Chunk& chunk) {
@@ -297,13 +295,12 @@ PredictTokensReport predict_tokens(const PredictTokensSpec& spec) {
                    for (const EncodedWindow& window : chunk.encoded)
                        report.truncated += window.truncated ? 1 : 0;
                    for (const Piece& piece : chunk.rows)
-                       writer.write(piece, scores, report);
+                       writer.write(piece, scores);
                });
     progress.finish();
     writer.commit();
     regions.report();
     report.regions = regions.rows();
-    report.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
     return report;
 }
 

@@ -17,7 +17,6 @@
 #include "bigbird/training/checkpoint_store.hpp"
 
 #include <algorithm>
-#include <chrono>
 #include <cmath>
 #include <limits>
 #include <memory>
@@ -336,7 +335,6 @@ private:
 
 VariantReport predict_variants(const VariantSpec& spec) {
     spec.validate();
-    const auto start = std::chrono::steady_clock::now();
     outputs::prepare_outputs(output_spec(spec));
     for (const fs::path& path : variant_paths(spec))
         genome::prepare_variant_output(path, spec.outputs.overwrite);
@@ -379,7 +377,6 @@ VariantReport predict_variants(const VariantSpec& spec) {
     work.rows.report(spec.outputs.shard.has_value(), spec.skip_invalid);
     files.end_record();
     outputs.commit();
-    report.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
     return report;
 }
 

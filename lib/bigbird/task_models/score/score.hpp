@@ -17,7 +17,6 @@ struct PredictReport {
     std::int64_t not_numbers =
         0;                    ///< scored rows with a score that is not a number, because weights overflow
     std::int64_t longer = 0;  ///< scored rows that are longer than a bin of the model
-    double seconds = 0;
 };
 
 /// Writes an output row per input row. A promoter row's window is around its TSS base (rows::tss_of: the
@@ -31,7 +30,6 @@ PredictForecast forecast_predict(const PredictSpec& spec, double seconds_of_tria
 struct PredictTokensReport {
     std::int64_t regions = 0, bases = 0, scored = 0, rows = 0;
     std::int64_t truncated = 0;  ///< windows with more tokens than the model has positions
-    double seconds = 0;
 };
 
 /// Scores every base of the regions. Writes a row per run of bases with equal scores, or a row per base.
@@ -42,7 +40,6 @@ PredictTokensReport predict_tokens(const PredictTokensSpec& spec);
 
 struct VariantReport {
     std::int64_t rows = 0, scored = 0;
-    double seconds = 0;
 };
 
 /// Writes a row per alternative allele. The first columns are chrom, pos (1-based), id, ref, alt, status and
@@ -70,7 +67,6 @@ std::string describe(const VariantForecast& forecast);
 
 struct BackgroundReport {
     std::int64_t variants = 0, shuffled = 0;
-    double seconds = 0;
 };
 
 /// Writes the background of effects (outputs::EffectBackground) of a VCF's variants. At most `count` of them
@@ -84,7 +80,6 @@ struct MutagenesisReport {
     std::int64_t too_short = 0;       ///< regions or records with fewer bases than a stretch
     std::int64_t tiled =
         0;  ///< regions that were cut because they are longer than the scored part of a window
-    double seconds = 0;
 };
 
 /// Scores every substitution of every base of the regions or records. Effects are differences from the
@@ -99,7 +94,6 @@ struct AttributeReport {
     /// Sums over regions and labels, for methods with a baseline. `gap`: absolute errors of the sums of
     /// contributions. `difference`: absolute differences of scores, to which contributions should sum.
     double gap = 0, difference = 0;
-    double seconds = 0;
 };
 
 /// Writes the contribution of each base of BED rows or sequences to the row's score, before calibration. The
@@ -111,7 +105,6 @@ AttributeReport attribute(const AttributeSpec& spec);
 
 struct EmbedReport {
     std::int64_t rows = 0, embedded = 0, truncated = 0;
-    double seconds = 0;
 };
 
 /// Writes an output row per input row, or per token. Columns are d0 … d(hidden - 1). Rows of tokens also have
