@@ -33,21 +33,6 @@ std::string machine_name() {
     return name.data();
 }
 
-void write_tokens(const fs::path& directory, const tokenizer::DnaTokenizer& tokenizer, int threads,
-                  const corpus::TokenSource& source) {
-    try {
-        corpus::TokenShardWriter writer(directory, tokenizer, Overwrite::refuse);
-        source({.sentence = [&](std::span<const std::int32_t> ids,
-                                std::int64_t bases) { writer.add_sentence(ids, bases); },
-                .document_end = [&] { writer.end_document(); }});
-        writer.commit(Json::array(), threads);
-    } catch (const WriteError& error) {
-        throw WriteError(
-            std::string(error.what()) +
-            "; TMPDIR names another folder, or tokenize the corpus once and give the shards as --documents");
-    }
-}
-
 /// The tokens that a process of `machine` maps: the nearest preceding rank's.
 fs::path nearest_tokens(const std::vector<Json>& ranks, int rank, const std::string& machine) {
     for (int other = rank; other >= 0; --other) {
@@ -78,7 +63,17 @@ corpus::TokenCorpus share_corpus(training::Ranks& ranks, const tokenizer::DnaTok
     if (ranks.spec().local_rank == 0) {
         folder.emplace("tokens");
         log_info("tokenising once for the {} processes of this machine", ranks.spec().local_size);
-        write_tokens(folder->path() / tokens, tokenizer, threads, source);
+        try {
+            corpus::TokenShardWriter writer(folder->path() / tokens, tokenizer, Overwrite::refuse);
+            source({.sentence = [&](std::span<const std::int32_t> ids,
+                                    std::int64_t bases) { writer.add_sentence(ids, bases); },
+                    .document_end = [&] { writer.end_document(); }});
+            writer.commit(Json::array(), threads);
+        } catch (const WriteError& error) {
+            throw WriteError(std::string(error.what()) +
+                             "; TMPDIR names another folder, or tokenize the corpus once and give the shards "
+                             "as --documents");
+        }
     }
     const std::string machine = machine_name();
     const std::vector<Json> all =

@@ -132,7 +132,7 @@ Json evaluate_mlm(const MlmEvaluationSpec& spec, genome::TextOutput* token_score
     if (!spec.references.empty()) genome = genome::open_references(spec.references, genome::LetterCase::kept);
     for (const CorpusPaths* paths : {&spec.held_out, &spec.baseline})
         if (paths->corpus.empty() && !paths->documents.empty()) require_readable(paths->documents);
-    spec.validate();
+    if (spec.held_out.empty()) throw ConfigError("--documents is needed: held-out sequence to score");
     model::PreTrainingModel network = model::load_pretraining_model(model, scoring.device);
     const model::BigBirdConfig config = network->config();
     const tokenizer::DnaTokenizer tokenizer = model::read_tokenizer(model, config);

@@ -65,7 +65,7 @@ void expect_dna_pieces(const SentencePieceModel& model, const std::filesystem::p
 
 std::string normalised(std::string_view dna) {
     std::string letters_only(dna.size(), 'N');
-    std::ranges::transform(dna, letters_only.begin(), normalised_base);
+    std::transform(dna.begin(), dna.end(), letters_only.begin(), normalised_base);
     return letters_only;
 }
 

@@ -92,13 +92,9 @@ Optimizer::Optimizer(const torch::nn::Module& module, const OptimizerSpec& spec)
     step_ = at::zeros({}, groups_.front().parameters.front().options().requires_grad(false));
 }
 
-Optimizer::Group& Optimizer::group_of(const std::string& name, const at::Tensor& parameter) {
-    if (spec_.kind == OptimizerKind::muon && is_hidden_matrix(name, parameter)) return groups_[2];
-    return groups_[parameter.dim() >= 2 ? 0 : 1];
-}
-
 void Optimizer::add(const std::string& name, const at::Tensor& parameter) {
-    Group& group = group_of(name, parameter);
+    const bool by_muon = spec_.kind == OptimizerKind::muon && is_hidden_matrix(name, parameter);
+    Group& group = groups_[by_muon ? 2 : parameter.dim() >= 2 ? 0 : 1];
     group.names.push_back(name);
     group.parameters.push_back(parameter);
     group.moments1.push_back(at::zeros_like(parameter, at::MemoryFormat::Preserve).detach());

@@ -74,7 +74,6 @@ private:
         at::Tensor divisor = {};  // divides gradients; undefined: no clipping
         at::Tensor broken = {};   // 1: skip the update
     };
-    Group& group_of(const std::string& name, const at::Tensor& parameter);
     void add(const std::string& name, const at::Tensor& parameter);
     Clipping clipping(const std::vector<std::vector<at::Tensor>>& gradients, const at::Tensor& loss) const;
     void update_by_adamw(Group& group, const std::vector<at::Tensor>& gradients, double learning_rate,

@@ -112,3 +112,10 @@ DOCTEST_TEST_CASE("mlm_evaluation: a model of one token type is scored without p
     DOCTEST_CHECK(message_of<ConfigError>([&] { evaluate_mlm(spec); }) ==
                   "--nsp on needs two token types; the model has type_vocab_size 1");
 }
+
+DOCTEST_TEST_CASE("mlm_evaluation: held-out sequence is needed") {
+    const TempDir folder;
+    const MlmEvaluationSpec spec{.model = write_network(folder, nullptr), .baseline = documents_in(folder)};
+    DOCTEST_CHECK(message_of<ConfigError>([&] { evaluate_mlm(spec); }) ==
+                  "--documents is needed: held-out sequence to score");
+}

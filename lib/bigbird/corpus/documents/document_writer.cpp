@@ -88,23 +88,21 @@ std::string DocumentWriter::coordinates_header(const BuildSpec& spec) {
 }
 
 void DocumentWriter::write(const PlacedDocument& document) {
+    std::string text;
     if (form_ == DocumentForm::text) {
-        output_.write(documents_ > 0 ? "\n" : "");
-        for (const std::string& sentence : document.document.sentences) {
-            output_.write(sentence);
-            output_.write("\n");
-        }
+        text = documents_ > 0 ? "\n" : "";
+        for (const std::string& sentence : document.document.sentences)
+            text.append(sentence).append("\n");
     } else {
-        std::string rows;
         const std::string prefix = document.contig + '\t', number = '\t' + std::to_string(documents_) + '\t';
         const char* const strand = document.reverse ? "\t-\n" : "\t+\n";
         for (std::size_t i = 0; i < document.sentences.size(); ++i) {
             const auto& [begin, end] = document.sentences[i];
-            rows += prefix + std::to_string(begin) + '\t' + std::to_string(end) + number + std::to_string(i) +
+            text += prefix + std::to_string(begin) + '\t' + std::to_string(end) + number + std::to_string(i) +
                     strand;
         }
-        output_.write(rows);
     }
+    output_.write(text);
     ++documents_;
 }
 

@@ -104,10 +104,6 @@ ExampleSource::ExampleSource(TokenCorpus corpus, tokenizer::DnaTokenizer tokeniz
     }
 }
 
-std::int64_t ExampleSource::epoch_size() const {
-    return windows() * (spec_.nsp ? 2 : 1);
-}
-
 // The remainder at the end goes to the previous stretch.
 void ExampleSource::pack(std::int64_t least) {
     stretch_ends_.clear();

@@ -69,7 +69,7 @@ public:
     ExampleSource(TokenCorpus corpus, tokenizer::DnaTokenizer tokenizer, ExampleSpec spec);
 
     /// Examples of one epoch. Index i belongs to epoch i / epoch_size().
-    std::int64_t epoch_size() const;
+    std::int64_t epoch_size() const { return windows() * (spec_.nsp ? 2 : 1); }
     /// Any index >= 0: epochs repeat without end.
     Example get(std::int64_t index) const;
 

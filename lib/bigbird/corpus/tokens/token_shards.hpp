@@ -83,8 +83,6 @@ struct TokenCounts {
 /// Numbers [begin, end) of sentences or of tokens.
 struct IndexRange {
     std::int64_t begin = 0, end = 0;
-    std::int64_t size() const { return end - begin; }
-    bool operator==(const IndexRange&) const = default;
 };
 
 /// Reads a folder of token shards through memory maps: opening checks only headers and sizes, and pages are

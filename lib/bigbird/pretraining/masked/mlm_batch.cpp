@@ -55,7 +55,6 @@ GlobalBatch make_global_batch(std::span<const corpus::Example> examples, const m
     for (const corpus::Example& example : examples) {
         sequences.push_back({example.ids, example.types});
         batch.tokens += static_cast<std::int64_t>(example.ids.size());
-        batch.masked += static_cast<std::int64_t>(example.masked_positions.size());
     }
     batch.sequences = static_cast<std::int64_t>(examples.size());
     const std::int64_t block = config.pattern.block_size;

@@ -26,7 +26,7 @@ struct MlmBatch {
 /// A step's examples, or one rank's share of them.
 struct GlobalBatch {
     std::vector<MlmBatch> parts;
-    std::int64_t sequences = 0, tokens = 0, padded_tokens = 0, masked = 0;  ///< tokens: without padding
+    std::int64_t sequences = 0, tokens = 0, padded_tokens = 0;  ///< tokens: without padding
     double weight = 0;        ///< sum of the masked tokens' weights in the loss; the caller sets these three
     std::int64_t hidden = 0;  ///< masked tokens that the network sees as [MASK]
     std::int64_t hidden_bases = 0;  ///< bases of those tokens

@@ -6,10 +6,6 @@
 
 namespace bigbird::pretraining {
 
-bool CorporaSpec::holds_out() const {
-    return !hold_out.empty() || !evaluate_corpus.empty() || !evaluate_documents.empty();
-}
-
 void CorporaSpec::validate() const {
     if (draws() && references.empty())
         throw ConfigError("--documents is needed, or --reference FASTA to draw documents from");
@@ -21,10 +17,6 @@ void CorporaSpec::validate() const {
     const int held_out =
         (hold_out.empty() ? 0 : 1) + (evaluate_corpus.empty() ? 0 : 1) + (evaluate_documents.empty() ? 0 : 1);
     if (held_out > 1) throw ConfigError("give one of --hold-out and --evaluate-documents");
-}
-
-void MlmEvaluationSpec::validate() const {
-    if (held_out.empty()) throw ConfigError("--documents is needed: held-out sequence to score");
 }
 
 namespace {

@@ -29,7 +29,9 @@ struct CorporaSpec {
     std::filesystem::path evaluate_corpus = {}, evaluate_documents = {};
 
     bool draws() const { return corpus.empty() && documents.empty(); }
-    bool holds_out() const;
+    bool holds_out() const {
+        return !hold_out.empty() || !evaluate_corpus.empty() || !evaluate_documents.empty();
+    }
     /// Throws ConfigError if options are missing or exclude each other.
     void validate() const;
 };
@@ -62,9 +64,6 @@ struct MlmEvaluationSpec {
     std::int64_t batch_tokens = 8192;
     std::string device = "auto", dtype = "auto";
     int threads = 0;  ///< 0: all
-
-    /// Throws ConfigError if there is nothing to score.
-    void validate() const;
 };
 
 /// Default values for each configuration: the paper's (base, large, files), and smaller ones for smaller

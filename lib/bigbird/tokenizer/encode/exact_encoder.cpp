@@ -85,8 +85,10 @@ public:
     }
     void add_unknown(std::size_t size) {
         const std::size_t width = tables_.fuse_unknown ? size : 1;
-        for (const std::size_t end = position_ + size; position_ < end; position_ += width)
-            add_id(tables_.unknown_id, position_, position_ + width);
+        for (const std::size_t end = position_ + size; position_ < end; position_ += width) {
+            result_.ids.push_back(tables_.unknown_id);
+            if (with_spans_) result_.spans.push_back({position_, position_ + width});
+        }
     }
     Encoding finish() { return std::move(result_); }
 
@@ -100,10 +102,6 @@ private:
         return chunk;
     }
 
-    void add_id(std::int32_t id, std::size_t begin, std::size_t end) {
-        result_.ids.push_back(id);
-        if (with_spans_) result_.spans.push_back({begin, end});
-    }
     // The chunk's tokens [first, last), where `last` is a count or, if greater, all.
     void add(const Chunk& chunk, std::size_t first, std::size_t last) {
         last = std::min(last, chunk.tokens.size());

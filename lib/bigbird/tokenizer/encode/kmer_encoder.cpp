@@ -25,10 +25,6 @@ KmerEncoder::KmerEncoder(int k) : k_(k) {
     }
 }
 
-std::int32_t KmerEncoder::vocab_size() const {
-    return first_kmer + (k_ > 1 ? std::int32_t{1} << (2 * k_) : 0);
-}
-
 std::string KmerEncoder::spelling(std::int32_t id) const {
     if (id < first_kmer) return {letters[static_cast<std::size_t>(id - first_letter)]};
     std::string kmer(static_cast<std::size_t>(k_), 'A');

@@ -33,7 +33,8 @@ public:
     /// Throws ConfigError if k is not in [1, longest].
     explicit KmerEncoder(int k);
 
-    std::int32_t vocab_size() const;  ///< including special tokens
+    /// Including special tokens.
+    std::int32_t vocab_size() const { return first_kmer + (k_ > 1 ? std::int32_t{1} << (2 * k_) : 0); }
     /// The letters of an id in [first_letter, vocab_size).
     std::string spelling(std::int32_t id) const;
 

@@ -82,17 +82,13 @@ Json normalizer() {
     return {{"type", "Sequence"}, {"normalizers", steps}};
 }
 
-Json special_part(std::int32_t id, int type) {
-    return {{"SpecialToken", {{"id", special_names[static_cast<std::size_t>(id)]}, {"type_id", type}}}};
-}
-
-Json sequence_part(const char* name, int type) {
-    return {{"Sequence", {{"id", name}, {"type_id", type}}}};
+Json part(const char* kind, const char* name, int type) {
+    return {{kind, {{"id", name}, {"type_id", type}}}};
 }
 
 Json post_processor() {
-    const Json cls = special_part(special::cls, 0), sep = special_part(special::sep, 0);
-    const Json a = sequence_part("A", 0), b = sequence_part("B", 1);
+    const Json cls = part("SpecialToken", "[CLS]", 0), sep = part("SpecialToken", "[SEP]", 0);
+    const Json a = part("Sequence", "A", 0), b = part("Sequence", "B", 1);
     Json tokens;
     for (const std::int32_t id : {special::cls, special::sep}) {
         const char* const name = special_names[static_cast<std::size_t>(id)];
@@ -100,7 +96,7 @@ Json post_processor() {
     }
     return {{"type", "TemplateProcessing"},
             {"single", {cls, a, sep}},
-            {"pair", {cls, a, sep, b, special_part(special::sep, 1)}},
+            {"pair", {cls, a, sep, b, part("SpecialToken", "[SEP]", 1)}},
             {"special_tokens", tokens}};
 }
 

@@ -17,41 +17,17 @@ namespace {
 
 constexpr std::int64_t most_merges = 65'000;  // symbols are 16 bits
 
-// Estimates the progress: the n-th piece has 0.16 n^-1.225 positions per base, and each round costs about a
-// thousand positions more. The first merges each take as long as the hundredth, because they sweep over all
-// positions.
-class Advance {
-public:
-    Advance(const LearntSymbols& symbols, std::size_t bases, std::int64_t merges,
-            const LearnListener& listener)
-        : symbols_(symbols),
-          merges_(merges),
-          positions_(0.16 * static_cast<double>(bases)),
-          listener_(listener) {}
-
-    void operator()() {
-        while (told_ < static_cast<std::int64_t>(symbols_.merges())) {
-            ++told_;
-            listener_(told_, work_up_to(told_) / work_up_to(merges_));
-        }
-    }
-
-private:
-    double work_up_to(std::int64_t merges) const {
-        constexpr double exponent = 1.225, swept = 100, places_a_round = 3000;
-        const auto count = static_cast<double>(merges);
-        const double by_sweeps = std::min(count, swept) * std::pow(swept, -exponent);
-        const double by_lists =
-            count <= swept ? 0
-                           : (std::pow(swept, 1 - exponent) - std::pow(count, 1 - exponent)) / (exponent - 1);
-        return positions_ * (by_sweeps + by_lists) + places_a_round * count;
-    }
-
-    const LearntSymbols& symbols_;
-    std::int64_t merges_, told_ = 0;
-    double positions_;
-    const LearnListener& listener_;
-};
+// The work up to a number of merges, in positions visited: the n-th piece has 0.16 n^-1.225 positions per
+// base, and each round costs about a thousand positions more. The first merges each take as long as the
+// hundredth, because they sweep over all positions.
+double work_up_to(std::int64_t merges, std::size_t bases) {
+    constexpr double exponent = 1.225, swept = 100, places_a_round = 3000;
+    const auto count = static_cast<double>(merges);
+    const double by_sweeps = std::min(count, swept) * std::pow(swept, -exponent);
+    const double by_lists =
+        count <= swept ? 0 : (std::pow(swept, 1 - exponent) - std::pow(count, 1 - exponent)) / (exponent - 1);
+    return 0.16 * static_cast<double>(bases) * (by_sweeps + by_lists) + places_a_round * count;
+}
 
 // Undoes all merges.
 LetterArray restored_letters(const TokenArray& positions, const LearntSymbols& symbols, std::size_t size) {
@@ -76,14 +52,20 @@ LetterArray restored_letters(const TokenArray& positions, const LearntSymbols& s
 LearntPieces learn_pieces(LetterArray& corpus, const LearnSpec& spec, const LearnListener& listener) {
     BIGBIRD_EXPECTS(spec.merges >= 0 && spec.merges <= most_merges, "the exact trainer has 16 bits a symbol");
     LearntSymbols symbols(spec.max_piece_length);
-    Advance advance(symbols, corpus.size(), spec.merges, listener);
+    const std::size_t size = corpus.size();
+    std::int64_t told = 0;
+    const auto advance = [&] {
+        while (told < static_cast<std::int64_t>(symbols.merges())) {
+            ++told;
+            listener(told, work_up_to(told, size) / work_up_to(spec.merges, size));
+        }
+    };
     ThreadTeam team(static_cast<std::size_t>(std::max(spec.threads, 1)));
     PackedTokens tokens(corpus);
     SweepMerges first(tokens, symbols, spec, team);
-    first.run([&] { advance(); });
-    const std::size_t size = corpus.size();
+    first.run(advance);
     IndexedMerges later(first, tokens, std::move(corpus), symbols, spec, team);
-    later.run([&] { advance(); });
+    later.run(advance);
     const bool restore = spec.only_certain && !later.certain();
     corpus = restore ? restored_letters(later.positions(), symbols, size) : LetterArray();
     return {std::move(symbols.pieces), later.certain()};

@@ -122,15 +122,11 @@ Make open_plugin(const std::filesystem::path& file) {
     return reinterpret_cast<Make>(symbol);
 }
 
-std::string version_text(int version) {  // 22809 is 2.28.9
+std::string nccl_version(void* symbol) {
+    int version = 0;  // 22809 is 2.28.9
+    if (symbol == nullptr || reinterpret_cast<int (*)(int*)>(symbol)(&version) != 0) return "";
     return std::to_string(version / 10'000) + "." + std::to_string(version % 10'000 / 100) + "." +
            std::to_string(version % 100);
-}
-
-std::string nccl_version(void* symbol) {
-    int version = 0;
-    const bool told = symbol != nullptr && reinterpret_cast<int (*)(int*)>(symbol)(&version) == 0;
-    return told ? version_text(version) : "";
 }
 
 }  // namespace

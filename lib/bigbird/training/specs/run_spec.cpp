@@ -53,11 +53,6 @@ void OptimizerSpec::validate() const {
         throw ConfigError("the optimizer's betas must lie in [0, 1) and its epsilon above 0");
 }
 
-bool OptimizerSpec::has_usual_betas() const {
-    const OptimizerSpec usual;
-    return beta1 == usual.beta1 && beta2 == usual.beta2;
-}
-
 Json RunSpec::settings() const {
     return {{"--checkpoint-every", checkpoint_every}, {"--keep", keep}, {"--keep-every", keep_every}};
 }

@@ -43,7 +43,7 @@ struct OptimizerSpec {
     double clip_norm = 1.0;      ///< largest gradient norm over all parameters; 0: no clipping
     /// Throws ConfigError.
     void validate() const;
-    bool has_usual_betas() const;
+    bool has_usual_betas() const { return beta1 == OptimizerSpec{}.beta1 && beta2 == OptimizerSpec{}.beta2; }
 };
 
 /// Settings of checkpoints, resuming and stopping. They do not change the result.

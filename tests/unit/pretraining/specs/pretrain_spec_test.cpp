@@ -109,14 +109,3 @@ DOCTEST_TEST_CASE("corpora_spec: whether anything is drawn or held out") {
     DOCTEST_CHECK(CorporaSpec{.evaluate_corpus = "s"}.holds_out());
     DOCTEST_CHECK(CorporaSpec{.evaluate_documents = "e.txt"}.holds_out());
 }
-
-DOCTEST_TEST_CASE("evaluation_spec: held-out sequence is needed") {
-    MlmEvaluationSpec spec;
-    spec.baseline.documents = "train.txt";
-    DOCTEST_CHECK(testing::message_of<ConfigError>([&] { spec.validate(); }) ==
-                  "--documents is needed: held-out sequence to score");
-    spec.held_out.documents = "held_out.txt";
-    DOCTEST_CHECK_NOTHROW(spec.validate());
-    spec.held_out = {.corpus = "shards"};
-    DOCTEST_CHECK_NOTHROW(spec.validate());
-}

@@ -30,10 +30,11 @@ int compare_merged(std::string_view left1, std::string_view right1, std::string_
 }  // namespace
 
 PairTable::PairTable(const std::vector<std::string>& texts, std::size_t slices)
-    : texts_(texts), positions_(slices), slots_(std::size_t{1} << (64 - first_shift)), shift_(first_shift) {
-    for (std::size_t slice = 0; slice < slices; ++slice)
-        memories_.push_back(std::make_unique<ListMemory>());
-}
+    : texts_(texts),
+      memories_(slices),
+      positions_(slices),
+      slots_(std::size_t{1} << (64 - first_shift)),
+      shift_(first_shift) {}
 
 std::optional<std::uint32_t> PairTable::find(Symbol left, Symbol right) const {
     const std::uint32_t key = key_of(left, right);
@@ -64,7 +65,7 @@ std::uint32_t PairTable::insert(Symbol left, Symbol right, std::uint64_t count) 
         number = static_cast<std::uint32_t>(pairs_.size());
         pairs_.emplace_back();
         for (std::size_t slice = 0; slice < positions_.size(); ++slice)
-            positions_[slice].emplace_back(*memories_[slice]);
+            positions_[slice].emplace_back(memories_[slice]);
     } else {
         number = free_.back();
         free_.pop_back();

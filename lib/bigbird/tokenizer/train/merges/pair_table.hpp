@@ -7,7 +7,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <limits>
-#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -46,7 +45,7 @@ public:
     void erase(std::uint32_t number);
     SymbolPair& at(std::uint32_t number) { return pairs_[number]; }
     /// Memory of a slice's lists; threads may use different slices at once.
-    ListMemory& memory(std::size_t slice) { return *memories_[slice]; }
+    ListMemory& memory(std::size_t slice) { return memories_[slice]; }
     /// The positions in a slice where the pair's `left` may begin. The reference stays valid until the next
     /// insert().
     PositionList& positions(std::uint32_t number, std::size_t slice) { return positions_[slice][number]; }
@@ -86,7 +85,7 @@ private:
 
     const std::vector<std::string>& texts_;
     std::vector<SymbolPair> pairs_;
-    std::vector<std::unique_ptr<ListMemory>> memories_;  // by slice
+    std::vector<ListMemory> memories_;  // by slice
     std::vector<std::vector<PositionList>>
         positions_;  // [slice][number]: threads write to lists of their own slice
     std::vector<std::uint32_t> free_;

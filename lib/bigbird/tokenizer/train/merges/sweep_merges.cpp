@@ -78,10 +78,6 @@ void SweepMerges::refresh_active() {
     made_since_ = symbols_.size();
 }
 
-bool SweepMerges::worth_a_sweep(std::uint64_t frequency) const {
-    return frequency * swept_a_position > tokens_.size();
-}
-
 // The best pairs that may be merged, best first; those below half of the best one's frequency are left out.
 std::vector<CountedPair> SweepMerges::ranked() const {
     std::vector<CountedPair> pairs =
@@ -145,11 +141,6 @@ OddRuns SweepMerges::odd_runs(Symbol symbol) const {
         }
     }
     return odd;
-}
-
-void SweepMerges::recount(Symbol symbol) {
-    const auto number = static_cast<std::uint8_t>(symbol);
-    runs_[symbol] = {tokens_.count_runs(number, odd_runs(symbol), team_), false};
 }
 
 void SweepMerges::lose(std::size_t left, std::size_t right, std::uint64_t by) {
@@ -230,9 +221,11 @@ void SweepMerges::run(const std::function<void()>& advance) {
         const bool refresh = symbols_.merges() % pieces_between_refreshes == 0;
         if (refresh) refresh_active();
         const std::vector<CountedPair> batch = choose();
-        if (batch.empty() || (refresh && !worth_a_sweep(batch[0].count))) return;
+        if (batch.empty() || (refresh && batch[0].count * swept_a_position <= tokens_.size())) return;
         if (batch[0].recount) {
-            recount(batch[0].left);
+            const Symbol symbol = batch[0].left;
+            const auto number = static_cast<std::uint8_t>(symbol);
+            runs_[symbol] = {tokens_.count_runs(number, odd_runs(symbol), team_), false};
             continue;
         }
         merge(batch);

@@ -55,12 +55,10 @@ private:
     /// The accepted pairs that occur, with their counts by the counting rule.
     template <typename Accept>
     std::vector<CountedPair> counted(const Accept& accept) const;
-    bool worth_a_sweep(std::uint64_t frequency) const;
     void refresh_active();
     std::vector<CountedPair> ranked() const;
     std::vector<CountedPair> choose();
     std::uint64_t most_beside(const CountedPair& pair) const;
-    void recount(Symbol symbol);
     void merge(const std::vector<CountedPair>& batch);
     void settle(const PackedRule& rule, std::size_t number, std::size_t first_merged,
                 const PackedNeighbours& neighbours);

@@ -114,10 +114,6 @@ void PositionList::move_to(std::size_t capacity) {
     capacity_ = static_cast<std::uint32_t>(block.size);
 }
 
-void PositionList::grow() {
-    move_to(std::size_t{capacity_} + capacity_ / 4 + most_bytes);
-}
-
 void PositionList::finish() {
     if (size_ == 0)
         clear();

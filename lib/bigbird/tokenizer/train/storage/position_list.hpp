@@ -81,7 +81,7 @@ public:
 private:
     friend class PositionReader;
     static constexpr std::size_t most_bytes = 10;  // of one difference
-    void grow();
+    void grow() { move_to(std::size_t{capacity_} + capacity_ / 4 + most_bytes); }
     void move_to(std::size_t capacity);
 
     ListMemory* memory_ = nullptr;
