@@ -71,6 +71,26 @@ void add_evaluation_options(CLI::App& command, PretrainSpec& spec) {
     add_value(command, "--evaluate-sequences", "N", spec.evaluation_sequences, "", CLI::NonNegativeNumber);
 }
 
+void add_resource_options(CLI::App& command, PretrainSpec& spec) {
+    const HelpGroup in_group(command, "Resources");
+    add_device_option(command, spec.device);
+    add_threads_option(command, spec.threads);
+    option_of(command, "--threads")->description("Number of threads; changes results only by rounding");
+    add_value(command, "--micro-batch-size", "N", spec.micro_batch_size,
+              "Sequences computed at once; fewer need less memory", CLI::NonNegativeNumber)
+        ->default_str("what suits the device");
+    add_choice_option(command, "--dtype", spec.dtype, {"auto", "fp32", "bf16"},
+                      "Number format. bf16: mixed precision; auto: bf16 on a GPU, fp32 on a CPU");
+    add_attention_option(command, spec.attention);
+    add_choice_option(
+        command, "--recompute", spec.recompute, on_or_off,
+        "on: keep only each layer's input for the backward pass; less memory, a third more time");
+    add_value(command, "--processes", "N", spec.processes,
+              "Number of processes on this machine, one per GPU or sharing the CPU's threads; for "
+              "several machines use torchrun or srun",
+              CLI::PositiveNumber);
+}
+
 bool computes_on_gpu(const std::string& device) {
     return device.starts_with("cuda") || (device == "auto" && !model::ask_cuda_driver().gpus.empty());
 }
@@ -131,26 +151,7 @@ void setup_pretrain(Program& program, Runner<PretrainSpec> run) {
     command.add_flag("--yes", spec->yes);
     add_evaluation_options(command, *spec);
     add_seed_option(command, spec->seed);
-    add_device_option(command, spec->device);
-    add_threads_option(command, spec->threads);
-    option_of(command, "--threads")->description("Number of threads; changes results only by rounding");
-    add_value(command, "--micro-batch-size", "N", spec->micro_batch_size,
-              "Sequences computed at once; fewer need less memory", CLI::NonNegativeNumber)
-        ->default_str("what suits the device")
-        ->group("Resources");
-    add_choice_option(command, "--dtype", spec->dtype, {"auto", "fp32", "bf16"},
-                      "Number format. bf16: mixed precision; auto: bf16 on a GPU, fp32 on a CPU")
-        ->group("Resources");
-    add_attention_option(command, spec->attention)->group("Resources");
-    add_choice_option(
-        command, "--recompute", spec->recompute, on_or_off,
-        "on: keep only each layer's input for the backward pass; less memory, a third more time")
-        ->group("Resources");
-    add_value(command, "--processes", "N", spec->processes,
-              "Number of processes on this machine, one per GPU or sharing the CPU's threads; for "
-              "several machines use torchrun or srun",
-              CLI::PositiveNumber)
-        ->group("Resources");
+    add_resource_options(command, *spec);
     command.add_flag("--dry-run", spec->dry_run,
                      "Only print parameters, operations, memory, tokens and the expected time");
     set_help(command, {{"--documents", "--reference", "--tokenizer", "--model", "--config", "--steps",
