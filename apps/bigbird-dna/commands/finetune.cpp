@@ -187,14 +187,15 @@ void show_sequence_defaults(CLI::App& command) {
                            fmt::format("{}", usual.learning_rate.peak));
 }
 
-/// What the labels of a folder of examples are; null for a folder that cannot be read, which is refused
-/// later.
+/// What the labels of a folder of bins are; null for other folders and for what cannot be read, which are
+/// refused later.
 Json target_of(const std::filesystem::path& examples) {
     std::error_code ignored;
     const std::filesystem::path manifest = examples / "manifest.json";
     if (examples.empty() || !std::filesystem::is_regular_file(manifest, ignored)) return {};
     const Json json = read_json(manifest);
-    return json.is_object() ? json.value("target", Json("peaks")) : Json();
+    const bool bins = json.is_object() && json.value("task", Json()) == "chromatin";
+    return bins ? json.value("target", Json("labels")) : Json();
 }
 
 void set_bins_defaults(CLI::App& command, FinetuneSpec& spec) {

@@ -121,7 +121,7 @@ std::vector<PartSegment> tokenize_documents(DocumentReader& documents,
                                             const std::function<void(const TokenCounts&)>& progress,
                                             const std::optional<Shard>& shard) {
     std::vector<PartSegment> segments;
-    std::int64_t number = 0;
+    std::int64_t number = 0, reported = 0;  // reported: bases at the last call of `progress`
     const auto next = [&] {
         std::optional<Document> document = documents.next();
         while (document && shard && number++ % shard->count != shard->number - 1)
@@ -135,7 +135,10 @@ std::vector<PartSegment> tokenize_documents(DocumentReader& documents,
             segments.push_back({shard->number - 1 + std::ssize(segments) * shard->count,
                                 writer.counts().documents - before});
         }
-        progress(writer.counts());
+        if (writer.counts().bases - reported >= bases_a_batch) {
+            progress(writer.counts());
+            reported = writer.counts().bases;
+        }
     };
     tokenize(next, tokenizer, threads,
              {.sentence = [&](std::span<const std::int32_t> ids,

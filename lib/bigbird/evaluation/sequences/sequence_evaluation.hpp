@@ -57,8 +57,5 @@ std::string to_tsv(const SequenceReport& report);
 std::string to_html(const SequenceReport& report, const PageAdditions& additions = {});
 /// A line per figure, for people.
 std::vector<std::string> to_lines(const SequenceReport& report);
-/// Writes the format of the file name's ending, as write_report() of evaluation_report.hpp does.
-std::unique_ptr<genome::TextOutput> write_report(const SequenceReport& report,
-                                                 const std::filesystem::path& output, Overwrite overwrite);
 
 }  // namespace bigbird::evaluation

@@ -146,8 +146,8 @@ at::Tensor linear_by_rows(const at::Tensor& x, const at::Tensor& weight, const a
     const auto *const features = in.const_data_ptr<float>(), *const weights = by.const_data_ptr<float>();
     auto* const sums = y.mutable_data_ptr<float>();
     constexpr std::int64_t work_of_a_thread = 1 << 15;
-    const std::int64_t grain = work_of_a_thread / std::max<std::int64_t>(1, rows * width) + 1;
-    at::parallel_for(0, out, grain, [&](std::int64_t begin, std::int64_t end) {
+    const std::int64_t columns = work_of_a_thread / std::max<std::int64_t>(1, rows * width) + 1;
+    at::parallel_for(0, out, columns, [&](std::int64_t begin, std::int64_t end) {
         for (std::int64_t to = begin; to < end; ++to)
             for (std::int64_t row = 0; row < rows; ++row)
                 sums[row * out + to] = dot(features + row * width, weights + to * width, width);

@@ -235,8 +235,8 @@ std::shared_ptr<SequenceNetwork> new_sequence_network(const sequences::Config& c
 
 std::shared_ptr<SequenceNetwork> kmer_network(const baselines::KmerWords& words, const at::Tensor& weight,
                                               const at::Tensor& bias, const at::Device& device) {
-    auto network = std::make_shared<SequenceNetwork>(SequenceShape{.kmers = words, .kmer_share = 1},
-                                                     weight.size(0), device);
+    auto network = std::make_shared<SequenceNetwork>(
+        SequenceShape{.member = {}, .kmers = words, .kmer_share = 1}, weight.size(0), device);
     const at::NoGradGuard no_gradients;
     network->kmer_weight().copy_(weight);
     network->kmer_bias().copy_(bias);

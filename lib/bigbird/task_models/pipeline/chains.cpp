@@ -6,6 +6,7 @@
 #include "bigbird/core/interrupt.hpp"
 #include "bigbird/core/log.hpp"
 #include "bigbird/core/parallel.hpp"
+#include "bigbird/evaluation/plot.hpp"
 #include "bigbird/evaluation/sequences/sequence_evaluation.hpp"
 #include "bigbird/examples/build/sheet.hpp"
 #include "bigbird/genome/reference/reference_genome.hpp"

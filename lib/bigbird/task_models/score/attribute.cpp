@@ -35,10 +35,10 @@ constexpr std::int64_t most_bases = 65'536, most_encoded = std::int64_t{1} << 26
 
 /// The part of a region's score that one window contributes.
 struct WindowScore {
-    std::shared_ptr<bins::LetterWindow> window;
+    std::shared_ptr<bins::LetterWindow> window{};
     std::int64_t first = 0, count = 0;  ///< the region's bases that the window reads
     bool reverse = false;               ///< whether the window is the reverse complement
-    at::Tensor weights;                 ///< (window_bins, 1) float32 on the device
+    at::Tensor weights{};               ///< (window_bins, 1) float32 on the device
     rows::LabelTable labels{};          ///< empty without strand pairs
 
     at::Tensor of(const at::Tensor& letters) const {

@@ -160,7 +160,8 @@ std::string served_labels(const ModelFolder& model, const at::Tensor& r, std::in
     for (std::int64_t label = 0; label < r.size(1); ++label) {
         if (!own.weight.defined() || filter >= own.weight.size(1)) break;
         if (own.weight[label][filter].item<float>() == 0) continue;
-        names += (names.empty() ? "" : ",") + model.labels.column_name(static_cast<std::size_t>(label));
+        names +=
+            std::string(names.empty() ? "" : ",") + model.labels.column_name(static_cast<std::size_t>(label));
     }
     if (names.empty())
         names = model.labels.column_name(

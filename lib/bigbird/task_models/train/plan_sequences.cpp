@@ -120,7 +120,7 @@ public:
     }
 
     training::Solution members_with_kmers() const {
-        Json metrics = {{"strand", strand()}};
+        Json metrics = Json::object();
         std::shared_ptr<SequenceNetwork> kmers;
         if (spec_.sequence.with_kmers && plan_.info.link() != LinkFunction::exponential) {
             const KmerFit fit = fit_kmers();
@@ -145,6 +145,7 @@ public:
             metrics["kmer_share"] = share;
             network = mean_network(members, kmers, share);
         }
+        metrics["strand"] = strand();
         return solution(std::move(network), metrics);
     }
 

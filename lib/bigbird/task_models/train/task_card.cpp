@@ -87,7 +87,7 @@ std::string with_commas(std::int64_t number) {
     std::string text = std::to_string(number);
     const std::size_t sign = number < 0 ? 1 : 0;
     for (std::size_t end = text.size(); end > sign + 3; end -= 3)
-        text.insert(end - 3, ",");
+        text.insert(end - 3, 1, ',');
     return text;
 }
 

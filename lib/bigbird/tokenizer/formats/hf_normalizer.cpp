@@ -25,22 +25,28 @@ bool is_single_word(std::string_view text, std::size_t begin, std::size_t end) {
 
 }  // namespace
 
-void AddedTokens::add(AddedToken token) {
+void AddedTokens::add(const AddedToken& token) {
     first_letters_.set(static_cast<unsigned char>(token.content.front()));
-    const auto size = [](const AddedToken& known) { return known.content.size(); };
-    tokens_.insert(std::ranges::upper_bound(tokens_, size(token), std::greater<>(), size), std::move(token));
+    lengths_.insert(token.content.size());
+    tokens_.emplace(token.content, token);
+}
+
+const AddedToken* AddedTokens::longest_of(std::string_view text) const {
+    if (!first_letters_.test(static_cast<unsigned char>(text.front()))) return nullptr;
+    for (const std::size_t length : lengths_) {
+        if (length > text.size()) continue;
+        if (const auto found = tokens_.find(text.substr(0, length)); found != tokens_.end())
+            return &found->second;
+    }
+    return nullptr;
 }
 
 std::vector<AddedTokens::Part> AddedTokens::split(std::string_view text) const {
     std::vector<Part> parts;
     std::size_t done = 0, position = 0;
     while (position < text.size()) {
-        const bool can_begin = first_letters_.test(static_cast<unsigned char>(text[position]));
-        const auto begins = [rest = text.substr(position)](const AddedToken& known) {
-            return rest.starts_with(known.content);
-        };
-        const auto token = can_begin ? std::ranges::find_if(tokens_, begins) : tokens_.end();
-        if (token == tokens_.end()) {
+        const AddedToken* const token = longest_of(text.substr(position));
+        if (token == nullptr) {
             ++position;
             continue;
         }

@@ -6,7 +6,10 @@
 #include <bitset>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
+#include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -34,13 +37,16 @@ public:
     };
 
     /// Of tokens with the same content, the first is used. Contents must not be empty.
-    void add(AddedToken token);
+    void add(const AddedToken& token);
     /// Cuts a text at the leftmost tokens, the longest of those that begin at one position. Parts are
     /// adjacent, cover the text, and are not empty.
     std::vector<Part> split(std::string_view text) const;
 
 private:
-    std::vector<AddedToken> tokens_;  // longest first
+    const AddedToken* longest_of(std::string_view text) const;  // of those that it begins with
+
+    std::map<std::string, AddedToken, std::less<>> tokens_;
+    std::set<std::size_t, std::greater<>> lengths_;
     std::bitset<256> first_letters_;
 };
 
