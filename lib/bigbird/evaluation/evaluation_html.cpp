@@ -375,15 +375,6 @@ std::string chromatin_html(const EvaluationReport& report, const std::string& se
 
 }  // namespace
 
-std::string about_html(const Json& about) {
-    std::string html = "<h2>Made from</h2><dl>";
-    for (const auto& [key, value] : about.items()) {
-        html += "<dt>" + escaped_html(key) + "</dt><dd>" +
-                escaped_html(value.is_string() ? value.get<std::string>() : value.dump()) + "</dd>";
-    }
-    return html + "</dl>\n";
-}
-
 std::string to_html(const EvaluationReport& report, const PageAdditions& additions) {
     const Evaluation& first = report.files.front().evaluation;
     std::string html =
