@@ -36,20 +36,19 @@ def room_of(path):
 
 def check_includes(path, text):
     room = room_of(path)
-    rule = RULES["room"].get(room)
-    if rule is None:
+    if room not in RULES["uses"]:
         find(path, f"room '{room}' is not in architecture.toml")
         return
-    foreign = {name for other in RULES["room"].values() for name in other["third_party"]} | {"CLI"}
+    foreign = set().union({"CLI"}, *RULES["third_party"].values())
     for _, name in INCLUDE.findall(text):
         head = name.split("/")[0]
         if head == "bigbird":
             used = "/".join(name.split("/")[1:-1])
-            if used != room and used not in rule["uses"]:
+            if used != room and used not in RULES["uses"][room]:
                 find(path, f"{room} must not include {name}")
         elif head in foreign:
-            allowed = rule["public"] if path.suffix == ".hpp" else rule["third_party"]
-            if head not in allowed:
+            allowed = RULES["public" if path.suffix == ".hpp" else "third_party"]
+            if head not in allowed.get(room, []):
                 find(path, f"{head} does not belong into {'a public header of ' if path.suffix == '.hpp' else ''}{room}")
         if name in {"torch/torch.h", "torch/nn.h"}:
             find(path, f"include the narrow LibTorch headers, not <{name}>")
@@ -59,15 +58,15 @@ def check_rooms():
     """Rooms use only those above them, have tests, and say what lives there."""
     seen, tests_there = set(), tracked("tests")
     tested = {*tests_there, *(path.parent for path in tests_there)}
-    for room, rule in RULES["room"].items():
+    for room, uses in RULES["uses"].items():
         folder = Path("lib/bigbird") / room
         files = [path for path in tracked(f"lib/bigbird/{room}") if path.parent == folder and path.suffix in SOURCES]
         if not files:
             find(folder, "is in architecture.toml, and empty")
-        tests = Path(rule.get("tested_by", f"tests/unit/{room}"))
+        tests = Path(RULES["tested_by"].get(room, f"tests/unit/{room}"))
         if any(path.suffix == ".cpp" for path in files) and tests not in tested:
             find(folder, f"has no test in {tests}")
-        for used in rule["uses"]:
+        for used in uses:
             if used not in seen:
                 find(folder, f"uses {used}, which architecture.toml does not list above it")
         seen.add(room)
