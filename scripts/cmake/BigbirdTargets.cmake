@@ -55,12 +55,14 @@ function(bigbird_compile_quickly target level)
   target_compile_options(${target} PRIVATE $<$<COMPILE_LANGUAGE:CXX>:${level}>)
 endfunction()
 
-# bigbird_add_library(NAME genome SOURCES … PUBLIC … PRIVATE … [QUICKLY]): the static library bigbird::<NAME>; include root is lib/.
-# QUICKLY: rooms that call others and loop over nothing large (bigbird_compile_quickly).
+# bigbird_add_library(NAME genome [MADE …] [EXCEPT …] PUBLIC … PRIVATE … [QUICKLY]): the static library bigbird::<NAME> of the folder's .cpp files but one,
+# and of one that CMake made; include root is lib/. QUICKLY: rooms that call others and loop over nothing large (bigbird_compile_quickly).
 function(bigbird_add_library)
-  cmake_parse_arguments(arg "QUICKLY" "NAME" "SOURCES;PUBLIC;PRIVATE" ${ARGN})
+  cmake_parse_arguments(arg "QUICKLY" "NAME;MADE;EXCEPT" "PUBLIC;PRIVATE" ${ARGN})
   set(target bigbird_${arg_NAME})
-  add_library(${target} STATIC ${arg_SOURCES})
+  file(GLOB sources RELATIVE ${CMAKE_CURRENT_SOURCE_DIR} CONFIGURE_DEPENDS *.cpp)
+  list(REMOVE_ITEM sources "${arg_EXCEPT}")
+  add_library(${target} STATIC ${sources} ${arg_MADE})
   add_library(bigbird::${arg_NAME} ALIAS ${target})
   target_include_directories(${target} PUBLIC $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/lib> $<INSTALL_INTERFACE:include>)
   target_link_libraries(${target} PUBLIC ${arg_PUBLIC} PRIVATE ${arg_PRIVATE})
@@ -133,8 +135,6 @@ function(bigbird_add_test)
   bigbird_configure_target(${target})
   bigbird_reachable(${target} reachable)
   bigbird_share_torch_header(${target} "${reachable}")
-  if(bigbird::torch IN_LIST reachable)
-  endif()
   if(NOT (arg_INSTRUCTION_SETS AND bigbird::torch IN_LIST reachable))
     bigbird_compile_quickly(${target} -Og)  # tests are compiled more often than run, but for those that emulate kernels
   endif()
@@ -155,9 +155,7 @@ endfunction()
 # bigbird_add_group(NAME genome LIBRARIES …): bigbird::genome is all of its rooms.
 function(bigbird_add_group)
   cmake_parse_arguments(arg "" "NAME" "LIBRARIES" ${ARGN})
-  add_library(bigbird_${arg_NAME} INTERFACE)
-  add_library(bigbird::${arg_NAME} ALIAS bigbird_${arg_NAME})
+  bigbird_add_interface(${arg_NAME})
   target_link_libraries(bigbird_${arg_NAME} INTERFACE ${arg_LIBRARIES})
-  set_target_properties(bigbird_${arg_NAME} PROPERTIES EXPORT_NAME ${arg_NAME})
   install(TARGETS bigbird_${arg_NAME} EXPORT bigbirdTargets COMPONENT development)
 endfunction()
