@@ -15,6 +15,12 @@ from pathlib import Path
 
 import sentencepiece
 
+# What SentencePiece's trainer is told so that it does as train-tokenizer does.
+OPTIONS = dict(
+    model_type="bpe", max_sentencepiece_length=16, character_coverage=1.0, normalization_rule_name="identity",
+    add_dummy_prefix=False, remove_extra_whitespaces=False, split_by_unicode_script=False, split_by_number=False,
+    split_by_whitespace=False, pad_id=0, unk_id=1, bos_id=2, eos_id=3, pad_piece="[PAD]", unk_piece="[UNK]",
+    bos_piece="[CLS]", eos_piece="[SEP]", control_symbols=["[MASK]"], minloglevel=2)
 test_data = Path(__file__).resolve().parents[2] / "test_data"
 folder = test_data / "tokenizer"
 
@@ -31,14 +37,8 @@ def normalised(dna):
 
 def train(sentences, **changed):
     model = io.BytesIO()
-    options = dict(
-        model_type="bpe", vocab_size=512, max_sentencepiece_length=16, character_coverage=1.0,
-        normalization_rule_name="identity", add_dummy_prefix=False, remove_extra_whitespaces=False,
-        split_by_unicode_script=False, split_by_number=False, split_by_whitespace=False, pad_id=0, unk_id=1, bos_id=2,
-        eos_id=3, pad_piece="[PAD]", unk_piece="[UNK]", bos_piece="[CLS]", eos_piece="[SEP]",
-        control_symbols=["[MASK]"], minloglevel=2)
     sentencepiece.SentencePieceTrainer.train(
-        sentence_iterator=iter(sentences), model_writer=model, **{**options, **changed})
+        sentence_iterator=iter(sentences), model_writer=model, **(OPTIONS | dict(vocab_size=512) | changed))
     return model.getvalue()
 
 
