@@ -23,6 +23,8 @@ import tempfile
 import time
 from pathlib import Path
 
+from launchers import run as run_whole
+
 REPOSITORY = Path(__file__).resolve().parents[2]
 CLOCK = {"seconds", "tokens_per_second", "eval_seconds", "data_wait_share", "flops_per_second", "mfu", "memory_bytes"}
 VARIANTS = {
@@ -134,12 +136,6 @@ class Campaign:
                 run_whole(self.command(VARIANTS[name], run))
         compare(run, reference, name)
         return starts
-
-
-def run_whole(command):
-    result = subprocess.run(command, capture_output=True, text=True, check=False)
-    if result.returncode != 0:
-        sys.exit(f"{' '.join(map(str, command))}: exit code {result.returncode}: {result.stderr}")
 
 
 def children(process):
