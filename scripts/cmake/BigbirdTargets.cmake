@@ -121,11 +121,18 @@ endfunction()
 # Test programs of rooms that do not reach LibTorch.
 add_custom_target(tests-without-libtorch)
 
-# bigbird_add_test(MODULE genome SOURCES … LIBRARIES … LABELS … [INSTRUCTION_SETS]): one doctest program a module; every case is a ctest test.
+# bigbird_add_test(MODULE genome [SOURCES …] LIBRARIES … LABELS … [INSTRUCTION_SETS]): one doctest program a module; every case is a ctest test.
+# Sources are by default all that end with _test.cpp in the folder and then in those below it.
 # INSTRUCTION_SETS: for modules that choose code by what the processor has.
 function(bigbird_add_test)
   cmake_parse_arguments(arg "INSTRUCTION_SETS" "MODULE" "SOURCES;LIBRARIES;LABELS" ${ARGN})
   set(target ${arg_MODULE}_tests)
+  if(NOT arg_SOURCES)
+    file(GLOB arg_SOURCES RELATIVE ${CMAKE_CURRENT_SOURCE_DIR} CONFIGURE_DEPENDS *_test.cpp)
+    file(GLOB_RECURSE below RELATIVE ${CMAKE_CURRENT_SOURCE_DIR} CONFIGURE_DEPENDS *_test.cpp)
+    list(FILTER below INCLUDE REGEX /)
+    list(APPEND arg_SOURCES ${below})
+  endif()
   if(BIGBIRD_JOIN_TESTS)
     bigbird_join_sources(${target} "${arg_SOURCES}" 4 arg_SOURCES)
   endif()
