@@ -7,6 +7,7 @@ reading included. Encoding takes 8-kbp windows, all with the vocabulary that big
 loading, bigbird-dna's with loading, reading and writing text.
 """
 import argparse
+import importlib.metadata
 import json
 import os
 import platform
@@ -109,12 +110,8 @@ def table(title, header, rows):
 
 
 def versions(program):
-    import sentencepiece
-    import tiktoken
-    import tokenizers
     own = subprocess.run([program, "--version"], capture_output=True, text=True, check=True).stdout.split("\n")[0]
-    return own, {"SentencePiece": sentencepiece.__version__, "tokenizers": tokenizers.__version__,
-                 "tiktoken": tiktoken.__version__}
+    return own, {name: importlib.metadata.version(name.lower()) for name in ("SentencePiece", "tokenizers", "tiktoken")}
 
 
 def processor():

@@ -83,7 +83,7 @@ class Check:
         name = f"torchrun-killed-{victim}"
         log = self.folder / f"{name}.log"
         with log.open("w") as out:
-            agent = subprocess.Popen(words(self.under_torchrun(2) + self.command(name, "--checkpoint-every", "5", steps=100000)), env=self.environment,
+            agent = subprocess.Popen(self.under_torchrun(2) + self.command(name, "--checkpoint-every", "5", steps=100000), env=self.environment,
                                      stdout=out, stderr=out, start_new_session=True)
             wait_for(self.folder / name / "checkpoints/step-00000010", agent)
             os.kill(ranks_of(agent.pid)[victim], signal.SIGKILL)
@@ -97,7 +97,7 @@ class Check:
 
     def check_terminated_agent(self):
         name = "torchrun-terminated"
-        agent = subprocess.Popen(words(self.under_torchrun(2) + self.command(name, "--checkpoint-every", "100000", steps=100000)), env=self.environment,
+        agent = subprocess.Popen(self.under_torchrun(2) + self.command(name, "--checkpoint-every", "100000", steps=100000), env=self.environment,
                                  stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
         metrics = self.folder / name / "metrics.jsonl"
         while not metrics.exists() or metrics.stat().st_size < 1000:
@@ -110,7 +110,7 @@ class Check:
         print(f"{name}: SIGTERM to torchrun wrote the checkpoint of the last step, {step}", flush=True)
 
     def check_stop_and_resume(self):
-        code = subprocess.run(words(self.under_torchrun(2) + self.command("torchrun-resumed", "--max-hours", "1e-9")), env=self.environment,
+        code = subprocess.run(self.under_torchrun(2) + self.command("torchrun-resumed", "--max-hours", "1e-9"), env=self.environment,
                               capture_output=True, check=False).returncode
         if code == 0 or len(self.losses("torchrun-resumed")) != 1:
             sys.exit(f"torchrun-resumed: exit code {code}, {len(self.losses('torchrun-resumed'))} steps")
@@ -137,7 +137,7 @@ class Check:
             launch = self.under_torchrun(2, "--nnodes", "2", "--node-rank", str(number), "--master-addr", NODES[0][1], "--master-port", "29411",
                                          "--local-addr", address)
             command = self.command("nodes" if number == 0 else f"nodes-{number}")
-            agents.append(subprocess.Popen(words(["ip", "netns", "exec", name] + launch + command), env=environment, stdout=subprocess.PIPE,
+            agents.append(subprocess.Popen(["ip", "netns", "exec", name] + launch + command, env=environment, stdout=subprocess.PIPE,
                                            stderr=subprocess.STDOUT, text=True))
         results = [(agent.communicate(timeout=240)[0], agent.returncode) for agent in agents]
         for text, code in results:
@@ -155,14 +155,10 @@ class Check:
 # ------------------------------------------------------------------------------------------------------- helpers
 
 
-def words(command):
-    return [str(word) for word in command]
-
-
 def run(command, environment=None):
-    result = subprocess.run(words(command), env=environment, capture_output=True, text=True, check=False)
+    result = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
     if result.returncode != 0:
-        sys.exit(f"{' '.join(words(command))}: exit code {result.returncode}: {result.stdout}{result.stderr}")
+        sys.exit(f"{' '.join(map(str, command))}: exit code {result.returncode}: {result.stdout}{result.stderr}")
 
 
 def wait_for(path, process):

@@ -36,7 +36,7 @@ def randomise(model, seed, scale=0.12):
     generator = torch.Generator().manual_seed(seed)
     with torch.no_grad():
         for name, parameter in sorted(model.named_parameters()):
-            centre = 1.0 if name.lower().endswith(("layernorm.weight", "layer_norm.weight")) else 0.0
+            centre = 1.0 if name.lower().endswith("norm.weight") else 0.0
             parameter.copy_(centre + scale * torch.randn(parameter.shape, generator=generator))
     return model
 

@@ -43,11 +43,22 @@ function(bigbird_reachable target out)
   set(${out} ${seen} PARENT_SCOPE)
 endfunction()
 
-# With AddressSanitizer g++ 12 places the vectors of AVX-512 on a stack of its own at 32 bytes and stores to them as at 64 (GCC bug 110027).
-function(bigbird_align_vectors target)
+# Compiles the sources that are named after an instruction set for that one.
+function(bigbird_compile_for_instruction_sets target)
+  if(NOT CMAKE_SYSTEM_PROCESSOR MATCHES "x86_64|AMD64")
+    return()
+  endif()
+  # g++ 12 calls its own intrinsics' deliberately undefined values uninitialized (GCC bug 105593).
+  target_compile_options(${target} PRIVATE -Wno-uninitialized -Wno-maybe-uninitialized)
+  # With AddressSanitizer it places the vectors of AVX-512 on a stack of its own at 32 bytes and stores to them as at 64 (GCC bug 110027).
   if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND BIGBIRD_SANITIZE MATCHES "address")
     target_compile_options(${target} PRIVATE --param=asan-use-after-return=0)
   endif()
+  set(avx512 -mavx512f -mavx512bw -mavx512dq -mavx512vl -mavx2 -mfma)
+  set_source_files_properties(avx2.cpp PROPERTIES COMPILE_OPTIONS "-mavx2;-mfma")
+  set_source_files_properties(avx512.cpp PROPERTIES COMPILE_OPTIONS "${avx512}")
+  set_source_files_properties(avx512_bf16.cpp PROPERTIES COMPILE_OPTIONS "${avx512};-mavx512bf16")
+  set_source_files_properties(amx.cpp PROPERTIES COMPILE_OPTIONS "${avx512};-mavx512bf16;-mamx-tile;-mamx-bf16")
 endfunction()
 
 # For targets whose time is spent in others: -O2 instead of -O3, for tests -Og. A precompiled header serves sources of any -O.
