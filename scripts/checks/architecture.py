@@ -2,10 +2,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """Checks what a compiler does not: who includes whom, sizes, tests of every room, unfinished words. One line per finding; exit 1 if any."""
 import re
-import subprocess
 import sys
 import tomllib
 from pathlib import Path
+
+import links
 
 ROOT = Path(__file__).resolve().parents[2]
 RULES = tomllib.loads((Path(__file__).parent / "architecture.toml").read_text())
@@ -17,12 +18,12 @@ SWITCHED_OFF = re.compile(r"doctest::(skip|may_fail|should_fail)|DISABLED_")
 TOP_LEVEL = {"apps", "docs", "lib", "scripts", "test_data", "tests", "CMakeLists.txt", "CMakePresets.json"}
 TOP_LEVEL |= {"README.md", "LICENSE", "CHANGELOG.md", "CITATION.cff", "CONTRIBUTING.md", "SECURITY.md"}
 SOURCES = {".cpp", ".hpp", ".cu", ".cuh"}
+FILES = links.tracked(ROOT)
 findings = []
 
 
-def tracked(*patterns):
-    names = subprocess.run(["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard", *patterns], cwd=ROOT, capture_output=True, check=True)
-    return [Path(name) for name in names.stdout.decode().split("\0") if name and (ROOT / name).exists()]
+def tracked(*folders):
+    return [Path(name) for name in FILES if not folders or name.startswith(tuple(f"{folder}/" for folder in folders))]
 
 
 def find(path, message):
