@@ -2,10 +2,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """Checks what a compiler does not: who includes whom, sizes, tests of every room, unfinished words. One line per finding; exit 1 if any."""
 import re
-import subprocess
 import sys
 import tomllib
 from pathlib import Path
+
+import links
 
 ROOT = Path(__file__).resolve().parents[2]
 RULES = tomllib.loads((Path(__file__).parent / "architecture.toml").read_text())
@@ -17,12 +18,12 @@ SWITCHED_OFF = re.compile(r"doctest::(skip|may_fail|should_fail)|DISABLED_")
 TOP_LEVEL = {"apps", "docs", "lib", "scripts", "test_data", "tests", "CMakeLists.txt", "CMakePresets.json"}
 TOP_LEVEL |= {"README.md", "LICENSE", "CHANGELOG.md", "CITATION.cff", "CONTRIBUTING.md", "SECURITY.md"}
 SOURCES = {".cpp", ".hpp", ".cu", ".cuh"}
+FILES = links.tracked(ROOT)
 findings = []
 
 
-def tracked(*patterns):
-    names = subprocess.run(["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard", *patterns], cwd=ROOT, capture_output=True, check=True)
-    return [Path(name) for name in names.stdout.decode().split("\0") if name and (ROOT / name).exists()]
+def tracked(*folders):
+    return [Path(name) for name in FILES if not folders or name.startswith(tuple(f"{folder}/" for folder in folders))]
 
 
 def find(path, message):
@@ -36,20 +37,19 @@ def room_of(path):
 
 def check_includes(path, text):
     room = room_of(path)
-    rule = RULES["room"].get(room)
-    if rule is None:
+    if room not in RULES["uses"]:
         find(path, f"room '{room}' is not in architecture.toml")
         return
-    foreign = {name for other in RULES["room"].values() for name in other["third_party"]} | {"CLI"}
+    foreign = set().union({"CLI"}, *RULES["third_party"].values())
     for _, name in INCLUDE.findall(text):
         head = name.split("/")[0]
         if head == "bigbird":
             used = "/".join(name.split("/")[1:-1])
-            if used != room and used not in rule["uses"]:
+            if used != room and used not in RULES["uses"][room]:
                 find(path, f"{room} must not include {name}")
         elif head in foreign:
-            allowed = rule["public"] if path.suffix == ".hpp" else rule["third_party"]
-            if head not in allowed:
+            allowed = RULES["public" if path.suffix == ".hpp" else "third_party"]
+            if head not in allowed.get(room, []):
                 find(path, f"{head} does not belong into {'a public header of ' if path.suffix == '.hpp' else ''}{room}")
         if name in {"torch/torch.h", "torch/nn.h"}:
             find(path, f"include the narrow LibTorch headers, not <{name}>")
@@ -59,15 +59,15 @@ def check_rooms():
     """Rooms use only those above them, have tests, and say what lives there."""
     seen, tests_there = set(), tracked("tests")
     tested = {*tests_there, *(path.parent for path in tests_there)}
-    for room, rule in RULES["room"].items():
+    for room, uses in RULES["uses"].items():
         folder = Path("lib/bigbird") / room
         files = [path for path in tracked(f"lib/bigbird/{room}") if path.parent == folder and path.suffix in SOURCES]
         if not files:
             find(folder, "is in architecture.toml, and empty")
-        tests = Path(rule.get("tested_by", f"tests/unit/{room}"))
+        tests = Path(RULES["tested_by"].get(room, f"tests/unit/{room}"))
         if any(path.suffix == ".cpp" for path in files) and tests not in tested:
             find(folder, f"has no test in {tests}")
-        for used in rule["uses"]:
+        for used in uses:
             if used not in seen:
                 find(folder, f"uses {used}, which architecture.toml does not list above it")
         seen.add(room)

@@ -8,16 +8,14 @@ unexpected weights, and its logits must be those behind `predict`'s scores, to 1
   (none)      models with random weights: every preset named, forms that no preset has, sequence models with places, members and k-mers
 base takes 2 minutes and 20 GB, large with --positions 1024 instead of 4,096 2 minutes and 7 GB. Prints a line per check. Exit code 0 where all is well. Needs torch, transformers and safetensors, for MODEL tangermeme.
 """
-import argparse
 import json
 import subprocess
-import sys
 import tempfile
 from pathlib import Path
 
 import numpy
 import torch
-from check_round_trips import ROOT, begin
+from check_round_trips import ROOT, main, opened
 from safetensors.torch import save_file
 from transformers import AutoConfig, AutoModel
 
@@ -66,13 +64,6 @@ def write_folder(folder, kind, network, **task):
     save_file({key: value.contiguous() for key, value in model.state_dict().items()}, folder / "model.safetensors")
 
 
-def opened(checks, folder, what):
-    model, loading = AutoModel.from_pretrained(folder, trust_remote_code=True, output_loading_info=True)
-    wrong = {key: loading[key] for key in ("missing_keys", "unexpected_keys", "mismatched_keys") if loading[key]}
-    checks.say(f"{what}: all weights found", not wrong, str(wrong or ""))
-    return model.eval()
-
-
 def letters_of(dna):
     return torch.tensor([[[float(base == letter) for base in dna] for letter in "ACGT"]])
 
@@ -104,7 +95,7 @@ def off_by(found, scores):
 
 
 def check_bins(checks, folder, what):
-    model = opened(checks, folder, what)
+    model = opened(checks, f"{what}: all weights found", AutoModel, folder, trust_remote_code=True)
     network = model.config.bigbird_dna["task_model"]["network"]
     bins, size, margin = network["window_bins"], network["bin"], network["margin_bins"]
     dna = random_dna(size * (bins - margin), 3)
@@ -123,7 +114,7 @@ def check_bins(checks, folder, what):
 
 
 def check_sequences(checks, folder, what):
-    model = opened(checks, folder, what)
+    model = opened(checks, f"{what}: all weights found", AutoModel, folder, trust_remote_code=True)
     records = [random_dna(length, length) for length in (40, 129, 500, 501, 2901, 4097)]
     with tempfile.TemporaryDirectory() as name:
         fasta = Path(name) / "s.fa"
@@ -183,14 +174,7 @@ def check_marginalize(checks, folder, what):
             checks.say(f"{what}, {'space' if spacing else 'marginalize'} of tangermeme", gap <= 2e-4, f"{len(found)} labels, off by {gap:.1e}")
 
 
-def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("models", nargs="*", type=Path, metavar="MODEL")
-    parser.add_argument("--program", default=ROOT / "build" / "bin" / "bigbird-dna")
-    parser.add_argument("--presets", default="tiny,dilated,small")
-    parser.add_argument("--positions", type=int, help="positions of presets' windows, a multiple of 512; by default each preset's own")
-    options = parser.parse_args()
-    checks = begin(options.program)
+def check_all(checks, folder, options):
     for model in options.models:
         check_bins(checks, model, str(model))
         check_marginalize(checks, model, str(model))
@@ -208,16 +192,15 @@ def main():
                    "two members that read one strand, with places": dict(members=2, member=sequence_member(both_strands=False, places=80, layers=2)),
                    "members and k-mers": dict(members=1, member=sequence_member(longest=2049), kmers=kmers, kmer_share=0.4),
                    "k-mers only": dict(kmers=kmers | dict(both_strands=False, places=30), kmer_share=1.0)}
-        with tempfile.TemporaryDirectory() as name:
-            for number, (what, network) in enumerate(cases.items()):
-                write_folder(Path(name) / f"bins-{number}", "bins", network)
-                check_bins(checks, Path(name) / f"bins-{number}", what)
-            for number, (what, network) in enumerate(records.items()):
-                task = dict(target="labels") | (dict(architecture="kmer-logistic") if "members" not in network else {})
-                write_folder(Path(name) / f"sequence-{number}", "sequence", network, **task)
-                check_sequences(checks, Path(name) / f"sequence-{number}", what)
-    sys.exit(1 if checks.failed else 0)
+        for number, (what, network) in enumerate(cases.items()):
+            write_folder(folder / f"bins-{number}", "bins", network)
+            check_bins(checks, folder / f"bins-{number}", what)
+        for number, (what, network) in enumerate(records.items()):
+            task = dict(target="labels") | (dict(architecture="kmer-logistic") if "members" not in network else {})
+            write_folder(folder / f"sequence-{number}", "sequence", network, **task)
+            check_sequences(checks, folder / f"sequence-{number}", what)
 
 
 if __name__ == "__main__":
-    main()
+    main(__doc__, check_all, models=dict(nargs="*", type=Path, metavar="MODEL"), presets=dict(default="tiny,dilated,small"),
+         positions=dict(type=int, help="positions of presets' windows, a multiple of 512; by default each preset's own"))

@@ -128,27 +128,40 @@ def weights(folder):
     return {key: tensor for part in parts for key, tensor in part.items()}
 
 
-def random_model(kind, **changes):
-    torch.manual_seed(3)
-    model = getattr(transformers, kind)(transformers.BigBirdConfig(**{**SMALL, **changes}))
+def shift_vectors(model):
+    """Changes biases and norms, which a wrong name would show."""
     with torch.no_grad():
-        for name, parameter in model.named_parameters():  # biases and norms that a wrong name would show
+        for parameter in model.parameters():
             if parameter.dim() == 1:
                 parameter.add_(torch.randn_like(parameter) * 0.1)
     return model.eval()
 
 
+def random_model(kind, **changes):
+    torch.manual_seed(3)
+    return shift_vectors(getattr(transformers, kind)(transformers.BigBirdConfig(**{**SMALL, **changes})))
+
+
+def opened(checks, what, kind, folder, ignored=(), **options):
+    """The model of a folder, all of whose weights must be found; unexpected ones may begin with what is ignored."""
+    model, loading = kind.from_pretrained(folder, output_loading_info=True, **options)
+    unexpected = [key for key in loading["unexpected_keys"] if not key.startswith(tuple(ignored))]
+    wrong = [*loading["missing_keys"], *loading["mismatched_keys"], *unexpected]
+    checks.say(what, not wrong, str(wrong or ""))
+    return model.eval()
+
+
 def from_theirs(checks, folder):
+    classifier = {"num_labels": 7, "use_bias": False, "rescale_embeddings": True, "pad_token_id": 3, "hidden_act": "gelu"}
     for kind, changes in (("BigBirdForMaskedLM", {}), ("BigBirdForTokenClassification", {"num_labels": 5}),
-                          ("BigBirdForQuestionAnswering", {"sep_token_id": 9}), ("BigBirdForMultipleChoice", {})):
-        random_model(kind, **changes).save_pretrained(folder / kind)
-        compare(checks, f"{kind} of transformers in ours", folder / kind, folder / kind)
-    for kind, changes in (("BigBirdForPreTraining", {}), ("BigBirdForSequenceClassification", {"num_labels": 7, "use_bias": False, "rescale_embeddings": True,
-                                                                                              "pad_token_id": 3, "hidden_act": "gelu"})):
+                          ("BigBirdForQuestionAnswering", {"sep_token_id": 9}), ("BigBirdForMultipleChoice", {}),
+                          ("BigBirdForPreTraining", {}), ("BigBirdForSequenceClassification", classifier)):
         model = random_model(kind, **changes)
         whole = folder / kind
         model.save_pretrained(whole)
         compare(checks, f"{kind} of transformers in ours", whole, whole)
+        if kind not in ("BigBirdForPreTraining", "BigBirdForSequenceClassification"):
+            continue
         parts = folder / (kind + "-parts")
         model.save_pretrained(parts, max_shard_size="60KB")
         checks.say(f"{kind} in {len(list(parts.glob('*.safetensors')))} files", not (parts / "model.safetensors").exists())
@@ -173,36 +186,36 @@ def from_ours(checks, folder):
     subprocess.run([checks.program, "pretrain", "--quiet", "--reference", data / "genome" / "22.fa.gz", "--tokenizer", data / "tokenizer" / "small.model", "--config",
                     config, "--steps", "3", "--batch-size", "2", "--sequence-length", "256", "--device", "cpu", "--seed", "1", "--output", made], check=True)
     model = made / "model"
-    opened, loading = transformers.BigBirdForPreTraining.from_pretrained(model, output_loading_info=True)
-    wrong = {kind: loading[kind] for kind in ("missing_keys", "unexpected_keys", "mismatched_keys") if loading[kind]}
-    checks.say("ours opens in transformers, no key missing or unexpected", not wrong, str(wrong or ""))
+    ours = opened(checks, "ours opens in transformers, no key missing or unexpected", transformers.BigBirdForPreTraining, model)
     compare(checks, "ours in transformers", model, model)
     again = folder / "saved-again"
-    opened.save_pretrained(again)
+    ours.save_pretrained(again)
     checks.say("ours saved again by transformers: the same weights, byte for byte", same_bytes(weights(model), weights(again)))
-    inputs = inputs_of(opened.config, 200, 20)
+    inputs = inputs_of(ours.config, 200, 20)
     checks.say("ours saved again by transformers: the same bytes by forward", same_bytes(checks.forward(model, inputs), checks.forward(again, inputs)))
 
 
-def begin(program):
-    """Checks of `program`, with transformers offline and quiet; says which versions are compared with."""
+def main(text, run, **arguments):
+    """Parses --program and the arguments given, and has `run` make its checks in a folder with transformers offline and quiet."""
+    parser = argparse.ArgumentParser(description=text, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--program", default=ROOT / "build" / "bin" / "bigbird-dna")
+    for name, settings in arguments.items():
+        parser.add_argument(name if "nargs" in settings else f"--{name}", **settings)
+    options = parser.parse_args()
     os.environ.setdefault("HF_HUB_OFFLINE", "1")
     transformers.logging.set_verbosity_error()
     transformers.logging.disable_progress_bar()
     print(f"transformers {transformers.__version__}, torch {torch.__version__}")
-    return Checks(program)
-
-
-def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--program", default=ROOT / "build" / "bin" / "bigbird-dna")
-    options = parser.parse_args()
-    checks = begin(options.program)
+    checks = Checks(options.program)
     with tempfile.TemporaryDirectory() as folder:
-        from_theirs(checks, Path(folder))
-        from_ours(checks, Path(folder))
+        run(checks, Path(folder), options)
     sys.exit(1 if checks.failed else 0)
 
 
+def check_all(checks, folder, _):
+    from_theirs(checks, folder)
+    from_ours(checks, folder)
+
+
 if __name__ == "__main__":
-    main()
+    main(__doc__, check_all)

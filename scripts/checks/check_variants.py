@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""check_variants.py [--program PATH] [--model DIR] [--reference FASTA] [--variants VCF] [--write TABLE]
+"""check_variants.py [--program PATH] [--write TABLE]
 
 Compares predict-variants with the same variants applied by `bcftools consensus`. Each allele, as `bcftools norm` writes it, is put into the reference; the
 sequence about it is cut so that windows are where the grid of the whole contig has them; `predict-chromatin` scores both sequences, and numpy computes every
@@ -21,7 +21,8 @@ from pathlib import Path
 import numpy as np
 
 ROOT = Path(__file__).resolve().parents[2]
-BIN, CORE, MARGIN = 200, 48, 8  # of the bundled model
+MODEL = ROOT / "test_data/models/chromatin-grch37"
+BIN, CORE, MARGIN = 200, 48, 8  # of the model
 SIDE, PLACES = 2, 3  # bins on either side; cores before and behind
 # Of differences of log odds, (alleles, bins, labels).
 SCORERS = {
@@ -99,23 +100,20 @@ def log_odds(p):
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--program", type=Path, default=ROOT / "build/bin/bigbird-dna")
-    parser.add_argument("--model", type=Path, default=ROOT / "test_data/models/chromatin-grch37")
-    parser.add_argument("--reference", type=Path, default=ROOT / "test_data/genome/22.fa.gz")
-    parser.add_argument("--variants", type=Path, default=ROOT / "test_data/variants/1000g.chr22.vcf.gz")
     parser.add_argument("--write", type=Path)
     options = parser.parse_args()
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         fasta = folder / "genome.fa"
-        with gzip.open(options.reference, "rb") as packed, open(fasta, "wb") as plain:
+        with gzip.open(ROOT / "test_data/genome/22.fa.gz", "rb") as packed, open(fasta, "wb") as plain:
             shutil.copyfileobj(packed, plain)
         run("samtools", "faidx", fasta)
-        found = list(alleles(options.variants, fasta))
+        found = list(alleles(ROOT / "test_data/variants/1000g.chr22.vcf.gz", fasta))
         with open(folder / "norm.vcf", "w") as vcf:
             vcf.write("##fileformat=VCFv4.2\n#CHROM\tPOS\tID\tREF\tALT\tQUAL\tFILTER\tINFO\n")
             vcf.writelines(f"{c}\t{p + 1}\t.\t{r}\t{a}\t.\t.\t.\n" for c, p, r, a in found)
-        odds = differences(found, fasta, options.program, options.model, MARGIN, folder)
-        wide = differences(found, fasta, options.program, with_margin(options.model, MARGIN - SIDE, folder), MARGIN - SIDE, folder)
+        odds = differences(found, fasta, options.program, MODEL, MARGIN, folder)
+        wide = differences(found, fasta, options.program, with_margin(MODEL, MARGIN - SIDE, folder), MARGIN - SIDE, folder)
         bins = np.array([p // BIN % CORE for _, p, _, _ in found])[:, None] + np.arange(-SIDE, SIDE + 1)
         in_core = (bins >= 0) & (bins < CORE)
         print(f"{in_core.sum()} bins of cores: both ways differ by at most {np.abs(odds - wide)[in_core].max():.2g}; {(~in_core).sum()} bins of margins", flush=True)
@@ -124,7 +122,7 @@ def main():
         for scorer, score in SCORERS.items():
             words = [] if scorer == "centre" else ["--scorer", f"{scorer}:{2 * SIDE + 1}"]
             output = folder / f"{scorer}.npy"
-            run(options.program, "predict-variants", "--model", options.model, "--reference", fasta, "--variants", folder / "norm.vcf", "--write", "log-odds",
+            run(options.program, "predict-variants", "--model", MODEL, "--reference", fasta, "--variants", folder / "norm.vcf", "--write", "log-odds",
                 *words, "--output", output)
             ours = np.load(output)
             theirs = score(odds)

@@ -7,6 +7,7 @@ reading included. Encoding takes 8-kbp windows, all with the vocabulary that big
 loading, bigbird-dna's with loading, reading and writing text.
 """
 import argparse
+import importlib.metadata
 import json
 import os
 import platform
@@ -34,12 +35,9 @@ def run(command):
 # ---- what runs in a process of its own ----------------------------------------------------------------------------
 def train_sentencepiece(sentences, vocabulary, prefix):
     import sentencepiece
+    from make_tokenizer_fixtures import OPTIONS
     sentencepiece.SentencePieceTrainer.train(
-        input=sentences, model_prefix=prefix, model_type="bpe", vocab_size=vocabulary, max_sentencepiece_length=LONGEST,
-        max_sentence_length=30000, num_threads=1, character_coverage=1.0, normalization_rule_name="identity",
-        add_dummy_prefix=False, remove_extra_whitespaces=False, split_by_unicode_script=False, split_by_number=False,
-        split_by_whitespace=False, pad_id=0, unk_id=1, bos_id=2, eos_id=3, pad_piece="[PAD]", unk_piece="[UNK]",
-        bos_piece="[CLS]", eos_piece="[SEP]", control_symbols=["[MASK]"], minloglevel=2)
+        input=sentences, model_prefix=prefix, vocab_size=vocabulary, max_sentence_length=30000, num_threads=1, **OPTIONS)
 
 
 def train_tokenizers(sentences, vocabulary, prefix):
@@ -112,12 +110,8 @@ def table(title, header, rows):
 
 
 def versions(program):
-    import sentencepiece
-    import tiktoken
-    import tokenizers
     own = subprocess.run([program, "--version"], capture_output=True, text=True, check=True).stdout.split("\n")[0]
-    return own, {"SentencePiece": sentencepiece.__version__, "tokenizers": tokenizers.__version__,
-                 "tiktoken": tiktoken.__version__}
+    return own, {name: importlib.metadata.version(name.lower()) for name in ("SentencePiece", "tokenizers", "tiktoken")}
 
 
 def processor():

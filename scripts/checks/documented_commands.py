@@ -7,11 +7,9 @@ import shlex
 import sys
 from pathlib import Path
 
-ROOT = Path(__file__).resolve().parents[2]
-sys.path.insert(0, str(ROOT / "scripts/checks"))
-sys.dont_write_bytecode = True
-import links  # noqa: E402
+import links
 
+ROOT = Path(__file__).resolve().parents[2]
 COMMAND = re.compile(r"(?<![\w/.-])bigbird-dna (?:(motifs) )?([a-z][a-z-]*)\b((?:\\\n|[^\n|&;)`#])*)")
 OPTION = re.compile(r"(?<![\w-])(--[a-z][a-z0-9-]*|-[a-zA-Z@])(?=[\s=]|$)")
 EVERYWHERE = {"--help", "-h", "--help-all", "--version", "--quiet", "-q", "--verbose", "-v", "--options", "--force", "-f"}

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""kill_and_resume.py [--rounds N] [--minutes M] [--seed N] [--variants NAME...] [--folder DIR] [--program build/bin/bigbird-dna]
+"""kill_and_resume.py [--rounds N] [--seed N] [--program build/bin/bigbird-dna]
 
 Trains small networks on real sequence, disturbs each run again and again at random moments (SIGKILL, SIGKILL in the middle of writing a
 checkpoint, SIGTERM, SIGINT, SIGHUP, --max-hours, a full disk), gives the same command again each time, and compares metrics, weights, moments and
@@ -23,6 +23,8 @@ import tempfile
 import time
 from pathlib import Path
 
+from launchers import run as run_whole
+
 REPOSITORY = Path(__file__).resolve().parents[2]
 CLOCK = {"seconds", "tokens_per_second", "eval_seconds", "data_wait_share", "flops_per_second", "mfu", "memory_bytes"}
 VARIANTS = {
@@ -42,17 +44,12 @@ class Campaign:
         self.program, self.folder, self.random = program, folder, generator
         self.counts = {}
 
-    def run_program(self, *arguments):
-        result = subprocess.run([self.program, *map(str, arguments)], capture_output=True, text=True, check=False)
-        if result.returncode != 0:
-            sys.exit(f"{' '.join(map(str, arguments))}: exit code {result.returncode}: {result.stderr}")
-
     def make_inputs(self):
         tokenizer = REPOSITORY / "test_data/tokenizer/small.model"
         documents, corpus = self.folder / "documents.txt", self.folder / "corpus"
-        self.run_program("build-documents", "--reference", REPOSITORY / "test_data/genome/22.fa.gz", "--include", "22:20000001-20300000", "--passes", 1,
-                         "--sentences", "5:10", "--seed", 1, "--output", documents)
-        self.run_program("tokenize", "--documents", documents, "--tokenizer", tokenizer, "--output", corpus)
+        run_whole([self.program, "build-documents", "--reference", REPOSITORY / "test_data/genome/22.fa.gz", "--include", "22:20000001-20300000",
+                   "--passes", "1", "--sentences", "5:10", "--seed", "1", "--output", documents])
+        run_whole([self.program, "tokenize", "--documents", documents, "--tokenizer", tokenizer, "--output", corpus])
         self.shards = ["--documents", str(corpus)]
         self.documents = ["--documents", str(documents), "--tokenizer", str(tokenizer)]
 
@@ -68,9 +65,7 @@ class Campaign:
 
     def undisturbed(self, name, run):
         start = time.monotonic()
-        result = subprocess.run(self.command(VARIANTS[name], run), capture_output=True, text=True, check=False)
-        if result.returncode != 0:
-            sys.exit(f"{name}: the undisturbed run ended with {result.returncode}: {result.stderr}")
+        run_whole(self.command(VARIANTS[name], run))
         return time.monotonic() - start
 
     def disturb(self, name, run, seconds):
@@ -81,9 +76,7 @@ class Campaign:
         if kind == "hours":
             more += ["--max-hours", f"{after / 3600:.9f}"]
         with contextlib.ExitStack() as stack:
-            limit = None
-            if kind == "full disk":
-                limit = self.fill_disk(stack, run)
+            limit = self.fill_disk(stack, run) if kind == "full disk" else None
             process = subprocess.Popen(self.command(VARIANTS[name], run, more), stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, preexec_fn=limit)
             if kind == "kill while writing":
                 self.wait_for_write(process, run)
@@ -140,9 +133,7 @@ class Campaign:
             self.disturb(name, run, seconds)
             check_checkpoints(run)
             if starts > 12:  # often enough disturbed
-                result = subprocess.run(self.command(VARIANTS[name], run), capture_output=True, text=True, check=False)
-                if result.returncode != 0:
-                    sys.exit(f"{name}: exit code {result.returncode}: {result.stderr}")
+                run_whole(self.command(VARIANTS[name], run))
         compare(run, reference, name)
         return starts
 
@@ -162,10 +153,8 @@ def check_checkpoints(run):
 
 
 def metrics(run):
-    lines = []
-    for line in (run / "metrics.jsonl").read_text().splitlines():
-        lines.append({key: value for key, value in json.loads(line).items() if key not in CLOCK})
-    return lines
+    lines = map(json.loads, (run / "metrics.jsonl").read_text().splitlines())
+    return [{key: value for key, value in line.items() if key not in CLOCK} for line in lines]
 
 
 def compare(run, reference, name):
@@ -185,26 +174,21 @@ def compare(run, reference, name):
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--rounds", type=int, default=2, help="runs of each variant")
-    parser.add_argument("--minutes", type=float, default=0, help="stop before another round after this long; 0: all rounds")
     parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--variants", nargs="+", choices=VARIANTS, default=list(VARIANTS))
-    parser.add_argument("--folder", type=Path, help="where to work (default: one of its own under TMPDIR)")
     parser.add_argument("--program", type=Path, default=REPOSITORY / "build/bin/bigbird-dna")
     options = parser.parse_args()
     start = time.monotonic()
     with contextlib.ExitStack() as stack:
-        folder = options.folder or Path(stack.enter_context(tempfile.TemporaryDirectory()))
+        folder = Path(stack.enter_context(tempfile.TemporaryDirectory()))
         campaign = Campaign(options.program.resolve(), folder, random.Random(options.seed))
         runs = folder / "runs"
-        runs.mkdir(parents=True, exist_ok=True)
+        runs.mkdir()
         if subprocess.run(["mount", "-t", "tmpfs", "-o", f"size={TMPFS_BYTES}", "none", str(runs)], stderr=subprocess.DEVNULL, check=False).returncode == 0:
             stack.callback(lambda: subprocess.run(["umount", "-l", str(runs)], check=False))
         campaign.make_inputs()
         references = {}
         for number in range(options.rounds):
-            for name in options.variants:
-                if options.minutes and time.monotonic() - start > 60 * options.minutes:
-                    break
+            for name in VARIANTS:
                 reference = folder / name.replace(" ", "-").replace(",", "")
                 if name not in references:
                     references[name] = campaign.undisturbed(name, reference)

@@ -4,6 +4,7 @@
 README.md, every anchor is a heading, and a Markdown file that any other text names by its path is there.
 links.py --site FOLDER checks a site that scripts/docs built: every link of its pages leads to a file of the site, and every anchor to an element;
 external addresses are listed on standard output and not fetched. One line a finding, exit 1 if any. No network, the standard library alone."""
+import argparse
 import os
 import re
 import subprocess
@@ -155,20 +156,15 @@ def check_site(folder):
     return sorted(set(findings))
 
 
-def main(arguments):
-    if arguments[:1] in (["--help"], ["-h"]):
-        print(__doc__)
-        return 0
-    if arguments[:1] == ["--site"] and len(arguments) == 2:
-        findings = check_site(Path(arguments[1]))
-    elif len(arguments) <= 1 and not (arguments and arguments[0].startswith("-")):
-        findings = check_repository(Path(arguments[0]) if arguments else ROOT)
-    else:
-        print("links.py: takes a folder, or --site and a folder", file=sys.stderr)
-        return 2
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("folder", nargs="?", type=Path, default=ROOT)
+    parser.add_argument("--site", action="store_true")
+    options = parser.parse_args()
+    findings = check_site(options.folder) if options.site else check_repository(options.folder)
     print("\n".join(findings), end="\n" if findings else "", file=sys.stderr)
     return 1 if findings else 0
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    sys.exit(main())

@@ -4,16 +4,14 @@
 
 Each case has the normalizer and the added_tokens that replace gena_like.json's, and rows of text, ids and spans.
 """
-import gzip
 import json
 import random
-from pathlib import Path
 
+from make_token_labels import DATA, contig
 from tokenizers import AddedToken, Regex, Tokenizer, normalizers
 
-folder = Path(__file__).resolve().parents[2] / "test_data"
-base = folder / "tokenizer" / "hf" / "gena_like.json"
-genome = gzip.open(folder / "genome" / "22.fa.gz", "rt").read().split("\n", 1)[1].replace("\n", "").strip("N")
+base = DATA / "tokenizer" / "hf" / "gena_like.json"
+genome = contig().strip("N")
 rng = random.Random(7)
 own = Tokenizer.from_file(str(base)).normalizer
 upper = normalizers.Sequence([normalizers.Replace(Regex("a"), "A"), normalizers.Replace(Regex("[tuU]"), "T")])
@@ -51,5 +49,5 @@ cases = [case(None, [AddedToken("TATAAA", normalized=True), AddedToken("CACGTG",
 for normalizer in [None, own, own, upper, upper, normalizers.Lowercase(), normalizers.Strip()] * 2:
     picked = rng.sample(contents, 5)
     cases.append(case(normalizer, [token(c) for c in picked[:4]], [AddedToken(picked[4], normalized=False)]))
-with open(folder / "tokenizer" / "hf" / "added_tokens.json", "w") as out:
+with open(DATA / "tokenizer" / "hf" / "added_tokens.json", "w") as out:
     out.write("[\n" + ",\n".join(json.dumps(c, separators=(",", ":")) for c in cases) + "\n]\n")

@@ -9,6 +9,7 @@ of 43758.5453 sin(12.9898 i + p), in double precision before it becomes float32.
 import gzip
 import json
 import sys
+from pathlib import Path
 
 import torch
 from torch import nn
@@ -61,14 +62,10 @@ class DeepSEA(nn.Module):
 
 
 def fill(network):
-    for number, (name, parameter) in enumerate(network.named_parameters()):
-        if "_l0" in name:
-            inputs = parameter.shape[0] // 4
-        elif parameter.dim() > 1:
-            inputs = parameter.numel() // parameter.shape[0]
-        else:
-            weight = dict(network.named_parameters())[name.rsplit(".", 1)[0] + ".weight"]
-            inputs = weight.numel() // weight.shape[0]
+    parameters = dict(network.named_parameters())
+    for number, (name, parameter) in enumerate(parameters.items()):
+        weight = parameters.get(name.replace("bias", "weight"))
+        inputs = parameter.shape[0] // 4 if "_l0" in name else weight[0].numel()
         noise = 43758.5453 * torch.sin(12.9898 * torch.arange(parameter.numel(), dtype=torch.float64) + number)
         values = (2 * (noise - torch.floor(noise)) - 1) * (6 / inputs) ** 0.5
         parameter.data = values.reshape(parameter.shape).float()
@@ -84,28 +81,20 @@ def windows(fasta, length):
 
 
 def one_hot(sequences):
-    x = torch.zeros(len(sequences), 4, len(sequences[0]))
-    for row, sequence in enumerate(sequences):
-        for place, base in enumerate(sequence):
-            if base in "ACGT":
-                x[row, "ACGT".index(base), place] = 1
-    return x
+    return torch.tensor([[[float(base == letter) for base in sequence] for letter in "ACGT"] for sequence in sequences])
 
 
 def main():
-    fasta, output = sys.argv[1:]
     cases = []
     for name, network, length, labels in (("cnnprom", CNNProm, 251, 1), ("deepromoter", DeePromoter, 300, 1), ("deepsea", DeepSEA, 1000, 4)):
         network = network(length, labels).eval()
         fill(network)
-        sequences = windows(fasta, length)
+        sequences = windows(sys.argv[1], length)
         with torch.no_grad():
             logits = network(one_hot(sequences))
         shapes = {key: list(value.shape) for key, value in network.named_parameters()}
         cases.append({"architecture": name, "shapes": shapes, "sequences": sequences, "logits": logits.tolist()})
-    with open(output, "w") as out:
-        json.dump(cases, out, indent=1)
-        out.write("\n")
+    Path(sys.argv[2]).write_text(json.dumps(cases, indent=1) + "\n")
 
 
 main()

@@ -11,13 +11,10 @@ has not, and what transformers computes with it in fp64.
 Each folder has config.json and model.safetensors as save_pretrained writes them, and cases/NAME.safetensors with the inputs, the outputs and
 last_hidden_state, all whole.
 """
-import shutil
-
 import torch
-from safetensors.torch import save_file
 from transformers import BigBirdConfig, BigBirdForMaskedLM, BigBirdForMultipleChoice, BigBirdForQuestionAnswering, BigBirdForTokenClassification
 
-from make_parity_fixtures import clean_config, folder, inputs_of, randomise
+from make_parity_fixtures import folder, inputs_of, randomise, save_case, save_model
 
 COMMON = dict(vocab_size=40, hidden_size=16, num_hidden_layers=2, num_attention_heads=2, intermediate_size=24, num_random_blocks=1, block_size=8,
               max_position_embeddings=128, sep_token_id=7)
@@ -38,15 +35,9 @@ def run(model_class, source, inputs):
 
 def make(model_class, name, cases, **changes):
     target = folder / "heads" / name
-    shutil.rmtree(target, ignore_errors=True)
-    randomise(model_class(BigBirdConfig(**COMMON, **changes)), len(name)).save_pretrained(target)
-    (target / "generation_config.json").unlink(missing_ok=True)
-    clean_config(target / "config.json")
-    (target / "cases").mkdir()
+    save_model(randomise(model_class(BigBirdConfig(**COMMON, **changes)), len(name)), target)
     for case, inputs in cases.items():
-        save_file(inputs | run(model_class, target, inputs), target / "cases" / f"{case}.safetensors")
-    for path in target.rglob("*.safetensors"):
-        path.chmod(0o644)
+        save_case(inputs | run(model_class, target, inputs), target, case)
 
 
 def plain_cases():

@@ -12,13 +12,12 @@ where the case gives none) and, for every position (fp64):
   gradient.NAME (2): the norm of a parameter's gradient, and its product with cos(0, 1, 2, ...), for the loss mean(cos(0, 1, 2, ...) * the last output)
 transformers computes every softmax of a Longformer in fp32; for the passes in fp64 it is made to compute them in fp64.
 """
-import json
-import shutil
+import contextlib
 from pathlib import Path
 
 import torch
 import transformers
-from safetensors.torch import save_file
+from make_parity_fixtures import gradients_of, inputs_of, randomise, save_case, save_model, wave_of
 
 folder = Path(__file__).resolve().parents[2] / "test_data" / "longformer"
 own_softmax = torch.nn.functional.softmax
@@ -28,40 +27,30 @@ def softmax_in_own_type(x, dim=None, _stacklevel=3, dtype=None):
     return own_softmax(x, dim=dim, dtype=x.dtype if x.dtype == torch.float64 else dtype)
 
 
-def clean_config(path):
-    """transformers' own version says nothing about the network."""
-    config = json.loads(path.read_text())
-    config.pop("transformers_version", None)
-    path.write_text(json.dumps(config, indent=2) + "\n")
+@contextlib.contextmanager
+def exact_softmax():
+    """transformers computes the softmax in fp32 whatever the type."""
+    torch.nn.functional.softmax = softmax_in_own_type
+    yield
+    torch.nn.functional.softmax = own_softmax
 
 
-def randomise(model, seed):
-    generator = torch.Generator().manual_seed(seed)
-    with torch.no_grad():
-        for name, parameter in sorted(model.named_parameters()):
-            centre = 1.0 if name.lower().endswith(("layernorm.weight", "layer_norm.weight")) else 0.0
-            parameter.copy_(centre + 0.15 * torch.randn(parameter.shape, generator=generator))
-    return model
+def with_globals(inputs, globals_of):
+    """The inputs, and the global tokens of each sample unless there is no mask of them."""
+    if globals_of is None:
+        return inputs
+    mask = torch.zeros_like(inputs["input_ids"])
+    for row, places in enumerate(globals_of):
+        mask[row, places] = 1
+    return inputs | {"global_attention_mask": mask}
 
 
-def inputs_of(case, config, seed):
+def inputs_of_case(case, config, seed):
     """lengths: real tokens a sample; holes: tokens within them that are masked; globals: the places a sample, or None for no mask at all."""
-    generator = torch.Generator().manual_seed(seed)
-    lengths, padded = case["lengths"], case.get("padded", max(case["lengths"]))
-    shape = (len(lengths), padded)
-    mask = torch.zeros(shape, dtype=torch.int64)
-    for row, length in enumerate(lengths):
-        mask[row, :length] = 1
-    ids = torch.randint(5, config.vocab_size, shape, generator=generator)
-    types = torch.randint(0, config.type_vocab_size, shape, generator=generator)
-    inputs = {"input_ids": ids * mask + config.pad_token_id * (1 - mask), "token_type_ids": types * mask, "attention_mask": mask.clone()}
+    inputs = inputs_of(case["lengths"], case.get("padded", max(case["lengths"])), config, seed)
     for row, places in enumerate(case.get("holes", [])):
         inputs["attention_mask"][row, places] = 0
-    if case["globals"] is not None:
-        inputs["global_attention_mask"] = torch.zeros(shape, dtype=torch.int64)
-        for row, places in enumerate(case["globals"]):
-            inputs["global_attention_mask"][row, places] = 1
-    return inputs
+    return with_globals(inputs, case["globals"])
 
 
 def output_of(model, inputs):
@@ -73,24 +62,12 @@ def output_of(model, inputs):
     return output.hidden_states, "pooler_output", output.pooler_output
 
 
-def gradients_of(model):
-    gradients = {}
-    for name, parameter in model.named_parameters():
-        if parameter.grad is None:  # the projections for global tokens, where there are none
-            continue
-        gradient = parameter.grad.flatten()
-        wave = torch.cos(torch.arange(gradient.numel(), dtype=torch.float64))
-        gradients["gradient." + name] = torch.stack([gradient.norm(), gradient @ wave])
-    return gradients
-
-
 def run(model_class, source, inputs):
     model = model_class.from_pretrained(source).double().eval()
-    torch.nn.functional.softmax = softmax_in_own_type
-    hidden_states, key, last = output_of(model, inputs)
-    torch.nn.functional.softmax = own_softmax
+    with exact_softmax():
+        hidden_states, key, last = output_of(model, inputs)
     result = {f"hidden_states.{layer}": hidden for layer, hidden in enumerate(hidden_states)} | {key: last}
-    (last * torch.cos(torch.arange(last.numel(), dtype=torch.float64)).view_as(last)).mean().backward()
+    (last * wave_of(last)).mean().backward()
     single, _, _ = output_of(model_class.from_pretrained(source).float().eval(), inputs)
     for layer, hidden in enumerate(single):
         result[f"fp32_error.hidden_states.{layer}"] = (hidden.double() - result[f"hidden_states.{layer}"]).abs().max().reshape(1)
@@ -120,14 +97,10 @@ CASES = {
 
 def make(model_class, name, config):
     target = folder / name
-    shutil.rmtree(target, ignore_errors=True)
-    randomise(model_class(config), len(name)).save_pretrained(target)
-    (target / "generation_config.json").unlink(missing_ok=True)
-    clean_config(target / "config.json")
-    (target / "cases").mkdir()
+    save_model(randomise(model_class(config), len(name), scale=0.15), target)
     for number, (case, what) in enumerate(CASES[name].items()):
-        inputs = inputs_of(what, config, number)
-        save_file(inputs | run(model_class, target, inputs), target / "cases" / f"{case}.safetensors")
+        inputs = inputs_of_case(what, config, number)
+        save_case(inputs | run(model_class, target, inputs), target, case)
 
 
 def main():
@@ -139,8 +112,6 @@ def main():
          transformers.LongformerConfig(vocab_size=40, num_hidden_layers=2, attention_window=24, pad_token_id=0, type_vocab_size=3, hidden_act="relu", **common))
     make(transformers.LongformerForSequenceClassification, "classifier",
          transformers.LongformerConfig(vocab_size=40, num_hidden_layers=2, attention_window=[48, 12], pad_token_id=3, num_labels=5, layer_norm_eps=1e-5, **common))
-    for path in folder.rglob("*.safetensors"):
-        path.chmod(0o644)
 
 
 if __name__ == "__main__":

@@ -18,7 +18,6 @@ import numpy as np
 import scipy.io
 
 LABELS, BASES = 5, 1000
-CHANNELS = {"A": 0, "G": 1, "C": 2, "T": 3}
 COMPLEMENT = str.maketrans("ACGTN", "TGCAN")
 
 
@@ -34,12 +33,7 @@ def sequences(genome, bins):
 
 
 def one_hot(dnas):
-    array = np.zeros((len(dnas), 4, BASES), np.uint8)
-    for row, dna in enumerate(dnas):
-        for base, letter in enumerate(dna):
-            if letter in CHANNELS:
-                array[row, CHANNELS[letter], base] = 1
-    return array
+    return np.array([[[base == channel for base in dna] for channel in "AGCT"] for dna in dnas], np.uint8)
 
 
 def write_73(path, arrays):
@@ -83,9 +77,8 @@ def main():
     malformed.mkdir(exist_ok=True)
     (malformed / "truncated_73.mat").write_bytes((output / "train.mat").read_bytes()[:3000])
     (malformed / "truncated_5.mat").write_bytes((output / "valid.mat").read_bytes()[:700])
-    scipy.io.savemat(malformed / "shape.mat", {"x": np.zeros((4, 3, 10), np.uint8), "y": np.zeros((4, 2), np.uint8)})
-    scipy.io.savemat(malformed / "rows.mat", {"x": np.zeros((4, 4, 10), np.uint8), "y": np.zeros((3, 2), np.uint8)})
-    scipy.io.savemat(malformed / "values.mat", {"x": np.full((4, 4, 10), 7, np.uint8), "y": np.zeros((4, 2), np.uint8)})
+    for name, x, rows in (("shape", np.zeros((4, 3, 10)), 4), ("rows", np.zeros((4, 4, 10)), 3), ("values", np.full((4, 4, 10), 7), 4)):
+        scipy.io.savemat(malformed / f"{name}.mat", {"x": x.astype(np.uint8), "y": np.zeros((rows, 2), np.uint8)})
 
 
 if __name__ == "__main__":

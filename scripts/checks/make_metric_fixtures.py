@@ -229,6 +229,10 @@ def sequence_cases():
     return cases
 
 
+def write(name, made_with, **content):
+    (pathlib.Path(sys.argv[1]) / name).write_text(json.dumps({"made_with": made_with, **content}) + "\n")
+
+
 def main():
     warnings.simplefilter("error")
     rng = np.random.default_rng(919)
@@ -244,37 +248,25 @@ def main():
         figures("no negative", np.float32([0.1, 0.7, 0.3]), [1, 1, 1]),
     ]
     weighted = cases[1]
-    weights = rng.integers(0, 4, len(weighted["labels"]))
-    cases[1]["weights"] = [int(w) for w in weights]
-    cases[1]["weighted_roc_auc"] = metrics.roc_auc_score(weighted["labels"], weighted["scores"], sample_weight=weights)
-    cases[1]["weighted_average_precision"] = metrics.average_precision_score(
-        weighted["labels"], weighted["scores"], sample_weight=weights
-    )
-    folder = pathlib.Path(sys.argv[1])
-    folder.mkdir(parents=True, exist_ok=True)
-    with open(folder / "figures.json", "w") as out:
-        intervals = [interval(rng, 0.0), interval(rng, 0.02), interval(rng, 0.2), interval(rng, 0.0, 51, clip=0.7)]
-        json.dump({"made_with": f"scikit-learn {sklearn.__version__}", "cases": cases, "intervals": intervals}, out)
-        out.write("\n")
-    with open(folder / "calibration.json", "w") as out:
-        cases = [
-            calibration("one label, overconfident", rng, 300, 3.0, [0.0], [0.4]),
-            calibration("three labels, offsets of weighted training", rng, 200, 0.5, [2.0, 0.0, -1.0], [0.1, 0.3, 0.6]),
-            calibration("near", rng, 200, 1.0, [0.0, 0.1], [0.5, 0.5]),
-        ]
-        json.dump({"made_with": f"scikit-learn {sklearn.__version__}", "cases": cases}, out)
-        out.write("\n")
-    with open(folder / "softmax_calibration.json", "w") as out:
-        cases = [
-            softmax_calibration("two labels", rng, 80, 0.6, [0.0, 1.5], [0.8, 0.2]),
-            softmax_calibration("three labels, offsets of weighted training", rng, 120, 1.0, [0.0, 2.0, 3.0], [0.7, 0.2, 0.1]),
-            softmax_calibration("five labels, overconfident", rng, 120, 4.0, [1.0, 0.0, -1.0, 0.0, 0.5], [0.2] * 5),
-        ]
-        json.dump({"made_with": f"scipy {scipy.__version__}, scikit-learn {sklearn.__version__}", "cases": cases}, out)
-        out.write("\n")
-    with open(folder / "sequences.json", "w") as out:
-        json.dump({"made_with": f"scipy {scipy.__version__}, scikit-learn {sklearn.__version__}", "cases": sequence_cases()}, out)
-        out.write("\n")
+    labels, scores = weighted["labels"], weighted["scores"]
+    weights = rng.integers(0, 4, len(labels))
+    weighted["weights"] = weights.tolist()
+    weighted["weighted_roc_auc"] = metrics.roc_auc_score(labels, scores, sample_weight=weights)
+    weighted["weighted_average_precision"] = metrics.average_precision_score(labels, scores, sample_weight=weights)
+    learn, both = f"scikit-learn {sklearn.__version__}", f"scipy {scipy.__version__}, scikit-learn {sklearn.__version__}"
+    intervals = [interval(rng, 0.0), interval(rng, 0.02), interval(rng, 0.2), interval(rng, 0.0, 51, clip=0.7)]
+    write("figures.json", learn, cases=cases, intervals=intervals)
+    write("calibration.json", learn, cases=[
+        calibration("one label, overconfident", rng, 300, 3.0, [0.0], [0.4]),
+        calibration("three labels, offsets of weighted training", rng, 200, 0.5, [2.0, 0.0, -1.0], [0.1, 0.3, 0.6]),
+        calibration("near", rng, 200, 1.0, [0.0, 0.1], [0.5, 0.5]),
+    ])
+    write("softmax_calibration.json", both, cases=[
+        softmax_calibration("two labels", rng, 80, 0.6, [0.0, 1.5], [0.8, 0.2]),
+        softmax_calibration("three labels, offsets of weighted training", rng, 120, 1.0, [0.0, 2.0, 3.0], [0.7, 0.2, 0.1]),
+        softmax_calibration("five labels, overconfident", rng, 120, 4.0, [1.0, 0.0, -1.0, 0.0, 0.5], [0.2] * 5),
+    ])
+    write("sequences.json", both, cases=sequence_cases())
 
 
 if __name__ == "__main__":

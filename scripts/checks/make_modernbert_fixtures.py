@@ -8,13 +8,14 @@ nothing. What it does not have (token types, biases) is 0. cases/full_100_padded
 hidden_states.I and fp32_error.hidden_states.I as make_parity_fixtures.py writes them. transformers turns queries and keys in fp32 whatever the type.
 """
 import json
-from pathlib import Path
 
 import torch
+from make_parity_fixtures import folder as models
+from make_parity_fixtures import randomise, save_case
 from safetensors.torch import save_file
 from transformers import ModernBertConfig, ModernBertModel
 
-folder = Path(__file__).resolve().parents[2] / "test_data" / "model" / "modernbert"
+folder = models / "modernbert"
 LAYERS, HIDDEN, INNER, HEADS, VOCABULARY, THETA, EPSILON = 2, 64, 96, 4, 50, 160_000.0, 1e-12
 
 
@@ -23,13 +24,8 @@ def modernbert():
                               hidden_activation="gelu", norm_eps=EPSILON, global_attn_every_n_layers=1, global_rope_theta=THETA, embedding_dropout=0.0,
                               attention_dropout=0.0, mlp_dropout=0.0, pad_token_id=0, bos_token_id=None,
                               eos_token_id=None, cls_token_id=None, sep_token_id=None, attn_implementation="eager")
-    model = ModernBertModel(config).eval()
-    generator = torch.Generator().manual_seed(1)
-    with torch.no_grad():
-        for name, parameter in sorted(model.named_parameters()):
-            centre = 1.0 if "norm" in name else 0.0
-            parameter.copy_(centre + 0.12 * torch.randn(parameter.shape, generator=generator))
-        model.embeddings.norm.weight.fill_(1.0)
+    model = randomise(ModernBertModel(config).eval(), 1)
+    torch.nn.init.ones_(model.embeddings.norm.weight)
     return model
 
 
@@ -87,7 +83,7 @@ def main():
     for index, (rough, exact) in enumerate(zip(single, double)):
         case[f"hidden_states.{index}"] = exact[:, positions].contiguous()
         case[f"fp32_error.hidden_states.{index}"] = (rough.double() - exact)[:, positions].abs().max().reshape(1)
-    save_file(case, folder / "cases" / "full_100_padded.safetensors")
+    save_case(case, folder, "full_100_padded")
 
 
 if __name__ == "__main__":

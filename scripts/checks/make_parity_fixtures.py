@@ -32,13 +32,33 @@ def clean_config(path):
     path.write_text(json.dumps(config, indent=2) + "\n")
 
 
-def randomise(model, seed):
+def randomise(model, seed, scale=0.12):
     generator = torch.Generator().manual_seed(seed)
     with torch.no_grad():
         for name, parameter in sorted(model.named_parameters()):
-            centre = 1.0 if name.endswith("LayerNorm.weight") else 0.0
-            parameter.copy_(centre + 0.12 * torch.randn(parameter.shape, generator=generator))
+            centre = 1.0 if name.lower().endswith("norm.weight") else 0.0
+            parameter.copy_(centre + scale * torch.randn(parameter.shape, generator=generator))
     return model
+
+
+def save_model(model, target):
+    """Writes a model as save_pretrained does, beside a new folder cases/."""
+    shutil.rmtree(target, ignore_errors=True)
+    model.save_pretrained(target)
+    (target / "generation_config.json").unlink(missing_ok=True)
+    clean_config(target / "config.json")
+    (target / "cases").mkdir()
+    (target / "model.safetensors").chmod(0o644)
+
+
+def save_case(tensors, target, case):
+    path = target / "cases" / f"{case}.safetensors"
+    save_file(tensors, path)
+    path.chmod(0o644)
+
+
+def wave_of(tensor):
+    return torch.cos(torch.arange(tensor.numel(), dtype=torch.float64)).view_as(tensor)
 
 
 def inputs_of(lengths, padded_length, config, seed):
@@ -55,11 +75,9 @@ def inputs_of(lengths, padded_length, config, seed):
 def gradients_of(model):
     gradients = {}
     for name, parameter in model.named_parameters():
-        if parameter.grad is None:  # the pooler, which the classification head does not use
-            continue
-        gradient = parameter.grad.flatten()
-        wave = torch.cos(torch.arange(gradient.numel(), dtype=torch.float64))
-        gradients["gradient." + name] = torch.stack([gradient.norm(), gradient @ wave])
+        if parameter.grad is not None:
+            gradient = parameter.grad.flatten()
+            gradients["gradient." + name] = torch.stack([gradient.norm(), gradient @ wave_of(gradient)])
     return gradients
 
 
@@ -74,8 +92,7 @@ def run(model_class, source, inputs, training):
         result[f"hidden_states.{layer}"] = hidden[:, positions]
     if model_class is BigBirdForPreTraining:
         chosen = output.prediction_logits[:, positions]
-        wave = torch.cos(torch.arange(chosen.numel(), dtype=torch.float64)).view_as(chosen)
-        loss = (chosen * wave).mean() + (output.seq_relationship_logits * torch.tensor([1.0, 2.0])).mean()
+        loss = (chosen * wave_of(chosen)).mean() + (output.seq_relationship_logits * torch.tensor([1.0, 2.0])).mean()
         result.update(prediction_logits=chosen, seq_relationship_logits=output.seq_relationship_logits)
     else:
         loss = (output.logits * torch.arange(1, output.logits.shape[1] + 1)).mean()
@@ -89,14 +106,10 @@ def run(model_class, source, inputs, training):
 
 def make(model_class, name, config, cases):
     target = folder / name
-    shutil.rmtree(target, ignore_errors=True)
-    randomise(model_class(config), len(name)).save_pretrained(target)
-    (target / "generation_config.json").unlink(missing_ok=True)
-    clean_config(target / "config.json")
-    (target / "cases").mkdir()
+    save_model(randomise(model_class(config), len(name)), target)
     for number, (case, lengths, padded_length) in enumerate(cases):
         inputs = inputs_of(lengths, padded_length, config, number)
-        save_file(inputs | run(model_class, target, inputs, case.startswith("seeded")), target / "cases" / f"{case}.safetensors")
+        save_case(inputs | run(model_class, target, inputs, case.startswith("seeded")), target, case)
 
 
 def main():
@@ -117,8 +130,6 @@ def main():
     for activation in ("relu", "silu", "gelu_pytorch_tanh"):
         small = BigBirdConfig(vocab_size=40, hidden_size=32, num_hidden_layers=1, num_attention_heads=2, hidden_act=activation, **common)
         make(BigBirdForPreTraining, activation, small, [("sparse_200", [200], 200)])
-    for path in folder.rglob("*.safetensors"):
-        path.chmod(0o644)
 
 
 if __name__ == "__main__":

@@ -15,6 +15,7 @@ from pathlib import Path
 
 import numpy
 import torch
+from sklearn.feature_extraction.text import CountVectorizer
 from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import roc_auc_score
 from torch.nn import functional as F
@@ -137,15 +138,10 @@ def kmers(sequences, both, places):
     columns = []
     for k in (3, 4):
         names = ["".join(word) for word in itertools.product("ACGT", repeat=k)]
+        counts = CountVectorizer(analyzer="char", ngram_range=(k, k), lowercase=False, vocabulary=names).transform(sequences).toarray()
         flip = str.maketrans("ACGT", "TGCA")
-        key = {word: min(word, word.translate(flip)[::-1]) if both else word for word in names}
-        index = {word: i for i, word in enumerate(sorted(set(key.values())))}
-        block = numpy.zeros((len(sequences), len(index)))
-        for row, dna in enumerate(sequences):
-            for i in range(len(dna) - k + 1):
-                if dna[i : i + k] in key:
-                    block[row, index[key[dna[i : i + k]]]] += 1
-        columns.append(numpy.sqrt(block))
+        keys = numpy.array([min(word, word.translate(flip)[::-1]) if both else word for word in names])
+        columns += [numpy.sqrt(counts[:, keys == key].sum(1))[:, None] for key in sorted(set(keys))]
     block = numpy.zeros((len(sequences), places * 16))
     for row, dna in enumerate(sequences):
         for i in range(min(places, len(dna) - 1)):

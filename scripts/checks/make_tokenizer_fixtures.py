@@ -8,20 +8,19 @@
   encodings.tsv   what, sequence as a user may write it, ids of its normalised form
   malformed/      models that DnaTokenizer must refuse
 """
-import gzip
 import io
 import subprocess
-from pathlib import Path
 
 import sentencepiece
+from make_token_labels import DATA, contig
 
-test_data = Path(__file__).resolve().parents[2] / "test_data"
-folder = test_data / "tokenizer"
-
-
-def read_chromosome_22():
-    with gzip.open(test_data / "genome" / "22.fa.gz", "rt") as lines:
-        return "".join(line.strip() for line in lines if not line.startswith(">"))
+# What SentencePiece's trainer is told so that it does as train-tokenizer does.
+OPTIONS = dict(
+    model_type="bpe", max_sentencepiece_length=16, character_coverage=1.0, normalization_rule_name="identity",
+    add_dummy_prefix=False, remove_extra_whitespaces=False, split_by_unicode_script=False, split_by_number=False,
+    split_by_whitespace=False, pad_id=0, unk_id=1, bos_id=2, eos_id=3, pad_piece="[PAD]", unk_piece="[UNK]",
+    bos_piece="[CLS]", eos_piece="[SEP]", control_symbols=["[MASK]"], minloglevel=2)
+folder = DATA / "tokenizer"
 
 
 def normalised(dna):
@@ -31,14 +30,8 @@ def normalised(dna):
 
 def train(sentences, **changed):
     model = io.BytesIO()
-    options = dict(
-        model_type="bpe", vocab_size=512, max_sentencepiece_length=16, character_coverage=1.0,
-        normalization_rule_name="identity", add_dummy_prefix=False, remove_extra_whitespaces=False,
-        split_by_unicode_script=False, split_by_number=False, split_by_whitespace=False, pad_id=0, unk_id=1, bos_id=2,
-        eos_id=3, pad_piece="[PAD]", unk_piece="[UNK]", bos_piece="[CLS]", eos_piece="[SEP]",
-        control_symbols=["[MASK]"], minloglevel=2)
     sentencepiece.SentencePieceTrainer.train(
-        sentence_iterator=iter(sentences), model_writer=model, **{**options, **changed})
+        sentence_iterator=iter(sentences), model_writer=model, **(OPTIONS | dict(vocab_size=512) | changed))
     return model.getvalue()
 
 
@@ -76,7 +69,7 @@ def cases(chromosome):
 
 def main():
     folder.mkdir(exist_ok=True)
-    chromosome = read_chromosome_22()
+    chromosome = contig()
     stretch = chromosome[17_000_000:17_100_000].upper()
     sentences = [stretch[i:i + 700] for i in range(0, len(stretch), 700)]
     (folder / "sentences.txt").write_text("".join(sentence + "\n" for sentence in sentences))

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""tutorial.py [--program PATH] [--folder DIR] [--update] runs the `bash` blocks of docs/tutorial.md one after the other in a new folder of the clone, and compares
+"""tutorial.py [--program PATH] [--update] runs the `bash` blocks of docs/tutorial.md one after the other in tutorial/, a new folder of the clone, and compares
 what they print on standard output with the `text` block behind each: words exactly, numbers of four decimals and more to a tenth of themselves or 0.01, all
 others exactly. `sh` blocks are not run. --update writes what was printed into the page. It trains a model: some minutes on two cores. Exit code 1 at the
 first block that fails or prints something else."""
@@ -41,13 +41,12 @@ def run(commands, folder, environment):
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--program", type=Path, default=ROOT / "build/bin/bigbird-dna")
-    parser.add_argument("--folder", type=Path, default=ROOT / "tutorial")
     parser.add_argument("--update", action="store_true")
     arguments = parser.parse_args()
     if not os.access(arguments.program, os.X_OK):
         sys.exit(f"tutorial.py: {arguments.program} is no program: run scripts/build, or give --program")
-    folder = arguments.folder.resolve()
-    if folder.parent != ROOT or folder.exists():
+    folder = ROOT / "tutorial"
+    if folder.exists():
         sys.exit(f"tutorial.py: {folder} must be a new folder of the clone")
     folder.mkdir()
     environment = os.environ | {"PATH": f"{arguments.program.resolve().parent}:{os.environ['PATH']}", "LC_ALL": "C"}

@@ -43,11 +43,22 @@ function(bigbird_reachable target out)
   set(${out} ${seen} PARENT_SCOPE)
 endfunction()
 
-# With AddressSanitizer g++ 12 places the vectors of AVX-512 on a stack of its own at 32 bytes and stores to them as at 64 (GCC bug 110027).
-function(bigbird_align_vectors target)
+# Compiles the sources that are named after an instruction set for that one.
+function(bigbird_compile_for_instruction_sets target)
+  if(NOT CMAKE_SYSTEM_PROCESSOR MATCHES "x86_64|AMD64")
+    return()
+  endif()
+  # g++ 12 calls its own intrinsics' deliberately undefined values uninitialized (GCC bug 105593).
+  target_compile_options(${target} PRIVATE -Wno-uninitialized -Wno-maybe-uninitialized)
+  # With AddressSanitizer it places the vectors of AVX-512 on a stack of its own at 32 bytes and stores to them as at 64 (GCC bug 110027).
   if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND BIGBIRD_SANITIZE MATCHES "address")
     target_compile_options(${target} PRIVATE --param=asan-use-after-return=0)
   endif()
+  set(avx512 -mavx512f -mavx512bw -mavx512dq -mavx512vl -mavx2 -mfma)
+  set_source_files_properties(avx2.cpp PROPERTIES COMPILE_OPTIONS "-mavx2;-mfma")
+  set_source_files_properties(avx512.cpp PROPERTIES COMPILE_OPTIONS "${avx512}")
+  set_source_files_properties(avx512_bf16.cpp PROPERTIES COMPILE_OPTIONS "${avx512};-mavx512bf16")
+  set_source_files_properties(amx.cpp PROPERTIES COMPILE_OPTIONS "${avx512};-mavx512bf16;-mamx-tile;-mamx-bf16")
 endfunction()
 
 # For targets whose time is spent in others: -O2 instead of -O3, for tests -Og. A precompiled header serves sources of any -O.
@@ -55,12 +66,14 @@ function(bigbird_compile_quickly target level)
   target_compile_options(${target} PRIVATE $<$<COMPILE_LANGUAGE:CXX>:${level}>)
 endfunction()
 
-# bigbird_add_library(NAME genome SOURCES … PUBLIC … PRIVATE … [QUICKLY]): the static library bigbird::<NAME>; include root is lib/.
-# QUICKLY: rooms that call others and loop over nothing large (bigbird_compile_quickly).
+# bigbird_add_library(NAME genome [MADE …] [EXCEPT …] PUBLIC … PRIVATE … [QUICKLY]): the static library bigbird::<NAME> of the folder's .cpp files but one,
+# and of one that CMake made; include root is lib/. QUICKLY: rooms that call others and loop over nothing large (bigbird_compile_quickly).
 function(bigbird_add_library)
-  cmake_parse_arguments(arg "QUICKLY" "NAME" "SOURCES;PUBLIC;PRIVATE" ${ARGN})
+  cmake_parse_arguments(arg "QUICKLY" "NAME;MADE;EXCEPT" "PUBLIC;PRIVATE" ${ARGN})
   set(target bigbird_${arg_NAME})
-  add_library(${target} STATIC ${arg_SOURCES})
+  file(GLOB sources RELATIVE ${CMAKE_CURRENT_SOURCE_DIR} CONFIGURE_DEPENDS *.cpp)
+  list(REMOVE_ITEM sources "${arg_EXCEPT}")
+  add_library(${target} STATIC ${sources} ${arg_MADE})
   add_library(bigbird::${arg_NAME} ALIAS ${target})
   target_include_directories(${target} PUBLIC $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/lib> $<INSTALL_INTERFACE:include>)
   target_link_libraries(${target} PUBLIC ${arg_PUBLIC} PRIVATE ${arg_PRIVATE})
@@ -119,11 +132,18 @@ endfunction()
 # Test programs of rooms that do not reach LibTorch.
 add_custom_target(tests-without-libtorch)
 
-# bigbird_add_test(MODULE genome SOURCES … LIBRARIES … LABELS … [INSTRUCTION_SETS]): one doctest program a module; every case is a ctest test.
+# bigbird_add_test(MODULE genome [SOURCES …] LIBRARIES … LABELS … [INSTRUCTION_SETS]): one doctest program a module; every case is a ctest test.
+# Sources are by default all that end with _test.cpp in the folder and then in those below it.
 # INSTRUCTION_SETS: for modules that choose code by what the processor has.
 function(bigbird_add_test)
   cmake_parse_arguments(arg "INSTRUCTION_SETS" "MODULE" "SOURCES;LIBRARIES;LABELS" ${ARGN})
   set(target ${arg_MODULE}_tests)
+  if(NOT arg_SOURCES)
+    file(GLOB arg_SOURCES RELATIVE ${CMAKE_CURRENT_SOURCE_DIR} CONFIGURE_DEPENDS *_test.cpp)
+    file(GLOB_RECURSE below RELATIVE ${CMAKE_CURRENT_SOURCE_DIR} CONFIGURE_DEPENDS *_test.cpp)
+    list(FILTER below INCLUDE REGEX /)
+    list(APPEND arg_SOURCES ${below})
+  endif()
   if(BIGBIRD_JOIN_TESTS)
     bigbird_join_sources(${target} "${arg_SOURCES}" 4 arg_SOURCES)
   endif()
@@ -133,8 +153,6 @@ function(bigbird_add_test)
   bigbird_configure_target(${target})
   bigbird_reachable(${target} reachable)
   bigbird_share_torch_header(${target} "${reachable}")
-  if(bigbird::torch IN_LIST reachable)
-  endif()
   if(NOT (arg_INSTRUCTION_SETS AND bigbird::torch IN_LIST reachable))
     bigbird_compile_quickly(${target} -Og)  # tests are compiled more often than run, but for those that emulate kernels
   endif()
@@ -155,9 +173,7 @@ endfunction()
 # bigbird_add_group(NAME genome LIBRARIES …): bigbird::genome is all of its rooms.
 function(bigbird_add_group)
   cmake_parse_arguments(arg "" "NAME" "LIBRARIES" ${ARGN})
-  add_library(bigbird_${arg_NAME} INTERFACE)
-  add_library(bigbird::${arg_NAME} ALIAS bigbird_${arg_NAME})
+  bigbird_add_interface(${arg_NAME})
   target_link_libraries(bigbird_${arg_NAME} INTERFACE ${arg_LIBRARIES})
-  set_target_properties(bigbird_${arg_NAME} PROPERTIES EXPORT_NAME ${arg_NAME})
   install(TARGETS bigbird_${arg_NAME} EXPORT bigbirdTargets COMPONENT development)
 endfunction()
