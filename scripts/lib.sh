@@ -24,6 +24,41 @@ usage_error() {
 # A script's help is the comment at its head, between its first line and the first line that is no comment.
 print_help() { sed -n '2,/^\([^#]\|$\)/{/^# \{0,1\}/s///p}' "$0"; }
 
+# Sets a variable per option of the script's help: `--real-steps 5` sets real_steps, or appends to it where it is an array. An option whose
+# name two blanks follow in the help takes no value and sets "yes".
+read_options() { # ARGUMENT...
+    local help variable
+    help=$(print_help)
+    while (($#)); do
+        variable=${1#--} && variable=${variable//-/_}
+        case $1 in
+            --help | -h) printf '%s\n' "$help" && exit 0 ;;
+            --*) [[ $help == *$'\n'"  $1 "* ]] || usage_error "unknown argument '$1'" ;;
+            *) usage_error "unknown argument '$1'" ;;
+        esac
+        if [[ $help == *$'\n'"  $1  "* ]]; then
+            printf -v "$variable" yes
+            shift
+            continue
+        fi
+        [[ -n ${2:-} ]] || usage_error "$1 needs a value"
+        if [[ $(declare -p "$variable" 2>/dev/null) == 'declare -a'* ]]; then
+            local -n values=$variable
+            values+=("$2")
+            unset -n values
+        else
+            printf -v "$variable" %s "$2"
+        fi
+        shift 2
+    done
+}
+
+# The program of the clone's build, or the one that BIGBIRD_DNA names.
+find_program() {
+    program=${BIGBIRD_DNA:-$repository/build/bin/bigbird-dna}
+    [[ -x $program ]] || die "$program is missing: run scripts/build, or name the program in BIGBIRD_DNA."
+}
+
 # The LibTorch that the build uses: $LIBTORCH where the caller has one, else the one that setup unpacks.
 libtorch_folder() { printf '%s\n' "${LIBTORCH:-$libtorch_prefix/torch}"; }
 
