@@ -206,7 +206,7 @@ run_named() { # STAGE
         lengths-*) run_bench attention "$(sizes 1024,2048,8192,16384,32768,65536 512,1024)" "$backend" ;;
         infer-*) run_bench infer "$(sizes base tiny)" "$(sizes 1024 512)" "$(sizes 64 1)" "$backend" ;;
         longest) [[ $device == cuda ]] || return 77 && run_bench longest base "${own%%,*}" ;;
-        transformers) run_baselines --lengths '' --batch 8 ;;
+        transformers) run_baselines --lengths '' ;;
         flex-*) run_baselines --lengths "$(sizes "$backend" 1024)" --no-transformers ;;
         *) echo "gpu-stages: no stage '$1'" && return 2 ;;
     esac
