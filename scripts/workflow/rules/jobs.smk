@@ -145,6 +145,7 @@ def part_words(wildcards, input, output):
 
 
 def side_files(wildcards, output):
+    """The files of a prediction: of .npy, the rows' fields and the names of the columns are beside it."""
     name = os.path.basename(str(output.scores)).removesuffix(f".{wildcards.format}")
     beside = (
         [f"{name}.rows.tsv", f"{name}.labels.tsv"] if wildcards.format == "npy" else []
