@@ -23,13 +23,12 @@ rule baseline:
         gpu=GPU,
     params:
         program=PROGRAM,
-        options=lambda wildcards: " ".join(
-            as_option(*item)
-            for item in {
+        options=lambda wildcards: words_of(
+            {
                 "seed": config["seed"],
                 "architecture": wildcards.baseline,
                 **(config[wildcards.task]["baselines"][wildcards.baseline] or {}),
-            }.items()
+            }
         ),
         run=run_of,
     shell:
