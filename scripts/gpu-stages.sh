@@ -104,9 +104,9 @@ run_sanitizer() { # TOOL
 # when its processes are killed.
 has_checked() { ! grep -q '\[doctest\] assertions: *0 ' "$out/$stage.log"; }
 
+on_cpu=()
+[[ ${device:-cuda} == cuda ]] || on_cpu=(--try-on-cpu)
 run_bench() {
-    local on_cpu=()
-    [[ $device == cuda ]] || on_cpu=(--try-on-cpu)
     "$build/$bench" "${on_cpu[@]}" "$@"
 }
 sizes() { # GPU-SIZE CPU-SIZE
@@ -176,8 +176,6 @@ run_processes() {
     run_pretraining processes blocked --processes "$count" && compare_losses processes 0.01
 }
 run_baselines() { # OPTION...
-    local on_cpu=()
-    [[ $device == cuda ]] || on_cpu=(--try-on-cpu)
     python3 "$repository/scripts/gpu-baselines" --bench "$build/$bench" "${on_cpu[@]}" "$@"
 }
 
@@ -236,12 +234,12 @@ END
 
 # The measured speed of the fastest training benchmark at base size, or of the short pretraining, in lib/README.md's formulas.
 plan_many() {
-    local speed='' parameters=114e6
+    local speed
     [[ $device == cuda ]] && command -v python3 >/dev/null || return 0
     speed=$(sed -n 's/.*"what": "train".*"preset": "base".*"tokens_per_second": \([0-9.]*\).*/\1/p' "$out/measurements.jsonl" | sort -n | tail -n 1)
     [[ -n $speed ]] || return 0
     printf '\nmany GPUs, from %.0f tokens/s of one (lib/README.md, "Beyond one node")\n' "$speed"
-    "$repository/scripts/plan-scale" --tokens-per-second "$speed" --parameters "$parameters"
+    "$repository/scripts/plan-scale" --tokens-per-second "$speed"
 }
 
 # Run, not sourced: one stage, or what is pretended of it. A process that hangs in a driver does not heed SIGTERM; this shell waits for what

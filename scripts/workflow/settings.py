@@ -61,9 +61,6 @@ def pretrains(config):
     return asked or "pretrain" in config["options"] or any(needs_pretrained(config, task) for task in tasks(config))
 
 
-# ------------------------------------------------------------------------------------------------------- messages
-
-
 def guess(word, known):
     near = difflib.get_close_matches(word, list(known), 1)
     return f"; did you mean '{near[0]}'?" if near else f"; known are {', '.join(sorted(known))}"
@@ -118,9 +115,6 @@ def every_option(config):
         yield f"train, {name}", "train", wanted.get("options") or {}
     for name, wanted in (config.get("predictions") or {}).items():
         yield f"predictions, {name}", command_of(wanted), wanted.get("options") or {}
-
-
-# ----------------------------------------------------------------------------------------------------- predictions
 
 
 def with_samples(config, repository):

@@ -48,9 +48,6 @@ SEEDED = {
 }
 
 
-# ---- words of command lines --------------------------------------------------------------------------------------
-
-
 def place(path):
     """A path of the configuration, absolute, so that a module's prefix leaves it alone; {repository} is the clone."""
     return os.path.abspath(
@@ -113,8 +110,6 @@ def reference_words(entries):
 def folder_of(weights):
     return os.path.dirname(str(weights))
 
-
-# ---- what is run, and where --------------------------------------------------------------------------------------
 
 deployment = getattr(workflow, "deployment_settings", None)
 DEPLOYED = bool(deployment and deployment.deployment_method)
