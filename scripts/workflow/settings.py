@@ -72,6 +72,8 @@ def explain(error):
     place = "configuration" + "".join(f", {part}" for part in error.absolute_path)
     known = error.schema.get("properties", {})
     unknown = [key for key in error.instance if key not in known] if error.validator == "additionalProperties" else []
+    if "propertyNames" in error.schema_path and error.validator == "enum":
+        unknown, known = [error.instance], error.validator_value
     if unknown:
         raise ConfigurationError(f"{place}: unknown key '{unknown[0]}'{guess(str(unknown[0]), known)}")
     raise ConfigurationError(f"{place}: {error.message}")
