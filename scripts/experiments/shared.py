@@ -9,6 +9,7 @@ import sys
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
+ELEMENTS = ("HNF4A", "F9", "LDLR", "PKLR-24h")  # of saturation mutagenesis
 PROGRAM, MODEL = ROOT / "build/bin/bigbird-dna", ROOT / "test_data/models/chromatin-grch37"
 
 
