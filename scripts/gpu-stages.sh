@@ -7,52 +7,51 @@
 gpu_tests=tests/gpu_tests bench=bench/gpu_bench program=bin/bigbird-dna
 tensors=bin/bigbird-dna-tensors
 
-# PART NAME LIMIT NEEDS..., the most valuable facts first. The limits of a part may come to more than its time: not all stages hang.
+# PART NAME LIMIT NEEDS : COMMAND, the most valuable facts first. The limits of a part may come to more than its time: not all stages hang.
 stage_table() {
-    local backend
+    local backend hopper='' tests="$gpu_tests libtorch bin/bigbird-cuda.so" timing="$bench libtorch" training="$program $tensors libtorch"
+    [[ $own != fused-hopper* ]] || hopper=yes
     cat <<END
-facts driver 20 nvidia-smi
-facts start 60 $gpu_tests libtorch bin/bigbird-cuda.so
-facts general-forward 40 $gpu_tests libtorch bin/bigbird-cuda.so
-facts general-dq 30 $gpu_tests libtorch bin/bigbird-cuda.so
-facts general-dkdv 30 $gpu_tests libtorch bin/bigbird-cuda.so
-facts elementwise 30 $gpu_tests libtorch bin/bigbird-cuda.so
+facts driver 20 nvidia-smi : nvidia-smi --query-gpu=name,driver_version,memory.total,compute_cap --format=csv,noheader
+facts start 60 $tests : run_tests 'gpu start*'
+facts general-forward 40 $tests : run_tests 'gpu attention: general forward'
+facts general-dq 30 $tests : run_tests 'gpu attention: general dq'
+facts general-dkdv 30 $tests : run_tests 'gpu attention: general dk and dv'
+facts elementwise 30 $tests : run_tests 'gpu elementwise*'
+${hopper:+facts hopper-forward 45 $tests : run_tests 'gpu attention: hopper forward'
+facts hopper-dq 45 $tests : run_tests 'gpu attention: hopper dq'
+facts hopper-dkdv 45 $tests : run_tests 'gpu attention: hopper dk and dv'}
 END
-    if [[ $own == fused-hopper* ]]; then
-        cat <<END
-facts hopper-forward 45 $gpu_tests libtorch bin/bigbird-cuda.so
-facts hopper-dq 45 $gpu_tests libtorch bin/bigbird-cuda.so
-facts hopper-dkdv 45 $gpu_tests libtorch bin/bigbird-cuda.so
-END
-    fi
-    for backend in ${own//,/ } blocked dense; do echo "facts attention-$backend 25 $bench libtorch"; done
-    for backend in ${own//,/ }; do echo "facts train-$backend 50 $bench libtorch"; done
-    for backend in ${own//,/ }; do echo "facts ncu-$backend 60 ncu $bench libtorch"; done
-    echo "facts pretrain-blocked 40 $program $tensors libtorch"
-    for backend in ${own//,/ }; do echo "facts pretrain-$backend 40 python3 $program $tensors libtorch"; done
-    [[ $own != fused-hopper* ]] || echo "checks bounded-wait 40 $gpu_tests libtorch bin/bigbird-cuda.so"
-    cat <<END
-checks memcheck 120 compute-sanitizer $gpu_tests libtorch bin/bigbird-cuda.so
-checks racecheck 120 compute-sanitizer $gpu_tests libtorch bin/bigbird-cuda.so
-checks killed-and-resumed 60 python3 $program $tensors libtorch
-checks same-bytes 45 $gpu_tests libtorch bin/bigbird-cuda.so
-checks graph 30 $gpu_tests libtorch bin/bigbird-cuda.so
-checks network 60 $gpu_tests libtorch bin/bigbird-cuda.so
-checks automatic 30 $gpu_tests libtorch bin/bigbird-cuda.so
-checks nccl 40 $gpu_tests libtorch bin/bigbird-nccl.so
-checks processes 60 python3 $program $tensors libtorch
-END
-    for backend in ${own//,/ } blocked; do
-        echo "checks lengths-$backend 60 $bench libtorch"
-        echo "checks infer-$backend 30 $bench libtorch"
+    for backend in ${own//,/ } blocked dense; do echo "facts attention-$backend 25 $timing : run_bench attention $(sizes 4096 512) $backend"; done
+    for backend in ${own//,/ }; do echo "facts train-$backend 50 $timing : run_training $backend"; done
+    for backend in ${own//,/ }; do echo "facts ncu-$backend 60 ncu $timing : run_ncu $backend"; done
+    echo "facts pretrain-blocked 40 $training : run_pretraining blocked blocked"
+    for backend in ${own//,/ }; do
+        echo "facts pretrain-$backend 40 python3 $training : run_pretraining $backend $backend && compare_losses $backend 0.02"
     done
     cat <<END
-checks longest 60 $bench libtorch
-baselines train-blocked 60 $bench libtorch
-baselines lengths-dense 60 $bench libtorch
-baselines transformers 180 python3 $bench
-baselines flex-4096 140 python3 $bench
-baselines flex-16384 140 python3 $bench
+${hopper:+checks bounded-wait 40 $tests : run_tests 'gpu hang*'}
+checks memcheck 120 compute-sanitizer $tests : run_sanitizer memcheck
+checks racecheck 120 compute-sanitizer $tests : run_sanitizer racecheck
+checks killed-and-resumed 60 python3 $training : kill_and_resume
+checks same-bytes 45 $tests : run_tests 'gpu attention: the same bytes*'
+checks graph 30 $tests : run_tests 'gpu attention: works on the caller*' 0
+checks network 60 $tests : run_tests 'gpu network*'
+checks automatic 30 $tests : run_tests 'gpu attention: automatic*'
+checks nccl 40 $gpu_tests libtorch bin/bigbird-nccl.so : run_tests 'gpu nccl*'
+checks processes 60 python3 $training : run_processes
+END
+    for backend in ${own//,/ } blocked; do
+        echo "checks lengths-$backend 60 $timing : run_lengths $backend"
+        echo "checks infer-$backend 30 $timing : run_bench infer $(sizes base tiny) $(sizes 1024 512) $(sizes 64 1) $backend"
+    done
+    cat <<END
+checks longest 60 $timing : run_longest
+baselines train-blocked 60 $timing : run_training blocked
+baselines lengths-dense 60 $timing : run_lengths dense
+baselines transformers 180 python3 $bench : run_baselines --lengths ''
+baselines flex-4096 140 python3 $bench : run_baselines --lengths $(sizes 4096 1024) --no-transformers
+baselines flex-16384 140 python3 $bench : run_baselines --lengths $(sizes 16384 1024) --no-transformers
 END
 }
 
@@ -93,8 +92,8 @@ detail_of() { # NAME LOG
 # ---- the stages ----
 
 # Launches wait for their ends, so that an error is met where it was made.
-run_tests() { # CASES
-    CUDA_LAUNCH_BLOCKING=1 "$build/$gpu_tests" --no-version --test-case="$1" && has_checked
+run_tests() { # CASES [0, to launch without waiting]
+    CUDA_LAUNCH_BLOCKING=${2:-1} "$build/$gpu_tests" --no-version --test-case="$1" && has_checked
 }
 run_sanitizer() { # TOOL
     compute-sanitizer --tool "$1" --error-exitcode 1 "$build/$gpu_tests" --no-version \
@@ -104,13 +103,19 @@ run_sanitizer() { # TOOL
 # when its processes are killed.
 has_checked() { ! grep -q '\[doctest\] assertions: *0 ' "$out/$stage.log"; }
 
+on_cpu=()
+[[ ${device:-cuda} == cuda ]] || on_cpu=(--try-on-cpu)
 run_bench() {
-    local on_cpu=()
-    [[ $device == cuda ]] || on_cpu=(--try-on-cpu)
     "$build/$bench" "${on_cpu[@]}" "$@"
 }
 sizes() { # GPU-SIZE CPU-SIZE
     [[ $device == cuda ]] && echo "$1" || echo "$2"
+}
+run_training() { run_bench train "$(sizes base tiny)" "$(sizes 4096 512)" "$(sizes 16 1)" "$1"; }
+run_lengths() { run_bench attention "$(sizes 1024,2048,8192,16384,32768,65536 512,1024)" "$1"; }
+run_longest() {
+    [[ $device == cuda ]] || return 77
+    run_bench longest base "${own%%,*}"
 }
 
 # Three processes, each of which ends at its kernel's second launch.
@@ -176,40 +181,13 @@ run_processes() {
     run_pretraining processes blocked --processes "$count" && compare_losses processes 0.01
 }
 run_baselines() { # OPTION...
-    local on_cpu=()
-    [[ $device == cuda ]] || on_cpu=(--try-on-cpu)
     python3 "$repository/scripts/gpu-baselines" --bench "$build/$bench" "${on_cpu[@]}" "$@"
 }
 
 run_named() { # STAGE
-    local stage=$1 backend=${1#*-}
-    case $1 in
-        driver) nvidia-smi --query-gpu=name,driver_version,memory.total,compute_cap --format=csv,noheader ;;
-        start) run_tests 'gpu start*' ;;
-        general-dkdv | hopper-dkdv) run_tests "gpu attention: ${1%-dkdv} dk and dv" ;;
-        general-* | hopper-*) run_tests "gpu attention: ${1%%-*} $backend" ;;
-        elementwise) run_tests 'gpu elementwise*' ;;
-        attention-*) run_bench attention "$(sizes 4096 512)" "$backend" ;;
-        train-*) run_bench train "$(sizes base tiny)" "$(sizes 4096 512)" "$(sizes 16 1)" "$backend" ;;
-        ncu-*) run_ncu "$backend" ;;
-        pretrain-blocked) run_pretraining blocked blocked ;;
-        pretrain-*) run_pretraining "$backend" "$backend" && compare_losses "$backend" 0.02 ;;
-        bounded-wait) run_tests 'gpu hang*' ;;
-        memcheck | racecheck) run_sanitizer "$1" ;;
-        killed-and-resumed) kill_and_resume ;;
-        same-bytes) run_tests 'gpu attention: the same bytes*' ;;
-        graph) "$build/$gpu_tests" --no-version --test-case='gpu attention: works on the caller*' && has_checked ;;
-        network) run_tests 'gpu network*' ;;
-        automatic) run_tests 'gpu attention: automatic*' ;;
-        nccl) run_tests 'gpu nccl*' ;;
-        processes) run_processes ;;
-        lengths-*) run_bench attention "$(sizes 1024,2048,8192,16384,32768,65536 512,1024)" "$backend" ;;
-        infer-*) run_bench infer "$(sizes base tiny)" "$(sizes 1024 512)" "$(sizes 64 1)" "$backend" ;;
-        longest) [[ $device == cuda ]] || return 77 && run_bench longest base "${own%%,*}" ;;
-        transformers) run_baselines --lengths '' --batch 8 ;;
-        flex-*) run_baselines --lengths "$(sizes "$backend" 1024)" --no-transformers ;;
-        *) echo "gpu-stages: no stage '$1'" && return 2 ;;
-    esac
+    local stage=$1 line
+    line=$(stage_table | grep "^[a-z]* $1 ") || { echo "gpu-stages: no stage '$1'" && return 2; }
+    eval "${line#* : }"
 }
 
 # ---- what is printed at the end ----
@@ -236,12 +214,12 @@ END
 
 # The measured speed of the fastest training benchmark at base size, or of the short pretraining, in lib/README.md's formulas.
 plan_many() {
-    local speed='' parameters=114e6
+    local speed
     [[ $device == cuda ]] && command -v python3 >/dev/null || return 0
     speed=$(sed -n 's/.*"what": "train".*"preset": "base".*"tokens_per_second": \([0-9.]*\).*/\1/p' "$out/measurements.jsonl" | sort -n | tail -n 1)
     [[ -n $speed ]] || return 0
     printf '\nmany GPUs, from %.0f tokens/s of one (lib/README.md, "Beyond one node")\n' "$speed"
-    "$repository/scripts/plan-scale" --tokens-per-second "$speed" --parameters "$parameters"
+    "$repository/scripts/plan-scale" --tokens-per-second "$speed"
 }
 
 # Run, not sourced: one stage, or what is pretended of it. A process that hangs in a driver does not heed SIGTERM; this shell waits for what

@@ -1,16 +1,15 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""scripts/experiments/explanations.py --output FOLDER [--program FILE] [--model DIR] [--sites N] [--attributed N] [--threads N]
+"""scripts/experiments/explanations.py --output FOLDER [--threads N]
 
-What explanations of the bundled model say of held-out peaks of 22:16-22M, factor by factor, in the cells that have most of them: 100 bp about the N highest peaks.
+What explanations of the bundled model say of held-out peaks of 22:16-22M, factor by factor, in the cells that have most of them: 100 bp about the 60 highest
+peaks, of which 10 are attributed.
   1. Spearman's correlation between what attributions predict of a substitution (the letter's contribution less the reference's) and what mutagenesis finds,
      over all substitutions, for integrated gradients, DeepLIFT and input times gradient
   2. whether `motifs find` on the effects of mutagenesis finds the factor's motif: the three JASPAR motifs nearest to each found one, by `motifs compare`
 A factor counts as found where JASPAR's motif of it, or of a factor of its family (FAMILIES), is among them with p <= 0.001.
 Prints a table; FOLDER/figures.tsv has it. What is there already is not computed again. Needs numpy, scipy and pyjaspar, which brings JASPAR 2024.
 """
-import argparse
-import gzip
 import subprocess
 import sys
 from pathlib import Path
@@ -18,8 +17,9 @@ from pathlib import Path
 import numpy
 from scipy.stats import spearmanr
 
-ROOT = Path(__file__).resolve().parents[2]
-FIRST, LAST, HALF, FEWEST = 16_000_000, 21_990_000, 50, 30
+import shared
+
+FIRST, LAST, HALF, FEWEST, SITES, ATTRIBUTED = 16_000_000, 21_990_000, 50, 30, 60, 10
 METHODS = ("integrated-gradients", "deeplift", "input-x-gradient")
 # Factors whose sites are the same, by what they bind.
 FAMILIES = ({"MAX", "MYC", "MXI1", "MNT", "MLX", "USF1", "USF2", "MYCN", "BHLHE40", "HEY1", "HEY2", "ARNT"}, {"FOXA1", "FOXA2", "FOXA3", "FOXP1", "FOXK1", "FOXO1"},
@@ -31,7 +31,7 @@ FAMILIES = ({"MAX", "MYC", "MXI1", "MNT", "MLX", "USF1", "USF2", "MYCN", "BHLHE4
 
 
 def held_out(file):
-    with gzip.open(file, "rt") as lines:
+    with shared.opened(file) as lines:
         rows = [line.split("\t") for line in lines]
     return sorted((row for row in rows if FIRST < int(row[1]) and int(row[2]) < LAST), key=lambda row: -float(row[6]))
 
@@ -39,7 +39,7 @@ def held_out(file):
 def factors():
     """{factor: (cell, rows)} of the cell with most held-out peaks."""
     most = {}
-    for file in sorted((ROOT / "test_data" / "chromatin").glob("*.narrowPeak.gz")):
+    for file in sorted((shared.ROOT / "test_data/chromatin").glob("*.narrowPeak.gz")):
         cell, factor = file.name.split(".")[:2]
         rows = held_out(file)
         if len(rows) >= FEWEST and len(rows) > len(most.get(factor, ("", []))[1]):
@@ -54,10 +54,9 @@ def write_jaspar(file):
 
 
 def scores_of(table):
-    """(bases, 4), NaN where there is none."""
-    with open(table) as lines:
-        return numpy.array([[float("nan") if x == "NA" else float(x) for x in line.split("\t")[6:10]] for line in lines if not line.startswith("#")]), [
-            line.split("\t")[5] for line in open(table) if not line.startswith("#")]
+    """(bases, 4), NaN where there is none; and the letters."""
+    rows = [line.split("\t") for line in open(table) if not line.startswith("#")]
+    return numpy.array([[float("nan") if x == "NA" else float(x) for x in row[6:10]] for row in rows]), [row[5] for row in rows]
 
 
 def family_of(factor):
@@ -65,12 +64,7 @@ def family_of(factor):
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--output", type=Path, required=True)
-    parser.add_argument("--program", default=ROOT / "build" / "bin" / "bigbird-dna")
-    parser.add_argument("--model", type=Path, default=ROOT / "test_data" / "models" / "chromatin-grch37")
-    parser.add_argument("--sites", type=int, default=60)
-    parser.add_argument("--attributed", type=int, default=10)
+    parser = shared.parser_of(__doc__, "output")
     parser.add_argument("--threads", default="1")
     options = parser.parse_args()
     options.output.mkdir(parents=True, exist_ok=True)
@@ -80,7 +74,7 @@ def main():
 
     def run(output, *words):
         if not output.exists():
-            done = subprocess.run([options.program, *map(str, words), "--quiet"], stderr=subprocess.PIPE, text=True)
+            done = subprocess.run([shared.PROGRAM, *map(str, words), "--quiet"], stderr=subprocess.PIPE, text=True)
             if "give more regions" in done.stderr:  # no motif
                 output.write_text("")
             elif done.returncode:
@@ -90,10 +84,10 @@ def main():
     for factor, (cell, rows) in sorted(factors().items()):
         stem, label = str(options.output / factor), f"{cell}|{factor}|None"
         bed, few = Path(stem + ".bed"), Path(stem + ".few.bed")
-        for file, count in ((bed, options.sites), (few, options.attributed)):
+        for file, count in ((bed, SITES), (few, ATTRIBUTED)):
             middles = [int(row[1]) + int(row[9]) for row in rows[:count]]
             file.write_text("".join(f"22\t{middle - HALF}\t{middle + HALF}\tp{i}\n" for i, middle in enumerate(middles)))
-        base = ["--model", options.model, "--reference", ROOT / "test_data" / "genome" / "22.fa.gz", "--labels", label, "--threads", options.threads]
+        base = ["--model", shared.MODEL, "--reference", shared.ROOT / "test_data/genome/22.fa.gz", "--labels", label, "--threads", options.threads]
         effects = Path(stem + ".h5")
         run(effects, "predict-mutagenesis", *base, "--regions", bed, "--output", effects, "--output", stem + ".tsv", "--device", "cpu")
         run(Path(stem + ".meme"), "motifs", "find", "--attributions", effects, "--output", stem + ".meme")
@@ -118,7 +112,7 @@ def main():
             correlations.append(spearmanr(change[others], effect[:len(at)][others]).statistic)
         best = shown[0] if shown else None
         verdict = "yes" if own else "another" if nearest else "none"
-        lines.append("\t".join([factor, cell, str(min(len(rows), options.sites)), verdict, counts[best[0]] if best else "0", best[3] if best else ".", best[4] if best else "."] +
+        lines.append("\t".join([factor, cell, str(min(len(rows), SITES)), verdict, counts[best[0]] if best else "0", best[3] if best else ".", best[4] if best else "."] +
                                [f"{value:.3f}" for value in correlations]))
         print(lines[-1], flush=True)
     values = numpy.array([[float(x) for x in line.split("\t")[7:]] for line in lines[1:]])

@@ -1,37 +1,24 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""scripts/experiments/kmer_labels.py --labels BED --reference FASTA --train REGION --test REGION [-k K] [--around N] --output FILE.tsv
+"""scripts/experiments/kmer_labels.py --labels BED --reference FASTA --train REGION --test REGION --output FILE.tsv
 
-Naive Bayes of k-mers for labels of bases: the floor that finetune-tokens has to pass. A base's label is told from the k-mers that begin within N / 2 bases of it:
-log p(label) + 4 / N * sum of log p(k-mer | label) / p(k-mer), counted in --train. The factor stands for k-mers being anything but independent. Writes a table as
+Naive Bayes of k-mers for labels of bases: the floor that finetune-tokens has to pass. A base's label is told from the k-mers that begin within 50 bases of it:
+log p(label) + 4 / 101 * sum of log p(k-mer | label) / p(k-mer), counted in --train. The factor stands for k-mers being anything but independent. Writes a table as
 predict-tokens does, a row for each base of --test that no N is near, so that `bigbird-dna evaluate-tokens` gives it the same figures.
 
 Needs numpy. Regions are contig:first-last, both ends included.
 """
-import argparse
-import gzip
-
 import numpy as np
 
+import shared
+
+LENGTH, AROUND = 6, 101
 PER_WINDOW = 4.0  # how many independent k-mers a window counts for; 1 and 16 were no better on validation
-
-
-def read_contig(path, name):
-    wanted, letters = False, []
-    with gzip.open(path, "rt") as lines:
-        for line in lines:
-            if line.startswith(">"):
-                wanted = line[1:].split()[0] == name
-            elif wanted:
-                letters.append(line.strip().upper())
-    codes = np.full(256, 4, np.int64)
-    codes[np.frombuffer(b"ACGT", np.uint8)] = range(4)
-    return codes[np.frombuffer("".join(letters).encode(), np.uint8)]
 
 
 def read_labels(path, contig, length):
     names, truth = ["none"], np.zeros(length, np.int64)
-    with gzip.open(path, "rt") as lines:
+    with shared.opened(path) as lines:
         for line in lines:
             where, begin, end, name = line.split()[:4]
             if name not in names:
@@ -41,51 +28,42 @@ def read_labels(path, contig, length):
     return names, truth
 
 
-def place_of(region):
-    contig, span = region.split(":")
-    first, last = span.replace(",", "").split("-")
-    return contig, slice(int(first) - 1, int(last))
-
-
-def kmers_about(codes, k):
+def kmers_about(codes):
     """The k-mer in whose middle each base lies, and whether it has an N."""
     index, broken = np.zeros(len(codes), np.int64), np.zeros(len(codes), bool)
-    for j in range(k):
-        shifted = np.roll(codes, k // 2 - j)
+    for j in range(LENGTH):
+        shifted = np.roll(codes, LENGTH // 2 - j)
         index = index * 4 + np.minimum(shifted, 3)
         broken |= shifted > 3
     return index, broken
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    for name in ("labels", "reference", "train", "test", "output"):
-        parser.add_argument("--" + name, required=True)
-    parser.add_argument("-k", type=int, default=6)
-    parser.add_argument("--around", type=int, default=101)
-    options = parser.parse_args()
-    contig, train = place_of(options.train)
-    _, test = place_of(options.test)
-    codes = read_contig(options.reference, contig)
+    options = shared.parser_of(__doc__, "labels", "reference", "train", "test", "output").parse_args()
+    contig, train = shared.region_of(str(options.train))
+    _, test = shared.region_of(str(options.test))
+    codes = np.full(256, 4, np.int64)
+    codes[list(b"ACGT")] = range(4)
+    codes = codes[np.frombuffer(shared.sequences_of(options.reference)[contig].encode(), np.uint8)]
     names, truth = read_labels(options.labels, contig, len(codes))
-    index, broken = kmers_about(codes, options.k)
+    index, broken = kmers_about(codes)
     fine = ~broken[train]
-    counts = np.bincount(index[train][fine], minlength=4 ** options.k)
+    counts = np.bincount(index[train][fine], minlength=4 ** LENGTH)
     scores = []
     for label in range(len(names)):
         share = (truth[train][fine] == label).mean()
-        of_label = np.bincount(index[train][fine & (truth[train] == label)], minlength=4 ** options.k)
+        of_label = np.bincount(index[train][fine & (truth[train] == label)], minlength=4 ** LENGTH)
         told = np.log((of_label + share) / (counts + 1)) - np.log(share)
         told = np.where(broken, 0, told[index])
         sums = np.concatenate([[0], np.cumsum(told)])
         bases = np.arange(test.start, test.stop)
-        half = options.around // 2
+        half = AROUND // 2
         window = sums[np.minimum(bases + half + 1, len(codes))] - sums[np.maximum(bases - half, 0)]
-        scores.append(np.log(share) + PER_WINDOW / options.around * window)
+        scores.append(np.log(share) + PER_WINDOW / AROUND * window)
     scores = np.exp(np.array(scores) - np.max(scores, axis=0))
     scores /= scores.sum(0)
     with open(options.output, "w") as out:
-        out.write("##made_by=naive Bayes of %d-mers over %d bases\n" % (options.k, options.around))
+        out.write("##made_by=naive Bayes of %d-mers over %d bases\n" % (LENGTH, AROUND))
         out.write("#chrom\tstart\tend\tname\tscore\tstrand\tstatus\tn_fraction\t" + "\t".join(names) + "\n")
         for place in np.flatnonzero(~broken[test]):
             values = "\t".join("%.6g" % value for value in scores[:, place])

@@ -1,36 +1,16 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Bits per base of Markov chains up to order 16 on held-out sequence: the chains of `evaluate-mlm`, which ends at order 12, on one thread.
+"""scripts/experiments/markov_orders.py --reference grch37.fa.gz --train 20:1-50000000 X:1-69999930 --test 22:20500001-22000000
 
-    scripts/experiments/markov_orders.py --reference grch37.fa.gz --train 20:1-50000000 X:1-69999930 --test 22:20500001-22000000
-
-Only contexts of the held-out sequence are counted, so memory does not grow with the order. Probabilities of all orders are interpolated as
+Bits per base of Markov chains up to order 16 on held-out sequence: the chains of `evaluate-mlm`, which ends at order 12, on one thread. Only contexts of the held-out sequence are counted, so memory does not grow with the order. Probabilities of all orders are interpolated as
 lib/bigbird/baselines/sequence/markov.cpp has it. 126 Mb take a quarter of an hour. Needs numpy.
 """
-import argparse
-import gzip
-
 import numpy
 
+import shared
+
 TRUST_IN_SHORTER = 16
-STRETCH = 8_000_000
-
-
-def contigs(file):
-    """Each contig as codes: 0 to 3 of A C G T, 255 of others."""
-    code = numpy.full(256, 255, numpy.uint8)
-    for number, letter in enumerate(b"ACGT"):
-        code[[letter, letter + 32]] = number
-    with (gzip.open if str(file).endswith("gz") else open)(file, "rb") as text:
-        for record in text.read().split(b">")[1:]:
-            header, _, lines = record.partition(b"\n")
-            yield header.split()[0].decode(), code[numpy.frombuffer(lines.replace(b"\n", b""), numpy.uint8)]
-
-
-def region(genome, text):
-    contig, _, interval = text.partition(":")
-    first, _, last = interval.replace(",", "").partition("-")
-    return genome[contig][int(first) - 1:int(last)] if interval else genome[contig]
+STRETCH, ORDERS = 8_000_000, 17
 
 
 def contexts(codes, order):
@@ -57,16 +37,15 @@ def count(train, wanted, order):
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--reference", required=True)
+    parser = shared.parser_of(__doc__, "reference", "test")
     parser.add_argument("--train", nargs="+", required=True)
-    parser.add_argument("--test", required=True)
-    parser.add_argument("--order", type=int, default=16)
     options = parser.parse_args()
-    genome = dict(contigs(options.reference))
-    train, test = [region(genome, text) for text in options.train], region(genome, options.test)
+    code, genome = numpy.full(256, 255, numpy.uint8), shared.sequences_of(options.reference)
+    code[list(b"ACGT")] = range(4)
+    regions = [(genome[contig], span) for contig, span in map(shared.region_of, [str(options.test), *options.train])]
+    test, *train = (code[numpy.frombuffer(sequence[span].encode(), numpy.uint8)] for sequence, span in regions)
     probability, seen = numpy.full(len(test), 0.25), numpy.ones(len(test), bool)
-    for order in range(options.order + 1):
+    for order in range(ORDERS):
         context, _, known = contexts(test, order)
         wanted, place = numpy.unique(context, return_inverse=True)
         counts = count(train, wanted, order)[place]

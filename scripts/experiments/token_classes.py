@@ -10,18 +10,17 @@ tables are printed one below the other, each line with its name."""
 import argparse
 import collections
 import csv
-import gzip
 import itertools
 import random
-import sys
 
-WORD = 24
+import shared
+
+WORD, LIMITS = 24, (1500, 14000)
 COMPLEMENT = str.maketrans("ACGT", "TGCA")
 
 
 def token_rows(path):
-    opener = gzip.open if path.endswith(".gz") else open
-    with opener(path, "rt") as lines:
+    with shared.opened(path) as lines:
         for row in csv.DictReader(lines, delimiter="\t"):
             yield int(row["#document"]), int(row["sentence"]), int(row["start"]), int(row["end"]), float(row["bits"])
 
@@ -53,8 +52,7 @@ def nearest_recurrence(text):
 
 
 def read_documents(path):
-    opener = gzip.open if path.endswith(".gz") else open
-    with opener(path, "rt") as lines:
+    with shared.opened(path) as lines:
         return [block.split() for block in lines.read().split("\n\n") if block.split()]
 
 
@@ -75,7 +73,7 @@ def known_bases(text, known):
     return marks
 
 
-def recurrence_classes(path, limits, known_path):
+def recurrence_classes(path, known_path):
     known = {word for document in read_documents(known_path) for word in canonical_words("".join(document))} if known_path else set()
     nearest, begins, seen = {}, {}, {}
     for number, sentences in enumerate(read_documents(path), 1):
@@ -83,7 +81,7 @@ def recurrence_classes(path, limits, known_path):
         nearest[number] = nearest_recurrence(text)
         seen[number] = known_bases(text, known)
         begins[number] = list(itertools.accumulate(map(len, sentences), initial=0))
-    names = [f"recurs within {limit:,} bases" for limit in limits] + ["recurs farther off", "does not recur"]
+    names = [f"recurs within {limit:,} bases" for limit in LIMITS] + ["recurs farther off", "does not recur"]
 
     def kind(document, sentence, start, end):
         begin = begins[document][sentence - 1]
@@ -92,7 +90,7 @@ def recurrence_classes(path, limits, known_path):
         gaps = [gap for gap in nearest[document][begin + start : begin + end] if gap > 0]
         if not gaps:
             return (names[-1],)
-        return (names[next((i for i, limit in enumerate(limits) if min(gaps) <= limit), len(limits))],)
+        return (names[next((i for i, limit in enumerate(LIMITS) if min(gaps) <= limit), len(LIMITS))],)
 
     return kind
 
@@ -114,13 +112,12 @@ def main():
     how.add_argument("--classes", help="table of plant_copies.py")
     how.add_argument("--documents", help="text documents that were scored")
     parser.add_argument("--known", help="text documents that the model learnt from, with --documents")
-    parser.add_argument("--limits", default="1500,14000", help="bases, with --documents")
     parser.add_argument("scores", nargs="+", metavar="NAME=TABLE[,TABLE]")
     arguments = parser.parse_args()
     if arguments.classes:
         kind = copy_classes(arguments.classes)
     else:
-        kind = recurrence_classes(arguments.documents, [int(limit) for limit in arguments.limits.split(",")], arguments.known)
+        kind = recurrence_classes(arguments.documents, arguments.known)
     for named in arguments.scores:
         name, _, paths = named.partition("=")
         sums = collections.defaultdict(lambda: collections.defaultdict(lambda: [0.0, 0]))
@@ -132,7 +129,7 @@ def main():
         for key in sorted(sums):
             bits, low, high = figures(sums[key], rng)
             bases = sum(part[1] for part in sums[key].values())
-            sys.stdout.write("\t".join([name, *key, f"{bits:.3f}", f"{low:.3f}", f"{high:.3f}", str(bases)]) + "\n")
+            print(name, *key, f"{bits:.3f}", f"{low:.3f}", f"{high:.3f}", bases, sep="\t")
 
 
 if __name__ == "__main__":

@@ -27,6 +27,8 @@ def parser_of(name):
 
 
 def check_outputs(options):
+    if not 400 <= getattr(options, "width", 400) <= 10000:
+        raise Failure("--width must be from 400 to 10000", USAGE)
     for path in options.output:
         if not path.endswith(options.endings):
             raise Failure(f"{path}: an output must end in {', '.join(options.endings[:-1])} or {options.endings[-1]}", USAGE)

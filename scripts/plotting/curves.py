@@ -2,9 +2,8 @@
 """The picture of bigbird-dna-plot training: one panel per metric."""
 import collections
 import math
-import xml.etree.ElementTree as ET
 
-from plotting.picture import GRID_COLOUR, MODEL_COLOURS, QUIET, add, axis_number, short, text_width
+from plotting.picture import GRID_COLOUR, MODEL_COLOURS, QUIET, add, axis_number, new_svg, short, svg_text, text_width
 
 COLOURS = (*MODEL_COLOURS, "#D55E00", "#8d5a97", "#4d4d4d")
 Metric = collections.namedtuple("Metric", "key title unit smooth", defaults=(True,))
@@ -155,9 +154,7 @@ def draw(title, metrics, runs, share):
     first, last = min(steps), max(steps)
     if first == last:
         first, last = first - 1, last + 1
-    root = ET.Element("svg", xmlns="http://www.w3.org/2000/svg")
-    root.set("font-family", "Helvetica, Arial, 'DejaVu Sans', sans-serif")
-    root.set("font-size", "11")
+    root = new_svg()
     add(root, "title", title)
     add(root, "rect", width="100%", height="100%", fill="white")
     top = header(root, title, runs, any(any(curves.dots.values()) for curves in panels))
@@ -165,8 +162,4 @@ def draw(title, metrics, runs, share):
     for number, curves in enumerate(panels):
         Panel(body, number, (first, last), curves).draw()
     width, height = min(COLUMNS, len(panels)) * PANEL[0], top + -(-len(panels) // COLUMNS) * PANEL[1]
-    width = max(width, PANEL[0] + 60)
-    for key, value in (("viewBox", f"0 0 {width} {short(height)}"), ("width", str(width)), ("height", short(height))):
-        root.set(key, value)
-    ET.indent(root, " ")
-    return ET.tostring(root, encoding="unicode") + "\n"
+    return svg_text(root, max(width, PANEL[0] + 60), height)

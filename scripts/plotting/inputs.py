@@ -291,19 +291,12 @@ def read_curves(sources, region, labels, pixels):
 
 def read_sheet(path):
     """The peak files of each label: {name: [path]}."""
-    files, header = collections.defaultdict(list), None
-    for number, line in numbered_lines(path):
-        if not line or (line.startswith(b"#") and header is None):
-            continue
-        fields = line.decode("utf-8", "replace").split("\t")
-        if header is None:
-            if "name" not in fields or "path" not in fields:
-                raise Failure(f"{path}:{number}: a sheet of peaks has a header with name and path, separated by tabs")
-            header = fields.index("name"), fields.index("path")
-        elif len(fields) <= max(header):
-            raise Failure(f"{path}:{number}: a label needs its name and path, separated by tabs as in the header")
-        else:
-            files[fields[header[0]]].append(os.path.join(os.path.dirname(path), fields[header[1]]))
+    files = collections.defaultdict(list)
+    lines = (line.decode("utf-8", "replace") for _, line in numbered_lines(path) if line and not line.startswith(b"#"))
+    for row in csv.DictReader(lines, delimiter="\t", quoting=csv.QUOTE_NONE):
+        if row.get("name") is None or row.get("path") is None:
+            raise Failure(f"{path}: a sheet of peaks has name and path in its header and in each row, separated by tabs")
+        files[row["name"]].append(os.path.join(os.path.dirname(path), row["path"]))
     return files
 
 

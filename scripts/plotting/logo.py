@@ -12,7 +12,7 @@ import difflib
 from plotting.failure import USAGE, Failure
 from plotting.inputs import Malformed, Region, bed_rows, number_of, numbered_lines
 from plotting.letters import LETTERS, draw_letter
-from plotting.picture import GAP_COLOUR, QUIET, Picture, add, axis_number, nice_top, short, text_width
+from plotting.picture import GAP_COLOUR, QUIET, Picture, add, add_picture_options, axis_number, nice_top, short, text_width
 
 MOST_BASES, COLUMNS = 500, ("#chrom", "start", "label", "ref", *LETTERS)
 LOSS, GAIN = (33, 102, 172), (178, 24, 43)  # of the score: blue and red, which all tell apart
@@ -25,10 +25,7 @@ def add_options(parser):
     parser.add_argument("--label", metavar="LABEL", help="(default: the table's, if it has one)")
     parser.add_argument("--hits", metavar="BED", help="sites of motifs, from motifs scan")
     parser.add_argument("--title", metavar="TEXT", help="(default: the label)")
-    parser.add_argument("--width", metavar="PIXELS", type=int, default=1000, help="of the picture, 400 to 10000 (default: 1000)")
-    parser.add_argument("--output", "-o", metavar="FILE", nargs="+", action="extend", required=True, help=".svg or .png")
-    parser.add_argument("--force", "-f", action="store_true", help="replace an output that exists")
-    parser.set_defaults(endings=(".svg", ".png"))
+    add_picture_options(parser, 1000)
 
 
 def read_effects(path, region):
@@ -95,16 +92,18 @@ class Logo(Picture):
             add(ramp, "text", f"{value:+.2g}", x=scale.right + 13, y=self.y + y, font_size="7", fill=QUIET)
         self.y += 4 * MAP_ROW + 10
 
-    def draw_logo(self, heights):
+    def draw_logo(self, bases):
         group, scale = add(self.root, "g", class_="logo"), self.scale
-        most = [max([0, *(sign * height for height in heights.values())]) for sign in (1, -1)]
+        heights = [(start, letter, contribution(letter, values)) for start, (letter, values) in sorted(bases.items())]
+        heights = [row for row in heights if row[2] is not None]
+        most = [max([0, *(sign * height for _, _, height in heights)]) for sign in (1, -1)]
         high, low = (nice_top(value) if value > 0 or not any(most) else 0 for value in most)
         unit, zero = LOGO / (high + low), self.y + LOGO * high / (high + low)
         add(group, "path", d=f"M{scale.left},{short(self.y)}V{short(self.y + LOGO)}M{scale.left},{short(zero)}H{scale.right}", stroke="#8a8a8a", fill="none")
         for value in (high, 0, -low) if low * unit > 9 else (high, 0):
             add(group, "text", axis_number(value), x=scale.left - 6, y=zero - value * unit + 4, fill=QUIET, font_size="10", text_anchor="end")
         add(group, "text", "contribution", transform=f"translate(14 {short(self.y + LOGO / 2)}) rotate(-90)", fill=QUIET, font_size="10", text_anchor="middle")
-        for start, (letter, height) in heights.letters:
+        for start, letter, height in heights:
             x, width = scale.box(start, start + 1, 0)
             size = abs(height) * unit
             if size >= 0.3:
@@ -129,18 +128,7 @@ class Logo(Picture):
         self.y += max(1, len(ends)) * 2 * LANE
 
 
-class Heights(dict):
-    """Contributions by start; `letters` has each with its letter."""
-
-    def __init__(self, bases):
-        found = {start: (letter, contribution(letter, values)) for start, (letter, values) in sorted(bases.items())}
-        self.letters = [(start, both) for start, both in found.items() if both[1] is not None]
-        super().__init__((start, height) for start, (_, height) in self.letters)
-
-
 def svg_of(options):
-    if not 400 <= options.width <= 10000:
-        raise Failure("--width must be from 400 to 10000", USAGE)
     region = Region(options.region)
     if region.end - region.start > MOST_BASES:
         raise Failure(f"--region has {region.end - region.start} bases, and a logo shows {MOST_BASES} at most", USAGE)
@@ -155,7 +143,7 @@ def svg_of(options):
     picture.y -= 18
     if all(letter not in LETTERS or values[LETTERS.index(letter)] in (0, None) for letter, values in bases.values()):
         picture.draw_map(bases)
-    picture.draw_logo(Heights(bases))
+    picture.draw_logo(bases)
     if options.hits:
         picture.draw_hits(bed_rows(options.hits, region))
     picture.footer()

@@ -8,12 +8,11 @@ Exit codes: 0 complete output, 2 usage, 3 bad input, 74 write failed, 70 anythin
 """
 import csv
 import re
-import xml.etree.ElementTree as ET
 
 from plotting.failure import USAGE, Failure
 from plotting.inputs import numbered_lines
 from plotting.letters import draw_motif
-from plotting.picture import QUIET, Picture, add, short, text_width
+from plotting.picture import QUIET, add, add_picture_options, new_svg, short, svg_text, text_width
 
 MOST, HEIGHT, ROW = 200, 40, 72
 
@@ -23,10 +22,7 @@ def add_options(parser):
     parser.add_argument("--known", metavar="FILE", help="known motifs, those of motifs compare")
     parser.add_argument("--nearest", metavar="TSV", help="what motifs compare wrote of both files")
     parser.add_argument("--title", metavar="TEXT", default="", help="(default: none)")
-    parser.add_argument("--width", metavar="PIXELS", type=int, default=700, help="of the picture, 400 to 10000 (default: 700)")
-    parser.add_argument("--output", "-o", metavar="FILE", nargs="+", action="extend", required=True, help=".svg or .png")
-    parser.add_argument("--force", "-f", action="store_true", help="replace an output that exists")
-    parser.set_defaults(endings=(".svg", ".png"))
+    add_picture_options(parser, 700)
 
 
 class Motif:
@@ -109,16 +105,13 @@ def draw_row(root, motif, nearest, known, width, y):
 
 
 def svg_of(options):
-    if not 400 <= options.width <= 10000:
-        raise Failure("--width must be from 400 to 10000", USAGE)
     if bool(options.known) != bool(options.nearest):
         raise Failure("--known and --nearest go together: the known motifs, and what motifs compare wrote", USAGE)
     motifs = read_motifs(options.motifs)
     if len(motifs) > MOST:
         raise Failure(f"{options.motifs} has {len(motifs)} motifs, and a sheet shows {MOST} at most", USAGE)
     known, nearest = (read_motifs(options.known), read_nearest(options.nearest)) if options.known else ({}, {})
-    root = ET.Element("svg", xmlns="http://www.w3.org/2000/svg")
-    root.set("font-family", "Helvetica, Arial, 'DejaVu Sans', sans-serif")
+    root = new_svg()
     add(root, "rect", width="100%", height="100%", fill="white")
     y = 22
     if options.title:
@@ -127,6 +120,4 @@ def svg_of(options):
     for motif in motifs.values():
         draw_row(root, motif, nearest.get(motif.id), known, options.width, y)
         y += ROW
-    picture = Picture.__new__(Picture)
-    picture.root, picture.width, picture.y = root, options.width, y - 12
-    return picture.svg()
+    return svg_text(root, options.width, y - 12)

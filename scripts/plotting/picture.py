@@ -25,6 +25,27 @@ def add(parent, tag, text=None, **attributes):
     return child
 
 
+def new_svg():
+    root = ET.Element("svg", xmlns="http://www.w3.org/2000/svg")
+    root.set("font-family", "Helvetica, Arial, 'DejaVu Sans', sans-serif")
+    root.set("font-size", "11")
+    return root
+
+
+def svg_text(root, width, height):
+    for key, value in (("viewBox", f"0 0 {width} {short(height)}"), ("width", str(width)), ("height", short(height))):
+        root.set(key, value)
+    ET.indent(root, " ")
+    return ET.tostring(root, encoding="unicode") + "\n"
+
+
+def add_picture_options(parser, width):
+    parser.add_argument("--width", metavar="PIXELS", type=int, default=width, help="of the picture, 400 to 10000 (default: %(default)s)")
+    parser.add_argument("--output", "-o", metavar="FILE", nargs="+", action="extend", required=True, help=".svg or .png")
+    parser.add_argument("--force", "-f", action="store_true", help="replace an output that exists")
+    parser.set_defaults(endings=(".svg", ".png"))
+
+
 def printable(text):
     """XML has no place for control characters."""
     return re.sub("[\x00-\x08\x0b-\x1f\x7f\ud800-\udfff\ufffe\uffff]", "\N{REPLACEMENT CHARACTER}", text)
@@ -102,10 +123,7 @@ class Picture:
     def __init__(self, region, width, models, unit):
         self.scale, self.unit = Scale(region, 68, width - 36), unit
         self.width, self.models = width, models
-        self.root = ET.Element("svg", xmlns="http://www.w3.org/2000/svg")
-        self.root.set("font-family", "Helvetica, Arial, 'DejaVu Sans', sans-serif")
-        self.root.set("font-size", "11")
-        self.y = 0
+        self.root, self.y = new_svg(), 0
 
     def header(self, title, legend):
         """Legend: pairs of colour and words."""
@@ -244,10 +262,7 @@ class Picture:
         add(group, "text", bases(length), x=left - 6, y=y + 4, text_anchor="end")
 
     def svg(self):
-        for key, value in (("viewBox", f"0 0 {self.width} {short(self.y)}"), ("width", str(self.width)), ("height", short(self.y))):
-            self.root.set(key, value)
-        ET.indent(self.root, " ")
-        return ET.tostring(self.root, encoding="unicode") + "\n"
+        return svg_text(self.root, self.width, self.y)
 
 
 def ends_of(curves):

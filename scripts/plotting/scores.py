@@ -14,7 +14,7 @@ Exit codes: 0 complete output, 2 usage, 3 bad input, 74 write failed, 70 anythin
 """
 from plotting.failure import USAGE, Failure
 from plotting.inputs import MOST_TRACKS, Region, open_sources, read_curves, read_genes, read_peaks, select_labels
-from plotting.picture import draw
+from plotting.picture import add_picture_options, draw
 
 
 def add_options(parser):
@@ -29,15 +29,10 @@ def add_options(parser):
     parser.add_argument("--free-scale", action="store_true", help="give each track its own y axis")
     parser.add_argument("--unit", metavar="TEXT", default="score", help="what the y axis measures (default: score)")
     parser.add_argument("--title", metavar="TEXT", default="Predicted scores", help="(default: Predicted scores)")
-    parser.add_argument("--width", metavar="PIXELS", type=int, default=1000, help="of the picture, 400 to 10000 (default: 1000)")
-    parser.add_argument("--output", "-o", metavar="FILE", nargs="+", action="extend", required=True, help=".svg or .png")
-    parser.add_argument("--force", "-f", action="store_true", help="replace an output that exists")
-    parser.set_defaults(endings=(".svg", ".png"))
+    add_picture_options(parser, 1000)
 
 
 def svg_of(options):
-    if not 400 <= options.width <= 10000:
-        raise Failure("--width must be from 400 to 10000", USAGE)
     if options.ymax is not None and (options.free_scale or not 0 < options.ymax < float("inf")):
         raise Failure("--ymax must be a number above 0, without --free-scale", USAGE)
     region = Region(options.region)

@@ -61,9 +61,6 @@ def pretrains(config):
     return asked or "pretrain" in config["options"] or any(needs_pretrained(config, task) for task in tasks(config))
 
 
-# ------------------------------------------------------------------------------------------------------- messages
-
-
 def guess(word, known):
     near = difflib.get_close_matches(word, list(known), 1)
     return f"; did you mean '{near[0]}'?" if near else f"; known are {', '.join(sorted(known))}"
@@ -75,6 +72,8 @@ def explain(error):
     place = "configuration" + "".join(f", {part}" for part in error.absolute_path)
     known = error.schema.get("properties", {})
     unknown = [key for key in error.instance if key not in known] if error.validator == "additionalProperties" else []
+    if "propertyNames" in error.schema_path and error.validator == "enum":
+        unknown, known = [error.instance], error.validator_value
     if unknown:
         raise ConfigurationError(f"{place}: unknown key '{unknown[0]}'{guess(str(unknown[0]), known)}")
     raise ConfigurationError(f"{place}: {error.message}")
@@ -118,9 +117,6 @@ def every_option(config):
         yield f"train, {name}", "train", wanted.get("options") or {}
     for name, wanted in (config.get("predictions") or {}).items():
         yield f"predictions, {name}", command_of(wanted), wanted.get("options") or {}
-
-
-# ----------------------------------------------------------------------------------------------------- predictions
 
 
 def with_samples(config, repository):

@@ -48,9 +48,6 @@ SEEDED = {
 }
 
 
-# ---- words of command lines --------------------------------------------------------------------------------------
-
-
 def place(path):
     """A path of the configuration, absolute, so that a module's prefix leaves it alone; {repository} is the clone."""
     return os.path.abspath(
@@ -85,11 +82,16 @@ def as_option(name, value):
     )
 
 
+def words_of(chosen):
+    """Options as they stand on a command line."""
+    return " ".join(filter(None, (as_option(*item) for item in chosen.items())))
+
+
 def options(command):
-    """The configuration's options of a command, as they stand on a command line."""
+    """The configuration's options of a command."""
     chosen = {"seed": config["seed"]} if command in SEEDED else {}
     chosen.update(config["options"].get(command, {}))
-    return " ".join(filter(None, (as_option(*item) for item in chosen.items())))
+    return words_of(chosen)
 
 
 def reference_files(entries):
@@ -106,11 +108,8 @@ def reference_words(entries):
 
 
 def folder_of(weights):
-    """The model folder that a file of weights lies in."""
     return os.path.dirname(str(weights))
 
-
-# ---- what is run, and where --------------------------------------------------------------------------------------
 
 deployment = getattr(workflow, "deployment_settings", None)
 DEPLOYED = bool(deployment and deployment.deployment_method)
@@ -159,15 +158,10 @@ def weights(model):
         return f"{task}/run/model/model.safetensors"
     if task in TASKS and baseline[0] in (config[task].get("baselines") or {}):
         return f"{task}/baselines/{baseline[0]}/run/model/model.safetensors"
-    inside = ("model/model.safetensors", "model.safetensors")
     if task == "trained" and baseline and baseline[0] in config["train"]:
         return f"trained/{baseline[0]}/model/model.safetensors"
-    found = [
-        f"{place(model)}/{name}"
-        for name in inside
-        if os.path.exists(f"{place(model)}/{name}")
-    ]
-    return found[0] if found else f"{place(model)}/model.safetensors"
+    of_run = f"{place(model)}/model/model.safetensors"
+    return of_run if os.path.exists(of_run) else f"{place(model)}/model.safetensors"
 
 
 def final_file(name):

@@ -6,9 +6,6 @@ def run_of(wildcards, output):
     return os.path.dirname(os.path.dirname(output[0]))
 
 
-# ---- pretraining ---------------------------------------------------------------------
-
-
 def launcher(wildcards, threads):
     """srun before the command where pretraining runs on several nodes or by several tasks."""
     if TASKS_OF_SRUN == 1:
@@ -17,9 +14,6 @@ def launcher(wildcards, threads):
         f"{config['srun']} --nodes={NODES} --ntasks={TASKS_OF_SRUN}"
         f" --ntasks-per-node={config['tasks_per_node']} --cpus-per-task={threads} "
     )
-
-
-# ---- tasks ---------------------------------------------------------------------------
 
 
 def pretrained_for(wildcards):
@@ -48,9 +42,6 @@ def scores_words(wildcards, input):
         f"--scores {name}={file}" if len(names) > 1 else f"--scores {file}"
         for name, file in zip(names, files)
     )
-
-
-# ---- predictions ---------------------------------------------------------------------
 
 
 def folder_of_examples(wildcards):
@@ -145,6 +136,7 @@ def part_words(wildcards, input, output):
 
 
 def side_files(wildcards, output):
+    """The files of a prediction: of .npy, the rows' fields and the names of the columns are beside it."""
     name = os.path.basename(str(output.scores)).removesuffix(f".{wildcards.format}")
     beside = (
         [f"{name}.rows.tsv", f"{name}.labels.tsv"] if wildcards.format == "npy" else []

@@ -23,7 +23,7 @@ checkpoint plan_prediction:
     log:
         "logs/plan/{name}.log",
     wildcard_constraints:
-        name=names_of("promoter", "chromatin", "variants", "tracks", "embeddings"),
+        name=names_of(*settings.COMMANDS),
     threads: 1
     params:
         files=counted_files,
@@ -52,7 +52,7 @@ rule predict_part:
     benchmark:
         "benchmarks/predict/{name}.{part}-of-{parts}.tsv"
     wildcard_constraints:
-        name=names_of("promoter", "chromatin"),
+        name=names_of(*settings.COMMANDS),
     conda:
         ENVIRONMENT
     container:
@@ -83,7 +83,7 @@ rule gather:
     benchmark:
         "benchmarks/gather/{name}.{format}.tsv"
     wildcard_constraints:
-        name=names_of("promoter", "chromatin"),
+        name=names_of("promoter", "chromatin", "variants", "embeddings"),
     conda:
         ENVIRONMENT
     container:
@@ -95,6 +95,24 @@ rule gather:
         stem=lambda wildcards, output: str(output.scores).removesuffix(
             f".{wildcards.format}"
         ),
-        records=lambda wildcards, output: os.path.basename(output.scores),
+        records=side_files,
     shell:
         commands.GATHER
+
+
+# Tracks for genome browsers: a bigWig or bedGraph of each label, in a folder.
+use rule gather as gather_tracks with:
+    output:
+        scores=directory("{name}"),
+        sums="{name}.sha256",
+    log:
+        "logs/gather/{name}.log",
+    benchmark:
+        "benchmarks/gather/{name}.tsv"
+    wildcard_constraints:
+        name=names_of("tracks"),
+    params:
+        program=PROGRAM,
+        parts=glob_of_parts,
+        stem=lambda wildcards, output: f"{output.scores}/",
+        records=lambda wildcards, output: f"{os.path.basename(output.scores)}/*",

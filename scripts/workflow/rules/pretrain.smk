@@ -42,13 +42,14 @@ rule build_documents:
     params:
         program=PROGRAM,
         reference=lambda wildcards: reference_words(config.get("reference")),
+        part="--exclude",
         options=options("build-documents"),
     shell:
-        "{params.program} build-documents --reference {params.reference} --exclude {input.held_out} {params.options}"
+        "{params.program} build-documents --reference {params.reference} {params.part} {input.held_out} {params.options}"
         " --threads {threads} --output {output} > {log} 2>&1"
 
 
-rule build_held_out_documents:
+use rule build_documents as build_held_out_documents with:
     input:
         reference=REFERENCE,
         held_out="held_out/test.bed",
@@ -58,18 +59,11 @@ rule build_held_out_documents:
         "logs/build-held-out-documents.log",
     benchmark:
         "benchmarks/build-held-out-documents.tsv"
-    conda:
-        ENVIRONMENT
-    container:
-        CONTAINER
-    threads: THREADS
     params:
         program=PROGRAM,
         reference=lambda wildcards: reference_words(config.get("reference")),
+        part="--include",
         options=options("build-held-out-documents"),
-    shell:
-        "{params.program} build-documents --reference {params.reference} --include {input.held_out} {params.options}"
-        " --threads {threads} --output {output} > {log} 2>&1"
 
 
 rule train_tokenizer:

@@ -1,4 +1,4 @@
-# Labelled examples, fine-tuned models and their evaluation, for promoters and chromatin.
+# Labelled examples, fine-tuned models, baselines and their evaluation, for promoters and chromatin.
 
 
 wildcard_constraints:
@@ -94,6 +94,36 @@ rule finetune:
         + "{params.program} finetune-{wildcards.task} --examples {input.examples} {params.model} {params.options} "
         + DEVICE
         + " --threads {threads} --resume auto --output {params.run} > {log} 2>&1"
+
+
+# Linear models and small networks that start from nothing.
+use rule finetune as baseline with:
+    input:
+        examples="{task}/examples",
+        model=[],
+    output:
+        "{task}/baselines/{baseline}/run/model/config.json",
+        "{task}/baselines/{baseline}/run/model/model.safetensors",
+        "{task}/baselines/{baseline}/run/model/labels.tsv",
+    log:
+        "logs/baseline-{task}-{baseline}.log",
+    benchmark:
+        "benchmarks/baseline-{task}-{baseline}.tsv"
+    wildcard_constraints:
+        baseline="cnnprom|deepromoter|deepsea|gkm-svm|kmer-ridge",
+    resources:
+        gpu=GPU,
+    params:
+        program=PROGRAM,
+        options=lambda wildcards: words_of(
+            {
+                "seed": config["seed"],
+                "architecture": wildcards.baseline,
+                **(config[wildcards.task]["baselines"][wildcards.baseline] or {}),
+            }
+        ),
+        model="",
+        run=run_of,
 
 
 rule evaluate:

@@ -39,10 +39,7 @@ rule train:
         include=lambda wildcards: as_option(
             "include", files("train", wildcards.name, "include") or None
         ),
-        options=lambda wildcards: " ".join(
-            as_option(*item) for item in trained_options(wildcards.name).items()
-        )
-        + f" {HOLD_OUTS}",
+        options=lambda wildcards: f"{words_of(trained_options(wildcards.name))} {HOLD_OUTS}",
         run=run_of,
     shell:
         commands.resumable("{input}")
