@@ -57,7 +57,7 @@ DOCTEST_TEST_CASE("schedule: cosine is half the peak half way") {
 }
 
 DOCTEST_TEST_CASE("schedule: words and values out of range are named") {
-    DOCTEST_CHECK(to_string(Decay::cosine) == "cosine");
+    DOCTEST_CHECK(word_of(decays, Decay::cosine) == "cosine");
     DOCTEST_CHECK(parse_choice(decays, "--schedule", "constant") == Decay::constant);
     DOCTEST_CHECK_THROWS_AS((LearningRateSpec{.peak = 0}.validate()), ConfigError);
     DOCTEST_CHECK_THROWS_AS((LearningRateSpec{.peak = std::nan("")}.validate()), ConfigError);
