@@ -144,6 +144,7 @@ std::vector<PartSegment> tokenize_documents(DocumentReader& documents,
              {.sentence = [&](std::span<const std::int32_t> ids,
                               std::int64_t bases) { writer.add_sentence(ids, bases); },
               .document_end = end_document});
+    progress(writer.counts());
     return segments;
 }
 
