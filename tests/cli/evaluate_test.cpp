@@ -103,6 +103,9 @@ DOCTEST_TEST_CASE("evaluate: wrong inputs are one sentence and leave nothing") {
                   "bigbird-dna: error: " + scores + ": no such file\n");
     DOCTEST_CHECK(
         contains(error_of(joined(evaluate("promoter", folder, output), {"--split", "all"}), 2), "--split"));
+    DOCTEST_CHECK(contains(
+        error_of(joined(evaluate("promoter", folder, output), {"--scores", (folder / "s.npy").string()}), 2),
+        "--scores takes tables, and not s.npy: predict --output scores.tsv.gz writes one"));
 }
 
 DOCTEST_TEST_CASE("evaluate: several reports and several files of scores at once") {

@@ -232,6 +232,11 @@ std::vector<ScoreFile> parse_score_files(const std::vector<std::string>& texts) 
             file = {fs::path(text).filename().string(), text};
             file.name.resize(std::min(file.name.size(), file.name.find('.', 1)));
         }
+        if (const fs::path ending = file.path.extension();
+            ending == ".npy" || ending == ".h5" || ending == ".bw" || ending == ".bedgraph") {
+            throw ConfigError("--scores takes tables, and not " + file.path.filename().string() +
+                              ": predict --output scores.tsv.gz writes one");
+        }
         if (!names.insert(file.name).second)
             throw ConfigError("--scores: two files are called '" + file.name + "'; name them, NAME=FILE");
         files.push_back(std::move(file));
