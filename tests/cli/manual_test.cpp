@@ -38,9 +38,9 @@ private:
         cli::add_commands<true>(
             program_, [](const auto&) -> int { return 0; }, cli::RunHere{});
         return *program_
-                    .add<Nothing>("parse-nothing", "Help", "By which the test comes to the tree",
-                                  std::make_shared<Nothing>(), [](const Nothing&) { return 0; })
-                    .get_parent();
+                    .add<Nothing>("parse-nothing", "Help", "By which the test comes to the tree", "", {},
+                                  [](const Nothing&) { return 0; })
+                    .command.get_parent();
     }
     cli::Program program_;
     CLI::App& root_;

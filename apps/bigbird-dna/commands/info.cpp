@@ -297,27 +297,27 @@ int run_info_program(const InfoOptions& options) {
 }  // namespace
 
 void setup_info(Program& program, Runner<InfoOptions> run) {
-    const auto options = std::make_shared<InfoOptions>();
-    CLI::App& command = program.add("info", "Tools",
-                                    "Describe a model directory, token shards, a tokenizer or a safetensors "
-                                    "file, or what this program can use on this machine",
-                                    options, std::move(run));
-    add_value(command, "path", "PATH", options->path,
+    const auto [command, options] =
+        program.add<InfoOptions>("info", "Tools",
+                                 "Describe a model directory, token shards, a tokenizer or a safetensors "
+                                 "file, or what this program can use on this machine",
+                                 "",
+                                 {{"Describe a model", "bigbird-dna info pretrained/model"},
+                                  {"What the program can use on this machine", "bigbird-dna info --program"}},
+                                 std::move(run));
+    add_value(command, "path", "PATH", options.path,
               "Model directory or run folder, folder of token shards, .model or .safetensors file; with "
               "--labels an example folder, a labels.tsv, or the word deepsea");
-    command.add_flag("--json", options->json, "Print JSON");
-    command.add_flag("--labels", options->labels,
+    command.add_flag("--json", options.json, "Print JSON");
+    command.add_flag("--labels", options.labels,
                      "Print the labels that a --labels option can select; with PATH deepsea: DeepSEA's 919");
     command.add_flag(
-        "--program", options->program,
+        "--program", options.program,
         "Print what the program can use here: processor, LibTorch, GPUs, CUDA libraries; for bug reports");
     command.add_flag(
-        "--check,--verify", options->verify,
+        "--check,--verify", options.verify,
         "Read everything: weights must be finite, a task model's labels and calibration must fit it, "
         "token shards must have their checksums");
-    set_help(command, {{},
-                       {{"Describe a model", "bigbird-dna info pretrained/model"},
-                        {"What the program can use on this machine", "bigbird-dna info --program"}}});
 }
 
 std::string part_line(const ProgramPart& part) {

@@ -32,19 +32,6 @@ void add_promoter_options(CLI::App& command, PredictSpec& spec) {
                     "without one, on both");
 }
 
-/// What --help shows.
-std::vector<std::string> common_options(examples::Task task) {
-    if (task == examples::Task::sequences) {
-        return {"--model",  "--sequences", "--examples", "--split",
-                "--output", "--force",     "--shard",    "--device"};
-    }
-    std::vector<std::string> options{"--model", "--reference", "--regions", "--sequences", "--output",
-                                     "--force", "--shard",     "--dry-run", "--device"};
-    options.emplace_back("--tile");
-    if (task == examples::Task::chromatin) options.emplace_back("--labels");
-    return options;
-}
-
 void add_sequences_options(CLI::App& command, PredictSpec& spec) {
     add_labels_option(command, spec.labels);
 }
@@ -52,6 +39,7 @@ void add_sequences_options(CLI::App& command, PredictSpec& spec) {
 struct PredictCommand {
     examples::Task task;
     const char *name, *group, *description;
+    const char* common;  ///< options that --help shows
     const char* window;  ///< its position around a BED row
     void (*add_own_options)(CLI::App&, PredictSpec&);
     std::vector<Example> examples;
@@ -62,6 +50,7 @@ const PredictCommand commands[] = {
      "predict-promoter",
      "Promoters",
      "Score BED rows as promoters: writes one row per input row, in order.",
+     "--model --reference --regions --sequences --output --force --shard --dry-run --device --tile",
      "windows are placed around a row's first base (its last on the minus strand)",
      add_promoter_options,
      {{"Scores of the TSSs of a BED",
@@ -74,6 +63,7 @@ const PredictCommand commands[] = {
      "predict-sequences",
      "Sequences",
      "Score sequences: writes one row per input row, in order.",
+     "--model --sequences --examples --split --output --force --shard --device",
      "",
      add_sequences_options,
      {{"Classes of the sequences of a table",
@@ -86,6 +76,7 @@ const PredictCommand commands[] = {
      "predict-chromatin",
      "Chromatin",
      "Predict the chromatin profile of BED rows: writes one row per input row, in order.",
+     "--model --reference --regions --sequences --output --force --shard --dry-run --device --tile --labels",
      "the window is centered on a row's middle",
      add_chromatin_options,
      {{"Scores of the rows of a BED, the mean of both strands",
@@ -167,13 +158,12 @@ void add_predict_options(CLI::App& command, PredictSpec& spec, const std::string
 
 void setup_predict(Program& program, examples::Task task, Runner<PredictSpec> run) {
     const PredictCommand& about = *std::ranges::find(commands, task, &PredictCommand::task);
-    auto spec = std::make_shared<PredictSpec>();
-    spec->task = task;
-    if (task == examples::Task::chromatin) spec->strands = task_models::Strands::average;
-    CLI::App& command = program.add(about.name, about.group, about.description, spec, std::move(run));
-    add_predict_options(command, *spec, about.window);
-    about.add_own_options(command, *spec);
-    set_help(command, {common_options(task), about.examples});
+    const auto [command, spec] = program.add<PredictSpec>(about.name, about.group, about.description,
+                                                          about.common, about.examples, std::move(run));
+    spec.task = task;
+    if (task == examples::Task::chromatin) spec.strands = task_models::Strands::average;
+    add_predict_options(command, spec, about.window);
+    about.add_own_options(command, spec);
 }
 
 }  // namespace bigbird::cli

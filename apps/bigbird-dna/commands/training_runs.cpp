@@ -77,7 +77,7 @@ int run(const pretraining::PretrainSpec& spec) {
 }
 
 int run(const EvaluateMlmOptions& options) {
-    const Overwrite overwrite = options.output.overwrite();
+    const Overwrite overwrite = options.output.overwrite;
     std::vector<std::unique_ptr<genome::TextOutput>> outputs;
     outputs.push_back(std::make_unique<genome::TextOutput>(options.output.output, overwrite));
     if (!options.token_scores.empty())

@@ -61,10 +61,9 @@ auto by_examples_or(const char* labels) {
 /// Adds the command NAME, whose doors are NAME-TASK. `by`: "examples determine".
 void add_verb(Program& program, const std::string& name, const std::string& summary, const std::string& by,
               std::function<std::string(const CLI::App&)> task_of, std::vector<Example> examples) {
-    CLI::App& command = program.add_verb(
-        name, "Tasks", summary + "\nThe " + by + " the task; " + name + "-TASK --help describes each task.",
-        {"chromatin", "promoter", "sequences", "tokens"}, std::move(task_of));
-    set_help(command, {{}, std::move(examples)});
+    program.add_verb(
+        name, summary + "\nThe " + by + " the task; " + name + "-TASK --help describes each task.",
+        std::move(examples), {"chromatin", "promoter", "sequences", "tokens"}, std::move(task_of));
 }
 
 }  // namespace

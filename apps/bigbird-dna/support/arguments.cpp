@@ -134,7 +134,7 @@ std::optional<std::string> unknown_argument(const CLI::App& command) {
 std::string unknown_word(const CLI::App& program, const std::string& word) {
     if (word.starts_with('-')) return "there is no option " + word + nearest(options_of(program), word);
     std::vector<std::string> commands;
-    for (const CLI::App* command : program.get_subcommands([](const CLI::App*) { return true; }))
+    for (const CLI::App* command : program.get_subcommands({}))
         commands.push_back(command->get_name());
     return "there is no command '" + word + "'" + suggestion(commands, word);
 }

@@ -225,20 +225,20 @@ Program::Program() : app_(about, "bigbird-dna") {
 }
 
 CLI::App& Program::add_command(const std::string& name, const std::string& group,
-                               const std::string& description, std::function<int()> run) {
+                               const std::string& description, const std::string& common,
+                               std::vector<Example> examples, std::function<int()> run) {
     CLI::App* command = app_.add_subcommand(name, description);
     command->group(group);
+    set_help(*command, {CLI::detail::split_up(common), std::move(examples)});
     command->option_defaults()->always_capture_default();
     command->callback([this, run = std::move(run)] { chosen_ = run; });
     return *command;
 }
 
-CLI::App& Program::add_verb(const std::string& name, const std::string& group, const std::string& description,
-                            std::vector<std::string> tasks,
-                            std::function<std::string(const CLI::App&)> task_of) {
-    CLI::App& command = add_command(name, group, description, {});
-    verbs_.push_back({&command, std::move(tasks), std::move(task_of)});
-    return command;
+void Program::add_verb(const std::string& name, const std::string& description, std::vector<Example> examples,
+                       std::vector<std::string> tasks, std::function<std::string(const CLI::App&)> task_of) {
+    verbs_.push_back({&add_command(name, "Tasks", description, "", std::move(examples), {}), std::move(tasks),
+                      std::move(task_of)});
 }
 
 int Program::main(int argc, char** argv) {
@@ -324,9 +324,9 @@ std::string Program::usage_error(const CLI::ParseError& error, int argc, char** 
 }
 
 void Program::finish_commands() {
-    const auto commands = app_.get_subcommands([](const CLI::App*) { return true; });
+    const auto commands = app_.get_subcommands({});
     for (CLI::App* command : commands)
-        for (CLI::Option* option : command->get_options([](const CLI::Option*) { return true; }))
+        for (CLI::Option* option : command->get_options())
             clear_validator_texts(*option);  // otherwise they become part of its type's name
     for (CLI::App* command : commands)
         hide_retired_options(*command);
@@ -352,7 +352,7 @@ void Program::finish_options(CLI::App& command) {
                     "a command without a description: " + command.get_name());
     add_shared_options(command, hidden_group);  // the program shows them
     command.set_help_all_flag("--help-all", "Print every option and exit")->group("");
-    for (CLI::Option* option : command.get_options([](const CLI::Option*) { return true; })) {
+    for (CLI::Option* option : command.get_options()) {
         BIGBIRD_EXPECTS(is_hidden(*option) || !option->get_description().empty(),
                         "an option without a description: " + command.get_name() + " " + option->get_name());
         check_numbers(*option);
