@@ -75,7 +75,7 @@ DOCTEST_TEST_CASE("device: a driver's library that is none is said, and auto tak
     DOCTEST_CHECK(result.err.starts_with(
         "bigbird-dna: error: --device cuda cannot be used: the NVIDIA driver cannot be opened: "));
     const ProgramResult automatic = succeeded(forward_on("auto"));
-    DOCTEST_CHECK(contains(automatic.err, ": the NVIDIA driver cannot be opened: "));
+    DOCTEST_CHECK(holds(automatic.err, ": the NVIDIA driver cannot be opened: "));
 }
 
 DOCTEST_TEST_CASE(
@@ -100,7 +100,7 @@ DOCTEST_TEST_CASE("device: info --program shows the driver, its GPUs and what Li
     DOCTEST_CHECK(parts["GPU cuda:0"]["details"] ==
                   "Pretended GPU 0, compute capability 8.0, 85.9 GB; own kernels that serve it: fused");
     DOCTEST_CHECK(parts["--device cuda:1"]["usable"] == false);
-    DOCTEST_CHECK(contains(parts["--device cuda:1"]["details"].get<std::string>(), "is too old"));
+    DOCTEST_CHECK(holds(parts["--device cuda:1"]["details"].get<std::string>(), "is too old"));
 }
 
 DOCTEST_TEST_CASE("device: info --program outlives a driver that crashes") {

@@ -16,13 +16,7 @@ namespace {
 /// A command on four documents of real sentences.
 class Scene {
 public:
-    Scene() {
-        std::istringstream lines(read_file(test_data("tokenizer/sentences.txt")));
-        std::string text, line;
-        for (int number = 0; number < 20 && std::getline(lines, line); ++number)
-            text += line + "\n" + (number % 5 == 4 ? "\n" : "");
-        write_file(documents, text);
-    }
+    Scene() { write_file(documents, real_documents()); }
 
     ProgramResult tokenize(const std::string& name, std::vector<std::string> more) const {
         more.insert(more.begin(), {"tokenize", "--documents", documents, "--output", folder / name});
@@ -43,9 +37,9 @@ public:
 
 DOCTEST_TEST_CASE("tokenize: bases and k-mers need no tokenizer, and the shards hold one") {
     const Scene scene;
-    DOCTEST_REQUIRE(scene.tokenize("bases", {"--tokenizer", "bases"}).code == 0);
-    DOCTEST_REQUIRE(scene.tokenize("sixes", {"--tokenizer", "kmers:6"}).code == 0);
-    DOCTEST_REQUIRE(scene.tokenize("threes", {"--tokenizer", "kmers:3"}).code == 0);
+    succeeded(scene.tokenize("bases", {"--tokenizer", "bases"}));
+    succeeded(scene.tokenize("sixes", {"--tokenizer", "kmers:6"}));
+    succeeded(scene.tokenize("threes", {"--tokenizer", "kmers:3"}));
     const auto described = [&](const std::string& name) {
         const auto info = succeeded(run_program({"info", scene.folder / name, "--json", "--verify"}));
         return nlohmann::json::parse(info.out);
@@ -60,7 +54,7 @@ DOCTEST_TEST_CASE("tokenize: bases and k-mers need no tokenizer, and the shards 
     DOCTEST_CHECK(run_program({"encode", "--tokenizer", threes}, "AAAACGttuNC\n").out == "10 16 73 9 6\n");
     DOCTEST_CHECK(run_program({"decode", "--tokenizer", threes}, "10 16 73 9 6\n").out == "AAAACGTTTNC\n");
     const auto info = run_program({"info", threes + "/tokenizer.json"});
-    DOCTEST_CHECK(contains(info.out, "k-mers of 3 letters that do not overlap"));
+    DOCTEST_CHECK(holds(info.out, "k-mers of 3 letters that do not overlap"));
 }
 
 DOCTEST_TEST_CASE("tokenize, pretrain: what is no tokenizer is refused") {
@@ -81,9 +75,9 @@ DOCTEST_TEST_CASE("tokenize, pretrain: what is no tokenizer is refused") {
 DOCTEST_TEST_CASE("pretrain: shards of k-mers say themselves what they hold, and take no other input") {
     const Scene scene;
     const std::string shards = scene.folder / "shards";
-    DOCTEST_REQUIRE(scene.tokenize("shards", {"--tokenizer", "kmers:3"}).code == 0);
-    DOCTEST_CHECK(scene.pretrain("own", {"--documents", shards}).code == 0);
-    DOCTEST_CHECK(scene.pretrain("same", {"--documents", shards, "--tokenizer", "kmers:3"}).code == 0);
+    succeeded(scene.tokenize("shards", {"--tokenizer", "kmers:3"}));
+    succeeded(scene.pretrain("own", {"--documents", shards}));
+    succeeded(scene.pretrain("same", {"--documents", shards, "--tokenizer", "kmers:3"}));
     for (const char* file : {"model/model.safetensors", "model/tokenizer.json"})
         DOCTEST_CHECK(read_file(scene.folder / "own" / file) == read_file(scene.folder / "same" / file));
     check_error(scene.pretrain("other", {"--documents", shards, "--tokenizer", "bases"}), 3,

@@ -77,13 +77,12 @@ DOCTEST_TEST_CASE("manual: docs/commands.md is what the program writes") {
 
 DOCTEST_TEST_CASE("manual: the reference has each command, its options, examples and the exit codes") {
     const std::string text = run_program({"help", "--markdown"}).out;
-    DOCTEST_CHECK(contains(text, "\n## Chromatin\n\n### build-chromatin\n"));
-    DOCTEST_CHECK(contains(text, "| `--nsp` | `on\\|off` | `on` | Also train next-sentence prediction"));
-    DOCTEST_CHECK(contains(text, "| `--tss` | `BED` | required |"));
-    DOCTEST_CHECK(contains(text, "| 75 | stopped early and resumable |\n"));
+    check_holds(text, {"\n## Chromatin\n\n### build-chromatin\n",
+                       "| `--nsp` | `on\\|off` | `on` | Also train next-sentence prediction",
+                       "| `--tss` | `BED` | required |", "| 75 | stopped early and resumable |\n"});
     Tree tree;
     for (const CLI::App* command : tree.commands())
-        DOCTEST_CHECK_MESSAGE(contains(text, "\n### " + command->get_name() + "\n"), command->get_name());
+        DOCTEST_CHECK_MESSAGE(holds(text, "\n### " + command->get_name() + "\n"), command->get_name());
 }
 
 DOCTEST_TEST_CASE("manual: each command has two examples, which its options take") {
@@ -118,11 +117,11 @@ DOCTEST_TEST_CASE("manual: --help names common options that exist, and --help-al
     const std::string all = run_program({"pretrain", "--help-all"}).out;
     DOCTEST_CHECK(run_program({"merge", "--help-all"}).out ==
                   run_program({"merge", "--help"}).out);  // which has no rare ones
-    DOCTEST_CHECK(contains(brief, "\n  --steps N "));
-    DOCTEST_CHECK(!contains(brief, "\n  --weight-decay "));
-    DOCTEST_CHECK(contains(brief, " more options: bigbird-dna pretrain --help-all\n"));
-    DOCTEST_CHECK(contains(all, "\n  --weight-decay "));
-    DOCTEST_CHECK(!contains(all, "more options:"));
+    DOCTEST_CHECK(holds(brief, "\n  --steps N "));
+    DOCTEST_CHECK(!holds(brief, "\n  --weight-decay "));
+    DOCTEST_CHECK(holds(brief, " more options: bigbird-dna pretrain --help-all\n"));
+    DOCTEST_CHECK(holds(all, "\n  --weight-decay "));
+    DOCTEST_CHECK(!holds(all, "more options:"));
     DOCTEST_CHECK(std::ranges::count(brief, '\n') <= 100);
 }
 
@@ -131,18 +130,14 @@ DOCTEST_TEST_CASE("manual: a verb has the options of its doors, and says which t
     const std::size_t begin = text.find("\n### predict\n");
     DOCTEST_REQUIRE(begin != std::string::npos);
     const std::string predict = text.substr(begin, text.find("\n### ", begin + 1) - begin);
-    DOCTEST_CHECK(contains(predict, "| `-m`, `--model` | `DIR ...` | required |"));
-    DOCTEST_CHECK(
-        contains(predict, "| `--tile` | `BP` | `none: a row has one score` | Cut regions into tiles"));
-    DOCTEST_CHECK(contains(predict, " (tokens) |\n"));
-    DOCTEST_CHECK(contains(predict, "| `chromatin: average; promoter, sequences, tokens: none` |"));
-    DOCTEST_CHECK(
-        contains(text, "| `chromatin: reverse-complement (other models: none); promoter, tokens: none` |"));
-    DOCTEST_CHECK(contains(text, "| `--window` | `A:B\\|BP` |"));
-    DOCTEST_CHECK(
-        contains(text, "\n| `pretrain` | `--keep` | the three newest checkpoints and the best are kept |\n"));
-    DOCTEST_CHECK(contains(run_program({"help", "--man", "finetune"}).out, "\\-\\-annotations"));
-    DOCTEST_CHECK(contains(run_program({"completion", "bash"}).out, "evaluate"));
+    check_holds(predict, {"| `-m`, `--model` | `DIR ...` | required |",
+                          "| `--tile` | `BP` | `none: a row has one score` | Cut regions into tiles",
+                          " (tokens) |\n", "| `chromatin: average; promoter, sequences, tokens: none` |"});
+    check_holds(text, {"| `chromatin: reverse-complement (other models: none); promoter, tokens: none` |",
+                       "| `--window` | `A:B\\|BP` |",
+                       "\n| `pretrain` | `--keep` | the three newest checkpoints and the best are kept |\n"});
+    DOCTEST_CHECK(holds(run_program({"help", "--man", "finetune"}).out, "\\-\\-annotations"));
+    DOCTEST_CHECK(holds(run_program({"completion", "bash"}).out, "evaluate"));
 }
 
 DOCTEST_TEST_CASE("manual: retired options are shown in the reference's table alone") {
@@ -150,15 +145,14 @@ DOCTEST_TEST_CASE("manual: retired options are shown in the reference's table al
                                                   {"pretrain", "--help-all"},
                                                   {"completion", "zsh"}}) {
         const std::string text = run_program(words).out;
-        DOCTEST_CHECK_FALSE(contains(text, "clip-norm"));
+        DOCTEST_CHECK_FALSE(holds(text, "clip-norm"));
     }
 }
 
 DOCTEST_TEST_CASE("manual: --help ends with examples that can be copied") {
     const auto result = run_program({"build-promoters", "--help"});
-    DOCTEST_CHECK(contains(result.out, "\nExamples, in the folder that scripts/demo fills:\n  # "));
-    DOCTEST_CHECK(contains(result.out, "\n  bigbird-dna build-promoters --tss ../test_data/"));
-    DOCTEST_CHECK(contains(result.out, " \\\n"));
+    check_holds(result.out, {"\nExamples, in the folder that scripts/demo fills:\n  # ",
+                             "\n  bigbird-dna build-promoters --tss ../test_data/", " \\\n"});
 }
 
 DOCTEST_TEST_CASE("manual: help prints what --help prints") {
@@ -179,7 +173,7 @@ DOCTEST_TEST_CASE("manual: man pages, one a command, which groff takes without a
     for (const CLI::App* command : tree.commands()) {
         const std::string page = read_file(folder / ("man1/bigbird-dna-" + command->get_name() + ".1"));
         DOCTEST_CHECK(page.starts_with(".TH BIGBIRD\\-DNA\\-"));
-        DOCTEST_CHECK(contains(page, "\n.SH EXAMPLES\n"));
+        DOCTEST_CHECK(holds(page, "\n.SH EXAMPLES\n"));
     }
     if (!has_shell("groff")) return;
     DOCTEST_CHECK(
