@@ -3,7 +3,6 @@
 #include "cli/checks.hpp"
 #include "cli/shell.hpp"
 #include "commands/commands.hpp"
-#include "support/hand_over.hpp"
 #include "support/help_formatter.hpp"
 #include "support/temp_dir.hpp"
 

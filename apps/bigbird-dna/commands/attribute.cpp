@@ -30,11 +30,11 @@ void setup_attribute(Program& program, Runner<AttributeSpec> run) {
         "contributions for other letters (NA).",
         "--model --reference --regions --sequences --labels --method --baseline --output --device",
         {{"What each base of a region contributes to the CTCF labels",
-          "bigbird-dna attribute --model chromatin/run --reference ../test_data/genome/22.fa.gz --regions "
-          "sites.bed --labels '*CTCF*' --output contributions.tsv.gz"},
+          "--model chromatin/run --reference ../test_data/genome/22.fa.gz --regions sites.bed --labels "
+          "'*CTCF*' --output contributions.tsv.gz"},
          {"Arrays for TF-MoDISco, by DeepLIFT with dinucleotide shuffles as baseline",
-          "bigbird-dna attribute --model chromatin/run --reference ../test_data/genome/22.fa.gz --regions "
-          "sites.bed --method deeplift --baseline shuffled --output 'contributions/{label}.npz'"}},
+          "--model chromatin/run --reference ../test_data/genome/22.fa.gz --regions sites.bed --method "
+          "deeplift --baseline shuffled --output 'contributions/{label}.npz'"}},
         std::move(run));
     add_letter_inputs(command, spec, "Bin, sequence or token model", "attributed");
     add_choice_option(command, "--method", spec.method, task_models::attribution_method_choices,

@@ -87,11 +87,10 @@ void setup_build_chromatin(Program& program) {
         "build-chromatin", "Chromatin", "Make labeled bins of the genome from peaks, one label per peak file",
         "--peaks --table --mat --reference --validation --test --output --force",
         {{"Every bin of chromosome 22 with its labels, two stretches held out",
-          "bigbird-dna build-chromatin --peaks ../test_data/chromatin/peaks.tsv --reference "
-          "../test_data/genome/22.fa.gz --window 1000 --validation 22:20000001-20500000 --test "
-          "22:20500001-22000000 --output my-bins"},
+          "--peaks ../test_data/chromatin/peaks.tsv --reference ../test_data/genome/22.fa.gz --window 1000 "
+          "--validation 22:20000001-20500000 --test 22:20500001-22000000 --output my-bins"},
          {"Bins with a CTCF peak of either cell line, and as many without one",
-          "bigbird-dna build-chromatin --peaks ../test_data/chromatin/A549.CTCF.chr22.narrowPeak.gz "
+          "--peaks ../test_data/chromatin/A549.CTCF.chr22.narrowPeak.gz "
           "../test_data/chromatin/MCF-7.CTCF.chr22.narrowPeak.gz --reference ../test_data/genome/22.fa.gz "
           "--negatives 1 --output ctcf-bins"}},
         run_build_chromatin, choose_bins);

@@ -124,10 +124,10 @@ void setup_build_documents(Program& program) {
         "Cut a genome into documents of sentences, as in the paper's appendix F.1",
         "--reference --include --exclude --seed --shard --output --force",
         {{"Documents of chromosome 22 without the held-out stretch",
-          "bigbird-dna build-documents --reference ../test_data/genome/22.fa.gz --exclude held_out.bed "
-          "--passes 2 --seed 1 --output documents.txt.gz"},
+          "--reference ../test_data/genome/22.fa.gz --exclude held_out.bed --passes 2 --seed 1 --output "
+          "documents.txt.gz"},
          {"Expected sizes of ten passes, without writing them",
-          "bigbird-dna build-documents --reference ../test_data/genome/22.fa.gz --dry-run"}},
+          "--reference ../test_data/genome/22.fa.gz --dry-run"}},
         run_build_documents);
     add_reference_option(command, options.references);
     add_document_options(command, options.documents);

@@ -26,12 +26,12 @@ void setup_build_promoters(Program& program) {
         "build-promoters", "Promoters", "Make labeled promoter examples from transcription start sites",
         "--tss --reference --chain --window --validation --test --output --force",
         {{"Windows around TSSs lifted over from hg38, with one held-out region",
-          "bigbird-dna build-promoters --tss ../test_data/promoter/tss.hg38.bed.gz --chain "
+          "--tss ../test_data/promoter/tss.hg38.bed.gz --chain "
           "../test_data/promoter/hg38ToHg19.chr22.chain.gz --reference ../test_data/genome/22.fa.gz --window "
           "-1000:500 --test 22:20500001-22000000 --output my-promoters"},
          {"Windows of 8,000 bases as in the paper, with other windows of the genome as negatives",
-          "bigbird-dna build-promoters --tss ../test_data/promoter/tss.hg19.bed --reference "
-          "../test_data/genome/22.fa.gz --negatives genomic --output genomic-promoters"}},
+          "--tss ../test_data/promoter/tss.hg19.bed --reference ../test_data/genome/22.fa.gz --negatives "
+          "genomic --output genomic-promoters"}},
         run_build_promoters);
     examples::PromoterOptions& promoters = options.spec;
     add_value(command, "--tss", "BED", promoters.tss,

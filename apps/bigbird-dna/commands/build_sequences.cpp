@@ -15,11 +15,10 @@ void setup_build_sequences(Program& program) {
         "build-sequences", "Sequences", "Make examples from sequences with classes, labels or numbers",
         "--table --validation --test --fasta --label-column --target --split-by --output --force",
         {{"Sequences and classes of a table; a fifth held out for test, similar sequences on one side",
-          "bigbird-dna build-sequences --table ../test_data/sequences/promoters.csv.gz --split-by "
-          "similarity:0.7,0.1,0.2 --output my-sequences"},
+          "--table ../test_data/sequences/promoters.csv.gz --split-by similarity:0.7,0.1,0.2 --output "
+          "my-sequences"},
          {"The tables of a benchmark, one per split",
-          "bigbird-dna build-sequences --table train.csv --validation dev.csv --test test.csv --output "
-          "my-sequences"}},
+          "--table train.csv --validation dev.csv --test test.csv --output my-sequences"}},
         [](const BuildSequencesOptions& given) {
             given.output.make_folder(
                 [&](const std::filesystem::path& folder) { examples::build_sequences(given.spec, folder); });

@@ -31,11 +31,11 @@ void setup_build_tracks(Program& program) {
         "use them like bins with labels.",
         "--signal --reference --bin --count --validation --test --output --force",
         {{"ATAC fragment ends in bins of 50 bases on two yeast chromosomes, one of them held out",
-          "bigbird-dna build-tracks --signal ../test_data/tracks/yeast.bedpe.gz --reference "
-          "../test_data/genome/yeast.fa.gz --include I VI --validation VI --bin 50 --output yeast-tracks"},
+          "--signal ../test_data/tracks/yeast.bedpe.gz --reference ../test_data/genome/yeast.fa.gz --include "
+          "I VI --validation VI --bin 50 --output yeast-tracks"},
          {"Fragments and a bigWig, with the scales that a sheet names",
-          "bigbird-dna build-tracks --signal ../test_data/tracks/tracks.tsv --reference "
-          "../test_data/genome/yeast.fa.gz --include I VI --validation VI --output two-tracks"}},
+          "--signal ../test_data/tracks/tracks.tsv --reference ../test_data/genome/yeast.fa.gz --include I "
+          "VI --validation VI --output two-tracks"}},
         run_build_tracks);
     examples::TrackOptions& tracks = options.spec;
     tracks.bin = 128;

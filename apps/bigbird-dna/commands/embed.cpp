@@ -12,11 +12,10 @@ void setup_embed(Program& program, Runner<EmbedSpec> run) {
         "embed", "Tools", "Write a model's embeddings of sequences: one vector per row, or one per token.",
         "--model --reference --regions --sequences --pooling --output --device",
         {{"One vector per row: the mean over its tokens",
-          "bigbird-dna embed --model pretrained --reference ../test_data/genome/22.fa.gz --regions "
-          "promoter/examples/test.bed --output vectors.npy"},
+          "--model pretrained --reference ../test_data/genome/22.fa.gz --regions promoter/examples/test.bed "
+          "--output vectors.npy"},
          {"One vector per token of a FASTA's records",
-          "bigbird-dna embed --model pretrained --sequences ../test_data/genome/multi.fa --pooling token "
-          "--output tokens.h5"}},
+          "--model pretrained --sequences ../test_data/genome/multi.fa --pooling token --output tokens.h5"}},
         std::move(run));
     add_model_option(command, spec.model);
     CLI::Option* reference = add_reference_option(command, spec.references, false);

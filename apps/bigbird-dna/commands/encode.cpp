@@ -46,11 +46,10 @@ void setup_encode(Program& program) {
         "encode", "Corpus and tokenizer", "Encode sequences, one per line, as token ids separated by blanks",
         "",
         {{"Token ids of each line",
-          "bigbird-dna encode --tokenizer tokenizer/tokenizer.model --input "
-          "../test_data/tokenizer/sentences.txt --output ids.txt"},
+          "--tokenizer tokenizer/tokenizer.model --input ../test_data/tokenizer/sentences.txt --output "
+          "ids.txt"},
          {"The bases of each token",
-          "bigbird-dna encode --tokenizer tokenizer/tokenizer.model --input "
-          "../test_data/tokenizer/sentences.txt --offsets"}},
+          "--tokenizer tokenizer/tokenizer.model --input ../test_data/tokenizer/sentences.txt --offsets"}},
         [](const LineOptions& given) {
             return run_on_lines(given, given.offsets ? corpus::encode_offsets : corpus::encode_lines);
         });
@@ -65,9 +64,9 @@ void setup_decode(Program& program) {
     const auto [command, options] = program.add<LineOptions>(
         "decode", "Corpus and tokenizer", "Decode token ids, one sequence per line, into sequences", "",
         {{"The sequences of the ids that encode wrote",
-          "bigbird-dna decode --tokenizer tokenizer/tokenizer.model --input ids.txt"},
+          "--tokenizer tokenizer/tokenizer.model --input ids.txt"},
          {"The same with the tokenizer of a model, into a file",
-          "bigbird-dna decode --tokenizer pretrained/model --input ids.txt --output sequences.txt"}},
+          "--tokenizer pretrained/model --input ids.txt --output sequences.txt"}},
         [](const LineOptions& given) { return run_on_lines(given, corpus::decode_lines); });
     add_line_options(command, options, "Token ids separated by blanks, one sequence per line, plain or gzip",
                      "Decoded sequences, one per input line; special tokens are omitted");

@@ -153,11 +153,10 @@ const TaskCommand task_commands[] = {
      add_promoter_options,
      "--scores --examples --threshold --scan --tss --output --force",
      {{"Figures of held-out windows, as a table",
-       "bigbird-dna evaluate-promoter --scores promoter/held_out.tsv.gz --examples promoter/examples "
-       "--output promoter.tsv"},
+       "--scores promoter/held_out.tsv.gz --examples promoter/examples --output promoter.tsv"},
       {"The same as a page for browsers, and as JSON",
-       "bigbird-dna evaluate-promoter --scores promoter/held_out.tsv.gz --examples promoter/examples "
-       "--output promoter.html --output promoter.json"}}},
+       "--scores promoter/held_out.tsv.gz --examples promoter/examples --output promoter.html --output "
+       "promoter.json"}}},
     {examples::Task::sequences,
      "evaluate-sequences",
      "Sequences",
@@ -165,10 +164,10 @@ const TaskCommand task_commands[] = {
      add_sequences_options,
      "--scores --examples --split --threshold --model-card --output --force",
      {{"Figures of held-out sequences, as JSON",
-       "bigbird-dna evaluate-sequences --scores test.tsv.gz --examples my-sequences --output sequences.json"},
+       "--scores test.tsv.gz --examples my-sequences --output sequences.json"},
       {"Two models compared, as a page for browsers",
-       "bigbird-dna evaluate-sequences --scores kmers=kmers.tsv --scores network=test.tsv.gz --examples "
-       "my-sequences --output sequences.html"}}},
+       "--scores kmers=kmers.tsv --scores network=test.tsv.gz --examples my-sequences --output "
+       "sequences.html"}}},
     {examples::Task::chromatin,
      "evaluate-chromatin",
      "Chromatin",
@@ -176,12 +175,10 @@ const TaskCommand task_commands[] = {
      add_chromatin_options,
      "--scores --examples --min-positives --model-card --output --force",
      {{"AUROC and AUPRC of each label, as a table",
-       "bigbird-dna evaluate-chromatin --scores chromatin/scores.tsv.gz --examples chromatin/examples "
-       "--output chromatin.tsv"},
+       "--scores chromatin/scores.tsv.gz --examples chromatin/examples --output chromatin.tsv"},
       {"Two models compared, as a page for browsers",
-       "bigbird-dna evaluate-chromatin --scores ridge=chromatin/ridge.tsv.gz --scores "
-       "bins=chromatin/scores.tsv.gz --examples chromatin/examples --min-positives 10 --output "
-       "comparison.html"}}}};
+       "--scores ridge=chromatin/ridge.tsv.gz --scores bins=chromatin/scores.tsv.gz --examples "
+       "chromatin/examples --min-positives 10 --output comparison.html"}}}};
 
 /// Call it before evaluating.
 void prepare_reports(const ReportOutputs& options) {
@@ -263,11 +260,11 @@ void setup_evaluate_tokens(Program& program) {
         "Evaluate scores of bases: AUROC, AUPRC, and F1 of the most probable label",
         "--scores --labels --reference --output --force",
         {{"Figures of held-out bases, as a table",
-          "bigbird-dna evaluate-tokens --scores bases.tsv.gz --labels ../test_data/tokens/labels.bed.gz "
-          "--reference ../test_data/genome/22.fa.gz --output bases.tsv"},
+          "--scores bases.tsv.gz --labels ../test_data/tokens/labels.bed.gz --reference "
+          "../test_data/genome/22.fa.gz --output bases.tsv"},
          {"The same as JSON on standard output",
-          "bigbird-dna evaluate-tokens --scores bases.tsv.gz --labels ../test_data/tokens/labels.bed.gz "
-          "--reference ../test_data/genome/22.fa.gz --output -"}},
+          "--scores bases.tsv.gz --labels ../test_data/tokens/labels.bed.gz --reference "
+          "../test_data/genome/22.fa.gz --output -"}},
         run_evaluate_tokens);
     evaluation::BaseEvaluationRequest& request = options.request;
     add_value(command, "--scores", "FILE", request.scores,

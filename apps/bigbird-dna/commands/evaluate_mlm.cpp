@@ -51,11 +51,11 @@ void setup_evaluate_mlm(Program& program, Runner<EvaluateMlmOptions> run) {
         "accuracy.\nBits per base = sum of -log2 p over the masked tokens / number of bases in these tokens.",
         "--model --documents --baseline-documents --max-sequences --output --device",
         {{"Bits per base on held-out documents",
-          "bigbird-dna evaluate-mlm --model pretrained --documents documents/held_out.txt.gz --max-sequences "
-          "64 --output held_out.json"},
+          "--model pretrained --documents documents/held_out.txt.gz --max-sequences 64 --output "
+          "held_out.json"},
          {"The same, compared with Markov chains learned from the training documents",
-          "bigbird-dna evaluate-mlm --model pretrained --documents documents/held_out.txt.gz "
-          "--baseline-documents documents/train.txt.gz --max-sequences 64 --output -"}},
+          "--model pretrained --documents documents/held_out.txt.gz --baseline-documents "
+          "documents/train.txt.gz --max-sequences 64 --output -"}},
         std::move(run), sort_inputs);
     MlmEvaluationSpec& spec = options.spec;
     add_value(command, "-m,--model", "DIR", spec.model, "Run of pretrain, checkpoint, or model folder")

@@ -10,6 +10,7 @@
 #include "bigbird/task_models/files/task_files.hpp"
 
 #include <algorithm>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -261,7 +262,7 @@ void add_bins_options(CLI::App& command, FinetuneSpec& spec) {
 /// Options that only some models read.
 struct Readers {
     std::vector<std::string> options;
-    bool (*reads)(const FinetuneSpec&);
+    std::function<bool(const FinetuneSpec&)> reads;
     const char* belong_to;
 };
 
@@ -277,7 +278,7 @@ const std::vector<Readers>& all_readers() {
              return spec.architecture != "kmer-ridge" && spec.architecture != "kmer-logistic";
          },
          "models that have a loss a label"},
-        {{"--head"}, [](const FinetuneSpec& spec) { return spec.is_bigbird(); }, "--architecture bigbird"},
+        {{"--head"}, &FinetuneSpec::is_bigbird, "--architecture bigbird"},
         {{"--dropout"},
          [](const FinetuneSpec& spec) { return spec.is_bigbird() || spec.is_bins() || spec.is_sequence(); },
          "bigbird, bigbird-bins and bigbird-sequence"},
@@ -287,17 +288,13 @@ const std::vector<Readers>& all_readers() {
         {{"--kmer-length"},
          [](const FinetuneSpec& spec) { return spec.is_linear() || spec.is_sequence(); },
          "kmer-ridge, kmer-logistic, gkm-svm and bigbird-sequence"},
-        {{"--informative-positions"},
-         [](const FinetuneSpec& spec) { return spec.is_linear(); },
-         "kmer-ridge and gkm-svm"},
+        {{"--informative-positions"}, &FinetuneSpec::is_linear, "kmer-ridge and gkm-svm"},
         {{"--penalty"},
          [](const FinetuneSpec& spec) {
              return spec.is_sequence() || (spec.is_linear() && spec.architecture != "gkm-svm");
          },
          "kmer-ridge, kmer-logistic and bigbird-sequence"},
-        {{"--members", "--kmers", "--label-smoothing"},
-         [](const FinetuneSpec& spec) { return spec.is_sequence(); },
-         "bigbird-sequence"},
+        {{"--members", "--kmers", "--label-smoothing"}, &FinetuneSpec::is_sequence, "bigbird-sequence"},
         {{"--cost", "--most-windows"},
          [](const FinetuneSpec& spec) { return spec.architecture == "gkm-svm"; },
          "gkm-svm"},
@@ -310,7 +307,7 @@ const std::vector<Readers>& all_readers() {
          },
          "models that begin without --model"},
         {{"--teacher", "--loss"},
-         [](const FinetuneSpec& spec) { return spec.is_bins(); },
+         &FinetuneSpec::is_bins,
          "bin models (--architecture bigbird-bins, --head bins)"},
         {{"--window-bins", "--shift", "--average-weights"},
          [](const FinetuneSpec& spec) { return spec.is_bins() || spec.is_sequence(); },
@@ -365,11 +362,10 @@ const TaskCommand task_commands[] = {
      3,
      1,
      {{"The demo's model, from a pretrained one",
-       "bigbird-dna finetune-promoter --examples promoter/examples --model pretrained --pooling mean "
-       "--epochs 10 --batch-size 8 --learning-rate 1e-3 --output promoter-run"},
+       "--examples promoter/examples --model pretrained --pooling mean --epochs 10 --batch-size 8 "
+       "--learning-rate 1e-3 --output promoter-run"},
       {"A linear baseline over k-mers",
-       "bigbird-dna finetune-promoter --examples promoter/examples --architecture kmer-ridge --output "
-       "promoter-ridge"}}},
+       "--examples promoter/examples --architecture kmer-ridge --output promoter-ridge"}}},
     {examples::Task::chromatin,
      "finetune-chromatin",
      "Chromatin",
@@ -380,10 +376,10 @@ const TaskCommand task_commands[] = {
      30,
      8,
      {{"The demo's bin model, which needs no pretrained one",
-       "bigbird-dna finetune-chromatin --examples chromatin/examples --output my-chromatin"},
+       "--examples chromatin/examples --output my-chromatin"},
       {"A pretrained model that scores every bin of a window at once",
-       "bigbird-dna finetune-chromatin --head bins --model pretrained --window 3200 --batch-size 40 --steps "
-       "500 --examples chromatin/examples --output token-bins"}}},
+       "--head bins --model pretrained --window 3200 --batch-size 40 --steps 500 --examples "
+       "chromatin/examples --output token-bins"}}},
     {examples::Task::sequences,
      "finetune-sequences",
      "Sequences",
@@ -393,11 +389,9 @@ const TaskCommand task_commands[] = {
      "bigbird-sequence, or the baselines kmer-logistic, kmer-ridge, deepsea, cnnprom, deepromoter",
      3,
      1,
-     {{"A model of a table of sequences",
-       "bigbird-dna finetune-sequences --examples enhancers --output enhancer-run"},
+     {{"A model of a table of sequences", "--examples enhancers --output enhancer-run"},
       {"A linear baseline over k-mers, for promoters, whose strand and positions matter",
-       "bigbird-dna finetune-sequences --examples promoters --architecture kmer-logistic --output "
-       "promoter-floor"}}}};
+       "--examples promoters --architecture kmer-logistic --output promoter-floor"}}}};
 
 /// Chooses the model and its defaults by the given options.
 void choose_defaults(CLI::App& command, FinetuneSpec& spec) {

@@ -63,14 +63,13 @@ void setup_finetune_tokens(Program& program, Runner<FinetuneTokensSpec> run) {
         "--annotations --reference --model --include --validation --test --output --resume --epochs "
         "--batch-size --device",
         {{"Repeats and bound bases, labeled base by base",
-          "bigbird-dna finetune-tokens --annotations ../test_data/tokens/labels.bed.gz --reference "
-          "../test_data/genome/22.fa.gz --model pretrained --validation 22:20000001-21000000 --test "
-          "22:21000001-22000000 --steps 400 --schedule cosine --strand-augmentation reverse-complement "
-          "--output tokens-run"},
+          "--annotations ../test_data/tokens/labels.bed.gz --reference ../test_data/genome/22.fa.gz --model "
+          "pretrained --validation 22:20000001-21000000 --test 22:21000001-22000000 --steps 400 --schedule "
+          "cosine --strand-augmentation reverse-complement --output tokens-run"},
          {"Only one megabase, with the same total weight for each label",
-          "bigbird-dna finetune-tokens --annotations ../test_data/tokens/labels.bed.gz --reference "
-          "../test_data/genome/22.fa.gz --model pretrained --include 22:17000001-18000000 --label-weights "
-          "balanced --steps 50 --output tokens-small"}},
+          "--annotations ../test_data/tokens/labels.bed.gz --reference ../test_data/genome/22.fa.gz --model "
+          "pretrained --include 22:17000001-18000000 --label-weights balanced --steps 50 --output "
+          "tokens-small"}},
         std::move(run), choose_calibration);
     add_label_options(command, spec);
     add_hold_out_options(command, spec.validation, spec.test, "their bases are not used for training");

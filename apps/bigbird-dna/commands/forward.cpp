@@ -8,10 +8,10 @@ void setup_forward(Program& program, Runner<ForwardOptions> run) {
         "forward", "Tools", "Run a model over token ids and write every layer's hidden states and the logits",
         "--model --input --output --device",
         {{"Every layer's hidden states for stored ids",
-          "bigbird-dna forward --model ../test_data/model/pretraining --input "
+          "--model ../test_data/model/pretraining --input "
           "../test_data/model/pretraining/cases/sparse_177.safetensors --output states.safetensors"},
          {"The same in double precision with dense attention, for comparison",
-          "bigbird-dna forward --model ../test_data/model/pretraining --input "
+          "--model ../test_data/model/pretraining --input "
           "../test_data/model/pretraining/cases/sparse_177.safetensors --dtype fp64 --attention reference "
           "--output exact.safetensors"}},
         std::move(run));

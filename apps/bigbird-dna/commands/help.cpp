@@ -65,9 +65,8 @@ int run_completion(const CompletionOptions& options) {
 void setup_completion(Program& program) {
     const auto [command, options] = program.add<CompletionOptions>(
         "completion", "Help", "Print a script with which a shell completes commands, options and values", "",
-        {{"Completion script for bash", "bigbird-dna completion bash"},
-         {"The same for zsh; as a file it is _bigbird-dna in a folder of fpath",
-          "bigbird-dna completion zsh"}},
+        {{"Completion script for bash", "bash"},
+         {"The same for zsh; as a file it is _bigbird-dna in a folder of fpath", "zsh"}},
         run_completion);
     command.footer(
         "Switch it on in ~/.bashrc: source <(bigbird-dna completion bash)\n\nIn ~/.zshrc, after compinit: "
@@ -81,10 +80,8 @@ void setup_completion(Program& program) {
 void setup_help(Program& program) {
     const auto [command, options] = program.add<HelpOptions>(
         "help", "Help", "Print the help of a command, the command reference, or pages of the manual", "",
-        {{"Manual page of finetune-chromatin",
-          "bigbird-dna help --man finetune-chromatin --output finetune-chromatin.1"},
-         {"Every command and option in one Markdown file",
-          "bigbird-dna help --markdown --output commands.md"}},
+        {{"Manual page of finetune-chromatin", "--man finetune-chromatin --output finetune-chromatin.1"},
+         {"Every command and option in one Markdown file", "--markdown --output commands.md"}},
         run_help);
     options.tree = command.get_parent();
     std::vector<std::string> names;

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "commands/commands.hpp"
-#include "support/hand_over.hpp"
 
 #include "bigbird/attention/cpu/fused_kernel.hpp"
 #include "bigbird/core/error.hpp"
@@ -297,14 +296,13 @@ int run_info_program(const InfoOptions& options) {
 }  // namespace
 
 void setup_info(Program& program, Runner<InfoOptions> run) {
-    const auto [command, options] =
-        program.add<InfoOptions>("info", "Tools",
-                                 "Describe a model directory, token shards, a tokenizer or a safetensors "
-                                 "file, or what this program can use on this machine",
-                                 "",
-                                 {{"Describe a model", "bigbird-dna info pretrained/model"},
-                                  {"What the program can use on this machine", "bigbird-dna info --program"}},
-                                 std::move(run));
+    const auto [command, options] = program.add<InfoOptions>(
+        "info", "Tools",
+        "Describe a model directory, token shards, a tokenizer or a safetensors "
+        "file, or what this program can use on this machine",
+        "",
+        {{"Describe a model", "pretrained/model"}, {"What the program can use on this machine", "--program"}},
+        std::move(run));
     add_value(command, "path", "PATH", options.path,
               "Model directory or run folder, folder of token shards, .model or .safetensors file; with "
               "--labels an example folder, a labels.tsv, or the word deepsea");

@@ -66,16 +66,15 @@ int run_merge(const MergeOptions& options) {
 }  // namespace
 
 void setup_merge(Program& program) {
-    const auto [command, options] =
-        program.add<MergeOptions>("merge", "Tools",
-                                  "Join the parts that commands with --shard wrote. The result is identical "
-                                  "to the output of a single run.",
-                                  "",
-                                  {{"One table from the parts that --shard 1/2 and --shard 2/2 wrote",
-                                    "bigbird-dna merge part-1.tsv.gz part-2.tsv.gz --output scores.tsv.gz"},
-                                   {"One folder of token shards from several, in any order",
-                                    "bigbird-dna merge corpus-part-* --output corpus"}},
-                                  run_merge);
+    const auto [command, options] = program.add<MergeOptions>(
+        "merge", "Tools",
+        "Join the parts that commands with --shard wrote. The result is identical "
+        "to the output of a single run.",
+        "",
+        {{"One table from the parts that --shard 1/2 and --shard 2/2 wrote",
+          "part-1.tsv.gz part-2.tsv.gz --output scores.tsv.gz"},
+         {"One folder of token shards from several, in any order", "corpus-part-* --output corpus"}},
+        run_merge);
     add_value(command, "PART", "FILE", options.parts,
               "All parts of one job, in any order: the files or folders that --output named, each with "
               "its .part.json beside it")

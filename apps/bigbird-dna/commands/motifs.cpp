@@ -107,11 +107,11 @@ void setup_motifs_scan(Program& program) {
         "for a single site; the q-value is over all sites of the motif.",
         "",
         {{"Sites of the motifs that a model's filters were initialized with, in the rows of a BED",
-          "bigbird-dna motifs-scan --motifs chromatin/run/motifs.meme --reference "
-          "../test_data/genome/22.fa.gz --regions test.bed --output hits.bed.gz"},
+          "--motifs chromatin/run/motifs.meme --reference ../test_data/genome/22.fa.gz --regions test.bed "
+          "--output hits.bed.gz"},
          {"Fewer, more significant sites, in a complete genome",
-          "bigbird-dna motifs-scan --motifs chromatin/run/motifs.meme --reference "
-          "../test_data/genome/22.fa.gz --p-value 1e-6 --output hits.bed"}},
+          "--motifs chromatin/run/motifs.meme --reference ../test_data/genome/22.fa.gz --p-value 1e-6 "
+          "--output hits.bed"}},
         run_scan);
     add_value(command, "--motifs", "FILE", options.spec.motifs, "Motifs in MEME's minimal format or JASPAR's")
         ->required();
@@ -136,11 +136,9 @@ void setup_motifs_compare(Program& program) {
         "motifs or more.",
         "",
         {{"The most similar known motif for each motif of a model",
-          "bigbird-dna motifs-compare chromatin/run/motifs.meme ../test_data/motifs/known.jaspar --output "
-          "nearest.tsv"},
+          "chromatin/run/motifs.meme ../test_data/motifs/known.jaspar --output nearest.tsv"},
          {"The five most similar ones, on standard output",
-          "bigbird-dna motifs-compare chromatin/run/motifs.meme ../test_data/motifs/known.jaspar --nearest "
-          "5"}},
+          "chromatin/run/motifs.meme ../test_data/motifs/known.jaspar --nearest 5"}},
         run_compare);
     add_value(command, "MOTIFS", "FILE", options.queries,
               "Motifs to look up, in MEME's minimal format or JASPAR's")
@@ -162,10 +160,8 @@ void setup_motifs_find(Program& program) {
         "contributions by their similarity on either strand, like a simpler TF-MoDISco (which reads the same "
         "HDF5 files).",
         "",
-        {{"Motifs in the effects of substitutions",
-          "bigbird-dna motifs-find --attributions effects.h5 --output found.meme"},
-         {"The same in JASPAR's format",
-          "bigbird-dna motifs-find --attributions effects.h5 --output found.jaspar"}},
+        {{"Motifs in the effects of substitutions", "--attributions effects.h5 --output found.meme"},
+         {"The same in JASPAR's format", "--attributions effects.h5 --output found.jaspar"}},
         run_find);
     add_value(command, "--attributions", "FILE", options.attributions,
               "Effects or attributions (.h5) of predict-mutagenesis or attribute")

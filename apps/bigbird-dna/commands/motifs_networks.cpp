@@ -29,10 +29,9 @@ void setup_motifs_export(Program& program, Runner<ExportMotifsSpec> run) {
         "first, if the run folder has them.",
         "",
         {{"The filters of a model, and the motifs that they were initialized with",
-          "bigbird-dna motifs-export --model chromatin/run --output filters.meme"},
+          "--model chromatin/run --output filters.meme"},
          {"The same from sites in a genome",
-          "bigbird-dna motifs-export --model chromatin/run --reference ../test_data/genome/22.fa.gz --output "
-          "filters22.meme"}},
+          "--model chromatin/run --reference ../test_data/genome/22.fa.gz --output filters22.meme"}},
         std::move(run));
     add_model_option(command, spec.model);
     add_reference_option(command, spec.references, false)
@@ -50,11 +49,11 @@ void setup_motifs_marginalize(Program& program, Runner<MarginalizeSpec> run) {
         "differences of numbers.",
         "",
         {{"Effects of known motifs on each label, in 100 shuffled backgrounds",
-          "bigbird-dna motifs-marginalize --model chromatin/run --motifs chromatin/run/motifs.meme "
-          "--backgrounds shuffled --reference ../test_data/genome/22.fa.gz --output effects-of-motifs.tsv"},
+          "--model chromatin/run --motifs chromatin/run/motifs.meme --backgrounds shuffled --reference "
+          "../test_data/genome/22.fa.gz --output effects-of-motifs.tsv"},
          {"The same in the middles of the rows of a BED",
-          "bigbird-dna motifs-marginalize --model chromatin/run --motifs chromatin/run/motifs.meme "
-          "--backgrounds test.bed --reference ../test_data/genome/22.fa.gz --output effects-there.tsv"}},
+          "--model chromatin/run --motifs chromatin/run/motifs.meme --backgrounds test.bed --reference "
+          "../test_data/genome/22.fa.gz --output effects-there.tsv"}},
         std::move(run));
     add_model_option(command, spec.model);
     add_value(command, "--motifs", "FILE", spec.motifs, "Motifs in MEME's minimal format or JASPAR's")

@@ -54,11 +54,11 @@ const PredictCommand commands[] = {
      "windows are placed around a row's first base (its last on the minus strand)",
      add_promoter_options,
      {{"Scores of the TSSs of a BED",
-       "bigbird-dna predict-promoter --model promoter/run --reference ../test_data/genome/22.fa.gz --regions "
-       "promoter/examples/test.bed --output promoters.tsv.gz"},
+       "--model promoter/run --reference ../test_data/genome/22.fa.gz --regions promoter/examples/test.bed "
+       "--output promoters.tsv.gz"},
       {"A scan of held-out sequence, every 1,000 bases on both strands",
-       "bigbird-dna predict-promoter --model promoter/run --reference ../test_data/genome/22.fa.gz --regions "
-       "test.bed --tile 1000 --output scan.tsv.gz"}}},
+       "--model promoter/run --reference ../test_data/genome/22.fa.gz --regions test.bed --tile 1000 "
+       "--output scan.tsv.gz"}}},
     {examples::Task::sequences,
      "predict-sequences",
      "Sequences",
@@ -67,11 +67,9 @@ const PredictCommand commands[] = {
      "",
      add_sequences_options,
      {{"Classes of the sequences of a table",
-       "bigbird-dna predict-sequences --model my-run --sequences ../test_data/sequences/promoters.csv.gz "
-       "--output scores.tsv"},
+       "--model my-run --sequences ../test_data/sequences/promoters.csv.gz --output scores.tsv"},
       {"Scores of held-out examples, for evaluate-sequences",
-       "bigbird-dna predict-sequences --model my-run --examples my-sequences --split test --output "
-       "test.tsv.gz"}}},
+       "--model my-run --examples my-sequences --split test --output test.tsv.gz"}}},
     {examples::Task::chromatin,
      "predict-chromatin",
      "Chromatin",
@@ -80,11 +78,11 @@ const PredictCommand commands[] = {
      "the window is centered on a row's middle",
      add_chromatin_options,
      {{"Scores of the rows of a BED, the mean of both strands",
-       "bigbird-dna predict-chromatin --model chromatin/run --reference ../test_data/genome/22.fa.gz "
-       "--regions chromatin/examples/test.bed --output scores.tsv.gz"},
+       "--model chromatin/run --reference ../test_data/genome/22.fa.gz --regions chromatin/examples/test.bed "
+       "--output scores.tsv.gz"},
       {"A bigWig for each CTCF label, and their scores in HDF5",
-       "bigbird-dna predict-chromatin --model chromatin/run --reference ../test_data/genome/22.fa.gz "
-       "--regions test.bed --tile 200 --labels '*CTCF*' --output 'tracks/{label}.bw' --output scores.h5"}}},
+       "--model chromatin/run --reference ../test_data/genome/22.fa.gz --regions test.bed --tile 200 "
+       "--labels '*CTCF*' --output 'tracks/{label}.bw' --output scores.h5"}}},
 };
 
 void add_row_options(CLI::App& command, PredictSpec& spec, const std::string& window) {

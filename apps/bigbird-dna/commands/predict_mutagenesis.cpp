@@ -16,11 +16,11 @@ void setup_predict_mutagenesis(Program& program, Runner<MutagenesisSpec> run) {
         "--model --reference --regions --sequences --labels --score --delete --shuffle --write --output "
         "--device",
         {{"Effects of every substitution on the CTCF labels of a region",
-          "bigbird-dna predict-mutagenesis --model chromatin/run --reference ../test_data/genome/22.fa.gz "
-          "--regions sites.bed --labels '*CTCF*' --output effects.tsv.gz"},
+          "--model chromatin/run --reference ../test_data/genome/22.fa.gz --regions sites.bed --labels "
+          "'*CTCF*' --output effects.tsv.gz"},
          {"A bigWig for each label: each base's largest effect on its own bin",
-          "bigbird-dna predict-mutagenesis --model chromatin/run --reference ../test_data/genome/22.fa.gz "
-          "--regions sites.bed --score own-bin --output 'effects/{label}.bw'"}},
+          "--model chromatin/run --reference ../test_data/genome/22.fa.gz --regions sites.bed --score "
+          "own-bin --output 'effects/{label}.bw'"}},
         std::move(run));
     add_letter_inputs(command, spec, "Bin, chromatin, promoter or sequence model", "changed");
     add_choice_option(

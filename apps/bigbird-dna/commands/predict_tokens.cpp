@@ -15,11 +15,11 @@ void setup_predict_tokens(Program& program, Runner<PredictTokensSpec> run) {
         "with equal scores, in order",
         "--model --reference --regions --labels --output --force --device",
         {{"Probabilities of each label, one row per run of bases with equal scores",
-          "bigbird-dna predict-tokens --model tokens-run --reference ../test_data/genome/22.fa.gz --regions "
-          "test.bed --output bases.tsv.gz"},
+          "--model tokens-run --reference ../test_data/genome/22.fa.gz --regions test.bed --output "
+          "bases.tsv.gz"},
          {"A bigWig for each label, the mean of both strands",
-          "bigbird-dna predict-tokens --model tokens-run --reference ../test_data/genome/22.fa.gz --regions "
-          "test.bed --reverse-complement average --output 'tracks/{label}.bw'"}},
+          "--model tokens-run --reference ../test_data/genome/22.fa.gz --regions test.bed "
+          "--reverse-complement average --output 'tracks/{label}.bw'"}},
         std::move(run));
     add_model_option(command, spec.model);
     add_reference_option(command, spec.references);

@@ -62,12 +62,11 @@ void setup_build_background(Program& program, Runner<BackgroundSpec> run) {
         "background.h5.",
         "--model --reference --variants --tss --output --count --device",
         {{"A background for the effects of a model, kept in its folder",
-          "bigbird-dna build-background --model chromatin/run --reference ../test_data/genome/22.fa.gz "
-          "--variants ../test_data/variants/1000g.chr22.vcf.gz --count 100 --output "
-          "chromatin/run/model/background.h5"},
+          "--model chromatin/run --reference ../test_data/genome/22.fa.gz --variants "
+          "../test_data/variants/1000g.chr22.vcf.gz --count 100 --output chromatin/run/model/background.h5"},
          {"The same for a pretrained model",
-          "bigbird-dna build-background --model pretrained --reference ../test_data/genome/22.fa.gz "
-          "--variants ../test_data/variants/1000g.chr22.vcf.gz --count 100 --output background.h5"}},
+          "--model pretrained --reference ../test_data/genome/22.fa.gz --variants "
+          "../test_data/variants/1000g.chr22.vcf.gz --count 100 --output background.h5"}},
         std::move(run));
     add_variant_options(command, spec, "VCF (plain, gzip, bgzip) or BCF, such as common variants");
     add_value(command, "-o,--output", "FILE", spec.output, "Background, HDF5")->required()->group("Output");
@@ -88,11 +87,11 @@ void setup_predict_variants(Program& program, Runner<VariantSpec> run) {
         "alternative allele, in order.",
         "--model --reference --variants --tss --labels --output --shard --dry-run --device",
         {{"The same VCF with effects on CTCF labels in INFO, for bcftools view -i 'BIGBIRD_MAX>1'",
-          "bigbird-dna predict-variants --model chromatin/run --reference ../test_data/genome/22.fa.gz "
-          "--variants ../test_data/variants/1000g.chr22.vcf.gz --labels '*CTCF*' --output effects.vcf.gz"},
+          "--model chromatin/run --reference ../test_data/genome/22.fa.gz --variants "
+          "../test_data/variants/1000g.chr22.vcf.gz --labels '*CTCF*' --output effects.vcf.gz"},
          {"How likely a pretrained model finds each allele",
-          "bigbird-dna predict-variants --model pretrained --reference ../test_data/genome/22.fa.gz "
-          "--variants ../test_data/variants/1000g.chr22.vcf.gz --output likelihoods.tsv.gz"}},
+          "--model pretrained --reference ../test_data/genome/22.fa.gz --variants "
+          "../test_data/variants/1000g.chr22.vcf.gz --output likelihoods.tsv.gz"}},
         std::move(run));
     add_variant_options(command, spec, "VCF (plain, gzip, bgzip) or BCF, or '-' for standard input");
     add_labels_option(command, spec.labels);

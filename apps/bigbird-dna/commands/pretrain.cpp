@@ -127,11 +127,11 @@ void setup_pretrain(Program& program, Runner<PretrainSpec> run) {
         "--documents --reference --tokenizer --model --config --steps --epochs --batch-size --output "
         "--resume --max-hours --hold-out --evaluate-documents --device --processes --dry-run",
         {{"Two minutes of training on two cores; the same command resumes a stopped run",
-          "bigbird-dna pretrain --documents documents/train.txt.gz --tokenizer tokenizer/tokenizer.model "
-          "--sequence-length 1024 --steps 500 --output my-model"},
+          "--documents documents/train.txt.gz --tokenizer tokenizer/tokenizer.model --sequence-length 1024 "
+          "--steps 500 --output my-model"},
          {"Expected time and memory of a larger network on this machine, without training it",
-          "bigbird-dna pretrain --documents documents/train.txt.gz --tokenizer tokenizer/tokenizer.model "
-          "--config small --batch-size 8 --dry-run"}},
+          "--documents documents/train.txt.gz --tokenizer tokenizer/tokenizer.model --config small "
+          "--batch-size 8 --dry-run"}},
         std::move(run), set_defaults);
     add_corpora_options(command, spec.corpora);
     add_network_options(command, spec);

@@ -82,10 +82,9 @@ void setup_show_attention(Program& program) {
         "show-attention", "Tools",
         "Draw which key blocks each query block attends to, for a length and a layer",
         "--config --pattern --length --layer --output",
-        {{"A drawing of BigBird's pattern",
-          "bigbird-dna show-attention --pattern bigbird --length 2048 --output bigbird.svg"},
+        {{"A drawing of BigBird's pattern", "--pattern bigbird --length 2048 --output bigbird.svg"},
          {"The second layer of a pretrained model, as text",
-          "bigbird-dna show-attention --config pretrained/model/config.json --length 1024 --layer 1"}},
+          "--config pretrained/model/config.json --length 1024 --layer 1"}},
         run_show_attention);
     command.footer(
         "Rows are query blocks, columns are key blocks. #: global, o: window, *: random, .: not attended,\n"

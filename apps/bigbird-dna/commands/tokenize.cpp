@@ -78,17 +78,15 @@ int run_tokenize(const TokenizeOptions& options) {
 }  // namespace
 
 void setup_tokenize(Program& program) {
-    const auto [command, options] =
-        program.add<TokenizeOptions>("tokenize", "Corpus and tokenizer",
-                                     "Encode documents once into memory-mapped token shards, for pretrain",
-                                     "--documents --reference --tokenizer --output --shard",
-                                     {{"Shards of tokens for pretrain --documents",
-                                       "bigbird-dna tokenize --documents documents/train.txt.gz --tokenizer "
-                                       "tokenizer/tokenizer.model --output corpus"},
-                                      {"Shards of 6-mers, which need no tokenizer",
-                                       "bigbird-dna tokenize --documents documents/train.txt.gz --tokenizer "
-                                       "kmers:6 --output corpus-6-mers"}},
-                                     run_tokenize);
+    const auto [command, options] = program.add<TokenizeOptions>(
+        "tokenize", "Corpus and tokenizer",
+        "Encode documents once into memory-mapped token shards, for pretrain",
+        "--documents --reference --tokenizer --output --shard",
+        {{"Shards of tokens for pretrain --documents",
+          "--documents documents/train.txt.gz --tokenizer tokenizer/tokenizer.model --output corpus"},
+         {"Shards of 6-mers, which need no tokenizer",
+          "--documents documents/train.txt.gz --tokenizer kmers:6 --output corpus-6-mers"}},
+        run_tokenize);
     add_value(command, "--documents", "FILE", options.documents,
               "Documents of build-documents, text or (with --reference) coordinates; - is standard input")
         ->required();

@@ -121,11 +121,10 @@ void setup_train(Program& program, Runner<TrainSpec> run) {
         "--epochs --max-hours --output --force --dry-run --threads",
         {{"A model of the demo's peaks, with two automatically chosen held-out stretches, trained for two "
           "minutes",
-          "bigbird-dna train --peaks ../test_data/chromatin/peaks.tsv --reference "
-          "../test_data/genome/22.fa.gz --output my-peaks"},
+          "--peaks ../test_data/chromatin/peaks.tsv --reference ../test_data/genome/22.fa.gz --output "
+          "my-peaks"},
          {"A table of sequences and classes, a tenth held out for test",
-          "bigbird-dna train --table ../test_data/sequences/promoters.csv.gz --strand given --output "
-          "my-table"}},
+          "--table ../test_data/sequences/promoters.csv.gz --strand given --output my-table"}},
         std::move(run), choose_defaults);
     add_peak_options(command, spec);
     add_sequence_options(command, spec);

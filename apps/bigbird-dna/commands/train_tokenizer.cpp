@@ -82,11 +82,10 @@ void setup_train_tokenizer(Program& program) {
         "Train a DNA byte-pair encoding on documents or on a genome",
         "--documents --reference --vocab-size --output --force --hugging-face",
         {{"256 tokens, learned from documents",
-          "bigbird-dna train-tokenizer --documents documents/train.txt.gz --vocab-size 256 --seed 1 --output "
-          "tokenizer.model"},
+          "--documents documents/train.txt.gz --vocab-size 256 --seed 1 --output tokenizer.model"},
          {"4,096 tokens, learned from a genome, also for transformers",
-          "bigbird-dna train-tokenizer --reference ../test_data/genome/yeast.fa.gz --vocab-size 4096 "
-          "--output yeast.model --hugging-face yeast-tokenizer"}},
+          "--reference ../test_data/genome/yeast.fa.gz --vocab-size 4096 --output yeast.model --hugging-face "
+          "yeast-tokenizer"}},
         run_train_tokenizer);
     add_value(command, "--documents", "FILE", options.documents,
               "Documents of build-documents, text or (with --reference) coordinates; - is standard input");

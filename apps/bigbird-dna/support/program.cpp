@@ -82,12 +82,6 @@ std::string exit_codes_line() {
     return text;
 }
 
-std::string footer() {
-    return "Each command has its own --help. Data go to standard output or --output, messages to standard "
-           "error.\n" +
-           exit_codes_line();
-}
-
 /// Removes validators' descriptions from the help; the options' own texts say more.
 void clear_validator_texts(CLI::Option& option) {
     try {
@@ -215,7 +209,10 @@ int close_standard_output() {
 }  // namespace
 
 Program::Program() : app_(about, "bigbird-dna") {
-    app_.footer(footer());
+    app_.footer(
+        "Each command has its own --help. Data go to standard output or --output, messages to standard "
+        "error.\n" +
+        exit_codes_line());
     app_.require_subcommand(1);
     app_.set_version_flag("--version", std::string("bigbird-dna ") + std::string(version()),
                           "Print the version and exit");
@@ -229,6 +226,8 @@ CLI::App& Program::add_command(const std::string& name, const std::string& group
                                std::vector<Example> examples, std::function<int()> run) {
     CLI::App* command = app_.add_subcommand(name, description);
     command->group(group);
+    for (Example& example : examples)
+        example.line = "bigbird-dna " + name + " " + example.line;
     set_help(*command, {CLI::detail::split_up(common), std::move(examples)});
     command->option_defaults()->always_capture_default();
     command->callback([this, run = std::move(run)] { chosen_ = run; });

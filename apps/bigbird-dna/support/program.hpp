@@ -34,7 +34,8 @@ public:
 
     /// Adds a command; the caller then adds options that write into `options`, which live as long as the
     /// program. Options of every command are added automatically. `common`: the options that --help shows,
-    /// with blanks between; empty: all. `finish` is called when the options are parsed.
+    /// with blanks between; empty: all. The lines of `examples` begin behind "bigbird-dna NAME". `finish` is
+    /// called when the options are parsed.
     template <typename Options>
     Added<Options> add(const std::string& name, const std::string& group, const std::string& description,
                        const std::string& common, std::vector<Example> examples, Runner<Options> run,
@@ -83,5 +84,12 @@ private:
 /// The body of main(): handles signals, adds commands by `add` and runs one. Returns an exit code even after
 /// errors.
 int run_program(int argc, char** argv, const std::function<void(Program&)>& add);
+
+/// The program of the commands that need LibTorch, beside this one.
+inline constexpr const char* tensor_program = "bigbird-dna-tensors";
+
+/// The runner, in bigbird-dna, of commands that need LibTorch: replaces this process by tensor_program with
+/// the same arguments. Throws ConfigError where that program is missing.
+[[noreturn]] void exec_tensor_program(char** argv);
 
 }  // namespace bigbird::cli
