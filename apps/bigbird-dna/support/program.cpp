@@ -224,15 +224,6 @@ Program::Program() : app_(about, "bigbird-dna") {
     add_shared_options(app_, shared_group);
 }
 
-CLI::App& Program::add_command(const std::string& name, const std::string& group,
-                               const std::string& description, std::function<int()> run) {
-    CLI::App* command = app_.add_subcommand(name, description);
-    command->group(group);
-    command->option_defaults()->always_capture_default();
-    command->callback([this, run = std::move(run)] { chosen_ = run; });
-    return *command;
-}
-
 CLI::App& Program::add_verb(const std::string& name, const std::string& group, const std::string& description,
                             std::vector<std::string> tasks,
                             std::function<std::string(const CLI::App&)> task_of) {

@@ -49,7 +49,13 @@ public:
 
 private:
     CLI::App& add_command(const std::string& name, const std::string& group, const std::string& description,
-                          std::function<int()> run);
+                          std::function<int()> run) {
+        CLI::App* command = app_.add_subcommand(name, description);
+        command->group(group);
+        command->option_defaults()->always_capture_default();
+        command->callback([this, run = std::move(run)] { chosen_ = run; });
+        return *command;
+    }
     int parse_and_run(int argc, char** argv);
     std::string usage_error(const CLI::ParseError& error, int argc, char** argv) const;
     /// Makes all commands read the options of every command, and checks that all options have descriptions.
