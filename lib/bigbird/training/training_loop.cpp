@@ -14,7 +14,6 @@
 #include "bigbird/training/checkpoint_store.hpp"
 #include "bigbird/training/metrics/metrics_log.hpp"
 #include "bigbird/training/run_start.hpp"
-#include "bigbird/training/state/run_state.hpp"
 
 #include <ATen/ATen.h>
 
