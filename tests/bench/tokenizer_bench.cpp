@@ -62,7 +62,7 @@ std::string train(const TrainSpec& spec, TrainingCorpus& corpus) {
     const LearnSpec learn{.merges = spec.vocab_size - 10,
                           .max_piece_length = spec.max_piece_length,
                           .counting = installed_counting()};
-    const auto pieces = learn_pieces(corpus.positions(), learn, [](std::int64_t, double) {}).pieces;
+    const auto pieces = learn_pieces(corpus.positions(), learn, [](std::int64_t, double) {}).texts;
     return serialize(assemble_model(spec, pieces, corpus));
 }
 

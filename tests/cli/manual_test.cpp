@@ -84,12 +84,12 @@ DOCTEST_TEST_CASE("manual: the reference has each command, its options, examples
         DOCTEST_CHECK_MESSAGE(holds(text, "\n### " + command->get_name() + "\n"), command->get_name());
 }
 
-DOCTEST_TEST_CASE("manual: each command has two examples, which its options take") {
+DOCTEST_TEST_CASE("manual: each command has two examples or more, which its options take") {
     Tree tree;
     DOCTEST_CHECK(!tree.commands().empty());
     for (const CLI::App* command : tree.commands()) {
         const auto examples = cli::help_notes(*command).examples;
-        DOCTEST_CHECK_MESSAGE(examples.size() == 2, command->get_name(), " lacks examples: set_help()");
+        DOCTEST_CHECK_MESSAGE(examples.size() >= 2, command->get_name(), " lacks examples");
         for (const cli::Example& example : examples) {
             DOCTEST_CHECK(example.line.starts_with("bigbird-dna " + command->get_name() + " "));
             const std::string said = refusal(example.line);

@@ -87,6 +87,30 @@ DOCTEST_TEST_CASE("merge: rows and tiles of predict-chromatin, in every format")
         DOCTEST_CHECK(fixture.merges(fixture.predict({"--tile", "60", "--track-labels", "1"}), ending));
 }
 
+DOCTEST_TEST_CASE("merge: a file per label") {
+    const Fixture fixture;
+    const std::vector<std::string> predict = fixture.predict({"--tile", "60"});
+    const std::string whole = "whole.{label}.bw", one = "1.{label}.bw", two = "2.{label}.bw";
+    DOCTEST_REQUIRE(fixture.run(predict, whole).code == 0);
+    DOCTEST_REQUIRE(fixture.run(predict, one, "1/2").code == 0);
+    DOCTEST_REQUIRE(fixture.run(predict, two, "2/2").code == 0);
+    succeeded(fixture.merge({two, one}, "merged.{label}.bw"));
+    int labels = 0;
+    for (const auto& entry : fs::directory_iterator(fixture / ".")) {
+        const std::string name = entry.path().filename().string();
+        if (!name.starts_with("whole.")) continue;
+        ++labels;
+        DOCTEST_CHECK(read_file(entry.path()) == read_file(fixture / ("merged." + name.substr(6))));
+    }
+    DOCTEST_CHECK(labels == 2);
+    check_said(fixture.merge({one, "2.bw"}, "again.{label}.bw"), 2, "{label} is not in the file name");
+    check_said(fixture.merge({one, "3.{label}.bw"}, "again.{label}.bw"), 3, "no such files");
+    for (const auto& entry : fs::directory_iterator(fixture / "."))
+        if (entry.path().filename().string().starts_with("2.")) fs::rename(entry.path(), fixture / "gone");
+    write_file(fixture / "2.other.bw", "");
+    check_said(fixture.merge({one, two}, "again.{label}.bw"), 3, "has other labels than");
+}
+
 DOCTEST_TEST_CASE("merge: predict-variants, embed, build-documents and tokenize") {
     const Fixture fixture;
     DOCTEST_CHECK(

@@ -11,6 +11,9 @@
 #include <array>
 #include <filesystem>
 #include <ostream>
+#include <set>
+#include <string>
+#include <string_view>
 #include <vector>
 
 namespace bigbird::cli {
@@ -53,13 +56,55 @@ void merge(const MergeOptions& options, const std::vector<fs::path>& paths, int 
     corpus::merge_documents(parts, options.output.output, overwrite, threads, std::array{&manifest});
 }
 
-int run_merge(const MergeOptions& options) {
+int merge_one(const MergeOptions& options) {
     prepare_output(options.output.output, options.output.overwrite);
     if (!options.manifest.empty()) prepare_output(options.manifest, options.output.overwrite);
     const std::vector<fs::path> paths = without_records(options.parts);
     merge(options, paths, options.threads);
     remove_part_record(options.output.output);
     log_info("{}: {} parts together", options.output.output.string(), paths.size());
+    return 0;
+}
+
+constexpr std::string_view place_of_label = "{label}";
+
+/// What stands for {label} in the names of the parts that a pattern names.
+std::set<std::string> labels_of(const fs::path& pattern) {
+    const std::string name = pattern.filename().string();
+    const std::size_t at = name.find(place_of_label);
+    if (at == std::string::npos) throw ConfigError(pattern.string() + ": {label} is not in the file name");
+    const std::string before = name.substr(0, at), after = name.substr(at + place_of_label.size());
+    std::set<std::string> labels;
+    std::error_code error;
+    for (const auto& entry : fs::directory_iterator(pattern.parent_path() / ".", error)) {
+        const std::string file = entry.path().filename().string();
+        if (file.size() >= before.size() + after.size() && file.starts_with(before) && file.ends_with(after))
+            labels.insert(file.substr(at, file.size() - before.size() - after.size()));
+    }
+    if (labels.empty()) throw InputError("no such files", pattern);
+    return labels;
+}
+
+fs::path with_label(const fs::path& pattern, const std::string& label) {
+    std::string name = pattern.filename().string();
+    return pattern.parent_path() / name.replace(name.find(place_of_label), place_of_label.size(), label);
+}
+
+/// One merged file per label, where predict --output 'DIR/{label}.bw' wrote the parts.
+int run_merge(const MergeOptions& options) {
+    if (options.output.output.filename().string().find(place_of_label) == std::string::npos)
+        return merge_one(options);
+    const std::set<std::string> labels = labels_of(options.parts.front());
+    for (const fs::path& part : options.parts)
+        if (labels_of(part) != labels)
+            throw InputError("has other labels than " + options.parts.front().string(), part);
+    for (const std::string& label : labels) {
+        MergeOptions one = options;
+        one.output.output = with_label(options.output.output, label);
+        for (fs::path& part : one.parts)
+            part = with_label(part, label);
+        merge_one(one);
+    }
     return 0;
 }
 
@@ -73,6 +118,7 @@ void setup_merge(Program& program) {
         "",
         {{"One table from the parts that --shard 1/2 and --shard 2/2 wrote",
           "part-1.tsv.gz part-2.tsv.gz --output scores.tsv.gz"},
+         {"One track per label", "'part-1/{label}.bw' 'part-2/{label}.bw' --output 'tracks/{label}.bw'"},
          {"One folder of token shards from several, in any order", "corpus-part-* --output corpus"}},
         run_merge);
     add_value(command, "PART", "FILE", options.parts,

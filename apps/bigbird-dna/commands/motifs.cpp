@@ -6,9 +6,7 @@
 #include "bigbird/core/log.hpp"
 #include "bigbird/core/parallel.hpp"
 #include "bigbird/genome/text/text_output.hpp"
-#include "bigbird/motifs/compare.hpp"
-#include "bigbird/motifs/find_motifs.hpp"
-#include "bigbird/motifs/scan_regions.hpp"
+#include "bigbird/motifs/motif_commands.hpp"
 #include "bigbird/outputs/merge/readers.hpp"
 
 #include <algorithm>

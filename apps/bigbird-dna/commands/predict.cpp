@@ -122,18 +122,6 @@ void add_row_options(CLI::App& command, PredictSpec& spec, const std::string& wi
         ->needs(examples);
 }
 
-/// Options of rows on a reference.
-void add_reference_row_options(CLI::App& command, PredictSpec& spec) {
-    command.add_flag("--skip-invalid", spec.skip_invalid, marks_invalid);
-    add_choice_option(
-        command, "--pool", spec.pool, task_models::pool_choices,
-        spec.task == examples::Task::promoter
-            ? "none: write a row per window; mean, max: write one row per region, its mean or largest score"
-            : "Score of a row: the mean or the maximum of its bins or tiles; none: a row per tile; auto: "
-              "mean of bins, none for tiles")
-        ->group("Tiles");
-}
-
 void add_predict_options(CLI::App& command, PredictSpec& spec, const std::string& window) {
     add_value(command, "-m,--model", "DIR", spec.models,
               "Model folder or run of fine-tuning; given several times, the mean of the models' scores")
@@ -142,7 +130,17 @@ void add_predict_options(CLI::App& command, PredictSpec& spec, const std::string
     add_choice_option(command, "--reverse-complement", spec.strands, task_models::strand_choices,
                       "Average the scores of both strands, or score only the given one (none) or its reverse "
                       "complement (only)");
-    if (spec.task != examples::Task::sequences) add_reference_row_options(command, spec);
+    if (spec.task != examples::Task::sequences) {
+        command.add_flag("--skip-invalid", spec.skip_invalid, marks_invalid);
+        add_choice_option(
+            command, "--pool", spec.pool, task_models::pool_choices,
+            spec.task == examples::Task::promoter
+                ? "none: write a row per window; mean, max: write one row per region, its mean or largest "
+                  "score"
+                : "Score of a row: the mean or the maximum of its bins or tiles; none: a row per tile; auto: "
+                  "mean of bins, none for tiles")
+            ->group("Tiles");
+    }
     add_score_outputs(command, spec.outputs);
     add_shard_option(command, spec.outputs.shard, "rows or tiles");
     command.add_flag(

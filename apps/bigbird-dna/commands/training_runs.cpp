@@ -9,7 +9,7 @@
 #include "bigbird/core/system/temporary_folder.hpp"
 #include "bigbird/genome/text/text_output.hpp"
 #include "bigbird/pretraining/mlm_evaluation.hpp"
-#include "bigbird/pretraining/pretraining.hpp"
+#include "bigbird/pretraining/pretrain.hpp"
 #include "bigbird/task_models/pipeline/train.hpp"
 #include "bigbird/task_models/train/finetune.hpp"
 #include "bigbird/training/ranks/rank_spec.hpp"
@@ -205,14 +205,11 @@ void report_finetuned(const task_models::FinetuneSpec& spec, const training::Loo
 
 int run(const pretraining::PretrainSpec& spec) {
     if (launches_processes(spec.processes)) return launch_processes(spec.processes);
-    pretraining::Pretraining pretraining(spec);
     const training::RankSpec rank = rank_of_this_process(spec.processes);
-    if (rank.is_first() && spec.model.empty())
-        log_info("network and training defaults: --config {}", spec.config);
     if (!spec.dry_run)
-        log_info("{}: the pretrained model", pretraining.train(rank).model.string());
+        log_info("{}: the pretrained model", pretraining::pretrain(spec, rank).model.string());
     else if (rank.is_first())
-        print_lines(pretraining::plan_lines(pretraining.plan(rank)));
+        print_lines(pretraining::plan_lines(pretraining::plan_pretraining(spec, rank)));
     return 0;
 }
 

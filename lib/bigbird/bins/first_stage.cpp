@@ -4,13 +4,12 @@
 #include "bigbird/bins/layers.hpp"
 #include "bigbird/bins/secants.hpp"
 #include "bigbird/bins/stem.hpp"
+#include "bigbird/model/layers/own_gradient.hpp"
 #include "bigbird/model/layers/recompute.hpp"
 
 #include <ATen/ATen.h>
-#include <torch/csrc/autograd/custom_function.h>
 
 #include <algorithm>
-#include <array>
 #include <vector>
 
 namespace bigbird::bins {
@@ -109,7 +108,7 @@ Operands operands_of(const at::Tensor& bases, const FirstStage& stage) {
 }
 
 /// Positions, (windows, outputs, channels), and sites, (windows, sites, site_channels).
-torch::autograd::variable_list forward_on_cpu(const Operands& given) {
+model::Tensors forward_on_cpu(const Operands& given) {
     const std::int64_t lanes = stem_kernels().first.lanes;
     const FirstShape& shape = given.shape;
     at::Tensor y = at::empty({given.windows(), shape.outputs, shape.stride}, given.bias.options());
@@ -129,8 +128,7 @@ torch::autograd::variable_list forward_on_cpu(const Operands& given) {
 }
 
 /// Gradients of table, bias and sharpness from the gradients of forward_on_cpu()'s results.
-std::array<at::Tensor, 3> backward_on_cpu(const Operands& given, const at::Tensor& dy,
-                                          const at::Tensor& d_sites) {
+model::Tensors backward_on_cpu(const Operands& given, const at::Tensor& dy, const at::Tensor& d_sites) {
     const std::int64_t lanes = stem_kernels().first.lanes, groups = given.groups();
     // Each part of the windows has separate sums, so that more threads than groups have work.
     const std::int64_t parts = std::min<std::int64_t>(2, given.windows());
@@ -154,35 +152,6 @@ std::array<at::Tensor, 3> backward_on_cpu(const Operands& given, const at::Tenso
     });
     return {table.sum(0).view(given.table.sizes()), bias.sum(0), sharpness.sum(0)};
 }
-
-class OnCpu : public torch::autograd::Function<OnCpu> {
-public:
-    static torch::autograd::variable_list forward(torch::autograd::AutogradContext* context,
-                                                  const at::Tensor& table, const at::Tensor& bias,
-                                                  const at::Tensor& sharpness, const Operands& given) {
-        context->save_for_backward({table, bias, sharpness, given.words});
-        const FirstShape& shape = given.shape;
-        context->saved_data["shape"] = std::vector<std::int64_t>{
-            shape.outputs, shape.outputs_of_site, shape.pool,        shape.strands,
-            shape.chunks,  shape.stride,          shape.site_stride, given.site_groups};
-        return forward_on_cpu(given);
-    }
-    static torch::autograd::variable_list backward(torch::autograd::AutogradContext* context,
-                                                   const torch::autograd::variable_list& gradients) {
-        const auto saved = context->get_saved_variables();
-        const auto numbers = context->saved_data["shape"].toIntVector();
-        const Operands given{
-            saved[0],
-            saved[1],
-            saved[2],
-            saved[3],
-            {numbers[0], numbers[1], numbers[2], numbers[3], numbers[4], numbers[5], numbers[6]},
-            numbers[7]};
-        const auto [table, bias, sharpness] =
-            backward_on_cpu(given, gradients[0].contiguous(), gradients[1].contiguous());
-        return {table, bias, sharpness, {}};
-    }
-};
 
 /// The first stage of x without `margin` bases on either side; the backward pass computes it again.
 StemOutput inner_part(const at::Tensor& x, const FirstStage& stage, std::int64_t margin) {
@@ -216,9 +185,14 @@ StemOutput first_stage(const at::Tensor& bases, const FirstStage& stage) {
     if (!bases.device().is_cpu() || bases.dim() == 3 || stage.pool > most_pool)
         return first_stage_reference(bases, stage);
     const Operands given = operands_of(bases, stage);
-    const auto both = at::GradMode::is_enabled()
-                          ? OnCpu::apply(given.table, given.bias, given.sharpness, given)
-                          : forward_on_cpu(given);
+    const model::Tensors both = forward_on_cpu(given);
+    if (at::GradMode::is_enabled()) {
+        model::set_gradient(
+            both, {given.table, given.bias, given.sharpness},
+            [given](const model::Tensors& gradients) {
+                return backward_on_cpu(given, gradients[0].contiguous(), gradients[1].contiguous());
+            });
+    }
     return {both[0].narrow(2, 0, stage.weight.size(0)),
             stage.motif_filters > 0 ? both[1].narrow(2, 0, stage.motif_filters) : at::Tensor()};
 }

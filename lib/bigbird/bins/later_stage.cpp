@@ -4,9 +4,9 @@
 #include "bigbird/bins/layers.hpp"
 #include "bigbird/bins/secants.hpp"
 #include "bigbird/bins/stem.hpp"
+#include "bigbird/model/layers/own_gradient.hpp"
 
 #include <ATen/ATen.h>
-#include <torch/csrc/autograd/custom_function.h>
 
 #include <algorithm>
 #include <vector>
@@ -73,7 +73,7 @@ at::Tensor forward_on_cpu(const Operands& given) {
 }
 
 /// Gradients of x, norm, norm_bias, weight and bias.
-torch::autograd::variable_list backward_on_cpu(const Operands& given, const at::Tensor& dy) {
+model::Tensors backward_on_cpu(const Operands& given, const at::Tensor& dy) {
     const ConvolutionShape shape = given.shape();
     const at::Tensor filters = filters_of(given, false), turned = filters_of(given, true);
     const ConvolutionWeights weights = given.weights(filters, data_of(turned));
@@ -104,26 +104,6 @@ torch::autograd::variable_list backward_on_cpu(const Operands& given, const at::
     return {dx, split[1], split[2], weight, split[3]};
 }
 
-class OnCpu : public torch::autograd::Function<OnCpu> {
-public:
-    static at::Tensor forward(torch::autograd::AutogradContext* context, const at::Tensor& x,
-                              const at::Tensor& norm, const at::Tensor& norm_bias, const at::Tensor& weight,
-                              const at::Tensor& bias, double epsilon) {
-        context->save_for_backward({x, norm, norm_bias, weight, bias});
-        context->saved_data["epsilon"] = epsilon;
-        return forward_on_cpu({{norm, norm_bias, epsilon, weight, bias}, x});
-    }
-    static torch::autograd::variable_list backward(torch::autograd::AutogradContext* context,
-                                                   const torch::autograd::variable_list& gradients) {
-        const auto saved = context->get_saved_variables();
-        const double epsilon = context->saved_data["epsilon"].toDouble();
-        auto all = backward_on_cpu({{saved[1], saved[2], epsilon, saved[3], saved[4]}, saved[0]},
-                                   gradients[0].contiguous());
-        all.emplace_back();
-        return all;
-    }
-};
-
 bool has_kernel(const at::Tensor& x, const LaterStage& stage) {
     const std::int64_t channels = stem_kernels().convolution.channels;
     return x.is_cpu() && !takes_secants() && stage.weight.size(2) == taps && x.size(2) % channels == 0 &&
@@ -134,11 +114,19 @@ bool has_kernel(const at::Tensor& x, const LaterStage& stage) {
 
 at::Tensor later_stage(const at::Tensor& x, const LaterStage& stage) {
     if (!has_kernel(x, stage)) return later_stage_reference(x, stage);
-    const auto plain = [](const at::Tensor& tensor) { return tensor.to(at::kFloat).contiguous(); };
-    const at::Tensor in = plain(x), norm = plain(stage.norm), norm_bias = plain(stage.norm_bias),
-                     weight = plain(stage.weight), bias = plain(stage.bias);
-    return at::GradMode::is_enabled() ? OnCpu::apply(in, norm, norm_bias, weight, bias, stage.epsilon)
-                                      : forward_on_cpu({{norm, norm_bias, stage.epsilon, weight, bias}, in});
+    const auto plain = [](const at::Tensor& tensor) { return tensor.detach().to(at::kFloat).contiguous(); };
+    const Operands given{
+        {plain(stage.norm), plain(stage.norm_bias), stage.epsilon, plain(stage.weight), plain(stage.bias)},
+        plain(x)};
+    const at::Tensor y = forward_on_cpu(given);
+    if (at::GradMode::is_enabled()) {
+        model::set_gradient(
+            {y}, {x, stage.norm, stage.norm_bias, stage.weight, stage.bias},
+            [given](const model::Tensors& gradients) {
+                return backward_on_cpu(given, gradients[0].contiguous());
+            });
+    }
+    return y;
 }
 
 at::Tensor later_stage_reference(const at::Tensor& x, const LaterStage& stage) {

@@ -3,9 +3,9 @@
 
 #include "bigbird/attention/torch_threads.hpp"
 #include "bigbird/bins/cpu/stem_kernels.hpp"
+#include "bigbird/model/layers/own_gradient.hpp"
 
 #include <ATen/ATen.h>
-#include <torch/csrc/autograd/custom_function.h>
 
 namespace bigbird::bins {
 
@@ -50,41 +50,37 @@ at::Tensor forward_on_cpu(const at::Tensor& x, const at::Tensor& sharpness, std:
     return y;
 }
 
-class SoftmaxPool : public torch::autograd::Function<SoftmaxPool> {
-public:
-    static at::Tensor forward(torch::autograd::AutogradContext* context, const at::Tensor& x,
-                              const at::Tensor& sharpness, std::int64_t pool) {
-        context->save_for_backward({x, sharpness});
-        context->saved_data["pool"] = pool;
-        return forward_on_cpu(x, sharpness, pool);
-    }
-    static torch::autograd::variable_list backward(torch::autograd::AutogradContext* context,
-                                                   const torch::autograd::variable_list& gradients) {
-        const auto saved = context->get_saved_variables();
-        const at::Tensor &x = saved[0], &sharpness = saved[1], dy = gradients[0].contiguous();
-        const std::int64_t pool = context->saved_data["pool"].toInt(), channels = x.size(2);
-        const std::int64_t outputs = x.size(0) * x.size(1) / pool;
-        at::Tensor dx = at::empty_like(x);
-        at::Tensor sums = at::zeros({chunks_of(outputs), channels}, x.options());
-        const float *from = x.const_data_ptr<float>(), *sharp = sharpness.const_data_ptr<float>(),
-                    *slope = dy.const_data_ptr<float>();
-        float *to = dx.mutable_data_ptr<float>(), *sum = sums.mutable_data_ptr<float>();
-        for_chunks(outputs, [&](std::int64_t i, std::int64_t first, std::int64_t count) {
-            stem_kernels().pool.backward({count, pool, channels}, from + first * pool * channels, sharp,
-                                         slope + first * channels, to + first * pool * channels,
-                                         sum + i * channels);
-        });
-        return {dx, sums.sum(0), {}};
-    }
-};
+/// Gradients of x and sharpness.
+model::Tensors backward_on_cpu(const at::Tensor& x, const at::Tensor& sharpness, std::int64_t pool,
+                               const at::Tensor& dy) {
+    const std::int64_t channels = x.size(2), outputs = x.size(0) * x.size(1) / pool;
+    at::Tensor dx = at::empty_like(x), sums = at::zeros({chunks_of(outputs), channels}, x.options());
+    const float *from = x.const_data_ptr<float>(), *sharp = sharpness.const_data_ptr<float>(),
+                *slope = dy.const_data_ptr<float>();
+    float *to = dx.mutable_data_ptr<float>(), *sum = sums.mutable_data_ptr<float>();
+    for_chunks(outputs, [&](std::int64_t i, std::int64_t first, std::int64_t count) {
+        stem_kernels().pool.backward({count, pool, channels}, from + first * pool * channels, sharp,
+                                     slope + first * channels, to + first * pool * channels,
+                                     sum + i * channels);
+    });
+    return {dx, sums.sum(0)};
+}
 
 }  // namespace
 
 at::Tensor softmax_pool(const at::Tensor& x, const at::Tensor& sharpness, std::int64_t pool) {
     if (!x.device().is_cpu()) return softmax_pool_reference(x, sharpness, pool);
-    const at::Tensor values = x.to(at::kFloat).contiguous(), sharp = sharpness.to(at::kFloat).contiguous();
-    return at::GradMode::is_enabled() ? SoftmaxPool::apply(values, sharp, pool)
-                                      : forward_on_cpu(values, sharp, pool);
+    const at::Tensor values = x.detach().to(at::kFloat).contiguous(),
+                     sharp = sharpness.detach().to(at::kFloat).contiguous(),
+                     y = forward_on_cpu(values, sharp, pool);
+    if (at::GradMode::is_enabled()) {
+        model::set_gradient(
+            {y}, {x, sharpness},
+            [=](const model::Tensors& gradients) {
+                return backward_on_cpu(values, sharp, pool, gradients[0].contiguous());
+            });
+    }
+    return y;
 }
 
 at::Tensor softmax_pool_reference(const at::Tensor& x, const at::Tensor& sharpness, std::int64_t pool) {

@@ -68,16 +68,18 @@ std::vector<StageReach> stage_reaches(const BinsConfig& config) {
 }
 
 /// Outputs of a stage that substitutions change.
-struct SubstitutedStem::Rows {
+struct SubstitutedWindow::Rows {
     std::vector<std::int64_t> first;  ///< of each substitution
     at::Tensor values;                ///< (substitutions, changed, channels)
+    at::Tensor sites;                 ///< the first stage's, likewise; undefined without motif_filters
 };
 
-SubstitutedStem::SubstitutedStem(Stem stem, const BinsConfig& config, const at::Tensor& window)
-    : stem_(std::move(stem)),
-      stages_(stage_reaches(config)),
-      window_(window.to(at::kCPU).contiguous()),
-      bins_(config.window_bins) {
+SubstitutedWindow::SubstitutedWindow(BinsNetwork network, const at::Tensor& window)
+    : network_(std::move(network)),
+      stem_(network_->stem()),
+      stages_(stage_reaches(network_->config())),
+      window_(window.to(at::kCPU).contiguous()) {
+    BIGBIRD_EXPECTS(window.size(0) == network_->config().window_bases(), "a window of another length");
     auto [x, sites] = stem_->first(window.unsqueeze(0), stages_.front().pool);
     outputs_.push_back(x[0].contiguous());
     if (sites.defined()) sites_ = sites[0].contiguous();
@@ -85,14 +87,17 @@ SubstitutedStem::SubstitutedStem(Stem stem, const BinsConfig& config, const at::
         x = stem_->pooled(i, stem_->convolved(i, x));
         outputs_.push_back(x[0].contiguous());
     }
+    whole_ = output_of(outputs_.back(), sites_);
+    projections_ = network_->project(whole_.positions);
 }
 
-StemOutput SubstitutedStem::output_of(const at::Tensor& x, const at::Tensor& sites) const {
+StemOutput SubstitutedWindow::output_of(const at::Tensor& x, const at::Tensor& sites) const {
+    const std::int64_t bins = network_->config().window_bins;
     return {x.unsqueeze(0),
-            sites.defined() ? sites.view({1, bins_, sites.size(0) / bins_, -1}).amax(2) : at::Tensor()};
+            sites.defined() ? sites.view({1, bins, sites.size(0) / bins, -1}).amax(2) : at::Tensor()};
 }
 
-std::vector<std::int64_t> SubstitutedStem::first_changed(std::size_t stage,
+std::vector<std::int64_t> SubstitutedWindow::first_changed(std::size_t stage,
                                                          std::span<const Substitution> each) const {
     std::vector<std::int64_t> first;
     for (const Substitution& one : each) {
@@ -102,12 +107,11 @@ std::vector<std::int64_t> SubstitutedStem::first_changed(std::size_t stage,
     return first;
 }
 
-SubstitutedStem::Rows SubstitutedStem::first_rows(std::span<const Substitution> each,
-                                                  at::Tensor& sites) const {
+SubstitutedWindow::Rows SubstitutedWindow::first_rows(std::span<const Substitution> each) const {
     const StageReach& stage = stages_.front();
     const std::int64_t halo = (stage.width / 2 + stage.pool - 1) / stage.pool,
                        length = (stage.changed + 2 * halo) * stage.pool, bases = window_.size(0);
-    Rows rows{first_changed(0, each), {}};
+    Rows rows{first_changed(0, each), {}, {}};
     at::Tensor slices = at::full({std::ssize(each), length}, no_base, at::kByte);
     const auto* const codes = window_.const_data_ptr<std::uint8_t>();
     auto* out = slices.mutable_data_ptr<std::uint8_t>();
@@ -119,18 +123,18 @@ SubstitutedStem::Rows SubstitutedStem::first_rows(std::span<const Substitution> 
     }
     const StemOutput all = stem_->first(slices.to(outputs_.front().device()), stage.pool);
     rows.values = all.positions.narrow(1, halo, stage.changed).contiguous();
-    if (all.sites.defined()) sites = all.sites.narrow(1, halo, stage.changed).contiguous();
+    if (all.sites.defined()) rows.sites = all.sites.narrow(1, halo, stage.changed).contiguous();
     return rows;
 }
 
-SubstitutedStem::Rows SubstitutedStem::later_rows(std::size_t index, const Rows& before,
+SubstitutedWindow::Rows SubstitutedWindow::later_rows(std::size_t index, const Rows& before,
                                                   std::span<const Substitution> each) const {
     const StageReach& stage = stages_[index];
     const at::Tensor& whole = outputs_[index - 1];
     const std::int64_t halo = rounded_up(stage.width / 2, tile), outputs = stage.changed * stage.pool,
                        length = halo + rounded_up(outputs, tile) + halo, changed = before.values.size(1),
                        channels = whole.size(1), count = std::ssize(each);
-    Rows rows{first_changed(index, each), {}};
+    Rows rows{first_changed(index, each), {}, {}};
     std::vector<std::int64_t> from, changed_from, changed_to, begins;
     for (std::int64_t i = 0; i < count; ++i) {
         const auto of = static_cast<std::size_t>(i);
@@ -163,12 +167,11 @@ SubstitutedStem::Rows SubstitutedStem::later_rows(std::size_t index, const Rows&
     return rows;
 }
 
-at::Tensor SubstitutedStem::sites_of(const Rows& rows, const at::Tensor& sites,
-                                     const at::Tensor& bins) const {
-    const std::int64_t count = bins.size(0), chosen = bins.size(1), changed = sites.size(1),
-                       filters = sites_.size(1), outputs = sites_.size(0) / bins_;
+at::Tensor SubstitutedWindow::sites_of(const Rows& rows, const at::Tensor& bins) const {
+    const std::int64_t count = bins.size(0), chosen = bins.size(1), changed = rows.sites.size(1),
+                       filters = sites_.size(1), outputs = sites_.size(0) / network_->config().window_bins;
     const at::Device device = sites_.device();
-    at::Tensor best = whole().sites[0].index_select(0, bins.flatten().to(device));
+    at::Tensor best = whole_.sites[0].index_select(0, bins.flatten().to(device));
     std::vector<std::int64_t> pairs, from, changed_from, changed_to;  // bins that hold changed outputs
     const at::Tensor of = bins.contiguous();
     const auto* const bin = of.const_data_ptr<std::int64_t>();
@@ -189,29 +192,16 @@ at::Tensor SubstitutedStem::sites_of(const Rows& rows, const at::Tensor& sites,
     if (!pairs.empty()) {
         at::Tensor all = sites_.index_select(0, indices(from, device));
         all.index_copy_(0, indices(changed_to, device),
-                        sites.view({-1, filters}).index_select(0, indices(changed_from, device)));
+                        rows.sites.view({-1, filters}).index_select(0, indices(changed_from, device)));
         best.index_copy_(0, indices(pairs, device), all.view({-1, outputs, filters}).amax(1));
     }
     return best.view({count, chosen, filters});
 }
 
-SubstitutedStem::Changes SubstitutedStem::changes(std::span<const Substitution> each,
-                                                  const at::Tensor& bins) const {
-    at::Tensor sites;
-    Rows rows = first_rows(each, sites);
-    Changes changes;
-    if (sites.defined()) changes.sites = sites_of(rows, sites, bins);
-    for (std::size_t i = 1; i < stages_.size(); ++i)
-        rows = later_rows(i, rows, each);
-    changes.positions = rows.values;
-    changes.first = std::move(rows.first);
-    return changes;
-}
-
-StemOutput SubstitutedStem::edited(const at::Tensor& window) const {
+StemOutput SubstitutedWindow::edited(const at::Tensor& window) const {
     const at::Tensor codes = window.to(at::kCPU).contiguous(),
                      different = codes.ne(window_).nonzero().flatten();
-    if (different.numel() == 0) return whole();
+    if (different.numel() == 0) return whole_;
     std::int64_t first = different[0].item<std::int64_t>(), last = different[-1].item<std::int64_t>();
     const at::Device device = outputs_.front().device();
     at::Tensor x, sites = sites_;  // for a complete stage
@@ -239,14 +229,6 @@ StemOutput SubstitutedStem::edited(const at::Tensor& window) const {
     return output_of(x, sites);
 }
 
-SubstitutedWindow::SubstitutedWindow(BinsNetwork network, const at::Tensor& window)
-    : network_(std::move(network)),
-      stem_(network_->stem(), network_->config(), window),
-      whole_(stem_.whole()),
-      projections_(network_->project(whole_.positions)) {
-    BIGBIRD_EXPECTS(window.size(0) == network_->config().window_bases(), "a window of another length");
-}
-
 at::Tensor SubstitutedWindow::features() const {
     return network_.ptr()->encode(whole_);
 }
@@ -260,27 +242,31 @@ at::Tensor SubstitutedWindow::features(std::span<const Substitution> each, const
     for (std::int64_t begin = 0; begin < count; begin += stems_together) {
         const std::int64_t stems = std::min(stems_together, count - begin);
         const at::Tensor chosen = bins.narrow(0, begin, stems);
-        const SubstitutedStem::Changes changes = stem_.changes(
-            each.subspan(static_cast<std::size_t>(begin), static_cast<std::size_t>(stems)), chosen);
+        const auto group = each.subspan(static_cast<std::size_t>(begin), static_cast<std::size_t>(stems));
+        Rows changes = first_rows(group);
+        at::Tensor sites;
+        if (changes.sites.defined()) sites = sites_of(changes, chosen);
+        for (std::size_t stage = 1; stage < stages_.size(); ++stage)
+            changes = later_rows(stage, changes, group);
         const at::Tensor positions = at::tensor(changes.first, at::kLong).unsqueeze(1) +
-                                     at::arange(changes.positions.size(1), at::kLong);
+                                     at::arange(changes.values.size(1), at::kLong);
         for (std::int64_t i = 0; i < stems; i += substitutions_together) {
             const std::int64_t some = std::min(substitutions_together, stems - i);
             const at::Tensor rows = at::arange(i, i + substitutions_together).clamp_max(i + some - 1);
-            const ChangedPositions changed{changes.positions.index_select(0, rows.to(device)),
+            const ChangedPositions changed{changes.values.index_select(0, rows.to(device)),
                                            positions.index_select(0, rows).to(device)};
             const at::Tensor means = network_.ptr()->encode_changed(whole_.positions, projections_, changed,
                                                                     chosen.index_select(0, rows).to(device));
             all.push_back(means.narrow(0, 0, some));
-            if (!changes.sites.defined()) continue;
-            all.back() = at::cat({all.back(), changes.sites.narrow(0, i, some).to(at::kFloat)}, 2);
+            if (!sites.defined()) continue;
+            all.back() = at::cat({all.back(), sites.narrow(0, i, some).to(at::kFloat)}, 2);
         }
     }
     return at::cat(all);
 }
 
 at::Tensor SubstitutedWindow::edited_features(const at::Tensor& window) const {
-    return network_.ptr()->encode(stem_.edited(window));
+    return network_.ptr()->encode(edited(window));
 }
 
 at::Tensor substituted_features_reference(BinsNetwork network, const at::Tensor& window,

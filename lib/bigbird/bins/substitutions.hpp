@@ -34,44 +34,8 @@ std::vector<StageReach> stage_reaches(const BinsConfig& config);
 std::vector<std::pair<std::int64_t, std::int64_t>> changed_by(std::span<const StageReach> stages,
                                                               std::int64_t at);
 
-/// The stem of a window. Not thread-safe. A substitution's values do not depend on the other substitutions of
-/// the call.
-class SubstitutedStem {
-public:
-    /// `window`: (window_bases) uint8 codes on the stem's device.
-    SubstitutedStem(Stem stem, const BinsConfig& config, const at::Tensor& window);
-    /// The stem's output of the unchanged window.
-    StemOutput whole() const { return output_of(outputs_.back(), sites_); }
-
-    struct Changes {
-        at::Tensor positions;             ///< (substitutions, changed of the last stage, channels)
-        std::vector<std::int64_t> first;  ///< the first of these positions, of each substitution
-        at::Tensor sites;                 ///< (substitutions, bins, motif_filters), of the chosen bins
-    };
-    /// `bins`: (substitutions, bins) int64 on the CPU, the bins whose sites are returned.
-    Changes changes(std::span<const Substitution> each, const at::Tensor& bins) const;
-    /// The stem's output of another window, (window_bases) codes: computed from the first base that differs
-    /// to the last one.
-    StemOutput edited(const at::Tensor& window) const;
-
-private:
-    struct Rows;
-
-    StemOutput output_of(const at::Tensor& x, const at::Tensor& sites) const;
-    Rows first_rows(std::span<const Substitution> each, at::Tensor& sites) const;
-    Rows later_rows(std::size_t stage, const Rows& before, std::span<const Substitution> each) const;
-    at::Tensor sites_of(const Rows& rows, const at::Tensor& sites, const at::Tensor& bins) const;
-    std::vector<std::int64_t> first_changed(std::size_t stage, std::span<const Substitution> each) const;
-
-    Stem stem_;
-    std::vector<StageReach> stages_;
-    at::Tensor window_;                ///< on the CPU
-    std::vector<at::Tensor> outputs_;  ///< output of each stage, (length, channels)
-    at::Tensor sites_;                 ///< (outputs of the first stage, motif_filters)
-    std::int64_t bins_;
-};
-
-/// A window, unchanged and with single substitutions. Not thread-safe.
+/// A window, unchanged and with single substitutions. Not thread-safe. A substitution's values do not depend on
+/// the other substitutions of the call.
 class SubstitutedWindow {
 public:
     /// `window`: (window_bases) uint8 codes on the network's device. The network is in evaluation mode.
@@ -85,13 +49,27 @@ public:
     at::Tensor features(std::span<const Substitution> each, const at::Tensor& bins) const;
 
     /// Features of another window, (window_bases) codes on the device, for example one with a deleted base:
-    /// (1, window_bins, hidden + motif_filters).
+    /// (1, window_bins, hidden + motif_filters). The stem is computed from the first base that differs to the
+    /// last one.
     at::Tensor edited_features(const at::Tensor& window) const;
 
 private:
+    struct Rows;
+
+    StemOutput output_of(const at::Tensor& x, const at::Tensor& sites) const;
+    Rows first_rows(std::span<const Substitution> each) const;
+    Rows later_rows(std::size_t stage, const Rows& before, std::span<const Substitution> each) const;
+    at::Tensor sites_of(const Rows& rows, const at::Tensor& bins) const;
+    std::vector<std::int64_t> first_changed(std::size_t stage, std::span<const Substitution> each) const;
+    StemOutput edited(const at::Tensor& window) const;
+
     BinsNetwork network_;
-    SubstitutedStem stem_;
-    StemOutput whole_;
+    Stem stem_;
+    std::vector<StageReach> stages_;
+    at::Tensor window_;                ///< on the CPU
+    std::vector<at::Tensor> outputs_;  ///< output of each stage, (length, channels)
+    at::Tensor sites_;                 ///< (outputs of the first stage, motif_filters)
+    StemOutput whole_;                 ///< the stem's output of the unchanged window
     Projections projections_;
 };
 

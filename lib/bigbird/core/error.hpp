@@ -56,23 +56,18 @@ public:
     using InputError::InputError;
 };
 
+/// An error whose type has one exit code.
+template <ExitCode with>
+class ErrorWith : public Error {
+public:
+    explicit ErrorWith(const std::string& what) : Error(what, with) {}
+};
 /// An option has a value that cannot be used, or an output exists or cannot be made.
-class ConfigError : public Error {
-public:
-    explicit ConfigError(const std::string& what) : Error(what, ExitCode::usage) {}
-};
-
+using ConfigError = ErrorWith<ExitCode::usage>;
 /// A device that was asked for is missing, out of memory or failed.
-class DeviceError : public Error {
-public:
-    explicit DeviceError(const std::string& what) : Error(what, ExitCode::device) {}
-};
-
+using DeviceError = ErrorWith<ExitCode::device>;
 /// Writing broke off (disk full, quota).
-class WriteError : public Error {
-public:
-    explicit WriteError(const std::string& what) : Error(what, ExitCode::write_failed) {}
-};
+using WriteError = ErrorWith<ExitCode::write_failed>;
 
 /// The work was stopped by a signal or --max-hours. Everything needed to resume it has been saved.
 class Stopped : public Error {

@@ -74,10 +74,8 @@ void install_signal_handlers() {
     ::sigemptyset(&action.sa_mask);
     for (const int signal : stop_signals)
         if (!is_ignored(signal)) ::sigaction(signal, &action, nullptr);
-    struct sigaction ignore {};
-    ignore.sa_handler = SIG_IGN;
-    ::sigaction(SIGPIPE, &ignore, nullptr);
-    ::sigaction(SIGXFSZ, &ignore, nullptr);
+    std::signal(SIGPIPE, SIG_IGN);
+    std::signal(SIGXFSZ, SIG_IGN);
     release_signals();
 }
 

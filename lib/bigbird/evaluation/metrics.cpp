@@ -139,11 +139,8 @@ Ranking::Ranking(std::span<const float> scores, std::span<const std::uint8_t> la
     end_run(order.size());
 }
 
-Areas Ranking::areas() const {
-    return weighted([](std::uint32_t) { return std::uint64_t{1}; });
-}
-
 Areas Ranking::areas(std::span<const std::uint32_t> weights) const {
+    if (weights.empty()) return weighted([](std::uint32_t) { return std::uint64_t{1}; });
     return weighted([&](std::uint32_t unit) { return std::uint64_t{weights[unit]}; });
 }
 

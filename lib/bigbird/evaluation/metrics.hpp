@@ -76,9 +76,8 @@ public:
     Ranking(std::span<const float> scores, std::span<const std::uint8_t> labels,
             std::span<const std::uint32_t> units = {});
 
-    Areas areas() const;
-    /// The areas if the rows of unit u count weights[u] times. O(n).
-    Areas areas(std::span<const std::uint32_t> weights) const;
+    /// The areas if the rows of unit u count weights[u] times; without weights, once. O(n).
+    Areas areas(std::span<const std::uint32_t> weights = {}) const;
 
 private:
     template <typename Weight>

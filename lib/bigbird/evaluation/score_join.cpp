@@ -11,6 +11,7 @@
 #include <cmath>
 #include <limits>
 #include <set>
+#include <span>
 #include <string_view>
 #include <unordered_map>
 #include <utility>
@@ -239,122 +240,98 @@ namespace {
 struct Line {
     std::string id;
     std::int64_t number = 0;
-    std::vector<float> scores;
+    std::vector<float> scores{};
+    Row row = -1;  ///< in the examples; -1 if it is not in the split
 };
 
 /// The identifier of a row in a table: a record's id, or a bin's position.
-std::string id_of(const examples::ExampleSet& examples, std::int64_t row) {
+std::string id_of(const examples::ExampleSet& examples, Row row) {
     const examples::ExampleRow example = examples.row(row);
     if (examples.task() == examples::Task::sequences) return example.name;
     return example.where.contig + '\t' + std::to_string(example.where.begin) + '\t' +
            std::to_string(example.where.end);
 }
 
-/// The ids and the scores of the examples' labels.
-class TableReader {
-public:
-    TableReader(const examples::ExampleSet& examples, const fs::path& path) : input_(path) {
-        const rows::LabelTable& labels = examples.label_table();
-        while (input_.next(line_) && line_.starts_with("##")) {
-            const std::size_t equals = line_.find('=');
-            if (equals != std::string::npos)
-                provenance.emplace_back(line_.substr(2, equals - 2), line_.substr(equals + 1));
-        }
-        csv_ = !line_.starts_with('#');
-        if (!csv_) line_.erase(0, 1);
-        if (!split()) throw fault("has a quote that does not end on the line");
-        count_ = fields_.size();
-        const bool records = examples.task() == examples::Task::sequences;
-        for (const char* name : records ? std::vector{"id"} : std::vector{"chrom", "start", "end"})
-            id_at_.push_back(column(name));
-        for (std::size_t i = 0; i < labels.size(); ++i)
-            scores_at_.push_back(column(labels.column_name(i)));
+/// The names of the columns that make id_of(), then those of the labels' scores.
+std::vector<std::string> columns_of(const examples::ExampleSet& examples) {
+    const bool records = examples.task() == examples::Task::sequences;
+    std::vector<std::string> names =
+        records ? std::vector<std::string>{"id"} : std::vector<std::string>{"chrom", "start", "end"};
+    for (std::size_t i = 0; i < examples.label_table().size(); ++i)
+        names.push_back(examples.label_table().column_name(i));
+    return names;
+}
+
+/// Reads the ids and the scores of the examples' labels.
+std::vector<Line> read_lines(const examples::ExampleSet& examples, const fs::path& path,
+                             rows::Provenance& provenance) {
+    genome::TextInput input(path);
+    std::string text;
+    std::vector<std::string_view> fields;
+    const auto fault = [&](const std::string& what) { return InputError(what, path, input.line_number()); };
+    while (input.next(text) && text.starts_with("##")) {
+        const std::size_t equals = text.find('=');
+        if (equals != std::string::npos)
+            provenance.emplace_back(text.substr(2, equals - 2), text.substr(equals + 1));
     }
-
-    bool next(Line& line) {
-        do {
-            if (!input_.next(line_)) return false;
-        } while (line_.empty());
-        if (!split()) throw fault("has a quote that does not end on the line");
-        if (fields_.size() != count_) {
-            throw fault("has " + std::to_string(fields_.size()) + " columns where the header has " +
-                        std::to_string(count_));
-        }
-        line.id = fields_[id_at_.front()];
-        for (std::size_t i = 1; i < id_at_.size(); ++i)
-            line.id.append("\t").append(fields_[id_at_[i]]);
-        line.number = input_.line_number();
-        line.scores.clear();
-        for (const std::size_t at : scores_at_)
-            line.scores.push_back(score(fields_[at]));
-        return true;
-    }
-
-    rows::Provenance provenance;
-
-private:
-    InputError fault(const std::string& what) const { return {what, input_.path(), input_.line_number()}; }
-
-    bool split() {
-        auto cut = csv_ ? rows::split_csv(line_) : rows::split_fields(line_, '\t');
-        if (cut) fields_ = std::move(*cut);
-        return cut.has_value();
-    }
-    std::size_t column(const std::string& name) const {
-        const auto found = std::ranges::find(fields_, name);
-        if (found == fields_.end()) {
+    const bool csv = !text.starts_with('#');
+    if (!csv) text.erase(0, 1);
+    const auto split = [&] {
+        if (!rows::split_line(text, csv, fields)) throw fault("has a quote that does not end on the line");
+    };
+    split();
+    const std::size_t count = fields.size();
+    std::vector<std::size_t> columns;
+    for (const std::string& name : columns_of(examples)) {
+        const auto found = std::ranges::find(fields, name);
+        if (found == fields.end()) {
             throw fault("is no table of scores of these examples: it has no column '" + name +
                         "' (predict --sequences or --examples writes one)");
         }
-        return static_cast<std::size_t>(found - fields_.begin());
+        columns.push_back(static_cast<std::size_t>(found - fields.begin()));
     }
-    float score(std::string_view text) const {
-        if (text.empty() || text == "NA") return std::numeric_limits<float>::quiet_NaN();
-        const auto value = rows::parse_real(text);
-        if (!value) throw fault("score '" + std::string(text) + "' is neither a number nor NA");
-        return static_cast<float>(*value);
+    const auto scores = std::span(columns).last(examples.label_table().size());
+    std::vector<Line> lines;
+    while (input.next(text)) {
+        if (text.empty()) continue;
+        split();
+        if (fields.size() != count) {
+            throw fault("has " + std::to_string(fields.size()) + " columns where the header has " +
+                        std::to_string(count));
+        }
+        Line& line = lines.emplace_back(Line{std::string(fields[columns[0]]), input.line_number()});
+        for (std::size_t i = 1; i < columns.size() - scores.size(); ++i)
+            line.id.append("\t").append(fields[columns[i]]);
+        for (const std::size_t at : scores) {
+            const bool none = fields[at].empty() || fields[at] == "NA";
+            const auto value = none ? missing : rows::parse_real(fields[at]);
+            if (!value) throw fault("score '" + std::string(fields[at]) + "' is neither a number nor NA");
+            line.scores.push_back(static_cast<float>(*value));
+        }
     }
-
-    genome::TextInput input_;
-    std::string line_;
-    std::vector<std::string_view> fields_;
-    bool csv_ = false;
-    std::size_t count_ = 0;
-    std::vector<std::size_t> id_at_, scores_at_;
-};
-
-/// Whether the table's rows are all rows of the examples, in order.
-bool is_whole(const examples::ExampleSet& examples, const std::vector<Line>& lines) {
-    if (std::ssize(lines) != examples.size()) return false;
-    for (std::size_t i = 0; i < lines.size(); ++i)
-        if (lines[i].id != id_of(examples, static_cast<std::int64_t>(i))) return false;
-    return true;
+    return lines;
 }
 
-/// The example of each line; -1 if it is not in the split.
-std::vector<std::int64_t> rows_of(const examples::ExampleSet& examples, const std::vector<Line>& lines,
-                                  examples::Split split) {
-    std::vector<std::int64_t> rows(lines.size(), -1);
-    if (is_whole(examples, lines)) {
-        for (std::size_t i = 0; i < lines.size(); ++i)
-            if (examples.split(static_cast<std::int64_t>(i)) == split) rows[i] = static_cast<std::int64_t>(i);
-        return rows;
-    }
-    std::unordered_map<std::string, std::int64_t> by_id;
-    for (const std::int64_t row : examples.rows(split))
-        by_id.emplace(id_of(examples, row), row);
-    for (std::size_t i = 0; i < lines.size(); ++i) {
-        const auto found = by_id.find(lines[i].id);
-        if (found != by_id.end()) rows[i] = found->second;
-    }
-    return rows;
+/// Sets the row of each line: by its place, if the lines are all rows of the examples in order, else by id.
+void find_rows(const examples::ExampleSet& examples, examples::Split split, std::vector<Line>& lines) {
+    bool whole = std::ssize(lines) == examples.size();
+    for (Row row = 0; whole && row < examples.size(); ++row)
+        whole = lines[static_cast<std::size_t>(row)].id == id_of(examples, row);
+    std::unordered_map<std::string, Row> by_id;
+    for (const Row row : examples.rows(split))
+        if (whole)
+            lines[static_cast<std::size_t>(row)].row = row;
+        else
+            by_id.emplace(id_of(examples, row), row);
+    for (Line& line : lines)
+        if (const auto found = by_id.find(line.id); found != by_id.end()) line.row = found->second;
 }
 
 }  // namespace
 
 ScoredSequences join_sequence_scores(const examples::ExampleSet& examples, const fs::path& table,
                                      examples::Split split, WantedRows wanted) {
-    const std::vector<std::int64_t> of_split = examples.rows(split);
+    const std::vector<Row> of_split = examples.rows(split);
     if (of_split.empty()) {
         const bool validates =
             split == examples::Split::test && !examples.rows(examples::Split::validation).empty();
@@ -362,19 +339,16 @@ ScoredSequences join_sequence_scores(const examples::ExampleSet& examples, const
                          "; build them with --" + std::string(to_string(split)) + " or --split-by" +
                          (validates ? ", or evaluate those of --split validation" : ""));
     }
-    TableReader reader(examples, table);
-    std::vector<Line> lines;
-    for (Line line; reader.next(line);)
-        lines.push_back(line);
-    const std::vector<std::int64_t> rows = rows_of(examples, lines, split);
-    std::unordered_map<std::int64_t, const Line*> line_of;
-    ScoredSequences joined{.rows = {}, .scores = {}, .provenance = reader.provenance};
-    for (std::size_t i = 0; i < lines.size(); ++i) {
-        joined.other_rows += rows[i] < 0 ? 1 : 0;
-        if (rows[i] >= 0 && !line_of.emplace(rows[i], &lines[i]).second)
-            throw InputError("has the id '" + lines[i].id + "' twice", table, lines[i].number);
+    ScoredSequences joined;
+    std::vector<Line> lines = read_lines(examples, table, joined.provenance);
+    find_rows(examples, split, lines);
+    std::unordered_map<Row, const Line*> line_of;
+    for (const Line& line : lines) {
+        joined.other_rows += line.row < 0 ? 1 : 0;
+        if (line.row >= 0 && !line_of.emplace(line.row, &line).second)
+            throw InputError("has the id '" + line.id + "' twice", table, line.number);
     }
-    for (const std::int64_t row : of_split) {
+    for (const Row row : of_split) {
         const auto found = line_of.find(row);
         if (found == line_of.end()) {
             if (wanted == WantedRows::all) {

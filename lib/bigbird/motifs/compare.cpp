@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "bigbird/motifs/compare.hpp"
+#include "bigbird/motifs/motif_commands.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -43,52 +43,47 @@ struct Columns {
 };
 
 /// Whole-number scores of a query's columns against all targets' columns.
-class ColumnScores {
-public:
+struct ColumnScores {
+    std::vector<std::vector<std::int32_t>> scores{};  ///< [query's column][target's column]
+    std::int32_t least = 0, range = 0;
+
     ColumnScores(const Motif& query, const Columns& columns) {
-        std::vector<std::vector<double>> scores;
-        double least = 0, most = 0;
+        std::vector<std::vector<double>> exact;
+        double low = 0, high = 0;
         for (const Shares& column : query.shares) {
-            std::vector<double>& row = scores.emplace_back();
+            std::vector<double>& row = exact.emplace_back();
             for (const Shares& other : columns.all)
                 row.push_back(-distance(column, other));
             const double median = median_of(row);
             for (double& score : row) {
                 score -= median;
-                least = std::min(least, score);
-                most = std::max(most, score);
+                low = std::min(low, score);
+                high = std::max(high, score);
             }
         }
-        const double scale = most > least ? score_bins / (most - least) : 1;
-        least_ = static_cast<std::int32_t>(std::lround(least * scale));
-        range_ = static_cast<std::int32_t>(std::lround(most * scale)) - least_;
-        for (const auto& row : scores) {
-            auto& whole = scores_.emplace_back();
+        const double scale = high > low ? score_bins / (high - low) : 1;
+        least = static_cast<std::int32_t>(std::lround(low * scale));
+        range = static_cast<std::int32_t>(std::lround(high * scale)) - least;
+        for (const auto& row : exact) {
+            auto& whole = scores.emplace_back();
             for (const double score : row)
                 whole.push_back(static_cast<std::int32_t>(std::lround(score * scale)));
         }
     }
-    std::size_t width() const { return scores_.size(); }
-    std::int32_t at(std::size_t column, std::size_t other) const { return scores_[column][other]; }
-    std::int32_t least() const { return least_; }
-    /// Chances of one column's score, from least() on.
+    /// Chances of one column's score, from `least` on.
     Chances chances(std::size_t column) const {
-        Chances chances(static_cast<std::size_t>(range_) + 1, 0.0);
-        for (const std::int32_t score : scores_[column])
-            chances[static_cast<std::size_t>(score - least_)] +=
-                1 / static_cast<double>(scores_[column].size());
+        Chances chances(static_cast<std::size_t>(range) + 1, 0.0);
+        for (const std::int32_t score : scores[column])
+            chances[static_cast<std::size_t>(score - least)] +=
+                1 / static_cast<double>(scores[column].size());
         return chances;
     }
-
-private:
-    std::vector<std::vector<std::int32_t>> scores_;
-    std::int32_t least_ = 0, range_ = 0;
 };
 
 /// The chance that `count` of the query's columns, from `first` on, reach a score.
 class SpanTails {
 public:
-    explicit SpanTails(const ColumnScores& scores) : width_(scores.width()), least_(scores.least()) {
+    explicit SpanTails(const ColumnScores& scores) : width_(scores.scores.size()), least_(scores.least) {
         std::vector<Chances> columns;
         for (std::size_t i = 0; i < width_; ++i)
             columns.push_back(scores.chances(i));
@@ -143,14 +138,15 @@ Overlap overlap_at(std::int64_t offset, std::size_t query, std::size_t target) {
 /// The best offset on one strand of a target, and the chance that any offset is at least as good.
 Similarity best_offset(const ColumnScores& scores, const SpanTails& tails, std::size_t begin,
                        std::size_t width) {
-    const auto from = 1 - static_cast<std::int64_t>(scores.width()), to = static_cast<std::int64_t>(width);
+    const std::size_t query = scores.scores.size();
+    const auto from = 1 - static_cast<std::int64_t>(query), to = static_cast<std::int64_t>(width);
     Similarity best;
     std::int32_t best_score = std::numeric_limits<std::int32_t>::min();
     for (std::int64_t offset = from; offset < to; ++offset) {
-        const Overlap where = overlap_at(offset, scores.width(), width);
+        const Overlap where = overlap_at(offset, query, width);
         std::int32_t score = 0;
         for (std::size_t i = 0; i < where.count; ++i)
-            score += scores.at(where.first + i, begin + where.target + i);
+            score += scores.scores[where.first + i][begin + where.target + i];
         if (score <= best_score) continue;
         best_score = score;
         best.offset = offset;
@@ -158,7 +154,7 @@ Similarity best_offset(const ColumnScores& scores, const SpanTails& tails, std::
     }
     double log_none = 0;  // log probability that no offset is as good
     for (std::int64_t offset = from; offset < to; ++offset) {
-        const Overlap where = overlap_at(offset, scores.width(), width);
+        const Overlap where = overlap_at(offset, query, width);
         log_none += std::log1p(-std::min(tails.at_least(best_score, where.first, where.count), 1 - 1e-15));
     }
     best.p_value = -std::expm1(log_none);

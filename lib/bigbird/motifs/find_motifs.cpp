@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "bigbird/motifs/find_motifs.hpp"
-
 #include "bigbird/core/log.hpp"
+#include "bigbird/motifs/motif_commands.hpp"
 
 #include <algorithm>
 #include <array>

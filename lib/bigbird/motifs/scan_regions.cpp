@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "bigbird/motifs/scan_regions.hpp"
-
 #include "bigbird/core/error.hpp"
 #include "bigbird/core/log.hpp"
 #include "bigbird/core/parallel.hpp"
 #include "bigbird/genome/reference/reference_genome.hpp"
 #include "bigbird/genome/regions/bed.hpp"
 #include "bigbird/genome/text/text_output.hpp"
+#include "bigbird/motifs/motif_commands.hpp"
 #include "bigbird/motifs/scanner.hpp"
 
 #include <algorithm>

@@ -5,12 +5,12 @@
 
 #include "bigbird/corpus/tokens/token_corpus.hpp"
 #include "bigbird/genome/reference/reference_genome.hpp"
-#include "bigbird/pretraining/pretrain.hpp"
 #include "bigbird/pretraining/specs/pretrain_spec.hpp"
 #include "bigbird/training/ranks/ranks.hpp"
 
 #include <cstdint>
 #include <filesystem>
+#include <functional>
 #include <memory>
 
 namespace bigbird::pretraining {
@@ -33,6 +33,12 @@ corpus::TokenCorpus read_documents(const std::filesystem::path& documents,
 
 /// Warns if the tokenizer was trained on most of the held-out sequence (TextSketch).
 void warn_of_pieces(const tokenizer::DnaTokenizer& tokenizer, const corpus::TokenCorpus& held_out);
+
+/// Tokenized documents, created only if training is not complete yet.
+struct PretrainCorpora {
+    std::function<corpus::TokenCorpus()> train;
+    std::function<corpus::TokenCorpus()> held_out;  ///< null: none
+};
 
 /// Token shards, documents of a file, or documents drawn from the genome. Reads only headers until a corpus
 /// is requested. Use it from one thread.

@@ -69,6 +69,7 @@ Json pretraining_option(const model::BigBirdConfig& config, const std::string& n
 }
 
 PretrainSpec with_model_folder(PretrainSpec spec) {
+    if (spec.model.empty()) return spec;
     spec.model = training::find_model(spec.model);
     const model::BigBirdConfig config = model::read_config(spec.model);
     const auto default_to_own = [&](const char* option, auto& number) {

@@ -18,8 +18,8 @@ model::BigBirdConfig configuration_from(const model::BigBirdConfig& model, model
 /// An option of the model's pretraining as config.json records it, or null.
 Json pretraining_option(const model::BigBirdConfig& config, const std::string& name);
 
-/// Returns the spec with the resolved folder of spec.model, and with its tokenizer, and the batch size and
-/// sequence length that it was trained with, where none are given. Throws InputError.
+/// If the spec names a model, returns it with the model's resolved folder, and with its tokenizer, and the
+/// batch size and sequence length that it was trained with, where none are given. Throws InputError.
 PretrainSpec with_model_folder(PretrainSpec spec);
 
 /// The configuration of spec.model, a folder, combined with spec.config, if any. Throws ConfigError,

@@ -15,6 +15,7 @@
 #include "bigbird/training/checkpoint_store.hpp"
 
 #include <cmath>
+#include <numbers>
 
 namespace bigbird::pretraining {
 
@@ -44,31 +45,32 @@ corpus::ExampleSpec examples_of(const model::BigBirdConfig& config, const MlmEva
     return examples;
 }
 
-Json figures(const MlmScores& scores, std::uint64_t seed) {
-    const auto [low, high] = scores.bits_interval(seed);
-    const auto [low_loss, high_loss] = scores.loss_interval(seed);
-    const auto [low_hits, high_hits] = scores.accuracy_interval(seed);
+Json figures_json(const MlmScores& scores, std::uint64_t seed) {
+    using Score = SequenceScore;
+    const MlmFigures figures = scores.figures();
+    const auto [low, high] = scores.interval(&Score::nats, std::numbers::ln2, &Score::bases, seed);
+    const auto [low_loss, high_loss] = scores.interval(&Score::nats, 1, &Score::chosen, seed);
+    const auto [low_hits, high_hits] = scores.interval(&Score::correct, 1, &Score::chosen, seed);
     Json json{{"sequences", scores.sequences.size()},
-              {"masked_tokens", scores.chosen()},
-              {"masked_bases", scores.bases()},
-              {"bits_per_character", scores.bits_per_character()},
+              {"masked_tokens", figures.chosen},
+              {"masked_bases", figures.bases},
+              {"bits_per_character", figures.bits_per_character},
               {"bits_per_character_interval", {low, high}},
-              {"mlm_loss", scores.mlm_loss()},
-              {"perplexity", std::exp(scores.mlm_loss())},
+              {"mlm_loss", figures.mlm_loss},
+              {"perplexity", std::exp(figures.mlm_loss)},
               {"perplexity_interval", {std::exp(low_loss), std::exp(high_loss)}},
-              {"masked_accuracy", scores.accuracy()},
+              {"masked_accuracy", figures.accuracy},
               {"masked_accuracy_interval", {low_hits, high_hits}}};
-    const RepeatScores repeats = scores.repeats();
-    if (repeats.share_of_bases > 0) {
+    if (const auto& repeats = figures.repeats; repeats.share_of_bases > 0) {
         json["repeats"] = {{"share_of_bases", repeats.share_of_bases},
                            {"share_of_loss", repeats.share_of_loss},
                            {"bits_per_character", repeats.bits_per_character},
                            {"bits_per_character_elsewhere", repeats.bits_elsewhere}};
     }
-    if (scores.nsp_sequences() > 0) {
-        json["nsp_sequences"] = scores.nsp_sequences();
-        json["nsp_loss"] = scores.nsp_loss();
-        json["nsp_accuracy"] = scores.nsp_accuracy();
+    if (figures.nsp_sequences > 0) {
+        json["nsp_sequences"] = figures.nsp_sequences;
+        json["nsp_loss"] = figures.nsp_loss;
+        json["nsp_accuracy"] = figures.nsp_accuracy;
     }
     return json;
 }
@@ -149,10 +151,11 @@ Json evaluate_mlm(const MlmEvaluationSpec& spec, genome::TextOutput* token_score
     }
     const corpus::ExampleSource source(held_out, tokenizer, examples);
     const MlmScores scores = score_mlm(network, source, tokenizer, scoring);
-    if (scores.chosen() == 0) throw InputError("the held-out documents hold no token without N to predict");
+    if (scores.figures().chosen == 0)
+        throw InputError("the held-out documents hold no token without N to predict");
     if (token_scores != nullptr) write_token_scores(scores.tokens, held_out, tokenizer, *token_scores);
     Json report = conditions(model, examples, spec);
-    report.update(figures(scores, spec.seed));
+    report.update(figures_json(scores, spec.seed));
     report.update(baselines.to_json(spec.seed));
     return report;
 }

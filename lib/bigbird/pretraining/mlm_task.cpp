@@ -188,21 +188,21 @@ training::StepStats MlmTask::accumulate(std::int64_t step) {
 }
 
 Json MlmTask::evaluate() {
-    Json metrics = Json::object();
-    if (!held_out_) return metrics;
-    const MlmScores scores = score_mlm(network_, *held_out_, tokenizer_,
-                                       {.sequences = spec_.evaluation_sequences,
-                                        .max_tokens = spec_.micro_batch_tokens,
-                                        .device = spec_.device,
-                                        .compute = spec_.compute,
-                                        .ranks = ranks_.get()});
-    metrics["eval_loss"] = scores.mlm_loss() + scores.nsp_loss();
-    metrics["eval_mlm_loss"] = scores.mlm_loss();
-    metrics["eval_mlm_accuracy"] = scores.accuracy();
-    metrics["eval_bits_per_character"] = scores.bits_per_character();
-    if (scores.nsp_sequences() > 0) {
-        metrics["eval_nsp_loss"] = scores.nsp_loss();
-        metrics["eval_nsp_accuracy"] = scores.nsp_accuracy();
+    if (!held_out_) return Json::object();
+    const MlmFigures figures = score_mlm(network_, *held_out_, tokenizer_,
+                                         {.sequences = spec_.evaluation_sequences,
+                                          .max_tokens = spec_.micro_batch_tokens,
+                                          .device = spec_.device,
+                                          .compute = spec_.compute,
+                                          .ranks = ranks_.get()})
+                                   .figures();
+    Json metrics{{"eval_loss", figures.mlm_loss + figures.nsp_loss},
+                 {"eval_mlm_loss", figures.mlm_loss},
+                 {"eval_mlm_accuracy", figures.accuracy},
+                 {"eval_bits_per_character", figures.bits_per_character}};
+    if (figures.nsp_sequences > 0) {
+        metrics["eval_nsp_loss"] = figures.nsp_loss;
+        metrics["eval_nsp_accuracy"] = figures.nsp_accuracy;
     }
     return metrics;
 }

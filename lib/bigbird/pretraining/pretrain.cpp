@@ -5,11 +5,14 @@
 #include "bigbird/core/formats/checksum.hpp"
 #include "bigbird/core/interrupt.hpp"
 #include "bigbird/core/log.hpp"
+#include "bigbird/core/parallel.hpp"
 #include "bigbird/core/progress.hpp"
 #include "bigbird/core/version.hpp"
+#include "bigbird/model/device/device.hpp"
 #include "bigbird/model/files/model_card.hpp"
 #include "bigbird/model/model_directory.hpp"
 #include "bigbird/model/weights.hpp"
+#include "bigbird/pretraining/initial_model.hpp"
 #include "bigbird/training/checkpoint_store.hpp"
 #include "bigbird/training/device/autocast.hpp"
 
@@ -415,6 +418,81 @@ std::vector<std::string> plan_lines(const Json& plan) {
                     "measured here)",
                     number("seconds_per_step"), number("tokens_per_second"),
                     Progress::duration(3600 * number("hours")))};
+}
+
+namespace {
+
+model::BigBirdConfig untrained_configuration(const PretrainSpec& spec) {
+    model::BigBirdConfig config = read_configuration(spec.config);
+    config.hidden_dropout_prob = spec.dropout.value();
+    config.pattern.random_seed = spec.seed;
+    // [CLS] reads the entire sequence, as in transformers' classifiers.
+    if (config.longformer && !config.longformer->global_tokens) config.longformer->global_tokens = 1;
+    return config;
+}
+
+}  // namespace
+
+PretrainRun run_of(const PretrainSpec& open) {
+    const PretrainSpec spec = open.with_defaults();
+    PretrainRun run;
+    run.config = spec.model.empty() ? untrained_configuration(spec) : configuration_from_model(open);
+    run.model = spec.model;
+    run.examples = spec.examples;
+    run.examples.seed = spec.seed;
+    static_cast<MlmSpec&>(run.task) = spec;
+    run.epochs = spec.epochs;
+    run.yes = spec.yes;
+    run.loop.run = spec.run;
+    run.loop.learning_rate = spec.learning_rate;
+    run.loop.optimizer = spec.optimizer;
+    run.loop.evaluate_every = spec.corpora.holds_out() ? spec.evaluate_every : 0;
+    run.loop.free_options = spec.run.settings();
+    run.loop.free_options["--recompute"] = spec.recompute ? "on" : "off";
+    run.loop.free_options["--attention"] = spec.attention;
+    run.loop.free_options["--micro-batch-size"] = spec.micro_batch_size;
+    return run;
+}
+
+namespace {
+
+/// A run on the device of this rank, and its inputs.
+struct Prepared {
+    PretrainRun run;
+    Corpora corpora;
+    int threads;
+
+    Prepared(const PretrainSpec& spec, const training::RankSpec& rank)
+        : run(run_of(spec)), corpora(spec.corpora, spec.seed), threads(resolve_threads(spec.threads)) {
+        require_vocabulary(spec.config, corpora.tokenizer());
+        if (!spec.model.empty()) require_tokenizer_of(spec.model, corpora.tokenizer());
+        run.loop.fixed_options = corpora.fixed_options();
+        if (rank.is_first() && spec.model.empty())
+            log_info("network and training defaults: --config {}", spec.config);
+        MlmTaskSpec& task = run.task;
+        model::set_compute_threads(rank.share_of(threads));
+        task.device = model::open_device(training::device_of(rank, spec.device));
+        task.attention = model::usable_attention(spec.attention, task.device);
+        task.compute = training::parse_compute_type(spec.dtype, task.device);
+        if (task.recompute && task.device.is_cpu()) training::keep_little_memory();
+        task.micro_batch_tokens = micro_batch_tokens(spec.micro_batch_size, run);
+    }
+};
+
+}  // namespace
+
+Json plan_pretraining(const PretrainSpec& spec, const training::RankSpec& rank) {
+    Prepared prepared(with_model_folder(spec), rank);
+    return plan_pretraining(prepared.run, prepared.corpora.tokenizer(),
+                            prepared.corpora.on_demand({}, prepared.threads));
+}
+
+training::LoopResult pretrain(const PretrainSpec& spec, const training::RankSpec& rank) {
+    Prepared prepared(with_model_folder(spec), rank);
+    auto& ranks = prepared.run.task.ranks;
+    ranks = std::make_shared<training::Ranks>(rank, prepared.run.task.device);
+    return pretrain(prepared.run, prepared.corpora.tokenizer(),
+                    prepared.corpora.on_demand(ranks, prepared.threads), spec.output);
 }
 
 }  // namespace bigbird::pretraining

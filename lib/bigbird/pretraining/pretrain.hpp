@@ -3,15 +3,14 @@
 #pragma once
 
 #include "bigbird/corpus/tokens/example_stream.hpp"
-#include "bigbird/corpus/tokens/token_corpus.hpp"
 #include "bigbird/model/files/config.hpp"
+#include "bigbird/pretraining/corpora.hpp"
 #include "bigbird/pretraining/masked/cost.hpp"
 #include "bigbird/pretraining/mlm_task.hpp"
 #include "bigbird/pretraining/specs/pretrain_spec.hpp"
 #include "bigbird/training/training_loop.hpp"
 
 #include <filesystem>
-#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
@@ -32,6 +31,10 @@ struct PretrainRun {
     void validate() const;
 };
 
+/// The run that `spec` describes, before a device is opened and the inputs are known; spec.model is empty or
+/// a folder with config.json. Throws ConfigError, InputError.
+PretrainRun run_of(const PretrainSpec& spec);
+
 /// Rounds a length up to full blocks.
 std::int64_t padded_length(const PretrainRun& spec);
 
@@ -50,12 +53,6 @@ std::string memory_advice(const PretrainRun& spec, double bytes);
 /// The same text if the run is not expected to fit, else nullopt.
 std::optional<std::string> memory_warning(const PretrainRun& spec, double bytes);
 
-/// Tokenized documents, created only if training is not complete yet.
-struct PretrainCorpora {
-    std::function<corpus::TokenCorpus()> train;
-    std::function<corpus::TokenCorpus()> held_out;  ///< null: none
-};
-
 /// A forecast of a run, without starting it: parameters, operations and memory counted, tokens of an epoch,
 /// and the time projected from one micro-batch measured on this device. {"parameters", "flops_per_token",
 /// "program_bytes", "state_bytes", "activation_bytes", "available_bytes" (null: not known),
@@ -63,6 +60,9 @@ struct PretrainCorpora {
 /// "micro_batch_sequences", "seconds_per_step", "tokens_per_second", "hours", "measured_memory_bytes"}.
 Json plan_pretraining(PretrainRun spec, const tokenizer::DnaTokenizer& tokenizer,
                       const PretrainCorpora& corpora);
+
+/// The same of the run that options describe, on the device of this rank. Throws ConfigError, InputError.
+Json plan_pretraining(const PretrainSpec& spec, const training::RankSpec& rank);
 
 /// The plan as text, one fact per line.
 std::vector<std::string> plan_lines(const Json& plan);
@@ -72,5 +72,8 @@ std::vector<std::string> plan_lines(const Json& plan);
 /// small.
 training::LoopResult pretrain(PretrainRun spec, const tokenizer::DnaTokenizer& tokenizer,
                               const PretrainCorpora& corpora, const std::filesystem::path& run_directory);
+/// The same of the run that options describe, into spec.output, as one of the processes that train together;
+/// `rank` counts threads over all processes that share processors. Looks at the inputs before it reads them.
+training::LoopResult pretrain(const PretrainSpec& spec, const training::RankSpec& rank);
 
 }  // namespace bigbird::pretraining

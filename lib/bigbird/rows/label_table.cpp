@@ -311,4 +311,21 @@ std::vector<std::size_t> LabelTable::select(std::string_view selection) const {
     return {chosen.begin(), chosen.end()};
 }
 
+LabelChoice LabelTable::choose(std::string_view selection, std::string_view tracks) const {
+    LabelChoice choice;
+    if (selection.empty()) {
+        choice.labels.resize(size());
+        std::iota(choice.labels.begin(), choice.labels.end(), std::size_t{0});
+    } else {
+        choice.labels = select(selection);
+    }
+    for (const std::size_t label : tracks.empty() ? choice.labels : select(tracks)) {
+        const auto found = std::ranges::find(choice.labels, label);
+        if (found == choice.labels.end())
+            throw ConfigError("--track-labels chooses a label that --labels leaves out");
+        choice.tracks.push_back(static_cast<std::size_t>(found - choice.labels.begin()));
+    }
+    return choice;
+}
+
 }  // namespace bigbird::rows

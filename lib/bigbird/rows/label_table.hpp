@@ -18,6 +18,11 @@ struct Label {
     std::int64_t strand_pair = -1;  ///< index of the track of the other strand; -1 if there is none
 };
 
+/// The labels that become columns, and the columns that become tracks.
+struct LabelChoice {
+    std::vector<std::size_t> labels, tracks;
+};
+
 /// labels.tsv: a header line `index group name positives`, tab-separated, then one line per label, indices 0,
 /// 1, 2, …; positives `.` where unknown. Tables with strand pairs have the column `strand_pair`, `.` for
 /// labels without one. Immutable once made; const calls are thread-safe.
@@ -52,6 +57,8 @@ public:
     /// pattern matches several labels, or an item is ambiguous among a name, a group and another label's
     /// index.
     std::vector<std::size_t> select(std::string_view selection) const;
+    /// `selection` ("": all) and `tracks` among it ("": the same), as in select(). Throws ConfigError.
+    LabelChoice choose(std::string_view selection, std::string_view tracks = {}) const;
 
 private:
     std::vector<Label> labels_;

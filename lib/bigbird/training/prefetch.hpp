@@ -8,6 +8,8 @@
 #include <exception>
 #include <functional>
 #include <mutex>
+#include <optional>
+#include <stop_token>
 #include <thread>
 #include <utility>
 
@@ -20,16 +22,10 @@ public:
     /// `make` runs on the other thread. At most `depth` items wait.
     explicit Prefetcher(std::function<Item(std::int64_t)> make, std::size_t depth = 2)
         : make_(std::move(make)), depth_(depth) {}
-    ~Prefetcher() { stop(); }
-    Prefetcher(const Prefetcher&) = delete;
-    Prefetcher& operator=(const Prefetcher&) = delete;
 
     /// Returns item `index`; fast if it follows the previously requested one. Throws what make() threw.
     Item get(std::int64_t index) {
-        if (!worker_.joinable() || index != next_wanted_) {
-            stop();
-            start(index);
-        }
+        if (!worker_.joinable() || index != next_wanted_) start(index);
         std::unique_lock lock(mutex_);
         changed_.wait(lock, [&] { return !ready_.empty() || failure_; });
         if (ready_.empty()) std::rethrow_exception(failure_);
@@ -42,52 +38,41 @@ public:
 
 private:
     void start(std::int64_t index) {
-        stopping_ = false;
+        worker_ = {};  // ends the one before
+        ready_.clear();
         failure_ = nullptr;
         next_wanted_ = index;
-        worker_ = std::jthread([this, index] { work(index); });
+        worker_ = std::jthread([this, index](const std::stop_token& stop) { work(stop, index); });
     }
 
-    void stop() {
-        {
-            const std::scoped_lock lock(mutex_);
-            stopping_ = true;
-            ready_.clear();
-        }
-        changed_.notify_all();
-        if (worker_.joinable()) worker_.join();
-        ready_.clear();
-    }
-
-    void work(std::int64_t index) {
-        for (;; ++index) {
-            {
-                std::unique_lock lock(mutex_);
-                changed_.wait(lock, [&] { return stopping_ || ready_.size() < depth_; });
-                if (stopping_) return;
-            }
+    void work(const std::stop_token& stop, std::int64_t index) {
+        for (; !stop.stop_requested(); ++index) {
+            std::unique_lock lock(mutex_);
+            if (!changed_.wait(lock, stop, [&] { return ready_.size() < depth_; })) return;
+            lock.unlock();
+            std::optional<Item> item;
+            std::exception_ptr failure;
             try {
-                Item item = make_(index);
-                const std::scoped_lock lock(mutex_);
-                ready_.push_back(std::move(item));
+                item.emplace(make_(index));
             } catch (...) {
-                const std::scoped_lock lock(mutex_);
-                failure_ = std::current_exception();
-                stopping_ = true;
+                failure = std::current_exception();
             }
+            lock.lock();
+            if (item) ready_.push_back(std::move(*item));
+            failure_ = failure;
             changed_.notify_all();
+            if (failure) return;
         }
     }
 
     std::function<Item(std::int64_t)> make_;
     std::size_t depth_;
     std::mutex mutex_;
-    std::condition_variable changed_;
+    std::condition_variable_any changed_;
     std::deque<Item> ready_;
     std::exception_ptr failure_;
-    bool stopping_ = false;
     std::int64_t next_wanted_ = -1;
-    std::jthread worker_;
+    std::jthread worker_;  // last: it ends before what it uses
 };
 
 }  // namespace bigbird::training

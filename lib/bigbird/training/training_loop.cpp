@@ -14,7 +14,6 @@
 #include "bigbird/training/checkpoint_store.hpp"
 #include "bigbird/training/metrics/metrics_log.hpp"
 #include "bigbird/training/run_start.hpp"
-#include "bigbird/training/state/run_state.hpp"
 
 #include <ATen/ATen.h>
 
@@ -108,26 +107,306 @@ public:
           optimizer_(task.module(), spec.optimizer),
           reads_late_(spec.read_late.value_or(!device().is_cpu())) {}
 
-    LoopResult run(const std::optional<Checkpoint>& checkpoint);
+    LoopResult run(const std::optional<Checkpoint>& checkpoint) {
+        const StopDeadline none;  // a checkpoint in progress is completed
+        if (checkpoint) {
+            fs::create_directories(run_ / "checkpoints");
+            restore(*checkpoint);
+        }
+        share_start();
+        if (position_.best_step) store_.protect(*position_.best_step);
+        train();
+        if (checkpoint_at_ != position_.step) write_checkpoint();
+        write_final_model();
+        return {.steps = position_.step,
+                .skipped_steps = position_.skipped,
+                .last_loss = position_.last_loss,
+                .best_step = position_.best_step,
+                .model = run_ / model_folder};
+    }
 
 private:
-    void restore(const Checkpoint& checkpoint);
-    void find_best(const fs::path& checkpoints);
-    void share_start();
-    void train();
-    void make_step(std::int64_t step);
+    void restore(const Checkpoint& checkpoint) {
+        task_.read_model(checkpoint.directory);
+        optimizer_.restore(checkpoint.optimizer);
+        position_ = position_of(checkpoint.state, checkpoint.directory);
+        try {
+            task_.restore(checkpoint.state.value("task", Json::object()));
+        } catch (const Json::exception&) {
+            throw InputError("is damaged: it does not say how far the run was",
+                             checkpoint.directory / "training_state/state.json");
+        }
+        if (fs::equivalent(checkpoint.directory.parent_path(), run_ / "checkpoints"))
+            checkpoint_at_ = position_.step;
+        if (ranks_.is_first()) find_best(checkpoint.directory.parent_path());
+        log_info("resuming after step {} of {}", position_.step, total());
+    }
+    /// The best step's checkpoint becomes the model at the end. If the run continues in another folder,
+    /// copies it. If it is missing, the best step is chosen among later ones.
+    void find_best(const fs::path& checkpoints) {
+        if (!position_.best_step || store_.adopt(*position_.best_step, checkpoints)) return;
+        log_warning(
+            "the checkpoint of step {}, whose evaluation was the best, is gone: the best is looked for from "
+            "step {} on",
+            *position_.best_step, position_.step);
+        position_.best_step.reset();
+        position_.evaluations_since_best = 0;
+    }
+    /// Sends the first rank's initial state to all ranks.
+    void share_start() {
+        if (ranks_.size() == 1) return;
+        const Json told = ranks_.broadcast(Json{{"step", position_.step},
+                                                {"checkpoint_at", checkpoint_at_},
+                                                {"progress", position_.to_json()},
+                                                {"task", task_.state()}});
+        if (!ranks_.is_first()) {
+            const auto step = told.at("step").get<std::int64_t>();
+            position_ = RunPosition::from_json(told.at("progress"), step);
+            checkpoint_at_ = told.at("checkpoint_at").get<std::int64_t>();
+            task_.restore(told.at("task"));
+        }
+        const at::NoGradGuard no_gradients;
+        for (at::Tensor& tensor : task_.module().parameters())
+            ranks_.broadcast(tensor);
+        for (at::Tensor& tensor : task_.module().buffers())
+            ranks_.broadcast(tensor);
+        for (const auto& item : optimizer_.state()) {
+            at::Tensor tensor = item.second;
+            ranks_.broadcast(tensor);
+        }
+    }
+    void train() {
+        if (ranks_.is_first()) log_.emplace(run_, position_.step);
+        Progress progress("training", "steps", total());
+        progress.update(position_.step);
+        while (position_.evaluation_due || (position_.step < total() && !position_.complete)) {
+            const bool was_due = position_.evaluation_due;
+            if (!was_due) make_step(position_.step + 1);
+            const bool last = position_.step == total();
+            position_.evaluation_due = spec_.evaluate_every > 0 && (due(spec_.evaluate_every) || last);
+            if (position_.evaluation_due || last || due(spec_.run.checkpoint_every)) read_step();
+            const bool better = position_.evaluation_due && evaluate(position_.step);
+            position_.complete = position_.complete || last;
+            if (better || was_due || due(spec_.run.checkpoint_every) || position_.complete)
+                write_checkpoint();
+            const double speed = recent_count_ / std::max(recent_seconds_, 1e-9);
+            progress.update(
+                position_.step,
+                fmt::format("loss {:.4f}, {:.{}f} {}/s, {:.0f} % waiting for data", position_.last_loss,
+                            speed, speed < 10 ? 1 : 0, unit_, 100 * wait_share_));
+            if (!position_.complete) stop_where_asked();
+        }
+        progress.finish();
+    }
+    /// Runs the task's work between two changes of the parameters. If the work takes too long after a stop
+    /// signal, another thread writes a checkpoint of the last step. The first rank writes it; the others
+    /// wait.
     template <typename Work>
-    auto stoppable(const Work& work);
-    void keep_last_step();
-    void read_step();
-    Json step_line(const PendingStep& step, const at::Tensor& values);
-    void add_speed(Json& line, const StepTotals& totals, double seconds);
-    void count_skipped(bool skipped, std::int64_t step);
-    bool evaluate(std::int64_t step);
-    bool note_evaluation(const Json& metrics, std::int64_t step);
-    void write_checkpoint();
-    void stop_where_asked();
-    void write_final_model();
+    auto stoppable(const Work& work) {
+        constexpr std::chrono::seconds grace{1}, grace_of_others{8};
+        try {
+            const StopDeadline deadline(ranks_.is_first() ? grace : grace_of_others,
+                                        [this] { keep_last_step(); });
+            return work();
+        } catch (const Stopped&) {
+            keep_last_step();
+            throw;
+        }
+    }
+    void make_step(std::int64_t step) {
+        const Clock::time_point start = Clock::now();
+        const double rate = learning_rate(spec_.learning_rate, step);
+        optimizer_.zero_gradients();
+        const StepStats stats = stoppable([&] { return task_.accumulate(step); });
+        BIGBIRD_EXPECTS(stats.loss.defined(), "a training step without a loss");
+        const StepTotals totals = add_up(stats, late(), ranks_);
+        asked_ = ranks_.size() > 1 ? totals.signal : 0;
+        too_late_ = totals.late;
+        const at::Tensor norm = optimizer_.step(rate, totals.scalars[0]);
+        task_.made(step);
+        position_.step = step;
+        std::vector<std::string> names;
+        for (const auto& metric : stats.metrics)
+            names.push_back(metric.first);
+        PendingStep now{
+            step,   start,
+            rate,   std::move(names),
+            totals, model::HostCopy(at::cat({totals.scalars, norm.reshape({1})}).to(at::kDouble))};
+        if (reads_late_) read_step();
+        pending_ = std::move(now);
+        if (!reads_late_) read_step();
+    }
+    void keep_last_step() {
+        const at::NoGradGuard no_gradients;  // also on another thread
+        read_step();
+        if (position_.step == 0) {
+            log_info("stopped within the first step; the same command starts afresh");
+            return;
+        }
+        if (checkpoint_at_ != position_.step) write_checkpoint();
+        log_info("checkpoint of step {} written; the same command goes on from it", position_.step);
+    }
+    /// Logs the step that was not read yet, if any. Waits until the device has computed it.
+    void read_step() {
+        if (!pending_) return;
+        PendingStep step = std::move(*pending_);
+        pending_.reset();
+        Json line = step_line(step, step.values.get());
+        // The time of consecutive steps on the device ends when their results are read.
+        add_speed(line, step.totals, seconds_since(std::max(step.start, last_read_)));
+        last_read_ = Clock::now();
+        append(line);
+        count_skipped(line.contains("skipped"), step.step);
+    }
+    /// The losses and metrics of a step.
+    Json step_line(const PendingStep& step, const at::Tensor& values) {
+        const StepTotals& totals = step.totals;
+        const double* value = values.const_data_ptr<double>();
+        const std::size_t at_norm = step.names.size() + 1;
+        Json line{{"step", step.step}, {"loss", value[0]}};
+        for (std::size_t i = 0; i < step.names.size(); ++i)
+            line[step.names[i]] = value[i + 1];
+        line["learning_rate"] = step.rate;
+        line["gradient_norm"] = value[at_norm];
+        if (totals.tokens > 0) line["tokens"] = static_cast<std::int64_t>(totals.tokens);
+        line["sequences"] = static_cast<std::int64_t>(totals.sequences);
+        if (totals.padded_tokens > 0)
+            line["padding_share"] = rounded(1.0 - totals.tokens / totals.padded_tokens, 6);
+        if (!std::isfinite(value[0]) || !std::isfinite(value[at_norm]))
+            line["skipped"] = true;
+        else
+            position_.last_loss = value[0];
+        return line;
+    }
+    /// Adds times and rates, which differ from run to run.
+    void add_speed(Json& line, const StepTotals& totals, double seconds) {
+        const bool has_tokens = totals.tokens > 0;
+        const double count = has_tokens ? totals.tokens : totals.sequences;
+        const double waited = std::min(1.0, totals.wait_seconds / std::max(seconds, 1e-9));
+        if (has_tokens) line["tokens_per_second"] = rounded(count / std::max(seconds, 1e-9), 1);
+        line["seconds"] = rounded(seconds, 4);
+        line["data_wait_share"] = rounded(waited, 4);
+        if (totals.operations > 0) {
+            if (matrix_rate_ == 0)
+                matrix_rate_ = matrix_product_rate(spec_.compute, device()) * ranks_.size();
+            line["flops_per_second"] = std::round(totals.operations / std::max(seconds, 1e-9));
+            line["mfu"] = rounded(totals.operations / std::max(seconds, 1e-9) / matrix_rate_, 4);
+        }
+        line["memory_bytes"] = peak_memory(device());
+        const double old = recent_seconds_ == 0 ? 0 : 0.9;
+        recent_count_ = old * recent_count_ + (1 - old) * count;
+        recent_seconds_ = old * recent_seconds_ + (1 - old) * seconds;
+        unit_ = has_tokens ? "tokens" : "windows";
+        wait_share_ = old * wait_share_ + (1 - old) * waited;
+    }
+    void count_skipped(bool skipped, std::int64_t step) {
+        if (!skipped) {
+            position_.skipped_in_a_row = 0;
+            return;
+        }
+        ++position_.skipped;
+        ++position_.skipped_in_a_row;
+        if (ranks_.is_first()) {
+            log_warning("step {} left out: its loss or gradient is not finite ({} so far)", step,
+                        position_.skipped);
+        }
+        if (position_.skipped_in_a_row >= most_skipped_in_a_row) {
+            throw ConfigError(fmt::format(
+                "the loss or the gradient was not finite in {} steps in a row, up to step {}; the run "
+                "stays at its last checkpoint: try a lower --learning-rate, a longer "
+                "--warmup-steps or --dtype fp32",
+                most_skipped_in_a_row, step));
+        }
+    }
+    bool evaluate(std::int64_t step) {
+        const Clock::time_point start = Clock::now();
+        const Json metrics = stoppable([&] { return task_.evaluate(); });
+        position_.evaluation_due = false;
+        Json line{{"step", step}};
+        std::string text;
+        for (const auto& item : metrics.items()) {
+            line[item.key()] = item.value();
+            if (item.value().is_number()) {
+                text += fmt::format("{}{} {:.6g}", text.empty() ? "" : ", ", item.key(),
+                                    item.value().get<double>());
+            }
+        }
+        line["eval_seconds"] = rounded(seconds_since(start), 4);
+        append(line);
+        log_info("step {}: {}", step, text);
+        const bool better = spec_.selection && note_evaluation(metrics, step);
+        if (better || !position_.best_step) position_.evaluation = metrics;
+        return better;
+    }
+    bool note_evaluation(const Json& metrics, std::int64_t step) {
+        const Selection& selection = *spec_.selection;
+        BIGBIRD_EXPECTS(metrics.contains(selection.metric), "an evaluation without " + selection.metric);
+        const Json& json = metrics[selection.metric];
+        const double value = json.is_number() ? json.get<double>() : std::nan("");
+        const bool better =
+            std::isfinite(value) &&
+            (!position_.best_step ||
+             (selection.higher_is_better ? value > position_.best_value : value < position_.best_value));
+        if (better) {
+            position_.best_step = step;
+            position_.best_value = value;
+            position_.evaluations_since_best = 0;
+            store_.protect(step);
+            return true;
+        }
+        ++position_.evaluations_since_best;
+        if (selection.patience > 0 && position_.evaluations_since_best >= selection.patience) {
+            log_info("stopping at step {}: {} has not become better in {} evaluations", step,
+                     selection.metric, selection.patience);
+            position_.complete = true;
+        }
+        return false;
+    }
+    void write_checkpoint() {
+        checkpoint_at_ = position_.step;
+        if (!ranks_.is_first()) return;
+        const Json state{{"program", "bigbird-dna"},
+                         {"version", std::string(version())},
+                         {"options", spec_.fixed_options},
+                         {"progress", position_.to_json()},
+                         {"task", task_.state()}};
+        const fs::path written =
+            store_.write(position_.step, state, optimizer_.state(), [this](const fs::path& directory) {
+                task_.write_model(directory);
+                fs::create_directory(directory / "training_state");
+                task_.write_training_state(directory / "training_state");
+            });
+        log_debug("checkpoint {} written", written.string());
+    }
+    void stop_where_asked() {
+        if (ranks_.size() == 1) {
+            asked_ = stop_signal();
+            too_late_ = late();
+        }
+        if (asked_ == 0 && !too_late_) return;
+        keep_last_step();
+        set_stop_signal(asked_);  // a signal to one rank counts for all
+        stop_if_asked();
+        throw Stopped(fmt::format("stopped after {} as --max-hours asks, at step {} of {}",
+                                  Progress::duration(seconds_since(start_)), position_.step, total()),
+                      ExitCode::stopped_early);
+    }
+    void write_final_model() {
+        if (!ranks_.is_first()) return;
+        PendingOutput pending(run_ / model_folder, Overwrite::allow, PendingOutput::Kind::folder);
+        const std::int64_t step = position_.best_step.value_or(position_.step);
+        const fs::path best = store_.directory_of(step);
+        if (position_.best_step && (step != position_.step || fs::exists(best))) {
+            for (const auto& entry : fs::directory_iterator(best))
+                if (entry.is_regular_file())
+                    fs::copy_file(entry.path(), pending.path() / entry.path().filename());
+            if (step != position_.step) log_info("the model is that of step {}, the best", step);
+        } else {
+            task_.write_model(pending.path());
+        }
+        write_card(spec_, {.folder = pending.path(), .step = step, .evaluation = position_.evaluation});
+        pending.commit();
+    }
     void append(const Json& line) {
         if (log_) log_->append(line);
     }
@@ -157,315 +436,6 @@ private:
     double recent_count_ = 0, recent_seconds_ = 0, wait_share_ = 0;  // smoothed, for people
     const char* unit_ = "windows";                                   // unit of the speed
 };
-
-void Loop::restore(const Checkpoint& checkpoint) {
-    task_.read_model(checkpoint.directory);
-    optimizer_.restore(checkpoint.optimizer);
-    position_ = position_of(checkpoint.state, checkpoint.directory);
-    try {
-        task_.restore(checkpoint.state.value("task", Json::object()));
-    } catch (const Json::exception&) {
-        throw InputError("is damaged: it does not say how far the run was",
-                         checkpoint.directory / "training_state/state.json");
-    }
-    if (fs::equivalent(checkpoint.directory.parent_path(), run_ / "checkpoints"))
-        checkpoint_at_ = position_.step;
-    if (ranks_.is_first()) find_best(checkpoint.directory.parent_path());
-    log_info("resuming after step {} of {}", position_.step, total());
-}
-
-/// The best step's checkpoint becomes the model at the end. If the run continues in another folder, copies
-/// it. If it is missing, the best step is chosen among later ones.
-void Loop::find_best(const fs::path& checkpoints) {
-    if (!position_.best_step || store_.adopt(*position_.best_step, checkpoints)) return;
-    log_warning(
-        "the checkpoint of step {}, whose evaluation was the best, is gone: the best is looked for from "
-        "step {} on",
-        *position_.best_step, position_.step);
-    position_.best_step.reset();
-    position_.evaluations_since_best = 0;
-}
-
-/// Sends the first rank's initial state to all ranks.
-void Loop::share_start() {
-    if (ranks_.size() == 1) return;
-    const Json told = ranks_.broadcast(Json{{"step", position_.step},
-                                            {"checkpoint_at", checkpoint_at_},
-                                            {"progress", position_.to_json()},
-                                            {"task", task_.state()}});
-    if (!ranks_.is_first()) {
-        const auto step = told.at("step").get<std::int64_t>();
-        position_ = RunPosition::from_json(told.at("progress"), step);
-        checkpoint_at_ = told.at("checkpoint_at").get<std::int64_t>();
-        task_.restore(told.at("task"));
-    }
-    const at::NoGradGuard no_gradients;
-    for (at::Tensor& tensor : task_.module().parameters())
-        ranks_.broadcast(tensor);
-    for (at::Tensor& tensor : task_.module().buffers())
-        ranks_.broadcast(tensor);
-    for (const auto& item : optimizer_.state()) {
-        at::Tensor tensor = item.second;
-        ranks_.broadcast(tensor);
-    }
-}
-
-LoopResult Loop::run(const std::optional<Checkpoint>& checkpoint) {
-    const StopDeadline none;  // a checkpoint in progress is completed
-    if (checkpoint) {
-        fs::create_directories(run_ / "checkpoints");
-        restore(*checkpoint);
-    }
-    share_start();
-    if (position_.best_step) store_.protect(*position_.best_step);
-    train();
-    if (checkpoint_at_ != position_.step) write_checkpoint();
-    write_final_model();
-    return {.steps = position_.step,
-            .skipped_steps = position_.skipped,
-            .last_loss = position_.last_loss,
-            .best_step = position_.best_step,
-            .model = run_ / model_folder};
-}
-
-void Loop::train() {
-    if (ranks_.is_first()) log_.emplace(run_, position_.step);
-    Progress progress("training", "steps", total());
-    progress.update(position_.step);
-    while (position_.evaluation_due || (position_.step < total() && !position_.complete)) {
-        const bool was_due = position_.evaluation_due;
-        if (!was_due) make_step(position_.step + 1);
-        const bool last = position_.step == total();
-        position_.evaluation_due = spec_.evaluate_every > 0 && (due(spec_.evaluate_every) || last);
-        if (position_.evaluation_due || last || due(spec_.run.checkpoint_every)) read_step();
-        const bool better = position_.evaluation_due && evaluate(position_.step);
-        position_.complete = position_.complete || last;
-        if (better || was_due || due(spec_.run.checkpoint_every) || position_.complete) write_checkpoint();
-        const double speed = recent_count_ / std::max(recent_seconds_, 1e-9);
-        progress.update(position_.step, fmt::format("loss {:.4f}, {:.{}f} {}/s, {:.0f} % waiting for data",
-                                                    position_.last_loss, speed, speed < 10 ? 1 : 0, unit_,
-                                                    100 * wait_share_));
-        if (!position_.complete) stop_where_asked();
-    }
-    progress.finish();
-}
-
-/// Runs the task's work between two changes of the parameters. If the work takes too long after a stop
-/// signal, another thread writes a checkpoint of the last step. The first rank writes it; the others wait.
-template <typename Work>
-auto Loop::stoppable(const Work& work) {
-    constexpr std::chrono::seconds grace{1}, grace_of_others{8};
-    try {
-        const StopDeadline deadline(ranks_.is_first() ? grace : grace_of_others,
-                                    [this] { keep_last_step(); });
-        return work();
-    } catch (const Stopped&) {
-        keep_last_step();
-        throw;
-    }
-}
-
-void Loop::keep_last_step() {
-    const at::NoGradGuard no_gradients;  // also on another thread
-    read_step();
-    if (position_.step == 0) {
-        log_info("stopped within the first step; the same command starts afresh");
-        return;
-    }
-    if (checkpoint_at_ != position_.step) write_checkpoint();
-    log_info("checkpoint of step {} written; the same command goes on from it", position_.step);
-}
-
-void Loop::make_step(std::int64_t step) {
-    const Clock::time_point start = Clock::now();
-    const double rate = learning_rate(spec_.learning_rate, step);
-    optimizer_.zero_gradients();
-    const StepStats stats = stoppable([&] { return task_.accumulate(step); });
-    BIGBIRD_EXPECTS(stats.loss.defined(), "a training step without a loss");
-    const StepTotals totals = add_up(stats, late(), ranks_);
-    asked_ = ranks_.size() > 1 ? totals.signal : 0;
-    too_late_ = totals.late;
-    const at::Tensor norm = optimizer_.step(rate, totals.scalars[0]);
-    task_.made(step);
-    position_.step = step;
-    std::vector<std::string> names;
-    for (const auto& metric : stats.metrics)
-        names.push_back(metric.first);
-    PendingStep now{step,   start,
-                    rate,   std::move(names),
-                    totals, model::HostCopy(at::cat({totals.scalars, norm.reshape({1})}).to(at::kDouble))};
-    if (reads_late_) read_step();
-    pending_ = std::move(now);
-    if (!reads_late_) read_step();
-}
-
-/// Logs the step that was not read yet, if any. Waits until the device has computed it.
-void Loop::read_step() {
-    if (!pending_) return;
-    PendingStep step = std::move(*pending_);
-    pending_.reset();
-    Json line = step_line(step, step.values.get());
-    // The time of consecutive steps on the device ends when their results are read.
-    add_speed(line, step.totals, seconds_since(std::max(step.start, last_read_)));
-    last_read_ = Clock::now();
-    append(line);
-    count_skipped(line.contains("skipped"), step.step);
-}
-
-/// The losses and metrics of a step.
-Json Loop::step_line(const PendingStep& step, const at::Tensor& values) {
-    const StepTotals& totals = step.totals;
-    const double* value = values.const_data_ptr<double>();
-    const std::size_t at_norm = step.names.size() + 1;
-    Json line{{"step", step.step}, {"loss", value[0]}};
-    for (std::size_t i = 0; i < step.names.size(); ++i)
-        line[step.names[i]] = value[i + 1];
-    line["learning_rate"] = step.rate;
-    line["gradient_norm"] = value[at_norm];
-    if (totals.tokens > 0) line["tokens"] = static_cast<std::int64_t>(totals.tokens);
-    line["sequences"] = static_cast<std::int64_t>(totals.sequences);
-    if (totals.padded_tokens > 0)
-        line["padding_share"] = rounded(1.0 - totals.tokens / totals.padded_tokens, 6);
-    if (!std::isfinite(value[0]) || !std::isfinite(value[at_norm]))
-        line["skipped"] = true;
-    else
-        position_.last_loss = value[0];
-    return line;
-}
-
-/// Adds times and rates, which differ from run to run.
-void Loop::add_speed(Json& line, const StepTotals& totals, double seconds) {
-    const bool has_tokens = totals.tokens > 0;
-    const double count = has_tokens ? totals.tokens : totals.sequences;
-    const double waited = std::min(1.0, totals.wait_seconds / std::max(seconds, 1e-9));
-    if (has_tokens) line["tokens_per_second"] = rounded(count / std::max(seconds, 1e-9), 1);
-    line["seconds"] = rounded(seconds, 4);
-    line["data_wait_share"] = rounded(waited, 4);
-    if (totals.operations > 0) {
-        if (matrix_rate_ == 0) matrix_rate_ = matrix_product_rate(spec_.compute, device()) * ranks_.size();
-        line["flops_per_second"] = std::round(totals.operations / std::max(seconds, 1e-9));
-        line["mfu"] = rounded(totals.operations / std::max(seconds, 1e-9) / matrix_rate_, 4);
-    }
-    line["memory_bytes"] = peak_memory(device());
-    const double old = recent_seconds_ == 0 ? 0 : 0.9;
-    recent_count_ = old * recent_count_ + (1 - old) * count;
-    recent_seconds_ = old * recent_seconds_ + (1 - old) * seconds;
-    unit_ = has_tokens ? "tokens" : "windows";
-    wait_share_ = old * wait_share_ + (1 - old) * waited;
-}
-
-void Loop::count_skipped(bool skipped, std::int64_t step) {
-    if (!skipped) {
-        position_.skipped_in_a_row = 0;
-        return;
-    }
-    ++position_.skipped;
-    ++position_.skipped_in_a_row;
-    if (ranks_.is_first()) {
-        log_warning("step {} left out: its loss or gradient is not finite ({} so far)", step,
-                    position_.skipped);
-    }
-    if (position_.skipped_in_a_row >= most_skipped_in_a_row) {
-        throw ConfigError(fmt::format(
-            "the loss or the gradient was not finite in {} steps in a row, up to step {}; the run "
-            "stays at its last checkpoint: try a lower --learning-rate, a longer "
-            "--warmup-steps or --dtype fp32",
-            most_skipped_in_a_row, step));
-    }
-}
-
-bool Loop::evaluate(std::int64_t step) {
-    const Clock::time_point start = Clock::now();
-    const Json metrics = stoppable([&] { return task_.evaluate(); });
-    position_.evaluation_due = false;
-    Json line{{"step", step}};
-    std::string text;
-    for (const auto& item : metrics.items()) {
-        line[item.key()] = item.value();
-        if (item.value().is_number()) {
-            text +=
-                fmt::format("{}{} {:.6g}", text.empty() ? "" : ", ", item.key(), item.value().get<double>());
-        }
-    }
-    line["eval_seconds"] = rounded(seconds_since(start), 4);
-    append(line);
-    log_info("step {}: {}", step, text);
-    const bool better = spec_.selection && note_evaluation(metrics, step);
-    if (better || !position_.best_step) position_.evaluation = metrics;
-    return better;
-}
-
-bool Loop::note_evaluation(const Json& metrics, std::int64_t step) {
-    const Selection& selection = *spec_.selection;
-    BIGBIRD_EXPECTS(metrics.contains(selection.metric), "an evaluation without " + selection.metric);
-    const Json& json = metrics[selection.metric];
-    const double value = json.is_number() ? json.get<double>() : std::nan("");
-    const bool better = std::isfinite(value) &&
-                        (!position_.best_step || (selection.higher_is_better ? value > position_.best_value
-                                                                             : value < position_.best_value));
-    if (better) {
-        position_.best_step = step;
-        position_.best_value = value;
-        position_.evaluations_since_best = 0;
-        store_.protect(step);
-        return true;
-    }
-    ++position_.evaluations_since_best;
-    if (selection.patience > 0 && position_.evaluations_since_best >= selection.patience) {
-        log_info("stopping at step {}: {} has not become better in {} evaluations", step, selection.metric,
-                 selection.patience);
-        position_.complete = true;
-    }
-    return false;
-}
-
-void Loop::write_checkpoint() {
-    checkpoint_at_ = position_.step;
-    if (!ranks_.is_first()) return;
-    const Json state{{"program", "bigbird-dna"},
-                     {"version", std::string(version())},
-                     {"options", spec_.fixed_options},
-                     {"progress", position_.to_json()},
-                     {"task", task_.state()}};
-    const fs::path written =
-        store_.write(position_.step, state, optimizer_.state(), [this](const fs::path& directory) {
-            task_.write_model(directory);
-            fs::create_directory(directory / "training_state");
-            task_.write_training_state(directory / "training_state");
-        });
-    log_debug("checkpoint {} written", written.string());
-}
-
-void Loop::stop_where_asked() {
-    if (ranks_.size() == 1) {
-        asked_ = stop_signal();
-        too_late_ = late();
-    }
-    if (asked_ == 0 && !too_late_) return;
-    keep_last_step();
-    set_stop_signal(asked_);  // a signal to one rank counts for all
-    stop_if_asked();
-    throw Stopped(fmt::format("stopped after {} as --max-hours asks, at step {} of {}",
-                              Progress::duration(seconds_since(start_)), position_.step, total()),
-                  ExitCode::stopped_early);
-}
-
-void Loop::write_final_model() {
-    if (!ranks_.is_first()) return;
-    PendingOutput pending(run_ / model_folder, Overwrite::allow, PendingOutput::Kind::folder);
-    const std::int64_t step = position_.best_step.value_or(position_.step);
-    const fs::path best = store_.directory_of(step);
-    if (position_.best_step && (step != position_.step || fs::exists(best))) {
-        for (const auto& entry : fs::directory_iterator(best))
-            if (entry.is_regular_file())
-                fs::copy_file(entry.path(), pending.path() / entry.path().filename());
-        if (step != position_.step) log_info("the model is that of step {}, the best", step);
-    } else {
-        task_.write_model(pending.path());
-    }
-    write_card(spec_, {.folder = pending.path(), .step = step, .evaluation = position_.evaluation});
-    pending.commit();
-}
 
 }  // namespace
 

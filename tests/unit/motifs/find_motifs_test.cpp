@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "bigbird/motifs/find_motifs.hpp"
-
 #include "support/testing.hpp"
 
 #include "bigbird/core/rng.hpp"
 #include "bigbird/genome/reference/sequence.hpp"
+#include "bigbird/motifs/motif_commands.hpp"
 
 #include <algorithm>
 #include <limits>

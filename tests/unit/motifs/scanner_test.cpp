@@ -3,7 +3,7 @@
 
 #include "support/testing.hpp"
 
-#include "bigbird/motifs/compare.hpp"
+#include "bigbird/motifs/motif_commands.hpp"
 
 #include <algorithm>
 #include <cmath>

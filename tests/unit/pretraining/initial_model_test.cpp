@@ -7,7 +7,7 @@
 #include "bigbird/core/error.hpp"
 #include "bigbird/model/model_directory.hpp"
 #include "bigbird/model/weights.hpp"
-#include "bigbird/pretraining/pretraining.hpp"
+#include "bigbird/pretraining/pretrain.hpp"
 
 using namespace bigbird;
 using namespace bigbird::pretraining;
@@ -110,7 +110,7 @@ DOCTEST_TEST_CASE("initial_model: a run begins with the model's weights, and rec
     const TempDir folder;
     const std::filesystem::path model = model_in(folder, rotary_config());
     const PretrainSpec spec = spec_from(folder, model);
-    const training::LoopResult result = Pretraining(spec).train({});
+    const training::LoopResult result = pretrain(spec, {});
     const auto before = model::parameters_of(*model::load_pretraining_model(model, at::kCPU));
     const auto after = model::parameters_of(*model::load_pretraining_model(result.model, at::kCPU));
     for (const auto& [name, tensor] : before) {
@@ -124,7 +124,7 @@ DOCTEST_TEST_CASE("initial_model: a run begins with the model's weights, and rec
     random.model.clear();
     random.config = (model / "config.json").string();
     random.corpora.input.tokenizer = model;
-    DOCTEST_CHECK(message_of<ConfigError>([&] { Pretraining(random).train({}); }).find("--") == 0);
+    DOCTEST_CHECK(message_of<ConfigError>([&] { pretrain(random, {}); }).find("--") == 0);
 }
 
 DOCTEST_TEST_CASE("initial_model: dropout is the option's, else the configuration's") {
@@ -151,7 +151,7 @@ DOCTEST_TEST_CASE("initial_model: learnt positions become more by repeating them
     write_config(folder, longer);
     PretrainSpec spec = spec_from(folder, model);
     spec.config = (folder / "config.json").string();
-    const training::LoopResult result = Pretraining(spec).train({});
+    const training::LoopResult result = pretrain(spec, {});
     const char* name = "bert.embeddings.position_embeddings.weight";
     const at::Tensor before = model::read_weights(model).at(name),
                      after = model::read_weights(result.model).at(name);

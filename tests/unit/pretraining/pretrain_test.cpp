@@ -9,7 +9,6 @@
 #include "bigbird/core/error.hpp"
 #include "bigbird/model/model_directory.hpp"
 #include "bigbird/model/safetensors.hpp"
-#include "bigbird/pretraining/pretraining.hpp"
 
 #include <algorithm>
 #include <limits>
@@ -327,20 +326,20 @@ DOCTEST_TEST_CASE("pretraining: it evaluates where something is held out") {
 DOCTEST_TEST_CASE("pretraining: from files to a model, and a second time to the same one") {
     const TempDir folder;
     const PretrainSpec spec = small_spec(folder);
-    const training::LoopResult result = Pretraining(spec).train({});
+    const training::LoopResult result = pretrain(spec, {});
     DOCTEST_CHECK(result.steps == 4);
     DOCTEST_CHECK(result.model == folder / "run/model");
     const Json options = model::read_config(result.model).extra["pretraining"]["options"];
     DOCTEST_CHECK(options["--documents"]["sha256"].get<std::string>().size() == 64);
     DOCTEST_CHECK(options["--steps"] == 4);
     DOCTEST_CHECK(options["--seed"] == 3);
-    DOCTEST_CHECK(Pretraining(spec).train({}).finished_before);
+    DOCTEST_CHECK(pretrain(spec, {}).finished_before);
 }
 
 DOCTEST_TEST_CASE("pretraining: a plan trains nothing") {
     const TempDir folder;
     const PretrainSpec spec = small_spec(folder);
-    const Json plan = Pretraining(spec).plan({});
+    const Json plan = plan_pretraining(spec, {});
     DOCTEST_CHECK(plan["steps"] == 4);
     DOCTEST_CHECK(plan["sequence_length"] == 64);
     DOCTEST_CHECK(plan["seconds_per_step"].get<double>() > 0);
@@ -351,6 +350,6 @@ DOCTEST_TEST_CASE("pretraining: a config.json for another vocabulary is refused 
     const TempDir folder;
     PretrainSpec spec = small_spec(folder);
     write_file(folder / "config.json", R"({"vocab_size": 7})");
-    DOCTEST_CHECK(message_of<InputError>([&] { const Pretraining never(spec); }).find("vocab_size is 7") !=
+    DOCTEST_CHECK(message_of<InputError>([&] { pretrain(spec, {}); }).find("vocab_size is 7") !=
                   std::string::npos);
 }

@@ -55,21 +55,6 @@ inline std::vector<tokenizer::Token> encode_by_definition(const tokenizer::BpeRu
     }
 }
 
-/// Whether two traceable tokens stay apart when their letters are encoded together, by the stages of their
-/// edges: the slow twin of what the encoder's tables tell.
-inline bool are_compatible(const tokenizer::BpeRules& rules,
-                           const std::vector<tokenizer::EdgeStage>& right_of_left,
-                           const std::vector<tokenizer::EdgeStage>& left_of_right) {
-    auto left = right_of_left.begin(), right = left_of_right.begin();
-    while (true) {
-        const std::uint32_t rank = rules.merge(left->token, right->token).rank;
-        // Equal ranks go from left to right: inside the left token, across the edge, inside the right token.
-        if (rank < left->bound && rank <= right->bound && rank != tokenizer::never) return false;
-        if (left->bound == tokenizer::never && right->bound == tokenizer::never) return true;
-        ++(left->bound <= right->bound ? left : right);
-    }
-}
-
 inline std::size_t random_number(Rng& rng, std::size_t below) {
     return static_cast<std::size_t>(rng.between(0, static_cast<std::int64_t>(below) - 1));
 }

@@ -5,6 +5,7 @@
 #include "support/testing.hpp"
 
 #include "bigbird/core/error.hpp"
+#include "bigbird/core/formats/checksum.hpp"
 #include "bigbird/core/system/child_process.hpp"
 
 #include <ATen/ATen.h>
@@ -145,4 +146,66 @@ DOCTEST_TEST_CASE("checkpoint_store: writing that breaks off leaves the earlier 
     store.drop_after(1);
     DOCTEST_CHECK_FALSE(fs::exists(left));
     DOCTEST_CHECK(store.latest()->step == 1);
+}
+
+DOCTEST_TEST_CASE("checkpoint_store: the list of checksums cannot name files elsewhere") {
+    const testing::TempDir folder;
+    fs::create_directories(folder / "training_state");
+    const fs::path list = folder / "training_state/sha256.txt";
+    for (const auto& [text, refusal] : {std::pair("0  /etc/passwd\n", "names a file outside its folder"),
+                                        {"0  ../../../x\n", "names a file outside its folder"},
+                                        {"0  training_state/../../x\n", "names a file outside its folder"},
+                                        {"0  \n", "names a file outside its folder"},
+                                        {"0 x\n", "is damaged"},
+                                        {"", "is empty"}}) {
+        testing::write_file(list, text);
+        DOCTEST_CHECK(testing::message_of<InputError>([&] { CheckpointStore::open(folder.path()); }) ==
+                      list.string() + ": " + refusal);
+    }
+}
+
+DOCTEST_TEST_CASE("checkpoint_store: a state without a step is refused") {
+    const testing::TempDir folder;
+    const fs::path state = folder / "training_state/state.json";
+    fs::create_directories(folder / "training_state");
+    for (const char* text : {"{}", "7", "[]", "null", R"({"step": -1})", R"({"step": 0.5})"}) {
+        DOCTEST_CAPTURE(text);
+        testing::write_file(state, text);
+        testing::write_file(folder / "training_state/sha256.txt",
+                            sha256_of_file(state) + "  training_state/state.json\n");
+        DOCTEST_CHECK(testing::message_of<InputError>([&] { CheckpointStore::open(folder.path()); }) ==
+                      state.string() + ": names no step");
+    }
+}
+
+DOCTEST_TEST_CASE("run_position: what a checkpoint says is what was put into it") {
+    const RunPosition position{.step = 7,
+                               .skipped = 2,
+                               .skipped_in_a_row = 1,
+                               .last_loss = 0.5,
+                               .best_step = 4,
+                               .best_value = 0.25,
+                               .evaluations_since_best = 3,
+                               .evaluation = {{"loss", 0.25}},
+                               .complete = false,
+                               .evaluation_due = true};
+    const Json state{{"step", 7}, {"progress", position.to_json()}};
+    const RunPosition read = position_of(state, "run");
+    DOCTEST_CHECK(read.to_json() == position.to_json());
+    DOCTEST_CHECK(read.step == 7);
+    DOCTEST_CHECK(position_of({{"step", 3}}, "run").to_json() == RunPosition{.step = 3}.to_json());
+}
+
+DOCTEST_TEST_CASE("run_position: counts that no run has, and values of another kind, are refused") {
+    for (const char* text :
+         {R"({"step": 18446744073709551615})", R"({"step": 1000000000000001})", R"({"step": "7"})", R"({})",
+          R"([7])", R"({"step": 7, "progress": 7})", R"({"step": 7, "progress": {"skipped_steps": -1}})",
+          R"({"step": 7, "progress": {"skipped_in_a_row": 9223372036854775807}})",
+          R"({"step": 7, "progress": {"best_step": -1}})", R"({"step": 7, "progress": {"best_step": 1e20}})",
+          R"({"step": 7.5})", R"({"step": 7, "progress": {"skipped_steps": null}})",
+          R"({"step": 7, "progress": {"complete": "no"}})"}) {
+        DOCTEST_CAPTURE(text);
+        DOCTEST_CHECK(testing::message_of<InputError>([&] { position_of(Json::parse(text), "run"); }) ==
+                      "run/training_state/state.json: is damaged: it does not say how far the run was");
+    }
 }

@@ -90,7 +90,7 @@ struct PackedOf {
     std::size_t bytes = 0;
 };
 
-/// Scratch of a thread for a query block.
+/// Scratch of a thread for a query block, or for two blocks that are packed.
 template <typename Tiles>
 struct ForwardScratchOf {
     using Element = typename Tiles::Element;
@@ -99,7 +99,6 @@ struct ForwardScratchOf {
         Arena arena(memory);
         const std::int64_t width = s.chunk * s.padded_block;
         q = arena.take<Element>(s.tile);
-        right = arena.take<Element>(s.tile);
         scores = arena.take<float>(s.padded_block * width);
         if constexpr (sizeof(Element) == sizeof(float))
             probabilities = reinterpret_cast<Element*>(scores);
@@ -111,12 +110,13 @@ struct ForwardScratchOf {
         sum = arena.take<float>(s.padded_block * Vec::lanes);
         bytes = arena.used();
     }
-    Element *q, *right, *probabilities;
+    Element *q, *probabilities;
     float *scores, *out, *bias, *maximum, *sum;
     std::size_t bytes;
 };
 
-/// Scratch of a thread for gradients; sums of dk and dv of `blocks` blocks.
+/// Scratch of a thread for gradients, or for two blocks that are packed; sums of dk and dv of `blocks`
+/// blocks.
 template <typename Tiles>
 struct BackwardScratchOf {
     using Element = typename Tiles::Element;
@@ -132,14 +132,12 @@ struct BackwardScratchOf {
         dq = arena.take<float>(s.tile);
         rows = arena.take<float>(s.tile);
         bias = arena.take<float>(s.padded_block);
-        plain = arena.take<Element>(s.tile);
-        right = arena.take<Element>(s.tile);
         dk_transposed = arena.take<float>(blocks * s.tile);
         dv_transposed = arena.take<float>(blocks * s.tile);
         bytes = arena.used();
     }
     float *scores, *d_probabilities, *dq, *rows, *bias, *dk_transposed, *dv_transposed;
-    Element *probabilities, *d_scores, *d_scores_right, *plain, *right;
+    Element *probabilities, *d_scores, *d_scores_right;
     std::size_t bytes;
 };
 

@@ -13,7 +13,6 @@
 #include <cerrno>
 #include <cstring>
 #include <fstream>
-#include <utility>
 #include <vector>
 
 namespace bigbird {
@@ -34,25 +33,16 @@ MappedFile::MappedFile(const std::filesystem::path& path) : path_(path) {
     const bool failed = !opened || address == MAP_FAILED;
     if (failed && reason == ENOMEM) throw DeviceError(path.string() + ": cannot be read: out of memory");
     if (failed) throw ReadError(std::string("cannot be read: ") + std::strerror(reason), path);
-    bytes_ = {static_cast<const std::byte*>(address), size};
+    memory_ = {static_cast<std::byte*>(address), Unmap{size}};
 }
 
-MappedFile::~MappedFile() {
-    if (!bytes_.empty()) ::munmap(const_cast<std::byte*>(bytes_.data()), bytes_.size());
-}
-
-MappedFile::MappedFile(MappedFile&& other) noexcept
-    : path_(std::move(other.path_)), bytes_(std::exchange(other.bytes_, {})) {}
-
-MappedFile& MappedFile::operator=(MappedFile&& other) noexcept {
-    std::swap(path_, other.path_);
-    std::swap(bytes_, other.bytes_);
-    return *this;
+void MappedFile::Unmap::operator()(std::byte* memory) const noexcept {
+    ::munmap(memory, size);
 }
 
 void MappedFile::release(std::size_t size) const {
     const std::size_t page = static_cast<std::size_t>(::sysconf(_SC_PAGESIZE)), pages = size / page * page;
-    if (pages > 0) ::madvise(const_cast<std::byte*>(bytes_.data()), pages, MADV_DONTNEED);
+    if (pages > 0) ::madvise(memory_.get(), pages, MADV_DONTNEED);
 }
 
 void read_in_pieces(const std::filesystem::path& path, const std::function<void(std::string_view)>& consume) {

@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <filesystem>
 #include <functional>
+#include <memory>
 #include <span>
 #include <string>
 #include <string_view>
@@ -16,18 +17,21 @@ class MappedFile {
 public:
     /// Throws InputError if the file is missing, cannot be read or is a pipe.
     explicit MappedFile(const std::filesystem::path& path);
-    ~MappedFile();
-    MappedFile(MappedFile&& other) noexcept;
-    MappedFile& operator=(MappedFile&& other) noexcept;
 
-    std::span<const std::byte> bytes() const { return bytes_; }
+    std::span<const std::byte> bytes() const {
+        return {memory_.get(), memory_ ? memory_.get_deleter().size : 0};
+    }
     const std::filesystem::path& path() const { return path_; }
     /// Takes the first `size` bytes out of this process's memory. They stay readable, from the file.
     void release(std::size_t size) const;
 
 private:
+    struct Unmap {
+        std::size_t size;
+        void operator()(std::byte* memory) const noexcept;
+    };
     std::filesystem::path path_;
-    std::span<const std::byte> bytes_;
+    std::unique_ptr<std::byte, Unmap> memory_;
 };
 
 /// Passes the bytes of a file, or of a shell's pipe up to its end, to `consume`, a megabyte at a time. Throws

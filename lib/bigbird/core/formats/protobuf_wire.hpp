@@ -10,22 +10,27 @@
 
 namespace bigbird {
 
+enum class WireType : std::uint32_t { varint = 0, fixed64 = 1, bytes = 2, fixed32 = 5 };
+
 /// Appends fields in the order of the calls; messages are byte strings.
 class WireWriter {
 public:
     void number(std::uint32_t field, std::uint64_t value);
-    void float32(std::uint32_t field, float value);
-    void float64(std::uint32_t field, double value);
+    void float32(std::uint32_t field, float value) { fixed(field, WireType::fixed32, value); }
+    void float64(std::uint32_t field, double value) { fixed(field, WireType::fixed64, value); }
     void bytes(std::uint32_t field, std::string_view value);
     const std::string& text() const { return text_; }
 
 private:
+    void begin(std::uint32_t field, WireType type);
     void varint(std::uint64_t value);
-    void fixed(std::uint64_t value, unsigned width);
+    template <typename Number>
+    void fixed(std::uint32_t field, WireType type, Number value) {
+        begin(field, type);
+        text_.append(reinterpret_cast<const char*>(&value), sizeof value);
+    }
     std::string text_;
 };
-
-enum class WireType : std::uint32_t { varint = 0, fixed64 = 1, bytes = 2, fixed32 = 5 };
 
 struct WireField {
     std::uint32_t field = 0;
@@ -46,7 +51,7 @@ public:
 private:
     std::optional<std::uint64_t> varint();
     std::optional<std::uint64_t> fixed(std::size_t width);
-    std::optional<WireField> give_up();
+    std::optional<std::uint64_t> number_of(WireType type);
 
     std::string_view rest_;
     bool damaged_ = false;

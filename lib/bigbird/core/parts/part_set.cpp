@@ -8,8 +8,9 @@
 #include "bigbird/core/parallel.hpp"
 
 #include <algorithm>
-#include <numeric>
+#include <map>
 #include <ostream>
+#include <ranges>
 #include <utility>
 
 namespace bigbird {
@@ -85,9 +86,10 @@ fs::path checked_file(const fs::path& file) {
 }  // namespace
 
 std::int64_t records_of(const PartRecord& record) {
-    return std::accumulate(
-        record.segments.begin(), record.segments.end(), std::int64_t{0},
-        [](std::int64_t sum, const PartSegment& s) { return sum + s.records; });
+    std::int64_t records = 0;
+    for (const PartSegment& segment : record.segments)
+        records += segment.records;
+    return records;
 }
 
 fs::path part_record_path(const fs::path& output) {
@@ -187,16 +189,17 @@ void check_numbers(const std::vector<Part>& parts) {
                 parts[i].path);
         }
     }
+    const std::int64_t lacking = count - std::ssize(parts);
+    if (lacking == 0) return;
     std::string missing;
-    std::int64_t lacking = 0;
     std::size_t next = 0;
-    for (std::int64_t number = 1; number <= count; ++number)
+    for (std::int64_t number = 1, named = 0; number <= count && named < most_named; ++number)
         if (next < parts.size() && parts[next].record.shard.number == number)
             ++next;
-        else if (++lacking <= most_named)
-            missing += (missing.empty() ? "" : ", ") + to_string(Shard{number, count});
+        else
+            missing += (named++ == 0 ? "" : ", ") + to_string(Shard{number, count});
     if (lacking > most_named) missing += " and " + std::to_string(lacking - most_named) + " more";
-    if (lacking > 0) throw InputError("parts are missing: " + missing);
+    throw InputError("parts are missing: " + missing);
 }
 
 /// Checks the numbers of all parts' segments. A stretch of the job whose documents were all dropped has no
@@ -259,21 +262,15 @@ InputError miscounted(const fs::path& part, const std::string& records) {
 }
 
 std::vector<Piece> order_of(std::span<const Part> parts) {
-    std::vector<std::pair<std::int64_t, Piece>> all;
+    std::map<std::int64_t, Piece> by_segment;
     for (std::size_t part = 0; part < parts.size(); ++part)
-        for (const PartSegment& segment : parts[part].record.segments)
-            all.push_back({segment.number, {part, segment.records}});
-    std::ranges::sort(all, {}, [](const auto& entry) { return entry.first; });
-    std::vector<Piece> order;
-    for (std::size_t i = 0; i < all.size(); ++i) {
-        const auto& [number, piece] = all[i];
-        if (i > 0 && number == all[i - 1].first) {
-            throw InputError("has segment " + std::to_string(number) + " of the work, as another part has",
-                             part_record_path(parts[piece.part].path));
-        }
-        order.push_back(piece);
-    }
-    return order;
+        for (const auto& [number, records] : parts[part].record.segments)
+            if (!by_segment.emplace(number, Piece{part, records}).second)
+                throw InputError(
+                    "has segment " + std::to_string(number) + " of the work, as another part has",
+                    part_record_path(parts[part].path));
+    const auto pieces = std::views::values(by_segment);
+    return {pieces.begin(), pieces.end()};
 }
 
 }  // namespace bigbird

@@ -11,15 +11,10 @@ namespace bigbird {
 Shard parse_shard(std::string_view text) {
     constexpr std::int64_t most = 100'000;
     const std::string given = "--shard " + std::string(text);
-    const auto refuse = [&] {
-        return ConfigError(given + ": must be I/N, such as 2/4: the second of four parts");
-    };
-    const std::size_t slash = text.find('/');
-    if (slash == std::string_view::npos) throw refuse();
+    const std::size_t slash = std::min(text.find('/'), text.size());
     const auto number = parse_number<std::int64_t>(text.substr(0, slash));
-    if (!number) throw refuse();
-    const auto count = parse_number<std::int64_t>(text.substr(slash + 1));
-    if (!count) throw refuse();
+    const auto count = parse_number<std::int64_t>(text.substr(std::min(slash + 1, text.size())));
+    if (!number || !count) throw ConfigError(given + ": must be I/N, such as 2/4: the second of four parts");
     if (*count < 1 || *count > most)
         throw ConfigError(given + ": the number of parts must lie between 1 and " + std::to_string(most));
     if (*number < 1 || *number > *count)

@@ -17,20 +17,16 @@
 
 namespace bigbird::evaluation {
 
-WeightedRanking::WeightedRanking(std::vector<WeightedRow> rows) : rows_(std::move(rows)) {
-    std::ranges::sort(rows_, std::greater(), &WeightedRow::score);
-}
-
-Areas WeightedRanking::areas(std::span<const std::uint32_t> weights) const {
+Areas areas_of(std::span<const WeightedRow> rows, std::span<const std::uint32_t> weights) {
     const auto times = [weights](const WeightedRow& row) {
         const double weight = weights.empty() ? 1.0 : static_cast<double>(weights[row.block]);
         return static_cast<double>(row.times) * weight;
     };
     double ones = 0, zeros = 0, pairs = 0, precision = 0;
-    for (std::size_t begin = 0, end = 0; begin < rows_.size(); begin = end) {
+    for (std::size_t begin = 0, end = 0; begin < rows.size(); begin = end) {
         double more_ones = 0, more_zeros = 0;  // sums over equal scores
-        for (end = begin; end < rows_.size() && rows_[end].score == rows_[begin].score; ++end)
-            (rows_[end].positive ? more_ones : more_zeros) += times(rows_[end]);
+        for (end = begin; end < rows.size() && rows[end].score == rows[begin].score; ++end)
+            (rows[end].positive ? more_ones : more_zeros) += times(rows[end]);
         pairs += more_zeros * (ones + more_ones / 2);
         ones += more_ones;
         zeros += more_zeros;
@@ -47,45 +43,40 @@ namespace fs = std::filesystem;
 namespace {
 
 /// Bases of equal scores and one label.
+struct Run {
+    std::size_t truth = 0, called = 0;  ///< columns; called: the most probable one
+    std::int64_t bases = 0;
+    std::uint32_t block = 0;  ///< block of genome where the run's row begins
+};
+
 struct Runs {
+    std::vector<Run> all;
     std::vector<float> scores;  ///< (runs, columns)
-    std::vector<std::size_t> truth;
-    std::vector<std::int64_t> bases;
-    std::vector<std::uint32_t> block;  ///< block of genome where the run's row begins
     std::int64_t not_scored = 0;
 };
 
-/// Counts the bases that rows have in common with earlier ones.
-class RepeatedBases {
-public:
-    void add(const genome::Interval& where) { rows_[where.contig].push_back({where.begin, where.end}); }
-    std::int64_t count() {
-        std::int64_t repeated = 0;
-        for (auto& [contig, rows] : rows_) {
-            std::ranges::sort(rows, {}, &genome::Span::begin);
-            std::int64_t end = 0;  // end of the previous rows
-            for (const genome::Span& row : rows) {
-                repeated += std::clamp<std::int64_t>(end - row.begin, 0, row.end - row.begin);
-                end = std::max(end, row.end);
-            }
+/// How many bases rows have in common with earlier ones of their contig.
+std::int64_t repeated_bases(std::map<std::string, std::vector<genome::Span>>& by_contig) {
+    std::int64_t repeated = 0;
+    for (auto& [contig, rows] : by_contig) {
+        std::ranges::sort(rows, {}, &genome::Span::begin);
+        std::int64_t end = 0;  // end of the previous rows
+        for (const genome::Span& row : rows) {
+            repeated += std::clamp<std::int64_t>(end - row.begin, 0, row.end - row.begin);
+            end = std::max(end, row.end);
         }
-        return repeated;
     }
-
-private:
-    std::map<std::string, std::vector<genome::Span>> rows_;
-};
-
-std::int64_t whole_number(const std::string& text, const fs::path& file, std::int64_t line) {
-    const auto value = parse_number<std::int64_t>(text);
-    if (!value) throw InputError("'" + text + "' is no coordinate", file, line);
-    return *value;
+    return repeated;
 }
 
 genome::Interval place_of(const rows::ScoreRow& row, const genome::ReferenceGenome& reference,
                           const fs::path& file, std::int64_t line) {
-    genome::Interval where{row.contig, whole_number(row.begin, file, line),
-                           whole_number(row.end, file, line)};
+    const auto number = [&](const std::string& text) {
+        const auto value = parse_number<std::int64_t>(text);
+        if (!value) throw InputError("'" + text + "' is no coordinate", file, line);
+        return *value;
+    };
+    genome::Interval where{row.contig, number(row.begin), number(row.end)};
     if (where.end < where.begin || genome::place(where, reference) != genome::Fit::inside)
         throw InputError(genome::to_string(where) + " does not lie on the reference", file, line);
     return where;
@@ -118,119 +109,86 @@ void add_row(Runs& runs, const genome::Interval& where, const std::vector<float>
     }
     const std::vector<std::int64_t> counts = labels.counts(where);
     const std::uint32_t block = blocks.of(where);
+    const auto called = static_cast<std::size_t>(std::ranges::max_element(values) - values.begin());
     for (std::size_t label = 0; label < counts.size(); ++label) {
         if (counts[label] == 0) continue;
         runs.scores.insert(runs.scores.end(), values.begin(), values.end());
-        runs.truth.push_back(columns[label]);
-        runs.bases.push_back(counts[label]);
-        runs.block.push_back(block);
+        runs.all.push_back({columns[label], called, counts[label], block});
     }
 }
 
-/// The most probable column of each run.
-std::vector<std::size_t> calls_of(const Runs& runs, std::size_t columns) {
-    std::vector<std::size_t> calls;
-    for (std::size_t run = 0; run < runs.truth.size(); ++run) {
-        const auto begin = runs.scores.begin() + static_cast<std::ptrdiff_t>(run * columns);
-        calls.push_back(static_cast<std::size_t>(
-            std::max_element(begin, begin + static_cast<std::ptrdiff_t>(columns)) - begin));
-    }
-    return calls;
-}
+/// The bases of one label, by block and by score.
+struct LabelBases {
+    bool summarised = false;  ///< counts in the means
+    std::vector<Confusion> by_block;
+    std::vector<WeightedRow> by_score{};  ///< descending
 
-/// One label, with figures for any weights of blocks.
-class LabelFiguresOf {
-public:
-    static constexpr std::size_t count = 5;
-
-    LabelFiguresOf(const Runs& runs, const std::vector<std::size_t>& calls, std::size_t column,
-                   std::size_t columns, std::size_t blocks)
-        : confusion_(blocks), ranking_(rows_of(runs, column, columns)) {
-        for (std::size_t run = 0; run < runs.truth.size(); ++run) {
-            confusion_[runs.block[run]].count(runs.truth[run] == column, calls[run] == column,
-                                              runs.bases[run]);
-        }
-    }
-    Confusion confusion(std::span<const std::uint32_t> weights) const {
+    /// No weights: each block once.
+    Confusion confusion(std::span<const std::uint32_t> weights = {}) const {
         Confusion sum;
-        for (std::size_t block = 0; block < confusion_.size(); ++block) {
+        for (std::size_t block = 0; block < by_block.size(); ++block) {
             const std::int64_t weight = weights.empty() ? 1 : weights[block];
-            sum.true_positives += weight * confusion_[block].true_positives;
-            sum.false_positives += weight * confusion_[block].false_positives;
-            sum.false_negatives += weight * confusion_[block].false_negatives;
-            sum.true_negatives += weight * confusion_[block].true_negatives;
+            sum.true_positives += weight * by_block[block].true_positives;
+            sum.false_positives += weight * by_block[block].false_positives;
+            sum.false_negatives += weight * by_block[block].false_negatives;
+            sum.true_negatives += weight * by_block[block].true_negatives;
         }
         return sum;
     }
-    /// AUROC, AUPRC, precision, recall, F1; no weights: each block once.
-    void append(std::span<const std::uint32_t> weights, FigureValues& values) const {
-        const Areas areas = ranking_.areas(weights);
-        const Confusion counts = confusion(weights);
-        values.insert(values.end(), {areas.roc_auc, areas.average_precision, counts.precision(),
-                                     counts.recall(), counts.f1()});
-    }
-
-private:
-    static std::vector<WeightedRow> rows_of(const Runs& runs, std::size_t column, std::size_t columns) {
-        std::vector<WeightedRow> rows;
-        for (std::size_t run = 0; run < runs.truth.size(); ++run) {
-            rows.push_back({runs.scores[run * columns + column], runs.truth[run] == column, runs.bases[run],
-                            runs.block[run]});
-        }
-        return rows;
-    }
-
-    std::vector<Confusion> confusion_;  ///< by block
-    WeightedRanking ranking_;
 };
 
-/// All figures in one row: five per label, then accuracy and the means of AUROC, AUPRC and F1.
-class AllFigures {
-public:
-    AllFigures(const Runs& runs, const std::vector<std::size_t>& calls,
-               const std::vector<std::string>& columns, const std::string& none, std::size_t blocks) {
-        for (std::size_t column = 0; column < columns.size(); ++column) {
-            labels_.emplace_back(runs, calls, column, columns.size(), blocks);
-            const Confusion counts = labels_.back().confusion({});
-            if (columns[column] != none && counts.true_positives + counts.false_negatives > 0)
-                summarised_.push_back(column);
+std::vector<LabelBases> labels_of(const Runs& runs, const std::vector<std::string>& columns,
+                                  const std::string& none, std::size_t blocks) {
+    std::vector<LabelBases> labels;
+    for (std::size_t column = 0; column < columns.size(); ++column) {
+        LabelBases& label = labels.emplace_back(LabelBases{.by_block = std::vector<Confusion>(blocks)});
+        for (std::size_t i = 0; i < runs.all.size(); ++i) {
+            const Run& run = runs.all[i];
+            const bool is_label = run.truth == column;
+            label.by_block[run.block].count(is_label, run.called == column, run.bases);
+            label.by_score.push_back(
+                {runs.scores[i * columns.size() + column], is_label, run.bases, run.block});
+            label.summarised = label.summarised || (is_label && columns[column] != none);
         }
+        std::ranges::sort(label.by_score, std::greater(), &WeightedRow::score);
     }
-    const LabelFiguresOf& label(std::size_t column) const { return labels_[column]; }
+    return labels;
+}
 
-    FigureValues figures(std::span<const std::uint32_t> weights) const {
-        FigureValues values;
-        double right = 0, all = 0;
-        for (const LabelFiguresOf& label : labels_) {
-            label.append(weights, values);
-            const Confusion counts = label.confusion(weights);
-            right += static_cast<double>(counts.true_positives);
-            all += static_cast<double>(counts.true_positives + counts.false_negatives);
-        }
-        const auto mean = [&](std::size_t which) {
-            FigureValues some;
-            for (const std::size_t column : summarised_)
-                some.push_back(values[column * LabelFiguresOf::count + which]);
-            return summarise(some).mean;
-        };
-        const FigureValues means{mean(0), mean(1), mean(4)};
-        values.push_back(all > 0 ? std::optional(right / all) : std::nullopt);
-        values.insert(values.end(), means.begin(), means.end());
-        return values;
+constexpr std::size_t figures_of_label = 5;
+
+/// All figures in one row: AUROC, AUPRC, precision, recall and F1 of each label, then accuracy and the means
+/// of AUROC, AUPRC and F1.
+FigureValues values_of(const std::vector<LabelBases>& labels, std::span<const std::uint32_t> weights) {
+    FigureValues values, means[figures_of_label];
+    double right = 0, all = 0;
+    for (const LabelBases& label : labels) {
+        const Areas areas = areas_of(label.by_score, weights);
+        const Confusion counts = label.confusion(weights);
+        const FigureValues own{areas.roc_auc, areas.average_precision, counts.precision(), counts.recall(),
+                               counts.f1()};
+        values.insert(values.end(), own.begin(), own.end());
+        for (std::size_t i = 0; label.summarised && i < own.size(); ++i)
+            means[i].push_back(own[i]);
+        right += static_cast<double>(counts.true_positives);
+        all += static_cast<double>(counts.true_positives + counts.false_negatives);
     }
+    values.push_back(all > 0 ? std::optional(right / all) : std::nullopt);
+    for (const std::size_t figure : {0U, 1U, 4U})
+        values.push_back(summarise(means[figure]).mean);
+    return values;
+}
 
-private:
-    std::vector<LabelFiguresOf> labels_;
-    std::vector<std::size_t> summarised_;
-};
-
-std::vector<Figure> figures_of(const AllFigures& all, std::size_t blocks, const EvaluationOptions& options) {
+std::vector<Figure> figures_of(const std::vector<LabelBases>& labels, std::size_t blocks,
+                               const EvaluationOptions& options) {
     const std::int64_t count = blocks > 1 ? options.resamples : 0;
-    ResampledFigures figures{all.figures({}), std::vector<FigureValues>(static_cast<std::size_t>(count))};
+    ResampledFigures figures{values_of(labels, {}),
+                             std::vector<FigureValues>(static_cast<std::size_t>(count))};
     const Rng stream = Rng(options.seed).split("bases");
     parallel_for(count, options.threads, [&](std::int64_t index) {
         stop_if_asked();
-        figures.resampled[static_cast<std::size_t>(index)] = all.figures(draw_blocks(stream, index, blocks));
+        figures.resampled[static_cast<std::size_t>(index)] =
+            values_of(labels, draw_blocks(stream, index, blocks));
     });
     return with_intervals(figures);
 }
@@ -260,30 +218,30 @@ BaseEvaluation evaluate_bases(const BaseEvaluationRequest& request) {
     const std::vector<std::string>& columns = reader.columns();
     const std::vector<std::size_t> column_of = columns_of(labels, columns, request);
     Runs runs;
-    RepeatedBases repeated;
+    std::map<std::string, std::vector<genome::Span>> places;
     GenomeBlocks blocks(request.options.block_size);
     rows::ScoreRow row;
     std::vector<float> values;
     while (reader.next(row, values)) {
         const genome::Interval where = place_of(row, *reference, request.scores, reader.line_number());
-        repeated.add(where);
+        places[where.contig].push_back({where.begin, where.end});
         add_row(runs, where, values, labels, column_of, blocks);
     }
-    if (const std::int64_t bases = repeated.count(); bases > 0) {
+    if (const std::int64_t bases = repeated_bases(places); bases > 0) {
         log_warning("{}: {} bases are scored by more than one row, and count once for each",
                     request.scores.string(), bases);
     }
-    if (runs.truth.empty()) throw InputError("holds no base with scores", request.scores);
-    const AllFigures all(runs, calls_of(runs, columns.size()), columns, request.none_label, blocks.count());
-    const std::vector<Figure> figures = figures_of(all, blocks.count(), request.options);
+    if (runs.all.empty()) throw InputError("holds no base with scores", request.scores);
+    const std::vector<LabelBases> bases = labels_of(runs, columns, request.none_label, blocks.count());
+    const std::vector<Figure> figures = figures_of(bases, blocks.count(), request.options);
     BaseEvaluation evaluation;
     evaluation.blocks = blocks.count();
     evaluation.not_scored = runs.not_scored;
     evaluation.provenance = reader.provenance();
     std::int64_t most = 0;
     for (std::size_t column = 0; column < columns.size(); ++column) {
-        const Confusion counts = all.label(column).confusion({});
-        const Figure* of = &figures[column * LabelFiguresOf::count];
+        const Confusion counts = bases[column].confusion();
+        const Figure* of = &figures[column * figures_of_label];
         evaluation.labels.push_back({.label = columns[column],
                                      .bases = counts.true_positives + counts.false_negatives,
                                      .called = counts.true_positives + counts.false_positives,
@@ -295,7 +253,7 @@ BaseEvaluation evaluate_bases(const BaseEvaluationRequest& request) {
         evaluation.bases += evaluation.labels.back().bases;
         most = std::max(most, evaluation.labels.back().bases);
     }
-    const Figure* of_all = &figures[columns.size() * LabelFiguresOf::count];
+    const Figure* of_all = &figures[columns.size() * figures_of_label];
     evaluation.accuracy = of_all[0];
     evaluation.mean_auroc = of_all[1];
     evaluation.mean_auprc = of_all[2];

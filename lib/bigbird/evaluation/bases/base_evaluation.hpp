@@ -15,9 +15,6 @@
 
 namespace bigbird::evaluation {
 
-// AUROC and average precision of rows with repeat counts. The result equals that of metrics.hpp for the
-// repeated rows.
-
 /// A row that occurs `times` times.
 struct WeightedRow {
     float score = 0;  ///< not NaN
@@ -25,18 +22,9 @@ struct WeightedRow {
     std::int64_t times = 0;
     std::uint32_t block = 0;  ///< block of genome, the unit of resampling
 };
-
-/// Immutable once made; areas() is thread-safe.
-class WeightedRanking {
-public:
-    /// Sorts the rows. O(n log n).
-    explicit WeightedRanking(std::vector<WeightedRow> rows);
-    /// The areas if the rows of block b count weights[b] times; without weights, once. O(n).
-    Areas areas(std::span<const std::uint32_t> weights = {}) const;
-
-private:
-    std::vector<WeightedRow> rows_;  ///< by descending score
-};
+/// AUROC and average precision of rows by descending score, as Ranking has them for the repeated rows, if the
+/// rows of block b count weights[b] times; without weights, once. O(n).
+Areas areas_of(std::span<const WeightedRow> rows, std::span<const std::uint32_t> weights = {});
 
 struct BaseEvaluationRequest {
     std::filesystem::path scores;  ///< table of predict-tokens, or "-"

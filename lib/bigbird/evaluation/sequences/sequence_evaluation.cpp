@@ -291,7 +291,7 @@ private:
         const std::vector<std::unique_ptr<SequenceMeasure>>& measures) const {
         std::vector<ResampledFigures> figures;
         for (const auto& measure : measures)
-            figures.push_back({measure->figures(nullptr), {}});
+            figures.push_back({measure->figures({}), {}});
         const std::int64_t count = unit_count_ > 1 ? request_.options.resamples : 0;
         const Rng stream = Rng(request_.options.seed).split("bootstrap");
         Progress progress("intervals", "resamples", count);
@@ -301,7 +301,7 @@ private:
                 draw_blocks(stream, index, static_cast<std::size_t>(unit_count_));
             std::vector<FigureValues> of_files;
             for (const auto& measure : measures)
-                of_files.push_back(measure->figures(&times));
+                of_files.push_back(measure->figures(times));
             return of_files;
         };
         const std::function<void(std::vector<FigureValues> &&)> keep =

@@ -28,19 +28,15 @@ std::optional<double> mean_of(const FigureValues& values) {
     return summarise(values).mean;
 }
 
-std::vector<float> column_of(const MeasuredRows& rows, std::size_t column) {
-    std::vector<float> values;
-    for (std::size_t i = column; i < rows.scores.size(); i += rows.columns)
-        values.push_back(rows.scores[i]);
-    return values;
+std::vector<float> column_of(std::span<const float> values, std::size_t columns, std::size_t column) {
+    std::vector<float> some;
+    for (std::size_t i = column; i < values.size(); i += columns)
+        some.push_back(values[i]);
+    return some;
 }
 
 double weight_of(Weights weights, std::uint32_t unit) {
-    return weights == nullptr ? 1.0 : static_cast<double>((*weights)[unit]);
-}
-
-Areas areas_of(const Ranking& ranking, Weights weights) {
-    return weights == nullptr ? ranking.areas() : ranking.areas(*weights);
+    return weights.empty() ? 1.0 : static_cast<double>(weights[unit]);
 }
 
 /// Rows by class, by called class, and with both equal.
@@ -93,21 +89,21 @@ public:
             std::vector<std::uint8_t> is_class;
             for (const std::uint32_t one : truth_)
                 is_class.push_back(one == k ? 1 : 0);
-            rankings_.emplace_back(column_of(rows, k), is_class, units_);
+            rankings_.emplace_back(column_of(rows.scores, classes_, k), is_class, units_);
         }
     }
     FigureValues figures(Weights weights) const override {
         const ClassCounts counts = count(weights);
         FigureValues roc, precision;
         for (std::size_t k = classes_ == 2 ? 1 : 0; k < classes_; ++k) {
-            const Areas areas = areas_of(rankings_[k], weights);
+            const Areas areas = rankings_[k].areas(weights);
             roc.push_back(areas.roc_auc);
             precision.push_back(areas.average_precision);
         }
         return {counts.accuracy(), counts.mcc(), counts.f1_macro(), mean_of(roc), mean_of(precision)};
     }
     std::vector<FigureValues> figures_of_each() const override {
-        const ClassCounts counts = count(nullptr);
+        const ClassCounts counts = count({});
         std::vector<FigureValues> each;
         for (std::size_t k = 0; k < classes_; ++k) {
             const Areas areas = rankings_[k].areas();
@@ -150,7 +146,7 @@ public:
     LabelMeasure(const MeasuredRows& rows, std::span<const std::uint8_t> truth, double threshold)
         : SequenceMeasure(class_names, each_label_names, rows.units) {
         for (std::size_t label = 0; label < rows.columns; ++label) {
-            const std::vector<float> scores = column_of(rows, label);
+            const std::vector<float> scores = column_of(rows.scores, rows.columns, label);
             Label& one = labels_.emplace_back();
             for (std::size_t i = 0; i < scores.size(); ++i) {
                 one.truth.push_back(truth[i * rows.columns + label]);
@@ -163,7 +159,7 @@ public:
         FigureValues accuracy, mcc, f1, roc, precision;
         for (const Label& label : labels_) {
             const Confusion counts = count(label, weights);
-            const Areas areas = areas_of(*label.ranking, weights);
+            const Areas areas = label.ranking->areas(weights);
             accuracy.push_back(counts.accuracy());
             mcc.push_back(counts.mcc());
             f1.push_back(counts.f1());
@@ -175,7 +171,7 @@ public:
     std::vector<FigureValues> figures_of_each() const override {
         std::vector<FigureValues> each;
         for (const Label& label : labels_) {
-            const Confusion counts = count(label, nullptr);
+            const Confusion counts = count(label, {});
             const Areas areas = label.ranking->areas();
             each.push_back({static_cast<double>(counts.true_positives + counts.false_negatives),
                             counts.precision(), counts.recall(), counts.f1(), counts.mcc(), areas.roc_auc,
@@ -191,10 +187,8 @@ private:
     };
     Confusion count(const Label& label, Weights weights) const {
         Confusion counts;
-        for (std::size_t i = 0; i < units_.size(); ++i) {
-            counts.count(label.truth[i] != 0, label.called[i] != 0,
-                         weights == nullptr ? 1 : (*weights)[units_[i]]);
-        }
+        for (std::size_t i = 0; i < units_.size(); ++i)
+            counts.count(label.truth[i] != 0, label.called[i] != 0, weights.empty() ? 1 : weights[units_[i]]);
         return counts;
     }
 
@@ -258,18 +252,17 @@ public:
         return {values.correlation(), ranked.correlation(), r2, errors / values.weight};
     }
 
-    std::size_t size() const { return truth_.size(); }
-
     template <typename Weight>
     Moments moments(const Weight& weight) const {
         return moments_of(
-            truth_.size(), [&](std::size_t i) { return predicted(i); },
-            [&](std::size_t i) { return truth(i); }, weight);
+            size(), [&](std::size_t i) { return predicted(i); }, [&](std::size_t i) { return truth(i); },
+            weight);
     }
-
-private:
+    std::size_t size() const { return truth_.size(); }
     double predicted(std::size_t i) const { return static_cast<double>(predicted_[i]); }
     double truth(std::size_t i) const { return static_cast<double>(truth_[i]); }
+
+private:
     static std::vector<std::size_t> order_of(const std::vector<float>& values) {
         std::vector<std::size_t> order(values.size());
         std::iota(order.begin(), order.end(), std::size_t{0});
@@ -320,48 +313,29 @@ std::vector<float> mean_of_others(std::span<const float> values, std::size_t col
     return means;
 }
 
-/// Measures of a track besides its numbers.
-class CoveragePair {
-public:
-    CoveragePair(std::vector<float> predicted, std::vector<float> truth, std::span<const std::uint32_t> units)
-        : units_(sums_of(predicted, units), sums_of(truth, units)),
-          predicted_(std::move(predicted)),
-          truth_(std::move(truth)) {}
-    template <typename Weight>
-    FigureValues figures(const Weight& weight, Weights of_units) const {
-        const auto x = [&](std::size_t i) {
-            return std::log1p(std::max(static_cast<double>(predicted_[i]), 0.0));
-        };
-        const auto y = [&](std::size_t i) { return std::log1p(static_cast<double>(truth_[i])); };
-        const Moments logs = moments_of(truth_.size(), x, y, weight);
-        double errors = 0, deviance = 0;
-        for (std::size_t i = 0; i < truth_.size(); ++i) {
-            errors += weight(i) * (y(i) - x(i)) * (y(i) - x(i));
-            const double seen = static_cast<double>(truth_[i]),
-                         rate = std::max(static_cast<double>(predicted_[i]), least_rate);
-            deviance += weight(i) * 2 * ((seen > 0 ? seen * std::log(seen / rate) : 0) - (seen - rate));
-        }
-        constexpr std::size_t fewest_units = 3;  // two are always on a line
-        FigureValues units(2);
-        if (units_.size() >= fewest_units)
-            units = units_.figures(
-                [&](std::size_t i) { return weight_of(of_units, static_cast<std::uint32_t>(i)); });
-        return {logs.varies_y() ? std::optional(1 - errors / logs.yy) : std::nullopt, deviance / logs.weight,
-                units[0], units[1]};
+/// r2_log1p and deviance of a track.
+template <typename Weight>
+FigureValues count_figures(const NumberPair& track, const Weight& weight) {
+    constexpr double least_rate = 1e-9;
+    const auto x = [&](std::size_t i) { return std::log1p(std::max(track.predicted(i), 0.0)); };
+    const auto y = [&](std::size_t i) { return std::log1p(track.truth(i)); };
+    const Moments logs = moments_of(track.size(), x, y, weight);
+    double errors = 0, deviance = 0;
+    for (std::size_t i = 0; i < track.size(); ++i) {
+        errors += weight(i) * (y(i) - x(i)) * (y(i) - x(i));
+        const double seen = track.truth(i), rate = std::max(track.predicted(i), least_rate);
+        deviance += weight(i) * 2 * ((seen > 0 ? seen * std::log(seen / rate) : 0) - (seen - rate));
     }
+    return {logs.varies_y() ? std::optional(1 - errors / logs.yy) : std::nullopt, deviance / logs.weight};
+}
 
-private:
-    static constexpr double least_rate = 1e-9;
-    static std::vector<float> sums_of(const std::vector<float>& values,
-                                      std::span<const std::uint32_t> units) {
-        std::vector<double> sums(units.empty() ? 0 : *std::ranges::max_element(units) + 1);
-        for (std::size_t i = 0; i < values.size(); ++i)
-            sums[units[i]] += static_cast<double>(values[i]);
-        return {sums.begin(), sums.end()};
-    }
-    NumberPair units_;
-    std::vector<float> predicted_, truth_;
-};
+/// The sum of each unit's values.
+std::vector<float> sums_of(const std::vector<float>& values, std::span<const std::uint32_t> units) {
+    std::vector<double> sums(units.empty() ? 0 : *std::ranges::max_element(units) + 1);
+    for (std::size_t i = 0; i < values.size(); ++i)
+        sums[units[i]] += static_cast<double>(values[i]);
+    return {sums.begin(), sums.end()};
+}
 
 /// Jensen-Shannon distances of a window's shares of truth: to its shares of scores, and to equal shares.
 struct ProfileWindow {
@@ -425,60 +399,67 @@ public:
     NumberMeasure(const MeasuredRows& rows, std::span<const float> truth, bool coverage)
         : SequenceMeasure(number_names(coverage, !rows.profiles.empty()),
                           number_names(coverage, !rows.profiles.empty()), rows.units) {
-        const MeasuredRows true_rows{truth, rows.columns, {}};
-        for (std::size_t number = 0; number < rows.columns; ++number)
-            numbers_.emplace_back(column_of(rows, number), column_of(true_rows, number));
-        if (!coverage) return;
-        const std::vector<float> less = centred(rows.scores, rows.columns),
-                                 true_less = centred(truth, rows.columns);
-        for (std::size_t number = 0; number < rows.columns; ++number) {
-            coverage_.emplace_back(column_of(rows, number), column_of(true_rows, number), units_);
-            across_.emplace_back(column_of({less, rows.columns, {}}, number),
-                                 column_of({true_less, rows.columns, {}}, number));
-            if (!rows.profiles.empty())
-                profiles_.push_back(profiles_of(column_of(rows, number), column_of(true_rows, number), rows));
-            if (rows.columns > 1)
-                others_.emplace_back(mean_of_others(truth, rows.columns, number),
-                                     column_of(true_rows, number));
+        constexpr std::size_t fewest_units = 3;  // two are always on a line
+        const std::vector<float> less = coverage ? centred(rows.scores, rows.columns) : std::vector<float>(),
+                                 true_less = coverage ? centred(truth, rows.columns) : std::vector<float>();
+        for (std::size_t column = 0; column < rows.columns; ++column) {
+            const std::vector<float> predicted = column_of(rows.scores, rows.columns, column),
+                                     seen = column_of(truth, rows.columns, column);
+            Number& number = numbers_.emplace_back(Number{.values{predicted, seen}});
+            if (!coverage) continue;
+            number.across.emplace(column_of(less, rows.columns, column),
+                                  column_of(true_less, rows.columns, column));
+            NumberPair sums(sums_of(predicted, units_), sums_of(seen, units_));
+            if (sums.size() >= fewest_units) number.units = std::move(sums);
+            if (rows.columns > 1) number.others.emplace(mean_of_others(truth, rows.columns, column), seen);
+            if (!rows.profiles.empty()) number.profiles = profiles_of(predicted, seen, rows);
         }
     }
     FigureValues figures(Weights weights) const override {
         std::vector<FigureValues> by_figure(names.size());
-        for (std::size_t number = 0; number < numbers_.size(); ++number) {
+        for (const Number& number : numbers_) {
             const FigureValues figures = figures_of(number, weights);
             for (std::size_t i = 0; i < figures.size(); ++i)
                 by_figure[i].push_back(figures[i]);
         }
-        FigureValues means;
-        for (const FigureValues& values : by_figure)
-            means.push_back(mean_of(values));
+        FigureValues means(names.size());
+        std::ranges::transform(by_figure, means.begin(), mean_of);
         return means;
     }
     std::vector<FigureValues> figures_of_each() const override {
         std::vector<FigureValues> each;
-        for (std::size_t number = 0; number < numbers_.size(); ++number)
-            each.push_back(figures_of(number, nullptr));
+        for (const Number& number : numbers_)
+            each.push_back(figures_of(number, {}));
         return each;
     }
 
 private:
-    FigureValues figures_of(std::size_t number, Weights weights) const {
+    struct Number {
+        NumberPair values;
+        /// Of coverage: the sums of units, values minus their row's mean, the mean of the other tracks.
+        std::optional<NumberPair> units{}, across{}, others{};
+        std::vector<ProfileWindow> profiles{};
+    };
+
+    FigureValues figures_of(const Number& number, Weights weights) const {
         const auto weight = [&](std::size_t i) { return weight_of(weights, units_[i]); };
-        FigureValues figures = numbers_[number].figures(weight);
-        if (coverage_.empty()) return figures;
-        const FigureValues more = coverage_[number].figures(weight, weights);
-        figures.insert(figures.end(), more.begin(), more.end());
-        figures.push_back(across_[number].moments(weight).correlation());
-        figures.push_back(others_.empty() ? std::nullopt : others_[number].moments(weight).correlation());
-        if (profiles_.empty()) return figures;
-        const FigureValues shape = profile_figures(profiles_[number], weights);
-        figures.insert(figures.end(), shape.begin(), shape.end());
+        const auto of_unit = [&](std::size_t i) { return weight_of(weights, static_cast<std::uint32_t>(i)); };
+        FigureValues figures = number.values.figures(weight);
+        if (!number.across) return figures;
+        const auto append = [&](const FigureValues& more) {
+            figures.insert(figures.end(), more.begin(), more.end());
+        };
+        append(count_figures(number.values, weight));
+        FigureValues units = number.units ? number.units->figures(of_unit) : FigureValues(2);
+        units.resize(2);  // pearson, spearman
+        append(units);
+        append({number.across->moments(weight).correlation()});
+        append({number.others ? number.others->moments(weight).correlation() : std::nullopt});
+        if (!number.profiles.empty()) append(profile_figures(number.profiles, weights));
         return figures;
     }
 
-    std::vector<NumberPair> numbers_, across_, others_;
-    std::vector<CoveragePair> coverage_;
-    std::vector<std::vector<ProfileWindow>> profiles_;
+    std::vector<Number> numbers_;
 };
 
 }  // namespace

@@ -17,8 +17,8 @@
 
 namespace bigbird::evaluation {
 
-/// How often each unit of rows counts; null: once.
-using Weights = const std::vector<std::uint32_t>*;
+/// How often each unit of rows counts; empty: once.
+using Weights = std::span<const std::uint32_t>;
 
 /// Scores and truth of one file, sorted once and then weighted as needed. Const calls are thread-safe.
 class SequenceMeasure {

@@ -1,19 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "bigbird/examples/build/promoters.hpp"
 
-#include "bigbird/core/check.hpp"
 #include "bigbird/core/error.hpp"
 #include "bigbird/core/interrupt.hpp"
 #include "bigbird/core/log.hpp"
 #include "bigbird/core/parallel.hpp"
+#include "bigbird/core/rng.hpp"
 #include "bigbird/examples/example_format.hpp"
 #include "bigbird/examples/example_writer.hpp"
 #include "bigbird/examples/hold_outs.hpp"
 #include "bigbird/examples/two_bit.hpp"
 #include "bigbird/genome/reference/contig_names.hpp"
+#include "bigbird/genome/reference/reference_genome.hpp"
 #include "bigbird/genome/reference/sequence.hpp"
+#include "bigbird/genome/regions/assembly_fit.hpp"
 #include "bigbird/genome/regions/bed.hpp"
 #include "bigbird/genome/regions/chain.hpp"
+#include "bigbird/genome/regions/interval_set.hpp"
 #include "bigbird/genome/text/text_output.hpp"
 
 #include <algorithm>
@@ -21,14 +24,25 @@
 #include <limits>
 #include <numeric>
 #include <set>
+#include <span>
+#include <string_view>
 
 namespace bigbird::examples {
 
 namespace fs = std::filesystem;
 
+namespace {
+
+using genome::BedRecord;
+using genome::Interval;
+using genome::IntervalSet;
+using genome::Strand;
+
+constexpr int negative_pieces = 20, negative_substituted = 12;
+
+/// Makes a negative from `positive` by shuffling it, or by changing 12 of its 20 pieces. Permuted pieces are
+/// joined and cut again to fill the 12 gaps.
 std::string make_negative(std::string_view positive, NegativeKind kind, Rng rng) {
-    BIGBIRD_EXPECTS(positive.size() >= negative_pieces, "a window needs a letter for each piece");
-    BIGBIRD_EXPECTS(kind != NegativeKind::genomic, "genomic negatives are drawn from the genome");
     if (kind == NegativeKind::shuffled) return genome::dinucleotide_shuffle(positive, rng);
     const auto start = [&](std::size_t piece) { return piece * positive.size() / negative_pieces; };
     std::vector<std::size_t> chosen(negative_pieces);
@@ -51,49 +65,6 @@ std::string make_negative(std::string_view positive, NegativeKind kind, Rng rng)
     }
     return negative;
 }
-
-GenomicNegatives::GenomicNegatives(const genome::ReferenceGenome& reference, const rows::WindowBounds& bounds,
-                                   double max_n_fraction, const genome::IntervalSet& zone,
-                                   genome::IntervalSet avoided)
-    : reference_(reference),
-      bounds_(bounds),
-      max_n_fraction_(max_n_fraction),
-      zone_(zone.intervals()),
-      avoided_(std::move(avoided)) {
-    std::int64_t sum = 0;
-    for (const genome::Interval& interval : zone_) {
-        sum += interval.size();
-        ends_.push_back(sum);
-    }
-}
-
-GenomicNegatives::Window GenomicNegatives::draw(genome::Strand strand, Rng rng) const {
-    constexpr int most_draws = 10'000;
-    for (int i = 0; i < most_draws && !zone_.empty(); ++i) {
-        const std::int64_t drawn = rng.between(0, ends_.back() - 1);
-        const auto at = static_cast<std::size_t>(std::ranges::upper_bound(ends_, drawn) - ends_.begin());
-        const std::int64_t base = zone_[at].end - (ends_[at] - drawn);
-        const genome::Interval window = rows::window_about_tss(zone_[at].contig, base, strand, bounds_);
-        genome::Interval checked = window;
-        if (window.begin < 0 || genome::place(checked, reference_) != genome::Fit::inside ||
-            avoided_.overlaps(window))
-            continue;
-        std::string sequence = reference_.fetch(window);
-        const double n = genome::n_fraction(sequence);
-        if (n > max_n_fraction_ || n == 1.0) continue;
-        return {window.contig,
-                strand == genome::Strand::reverse ? genome::reverse_complement(sequence) : sequence, base};
-    }
-    throw ConfigError(
-        "--negatives genomic: no window without a TSS was found among the training or held-out regions; hold "
-        "out larger regions, or use shuffled");
-}
-
-namespace {
-
-using genome::BedRecord;
-using genome::Interval;
-using genome::Strand;
 
 std::vector<BedRecord> read_tss(const fs::path& path) {
     std::vector<BedRecord> sites;
@@ -128,9 +99,9 @@ void check_assembly(const fs::path& chain, const genome::Lifted& lifted,
                 chain.string(), lifted.where.contig, lifted.contig_length, own);
 }
 
-/// Lifts the sites in place; returns how many do not lift.
-std::int64_t lift(std::vector<BedRecord>& sites, const fs::path& chain,
-                  const genome::ReferenceGenome& reference, const fs::path& folder) {
+/// Lifts the sites in place, but for those that do not lift.
+void lift(std::vector<BedRecord>& sites, const fs::path& chain, const genome::ReferenceGenome& reference,
+          const fs::path& folder) {
     const genome::ChainMap map(chain);
     std::set<std::string> checked;  // contigs
     genome::TextOutput lifted_bed(folder / "lifted.bed", Overwrite::refuse);
@@ -153,58 +124,9 @@ std::int64_t lift(std::vector<BedRecord>& sites, const fs::path& chain,
     }
     lifted_bed.commit();
     unmapped_bed.commit();
-    const auto unmapped = static_cast<std::int64_t>(sites.size() - lifted.size());
-    log_info("lifted {} of {}, {} unmapped", lifted.size(), sites.size(), unmapped);
+    log_info("lifted {} of {}, {} unmapped", lifted.size(), sites.size(), sites.size() - lifted.size());
     sites = std::move(lifted);
-    return unmapped;
 }
-
-}  // namespace
-
-PromoterSites read_promoter_sites(const fs::path& path, const std::optional<fs::path>& chain,
-                                  const genome::ReferenceGenome& reference, const fs::path& folder) {
-    std::vector<BedRecord> found = read_tss(path);
-    PromoterSites result;
-    result.read = std::ssize(found);
-    if (chain) result.unmapped = lift(found, *chain, reference, folder);
-    std::set<std::string> names, seen;
-    for (const BedRecord& site : found)
-        names.insert(site.where.contig);
-    const bool other_genome = genome::numbered_differently(reference.contigs(), names);
-    for (BedRecord& site : found) {
-        const genome::Fit fit =
-            other_genome ? genome::Fit::unknown_contig : genome::place(site.where, reference);
-        result.fit.add(site.where, fit, reference);
-        if (fit != genome::Fit::inside) continue;
-        if (site.name == ".") {
-            site.name =
-                site.where.contig + ":" + std::to_string(site.where.begin) + static_cast<char>(site.strand);
-        }
-        site.score = ".";
-        if (seen.insert(bed_line(site)).second)
-            result.sites.push_back(std::move(site));
-        else
-            ++result.repeated;
-    }
-    if (result.fit.off_reference() > 0) {
-        log_warning("left out {} of {} TSSs: {}", result.fit.off_reference(), found.size(),
-                    result.fit.misfits());
-    }
-    if (result.repeated > 0)
-        log_info("left out {} TSSs that repeat another's place, strand and name", result.repeated);
-    if (result.read == 0) throw InputError("holds no TSSs", path);
-    if (result.sites.empty()) {
-        throw InputError(
-            "none of its " + std::to_string(result.read) +
-                " TSSs lies on the reference; give TSSs of the same assembly, or a --chain to it",
-            path);
-    }
-    return result;
-}
-
-namespace {
-
-using genome::IntervalSet;
 
 struct Promoter {
     BedRecord site;  ///< the TSS
@@ -223,11 +145,8 @@ public:
           hold_outs_(*reference_, options.validation, options.test) {}
 
     void build() {
-        PromoterSites found = read_promoter_sites(options_.tss, options_.chain, *reference_, folder_);
-        genome::require_assembly(found.fit, *reference_, options_.tss.string(), "TSSs",
-                                 options_.skip_invalid);
         std::vector<Interval> all_windows;
-        for (BedRecord& site : found.sites) {
+        for (BedRecord& site : read_sites()) {
             Promoter promoter;
             promoter.window = window_of(site.where, site.strand);
             promoter.split = hold_outs_.split_of(site.where);
@@ -247,26 +166,72 @@ public:
     }
 
 private:
+    /// TSSs of one base each, in the file's order, each once; contigs as the reference spells them, and no
+    /// name is ".".
+    std::vector<BedRecord> read_sites() const {
+        std::vector<BedRecord> found = read_tss(options_.tss), sites;
+        const std::size_t read = found.size();
+        if (options_.chain) lift(found, *options_.chain, *reference_, folder_);
+        std::set<std::string> names, seen;
+        for (const BedRecord& site : found)
+            names.insert(site.where.contig);
+        const bool other_genome = genome::numbered_differently(reference_->contigs(), names);
+        genome::AssemblyFit fit;
+        std::int64_t repeated = 0;
+        for (BedRecord& site : found) {
+            const genome::Fit here =
+                other_genome ? genome::Fit::unknown_contig : genome::place(site.where, *reference_);
+            fit.add(site.where, here, *reference_);
+            if (here != genome::Fit::inside) continue;
+            if (site.name == ".") {
+                site.name = site.where.contig + ":" + std::to_string(site.where.begin) +
+                            static_cast<char>(site.strand);
+            }
+            site.score = ".";
+            if (seen.insert(bed_line(site)).second)
+                sites.push_back(std::move(site));
+            else
+                ++repeated;
+        }
+        if (fit.off_reference() > 0)
+            log_warning("left out {} of {} TSSs: {}", fit.off_reference(), found.size(), fit.misfits());
+        if (repeated > 0) log_info("left out {} TSSs that repeat another's place, strand and name", repeated);
+        if (read == 0) throw InputError("holds no TSSs", options_.tss);
+        if (sites.empty()) {
+            throw InputError(
+                "none of its " + std::to_string(read) +
+                    " TSSs lies on the reference; give TSSs of the same assembly, or a --chain to it",
+                options_.tss);
+        }
+        genome::require_assembly(fit, *reference_, options_.tss.string(), "TSSs", options_.skip_invalid);
+        return sites;
+    }
+
     /// The window of a TSS base.
     Interval window_of(const Interval& tss, Strand strand) const {
         return rows::window_about_tss(tss.contig, tss.begin, strand, options_.bounds);
     }
 
+    std::string fetch(const Interval& window, Strand strand) const {
+        const std::string dna = reference_->fetch(window);
+        return strand == Strand::reverse ? genome::reverse_complement(dna) : dna;
+    }
+    bool has_much_n(std::string_view dna) const {
+        const double n = genome::n_fraction(dna);
+        return n > options_.max_n_fraction || n == 1.0;
+    }
+
     void fetch_windows() {
         parallel_for(static_cast<std::int64_t>(promoters_.size()), options_.threads, [&](std::int64_t i) {
             Promoter& promoter = promoters_[static_cast<std::size_t>(i)];
-            promoter.sequence = reference_->fetch(promoter.window);
-            if (promoter.site.strand == Strand::reverse)
-                promoter.sequence = genome::reverse_complement(promoter.sequence);
+            promoter.sequence = fetch(promoter.window, promoter.site.strand);
         });
         stop_if_asked();
     }
 
     void leave_out_n() {
-        const std::size_t left_out = std::erase_if(promoters_, [&](const Promoter& promoter) {
-            const double n = genome::n_fraction(promoter.sequence);
-            return n > options_.max_n_fraction || n == 1.0;
-        });
+        const std::size_t left_out = std::erase_if(
+            promoters_, [&](const Promoter& promoter) { return has_much_n(promoter.sequence); });
         if (left_out > 0) {
             log_info("left out {} promoters whose window has more than {:g} of N", left_out,
                      options_.max_n_fraction);
@@ -314,19 +279,42 @@ private:
             .without(hold_outs_.regions(Split::test));
     }
 
+    /// Draws uniformly from the bases of `zone`, whose sizes sum up to `ends`. The window must be inside its
+    /// contig, not overlap `avoided`, and not exceed the maximum share of N.
+    void draw_negative(Promoter& promoter, std::span<const Interval> zone, std::span<const std::int64_t> ends,
+                       const IntervalSet& avoided) const {
+        constexpr int most_draws = 10'000;
+        Rng rng = stream(promoter);
+        for (int i = 0; i < most_draws && !zone.empty(); ++i) {
+            const std::int64_t drawn = rng.between(0, ends.back() - 1);
+            const auto at = static_cast<std::size_t>(std::ranges::upper_bound(ends, drawn) - ends.begin());
+            const std::int64_t base = zone[at].end - (ends[at] - drawn);
+            const Interval where{zone[at].contig, base, base + 1};
+            Interval window = window_of(where, promoter.site.strand);
+            if (window.begin < 0 || genome::place(window, *reference_) != genome::Fit::inside ||
+                avoided.overlaps(window))
+                continue;
+            promoter.negative = fetch(window, promoter.site.strand);
+            promoter.negative_base = where;
+            if (!has_much_n(promoter.negative)) return;
+        }
+        throw ConfigError(
+            "--negatives genomic: no window without a TSS was found among the training or held-out regions; "
+            "hold out larger regions, or use shuffled");
+    }
+
     /// `avoided`: the promoters' windows, to which the negatives of held-out splits are added.
     void draw_genomic(IntervalSet avoided) {
         for (const Split split : {Split::test, Split::validation, Split::train}) {
             std::vector<Promoter*> members;
             for (Promoter& promoter : promoters_)
                 if (promoter.split == split) members.push_back(&promoter);
-            const GenomicNegatives negatives(*reference_, options_.bounds, options_.max_n_fraction,
-                                             zone_of(split), avoided);
+            const std::vector<Interval> zone = zone_of(split).intervals();
+            std::vector<std::int64_t> ends;  // running sums of the zone's sizes
+            for (const Interval& interval : zone)
+                ends.push_back((ends.empty() ? 0 : ends.back()) + interval.size());
             parallel_for(static_cast<std::int64_t>(members.size()), options_.threads, [&](std::int64_t i) {
-                Promoter& promoter = *members[static_cast<std::size_t>(i)];
-                GenomicNegatives::Window drawn = negatives.draw(promoter.site.strand, stream(promoter));
-                promoter.negative = std::move(drawn.sequence);
-                promoter.negative_base = Interval{drawn.contig, drawn.base, drawn.base + 1};
+                draw_negative(*members[static_cast<std::size_t>(i)], zone, ends, avoided);
             });
             std::vector<Interval> drawn;
             drawn.reserve(members.size());

@@ -3,6 +3,7 @@
 
 #include "bigbird/core/error.hpp"
 #include "bigbird/core/interrupt.hpp"
+#include "bigbird/core/log.hpp"
 #include "bigbird/core/rng.hpp"
 #include "bigbird/genome/reference/sequence.hpp"
 #include "bigbird/rows/text_fields.hpp"
@@ -10,14 +11,35 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <numeric>
 #include <unordered_map>
 #include <unordered_set>
+#include <vector>
 
 namespace bigbird::examples {
 
 namespace {
 
 constexpr int shared_k = 31;
+
+/// Calls visit(kmer) for each k-mer without N of a normalized sequence. A k-mer is a number of two bits per
+/// letter, the smaller one of both strands. 1 <= k <= 31.
+template <typename Visit>
+void for_each_kmer(std::string_view dna, int k, const Visit& visit) {
+    const std::uint64_t mask = (std::uint64_t{1} << (2 * k)) - 1;
+    std::uint64_t forward = 0, reverse = 0;
+    int known = 0;  // letters since the last N
+    for (const char letter : dna) {
+        const std::size_t code = std::string_view("ACGT").find(letter);
+        if (code == std::string_view::npos) {
+            known = 0;
+            continue;
+        }
+        forward = (forward << 2 | code) & mask;
+        reverse = reverse >> 2 | (std::uint64_t{3} - code) << (2 * (k - 1));
+        if (++known >= k) visit(forward < reverse ? forward : reverse);
+    }
+}
 
 std::vector<std::uint64_t> kmers_of_split(std::span<const SequenceExample> records, Split split) {
     std::vector<std::uint64_t> kmers;
@@ -172,13 +194,27 @@ SplitRule parse_split_rule(std::string_view text) {
     return rule;
 }
 
-std::optional<Split> split_word(std::string_view word) {
-    if (word == "train" || word == "training") return Split::train;
-    if (word == "validation" || word == "valid" || word == "val" || word == "dev") return Split::validation;
-    if (word == "test" || word == "testing") return Split::test;
-    return std::nullopt;
-}
+namespace {
 
+/// Numbers of sets that are joined one by one (union-find).
+class JoinedSets {
+public:
+    explicit JoinedSets(std::size_t count) : parents_(count) {
+        std::iota(parents_.begin(), parents_.end(), std::size_t{0});
+    }
+    /// The number of the set that holds `element`.
+    std::size_t find(std::size_t element) {
+        while (parents_[element] != element)
+            element = parents_[element] = parents_[parents_[element]];
+        return element;
+    }
+    void join(std::size_t a, std::size_t b) { parents_[find(a)] = find(b); }
+
+private:
+    std::vector<std::size_t> parents_;
+};
+
+/// Joins the sets of similar records, by their indices.
 void join_similar(std::span<const SequenceExample> records, JoinedSets& sets) {
     const std::vector<std::uint64_t> kmers = kmers_of(records);
     std::vector<std::uint32_t> own(records.size());           // k-mers of each record
@@ -197,17 +233,37 @@ void join_similar(std::span<const SequenceExample> records, JoinedSets& sets) {
     }
 }
 
-void draw_splits(std::span<SequenceExample> records, std::span<const std::size_t> together,
-                 const std::array<double, 3>& shares, std::uint64_t seed) {
-    std::size_t strata = 1;
-    std::unordered_map<std::size_t, std::size_t> places;  // index by value of `together`
-    std::vector<std::vector<std::size_t>> clusters;       // records of each, in the order of their first
+/// The records that get one split, in the order of the first of each.
+std::vector<std::vector<std::size_t>> clusters_of(std::span<const SequenceExample> records, bool similarity) {
+    JoinedSets sets(records.size());
+    std::unordered_map<std::string, std::size_t> groups;  // a record of each
+    for (std::size_t i = 0; i < records.size(); ++i)
+        if (records[i].group != ".") sets.join(i, groups.emplace(records[i].group, i).first->second);
+    if (similarity) join_similar(records, sets);
+    std::unordered_map<std::size_t, std::size_t> places;  // index by set
+    std::vector<std::vector<std::size_t>> clusters;
+    std::size_t largest = 0;
     for (std::size_t i = 0; i < records.size(); ++i) {
-        strata = std::max(strata, stratum_of(records[i]) + 1);
-        const auto [at, is_new] = places.emplace(together[i], clusters.size());
+        const auto [at, is_new] = places.emplace(sets.find(i), clusters.size());
         if (is_new) clusters.emplace_back();
         clusters[at->second].push_back(i);
+        largest = std::max(largest, clusters[at->second].size());
     }
+    if (largest > 1) {
+        log_info("{} records in {} sets that stay together, the largest of {}", records.size(),
+                 clusters.size(), largest);
+    }
+    return clusters;
+}
+
+}  // namespace
+
+void draw_splits(std::span<SequenceExample> records, const SplitRule& rule, std::uint64_t seed) {
+    const std::array<double, 3>& shares = rule.shares;
+    std::vector<std::vector<std::size_t>> clusters = clusters_of(records, rule.similarity);
+    std::size_t strata = 1;
+    for (const SequenceExample& record : records)
+        strata = std::max(strata, stratum_of(record) + 1);
     Rng rng = Rng(seed).split("splits");
     shuffle(clusters, rng);
     std::ranges::stable_sort(clusters, std::ranges::greater(),

@@ -40,6 +40,14 @@ std::vector<std::string> label_columns(const SequencesOptions& options) {
     return names;
 }
 
+/// Reads "train", "validation" or "test", or a common synonym.
+std::optional<Split> split_word(std::string_view word) {
+    if (word == "train" || word == "training") return Split::train;
+    if (word == "validation" || word == "valid" || word == "val" || word == "dev") return Split::validation;
+    if (word == "test" || word == "testing") return Split::test;
+    return std::nullopt;
+}
+
 /// The file's name without its folder and endings: "pos" of data/pos.fa.gz.
 std::string class_of_file(const fs::path& path) {
     const std::string name = path.filename().string();
@@ -322,7 +330,7 @@ private:
     void set_splits() {
         if (options_.split_by.empty()) return;
         if (rule_.column.empty()) {
-            draw_splits(read_.records, together(rule_.similarity), rule_.shares, options_.seed);
+            draw_splits(read_.records, rule_, options_.seed);
             return;
         }
         for (std::size_t i = 0; i < read_.records.size(); ++i) {
@@ -333,25 +341,6 @@ private:
             }
             read_.records[i].split = *split;
         }
-    }
-
-    /// A number per record; records with the same number get the same split.
-    std::vector<std::size_t> together(bool similarity) const {
-        JoinedSets sets(read_.records.size());
-        std::unordered_map<std::string, std::size_t> groups;
-        for (std::size_t i = 0; i < read_.records.size() && !options_.group_column.empty(); ++i)
-            if (records()[i].group != ".") sets.join(i, groups.emplace(records()[i].group, i).first->second);
-        if (similarity) join_similar(records(), sets);
-        std::vector<std::size_t> numbers(read_.records.size());
-        std::map<std::size_t, std::size_t> sizes;
-        std::size_t largest = 0;
-        for (std::size_t i = 0; i < numbers.size(); ++i)
-            largest = std::max(largest, ++sizes[numbers[i] = sets.find(i)]);
-        if (largest > 1) {
-            log_info("{} records in {} sets that stay together, the largest of {}", numbers.size(),
-                     sizes.size(), largest);
-        }
-        return numbers;
     }
 
     void check_classes() const {

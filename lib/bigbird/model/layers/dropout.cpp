@@ -3,11 +3,11 @@
 
 #include "bigbird/attention/torch_threads.hpp"
 #include "bigbird/core/rng.hpp"
+#include "bigbird/model/layers/own_gradient.hpp"
 
 #include <ATen/Context.h>
 #include <ATen/Dispatch.h>
 #include <ATen/OpMathType.h>
-#include <torch/csrc/autograd/custom_function.h>
 
 namespace bigbird::model {
 
@@ -73,23 +73,6 @@ at::Tensor drop(const at::Tensor& x, const std::vector<std::int64_t>& keys, doub
                                : drop_on_device(contiguous, keys, probability);
 }
 
-class KeyedDropout : public torch::autograd::Function<KeyedDropout> {
-public:
-    static at::Tensor forward(torch::autograd::AutogradContext* context, const at::Tensor& x,
-                              std::vector<std::int64_t> keys, double probability) {
-        const at::Tensor out = drop(x, keys, probability);
-        context->saved_data["keys"] = std::move(keys);
-        context->saved_data["probability"] = probability;
-        return out;
-    }
-    static torch::autograd::variable_list backward(torch::autograd::AutogradContext* context,
-                                                   const torch::autograd::variable_list& gradients) {
-        const auto keys = context->saved_data["keys"].toIntVector();
-        return {drop(gradients[0], keys, context->saved_data["probability"].toDouble()), at::Tensor(),
-                at::Tensor()};
-    }
-};
-
 }  // namespace
 
 std::vector<std::int64_t> dropout_streams(std::int64_t rows, const DropoutKey& key, const DropoutSite& site) {
@@ -108,7 +91,16 @@ std::vector<std::int64_t> dropout_streams(std::int64_t rows, const DropoutKey& k
 
 at::Tensor dropout(const at::Tensor& x, double probability, const DropoutKey& key, const DropoutSite& site) {
     if (probability == 0 || x.numel() == 0) return x;
-    return KeyedDropout::apply(x, dropout_streams(x.size(0), key, site), probability);
+    const std::vector<std::int64_t> keys = dropout_streams(x.size(0), key, site);
+    const at::Tensor y = drop(x.detach(), keys, probability);
+    if (at::GradMode::is_enabled()) {
+        set_gradient(
+            {y}, {x},
+            [keys, probability](const Tensors& gradients) -> Tensors {
+                return {drop(gradients[0], keys, probability)};
+            });
+    }
+    return y;
 }
 
 at::Tensor dropout_factors(at::IntArrayRef shape, const at::TensorOptions& options, double probability,

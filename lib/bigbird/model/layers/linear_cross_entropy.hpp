@@ -27,7 +27,6 @@ SoftmaxLoss softmax_loss_by_torch_(const at::Tensor& logits, const at::Tensor& l
 
 struct LinearCrossEntropy {
     at::Tensor nats;         // (): sum of -ln softmax(hidden W^T + b)[label], float32; differentiable
-    at::Tensor correct;      // (): rows whose greatest logit is the label's, int64
     at::Tensor row_nats;     // (rows) float32, each row's nats, without its weight; no gradient
     at::Tensor row_correct;  // (rows) bool
 };

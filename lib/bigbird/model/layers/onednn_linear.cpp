@@ -3,14 +3,16 @@
 
 #include "bigbird/core/check.hpp"
 #include "bigbird/core/system/processor.hpp"
+#include "bigbird/model/layers/own_gradient.hpp"
 
 #include <ATen/ATen.h>
 #include <ATen/Context.h>
 #include <ATen/autocast_mode.h>
 #include <ATen/core/dispatch/Dispatcher.h>
-#include <torch/csrc/autograd/custom_function.h>
+#include <torch/csrc/autograd/function.h>
 
 #include <algorithm>
+#include <iterator>
 #include <optional>
 #include <utility>
 
@@ -78,31 +80,6 @@ at::Tensor weight_gradient(const at::Tensor& dy, const at::Tensor& x) {
     return product(x.t(), dy.t(), {}).t().contiguous();
 }
 
-class TrainedLinear : public torch::autograd::Function<TrainedLinear> {
-public:
-    static at::Tensor forward(torch::autograd::AutogradContext* context, const at::Tensor& x,
-                              const at::Tensor& weight, const std::optional<at::Tensor>& bias) {
-        context->save_for_backward({x, weight});
-        context->saved_data["bias"] = bias && bias->requires_grad();
-        // For a transposed weight, oneDNN uses another algorithm, which needs a copy: it adds long sums in
-        // parts, and caches a tenth of the memory for each new number of rows.
-        return product(x, weight.t().contiguous().t(), bias.value_or(at::Tensor()));
-    }
-
-    static torch::autograd::variable_list backward(torch::autograd::AutogradContext* context,
-                                                   const torch::autograd::variable_list& gradients) {
-        BIGBIRD_EXPECTS(!at::GradMode::is_enabled(), "no second derivatives");
-        const auto saved = context->get_saved_variables();
-        const at::Tensor &x = saved[0], &weight = saved[1];
-        const at::Tensor dy = gradients[0].contiguous(), rows = dy.flatten(0, -2);
-        at::Tensor dx, dweight, dbias;
-        if (context->needs_input_grad(0)) dx = product(dy, weight.t(), {});
-        if (context->needs_input_grad(1)) dweight = weight_gradient(rows, x.flatten(0, -2));
-        if (context->saved_data["bias"].toBool()) dbias = rows.sum(0);
-        return {dx, dweight, dbias};
-    }
-};
-
 }  // namespace
 
 bool has_onednn_linear(const at::Tensor& x) {
@@ -125,7 +102,24 @@ bool has_fast_onednn_training(const at::Tensor& x) {
 
 at::Tensor onednn_trained_linear(const at::Tensor& x, const at::Tensor& weight, const at::Tensor& bias) {
     BIGBIRD_EXPECTS(has_onednn_training(x), "oneDNN cannot take this");
-    return TrainedLinear::apply(x.contiguous(), weight, optional(bias));
+    const at::Tensor in = x.detach().contiguous(), by = weight.detach();
+    // For a transposed weight, oneDNN uses another algorithm, which needs a copy: it adds long sums in parts,
+    // and caches a tenth of the memory for each new number of rows.
+    const at::Tensor y = product(in, by.t().contiguous().t(), bias.defined() ? bias.detach() : bias);
+    if (!at::GradMode::is_enabled()) return y;
+    set_gradient({y}, {x, weight, bias},
+                 [=, has_bias = bias.defined() && bias.requires_grad()](const Tensors& gradients) {
+                     BIGBIRD_EXPECTS(!at::GradMode::is_enabled(), "no second derivatives");
+                     const at::Tensor dy = gradients[0].contiguous(), rows = dy.flatten(0, -2);
+                     const auto node = torch::autograd::get_current_node();
+                     Tensors slopes(3);
+                     if (node->task_should_compute_output(0)) slopes[0] = product(dy, by.t(), {});
+                     if (node->task_should_compute_output(1))
+                         slopes[1] = weight_gradient(rows, in.flatten(0, -2));
+                     if (has_bias) slopes[2] = rows.sum(0);
+                     return slopes;
+                 });
+    return y;
 }
 
 AsWithGradients::AsWithGradients() : before_(std::exchange(as_with_gradients, true)) {}
@@ -182,9 +176,6 @@ at::Tensor onednn_feed_forward(const at::Tensor& x, const at::Tensor& weight, co
 
 namespace {
 
-using torch::autograd::AutogradContext;
-using torch::autograd::variable_list;
-
 constexpr std::int64_t count = 3;
 
 /// The type that at::linear would compute in.
@@ -205,59 +196,14 @@ at::Tensor stacked(const std::array<at::Tensor, 3>& parts, at::ScalarType type) 
     return all;
 }
 
-/// Each part's share of a gradient, in the parameters' type.
-variable_list shares(const at::Tensor& gradient, at::ScalarType type) {
-    variable_list parts;
-    for (const at::Tensor& part : gradient.chunk(count, 0))
-        parts.push_back(part.to(type));
-    return parts;
-}
-
 /// Gradients of the parts as (rows, 3 out), in `type`.
-at::Tensor packed(const variable_list& gradients, at::ScalarType type) {
+at::Tensor packed(const Tensors& gradients, at::ScalarType type) {
     if (const at::Tensor all = side_by_side(gradients); all.defined() && all.scalar_type() == type)
         return all;
-    variable_list parts;
+    Tensors parts;
     for (const at::Tensor& gradient : gradients)
         parts.push_back(gradient.to(type));
     return at::cat(parts, -1).flatten(0, -2);
-}
-
-class PackedLinear : public torch::autograd::Function<PackedLinear> {
-public:
-    using Bias = std::optional<at::Tensor>;
-    static variable_list forward(AutogradContext* context, const at::Tensor& x, const at::Tensor& w0,
-                                 const at::Tensor& w1, const at::Tensor& w2, const Bias& b0, const Bias& b1,
-                                 const Bias& b2) {
-        const at::ScalarType type = type_of_product(x);
-        const at::Tensor in = x.to(type), weight = stacked({w0, w1, w2}, type);
-        const at::Tensor bias = b0 ? stacked({*b0, *b1, *b2}, type) : at::Tensor();
-        context->save_for_backward({in, weight});
-        context->saved_data["x"] = x.scalar_type();
-        context->saved_data["parameters"] = w0.scalar_type();
-        context->saved_data["bias"] = b0.has_value();
-        return at::linear(in, weight, bias).chunk(count, -1);
-    }
-
-    static variable_list backward(AutogradContext* context, const variable_list& gradients) {
-        const variable_list saved = context->get_saved_variables();
-        const at::Tensor &x = saved[0], &weight = saved[1];
-        const at::ScalarType of_parameters = context->saved_data["parameters"].toScalarType();
-        const at::Tensor slope = packed(gradients, x.scalar_type());  // (rows, 3 out)
-        variable_list result{
-            at::matmul(slope, weight).view(x.sizes()).to(context->saved_data["x"].toScalarType())};
-        const variable_list of_weights = shares(at::matmul(slope.t(), x.flatten(0, -2)), of_parameters);
-        const variable_list of_biases = context->saved_data["bias"].toBool()
-                                            ? shares(slope.sum(0), of_parameters)
-                                            : variable_list(static_cast<std::size_t>(count));
-        result.insert(result.end(), of_weights.begin(), of_weights.end());
-        result.insert(result.end(), of_biases.begin(), of_biases.end());
-        return result;
-    }
-};
-
-PackedLinear::Bias bias_of(const LinearImpl& layer) {
-    return layer.bias.defined() ? PackedLinear::Bias(layer.bias) : std::nullopt;
 }
 
 /// Whether all rows of a tensor (…, columns) are equally spaced, at the distance of its second last stride.
@@ -276,9 +222,26 @@ std::array<at::Tensor, 3> packed_linear(const at::Tensor& x, const std::array<co
                                                    layer->bias.defined() == layers[0]->bias.defined();
                                         }),
                     "packed layers have one shape");
-    const variable_list out =
-        PackedLinear::apply(x, layers[0]->weight, layers[1]->weight, layers[2]->weight, bias_of(*layers[0]),
-                            bias_of(*layers[1]), bias_of(*layers[2]));
+    const auto& [a, b, c] = layers;
+    const bool differentiate = at::GradMode::is_enabled();
+    const at::NoGradGuard no_gradients;
+    const at::ScalarType type = type_of_product(x);
+    const at::Tensor in = x.to(type), weight = stacked({a->weight, b->weight, c->weight}, type),
+                     bias = a->bias.defined() ? stacked({a->bias, b->bias, c->bias}, type) : at::Tensor();
+    const Tensors out = at::linear(in, weight, bias).chunk(count, -1);
+    if (differentiate) {
+        set_gradient(
+            out, {x, a->weight, b->weight, c->weight, a->bias, b->bias, c->bias},
+            [in, weight, has_bias = bias.defined()](const Tensors& gradients) {
+                const at::Tensor slope = packed(gradients, in.scalar_type());  // (rows, 3 out)
+                Tensors slopes{at::matmul(slope, weight).view(in.sizes())};
+                std::ranges::copy(at::matmul(slope.t(), in.flatten(0, -2)).chunk(count),
+                                  std::back_inserter(slopes));
+                if (has_bias) std::ranges::copy(slope.sum(0).chunk(count), std::back_inserter(slopes));
+                slopes.resize(1 + 2 * count);
+                return slopes;
+            });
+    }
     return {out[0], out[1], out[2]};
 }
 

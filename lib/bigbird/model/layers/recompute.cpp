@@ -2,23 +2,15 @@
 #include "bigbird/model/layers/recompute.hpp"
 
 #include "bigbird/model/layers/onednn_linear.hpp"
+#include "bigbird/model/layers/own_gradient.hpp"
 
 #include <ATen/ATen.h>
 #include <ATen/autocast_mode.h>
 #include <torch/csrc/autograd/autograd.h>
-#include <torch/csrc/autograd/custom_function.h>
-#include <torch/custom_class.h>
 
 namespace bigbird::model {
 
 namespace {
-
-using Layer = std::function<at::Tensor(const at::Tensor&)>;
-
-struct Holder : torch::CustomClassHolder {
-    explicit Holder(Layer function) : layer(std::move(function)) {}
-    Layer layer;
-};
 
 /// Sets a device type's autocast state while the object exists.
 class AutocastAgain {
@@ -45,41 +37,31 @@ private:
     at::ScalarType type_;
 };
 
-class Recomputed : public torch::autograd::Function<Recomputed> {
-public:
-    static at::Tensor forward(torch::autograd::AutogradContext* context, const at::Tensor& x,
-                              const c10::intrusive_ptr<torch::CustomClassHolder>& holder) {
-        const at::DeviceType device = x.device().type();
-        context->save_for_backward({x});
-        context->saved_data["layer"] = c10::IValue::make_capsule(holder);
-        context->saved_data["autocast"] = at::autocast::is_autocast_enabled(device);
-        context->saved_data["type"] = static_cast<std::int64_t>(at::autocast::get_autocast_dtype(device));
-        const AsWithGradients same_products;
-        return static_cast<const Holder&>(*holder).layer(x);
-    }
+}  // namespace
 
-    static torch::autograd::variable_list backward(torch::autograd::AutogradContext* context,
-                                                   const torch::autograd::variable_list& gradients) {
-        const at::Tensor x = context->get_saved_variables()[0].detach().requires_grad_(true);
-        const auto holder = context->saved_data["layer"].toCapsule();
+at::Tensor recomputed(const std::function<at::Tensor(const at::Tensor&)>& layer, const at::Tensor& x) {
+    if (!at::GradMode::is_enabled() || !x.requires_grad()) return layer(x);
+    const at::DeviceType device = x.device().type();
+    const bool casts = at::autocast::is_autocast_enabled(device);
+    const at::ScalarType type = at::autocast::get_autocast_dtype(device);
+    at::Tensor y;
+    {
+        const at::NoGradGuard no_gradients;
+        const AsWithGradients same_products;
+        y = layer(x);
+    }
+    set_gradient({y}, {x}, [=](const Tensors& gradients) -> Tensors {
+        const at::Tensor in = x.detach().requires_grad_(true);
         at::Tensor out;
         {
             const at::AutoGradMode with_gradients(true);
-            const AutocastAgain autocast(x.device().type(), context->saved_data["autocast"].toBool(),
-                                         static_cast<at::ScalarType>(context->saved_data["type"].toInt()));
-            out = static_cast<const Holder&>(*holder).layer(x);
+            const AutocastAgain autocast(device, casts, type);
+            out = layer(in);
         }
         torch::autograd::backward({out}, {gradients[0]});
-        return {x.grad(), at::Tensor()};
-    }
-};
-
-}  // namespace
-
-at::Tensor recomputed(const Layer& layer, const at::Tensor& x) {
-    if (!at::GradMode::is_enabled() || !x.requires_grad()) return layer(x);
-    return Recomputed::apply(
-        x, c10::intrusive_ptr<torch::CustomClassHolder>(c10::make_intrusive<Holder>(layer)));
+        return {in.grad()};
+    });
+    return y;
 }
 
 }  // namespace bigbird::model

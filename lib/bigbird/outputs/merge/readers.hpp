@@ -4,7 +4,7 @@
 #pragma once
 
 #include "bigbird/genome/reference/interval.hpp"
-#include "bigbird/motifs/find_motifs.hpp"
+#include "bigbird/motifs/motif_commands.hpp"
 #include "bigbird/outputs/sinks.hpp"
 
 #include <cstdint>

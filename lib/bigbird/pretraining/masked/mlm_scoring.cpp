@@ -39,38 +39,12 @@ struct SentenceWalk {
     }
 };
 
-using Figure = double SequenceScore::*;
-
 bool whole_stretch(const SequenceScore& score) {
     return score.pair != 2;
 }
 
-/// The sum over the sequences that are one stretch.
-double sum_of(const std::vector<SequenceScore>& scores, Figure figure) {
-    double sum = 0;
-    for (const SequenceScore& score : scores)
-        if (whole_stretch(score)) sum += score.*figure;
-    return sum;
-}
-
-/// The mean over all pairs; other sequences have zeros.
-double mean_of_pairs(const MlmScores& scores, Figure figure) {
-    double sum = 0;
-    for (const SequenceScore& score : scores.sequences)
-        sum += score.*figure;
-    return sum / std::max(1.0, static_cast<double>(scores.nsp_sequences()));
-}
-
 double ratio(double value, double of) {
     return of > 0 ? value / of : 0;
-}
-
-std::pair<double, double> interval(const std::vector<SequenceScore>& sequences, Figure part, double unit,
-                                   Figure of, std::uint64_t seed, int resamples = 1000) {
-    std::vector<Share> shares;
-    for (const SequenceScore& score : sequences)
-        if (whole_stretch(score)) shares.push_back({score.*part / unit, score.*of});
-    return bootstrap_interval(shares, seed, resamples);
 }
 
 struct Chunk {
@@ -164,62 +138,42 @@ void write_token_scores(std::vector<TokenScore> scores, const corpus::TokenCorpu
     }
 }
 
-std::int64_t MlmScores::chosen() const {
-    return std::llround(sum_of(sequences, &SequenceScore::chosen));
+MlmFigures MlmScores::figures() const {
+    using Score = SequenceScore;
+    MlmFigures figures;
+    Score sum;  // over the sequences that are one stretch
+    for (const Score& score : sequences) {
+        figures.nsp_sequences += score.pair > 0 ? 1 : 0;
+        sum.pair_nats += score.pair_nats;  // of all: those without a pair have 0
+        sum.pair_correct += score.pair_correct;
+        if (!whole_stretch(score)) continue;
+        for (const auto field : {&Score::nats, &Score::chosen, &Score::correct, &Score::bases,
+                                 &Score::repeat_nats, &Score::repeat_bases})
+            sum.*field += score.*field;
+    }
+    figures.chosen = std::llround(sum.chosen);
+    figures.bases = std::llround(sum.bases);
+    figures.bits_per_character = ratio(sum.nats / std::numbers::ln2, sum.bases);
+    figures.mlm_loss = ratio(sum.nats, sum.chosen);
+    figures.accuracy = ratio(sum.correct, sum.chosen);
+    figures.repeats = {.share_of_bases = ratio(sum.repeat_bases, sum.bases),
+                       .share_of_loss = ratio(sum.repeat_nats, sum.nats),
+                       .bits_per_character = ratio(sum.repeat_nats / std::numbers::ln2, sum.repeat_bases),
+                       .bits_elsewhere = ratio((sum.nats - sum.repeat_nats) / std::numbers::ln2,
+                                               sum.bases - sum.repeat_bases)};
+    const double pairs = std::max(1.0, static_cast<double>(figures.nsp_sequences));
+    figures.nsp_loss = sum.pair_nats / pairs;
+    figures.nsp_accuracy = sum.pair_correct / pairs;
+    return figures;
 }
 
-std::int64_t MlmScores::bases() const {
-    return std::llround(sum_of(sequences, &SequenceScore::bases));
-}
-
-double MlmScores::bits_per_character() const {
-    return ratio(sum_of(sequences, &SequenceScore::nats) / std::numbers::ln2,
-                 sum_of(sequences, &SequenceScore::bases));
-}
-
-RepeatScores MlmScores::repeats() const {
-    const double nats = sum_of(sequences, &SequenceScore::nats),
-                 inside = sum_of(sequences, &SequenceScore::repeat_nats),
-                 bases = sum_of(sequences, &SequenceScore::bases),
-                 bases_inside = sum_of(sequences, &SequenceScore::repeat_bases);
-    return {.share_of_bases = ratio(bases_inside, bases),
-            .share_of_loss = ratio(inside, nats),
-            .bits_per_character = ratio(inside / std::numbers::ln2, bases_inside),
-            .bits_elsewhere = ratio((nats - inside) / std::numbers::ln2, bases - bases_inside)};
-}
-
-double MlmScores::mlm_loss() const {
-    return ratio(sum_of(sequences, &SequenceScore::nats), sum_of(sequences, &SequenceScore::chosen));
-}
-
-double MlmScores::accuracy() const {
-    return ratio(sum_of(sequences, &SequenceScore::correct), sum_of(sequences, &SequenceScore::chosen));
-}
-
-std::int64_t MlmScores::nsp_sequences() const {
-    return std::ranges::count_if(
-        sequences, [](const SequenceScore& score) { return score.pair > 0; });
-}
-
-double MlmScores::nsp_loss() const {
-    return mean_of_pairs(*this, &SequenceScore::pair_nats);
-}
-
-double MlmScores::nsp_accuracy() const {
-    return mean_of_pairs(*this, &SequenceScore::pair_correct);
-}
-
-std::pair<double, double> MlmScores::bits_interval(std::uint64_t seed, int resamples) const {
-    return interval(sequences, &SequenceScore::nats, std::numbers::ln2, &SequenceScore::bases, seed,
-                    resamples);
-}
-
-std::pair<double, double> MlmScores::loss_interval(std::uint64_t seed) const {
-    return interval(sequences, &SequenceScore::nats, 1, &SequenceScore::chosen, seed);
-}
-
-std::pair<double, double> MlmScores::accuracy_interval(std::uint64_t seed) const {
-    return interval(sequences, &SequenceScore::correct, 1, &SequenceScore::chosen, seed);
+std::pair<double, double> MlmScores::interval(double SequenceScore::*part, double unit,
+                                              double SequenceScore::*of, std::uint64_t seed,
+                                              int resamples) const {
+    std::vector<Share> shares;
+    for (const SequenceScore& score : sequences)
+        if (whole_stretch(score)) shares.push_back({score.*part / unit, score.*of});
+    return bootstrap_interval(shares, seed, resamples);
 }
 
 MlmScores score_mlm(model::PreTrainingModel& network, const corpus::ExampleSource& source,

@@ -41,32 +41,29 @@ struct SequenceScore {
     double pair_nats = 0, pair_correct = 0;     ///< of the next-sentence prediction; correct: 1 or 0
 };
 
-/// Masked tokens of repeats, which are soft-masked, beside all others.
-struct RepeatScores {
-    double share_of_bases = 0, share_of_loss = 0, bits_per_character = 0, bits_elsewhere = 0;
-};
-
 /// Figures of masked tokens use only sequences that are one stretch of a document (next_sentence 0, or no
 /// NSP), so that each window counts once. NSP figures use all sequences.
+struct MlmFigures {
+    std::int64_t chosen = 0, bases = 0;  ///< masked tokens, and the bases in them
+    double bits_per_character = 0;       ///< sum of -log2 p over the chosen tokens, divided by their bases
+    double mlm_loss = 0;                 ///< -ln p per chosen token; its exponential is the perplexity
+    double accuracy = 0;
+    /// Masked tokens of repeats, which are soft-masked, beside all others.
+    struct {
+        double share_of_bases = 0, share_of_loss = 0, bits_per_character = 0, bits_elsewhere = 0;
+    } repeats;
+    std::int64_t nsp_sequences = 0;
+    double nsp_loss = 0, nsp_accuracy = 0;
+};
+
 struct MlmScores {
     std::vector<SequenceScore> sequences;
     std::vector<TokenScore> tokens;  ///< if requested: of the sequences that are one stretch
 
-    std::int64_t chosen() const;
-    std::int64_t bases() const;
-    /// Sum of -log2 p over the chosen tokens, divided by the number of bases in them.
-    double bits_per_character() const;
-    RepeatScores repeats() const;
-    /// -ln p per chosen token, on average; its exponential is the perplexity.
-    double mlm_loss() const;
-    double accuracy() const;
-    std::int64_t nsp_sequences() const;
-    double nsp_loss() const;
-    double nsp_accuracy() const;
-    /// Intervals of bits_per_character, mlm_loss and accuracy, by bootstrap_interval() over sequences.
-    std::pair<double, double> bits_interval(std::uint64_t seed, int resamples = 1000) const;
-    std::pair<double, double> loss_interval(std::uint64_t seed) const;
-    std::pair<double, double> accuracy_interval(std::uint64_t seed) const;
+    MlmFigures figures() const;
+    /// The bootstrap_interval() of sum(part / unit) / sum(of) over the sequences that are one stretch.
+    std::pair<double, double> interval(double SequenceScore::*part, double unit, double SequenceScore::*of,
+                                       std::uint64_t seed, int resamples = 1000) const;
 };
 
 struct ScoringSpec {

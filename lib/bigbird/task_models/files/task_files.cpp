@@ -59,16 +59,6 @@ std::int64_t outputs_in(const fs::path& directory) {
     return outputs.get<std::int64_t>();
 }
 
-rows::LabelTable read_labels(const fs::path& directory, std::int64_t outputs) {
-    const fs::path file = directory / "labels.tsv";
-    refuse_named_pipe(file);
-    rows::LabelTable labels = rows::LabelTable::read(file);
-    if (static_cast<std::int64_t>(labels.size()) == outputs) return labels;
-    throw InputError("has " + std::to_string(labels.size()) + " labels, but the network gives " +
-                         std::to_string(outputs) + "; restore the file that belongs to it",
-                     file);
-}
-
 void write_labels(const rows::LabelTable& labels, const fs::path& directory) {
     const fs::path file = directory / "labels.tsv";
     std::ofstream out(file, std::ios::binary);
@@ -120,13 +110,24 @@ std::optional<evaluation::Calibration> read_calibration(const fs::path& director
     }
 }
 
+TaskFiles read_task_files(const fs::path& directory, std::int64_t outputs, LinkFunction link) {
+    const fs::path file = directory / "labels.tsv";
+    refuse_named_pipe(file);
+    TaskFiles files{rows::LabelTable::read(file), std::nullopt};
+    const std::size_t labels = files.labels.size();
+    if (static_cast<std::int64_t>(labels) != outputs) {
+        throw InputError("has " + std::to_string(labels) + " labels, but the network gives " +
+                             std::to_string(outputs) + "; restore the file that belongs to it",
+                         file);
+    }
+    if (gives_probabilities(link)) files.calibration = read_calibration(directory, labels, link);
+    return files;
+}
+
 bool check_task_files(const fs::path& directory) {
     const Json task = task_description(directory);
-    if (!task.is_object()) return false;
-    const rows::LabelTable labels = read_labels(directory, outputs_in(directory));
-    const LinkFunction link = link_in(task);
-    if (gives_probabilities(link)) read_calibration(directory, labels.size(), link);
-    return true;
+    if (task.is_object()) read_task_files(directory, outputs_in(directory), link_in(task));
+    return task.is_object();
 }
 
 namespace {

@@ -26,10 +26,6 @@ Json task_description(const std::filesystem::path& directory);
 /// num_labels of config.json. Throws InputError if it has none.
 std::int64_t outputs_in(const std::filesystem::path& directory);
 
-/// Reads labels.tsv, with a label per output of the network. Throws InputError if it is damaged or has
-/// another number of labels.
-rows::LabelTable read_labels(const std::filesystem::path& directory, std::int64_t outputs);
-
 /// Throws WriteError.
 void write_labels(const rows::LabelTable& labels, const std::filesystem::path& directory);
 
@@ -67,8 +63,15 @@ std::optional<evaluation::Calibration> read_calibration(const std::filesystem::p
                                                         std::size_t labels,
                                                         LinkFunction link = LinkFunction::logistic);
 
-/// Reads labels.tsv and calibration.json of a task model and compares them with its config.json. Throws
-/// InputError where one is damaged or does not fit. Returns false if the model is not for a task.
+struct TaskFiles {
+    rows::LabelTable labels;
+    std::optional<evaluation::Calibration> calibration;  ///< only if the link function gives probabilities
+};
+/// Reads labels.tsv and, if there is one, calibration.json of a network with this number of outputs. Throws
+/// InputError where one is damaged or does not fit.
+TaskFiles read_task_files(const std::filesystem::path& directory, std::int64_t outputs, LinkFunction link);
+/// Compares the files of a task model with its config.json, as read_task_files() does. Returns false if the
+/// model is not for a task.
 bool check_task_files(const std::filesystem::path& directory);
 
 /// A model card's entry of an evaluation: the defined figures over all labels.

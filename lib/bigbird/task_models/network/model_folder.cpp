@@ -2,6 +2,7 @@
 #include "bigbird/task_models/network/model_folder.hpp"
 
 #include "bigbird/core/error.hpp"
+#include "bigbird/core/formats/checksum.hpp"
 #include "bigbird/core/formats/json_file.hpp"
 #include "bigbird/core/version.hpp"
 #include "bigbird/examples/example_format.hpp"
@@ -43,29 +44,6 @@ void require_format(const Json& json, const fs::path& where) {
                      where);
 }
 
-TaskInfo info_from(const Json& json, const fs::path& where) {
-    require_format(json, where);
-    TaskInfo info;
-    info.task = parse_task(json.at("task").get<std::string>(), where);
-    if (info.task == examples::Task::sequences || json.contains("target")) {
-        info.target = parse_choice(examples::target_choices, "target", json.at("target").get<std::string>());
-        if (json.contains("standardisation")) {
-            const Json& given = json.at("standardisation");
-            info.standardisation =
-                Standardisation{.mean = given.at("mean").get<std::vector<double>>(),
-                                .deviation = given.at("deviation").get<std::vector<double>>()};
-        }
-    }
-    info.window = rows::parse_window_bounds(json.at("window").get<std::string>());
-    info.architecture = json.value("architecture", "bigbird");
-    info.network = json.value("network", Json::object());
-    info.pooling = parse_choice(pooling_choices, "--pooling", json.value("pooling", "cls"));
-    info.negatives = json.value("negatives", "");
-    info.contigs = examples::contigs_from(json.at("contigs"));
-    info.training = json.value("training", Json::object());
-    return info;
-}
-
 TaskInfo read_bases_info(const fs::path& directory) {
     const fs::path where = directory / "config.json";
     const Json json = task_description(directory);
@@ -105,8 +83,9 @@ ModelFolder open_folder(const fs::path& directory, TaskInfo info, const at::Devi
     const LinkFunction link = info.link();
     const std::int64_t outputs =
         is_bigbird ? model::read_config(directory).num_labels : outputs_in(directory);
+    TaskFiles files = read_task_files(directory, outputs, link);
     ModelFolder model{.info = std::move(info),
-                      .labels = read_labels(directory, outputs),
+                      .labels = std::move(files.labels),
                       .sha256 = model::weights_checksum(directory),
                       .calibration = ScoreCalibration(link)};
     if (const auto& scale = model.info.standardisation) {
@@ -117,10 +96,8 @@ ModelFolder open_folder(const fs::path& directory, TaskInfo info, const at::Devi
                              directory / "config.json");
         }
         model.calibration = ScoreCalibration(*scale, device, link);
-    } else if (const auto calibration = gives_probabilities(link)
-                                            ? read_calibration(directory, model.labels.size(), link)
-                                            : std::nullopt) {
-        model.calibration = ScoreCalibration(*calibration, device, link);
+    } else if (files.calibration) {
+        model.calibration = ScoreCalibration(*files.calibration, device, link);
     }
     model.network = is_bigbird ? load_bigbird(directory, model.info, device, computing)
                                : load_bases_network(directory, model.info, outputs, device, computing);
@@ -211,7 +188,27 @@ TaskInfo read_task_info(const fs::path& directory) {
         throw InputError("is no model for a task: finetune-promoter or finetune-chromatin makes one", where);
     const std::string damaged = "the task's description, bigbird_dna.task_model, is damaged: ";
     try {
-        return info_from(json, where);
+        require_format(json, where);
+        TaskInfo info;
+        info.task = parse_task(json.at("task").get<std::string>(), where);
+        if (info.task == examples::Task::sequences || json.contains("target")) {
+            info.target =
+                parse_choice(examples::target_choices, "target", json.at("target").get<std::string>());
+            if (json.contains("standardisation")) {
+                const Json& given = json.at("standardisation");
+                info.standardisation =
+                    Standardisation{.mean = given.at("mean").get<std::vector<double>>(),
+                                    .deviation = given.at("deviation").get<std::vector<double>>()};
+            }
+        }
+        info.window = rows::parse_window_bounds(json.at("window").get<std::string>());
+        info.architecture = json.value("architecture", "bigbird");
+        info.network = json.value("network", Json::object());
+        info.pooling = parse_choice(pooling_choices, "--pooling", json.value("pooling", "cls"));
+        info.negatives = json.value("negatives", "");
+        info.contigs = examples::contigs_from(json.at("contigs"));
+        info.training = json.value("training", Json::object());
+        return info;
     } catch (const Json::exception&) {
         throw InputError(damaged + "a value is missing or of another kind", where);
     } catch (const ConfigError& error) {
@@ -250,6 +247,13 @@ at::Tensor on_other_strand(const at::Tensor& values, const rows::LabelTable& lab
     for (std::size_t label = 0; label < labels.size(); ++label)
         order.push_back(static_cast<std::int64_t>(labels.on_other_strand(label)));
     return values.index_select(-1, at::tensor(order, values.options().dtype(at::kLong)));
+}
+
+std::string contigs_checksum(const genome::ReferenceGenome& reference) {
+    std::string text;
+    for (const genome::Contig& contig : reference.contigs())
+        text += contig.name + "\t" + std::to_string(contig.length) + "\n";
+    return sha256_of_text(text);
 }
 
 std::optional<std::string> other_build(const TaskInfo& info, const genome::ReferenceGenome& reference) {

@@ -96,6 +96,9 @@ std::vector<ModelFolder> open_models(std::span<const std::filesystem::path> path
 ModelFolder open_bases_model(const std::filesystem::path& path, const at::Device& device,
                              const ComputeOptions& computing = {});
 
+/// A checksum of names and lengths, for provenance.
+std::string contigs_checksum(const genome::ReferenceGenome& reference);
+
 /// Returns a warning if a contig of the model's training genome has another length here: most likely another
 /// build (GRCh38 instead of GRCh37). Returns nullopt if all lengths agree, or if no contig is shared.
 std::optional<std::string> other_build(const TaskInfo& info, const genome::ReferenceGenome& reference);

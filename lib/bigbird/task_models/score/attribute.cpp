@@ -317,7 +317,7 @@ public:
     Attributor(const AttributeSpec& spec, const Job& job)
         : spec_(spec),
           models_(open_letter_models(spec.models, job)),
-          choice_(choose_labels(models_.front().labels, spec.labels)) {
+          choice_(models_.front().labels.choose(spec.labels)) {
         const ModelFolder& first = models_.front();
         const bool tokens = first.network->reads_tokens();
         if (tokens) spec.require_tokens_fit();
@@ -330,7 +330,7 @@ public:
     }
 
     std::span<const ModelFolder> models() const { return models_; }
-    const LabelChoice& choice() const { return choice_; }
+    const rows::LabelChoice& choice() const { return choice_; }
     /// (selected labels, bases, 4) hypothetical contributions; NaN where there are none.
     std::vector<float> scores(const LetterRow& row, AttributeReport& report) const {
         stop_if_asked();
@@ -407,7 +407,7 @@ private:
 
     const AttributeSpec& spec_;
     std::vector<ModelFolder> models_;
-    LabelChoice choice_;
+    rows::LabelChoice choice_;
 };
 
 }  // namespace

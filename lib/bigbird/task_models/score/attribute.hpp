@@ -4,7 +4,7 @@
 
 #include "bigbird/bins/attributions.hpp"
 #include "bigbird/task_models/network/model_folder.hpp"
-#include "bigbird/task_models/score/grid_rows.hpp"
+#include "bigbird/task_models/score/scorers.hpp"
 #include "bigbird/task_models/specs/score_specs.hpp"
 
 #include <cstdint>

@@ -12,9 +12,9 @@
 #include "bigbird/rows/region_rows.hpp"
 #include "bigbird/task_models/network/bases_network.hpp"
 #include "bigbird/task_models/network/model_folder.hpp"
-#include "bigbird/task_models/score/grid_rows.hpp"
 #include "bigbird/task_models/score/score.hpp"
 #include "bigbird/task_models/score/score_rows.hpp"
+#include "bigbird/task_models/score/scorers.hpp"
 #include "bigbird/task_models/score/sources.hpp"
 #include "bigbird/task_models/specs/score_specs.hpp"
 #include "bigbird/training/checkpoint_store.hpp"
@@ -172,8 +172,7 @@ at::Tensor features_of(const BinNetwork& network, std::span<const std::string> w
     return network.features(encoded).narrow(2, 0, network.hidden_size()).to(at::kCPU).contiguous();
 }
 
-/// Embeds rows with bigbird-bins: the mean of the last layer over the bins that a row overlaps
-/// (grid_rows.hpp).
+/// Embeds rows with bigbird-bins: the mean of the last layer over the bins that a row overlaps (GridRows).
 class BinEmbedder : public RowEmbedder {
 public:
     BinEmbedder(std::shared_ptr<BinNetwork> network, const genome::ReferenceGenome& genome,

@@ -131,8 +131,8 @@ void LetterOutputs::prepare(const outputs::OutputSpec& spec) {
 }
 
 LetterOutputs::LetterOutputs(const outputs::OutputSpec& spec, const rows::LabelTable& labels,
-                             const LabelChoice& choice, const rows::Provenance& provenance, LetterTrack track,
-                             std::span<const genome::Contig> contigs, int threads)
+                             const rows::LabelChoice& choice, const rows::Provenance& provenance,
+                             LetterTrack track, std::span<const genome::Contig> contigs, int threads)
     : track_(track),
       tables_(outputs_of(spec, Form::table), table_schema(provenance), {}, contigs, threads),
       tracks_(outputs_of(spec, Form::track), track_schema(labels, choice.labels), choice.tracks, contigs,

@@ -8,8 +8,8 @@
 #include "bigbird/rows/region_rows.hpp"
 #include "bigbird/rows/sequence_reader.hpp"
 #include "bigbird/task_models/network/model_folder.hpp"
-#include "bigbird/task_models/score/grid_rows.hpp"
 #include "bigbird/task_models/score/score_rows.hpp"
+#include "bigbird/task_models/score/scorers.hpp"
 #include "bigbird/task_models/specs/score_specs.hpp"
 
 #include <cstdint>
@@ -79,8 +79,8 @@ public:
     /// Throws ConfigError before work starts, as outputs::prepare_outputs() does.
     static void prepare(const outputs::OutputSpec& spec);
     /// `choice`: the labels that are written. Throws ConfigError.
-    LetterOutputs(const outputs::OutputSpec& spec, const rows::LabelTable& labels, const LabelChoice& choice,
-                  const rows::Provenance& provenance, LetterTrack track,
+    LetterOutputs(const outputs::OutputSpec& spec, const rows::LabelTable& labels,
+                  const rows::LabelChoice& choice, const rows::Provenance& provenance, LetterTrack track,
                   std::span<const genome::Contig> contigs, int threads);
 
     /// `row`: head.where are the bases of `dna`; scores: (chosen labels, bases, 4), NaN where there is none.

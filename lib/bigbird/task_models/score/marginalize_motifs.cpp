@@ -8,7 +8,6 @@
 #include "bigbird/genome/text/text_output.hpp"
 #include "bigbird/motifs/motif_files.hpp"
 #include "bigbird/task_models/network/sequence_network.hpp"
-#include "bigbird/task_models/score/edited_windows.hpp"
 #include "bigbird/task_models/score/score.hpp"
 #include "bigbird/task_models/score/scorers.hpp"
 #include "bigbird/training/checkpoint_store.hpp"
@@ -38,11 +37,10 @@ struct Scorer {
 Scorer bin_scorer(const ModelFolder& model) {
     const bins::Grid grid = model.bins()->grid();
     const std::int64_t bin = grid.window_bins / 2;
-    const auto windows = std::make_shared<EditedWindows>(std::vector{model}, Strands::average);
-    const auto score = [windows, bin](const std::vector<std::string>& sequences) {
+    const auto score = [models = std::vector{model}, bin](const std::vector<std::string>& sequences) {
         std::vector<double> scores;
         for (const std::string& dna : sequences) {
-            const at::Tensor all = windows->open(dna).reference()[bin].contiguous();
+            const at::Tensor all = EditedWindow(models, Strands::average, dna).reference()[bin].contiguous();
             scores.insert(scores.end(), all.const_data_ptr<double>(),
                           all.const_data_ptr<double>() + all.numel());
         }

@@ -31,21 +31,6 @@ struct Chunk {
     bool empty() const { return rows.empty(); }
 };
 
-outputs::OutputSpec output_spec(const PredictSpec& spec) {
-    outputs::OutputSpec outputs = spec.outputs;
-    // The two strands of a promoter scan overlap.
-    outputs.overlap = spec.task == examples::Task::promoter ? outputs::Overlap::max : outputs::Overlap::mean;
-    outputs.tracks = !spec.by_records();
-    if (!spec.sequences.empty())
-        outputs.inputs = {{"sequences", spec.sequences}};
-    else if (spec.examples.empty())
-        outputs.inputs = {{"regions", spec.regions}};
-    outputs.options = {{"anchor", std::string(word_of(anchor_choices, spec.anchor))},
-                       {"dtype", spec.dtype},
-                       {"attention", spec.attention}};
-    return outputs;
-}
-
 bool has_classes(const PredictSpec& spec, const RowScorer& scorer) {
     return spec.task == examples::Task::sequences && scorer.info().target == examples::TargetKind::classes;
 }
@@ -58,8 +43,8 @@ public:
         : pool_(spec.tile_pool()),
           by_records_(spec.by_records()),
           classes_(has_classes(spec, scorer) ? scorer.labels() : rows::LabelTable()),
-          chosen_(choose_labels(scorer.labels(), spec.labels, spec.track_labels)),
-          outputs_(output_spec(spec),
+          chosen_(scorer.labels().choose(spec.labels, spec.track_labels)),
+          outputs_(spec.output_spec(),
                    {by_records_ ? outputs::record_head(classes_.size() > 0) : outputs::region_head(),
                     outputs::label_columns(scorer.labels(), chosen_.labels), provenance},
                    chosen_.tracks, contigs, threads) {}
@@ -130,7 +115,7 @@ private:
     Pool pool_;
     bool by_records_;
     rows::LabelTable classes_;  ///< empty if there are none
-    LabelChoice chosen_;
+    rows::LabelChoice chosen_;
     std::vector<float> values_;
     outputs::Outputs outputs_;
     // state of the region whose tiles are being processed
@@ -190,25 +175,25 @@ rows::Provenance provenance_of(const PredictSpec& spec, const RowScorer& predict
     return provenance;
 }
 
-std::unique_ptr<RowScorer> make_scorer(const PredictSpec& spec, std::vector<ModelFolder> models,
-                                       const Job& job, const SequenceOf& sequence_of) {
-    if (any_bins(models)) {
-        return bins_scorer(std::move(models), sequence_of,
-                           {.strands = spec.strands,
-                            .batch_tokens = job.batch_tokens,
-                            .threads = job.threads,
-                            .largest = spec.tile == 0 && spec.pool.value_or(Pool::mean) == Pool::max,
-                            .own_sequences = spec.by_records()});
-    }
-    if (spec.tile == 0 && spec.pool) {
-        throw ConfigError("--pool " + std::string(word_of(pool_choices, spec.pool)) +
-                          " needs tiles for a model that scores one window per row: give --tile");
-    }
-    return std::make_unique<Predictor>(std::move(models), spec.strands, job.batch_tokens);
-}
-
 /// The models, scorer and source of a prediction.
 struct PredictWork {
+    const PredictSpec& spec;
+    std::unique_ptr<genome::ReferenceGenome> reference;
+    std::optional<examples::ExampleSet> examples;
+    std::optional<examples::LabelledBins> bins;  ///< if bin models score examples
+    std::vector<genome::Contig> contigs;
+    Job job;
+    std::unique_ptr<RowScorer> scorer;
+    std::unique_ptr<rows::RowSource> source;
+
+    /// Whether the tiles of a line make one row.
+    bool pools() const { return spec.tile_pool() != Pool::none; }
+    RowWriter writer(const PredictSpec& of, int threads) const {
+        return {of, *scorer, provenance_of(of, *scorer, reference.get()), contigs, threads};
+    }
+
+    PredictWork(const PredictWork&) = delete;
+    PredictWork& operator=(const PredictWork&) = delete;
     explicit PredictWork(const PredictSpec& given) : spec(given) {
         if (!spec.sequences.empty()) {
             require_readable(spec.sequences);
@@ -221,11 +206,7 @@ struct PredictWork {
             contigs = contigs_of(*examples);
         }
         job = open_job(spec);
-        std::vector<ModelFolder> models = open_models(spec.models, spec.task, job);
-        if (examples && any_bins(models)) bins = examples::LabelledBins::load(spec.examples);
-        scorer = make_scorer(spec, std::move(models), job, [this](const genome::Interval& where) {
-            return reference ? reference->fetch(where) : bins->sequence(where.contig, where.begin, where.end);
-        });
+        scorer = make_scorer();
         source = spec.by_records() ? source_of_records()
                  : examples        ? source_of_examples()
                                    : source_of_regions();
@@ -237,25 +218,35 @@ struct PredictWork {
                                 return pools() ? before.line == row.line : scorer->together(before, row);
                             });
     }
-    PredictWork(const PredictWork&) = delete;
-    PredictWork& operator=(const PredictWork&) = delete;
-
-    /// Whether the tiles of a line make one row.
-    bool pools() const { return spec.tile_pool() != Pool::none; }
-    RowWriter writer(const PredictSpec& of, int threads) const {
-        return {of, *scorer, provenance_of(of, *scorer, reference.get()), contigs, threads};
-    }
-
-    const PredictSpec& spec;
-    std::unique_ptr<genome::ReferenceGenome> reference;
-    std::optional<examples::ExampleSet> examples;
-    std::optional<examples::LabelledBins> bins;  ///< if bin models score examples
-    std::vector<genome::Contig> contigs;
-    Job job;
-    std::unique_ptr<RowScorer> scorer;
-    std::unique_ptr<rows::RowSource> source;
 
 private:
+    std::unique_ptr<RowScorer> make_scorer() {
+        std::vector<ModelFolder> models = open_models(spec.models, spec.task, job);
+        if (any_bins(models)) {
+            if (examples) bins = examples::LabelledBins::load(spec.examples);
+            SequenceOf sequence_of = [this](const genome::Interval& where) {
+                return reference ? reference->fetch(where)
+                                 : bins->sequence(where.contig, where.begin, where.end);
+            };
+            return bins_scorer(std::move(models), spec.by_records() ? SequenceOf() : std::move(sequence_of),
+                               {.strands = spec.strands,
+                                .batch_tokens = job.batch_tokens,
+                                .threads = job.threads,
+                                .largest = spec.tile == 0 && spec.pool.value_or(Pool::mean) == Pool::max});
+        }
+        if (spec.tile == 0 && spec.pool) {
+            throw ConfigError("--pool " + std::string(word_of(pool_choices, spec.pool)) +
+                              " needs tiles for a model that scores one window per row: give --tile");
+        }
+        return std::make_unique<Predictor>(std::move(models), spec.strands, job.batch_tokens);
+    }
+    std::unique_ptr<rows::RowSource> source_of_regions() const {
+        if (const auto warning = other_build(scorer->info(), *reference)) log_warning("{}", *warning);
+        rows::RegionOptions options = scorer->region_options(spec.anchor);
+        options.skip_invalid = spec.skip_invalid;
+        options.tile = spec.tile;
+        return std::make_unique<rows::RegionReader>(spec.regions, *reference, options);
+    }
     void require_task() const {
         if (examples->task() == spec.task) return;
         throw InputError("holds " + std::string(to_string(examples->task())) + " examples, not " +
@@ -285,13 +276,6 @@ private:
                              spec.examples);
         }
         return example_source(*examples, spec.split, window);
-    }
-    std::unique_ptr<rows::RowSource> source_of_regions() const {
-        if (const auto warning = other_build(scorer->info(), *reference)) log_warning("{}", *warning);
-        rows::RegionOptions options = scorer->region_options(spec.anchor);
-        options.skip_invalid = spec.skip_invalid;
-        options.tile = spec.tile;
-        return std::make_unique<rows::RegionReader>(spec.regions, *reference, options);
     }
 };
 
@@ -340,7 +324,7 @@ PredictReport score_all(const PredictSpec& spec, PredictWork& work, RowWriter& w
 
 PredictReport predict(const PredictSpec& spec) {
     spec.validate();
-    outputs::prepare_outputs(output_spec(spec));
+    outputs::prepare_outputs(spec.output_spec());
     PredictWork work(spec);
     RowWriter writer = work.writer(spec, work.job.threads);
     PredictReport report = score_all(spec, work, writer);

@@ -5,7 +5,6 @@
 #include "bigbird/core/rng.hpp"
 #include "bigbird/core/version.hpp"
 #include "bigbird/genome/reference/sequence.hpp"
-#include "bigbird/task_models/score/edited_windows.hpp"
 #include "bigbird/task_models/score/letter_rows.hpp"
 #include "bigbird/task_models/score/score.hpp"
 #include "bigbird/task_models/score/score_rows.hpp"
@@ -157,9 +156,12 @@ struct Opened {
 /// Computes effects with bin models, on the contig's grid of windows.
 class BinEffects : public MutationEffects {
 public:
-    BinEffects(EditedWindows models, const MutagenesisSpec& spec)
-        : MutationEffects(spec), models_(std::move(models)), grid_(models_.grid()) {}
-    std::span<const ModelFolder> models() const override { return models_.models(); }
+    BinEffects(std::vector<ModelFolder> models, const MutagenesisSpec& spec)
+        : MutationEffects(spec), models_(std::move(models)) {
+        require_one_grid(models_);
+        grid_ = models_.front().bins()->grid();
+    }
+    std::span<const ModelFolder> models() const override { return models_; }
     std::int64_t longest() const override { return grid_.core_bins() * grid_.bin; }
 
     void stretches(const LetterRow& row, const PutStretch& put) override {
@@ -176,8 +178,18 @@ public:
     }
 
 private:
+    /// A substitution is scored by the mean of the bins that the row overlaps, or by its own bin.
     void substitute(const LetterRow& row, std::vector<Change> changes, const PutChange& put) override {
-        spec_.score == MutagenesisScore::own_bin ? own_bins(row, changes, put) : region(row, changes, put);
+        std::map<std::int64_t, Opened> windows;
+        if (spec_.score == MutagenesisScore::region) return score(row, row.where, changes, windows, put);
+        const auto bin_of = [&](const Change& change) { return (row.where.begin + change.base) / grid_.bin; };
+        for (auto first = changes.cbegin(), last = first; first != changes.cend(); first = last) {
+            const std::int64_t bin = bin_of(*first);
+            last =
+                std::find_if(first, changes.cend(), [&](const Change& each) { return bin_of(each) != bin; });
+            score(row, {row.where.contig, bin * grid_.bin, (bin + 1) * grid_.bin}, {first, last}, windows,
+                  put);
+        }
     }
 
     /// The window that begins at a base of the row's contig, from `windows` if it is there.
@@ -185,44 +197,18 @@ private:
                        std::map<std::int64_t, Opened>& windows) const {
         auto found = windows.find(begin);
         if (found == windows.end()) {
-            EditedWindow window =
-                models_.open(row.sequence_of({row.where.contig, begin, begin + grid_.window_bases()}));
+            EditedWindow window(models_, spec_.strands,
+                                row.sequence_of({row.where.contig, begin, begin + grid_.window_bases()}));
             at::Tensor reference = window.reference();
             found = windows.emplace(begin, Opened{std::move(window), std::move(reference)}).first;
         }
         return found->second;
     }
-    std::int64_t begin_at(std::int64_t base) const {
-        return grid_.begin_of(grid_.window_of(base / grid_.bin));
-    }
-
-    /// Scores each substitution by the bin that contains the base.
-    void own_bins(const LetterRow& row, const std::vector<Change>& changes, const PutChange& put) const {
-        std::map<std::int64_t, Opened> windows;
-        for (std::size_t next = 0; next < changes.size();) {
-            stop_if_asked();
-            const std::int64_t begin = begin_at(row.where.begin + changes[next].base);
-            const std::size_t first = next;
-            const auto& [window, ref] = open(row, begin, windows);
-            std::vector<bins::Substitution> each;
-            std::vector<std::int64_t> bins;
-            for (; next < changes.size() && each.size() < substitutions_a_call; ++next) {
-                const std::int64_t base = row.where.begin + changes[next].base;
-                if (begin_at(base) != begin) break;
-                each.push_back({base - begin, changes[next].code});
-                bins.push_back((base - begin) / grid_.bin);
-            }
-            const at::Tensor alt = window.substituted(each, at::tensor(bins, at::kLong).unsqueeze(1));
-            for (std::size_t i = 0; i < each.size(); ++i) {
-                put(changes[first + i], ref.const_data_ptr<double>() + bins[i] * models_.labels(),
-                    alt.const_data_ptr<double>() + static_cast<std::int64_t>(i) * models_.labels());
-            }
-        }
-    }
-
-    std::vector<WindowPart> parts_of(const LetterRow& row) const {
+    /// (labels).
+    at::Tensor zeros() const { return at::zeros({static_cast<std::int64_t>(labels())}, at::kDouble); }
+    std::vector<WindowPart> parts_of(const genome::Interval& where) const {
         std::vector<WindowPart> parts;
-        for (const bins::BinShare& share : bins::shares_of(row.where.begin, row.where.end, grid_.bin)) {
+        for (const bins::BinShare& share : bins::shares_of(where.begin, where.end, grid_.bin)) {
             const std::int64_t begin = grid_.begin_of(grid_.window_of(share.bin));
             if (parts.empty() || parts.back().begin != begin) parts.push_back({begin, {}, {}});
             parts.back().bins.push_back(grid_.place_of(share.bin));
@@ -231,12 +217,12 @@ private:
         return parts;
     }
 
-    /// Scores each substitution by the mean of the bins that the row overlaps.
-    void region(const LetterRow& row, const std::vector<Change>& changes, const PutChange& put) const {
-        const std::vector<WindowPart> parts = parts_of(row);
-        std::map<std::int64_t, Opened> windows;
-        std::vector<at::Tensor> refs;  // (labels) per window: its part of the row's score
-        at::Tensor ref = at::zeros({models_.labels()}, at::kDouble);
+    /// Scores changes by the mean of the bins that `where` overlaps.
+    void score(const LetterRow& row, const genome::Interval& where, std::span<const Change> changes,
+               std::map<std::int64_t, Opened>& windows, const PutChange& put) const {
+        const std::vector<WindowPart> parts = parts_of(where);
+        std::vector<at::Tensor> refs;  // (labels) per window: its part of the score
+        at::Tensor ref = zeros();
         for (const WindowPart& part : parts) {
             const at::Tensor weights = at::tensor(part.weights, at::kDouble).unsqueeze(1);
             refs.push_back(
@@ -247,15 +233,12 @@ private:
         }
         for (std::size_t first = 0; first < changes.size(); first += substitutions_a_call) {
             stop_if_asked();
-            const auto some =
-                std::span(changes).subspan(first, std::min(substitutions_a_call, changes.size() - first));
-            at::Tensor alt = at::zeros({std::ssize(some), models_.labels()}, at::kDouble);
+            const auto some = changes.subspan(first, std::min(substitutions_a_call, changes.size() - first));
+            at::Tensor alt = at::zeros({std::ssize(some), ref.size(0)}, at::kDouble);
             for (std::size_t i = 0; i < parts.size(); ++i)
                 add_part(row, some, parts[i], open(row, parts[i].begin, windows).window, refs[i], alt);
-            for (std::size_t i = 0; i < some.size(); ++i) {
-                put(some[i], ref.const_data_ptr<double>(),
-                    alt.const_data_ptr<double>() + static_cast<std::int64_t>(i) * models_.labels());
-            }
+            for (std::size_t i = 0; i < some.size(); ++i)
+                put(some[i], ref.const_data_ptr<double>(), alt.const_data_ptr<double>() + i * labels());
         }
     }
     /// Adds to `alt`, (changes, labels), this window's part of the row's score after each change. A change
@@ -282,7 +265,7 @@ private:
     std::vector<float> of_stretch(const LetterRow& row, std::int64_t at,
                                   std::map<std::int64_t, Opened>& windows) const {
         const bool whole = spec_.score == MutagenesisScore::region;
-        at::Tensor ref = at::zeros({models_.labels()}, at::kDouble), alt = at::zeros_like(ref), edited_bins;
+        at::Tensor ref = zeros(), alt = zeros(), edited_bins;
         std::int64_t edited_begin = -1;
         for (const bins::BinShare& share :
              bins::shares_of(whole ? row.where.begin : at, whole ? row.where.end : at + 1, grid_.bin)) {
@@ -300,7 +283,7 @@ private:
         return effects_of(ref.const_data_ptr<double>(), alt.const_data_ptr<double>());
     }
 
-    EditedWindows models_;
+    std::vector<ModelFolder> models_;
     bins::Grid grid_;
 };
 
@@ -391,7 +374,7 @@ rows::Provenance provenance_of(const MutagenesisSpec& spec, std::span<const Mode
 
 /// A row for each stretch, with a column for each label.
 outputs::TableSchema stretch_schema(const MutagenesisSpec& spec, std::span<const ModelFolder> models,
-                                    const LabelChoice& choice) {
+                                    const rows::LabelChoice& choice) {
     outputs::TableSchema schema{outputs::region_head(),
                                 outputs::label_columns(models.front().labels, choice.labels),
                                 provenance_of(spec, models)};
@@ -404,8 +387,7 @@ std::unique_ptr<MutationEffects> open_effects(const MutagenesisSpec& spec, const
     std::vector<ModelFolder> models = open_models(spec.models, std::nullopt, job);
     require_agreement(models);
     const TaskInfo& info = models.front().info;
-    if (any_bins(models))
-        return std::make_unique<BinEffects>(EditedWindows(std::move(models), spec.strands), spec);
+    if (any_bins(models)) return std::make_unique<BinEffects>(std::move(models), spec);
     if (info.task == examples::Task::sequences && !spec.by_records()) {
         throw ConfigError(spec.models.front().string() +
                           " scores sequences without a place in a genome: give --sequences, not --regions");
@@ -422,7 +404,7 @@ class EffectWriter {
 public:
     EffectWriter(const MutagenesisSpec& spec, MutationEffects& effects,
                  std::span<const genome::Contig> contigs, int threads)
-        : effects_(effects), choice_(choose_labels(effects.models().front().labels, spec.labels)) {
+        : effects_(effects), choice_(effects.models().front().labels.choose(spec.labels)) {
         const std::span<const ModelFolder> models = effects.models();
         if (spec.by_stretches()) {
             stretches_.emplace(spec.outputs, stretch_schema(spec, models, choice_), choice_.tracks, contigs,
@@ -447,7 +429,7 @@ public:
 
 private:
     MutationEffects& effects_;
-    LabelChoice choice_;
+    rows::LabelChoice choice_;
     std::optional<LetterOutputs> letters_;
     std::optional<outputs::Outputs> stretches_;
 };

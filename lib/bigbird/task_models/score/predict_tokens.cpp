@@ -198,7 +198,7 @@ public:
               const genome::ReferenceGenome& reference, int threads)
         : each_base_(spec.each_base),
           labels_(model.labels.size()),
-          chosen_(choose_labels(model.labels, spec.labels, spec.track_labels)),
+          chosen_(model.labels.choose(spec.labels, spec.track_labels)),
           reference_(reference),
           outputs_(spec.outputs,
                    {outputs::region_head(), outputs::label_columns(model.labels, chosen_.labels),
@@ -261,7 +261,7 @@ private:
 
     bool each_base_;
     std::size_t labels_;
-    LabelChoice chosen_;
+    rows::LabelChoice chosen_;
     const genome::ReferenceGenome& reference_;
     outputs::Outputs outputs_;
     std::vector<float> row_;

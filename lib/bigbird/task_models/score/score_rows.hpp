@@ -1,17 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// The loop that all predict-* commands share, and the common parts of their outputs.
+// The loop that all predict-* commands share.
 #pragma once
 
 #include "bigbird/core/interrupt.hpp"
 #include "bigbird/core/parallel.hpp"
-#include "bigbird/genome/reference/reference_genome.hpp"
-#include "bigbird/rows/label_table.hpp"
 
 #include <cstdint>
 #include <functional>
 #include <future>
-#include <optional>
-#include <string>
+#include <span>
 #include <utility>
 #include <vector>
 
@@ -64,16 +61,5 @@ auto read_rows(Source& source, std::size_t most, int threads) {
     return read_rows(
         source, most, threads, 1, [](const auto&) { return 0; });
 }
-
-/// The labels that become columns, and the columns that become tracks.
-struct LabelChoice {
-    std::vector<std::size_t> labels, tracks;
-};
-/// `selection` (LabelTable::select; "": all) and `tracks` among it ("": the same). Throws ConfigError.
-LabelChoice choose_labels(const rows::LabelTable& labels, const std::string& selection,
-                          const std::string& tracks = "");
-
-/// A checksum of names and lengths, for provenance.
-std::string contigs_checksum(const genome::ReferenceGenome& reference);
 
 }  // namespace bigbird::task_models

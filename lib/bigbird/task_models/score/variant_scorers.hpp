@@ -1,13 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
-// Scores of both alleles of a variant, for predict_variants(), forecast_variants() and build_background().
+// Scores of both alleles of a variant, for predict_variants(), forecast_variants() and build_background(), by
+// task models or by how likely a pretrained network finds them.
 #pragma once
 
 #include "bigbird/genome/reference/reference_genome.hpp"
+#include "bigbird/model/batching.hpp"
+#include "bigbird/model/bigbird.hpp"
 #include "bigbird/outputs/table_schema.hpp"
 #include "bigbird/rows/score_table.hpp"
 #include "bigbird/rows/variant_rows.hpp"
 #include "bigbird/task_models/files/task_files.hpp"
+#include "bigbird/task_models/network/task_network.hpp"
 #include "bigbird/task_models/specs/score_specs.hpp"
+#include "bigbird/tokenizer/tokenizer.hpp"
 
 #include <cmath>
 #include <cstdint>
@@ -15,6 +20,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace bigbird::task_models {
@@ -67,6 +73,51 @@ public:
 
 protected:
     std::vector<Quantity> quantities_;
+};
+
+/// Two sequences that are equal before and after the alleles.
+struct AllelePair {
+    std::string ref, alt;
+};
+
+/// Natural logarithms.
+struct MaskedScore {
+    double ref = 0, alt = 0;
+};
+
+/// Scores pairs of alleles with a masked language model. Encodes both sequences. Common tokens at the
+/// beginning and the end are kept. The tokens between cover the alleles and the bases around them; they are
+/// all masked at once. An allele's score is the sum of the log probabilities of its masked tokens, or with
+/// Strands::average the mean of both strands. Returns nullopt for pairs with equal tokens, and for pairs that
+/// are only N. Sequences with more tokens than the network has positions keep the tokens around the alleles.
+/// One thread at a time.
+class MaskedScorer {
+public:
+    MaskedScorer(model::PreTrainingModel network, tokenizer::DnaTokenizer tokenizer, Strands strands,
+                 const Job& job);
+
+    std::vector<std::optional<MaskedScore>> score(std::span<const AllelePair> pairs, int threads);
+
+    /// The network's input for a sequence, and the tokens to predict.
+    struct Query {
+        model::TokenSequence input;           ///< with [MASK]
+        std::vector<std::int32_t> originals;  ///< original ids of the masked tokens
+        std::int64_t first_masked = 0;        ///< the masked tokens are adjacent
+    };
+    /// The queries of ref and alt; empty if both have the same tokens. Thread-safe.
+    std::vector<Query> queries_of(std::string_view ref, std::string_view alt) const;
+
+private:
+    std::vector<double> log_likelihoods(std::span<const Query> queries);
+    /// (masked) float64 on the CPU: ln p of the originals at positions of hidden (batch, length, hidden).
+    at::Tensor log_p_of(const at::Tensor& hidden, std::vector<std::int64_t> positions,
+                        std::vector<std::int64_t> originals);
+
+    model::PreTrainingModel network_;
+    tokenizer::DnaTokenizer tokenizer_;
+    Strands strands_;
+    Job job_;
+    std::int64_t max_tokens_;
 };
 
 /// What reads and scores the variants of a run.

@@ -79,6 +79,20 @@ void PredictSpec::validate() const {
         throw ConfigError("--anchor summit is of whole rows, --tile cuts them: leave one of them out");
 }
 
+outputs::OutputSpec PredictSpec::output_spec() const {
+    outputs::OutputSpec spec = outputs;
+    // The two strands of a promoter scan overlap.
+    spec.overlap = task == examples::Task::promoter ? outputs::Overlap::max : outputs::Overlap::mean;
+    spec.tracks = !by_records();
+    if (!sequences.empty())
+        spec.inputs = {{"sequences", sequences}};
+    else if (examples.empty())
+        spec.inputs = {{"regions", regions}};
+    spec.options = {
+        {"anchor", std::string(word_of(anchor_choices, anchor))}, {"dtype", dtype}, {"attention", attention}};
+    return spec;
+}
+
 void LetterSpec::validate() const {
     if (regions.empty() == sequences.empty())
         throw ConfigError("either --regions with --reference, or --sequences, is needed");

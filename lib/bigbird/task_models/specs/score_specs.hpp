@@ -84,7 +84,7 @@ struct PredictSpec : RowsSpec {
     /// How the scores of a region's tiles are combined.
     Pool tile_pool() const { return tile > 0 ? pool.value_or(Pool::none) : Pool::none; }
 
-    outputs::OutputSpec outputs;  ///< predict() sets its overlap
+    outputs::OutputSpec outputs;  ///< as given; see output_spec()
     std::string labels;           ///< LabelTable::select; "": all
     std::string track_labels;     ///< labels of tracks, among `labels`; "": the same
     Strands strands = Strands::none;
@@ -92,6 +92,8 @@ struct PredictSpec : RowsSpec {
 
     /// Throws ConfigError if fields contradict each other. Does not access files.
     void validate() const;
+    /// `outputs` with what follows from the other fields.
+    outputs::OutputSpec output_spec() const;
 };
 
 /// Settings of predict-tokens.

@@ -64,31 +64,4 @@ private:
     std::vector<Token> by_text_;
 };
 
-// Two neighbors are compatible if no merge crosses the edge between them while their letters are encoded
-// together (GitHub's `bpe` crate also encodes by the compatibility of pairs). Compatibility follows only from
-// the stages of both edges. A sequence of tokens is the encoding of its letters exactly if each two neighbors
-// are compatible. (Suppose there is a merge across an edge, and take the first. Until then all merges were
-// inside single tokens, in the same order as when only the edge's two tokens are encoded, so that merge would
-// happen there too.) The rule in its plainest form is are_compatible() of the tests
-// (tests/unit/tokenizer/bpe_oracle.hpp).
-
-/// One stage in the construction of a token by merges: the token at its edge in this stage, and how long the
-/// stage lasts. While a letter sequence is encoded, an edge changes at certain merges. `bound` is the highest
-/// rank among the merges from this stage's beginning to the merge that ends it, or `never` for the last
-/// stage, the token itself. A merge of rank r across the edge happens in this stage if it comes before the
-/// merge of rank `bound` does.
-struct EdgeStage {
-    Token token;
-    std::uint32_t bound;
-};
-
-struct TokenEdges {
-    std::vector<EdgeStage> left,
-        right;  ///< at the token's first and last letter, from single letters outwards
-};
-
-/// Encodes the token's own letters by the rules, slowly and plainly. Returns nullopt if the result is not the
-/// token: then no encoding contains it.
-std::optional<TokenEdges> trace_token(const BpeRules& rules, Token token);
-
 }  // namespace bigbird::tokenizer

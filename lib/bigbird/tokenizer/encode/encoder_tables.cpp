@@ -208,8 +208,8 @@ void PackedTables<Number>::fill_small() {
     }
 }
 
-// are_compatible(), from the last stage back to the letters. The stages before a token's last are the stages
-// of the previous token at its edge. The token whose highest merge comes later was made last, the right one
+// Compatibility, from the last stage back to the letters. The stages before a token's last are the stages of
+// the previous token at its edge. The token whose highest merge comes later was made last, the right one
 // if they are equal. Going back over a merge inside the left token, what counts is whether a merge across
 // comes earlier; inside the right token also one of equal rank, since it is further left. The other token's
 // bound is later and need not be checked.
@@ -262,20 +262,53 @@ void PackedTables<Number>::encode(const std::uint8_t* letters, std::size_t size,
     }
 }
 
-std::uint32_t highest_merge(const TokenEdges& trace) {
-    std::uint32_t highest = 0;
-    for (const EdgeStage& stage : trace.right)
-        highest = stage.bound == never ? highest : std::max(highest, stage.bound);
-    return highest;
+struct Step {
+    std::size_t at = 0;
+    BpeRules::Merge merge;
+};
+
+Step first_merge(const BpeRules& rules, const std::vector<Token>& tokens) {
+    Step best;
+    for (std::size_t i = 0; i + 1 < tokens.size(); ++i) {
+        const BpeRules::Merge merge = rules.merge(tokens[i], tokens[i + 1]);
+        if (merge.rank < best.merge.rank) best = {i, merge};
+    }
+    return best;
+}
+
+// Encodes the token's own letters by the rules, slowly and plainly. Returns nullopt if the result is not the
+// token: then no encoding contains it. `left` and `right` are the rules' tokens.
+std::optional<ReachableTokens::Edges> trace(const BpeRules& rules, Token token) {
+    std::vector<Token> tokens;
+    for (const char letter : rules.texts[token]) {
+        tokens.push_back(rules.letters[static_cast<unsigned char>(letter)]);
+        if (tokens.back() == no_token) return std::nullopt;
+    }
+    ReachableTokens::Edges edges;
+    const auto note = [&](Token& at_edge, std::uint32_t& bound, Token now) {
+        bound = std::max(at_edge == now ? bound : 0, edges.rank);
+        at_edge = now;
+    };
+    for (Step step = first_merge(rules, tokens); step.merge.rank != never;
+         step = first_merge(rules, tokens)) {
+        edges.rank = step.merge.rank;
+        edges.latest = std::max(edges.latest, edges.rank);
+        note(edges.left, edges.left_bound, tokens.front());
+        note(edges.right, edges.right_bound, tokens.back());
+        tokens[step.at] = step.merge.merged;
+        tokens.erase(tokens.begin() + static_cast<std::ptrdiff_t>(step.at) + 1);
+    }
+    // If several tokens are left, the first is shorter.
+    return tokens.front() == token ? std::optional(edges) : std::nullopt;
 }
 
 }  // namespace
 
 ReachableTokens::ReachableTokens(const BpeRules& rules) : number_of(rules.size(), no_token) {
-    std::vector<std::optional<TokenEdges>> traces(rules.size());
+    std::vector<std::optional<Edges>> traces(rules.size());
     std::vector<Token> found;
     for (Token token = 0; token < rules.size(); ++token) {
-        traces[token] = trace_token(rules, token);
+        traces[token] = trace(rules, token);
         if (traces[token])
             found.push_back(token);
         else
@@ -288,16 +321,10 @@ ReachableTokens::ReachableTokens(const BpeRules& rules) : number_of(rules.size()
         texts.push_back(rules.texts[token]);
         ids.push_back(rules.ids[token]);
         longest = std::max(longest, texts.back().size());
-        const TokenEdges& trace = *traces[token];
-        Edges& edge = edges.emplace_back();
-        if (texts.back().size() > 1) {
-            const EdgeStage &right = trace.right.end()[-2], &left = trace.left.end()[-2];
-            edge = {.right_bound = right.bound,
-                    .left_bound = left.bound,
-                    .rank = rules.merge(left.token, right.token).rank,
-                    .latest = highest_merge(trace),
-                    .right = number_of[right.token],
-                    .left = number_of[left.token]};
+        Edges& edge = edges.emplace_back(*traces[token]);
+        if (edge.right != no_token) {
+            edge.right = number_of[edge.right];
+            edge.left = number_of[edge.left];
         }
         Token prefix = no_token;
         for (std::size_t length = texts.back().size() - 1; length > 0 && prefix == no_token; --length) {

@@ -1,10 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 // The exact encoder's inner loop and the packed tables that it reads.
 //
-// A token sequence is the encoding of its letters exactly if each two neighbors are compatible
-// (bpe_rules.hpp). So the loop takes the longest token at each position, checks it against its left neighbor,
-// falls back to shorter tokens, and goes back a token if none fits. A dead-end position is never tried again,
-// which keeps the time linear.
+// Two neighbors are compatible if no merge crosses the edge between them while their letters are encoded
+// together (GitHub's `bpe` crate also encodes by the compatibility of pairs). A sequence of tokens is the
+// encoding of its letters exactly if each two neighbors are compatible. (Suppose there is a merge across an
+// edge, and take the first. Until then all merges were inside single tokens, in the same order as when only
+// the edge's two tokens are encoded, so that merge would happen there too.)
+//
+// While a token's letters are encoded, the token at its edge changes at certain merges: these are the edge's
+// stages, from a single letter to the token itself. A stage's bound is the highest rank among the merges from
+// its beginning to the merge that ends it. A merge of rank r across the edge happens in the stages of both
+// sides in which it comes before the merges of the ranks of their bounds do.
+//
+// So the loop takes the longest token at each position, checks it against its left neighbor, falls back to
+// shorter tokens, and goes back a token if none fits. A dead-end position is never tried again, which keeps
+// the time linear.
 #pragma once
 
 #include "bigbird/tokenizer/encode/bpe_rules.hpp"
@@ -109,8 +119,7 @@ private:
 struct ReachableTokens {
     explicit ReachableTokens(const BpeRules& rules);
 
-    /// The stages of a token's edges: the previous token at the edge, and the bound of that stage
-    /// (bpe_rules.hpp).
+    /// The last stage before the token itself of both its edges: the token there, and the bound.
     struct Edges {
         std::uint32_t right_bound = 0, left_bound = 0;
         std::uint32_t rank = 0;                   ///< rank of the merge of `left` and `right` that made it

@@ -7,6 +7,7 @@
 #include <cstring>
 #include <iterator>
 #include <limits>
+#include <numeric>
 #include <string>
 #include <string_view>
 
@@ -36,77 +37,65 @@ std::size_t short_count(const BaseTokens& tokens, std::size_t most) {
     return count;
 }
 
-// A walk over tokens letter by letter.
-struct Branch {
-    std::array<std::uint16_t, BaseTokens::letters> next{};  // 0: none
-    Number token = BaseTokens::none;
-};
-
-// For texts of up to eight letters: all tokens that can begin the encoding of the text, with or without
-// further letters after it. A token can begin it in two cases: the text is a prefix of the token; or the
-// token is a prefix of the text, and is compatible with a token that can begin the rest.
-class CandidateSets {
-public:
-    CandidateSets(const BaseTokens& tokens, std::size_t count, const ShortNeighbours& neighbours,
-                  std::size_t letters)
-        : neighbours_(neighbours), sets_(letters + 1) {
-        make_branches(tokens, count);
-        for (std::size_t length = 1; length <= letters; ++length) {
-            sets_[length].resize(std::size_t{1} << (2 * length));
-            for (std::size_t word = 0; word < sets_[length].size(); ++word)
-                fill(word, length, sets_[length][word]);
-        }
+// For texts of up to `most` letters, by length and letters: all tokens that can begin the encoding of the
+// text, with or without further letters after it; shorter ones first. A token can begin it in two cases: the
+// text is a prefix of the token; or the token is a prefix of the text, and is compatible with a token that
+// can begin the rest.
+std::vector<std::vector<std::vector<Number>>> candidate_sets(const BaseTokens& tokens, std::size_t count,
+                                                             const std::vector<bool>& apart,
+                                                             std::size_t most) {
+    std::vector<std::size_t> spelt(count);  // two bits a letter
+    for (std::size_t token = 0; token < count; ++token) {
+        const BaseTokens::Token& known = tokens[token];
+        spelt[token] = token < BaseTokens::letters
+                           ? token
+                           : spelt[known.left] | spelt[known.right] << (2 * tokens[known.left].length);
     }
-    const std::vector<Number>& of(std::size_t word, std::size_t length) const { return sets_[length][word]; }
-
-private:
-    void make_branches(const BaseTokens& tokens, std::size_t count) {
-        std::vector<std::vector<std::size_t>> spelt(count);
-        branches_.resize(1);
-        for (std::size_t token = 0; token < count; ++token) {
-            spelt[token] = {token};
-            if (token >= BaseTokens::letters) {
-                spelt[token] = spelt[tokens[token].left];
-                const std::vector<std::size_t>& right = spelt[tokens[token].right];
-                spelt[token].insert(spelt[token].end(), right.begin(), right.end());
+    std::vector<Number> by_length(count);
+    std::iota(by_length.begin(), by_length.end(), Number{0});
+    std::ranges::stable_sort(by_length, {}, [&](Number token) { return tokens[token].length; });
+    std::vector<std::vector<std::vector<Number>>> sets(most + 1);
+    for (std::size_t length = 1; length <= most; ++length) {
+        std::vector<std::vector<Number>>& words = sets[length];
+        words.resize(std::size_t{1} << (2 * length));
+        for (const Number token : by_length) {
+            const std::size_t own = tokens[token].length;
+            if (own >= length) {
+                words[spelt[token] & (words.size() - 1)].push_back(token);
+                continue;
             }
-            std::size_t at = 0;
-            for (const std::size_t letter : spelt[token]) {
-                if (branches_[at].next[letter] == 0) {
-                    branches_[at].next[letter] = static_cast<std::uint16_t>(branches_.size());
-                    branches_.emplace_back();
-                }
-                at = branches_[at].next[letter];
-            }
-            branches_[at].token = static_cast<Number>(token);
+            const std::vector<std::vector<Number>>& rests = sets[length - own];
+            for (std::size_t rest = 0; rest < rests.size(); ++rest)
+                if (std::ranges::any_of(rests[rest], [&](Number n) { return apart[token * count + n]; }))
+                    words[spelt[token] | rest << (2 * own)].push_back(token);
         }
     }
-    void fill(std::size_t word, std::size_t length, std::vector<Number>& set) const {
-        std::size_t at = 0;
-        for (std::size_t i = 0; i < length; ++i) {
-            at = branches_[at].next[word >> (2 * i) & 3];
-            if (at == 0) return;
-            const Number token = branches_[at].token;
-            if (token != BaseTokens::none && i + 1 < length &&
-                any_follows(token, sets_[length - i - 1][word >> (2 * (i + 1))]))
-                set.push_back(token);
-        }
-        add_all_behind(at, set);
-    }
-    bool any_follows(Number token, const std::vector<Number>& set) const {
-        return std::any_of(
-            set.begin(), set.end(), [&](Number next) { return neighbours_.apart(token, next); });
-    }
-    void add_all_behind(std::size_t at, std::vector<Number>& set) const {
-        if (branches_[at].token != BaseTokens::none) set.push_back(branches_[at].token);
-        for (const std::size_t next : branches_[at].next)
-            if (next != 0) add_all_behind(next, set);
-    }
+    return sets;
+}
 
-    const ShortNeighbours& neighbours_;
-    std::vector<Branch> branches_;
-    std::vector<std::vector<std::vector<Number>>> sets_;  // by length, then letters
-};
+// By [left * count + right]: whether two of the first tokens are compatible, if only merges of these tokens
+// are made. Computed from the previous stage (encoder_tables.hpp): undoes the merge that made the later of
+// the two. Ranks ascend along a token's stages, so a token's number is the bound of the stage before it.
+std::vector<bool> compatible_pairs(const BaseTokens& tokens, std::size_t count) {
+    constexpr Number crossed_before = 0;
+    std::vector<Number> crossing(count * count, BaseTokens::none);
+    for (std::size_t token = BaseTokens::letters; token < count; ++token)
+        crossing[tokens[token].left * count + tokens[token].right] = static_cast<Number>(token);
+    std::vector<bool> apart(count * count);
+    for (std::size_t left = 0; left < count; ++left) {
+        for (std::size_t right = 0; right < count; ++right) {
+            Number& pair = crossing[left * count + right];
+            bool crossed = false;
+            if (left >= BaseTokens::letters && left > right)
+                crossed = crossing[tokens[left].right * count + right] < left;
+            else if (right >= BaseTokens::letters)
+                crossed = crossing[left * count + tokens[right].left] <= right;
+            pair = crossed ? crossed_before : pair;
+            apart[left * count + right] = pair == BaseTokens::none;
+        }
+    }
+    return apart;
+}
 
 }  // namespace
 
@@ -162,40 +151,17 @@ void BaseTokens::index_pairs() {
     }
 }
 
-// Computes are_compatible() from the previous stage: undoes the merge that made the later of the two tokens.
-// Ranks ascend along a token's stages, so a token's number is the bound of the stage before it.
-ShortNeighbours::ShortNeighbours(const BaseTokens& tokens, std::size_t count)
-    : words_((count + 63) / 64), bits_(count * words_) {
-    constexpr Number crossed_before = 0;
-    std::vector<Number> crossing(count * count, BaseTokens::none);
-    for (std::size_t token = BaseTokens::letters; token < count; ++token)
-        crossing[tokens[token].left * count + tokens[token].right] = static_cast<Number>(token);
-    for (std::size_t left = 0; left < count; ++left) {
-        for (std::size_t right = 0; right < count; ++right) {
-            Number& pair = crossing[left * count + right];
-            bool crossed = false;
-            if (left >= BaseTokens::letters && left > right)
-                crossed = crossing[tokens[left].right * count + right] < left;
-            else if (right >= BaseTokens::letters)
-                crossed = crossing[left * count + tokens[right].left] <= right;
-            pair = crossed ? crossed_before : pair;
-            if (pair == BaseTokens::none)
-                bits_[left * words_ + (right >> 6)] |= std::uint64_t{1} << (right & 63);
-        }
-    }
-}
-
 PrefixTokens::PrefixTokens(const BaseTokens& tokens, std::size_t most)
-    : count_(short_count(tokens, most)), neighbours_(tokens, count_) {
+    : count_(short_count(tokens, most)), compatible_(compatible_pairs(tokens, count_)) {
     static_assert(highest_count <= 1U << number_bits && longest <= 32);
-    const CandidateSets sets(tokens, count_, neighbours_, known_letters);
+    const auto sets = candidate_sets(tokens, count_, compatible_, known_letters);
     const auto candidate = [&](Number token) {
         return static_cast<Candidate>(token | (tokens[token].length - 1) << number_bits);
     };
     candidates_.resize(std::size_t{1} << (2 * known_letters));
     lists_.assign(2, 0);  // the first list is empty, for words without their own list
     for (std::size_t word = 0; word < candidates_.size(); ++word) {
-        const std::vector<Number>& set = sets.of(word, known_letters);
+        const std::vector<Number>& set = sets[known_letters][word];
         if (set.size() == 1) {
             candidates_[word] = candidate(set.front());
             continue;
@@ -228,11 +194,11 @@ bool PrefixTokens::goes_on(const std::uint8_t* packed, std::size_t position, std
         if (candidate >= ambiguous) {
             const auto candidates = candidates_of(candidate);
             return std::any_of(candidates.begin(), candidates.end(), [&](Candidate next) {
-                return neighbours_.apart(before, number_of(next)) &&
+                return apart(before, number_of(next)) &&
                        goes_on(packed, position + length_of(next), limit, number_of(next));
             });
         }
-        if (!neighbours_.apart(before, number_of(candidate))) return false;
+        if (!apart(before, number_of(candidate))) return false;
         before = number_of(candidate);
         position += length_of(candidate);
     }

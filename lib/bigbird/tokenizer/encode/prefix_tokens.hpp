@@ -19,7 +19,7 @@ namespace bigbird::tokenizer {
 /// of two merges, the one with the lower number comes first.
 ///
 /// Each token is merged from the same two tokens wherever it occurs: its letters merge in a text as they do
-/// alone (bpe_rules.hpp).
+/// alone (encoder_tables.hpp).
 class BaseTokens {
 public:
     using Number = std::uint16_t;
@@ -63,19 +63,6 @@ private:
     bool mixed_ = false;
 };
 
-/// Which pairs of the first tokens are compatible, if only merges of these tokens are made.
-class ShortNeighbours {
-public:
-    ShortNeighbours(const BaseTokens& tokens, std::size_t count);
-    bool apart(std::size_t left, std::size_t right) const {
-        return (bits_[left * words_ + (right >> 6)] >> (right & 63) & 1) != 0;
-    }
-
-private:
-    std::size_t words_;
-    std::vector<std::uint64_t> bits_;
-};
-
 class PrefixTokens {
 public:
     using Number = BaseTokens::Number;
@@ -110,6 +97,7 @@ private:
         std::size_t begin = 0, end = 0, position = 0;
         Candidate *first = nullptr, *last = nullptr;
     };
+    bool apart(Number left, Number right) const { return compatible_[left * count_ + right]; }
     void advance(const std::uint8_t* packed, std::size_t size, Part& part) const;
     std::size_t follow(const std::uint8_t* packed, std::size_t size, std::span<const Part> parts,
                        std::vector<Number>::iterator& out) const;
@@ -121,7 +109,7 @@ private:
     std::span<const Candidate> candidates_of(Candidate doubt) const;
 
     std::size_t count_;
-    ShortNeighbours neighbours_;
+    std::vector<bool> compatible_;       // [left * count_ + right]
     std::vector<Candidate> candidates_;  // by the next eight letters
     std::vector<Candidate> ambiguous_;   // lists of candidates,
     std::vector<std::uint32_t> lists_;   // which begin there

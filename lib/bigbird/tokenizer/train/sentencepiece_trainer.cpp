@@ -147,7 +147,7 @@ OverlapCounting installed_counting() {
 }
 
 // Scores decrease by one per piece, from minus zero; the letters follow by descending frequency.
-SentencePieceModel assemble_model(const TrainSpec& spec, const std::vector<LearntPiece>& pieces,
+SentencePieceModel assemble_model(const TrainSpec& spec, const std::vector<std::string>& pieces,
                                   const TrainingCorpus& corpus) {
     SentencePieceModel model;
     for (const char* name : special_names) {
@@ -158,8 +158,8 @@ SentencePieceModel assemble_model(const TrainSpec& spec, const std::vector<Learn
         model.pieces.push_back(
             {text, -static_cast<float>(model.pieces.size() - special::count), PieceKind::normal});
     };
-    for (const LearntPiece& piece : pieces)
-        add(piece.text);
+    for (const std::string& piece : pieces)
+        add(piece);
     std::vector<std::pair<std::int64_t, char>> letters;
     for (Symbol letter = 0; letter < TokenArray::letters; ++letter)
         letters.emplace_back(-corpus.count(letter), letter_of_symbol(letter));

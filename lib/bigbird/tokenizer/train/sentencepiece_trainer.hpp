@@ -2,7 +2,7 @@
 #pragma once
 
 #include "bigbird/tokenizer/formats/sentencepiece_model.hpp"
-#include "bigbird/tokenizer/train/exact_trainer.hpp"
+#include "bigbird/tokenizer/train/merges/learn_pieces.hpp"
 #include "bigbird/tokenizer/train/train.hpp"
 #include "bigbird/tokenizer/train/training_corpus.hpp"
 
@@ -20,7 +20,7 @@ std::string train_with_sentencepiece(const TrainSpec& spec, const TrainingCorpus
 OverlapCounting installed_counting();
 
 /// The model that SentencePiece writes for these pieces and letters, byte for byte as 0.1.97 does.
-SentencePieceModel assemble_model(const TrainSpec& spec, const std::vector<LearntPiece>& pieces,
+SentencePieceModel assemble_model(const TrainSpec& spec, const std::vector<std::string>& pieces,
                                   const TrainingCorpus& corpus);
 
 }  // namespace bigbird::tokenizer

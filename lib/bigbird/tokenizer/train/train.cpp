@@ -11,7 +11,7 @@
 #include "bigbird/core/system/free_memory.hpp"
 #include "bigbird/tokenizer/formats/sentencepiece_model.hpp"
 #include "bigbird/tokenizer/text_sketch.hpp"
-#include "bigbird/tokenizer/train/exact_trainer.hpp"
+#include "bigbird/tokenizer/train/merges/learn_pieces.hpp"
 #include "bigbird/tokenizer/train/sentencepiece_trainer.hpp"
 #include "bigbird/tokenizer/train/training_corpus.hpp"
 
@@ -89,13 +89,13 @@ std::string train_exactly(const TrainSpec& spec, TrainingCorpus& corpus) {
                 "SentencePiece may choose others among them",
                 spec.vocab_size);
         }
-        return serialize(assemble_model(spec, learnt.pieces, corpus));
+        return serialize(assemble_model(spec, learnt.texts, corpus));
     }
     progress.end();
     log_info(
         "from piece {} on thousands of pairs are equally frequent, and which come first is up to "
         "SentencePiece: training with it, for the same pieces",
-        learnt.pieces.size());
+        learnt.texts.size());
     return train_with_sentencepiece(spec, corpus);
 }
 

@@ -5,7 +5,7 @@
 #include "bigbird/core/rng.hpp"
 #include "bigbird/tokenizer/text_sketch.hpp"
 #include "bigbird/tokenizer/tokenizer.hpp"
-#include "bigbird/tokenizer/train/merges/learnt_symbols.hpp"
+#include "bigbird/tokenizer/train/merges/learn_pieces.hpp"
 #include "bigbird/tokenizer/train/training_corpus.hpp"
 
 #include <cstdint>

@@ -79,11 +79,6 @@ public:
 
 }  // namespace
 
-struct Ranks::Group {
-    c10::intrusive_ptr<c10d::ProcessGroup> processes;
-    at::Device device = at::kCPU;
-};
-
 Ranks::Ranks() = default;
 Ranks::~Ranks() = default;
 
@@ -96,11 +91,10 @@ Ranks::Ranks(const RankSpec& spec, const at::Device& device) : spec_(spec) {
         const bool gpu = device.is_cuda();
         const auto backend = gpu ? open_nccl(store, spec.rank, spec.size, device) : gloo(store, spec);
         const auto type = gpu ? c10d::ProcessGroup::BackendType::NCCL : c10d::ProcessGroup::BackendType::GLOO;
-        group_ = std::make_unique<Group>();
-        group_->device = device;
-        group_->processes = c10::make_intrusive<c10d::ProcessGroup>(store, spec.rank, spec.size);
-        group_->processes->setBackend(device.type(), type, backend);
-        group_->processes->setDefaultBackend(type);
+        device_ = device;
+        group_ = c10::make_intrusive<c10d::ProcessGroup>(store, spec.rank, spec.size);
+        group_->setBackend(device.type(), type, backend);
+        group_->setDefaultBackend(type);
         wait_for_all();
     } catch (const Error&) {
         throw;
@@ -113,38 +107,31 @@ Ranks::Ranks(const RankSpec& spec, const at::Device& device) : spec_(spec) {
     }
 }
 
-void Ranks::sum(at::Tensor& values) {
+/// Calls `start` with the values on the group's device, waits, and puts the result into the values.
+template <typename Start>
+void Ranks::exchange(at::Tensor& values, const Start& start) {
     if (!group_) return;
     try {
-        std::vector<at::Tensor> tensors{values.to(group_->device)};
-        group_->processes->allreduce(tensors)->wait();
+        std::vector<at::Tensor> tensors{values.to(device_)};
+        start(tensors)->wait();
         if (!tensors.front().is_same(values)) values.copy_(tensors.front());
     } catch (const std::exception& error) {
         throw_lost(spec_, error);
     }
+}
+
+void Ranks::sum(at::Tensor& values) {
+    exchange(
+        values, [&](auto& tensors) { return group_->allreduce(tensors); });
 }
 
 void Ranks::broadcast(at::Tensor& values) {
-    if (!group_) return;
-    try {
-        std::vector<at::Tensor> tensors{values.to(group_->device)};
-        group_->processes->broadcast(tensors)->wait();
-        if (!tensors.front().is_same(values)) values.copy_(tensors.front());
-    } catch (const std::exception& error) {
-        throw_lost(spec_, error);
-    }
+    exchange(
+        values, [&](auto& tensors) { return group_->broadcast(tensors); });
 }
 
 Json Ranks::broadcast(const Json& value) {
-    if (!group_) return value;
-    const std::string text = value.dump();
-    at::Tensor size = at::tensor({static_cast<std::int64_t>(text.size())}, at::kLong);
-    broadcast(size);
-    at::Tensor bytes = at::zeros({size.item<std::int64_t>()}, at::kByte);
-    if (is_first()) std::memcpy(bytes.mutable_data_ptr(), text.data(), text.size());
-    broadcast(bytes);
-    const auto* first = static_cast<const char*>(bytes.const_data_ptr());
-    return Json::parse(first, first + bytes.numel());
+    return gather(value).front();
 }
 
 std::vector<Json> Ranks::gather(const Json& value) {
@@ -177,11 +164,11 @@ Ranks::GradientSum::GradientSum(const std::vector<at::Tensor>& parameters, Ranks
     auto [buckets, limits] = c10d::compute_bucket_assignment_by_size(
         parameters, {first_bucket_bytes, bucket_bytes}, std::vector<bool>(parameters.size(), false));
     std::reverse(buckets.begin(), buckets.end());  // gradients come from the last layer to the first
-    reducer_ = std::make_unique<c10d::Reducer>(parameters, buckets, ranks.group_->processes,
+    reducer_ = std::make_unique<c10d::Reducer>(parameters, buckets, ranks.group_,
                                                std::vector<bool>(parameters.size(), false), bucket_bytes,
                                                false, false, std::unordered_map<std::size_t, std::string>{},
                                                first_bucket_bytes, false, false, std::vector<std::int64_t>{});
-    reducer_->register_comm_hook(std::make_unique<SumHook>(ranks.group_->processes));
+    reducer_->register_comm_hook(std::make_unique<SumHook>(ranks.group_));
 }
 
 Ranks::GradientSum::~GradientSum() = default;

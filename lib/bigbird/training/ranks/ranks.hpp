@@ -12,8 +12,9 @@
 #include <vector>
 
 namespace c10d {
+class ProcessGroup;
 class Reducer;
-}
+}  // namespace c10d
 
 namespace bigbird::training {
 
@@ -67,9 +68,12 @@ public:
     };
 
 private:
-    struct Group;
+    template <typename Start>
+    void exchange(at::Tensor& values, const Start& start);
+
     RankSpec spec_;
-    std::unique_ptr<Group> group_;  // null for a single process
+    at::Device device_ = at::kCPU;
+    c10::intrusive_ptr<c10d::ProcessGroup> group_;  // null for a single process
 };
 
 }  // namespace bigbird::training

@@ -10,6 +10,8 @@
 #include "bigbird/core/rng.hpp"
 #include "bigbird/evaluation/metrics.hpp"
 
+#include <algorithm>
+#include <functional>
 #include <vector>
 
 using namespace bigbird;
@@ -152,28 +154,28 @@ DOCTEST_TEST_CASE("weighted_ranking: the figures of the rows repeated, ties and 
             scores.insert(scores.end(), static_cast<std::size_t>(row.times), row.score);
             labels.insert(labels.end(), static_cast<std::size_t>(row.times), row.positive ? 1 : 0);
         }
-        const WeightedRanking ranking(rows);
-        const Areas figures = ranking.areas();
+        std::ranges::sort(rows, std::greater(), &WeightedRow::score);
+        const Areas figures = areas_of(rows);
         DOCTEST_REQUIRE(figures.roc_auc.has_value());
         DOCTEST_CHECK(*figures.roc_auc == doctest::Approx(*roc_auc(scores, labels)));
         DOCTEST_CHECK(*figures.average_precision == doctest::Approx(*average_precision(scores, labels)));
         // Blocks drawn twice, never and once are rows of twice, no and the same weight.
         const std::vector<std::uint32_t> weights{2, 0, 1};
+        const Areas weighted = areas_of(rows, weights);
         for (WeightedRow& row : rows)
             row.times *= weights[row.block];
-        DOCTEST_CHECK(ranking.areas(weights).average_precision ==
-                      WeightedRanking(rows).areas().average_precision);
-        DOCTEST_CHECK(ranking.areas(weights).roc_auc == WeightedRanking(rows).areas().roc_auc);
+        DOCTEST_CHECK(weighted.average_precision == areas_of(rows).average_precision);
+        DOCTEST_CHECK(weighted.roc_auc == areas_of(rows).roc_auc);
     }
 }
 
 DOCTEST_TEST_CASE("weighted_ranking: what is undefined is not made up") {
-    const WeightedRanking zeros({{0.5F, false, 3}}), ones({{0.5F, true, 3}}), none({});
-    DOCTEST_CHECK(!zeros.areas().roc_auc);
-    DOCTEST_CHECK(!zeros.areas().average_precision);
-    DOCTEST_CHECK(!ones.areas().roc_auc);
-    DOCTEST_CHECK(ones.areas().average_precision == 1.0);
-    DOCTEST_CHECK(!none.areas().average_precision);
+    const std::vector<WeightedRow> zeros{{0.5F, false, 3}}, ones{{0.5F, true, 3}};
+    DOCTEST_CHECK(!areas_of(zeros).roc_auc);
+    DOCTEST_CHECK(!areas_of(zeros).average_precision);
+    DOCTEST_CHECK(!areas_of(ones).roc_auc);
+    DOCTEST_CHECK(areas_of(ones).average_precision == 1.0);
+    DOCTEST_CHECK(!areas_of({}).average_precision);
     const std::vector<std::uint32_t> never{0};
-    DOCTEST_CHECK(!ones.areas(never).average_precision);
+    DOCTEST_CHECK(!areas_of(ones, never).average_precision);
 }

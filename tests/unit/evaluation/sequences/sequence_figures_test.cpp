@@ -58,9 +58,9 @@ DOCTEST_TEST_CASE("sequence_figures: equal to scikit-learn's and scipy's, of row
         std::vector<std::uint32_t> units(one["scores"].size());
         std::iota(units.begin(), units.end(), 0U);
         const auto measured = measure(one, scores, units);
-        check_equal(*measured, measured->figures(nullptr), one["figures"]);
+        check_equal(*measured, measured->figures({}), one["figures"]);
         const auto weights = one["weights"].get<std::vector<std::uint32_t>>();
-        check_equal(*measured, measured->figures(&weights), one["weighted"]);
+        check_equal(*measured, measured->figures(weights), one["weighted"]);
     }
 }
 
@@ -70,7 +70,7 @@ DOCTEST_TEST_CASE("sequence_figures: rows of one unit are weighted together") {
         row_weights{2, 2, 1, 1};
     const auto by_unit = measure_classes({scores, 2, units}, truth, std::nullopt);
     const auto by_row = measure_classes({scores, 2, rows}, truth, std::nullopt);
-    DOCTEST_CHECK(by_unit->figures(&weights) == by_row->figures(&row_weights));
+    DOCTEST_CHECK(by_unit->figures(weights) == by_row->figures(row_weights));
     DOCTEST_CHECK(by_unit->confusion() == std::vector<std::vector<std::int64_t>>{{1, 1}, {1, 1}});
     const FigureValues first = by_unit->figures_of_each()[0];
     DOCTEST_CHECK(FigureValues(first.begin(), first.end() - 1) == FigureValues{2, 0.5, 0.5, 0.5, 0.75});
@@ -81,8 +81,8 @@ DOCTEST_TEST_CASE("sequence_figures: units of coverage are added up, and weighte
     const std::vector<float> predicted{1, 2, 4, 1, 3, 5}, truth{0, 3, 2, 2, 6, 1}, sums{3, 5, 8},
         true_sums{3, 4, 7};
     const std::vector<std::uint32_t> units{0, 0, 1, 1, 2, 2}, each{0, 1, 2}, weights{1, 3, 2};
-    const FigureValues whole = measure_numbers({predicted, 1, units}, truth, true)->figures(&weights);
-    const FigureValues of_sums = measure_numbers({sums, 1, each}, true_sums)->figures(&weights);
+    const FigureValues whole = measure_numbers({predicted, 1, units}, truth, true)->figures(weights);
+    const FigureValues of_sums = measure_numbers({sums, 1, each}, true_sums)->figures(weights);
     DOCTEST_CHECK(*whole[6] == doctest::Approx(*of_sums[0]).epsilon(1e-12));
     DOCTEST_CHECK(*whole[7] == doctest::Approx(*of_sums[1]).epsilon(1e-12));
     DOCTEST_CHECK_FALSE(whole[8].has_value());  // of one track
@@ -94,7 +94,7 @@ DOCTEST_TEST_CASE("sequence_figures: profiles beside scipy's distances, weighted
     const auto measure = measure_numbers({predicted, 1, units, windows}, truth, true);
     // scipy.spatial.distance.jensenshannon of each window
     const double jsd[] = {0.272840749, 0.497354459}, flat[] = {0.339208008, 0.399532675};
-    const FigureValues once = measure->figures(nullptr), weighted = measure->figures(&weights);
+    const FigureValues once = measure->figures({}), weighted = measure->figures(weights);
     DOCTEST_REQUIRE(once.size() == measure->names.size());
     DOCTEST_CHECK(*once[10] == doctest::Approx((6 * jsd[0] + 8 * jsd[1]) / 14));
     DOCTEST_CHECK(*once[11] == doctest::Approx((6 * flat[0] + 8 * flat[1]) / 14));
@@ -104,15 +104,15 @@ DOCTEST_TEST_CASE("sequence_figures: profiles beside scipy's distances, weighted
 DOCTEST_TEST_CASE("sequence_figures: what is undefined is none") {
     const std::vector<float> scores{0.9F, 0.1F, 0.8F, 0.2F};
     const std::vector<std::uint32_t> truth{0, 0}, units{0, 1};
-    const FigureValues classes = measure_classes({scores, 2, units}, truth, std::nullopt)->figures(nullptr);
+    const FigureValues classes = measure_classes({scores, 2, units}, truth, std::nullopt)->figures({});
     DOCTEST_CHECK(classes == FigureValues{1, std::nullopt, 1, std::nullopt, std::nullopt});
     const std::vector<float> predicted{0.1F, 0.1F, 0.1F}, numbers{1, 2, 4};
     const std::vector<std::uint32_t> three{0, 1, 2};
-    const FigureValues constant = measure_numbers({predicted, 1, three}, numbers)->figures(nullptr);
+    const FigureValues constant = measure_numbers({predicted, 1, three}, numbers)->figures({});
     DOCTEST_CHECK_FALSE(constant[0].has_value());
     DOCTEST_CHECK_FALSE(constant[1].has_value());
     DOCTEST_CHECK(*constant[2] < 0);
-    const FigureValues of_constant = measure_numbers({numbers, 1, three}, predicted)->figures(nullptr);
+    const FigureValues of_constant = measure_numbers({numbers, 1, three}, predicted)->figures({});
     DOCTEST_CHECK_FALSE(of_constant[2].has_value());
     DOCTEST_CHECK(of_constant[3].has_value());
 }

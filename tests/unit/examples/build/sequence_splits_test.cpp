@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "bigbird/examples/build/sequence_splits.hpp"
 
+#include "support/captured_log.hpp"
 #include "support/testing.hpp"
 
 #include "bigbird/core/error.hpp"
 #include "bigbird/core/rng.hpp"
 #include "bigbird/genome/reference/sequence.hpp"
 
+#include <algorithm>
 #include <map>
-#include <numeric>
 #include <set>
 
 using namespace bigbird;
@@ -37,14 +38,12 @@ std::vector<SequenceExample> records_of(const std::vector<std::string>& sequence
     return records;
 }
 
-/// The number of each record's set, after similar ones are joined.
-std::vector<std::size_t> similar_sets(const std::vector<std::string>& sequences) {
-    JoinedSets sets(sequences.size());
-    join_similar(records_of(sequences), sets);
-    std::vector<std::size_t> numbers(sequences.size());
-    for (std::size_t i = 0; i < numbers.size(); ++i)
-        numbers[i] = sets.find(i);
-    return numbers;
+/// What is logged when similar records get one split.
+std::string similar(const std::vector<std::string>& sequences) {
+    const testing::CapturedLog log;
+    std::vector<SequenceExample> records = records_of(sequences);
+    draw_splits(records, {.similarity = true}, 1);
+    return log.text();
 }
 
 std::array<int, 3> sizes(const std::vector<SequenceExample>& records, std::uint32_t label) {
@@ -53,12 +52,6 @@ std::array<int, 3> sizes(const std::vector<SequenceExample>& records, std::uint3
         if (record.labels.empty() || record.labels.front() == label)
             ++sizes[static_cast<std::size_t>(record.split)];
     return sizes;
-}
-
-std::vector<std::size_t> apart(std::size_t count) {
-    std::vector<std::size_t> numbers(count);
-    std::iota(numbers.begin(), numbers.end(), std::size_t{0});
-    return numbers;
 }
 
 }  // namespace
@@ -81,40 +74,37 @@ DOCTEST_TEST_CASE("sequence_splits: rules are read, and others refused with what
                       "0.8,0.1,0.1, not '" +
                           std::string(shares) + "'");
     }
-    DOCTEST_CHECK(split_word("dev") == Split::validation);
-    DOCTEST_CHECK(!split_word("fold1"));
 }
 
 DOCTEST_TEST_CASE("sequence_splits: fractions keep each class in proportion, by the seed") {
     std::vector<SequenceExample> records(1000);
     for (std::size_t i = 0; i < records.size(); ++i)
         records[i].labels = {i % 10 == 0 ? 1U : 0U};
-    draw_splits(records, apart(records.size()), {0.8, 0.1, 0.1}, 1);
+    draw_splits(records, {.shares = {0.8, 0.1, 0.1}}, 1);
     DOCTEST_CHECK(sizes(records, 0) == std::array<int, 3>{720, 90, 90});
     DOCTEST_CHECK(sizes(records, 1) == std::array<int, 3>{80, 10, 10});
     std::vector<SequenceExample> again = records, other = records;
-    draw_splits(again, apart(records.size()), {0.8, 0.1, 0.1}, 1);
-    draw_splits(other, apart(records.size()), {0.8, 0.1, 0.1}, 2);
+    draw_splits(again, {.shares = {0.8, 0.1, 0.1}}, 1);
+    draw_splits(other, {.shares = {0.8, 0.1, 0.1}}, 2);
     int moved = 0;
     for (std::size_t i = 0; i < records.size(); ++i) {
         DOCTEST_REQUIRE(again[i].split == records[i].split);
         moved += other[i].split != records[i].split ? 1 : 0;
     }
     DOCTEST_CHECK(moved > 200);
-    draw_splits(records, apart(records.size()), {0.5, 0, 0.5}, 1);
+    draw_splits(records, {.shares = {0.5, 0, 0.5}}, 1);
     DOCTEST_CHECK(sizes(records, 0) == std::array<int, 3>{450, 0, 450});
 }
 
 DOCTEST_TEST_CASE("sequence_splits: records that belong together get one split") {
     std::vector<SequenceExample> records(1000);
-    std::vector<std::size_t> together;
     for (std::size_t i = 0; i < records.size(); ++i)
-        together.push_back(i % 97);
-    draw_splits(records, together, {0.8, 0.1, 0.1}, 1);
-    std::map<std::size_t, std::set<Split>> splits;
-    for (std::size_t i = 0; i < records.size(); ++i)
-        splits[together[i]].insert(records[i].split);
-    for (const auto& [number, of_it] : splits)
+        records[i].group = std::to_string(i % 97);
+    draw_splits(records, {}, 1);
+    std::map<std::string, std::set<Split>> splits;
+    for (const SequenceExample& record : records)
+        splits[record.group].insert(record.split);
+    for (const auto& [group, of_it] : splits)
         DOCTEST_CHECK(of_it.size() == 1);
     const auto found = sizes(records, 0);
     DOCTEST_CHECK(found[0] > 780);
@@ -124,7 +114,7 @@ DOCTEST_TEST_CASE("sequence_splits: records that belong together get one split")
 DOCTEST_TEST_CASE("sequence_splits: mutated, cut and reversed copies are similar, random sequences are not") {
     Rng rng(3);
     std::vector<std::string> sequences;
-    constexpr std::size_t families = 30, members = 5;
+    constexpr std::size_t families = 30;
     for (std::size_t i = 0; i < families; ++i) {
         const std::string parent = random_dna(rng, 200);
         sequences.push_back(parent);
@@ -135,19 +125,15 @@ DOCTEST_TEST_CASE("sequence_splits: mutated, cut and reversed copies are similar
     }
     sequences.emplace_back("ACGTACGTACGT");  // no 16-mer
     sequences.emplace_back("ACGTACGTACGT");
-    const std::vector<std::size_t> numbers = similar_sets(sequences);
-    std::set<std::size_t> distinct(numbers.begin(), numbers.end());
-    DOCTEST_CHECK(distinct.size() == families + 2);
-    for (std::size_t i = 0; i < families * members; ++i)
-        DOCTEST_CHECK(numbers[i] == numbers[i / members * members]);
+    DOCTEST_CHECK(similar(sequences) ==
+                  "info: 152 records in 32 sets that stay together, the largest of 5\n");
 }
 
 DOCTEST_TEST_CASE("sequence_splits: of a k-mer that many records have, all are joined") {
     Rng rng(4);
     const std::string parent = random_dna(rng, 100);
-    std::vector<std::string> sequences(100, parent);
-    const std::vector<std::size_t> numbers = similar_sets(sequences);
-    DOCTEST_CHECK(std::set<std::size_t>(numbers.begin(), numbers.end()).size() == 1);
+    DOCTEST_CHECK(similar(std::vector<std::string>(100, parent)) ==
+                  "info: 100 records in 1 sets that stay together, the largest of 100\n");
 }
 
 namespace {
@@ -172,17 +158,24 @@ std::string random_dna_with_n(Rng& rng, std::size_t bases) {
 
 }  // namespace
 
-DOCTEST_TEST_CASE("sequence_overlap: k-mers are those of the text, one number per k-mer of either strand") {
+DOCTEST_TEST_CASE("sequence_overlap: k-mers are those of the text, of either strand") {
     Rng rng(5);
-    for (const int k : {1, 2, 5, 16, 31}) {
-        const std::string dna = random_dna_with_n(rng, 2000) + std::string(40, 'A');
-        std::set<std::uint64_t> found, reversed;
-        for_each_kmer(
-            dna, k, [&](std::uint64_t kmer) { found.insert(kmer); });
-        for_each_kmer(genome::reverse_complement(dna), k, [&](std::uint64_t kmer) { reversed.insert(kmer); });
-        DOCTEST_CHECK(found.size() == kmers_by_text(dna, static_cast<std::size_t>(k)).size());
-        DOCTEST_CHECK(found == reversed);
+    std::vector<SequenceExample> records;
+    const std::string text = random_dna_with_n(rng, 2000);
+    std::set<std::string> in_train;
+    std::int64_t share = 0;
+    for (int i = 0; i < 200; ++i) {
+        const std::string part = text.substr(static_cast<std::size_t>(rng.between(0, 1900)), 50);
+        records.push_back({.split = i < 20 ? Split::train : Split::test,
+                           .sequence = i % 2 == 0 ? part : genome::reverse_complement(part)});
+        const std::set<std::string> kmers = kmers_by_text(records.back().sequence, 31);
+        if (i < 20)
+            in_train.insert(kmers.begin(), kmers.end());
+        else
+            share += std::ranges::any_of(kmers, [&](const std::string& k) { return in_train.contains(k); });
     }
+    DOCTEST_CHECK(share > 0);
+    DOCTEST_CHECK(overlap_with_train(records, Split::test).share_31mer == share);
 }
 
 DOCTEST_TEST_CASE("sequence_overlap: rows in train and rows that share 31 bases are counted") {

@@ -46,15 +46,15 @@ DOCTEST_TEST_CASE("mlm_scoring: a network that knows nothing pays log2 of the vo
         }
     }
     const double vocabulary = tokenizer.vocab_size();
-    DOCTEST_CHECK(scores.chosen() == chosen);
-    DOCTEST_CHECK(scores.bases() == bases);
-    DOCTEST_CHECK(scores.mlm_loss() == doctest::Approx(std::log(vocabulary)));
+    DOCTEST_CHECK(scores.figures().chosen == chosen);
+    DOCTEST_CHECK(scores.figures().bases == bases);
+    DOCTEST_CHECK(scores.figures().mlm_loss == doctest::Approx(std::log(vocabulary)));
     DOCTEST_CHECK(
-        scores.bits_per_character() ==
+        scores.figures().bits_per_character ==
         doctest::Approx(std::log2(vocabulary) * static_cast<double>(chosen) / static_cast<double>(bases)));
-    DOCTEST_CHECK(scores.nsp_sequences() == source.epoch_size());
-    DOCTEST_CHECK(scores.nsp_loss() == doctest::Approx(std::log(2.0)));
-    DOCTEST_CHECK(scores.nsp_accuracy() == doctest::Approx(0.5));  // always says "next", half are
+    DOCTEST_CHECK(scores.figures().nsp_sequences == source.epoch_size());
+    DOCTEST_CHECK(scores.figures().nsp_loss == doctest::Approx(std::log(2.0)));
+    DOCTEST_CHECK(scores.figures().nsp_accuracy == doctest::Approx(0.5));  // always says "next", half are
 }
 
 DOCTEST_TEST_CASE(
@@ -71,18 +71,18 @@ DOCTEST_TEST_CASE(
         DOCTEST_CHECK(one.sequences[i].nats == doctest::Approx(many.sequences[i].nats).epsilon(1e-5));
         DOCTEST_CHECK(one.sequences[i].bases == many.sequences[i].bases);
     }
-    DOCTEST_CHECK(one.mlm_loss() > 0);
+    DOCTEST_CHECK(one.figures().mlm_loss > 0);
 }
 
 DOCTEST_TEST_CASE("mlm_scoring: pairs from two documents count for next-sentence prediction alone") {
     MlmScores scores;
     scores.sequences = {score_of(std::log(2.0) * 30, 20, 0), score_of(1e6, 20, 1),
                         score_of(std::log(2.0) * 50, 20, 0)};
-    DOCTEST_CHECK(scores.bits_per_character() == doctest::Approx(2.0));
-    DOCTEST_CHECK(scores.accuracy() == doctest::Approx(0.4));
-    DOCTEST_CHECK(scores.chosen() == 20);
-    DOCTEST_CHECK(scores.nsp_sequences() == 3);
-    DOCTEST_CHECK(MlmScores{}.bits_per_character() == 0);
+    DOCTEST_CHECK(scores.figures().bits_per_character == doctest::Approx(2.0));
+    DOCTEST_CHECK(scores.figures().accuracy == doctest::Approx(0.4));
+    DOCTEST_CHECK(scores.figures().chosen == 20);
+    DOCTEST_CHECK(scores.figures().nsp_sequences == 3);
+    DOCTEST_CHECK(MlmScores{}.figures().bits_per_character == 0);
 }
 
 DOCTEST_TEST_CASE("mlm_scoring: the bootstrap interval is that of a mean of many, and repeats") {
@@ -90,12 +90,15 @@ DOCTEST_TEST_CASE("mlm_scoring: the bootstrap interval is that of a mean of many
     Rng rng(5);
     for (int i = 0; i < 400; ++i)
         scores.sequences.push_back(score_of(std::log(2.0) * (200 + 20 * rng.normal()), 100));
-    const auto [low, high] = scores.bits_interval(1, 2000);
-    const double mean = scores.bits_per_character(), half = 1.96 * 0.2 / std::sqrt(400.0);
+    const auto interval = [&](std::uint64_t seed) {
+        return scores.interval(&SequenceScore::nats, std::log(2.0), &SequenceScore::bases, seed, 2000);
+    };
+    const auto [low, high] = interval(1);
+    const double mean = scores.figures().bits_per_character, half = 1.96 * 0.2 / std::sqrt(400.0);
     DOCTEST_CHECK(low == doctest::Approx(mean - half).epsilon(0.002));
     DOCTEST_CHECK(high == doctest::Approx(mean + half).epsilon(0.002));
-    DOCTEST_CHECK(scores.bits_interval(1, 2000) == std::pair(low, high));
-    DOCTEST_CHECK(scores.bits_interval(2, 2000) != std::pair(low, high));
+    DOCTEST_CHECK(interval(1) == std::pair(low, high));
+    DOCTEST_CHECK(interval(2) != std::pair(low, high));
 }
 
 namespace {
@@ -155,12 +158,12 @@ DOCTEST_TEST_CASE(
             correct += line.correct;
         }
         DOCTEST_CHECK(wrong == 0);
-        DOCTEST_CHECK(static_cast<std::int64_t>(lines.size()) == scores.chosen());
-        DOCTEST_CHECK(bases == scores.bases());
+        DOCTEST_CHECK(static_cast<std::int64_t>(lines.size()) == scores.figures().chosen);
+        DOCTEST_CHECK(bases == scores.figures().bases);
         DOCTEST_CHECK(bits / static_cast<double>(bases) ==
-                      doctest::Approx(scores.bits_per_character()).epsilon(1e-5));
+                      doctest::Approx(scores.figures().bits_per_character).epsilon(1e-5));
         DOCTEST_CHECK(static_cast<double>(correct) / static_cast<double>(lines.size()) ==
-                      doctest::Approx(scores.accuracy()));
+                      doctest::Approx(scores.figures().accuracy));
         DOCTEST_CHECK(std::ranges::is_sorted(lines, {}, [](const Line& line) {
             return std::tuple(line.document, line.sentence, line.start);
         }));

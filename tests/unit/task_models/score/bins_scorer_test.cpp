@@ -6,8 +6,6 @@
 #include "bigbird/core/error.hpp"
 #include "bigbird/genome/reference/reference_genome.hpp"
 #include "bigbird/genome/reference/sequence.hpp"
-#include "bigbird/task_models/score/edited_windows.hpp"
-#include "bigbird/task_models/score/grid_rows.hpp"
 #include "bigbird/task_models/score/scorers.hpp"
 
 #include <ATen/ATen.h>
@@ -136,9 +134,9 @@ DOCTEST_TEST_CASE("bins scorer: the reverse complement has the tracks of a stran
     const std::vector<genome::Interval> place{{"c", 300, 320}};
     const auto average = scene.scorer(Strands::average, {pair}), only = scene.scorer(Strands::only, {pair});
     const at::Tensor forward = scene.window("c", 3)[2 + 3], reverse = scene.window("c", 3, true)[2 + 3];
-    const EditedWindows windows({pair}, Strands::average);
-    const at::Tensor edited =
-        windows.open(scene.reference->fetch({"c", 200, 360})).reference()[2 + 3];  // window 3
+    const std::vector pairs{pair};
+    const EditedWindow window(pairs, Strands::average, scene.reference->fetch({"c", 200, 360}));
+    const at::Tensor edited = window.reference()[2 + 3];  // window 3
     for (std::int64_t track = 0; track < 2; ++track) {
         const auto at = static_cast<std::size_t>(track);
         const float turned = reverse[1 - track].item<float>(),

@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "bigbird/task_models/score/masked_scorer.hpp"
-
 #include "support/temp_dir.hpp"
 #include "support/testing.hpp"
 #include "unit/task_models/tiny_task.hpp"
 
 #include "bigbird/genome/reference/sequence.hpp"
 #include "bigbird/model/model_directory.hpp"
+#include "bigbird/task_models/score/variant_scorers.hpp"
 
 using namespace bigbird;
 using namespace bigbird::testing;

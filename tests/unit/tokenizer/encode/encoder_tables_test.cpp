@@ -10,11 +10,32 @@
 
 #include <algorithm>
 #include <set>
+#include <stdexcept>
 #include <string>
 #include <vector>
 
 using namespace bigbird::testing;
 using namespace bigbird::tokenizer;
+
+DOCTEST_TEST_CASE("tokenizer/bpe_rules: a token's text is new, and the first rule for two tokens stays") {
+    BpeRules rules;
+    const Token a = rules.add("A", 7), c = rules.add("C", 8), ac = rules.add("AC", 9),
+                ca = rules.add("CA", 10);
+    DOCTEST_CHECK_THROWS_AS(rules.add("A", 11), std::logic_error);
+    DOCTEST_CHECK_THROWS_AS(rules.add("", 11), std::logic_error);
+    DOCTEST_CHECK(rules.size() == 4);
+    rules.add_merge(a, c, 5, ac);
+    rules.add_merge(a, c, 1, ca);
+    DOCTEST_CHECK(rules.merges() == 1);
+    DOCTEST_CHECK(rules.merge(a, c).rank == 5);
+    DOCTEST_CHECK(rules.merge(a, c).merged == ac);
+    DOCTEST_CHECK(rules.merge(c, a).rank == never);
+    DOCTEST_CHECK(rules.merge(a, a).merged == no_token);
+    DOCTEST_CHECK(rules.letters['C'] == c);
+    DOCTEST_CHECK(rules.letters[0] == no_token);
+    DOCTEST_CHECK(rules.letters[255] == no_token);
+    DOCTEST_CHECK(rules.ids == std::vector<std::int32_t>{7, 8, 9, 10});
+}
 
 namespace {
 
@@ -66,6 +87,16 @@ DOCTEST_TEST_CASE("tokenizer/encoder_tables: what the definition gives, with rul
         DOCTEST_CHECK(differences(rules, random_texts(rng, "AC")) == 0);
     }
     DOCTEST_CHECK(lost > 0);
+}
+
+DOCTEST_TEST_CASE("tokenizer/encoder_tables: of equal ranks the left merge comes first, on either side") {
+    BpeRules rules;
+    const Token a = rules.add("A", 0), c = rules.add("C", 1), ca = rules.add("CA", 2),
+                ac = rules.add("AC", 3);
+    rules.add_merge(c, a, 5, ca);
+    rules.add_merge(a, c, 5, ac);
+    bigbird::Rng rng(5);
+    DOCTEST_CHECK(differences(rules, random_texts(rng, "AC")) == 0);
 }
 
 DOCTEST_TEST_CASE("tokenizer/encoder_tables: reachable tokens are those that their own letters give") {

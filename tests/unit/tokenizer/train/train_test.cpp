@@ -12,7 +12,7 @@
 #include "bigbird/core/rng.hpp"
 #include "bigbird/tokenizer/text_sketch.hpp"
 #include "bigbird/tokenizer/tokenizer.hpp"
-#include "bigbird/tokenizer/train/exact_trainer.hpp"
+#include "bigbird/tokenizer/train/merges/learn_pieces.hpp"
 #include "bigbird/tokenizer/train/sentencepiece_trainer.hpp"
 #include "bigbird/tokenizer/train/training_corpus.hpp"
 
@@ -309,7 +309,7 @@ DOCTEST_TEST_CASE("sentencepiece_trainer: our pieces make the file that the libr
             const std::string library = train_with_sentencepiece(spec, corpus);
             const LearnSpec learn{
                 .merges = size - 10, .max_piece_length = limit, .counting = installed_counting()};
-            const auto pieces = learn_pieces(corpus.positions(), learn, [](std::int64_t, double) {}).pieces;
+            const auto pieces = learn_pieces(corpus.positions(), learn, [](std::int64_t, double) {}).texts;
             const std::string ours = serialize(assemble_model(spec, pieces, corpus));
             DOCTEST_CHECK(parse_sentencepiece_model(ours, "ours").pieces ==
                           parse_sentencepiece_model(library, "library").pieces);
@@ -426,10 +426,7 @@ LetterArray letters_of(const std::vector<std::string>& stretches) {
 
 std::vector<std::string> learn(const std::vector<std::string>& stretches, const LearnSpec& spec) {
     LetterArray corpus = letters_of(stretches);
-    std::vector<std::string> texts;
-    for (const LearntPiece& piece : learn_pieces(corpus, spec, [](std::int64_t, double) {}).pieces)
-        texts.push_back(piece.text);
-    return texts;
+    return learn_pieces(corpus, spec, [](std::int64_t, double) {}).texts;
 }
 
 // The definition: count every pair anew in each round, as SentencePiece from 0.1.99 on does.
@@ -576,7 +573,7 @@ DOCTEST_TEST_CASE("tokenizer/exact_trainer: says where rare pairs leave the choi
         const bool restored =
             corpus.size() == letters.size() && std::equal(letters.begin(), letters.end(), corpus.data());
         DOCTEST_CHECK(restored == (only_certain && !learnt.certain));
-        const auto count = static_cast<std::int64_t>(learnt.pieces.size());
+        const auto count = static_cast<std::int64_t>(learnt.texts.size());
         DOCTEST_CHECK((count == merges || (only_certain && !learnt.certain && count > 1000)));
         return learnt.certain;
     };

@@ -10,7 +10,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
-#include <memory>
 #include <string>
 #include <vector>
 
@@ -25,29 +24,10 @@ namespace bigbird::examples {
 /// others, also those of MATLAB 4. Throws Stopped.
 void check_mat5(const std::filesystem::path& path);
 
-/// The two arrays, read in this process by matio or, for MATLAB 7.3, by HDF5, which can crash on a damaged
-/// file: sequences (rows, 4, bases), channels A G C T, and labels (rows, labels). Not thread-safe.
-class MatArrays {
-public:
-    /// Throws InputError: not a .mat file, truncated, without the two arrays, or with different numbers of
-    /// rows in them.
-    explicit MatArrays(std::filesystem::path path);
-    ~MatArrays();
-
-    std::int64_t rows() const { return rows_; }
-    std::int64_t labels() const { return labels_; }
-    std::int64_t bases() const { return bases_; }
-
-    /// Sequences of rows [begin, begin + count); N where no channel is set. Throws InputError if the file
-    /// breaks off or a value is neither 0 nor 1.
-    std::vector<std::string> read_sequences(std::int64_t begin, std::int64_t count);
-    BitRows read_labels(std::int64_t begin, std::int64_t count);
-
-private:
-    struct State;
-    std::unique_ptr<State> state_;
-    std::int64_t rows_, labels_, bases_;
-};
+/// Reads a file by matio or, for MATLAB 7.3, by HDF5, which can crash on a damaged file: for DeepseaMat's
+/// child process. The first message has the numbers of rows, labels and bases; the others are slabs: their
+/// letters, then their bits. Throws as DeepseaMat.
+void send_rows(const std::filesystem::path& path, std::int64_t slab_rows, const ChildReader::Send& send);
 
 /// One .mat file, read in a separate process. Not thread-safe.
 class DeepseaMat {

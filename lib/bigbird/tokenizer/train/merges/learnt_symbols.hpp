@@ -15,13 +15,6 @@
 
 namespace bigbird::tokenizer {
 
-/// How pairs of equal symbols are counted, such as AA in AAA. `every`: all occurrences, as SentencePiece from
-/// 0.1.99 on. `alternate`: every other occurrence of a run, as SentencePiece up to 0.1.98 (at the time of
-/// BigBird's paper), which ignored the others when the pair first appeared. `installed`: like the installed
-/// SentencePiece, so that both engines give the same pieces. Functions that count take `every` or
-/// `alternate`.
-enum class OverlapCounting { installed, every, alternate };
-
 struct CountedPair {
     Symbol left, right;
     std::uint64_t count;
@@ -29,22 +22,6 @@ struct CountedPair {
 
     /// By which pairs are ordered: their younger symbol, then their left and right one.
     auto age() const { return std::tuple(std::max(left, right), left, right); }
-};
-
-/// Options of the trainer.
-struct LearnSpec {
-    std::int64_t merges = 0;             ///< pieces of two bases and more to learn, at most 65,000
-    std::int32_t max_piece_length = 16;  ///< bases
-    OverlapCounting counting = OverlapCounting::every;
-    int threads = 1;
-    bool only_certain = false;  ///< end where SentencePiece may choose differently
-    std::int32_t most_sweeps =
-        200;  ///< maximum number of merges by sweeps, a multiple of 100; does not change the result
-};
-
-struct LearntPiece {
-    std::string text;
-    std::uint64_t frequency;  ///< frequency of its pair when it was chosen
 };
 
 /// The symbols that the trainer has so far: the letters, then one per merge.
@@ -61,7 +38,7 @@ public:
     }
 
     std::size_t size() const { return texts.size(); }
-    std::size_t merges() const { return pieces.size(); }
+    std::size_t merges() const { return size() - TokenArray::letters; }
     bool short_enough(Symbol left, Symbol right) const {
         return lengths[left] + lengths[right] <= max_piece_length_;
     }
@@ -73,14 +50,13 @@ public:
     }
 
     /// The symbol that the pair becomes.
-    Symbol add(Symbol left, Symbol right, std::uint64_t frequency) {
+    Symbol add(Symbol left, Symbol right) {
         const auto merged = static_cast<Symbol>(size());
         texts.push_back(texts[left] + texts[right]);
         lengths.push_back(static_cast<std::uint16_t>(texts.back().size()));
         widths.push_back(static_cast<std::uint16_t>(widths[left] + widths[right]));
         parts.emplace_back(left, right);
         by_text_.emplace(texts.back(), merged);
-        pieces.push_back({texts.back(), frequency});
         return merged;
     }
 
@@ -91,7 +67,6 @@ public:
     std::vector<std::uint16_t> lengths;            ///< by symbol, in bases
     std::vector<std::uint16_t> widths;             ///< by symbol, in positions of the token array
     std::vector<std::pair<Symbol, Symbol>> parts;  ///< by symbol: what was merged; a letter's are itself
-    std::vector<LearntPiece> pieces;               ///< in the order in which they were learned
 
 private:
     std::int32_t max_piece_length_;

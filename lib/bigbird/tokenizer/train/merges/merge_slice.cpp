@@ -12,6 +12,13 @@ void SymbolCounts::clear() {
     met.clear();
 }
 
+void NeighbourCounts::add(const NeighbourCounts& other) {
+    left.add(other.left);
+    right.add(other.right);
+    merged_twice += other.merged_twice;
+    merged_twice_kept += other.merged_twice_kept;
+}
+
 void NeighbourCounts::clear() {
     left.clear();
     right.clear();
@@ -31,7 +38,7 @@ std::uint64_t MergeSlice::count(const PositionList& positions, Symbol left, Symb
 // elsewhere or is longer. So two comparisons distinguish existing occurrences from former ones.
 void MergeSlice::merge(const PositionList& positions, const MergeRule& rule, NeighbourCounts& counts) {
     const std::size_t left_width = widths_[rule.left], width = widths_[rule.merged];
-    RunFilter run(counting_, width);
+    RunFilter run(counting_);
     remembered_.clear();
     for_each_position(positions, positions_, width, [&](std::uint64_t position) {
         Symbol* const here = positions_ + position;
@@ -42,7 +49,7 @@ void MergeSlice::merge(const PositionList& positions, const MergeRule& rule, Nei
         if (remembered_.size() <= most_remembered_) remembered_.push_back({position, before, behind});
         if (before == rule.merged) {
             ++counts.merged_twice;
-            counts.merged_twice_kept += run.keep(position - width);
+            counts.merged_twice_kept += run.keep(position - width, width);
         } else if (before != TokenArray::separator) {
             counts.left.add(before);
         }
@@ -55,8 +62,9 @@ void MergeSlice::list_one(const Merged& merged, bool next_merges, const MergeRul
                           const NewLists& lists, RunFilter& run) const {
     const auto [position, before, behind] = merged;
     if (before == rule.merged) {
-        const std::uint64_t previous = position - widths_[rule.merged];
-        if (lists.merged_twice != nullptr && run.keep(previous)) lists.merged_twice->push_back(previous);
+        const std::size_t width = widths_[rule.merged];
+        if (lists.merged_twice != nullptr && run.keep(position - width, width))
+            lists.merged_twice->push_back(position - width);
     } else if (before != TokenArray::separator && lists.left[before] != nullptr) {
         lists.left[before]->push_back(position - widths_[before]);
     }
@@ -67,7 +75,7 @@ void MergeSlice::list_one(const Merged& merged, bool next_merges, const MergeRul
 void MergeSlice::list_neighbours(const PositionList& positions, const MergeRule& rule,
                                  const NewLists& lists) const {
     const std::size_t width = widths_[rule.merged];
-    RunFilter run(counting_, width);
+    RunFilter run(counting_);
     if (remembered_.size() <= most_remembered_) {
         for (std::size_t i = 0; i < remembered_.size(); ++i) {
             const bool next_merges = i + 1 < remembered_.size() && remembered_[i + 1].before == rule.merged;
@@ -85,38 +93,13 @@ void MergeSlice::list_neighbours(const PositionList& positions, const MergeRule&
     });
 }
 
-namespace {
-
-constexpr std::size_t few_symbols = 512;
-constexpr std::size_t buckets = std::size_t{1} << 20;
-using Counts = std::unordered_map<std::uint32_t, std::uint64_t>;
-
-std::uint32_t key_of(Symbol left, Symbol right) {
-    return static_cast<std::uint32_t>(left) << 16 | right;
-}
-std::size_t bucket_of(std::uint32_t key) {
-    return (key * 0x9E3779B97F4A7C15ULL) >> 44;
-}
-
-// If there are few symbols, counts in a table with an entry per pair.
-std::vector<Counts> count_in_table(std::span<const MergeSlice> slices, ThreadTeam& team) {
-    std::vector<Counts> counts(slices.size());
-    const std::size_t symbols = slices.front().symbols();
-    team.run([&](std::size_t i) {
-        std::vector<std::uint64_t> table(symbols * symbols);
-        slices[i].for_each_counted(
-            [&](Symbol left, Symbol right, std::uint64_t) { ++table[left * symbols + right]; });
-        for (std::size_t pair = 0; pair < table.size(); ++pair)
-            if (table[pair] > 0)
-                counts[i][key_of(static_cast<Symbol>(pair / symbols), static_cast<Symbol>(pair % symbols))] =
-                    table[pair];
-    });
-    return counts;
-}
-
 // A first pass counts into hashed buckets, so that only pairs which may reach the threshold cost memory.
-std::vector<Counts> count_hashed(std::span<const MergeSlice> slices, ThreadTeam& team,
-                                 std::uint64_t threshold) {
+std::vector<CountedPair> count_pairs(std::span<const MergeSlice> slices, ThreadTeam& team,
+                                     std::uint64_t threshold,
+                                     const std::function<bool(Symbol, Symbol)>& accept) {
+    constexpr std::size_t buckets = std::size_t{1} << 20;
+    const auto key_of = [](Symbol left, Symbol right) { return std::uint32_t{left} << 16 | right; };
+    const auto bucket_of = [](std::uint32_t key) { return (key * 0x9E3779B97F4A7C15ULL) >> 44; };
     std::vector<std::vector<std::uint64_t>> hashed(slices.size());
     team.run([&](std::size_t i) {
         hashed[i].assign(buckets, 0);
@@ -126,24 +109,13 @@ std::vector<Counts> count_hashed(std::span<const MergeSlice> slices, ThreadTeam&
     for (std::size_t i = 1; i < slices.size(); ++i)
         for (std::size_t bucket = 0; bucket < buckets; ++bucket)
             hashed[0][bucket] += hashed[i][bucket];
-    std::vector<Counts> counts(slices.size());
+    std::vector<std::unordered_map<std::uint32_t, std::uint64_t>> counts(slices.size());
     team.run([&](std::size_t i) {
         slices[i].for_each_counted([&](Symbol left, Symbol right, std::uint64_t) {
             const std::uint32_t key = key_of(left, right);
             if (hashed[0][bucket_of(key)] >= threshold) ++counts[i][key];
         });
     });
-    return counts;
-}
-
-}  // namespace
-
-std::vector<CountedPair> count_pairs(std::span<const MergeSlice> slices, ThreadTeam& team,
-                                     std::uint64_t threshold,
-                                     const std::function<bool(Symbol, Symbol)>& accept) {
-    std::vector<Counts> counts = slices.front().symbols() <= few_symbols
-                                     ? count_in_table(slices, team)
-                                     : count_hashed(slices, team, threshold);
     for (std::size_t i = 1; i < slices.size(); ++i)
         for (const auto& [key, count] : counts[i])
             counts[0][key] += count;

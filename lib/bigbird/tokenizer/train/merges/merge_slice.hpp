@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "bigbird/tokenizer/train/merges/learn_pieces.hpp"
 #include "bigbird/tokenizer/train/merges/learnt_symbols.hpp"
 #include "bigbird/tokenizer/train/storage/position_list.hpp"
 #include "bigbird/tokenizer/train/storage/thread_team.hpp"
@@ -9,7 +10,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
-#include <limits>
 #include <span>
 #include <vector>
 
@@ -31,6 +31,10 @@ struct SymbolCounts {
         if (of[symbol] == 0) met.push_back(symbol);
         of[symbol] += count;
     }
+    void add(const SymbolCounts& other) {
+        for (const Symbol symbol : other.met)
+            add(symbol, other.of[symbol]);
+    }
     void clear();
 };
 
@@ -42,6 +46,7 @@ struct NeighbourCounts {
 
     explicit NeighbourCounts(std::size_t symbols)
         : left{std::vector<std::uint32_t>(symbols), {}}, right(left) {}
+    void add(const NeighbourCounts& other);
     void clear();
 };
 
@@ -55,12 +60,12 @@ struct NewLists {
 };
 
 /// Drops every other occurrence in a run of one symbol, for OverlapCounting::alternate. Call it with the
-/// ascending positions of (symbol, symbol).
+/// ascending positions of (symbol, symbol), and the symbol's width.
 class RunFilter {
 public:
-    RunFilter(OverlapCounting counting, std::uint64_t width) : counting_(counting), width_(width) {}
-    bool keep(std::uint64_t position) {
-        const bool overlaps = counting_ == OverlapCounting::alternate && any_ && position == last_ + width_;
+    explicit RunFilter(OverlapCounting counting) : counting_(counting) {}
+    bool keep(std::uint64_t position, std::uint64_t width) {
+        const bool overlaps = counting_ == OverlapCounting::alternate && any_ && position == last_ + width;
         any_ = !overlaps;
         last_ = position;
         return !overlaps;
@@ -68,7 +73,7 @@ public:
 
 private:
     OverlapCounting counting_;
-    std::uint64_t width_, last_ = 0;
+    std::uint64_t last_ = 0;
     bool any_ = false;
 };
 
@@ -102,7 +107,6 @@ public:
     void for_each_counted(Visit&& visit) const;
 
     std::size_t size() const { return size_; }
-    std::size_t symbols() const { return widths_.size(); }
 
 private:
     struct Merged {
@@ -145,15 +149,9 @@ void MergeSlice::for_each_pair(Visit&& visit) const {
 
 template <typename Visit>
 void MergeSlice::for_each_counted(Visit&& visit) const {
-    bool skip = false;
-    std::uint64_t run_end = std::numeric_limits<std::uint64_t>::max();
+    RunFilter run(counting_);
     for_each_pair([&](Symbol left, Symbol right, std::uint64_t position) {
-        if (counting_ == OverlapCounting::alternate && left == right) {
-            skip = position == run_end && !skip;
-            run_end = position + widths_[left];
-            if (skip) return;
-        }
-        visit(left, right, position);
+        if (left != right || run.keep(position, widths_[left])) visit(left, right, position);
     });
 }
 

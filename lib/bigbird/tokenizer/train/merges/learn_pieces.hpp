@@ -12,20 +12,38 @@
 // choice is noticed and reported (`certain`).
 //
 // The first merges are made by sweeps over the entire corpus (sweep_merges.hpp), the others by lists of
-// positions (indexed_merges.hpp). The tests have a plain implementation.
+// positions (indexed_merges.cpp). The tests have a plain implementation.
 #pragma once
 
-#include "bigbird/tokenizer/train/merges/learnt_symbols.hpp"
 #include "bigbird/tokenizer/train/storage/token_array.hpp"
 
 #include <cstdint>
 #include <functional>
+#include <string>
 #include <vector>
 
 namespace bigbird::tokenizer {
 
+/// How pairs of equal symbols are counted, such as AA in AAA. `every`: all occurrences, as SentencePiece from
+/// 0.1.99 on. `alternate`: every other occurrence of a run, as SentencePiece up to 0.1.98 (at the time of
+/// BigBird's paper), which ignored the others when the pair first appeared. `installed`: like the installed
+/// SentencePiece, so that both engines give the same pieces. Functions that count take `every` or
+/// `alternate`.
+enum class OverlapCounting { installed, every, alternate };
+
+/// Options of the trainer.
+struct LearnSpec {
+    std::int64_t merges = 0;             ///< pieces of two bases and more to learn, at most 65,000
+    std::int32_t max_piece_length = 16;  ///< bases
+    OverlapCounting counting = OverlapCounting::every;
+    int threads = 1;
+    bool only_certain = false;  ///< end where SentencePiece may choose differently
+    std::int32_t most_sweeps =
+        200;  ///< maximum number of merges by sweeps, a multiple of 100; does not change the result
+};
+
 struct LearntPieces {
-    std::vector<LearntPiece> pieces;
+    std::vector<std::string> texts;  ///< in the order in which they were learned
     bool certain = true;  ///< whether SentencePiece, which considers only frequent pairs, chooses the same
 };
 
