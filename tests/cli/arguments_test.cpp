@@ -18,9 +18,9 @@ const std::string model = test_data("models/chromatin-grch37"), genome = test_da
                   regions = test_data("models/example.bed"), tokenizer = test_data("tokenizer/small.model");
 
 ProgramResult predict(const std::string& output, std::vector<std::string> more) {
-    more.insert(more.begin(), {"predict-chromatin", "--model", model, "--reference", genome, "--regions",
-                               regions, "--device", "cpu", "--output", output});
-    return run_program(more);
+    return run_program(joined({"predict-chromatin", "--model", model, "--reference", genome, "--regions",
+                               regions, "--device", "cpu", "--output", output},
+                              more));
 }
 
 }  // namespace
@@ -105,7 +105,7 @@ DOCTEST_TEST_CASE("arguments: no file beside --output takes an input's place, --
             "--options", options);
     const std::string fasta = folder / "g.fa";
     write_file(fasta, ">1\n" + std::string(400, 'A') + "\n");
-    succeeded(run_program({"build-documents", "--reference", fasta, "--output", folder / "d2.txt"}));
+    works({"build-documents", "--reference", fasta, "--output", folder / "d2.txt"});
     write_file(fasta + ".fai", "1\t400\t3\t400\t401\n");
     refused({"build-documents", "--reference", fasta, "--output", fasta + ".fai", "--force"}, "--reference",
             fasta + ".fai");

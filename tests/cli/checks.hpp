@@ -78,6 +78,12 @@ inline ProgramResult succeeded(ProgramResult result) {
     return result;
 }
 
+/// Runs the command, which must succeed.
+inline ProgramResult works(const std::vector<std::string>& words, const std::string& input = {},
+                           const Disturbance& disturbance = {}) {
+    return succeeded(run_program(words, input, disturbance));
+}
+
 /// Checks the exit code, and that standard error has `part`.
 inline void check_said(const ProgramResult& result, int code, const std::string& part) {
     DOCTEST_CAPTURE(result.err);

@@ -14,7 +14,7 @@ namespace {
 /// A folder with the script of a shell and something to complete.
 struct Scene {
     explicit Scene(const std::string& shell) {
-        succeeded(run_program({"completion", shell, "--output", folder / "script"}));
+        works({"completion", shell, "--output", folder / "script"});
         std::filesystem::create_directory(folder / "models");
         write_file(folder / "model.txt", "");
     }

@@ -32,7 +32,7 @@ void check_refused(const std::string& device, const std::string& why) {
 
 /// The rows of info --program, by their names; the last of a name.
 nlohmann::json parts_by_name() {
-    const ProgramResult result = succeeded(run_program({"info", "--program", "--json"}));
+    const ProgramResult result = works({"info", "--program", "--json"});
     const nlohmann::json rows = nlohmann::json::parse(result.out)["program"];
     nlohmann::json parts;
     for (const nlohmann::json& part : rows)

@@ -24,7 +24,7 @@ std::vector<std::string> evaluate(const std::string& task, const TempDir& folder
 DOCTEST_TEST_CASE("evaluate-chromatin: JSON on standard output, the summary on standard error") {
     const TempDir folder;
     const ScoredBins bins(folder / "e", folder / "s.tsv", 300);
-    const auto result = succeeded(run_program(evaluate("chromatin", folder, "-")));
+    const auto result = works(evaluate("chromatin", folder, "-"));
     const Json json = Json::parse(result.out);
     DOCTEST_CHECK(json["task"] == "chromatin");
     DOCTEST_CHECK(json["labels"].size() == 4);
@@ -41,7 +41,7 @@ DOCTEST_TEST_CASE("evaluate-chromatin: without resamples no intervals are spoken
     const ScoredBins bins(folder / "e", folder / "s.tsv", 300);
     auto arguments = evaluate("chromatin", folder, (folder / "r.html").string());
     arguments[6] = "0";
-    const auto result = succeeded(run_program(arguments));
+    const auto result = works(arguments);
     DOCTEST_CHECK(holds(result.err, "270 rows of split test\n"));
     DOCTEST_CHECK(!holds(read_file(folder / "r.html"), "interval"));
 }
@@ -49,7 +49,7 @@ DOCTEST_TEST_CASE("evaluate-chromatin: without resamples no intervals are spoken
 DOCTEST_TEST_CASE("evaluate-promoter: TSV by suffix, the kind of negatives named") {
     const TempDir folder;
     const ScoredPromoters promoters(folder / "e", folder / "s.tsv", 40);
-    const auto result = succeeded(run_program(evaluate("promoter", folder, (folder / "r.tsv").string())));
+    const auto result = works(evaluate("promoter", folder, (folder / "r.tsv").string()));
     DOCTEST_CHECK(result.out.empty());
     DOCTEST_CHECK(holds(result.err, "40 positives, negatives: permuted\n"));
     check_holds(read_file(folder / "r.tsv"),
@@ -60,7 +60,7 @@ DOCTEST_TEST_CASE("evaluate-chromatin: reads CSV and writes it, with the comment
     const TempDir folder;
     const ScoredBins bins(folder / "e", folder / "s.tsv", 300);
     const auto table_of = [&](const std::string& report) {
-        const auto result = succeeded(run_program(evaluate("chromatin", folder, (folder / report).string())));
+        const auto result = works(evaluate("chromatin", folder, (folder / report).string()));
         return std::pair(read_file(folder / report), result.err);
     };
     const std::string by_table = table_of("a.tsv").first;
@@ -113,7 +113,7 @@ DOCTEST_TEST_CASE("evaluate: several reports and several files of scores at once
     auto arguments = joined(evaluate("chromatin", folder, (folder / "r.html").string()),
                             {"--scores", "again=" + (folder / "again.tsv").string(), "--output",
                              folder / "r.tsv", "--output", folder / "r.json"});
-    const auto result = succeeded(run_program(arguments));
+    const auto result = works(arguments);
     DOCTEST_CHECK(holds(read_file(folder / "r.html"), "<svg"));
     DOCTEST_CHECK(holds(read_file(folder / "r.tsv"), "\tauroc:again\t"));
     DOCTEST_CHECK(Json::parse(read_file(folder / "r.json"))["others"][0]["name"] == "again");

@@ -70,16 +70,20 @@ DOCTEST_TEST_CASE(
     DOCTEST_CHECK(calibration["cross_entropy_after"] < calibration["cross_entropy_before"]);
     // The weights are the same; the scores are not, but in the same order.
     DOCTEST_CHECK(weights_of(fixture / "plain") == weights_of(fixture / "run"));
+    const auto evaluate = [&](const std::string& scores, const std::string& report,
+                              const std::vector<std::string>& more = {}) {
+        return run_program(
+            joined({"evaluate-chromatin", "--scores", fixture / scores, "--examples", fixture / "examples",
+                    "--split", "validation", "--resamples", "0", "--output", fixture / report},
+                   more));
+    };
     double errors[2], areas[2];
     for (const int i : {0, 1}) {
-        const std::string run = i == 0 ? "plain" : "run", scores = fixture / (run + ".tsv"),
-                          report = fixture / (run + ".json");
-        succeeded(
-            run_program({"predict-chromatin", "--model", fixture / run, "--examples", fixture / "examples",
-                         "--split", "validation", "--device", "cpu", "--output", scores}));
-        succeeded(run_program({"evaluate-chromatin", "--scores", scores, "--examples", fixture / "examples",
-                               "--split", "validation", "--resamples", "0", "--output", report}));
-        const Json json = read_json(report);
+        const std::string run = i == 0 ? "plain" : "run";
+        works({"predict-chromatin", "--model", fixture / run, "--examples", fixture / "examples", "--split",
+               "validation", "--device", "cpu", "--output", fixture / (run + ".tsv")});
+        succeeded(evaluate(run + ".tsv", run + ".json"));
+        const Json json = read_json(fixture / (run + ".json"));
         errors[i] = json["reliability"]["brier"].get<double>();
         areas[i] = json["groups"][0]["auroc_mean"].get<double>();
     }
@@ -87,20 +91,13 @@ DOCTEST_TEST_CASE(
     DOCTEST_CHECK(areas[1] == doctest::Approx(areas[0]).epsilon(1e-6));
     const std::string card = read_file(fixture / "run/model/README.md");
     check_holds(card, {"# kmer-ridge for chromatin, 2 labels\n", "Not looked at yet."});
-    succeeded(run_program({"evaluate-chromatin", "--scores", fixture / "run.tsv", "--examples",
-                           fixture / "examples", "--split", "validation", "--resamples", "0", "--output",
-                           fixture / "again.json", "--model-card", fixture / "run/model"}));
+    succeeded(evaluate("run.tsv", "again.json", {"--model-card", fixture / "run/model"}));
     DOCTEST_CHECK(read_file(fixture / "run/model/README.md") != card);
-    DOCTEST_CHECK(run_program({"evaluate-chromatin", "--scores", fixture / "run.tsv", "--examples",
-                               fixture / "examples", "--split", "validation", "--resamples", "0", "--output",
-                               fixture / "third.json", "--model-card", fixture / "examples"})
-                      .code == 3);
-    DOCTEST_CHECK_FALSE(std::filesystem::exists(fixture / "third.json"));
+    DOCTEST_CHECK(evaluate("run.tsv", "third.json", {"--model-card", fixture / "examples"}).code == 3);
+    DOCTEST_CHECK_FALSE(fixture.has("third.json"));
     write_file(fixture / "run/model/model.safetensors", "another model's weights");
-    check_said(run_program({"evaluate-chromatin", "--scores", fixture / "run.tsv", "--examples",
-                            fixture / "examples", "--split", "validation", "--resamples", "0", "--output",
-                            fixture / "third.json", "--model-card", fixture / "run/model"}),
-               2, "holds the scores of another model than");
+    check_said(evaluate("run.tsv", "third.json", {"--model-card", fixture / "run/model"}), 2,
+               "holds the scores of another model than");
 }
 
 DOCTEST_TEST_CASE("finetune: --attention chooses the code that attends, there, in predict-* and in embed") {
@@ -150,13 +147,12 @@ DOCTEST_TEST_CASE("finetune: every architecture is trained, described, and predi
         DOCTEST_CHECK(!holds(trained.err, "Warning:"));  // PyTorch's own
         const ProgramResult again = fixture.finetune(name, words);
         DOCTEST_CHECK(holds(again.err, "this run is finished already"));
-        const ProgramResult scores = succeeded(
-            run_program({"predict-chromatin", "--model", fixture / name, "--examples", fixture / "examples",
-                         "--split", "test", "--output", fixture / (name + ".tsv"), "--device", "cpu"}));
-        succeeded(run_program({"evaluate-chromatin", "--scores", fixture / (name + ".tsv"), "--examples",
-                               fixture / "examples", "--resamples", "0", "--output", "-"}));
-        const ProgramResult info =
-            succeeded(run_program({"info", "--json", "--check", fixture / (name + "/model")}));
+        const ProgramResult scores =
+            works({"predict-chromatin", "--model", fixture / name, "--examples", fixture / "examples",
+                   "--split", "test", "--output", fixture / (name + ".tsv"), "--device", "cpu"});
+        works({"evaluate-chromatin", "--scores", fixture / (name + ".tsv"), "--examples",
+               fixture / "examples", "--resamples", "0", "--output", "-"});
+        const ProgramResult info = works({"info", "--json", "--check", fixture / (name + "/model")});
         const Json json = Json::parse(info.out);
         DOCTEST_CHECK(json["bigbird_dna"]["task_model"]["training"]["--architecture"] == name);
         DOCTEST_CHECK(json["labels"] == 2);
@@ -189,8 +185,8 @@ DOCTEST_TEST_CASE("finetune: options that do not belong together") {
     refused({"--positive-weight", "-1"},
             "--positive-weight: '-1' is neither a number above 0 nor balanced; see 'bigbird-dna "
             "finetune-chromatin --help'");
-    succeeded(run_program({"finetune-chromatin", "--examples", fixture / "examples", "--output",
-                           fixture / "ridge", "--architecture", "kmer-ridge", "--device", "cpu"}));
+    works({"finetune-chromatin", "--examples", fixture / "examples", "--output", fixture / "ridge",
+           "--architecture", "kmer-ridge", "--device", "cpu"});
     check_said(fixture.finetune("run", {"--model", fixture / "ridge"}), 3,
                "only 'big_bird', 'longformer' and 'bigbird_dna' models can be used");
 }
@@ -286,13 +282,13 @@ DOCTEST_TEST_CASE(
                "##fileformat=VCFv4.2\n##contig=<ID=c>\n"
                "#CHROM\tPOS\tID\tREF\tALT\tQUAL\tFILTER\tINFO\nc\t1001\t.\t" +
                    ref + "\t" + alt + "\t.\t.\t.\n");
-    succeeded(run_program({"predict-variants", "--model", at("one"), "--reference", at("c.fa"), "--variants",
-                           at("v.vcf"), "--output", at("v.tsv"), "--device", "cpu"}));
+    works({"predict-variants", "--model", at("one"), "--reference", at("c.fa"), "--variants", at("v.vcf"),
+           "--output", at("v.tsv"), "--device", "cpu"});
     DOCTEST_CHECK(holds(read_file(folder / "v.tsv"), "\nc\t1001\t.\t" + ref + "\t" + alt + "\tok\t"));
-    succeeded(run_program({"embed", "--model", at("one"), "--sequences", at("c.fa"), "--output", at("e.tsv"),
-                           "--device", "cpu"}));
+    works({"embed", "--model", at("one"), "--sequences", at("c.fa"), "--output", at("e.tsv"), "--device",
+           "cpu"});
     DOCTEST_CHECK(holds(read_file(folder / "e.tsv"), "\td15\n"));
-    succeeded(run_program({"info", at("one/model")}));
+    works({"info", at("one/model")});
 }
 
 DOCTEST_TEST_CASE(
@@ -318,12 +314,12 @@ DOCTEST_TEST_CASE(
 
     write_file(folder / "c.fa", ">c\n" + BinGenome(100, 1).dna + "\n");
     write_file(folder / "c.bed", "c\t0\t2000\n");
-    succeeded(run_program({"predict-chromatin", "--model", at("one"), "--reference", at("c.fa"), "--regions",
-                           at("c.bed"), "--tile", "20", "--reverse-complement", "average", "--device", "cpu",
-                           "--output", at("tiles.tsv")}));
+    works({"predict-chromatin", "--model", at("one"), "--reference", at("c.fa"), "--regions", at("c.bed"),
+           "--tile", "20", "--reverse-complement", "average", "--device", "cpu", "--output",
+           at("tiles.tsv")});
     DOCTEST_CHECK(holds(read_file(folder / "tiles.tsv"), "\tall_n\t"));
-    succeeded(run_program({"embed", "--model", at("one"), "--sequences", at("c.fa"), "--output", at("e.tsv"),
-                           "--device", "cpu"}));  // by its tokens
+    works({"embed", "--model", at("one"), "--sequences", at("c.fa"), "--output", at("e.tsv"), "--device",
+           "cpu"});  // by its tokens
     DOCTEST_CHECK(run_program({"finetune-promoter", "--head", "bins", "--model", at("pretrained"),
                                "--examples", at("examples"), "--output", at("p")})
                       .code == 2);

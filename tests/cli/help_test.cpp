@@ -7,7 +7,7 @@
 using namespace bigbird::testing;
 
 DOCTEST_TEST_CASE("help: goes to standard output and names the exit codes") {
-    const auto result = succeeded(run_program({"--help"}));
+    const auto result = works({"--help"});
     DOCTEST_CHECK(holds(result.out, "Exit codes: 0 complete output, 2 usage, 3 bad input"));
     DOCTEST_CHECK(result.err.empty());
 }
@@ -41,12 +41,12 @@ DOCTEST_TEST_CASE("help: no command at all prints the short road, whose options 
 }
 
 DOCTEST_TEST_CASE("help: --version is one line that a program can read") {
-    const auto result = succeeded(run_program({"--version"}));
+    const auto result = works({"--version"});
     DOCTEST_CHECK(result.out.rfind("bigbird-dna 0.", 0) == 0);
 }
 
 DOCTEST_TEST_CASE("help: a command's options say what they take and their defaults, and fit a line") {
-    const auto result = succeeded(run_program({"build-promoters", "--help"}));
+    const auto result = works({"build-promoters", "--help"});
     check_holds(result.out, {"\n  --tss BED  ", "(required)\n", "strand [-5000:3000]\n"});
     DOCTEST_CHECK(!holds(result.out, "=[]"));
     std::size_t begin = 0;
@@ -108,7 +108,7 @@ DOCTEST_TEST_CASE("help: a program without the one beside it that has LibTorch s
     bigbird::testing::Disturbance alone;
     alone.program = folder / "bigbird-dna";
     std::filesystem::copy_file(bigbird::testing::program_path(), alone.program);
-    succeeded(run_program({"--version"}, {}, alone));
+    works({"--version"}, {}, alone);
     check_said(
         run_program({"pretrain", "--documents", "d", "--tokenizer", "t", "--steps", "1", "--output", "o"}, {},
                     alone),

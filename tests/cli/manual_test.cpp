@@ -65,7 +65,7 @@ std::string refusal(const std::string& line) {
 }  // namespace
 
 DOCTEST_TEST_CASE("manual: docs/commands.md is what the program writes") {
-    const auto result = succeeded(run_program({"help", "--markdown"}));
+    const auto result = works({"help", "--markdown"});
     const std::filesystem::path file =
         testing::test_data("").parent_path().parent_path() / "docs/commands.md";
     const bool fresh = read_file(file) == result.out;
@@ -164,7 +164,7 @@ DOCTEST_TEST_CASE("manual: help prints what --help prints") {
 
 DOCTEST_TEST_CASE("manual: man pages, one a command, which groff takes without a warning") {
     const TempDir folder;
-    succeeded(run_program({"help", "--man", "--output", folder / "man1"}));
+    works({"help", "--man", "--output", folder / "man1"});
     DOCTEST_CHECK(read_file(folder / "man1/bigbird-dna.1") == run_program({"help", "--man"}).out);
     DOCTEST_CHECK(read_file(folder / "man1/bigbird-dna-info.1") ==
                   run_program({"help", "--man", "info"}).out);

@@ -88,8 +88,8 @@ DOCTEST_TEST_CASE("motifs scan: motif files and regions that cannot be read end 
 DOCTEST_TEST_CASE("motifs compare: the nearest known motif of each, on either strand") {
     const Fixture fixture;
     fixture.write("turned.meme", head + motif_of("turned", "TGTAATC"));
-    const auto result = succeeded(
-        run_program({"motifs", "compare", fixture / "turned.meme", fixture / "wide.meme", "--output", "-"}));
+    const auto result =
+        works({"motifs", "compare", fixture / "turned.meme", fixture / "wide.meme", "--output", "-"});
     DOCTEST_CHECK(
         result.out.starts_with("#motif\tname\tknown\tknown_name\tp\te\toffset\toverlap\tstrand\n"
                                "turned\t.\tone\t.\t"));
@@ -123,7 +123,7 @@ DOCTEST_TEST_CASE("motifs find: motifs of effects, named by label") {
     const std::string effects = test_data("motifs/effects.h5");
     const std::vector<std::string> words{"motifs", "find",     "--attributions",
                                          effects,  "--output", fixture / "found.meme"};
-    const auto result = succeeded(run_program(words));
+    const auto result = works(words);
     DOCTEST_CHECK(holds(result.err, "1 motifs of 40 stretches with high contributions"));
     DOCTEST_CHECK(holds(read_file(fixture / "found.meme"),
                         "MOTIF pattern_1 cell_factor\nletter-probability matrix: alength= 4 w= 7 nsites= 40\n"
@@ -142,8 +142,8 @@ DOCTEST_TEST_CASE("motifs export, motifs marginalize: of the bundled model, a fo
     for (char& letter : dna)
         letter = "ACGT"[random() % 4];
     fixture.write("wide.fa", ">c\n" + dna + "\n");
-    succeeded(run_program({"motifs", "export", "--model", model, "--reference", fixture / "wide.fa",
-                           "--output", fixture / "f.meme"}));
+    works({"motifs", "export", "--model", model, "--reference", fixture / "wide.fa", "--output",
+           fixture / "f.meme"});
     DOCTEST_CHECK(holds(read_file(fixture / "f.meme"), "MOTIF filter_5 HepG2|CEBPB|None"));
     fixture.write("b.bed", "c\t6000\t7000\n");
     const auto marginalize = [&](const char* device) {

@@ -57,8 +57,7 @@ DOCTEST_TEST_CASE(
     const TempDir folder;
     const std::string documents = documents_in(folder);
     const auto losses_by = [&](const std::string& attention) {
-        succeeded(
-            run_program(pretrain(documents, folder / attention, {"--steps", "2", "--attention", attention})));
+        works(pretrain(documents, folder / attention, {"--steps", "2", "--attention", attention}));
         return metrics_of(folder / attention);
     };
     const std::vector<double> usual = losses_by("automatic");
@@ -76,29 +75,28 @@ DOCTEST_TEST_CASE(
     "pretrain: a run that --max-hours stops ends with 75, goes on, and equals one in a single go") {
     const TempDir folder;
     const std::string documents = documents_in(folder);
-    const ProgramResult whole = succeeded(run_program(pretrain(documents, folder / "whole")));
+    const ProgramResult whole = works(pretrain(documents, folder / "whole"));
     DOCTEST_CHECK(whole.out.empty());
     check_said(run_program(pretrain(documents, folder / "run", {"--max-hours", "1e-9"})), 75,
                "checkpoint of step 1 written; the same command goes on from it");
     DOCTEST_CHECK_FALSE(fs::exists(folder / "run/model"));
     fs::create_directories(folder / "run/model");  // as a workflow engine does
-    const ProgramResult rest = succeeded(run_program(pretrain(documents, folder / "run")));
+    const ProgramResult rest = works(pretrain(documents, folder / "run"));
     DOCTEST_CHECK(holds(rest.err, "resuming after step 1 of 3"));
     DOCTEST_CHECK(weights_of(folder / "run") == weights_of(folder / "whole"));
-    const ProgramResult again = succeeded(run_program(pretrain(documents, folder / "run")));
+    const ProgramResult again = works(pretrain(documents, folder / "run"));
     DOCTEST_CHECK(holds(again.err, "this run is finished already; nothing to do"));
     const ProgramResult other = run_program(pretrain(documents, folder / "run", {"--seed", "2"}));
     check_said(other, 2, "error: --");
     DOCTEST_CHECK(holds(
         other.err, "; use the same, give another --output, or start afresh with --resume never --force"));
     DOCTEST_CHECK(run_program(pretrain(documents, folder / "run", {"--resume", "never"})).code == 2);
-    succeeded(
-        run_program(pretrain(documents, folder / "run", {"--resume", "never", "--force", "--seed", "2"})));
+    works(pretrain(documents, folder / "run", {"--resume", "never", "--force", "--seed", "2"}));
 
     const auto evaluate = joined(words_of("evaluate-mlm --baseline-orders 0,2 --device cpu"),
                                  {"--model", folder / "run", "--documents", documents, "--baseline-documents",
                                   documents, "--output", folder / "mlm.json"});
-    const ProgramResult evaluated = succeeded(run_program(evaluate));
+    const ProgramResult evaluated = works(evaluate);
     DOCTEST_CHECK(holds(evaluated.err, documents + " is what the model learned from"));
     const Json report = read_json(folder / "mlm.json");
     DOCTEST_CHECK(report["bits_per_character"].get<double>() > 1);
@@ -106,7 +104,7 @@ DOCTEST_TEST_CASE(
     DOCTEST_CHECK(report["markov_order_2"].get<double>() < 2);
     DOCTEST_CHECK(run_program(evaluate).code == 2);  // exists
     auto tokens = joined(evaluate, {"--force", "--token-scores", folder / "tokens.tsv"});
-    succeeded(run_program(tokens));
+    works(tokens);
     const std::string table = testing::read_file(folder / "tokens.tsv");
     DOCTEST_CHECK(std::ranges::count(table, '\n') == 1 + report["masked_tokens"].get<std::int64_t>());
     tokens.erase(std::ranges::find(tokens, "--force"));
@@ -118,9 +116,8 @@ DOCTEST_TEST_CASE("pretrain: two processes train as one, stop together and go on
     const TempDir folder;
     const std::string documents = documents_in(folder);
     const auto losses = [&](const char* run) { return metrics_of(folder / run); };
-    succeeded(run_program(pretrain(documents, folder / "one")));
-    const ProgramResult two =
-        succeeded(run_program(pretrain(documents, folder / "two", {"--processes", "2"})));
+    works(pretrain(documents, folder / "one"));
+    const ProgramResult two = works(pretrain(documents, folder / "two", {"--processes", "2"}));
     const std::vector<double> one = losses("one"), both = losses("two");
     DOCTEST_REQUIRE(both.size() == 3);
     for (std::size_t i = 0; i < 3; ++i)
@@ -128,7 +125,7 @@ DOCTEST_TEST_CASE("pretrain: two processes train as one, stop together and go on
     DOCTEST_CHECK(
         run_program(pretrain(documents, folder / "half", {"--processes", "2", "--max-hours", "1e-9"})).code ==
         75);
-    const ProgramResult rest = succeeded(run_program(pretrain(documents, folder / "half", {"--keep", "1"})));
+    const ProgramResult rest = works(pretrain(documents, folder / "half", {"--keep", "1"}));
     DOCTEST_CHECK(holds(rest.err, "--keep is 1 now, it was 3"));
     DOCTEST_CHECK(losses("half").back() == doctest::Approx(one.back()).epsilon(2e-5));
     check_said(run_program(pretrain((folder / "none").string(), folder / "wrong", {"--processes", "2"})), 3,
@@ -153,7 +150,7 @@ DOCTEST_TEST_CASE(
         DOCTEST_CHECK((stopped.code == 128 + signal || stopped.code == 0));  // 0: a fast machine was done
         DOCTEST_CHECK(running_on(folder / "run") == 0);
     }
-    succeeded(run_program(arguments));
+    works(arguments);
 }
 
 DOCTEST_TEST_CASE("pretrain: of all threads, those of libraries too, one alone takes signals") {
@@ -196,9 +193,8 @@ DOCTEST_TEST_CASE("pretrain: tiny-modern has its own defaults, trains on two pro
     DOCTEST_CHECK_FALSE(given.contains("--optimizer"));  // the usual one
     DOCTEST_CHECK_FALSE(given.contains("--betas"));      // the usual ones
     DOCTEST_CHECK(given["--config"]["hidden_dropout_prob"] == 0.1);
-    succeeded(
-        run_program({"evaluate-mlm", "--model", folder / "one", "--documents", documents,
-                     "--baseline-documents", documents, "--device", "cpu", "--output", folder / "mlm.json"}));
+    works({"evaluate-mlm", "--model", folder / "one", "--documents", documents, "--baseline-documents",
+           documents, "--device", "cpu", "--output", folder / "mlm.json"});
     DOCTEST_CHECK(read_json(folder / "mlm.json").contains("two_sided_6"));
 }
 
@@ -209,9 +205,9 @@ DOCTEST_TEST_CASE("pretrain: --optimizer muon is recorded, asked for again, and 
     DOCTEST_CHECK(
         run_program(pretrain(documents, folder / "muon", joined(muon, {"--max-hours", "1e-9"}))).code == 75);
     check_said(run_program(pretrain(documents, folder / "muon")), 2, "--optimizer");
-    succeeded(run_program(pretrain(documents, folder / "muon", muon)));
+    works(pretrain(documents, folder / "muon", muon));
     DOCTEST_CHECK(read_json(folder / "muon/config.resolved.json")["options"]["--optimizer"] == "muon");
-    succeeded(run_program(pretrain(documents, folder / "adamw")));
+    works(pretrain(documents, folder / "adamw"));
     DOCTEST_CHECK_FALSE(read_json(folder / "adamw/config.resolved.json")["options"].contains("--optimizer"));
     DOCTEST_CHECK(metrics_of(folder / "adamw").back() != metrics_of(folder / "muon").back());
 }
@@ -220,7 +216,7 @@ DOCTEST_TEST_CASE("pretrain: --model goes on with a model's weights, in longer c
     const TempDir folder;
     const std::string documents = documents_in(folder);
     const std::string first = folder / "first";
-    succeeded(run_program(pretrain(documents, first, {"--config", "tiny-modern"})));
+    works(pretrain(documents, first, {"--config", "tiny-modern"}));
     const auto from_first = [&](const char* run, const std::vector<std::string>& more) {
         std::vector<std::string> arguments = pretrain(documents, folder / run, more);
         for (const char* option : {"--tokenizer", "--config"}) {  // the model has its own
@@ -263,21 +259,20 @@ DOCTEST_TEST_CASE("pretrain: token shards give the run that their documents give
     const TempDir folder;
     const std::string documents = documents_in(folder);
     const std::string tokenizer = test_data("tokenizer/small.model");
-    succeeded(run_program(
-        {"tokenize", "--documents", documents, "--tokenizer", tokenizer, "--output", folder / "corpus"}));
-    succeeded(run_program(pretrain(documents, folder / "documents")));
+    works({"tokenize", "--documents", documents, "--tokenizer", tokenizer, "--output", folder / "corpus"});
+    works(pretrain(documents, folder / "documents"));
     std::vector<std::string> arguments = pretrain(documents, folder / "shards");
     const auto at = std::find(arguments.begin(), arguments.end(), "--documents");
     arguments.erase(at, at + 4);  // and --tokenizer
     arguments.insert(arguments.end(),
                      {"--documents", folder / "corpus", "--evaluate-documents", folder / "corpus"});
-    const ProgramResult result = succeeded(run_program(arguments));
+    const ProgramResult result = works(arguments);
     DOCTEST_CHECK(holds(result.err, "eval_bits_per_character"));
     DOCTEST_CHECK(weights_of(folder / "shards") == weights_of(folder / "documents"));
     const auto report = [&](const std::string& input) {
         const std::string output = input + ".json";
-        succeeded(run_program({"evaluate-mlm", "--model", folder / "shards", "--documents", input, "--device",
-                               "cpu", "--threads", "1", "--output", output}));
+        works({"evaluate-mlm", "--model", folder / "shards", "--documents", input, "--device", "cpu",
+               "--threads", "1", "--output", output});
         return testing::read_file(output);
     };
     DOCTEST_CHECK(report((folder / "corpus").string()) == report(documents));
@@ -287,9 +282,8 @@ DOCTEST_TEST_CASE("pretrain: token shards give the run that their documents give
 
 DOCTEST_TEST_CASE("pretrain: without --config a CPU trains tiny-modern, ten times the corpus") {
     const TempDir folder;
-    const ProgramResult plan =
-        succeeded(run_program({"pretrain", "--documents", documents_in(folder), "--tokenizer",
-                               test_data("tokenizer/small.model"), "--device", "cpu", "--dry-run"}));
+    const ProgramResult plan = works({"pretrain", "--documents", documents_in(folder), "--tokenizer",
+                                      test_data("tokenizer/small.model"), "--device", "cpu", "--dry-run"});
     DOCTEST_CHECK(holds(plan.err, "--config tiny-modern"));
     DOCTEST_CHECK(holds(plan.out, "steps of 8 sequences of 512 tokens: the corpus 10."));
 }
@@ -328,15 +322,14 @@ DOCTEST_TEST_CASE(
     const ProgramResult cut = run_program(
         run("cut", "200", "4"), "", {.signal = SIGINT, .once_said = "step 1: eval_loss", .milliseconds = 10});
     check_said(cut, 130, "written; the same command goes on from it");
-    succeeded(run_program(run("cut", "200", "4")));
-    succeeded(run_program(run("whole", "200", "4")));
+    works(run("cut", "200", "4"));
+    works(run("whole", "200", "4"));
     DOCTEST_CHECK(weights_of(folder / "cut") == weights_of(folder / "whole"));
 }
 
 DOCTEST_TEST_CASE("pretrain: --dry-run says what to expect and leaves nothing behind") {
     const TempDir folder;
-    const ProgramResult result =
-        succeeded(run_program(pretrain(documents_in(folder), folder / "run", {"--dry-run"})));
+    const ProgramResult result = works(pretrain(documents_in(folder), folder / "run", {"--dry-run"}));
     for (const char* word :
          {"parameters", "operations a token", "memory, counted", "the corpus", "time, projected"})
         DOCTEST_CHECK(holds(result.out, word));
@@ -351,7 +344,7 @@ DOCTEST_TEST_CASE("pretrain: options from a YAML file, the command line goes bef
             "\nconfig: tiny\nsteps: 7  # the paper has more\nbatch-size: 2\n--sequence-length: 64\n"
             "nsp: false\nforce: false\ndevice: cpu\n");
     const std::string file = folder / "run.yaml";
-    succeeded(run_program({"pretrain", "--options", file, "--steps", "1", "--output", folder / "run"}));
+    works({"pretrain", "--options", file, "--steps", "1", "--output", folder / "run"});
     const Json options = read_json(folder / "run/config.resolved.json")["options"];
     DOCTEST_CHECK(options["--steps"] == 1);
     DOCTEST_CHECK(options["--nsp"] == "off");
@@ -374,7 +367,7 @@ DOCTEST_TEST_CASE("pretrain: documents are drawn from a genome where none are gi
                         "--passes 2 --sentence-length 100:200 --sentences 2:4 --start-offset 0:10"),
                {"--reference", test_data("genome/multi.fa"), "--tokenizer",
                 test_data("tokenizer/small.model"), "--output", folder / "run"});
-    succeeded(run_program(arguments));
+    works(arguments);
     const Json options = read_json(folder / "run/config.resolved.json")["options"];
     DOCTEST_CHECK(options["--passes"] == 2);
     DOCTEST_CHECK(options["--sentences"] == "2:4");
@@ -384,12 +377,12 @@ DOCTEST_TEST_CASE("pretrain: documents are drawn from a genome where none are gi
     held_out.insert(held_out.end(), {"--hold-out", "none:1-100"});
     check_said(run_program(held_out), 2, "--hold-out 'none:1-100' is neither a contig or region");
     held_out.back() = "1";
-    const ProgramResult with = succeeded(run_program(held_out));
+    const ProgramResult with = works(held_out);
     DOCTEST_CHECK(holds(with.err, "step 1: eval_loss"));
     std::vector<std::string> together = held_out;
     *std::find(together.begin(), together.end(), (folder / "held_out").string()) = (folder / "two").string();
     together.insert(together.end(), {"--processes", "2"});
-    const ProgramResult two = succeeded(run_program(together));
+    const ProgramResult two = works(together);
     const std::vector<double> one_process = metrics_of(folder / "held_out"),
                               two_processes = metrics_of(folder / "two");
     DOCTEST_REQUIRE(two_processes.size() == 1);

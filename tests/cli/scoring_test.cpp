@@ -139,13 +139,12 @@ DOCTEST_TEST_CASE("scoring: finetune-chromatin makes a model that predict-chroma
     const auto words = joined(
         words_of("finetune-chromatin --steps 3 --batch-size 8 --device cpu --threads 1"),
         {"--examples", fixture / "examples", "--model", fixture / "pretrained", "--output", fixture / "run"});
-    const auto first = succeeded(run_program(words));
+    const auto first = works(words);
     DOCTEST_CHECK(first.out.empty());
-    const auto again = succeeded(run_program(words));
+    const auto again = works(words);
     DOCTEST_CHECK(holds(again.err, "this run is finished already"));
-    const auto scores =
-        succeeded(run_program({"predict-chromatin", "--model", fixture / "run", "--examples",
-                               fixture / "examples", "--split", "test", "--output", "-", "--quiet"}));
+    const auto scores = works({"predict-chromatin", "--model", fixture / "run", "--examples",
+                               fixture / "examples", "--split", "test", "--output", "-", "--quiet"});
     DOCTEST_CHECK(lines_without_comments(scores.out) == 16);
     check_error(run_program({"finetune-promoter", "--examples", fixture / "examples", "--model",
                              fixture / "pretrained", "--output", fixture / "other"}),
@@ -203,8 +202,8 @@ DOCTEST_TEST_CASE("scoring: another build of the genome is said") {
     info.window = {-100, 100};
     info.contigs = {{"c", 2000}};
     write_tiny_task_model(fixture / "built", info, 2, 1);
-    const auto result = succeeded(
-        run_program({"predict-chromatin", "--model", fixture / "built", "--reference", fixture / "other.fa",
-                     "--regions", fixture / "rows.bed", "--device", "cpu", "--output", "-"}));
+    const auto result =
+        works({"predict-chromatin", "--model", fixture / "built", "--reference", fixture / "other.fa",
+               "--regions", fixture / "rows.bed", "--device", "cpu", "--output", "-"});
     DOCTEST_CHECK(holds(result.err, "contig c has 2500 bases in --reference, but 2000"));
 }

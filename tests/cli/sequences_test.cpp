@@ -133,37 +133,37 @@ DOCTEST_TEST_CASE("sequences: from a table to scores of classes, in parts and wh
     const TempDir folder;
     const std::string table = test_data("sequences/promoters.csv.gz"), examples = folder / "e",
                       model = folder / "run", scores = folder / "s.tsv";
-    const auto run = [](const std::vector<std::string>& words) { return succeeded(run_program(words)); };
-    run({"build-sequences", "--table", table, "--split-by", "similarity:0.6,0.2,0.2", "--output", examples});
-    run({"finetune", "--examples", examples, "--architecture", "kmer-logistic", "--output", model});
-    run({"predict", "--model", model, "--sequences", table, "--output", scores, "--output", folder / "s.csv",
-         "--output", folder / "s.npy", "--output", folder / "s.h5"});
+    works(
+        {"build-sequences", "--table", table, "--split-by", "similarity:0.6,0.2,0.2", "--output", examples});
+    works({"finetune", "--examples", examples, "--architecture", "kmer-logistic", "--output", model});
+    works({"predict", "--model", model, "--sequences", table, "--output", scores, "--output",
+           folder / "s.csv", "--output", folder / "s.npy", "--output", folder / "s.h5"});
     DOCTEST_CHECK(holds(read_file(scores),
                         "\n#id\tlength\tstatus\tn_fraction\tclass\tother\tpromoter\nXKR3_2\t300\tok\t0\t"));
     DOCTEST_CHECK(read_file(folder / "s.csv")
                       .starts_with("id,length,status,n_fraction,class,other,promoter\nXKR3_2,300,ok,0,"));
-    run({"predict", "--model", model, "--examples", examples, "--split", "test", "--output",
-         folder / "test.tsv"});
+    works({"predict", "--model", model, "--examples", examples, "--split", "test", "--output",
+           folder / "test.tsv"});
     std::istringstream rows(behind_columns(read_file(folder / "test.tsv"), 0));
     int count = 0;
     for (std::string line; std::getline(rows, line); ++count)
         DOCTEST_CHECK(holds(read_file(scores), "\n" + line + "\n"));
     DOCTEST_CHECK(count > 30);
     for (const char* part : {"1", "2", "3"})
-        run({"predict", "--model", model, "--sequences", table, "--shard", std::string(part) + "/3",
-             "--output", (folder / part).string() + ".tsv"});
-    run({"merge", folder / "1.tsv", folder / "2.tsv", folder / "3.tsv", "--output", folder / "m.tsv"});
+        works({"predict", "--model", model, "--sequences", table, "--shard", std::string(part) + "/3",
+               "--output", (folder / part).string() + ".tsv"});
+    works({"merge", folder / "1.tsv", folder / "2.tsv", folder / "3.tsv", "--output", folder / "m.tsv"});
     DOCTEST_CHECK(read_file(folder / "m.tsv") == read_file(scores));
-    run({"evaluate", "--scores", scores, "--examples", examples, "--output", folder / "v.json", "--output",
-         folder / "v.tsv", "--output", folder / "v.csv", "--output", folder / "v.html"});
+    works({"evaluate", "--scores", scores, "--examples", examples, "--output", folder / "v.json", "--output",
+           folder / "v.tsv", "--output", folder / "v.csv", "--output", folder / "v.html"});
     const auto figures = bigbird::read_json(folder / "v.json");
     DOCTEST_CHECK(figures["target"] == "classes");
     DOCTEST_CHECK(figures["auroc"].get<double>() > 0.6);
     DOCTEST_CHECK(figures["auroc_low"].get<double>() < figures["auroc"].get<double>());
     DOCTEST_CHECK(read_file(folder / "v.csv").starts_with("figure,of,value,low,high\naccuracy,all,"));
     DOCTEST_CHECK(holds(read_file(folder / "v.html"), "<h2>Confusion</h2>"));
-    run({"evaluate", "--scores", folder / "test.tsv", "--examples", examples, "--model-card",
-         folder / "run/model", "--output", folder / "card.json"});
+    works({"evaluate", "--scores", folder / "test.tsv", "--examples", examples, "--model-card",
+           folder / "run/model", "--output", folder / "card.json"});
     check_said(
         run_program({"evaluate", "--scores", folder / "test.tsv", "--examples", examples, "--model-card",
                      test_data("models/chromatin-grch37"), "--output", folder / "none.json"}),
@@ -178,23 +178,24 @@ DOCTEST_TEST_CASE("sequences: a network's finetune, predict and evaluate, stoppe
     const TempDir folder;
     const std::string table = test_data("sequences/promoters.csv.gz"), examples = folder / "e",
                       model = folder / "run";
-    const auto run = [](const std::vector<std::string>& words) { return succeeded(run_program(words)); };
-    run({"build-sequences", "--table", table, "--split-by", "similarity:0.6,0.2,0.2", "--output", examples});
+    works(
+        {"build-sequences", "--table", table, "--split-by", "similarity:0.6,0.2,0.2", "--output", examples});
     const auto finetune =
         joined(words_of("finetune-sequences --strand given --members 2 --steps 30 --threads 2 --device cpu"),
                {"--examples", examples, "--output", model});
-    const auto trained = run(finetune);
+    const auto trained = works(finetune);
     DOCTEST_CHECK(holds(trained.err, "run/model: the model, the mean of 2 networks\n"));
-    DOCTEST_CHECK(holds(run(finetune).err, "this run is finished already"));
+    DOCTEST_CHECK(holds(works(finetune).err, "this run is finished already"));
     std::vector<std::string> other = finetune;
     other[4] = "3";
     check_said(run_program(other), 2, "--members is 3, but this run was started with 2");
-    run({"predict", "--model", model, "--examples", examples, "--split", "test", "--output",
-         folder / "test.tsv"});
-    run({"predict", "--model", model, "--sequences", table, "--output", folder / "all.tsv"});
+    works({"predict", "--model", model, "--examples", examples, "--split", "test", "--output",
+           folder / "test.tsv"});
+    works({"predict", "--model", model, "--sequences", table, "--output", folder / "all.tsv"});
     std::istringstream rows(behind_columns(read_file(folder / "test.tsv"), 0));
     for (std::string line; std::getline(rows, line);)
         DOCTEST_CHECK(holds(read_file(folder / "all.tsv"), "\n" + line + "\n"));
-    run({"evaluate", "--scores", folder / "test.tsv", "--examples", examples, "--output", folder / "v.json"});
+    works(
+        {"evaluate", "--scores", folder / "test.tsv", "--examples", examples, "--output", folder / "v.json"});
     DOCTEST_CHECK(bigbird::read_json(folder / "v.json")["auroc"].get<double>() > 0.7);
 }

@@ -41,9 +41,8 @@ std::size_t files_in(const TempDir& folder) {
 DOCTEST_TEST_CASE("train-tokenizer: both engines write the same files, and say what memory they take") {
     const TempDir folder;
     const auto train = [&](const std::string& engine, const std::string& name) {
-        const auto result =
-            succeeded(run_program({"train-tokenizer", "--documents", test_data("tokenizer/sentences.txt"),
-                                   "--output", folder / name, "--vocab-size", "600", "--engine", engine}));
+        const auto result = works({"train-tokenizer", "--documents", test_data("tokenizer/sentences.txt"),
+                                   "--output", folder / name, "--vocab-size", "600", "--engine", engine});
         return result.err;
     };
     DOCTEST_CHECK(holds(train("exact", "a.model"), "100000 bases, in about 0.1 GB of memory"));
@@ -56,10 +55,9 @@ DOCTEST_TEST_CASE("train-tokenizer: --max-memory trains on a seeded sample, and 
     const TempDir folder;
     write_file(folder / "d.txt", random_lines(2000, 700));
     const auto train = [&](const std::string& name, std::vector<std::string> more) {
-        const auto result =
-            succeeded(run_program(joined({"train-tokenizer", "--documents", folder / "d.txt", "--output",
+        const auto result = works(joined({"train-tokenizer", "--documents", folder / "d.txt", "--output",
                                           folder / name, "--vocab-size", "300", "--max-memory", "103MB"},
-                                         more)));
+                                         more));
         DOCTEST_CHECK(holds(result.err,
                             "2000 sentences do not fit into --max-memory: training on a seeded "
                             "sample of "));
@@ -116,9 +114,8 @@ DOCTEST_TEST_CASE("train-tokenizer: bad input") {
 DOCTEST_TEST_CASE("train-tokenizer --hugging-face: a folder that encode reads, with the same ids") {
     const TempDir folder;
     for (int run = 0; run < 2; ++run) {  // the second one replaces the folder
-        succeeded(run_program({"train-tokenizer", "--quiet", "--force", "--documents",
-                               test_data("tokenizer/sentences.txt"), "--output", folder / "t.model",
-                               "--vocab-size", "512", "--hugging-face", folder / "hf"}));
+        works({"train-tokenizer", "--quiet", "--force", "--documents", test_data("tokenizer/sentences.txt"),
+               "--output", folder / "t.model", "--vocab-size", "512", "--hugging-face", folder / "hf"});
     }
     DOCTEST_CHECK(std::filesystem::exists(folder / "hf" / "tokenizer_config.json"));
     const std::string text = "ACGTNacguRYK\n\nGATTACA\n";
@@ -141,13 +138,12 @@ DOCTEST_TEST_CASE("encode: a Hugging Face tokenizer takes letters as they stand,
             expected += ids.substr(2, ids.size() - 4) + "\n";  // without [CLS] 1 and [SEP] 2
         }
     }
-    const auto result = succeeded(run_program({"encode", "--tokenizer", gena_like}, input));
+    const auto result = works({"encode", "--tokenizer", gena_like}, input);
     DOCTEST_CHECK(result.out == expected);
 }
 
 DOCTEST_TEST_CASE("encode --offsets: a row a token, and the bases that it spells") {
-    const auto result =
-        succeeded(run_program({"encode", "--tokenizer", small_model, "--offsets"}, "ACGTN\n\ngattaca\n"));
+    const auto result = works({"encode", "--tokenizer", small_model, "--offsets"}, "ACGTN\n\ngattaca\n");
     DOCTEST_CHECK(result.out.starts_with("#line\tstart\tend\tid\tpiece\n1\t0\t1\t508\tA\n1\t1\t2\t509\tC\n"));
     std::istringstream rows(result.out);
     std::string third, header;
@@ -173,7 +169,7 @@ DOCTEST_TEST_CASE("encode --offsets: a row a token, and the bases that it spells
 }
 
 DOCTEST_TEST_CASE("info: a Hugging Face tokenizer") {
-    const auto result = succeeded(run_program({"info", "--json", gena_like}));
+    const auto result = works({"info", "--json", gena_like});
     const auto json = nlohmann::json::parse(result.out);
     DOCTEST_CHECK(json["kind"] == "tokenizer");
     DOCTEST_CHECK(json["pieces"] == 600);
@@ -197,21 +193,18 @@ DOCTEST_TEST_CASE("train-tokenizer: pretrain and evaluate-mlm warn where its tex
     write_file(documents, two_documents(2, 4));
     write_file(held_out, two_documents(3, 5));
     write_file(all, two_documents(2, 5));
-    succeeded(
-        run_program({"train-tokenizer", "--documents", all, "--vocab-size", "64", "--output", tokenizer}));
+    works({"train-tokenizer", "--documents", all, "--vocab-size", "64", "--output", tokenizer});
     const std::string warning = "the tokenizer was trained on the held-out sequence";
-    const ProgramResult trained =
-        succeeded(run_program({"pretrain", "--documents",       documents, "--evaluate-documents",
-                               held_out,   "--tokenizer",       tokenizer, "--config",
-                               "tiny",     "--steps",           "1",       "--batch-size",
-                               "2",        "--sequence-length", "64",      "--device",
-                               "cpu",      "--threads",         "1",       "--output",
-                               run}));
+    const ProgramResult trained = works({"pretrain", "--documents",       documents, "--evaluate-documents",
+                                         held_out,   "--tokenizer",       tokenizer, "--config",
+                                         "tiny",     "--steps",           "1",       "--batch-size",
+                                         "2",        "--sequence-length", "64",      "--device",
+                                         "cpu",      "--threads",         "1",       "--output",
+                                         run});
     DOCTEST_CHECK(holds(trained.err, warning));
     for (const std::string& scored : {held_out, outside}) {
-        const ProgramResult evaluated =
-            succeeded(run_program({"evaluate-mlm", "--model", run, "--documents", scored, "--device", "cpu",
-                                   "--output", scored + ".json"}));
+        const ProgramResult evaluated = works({"evaluate-mlm", "--model", run, "--documents", scored,
+                                               "--device", "cpu", "--output", scored + ".json"});
         DOCTEST_CHECK(holds(evaluated.err, warning) == (scored == held_out));
     }
 }

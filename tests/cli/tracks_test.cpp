@@ -24,10 +24,6 @@ struct Yeast {
     static std::string reference() { return test_data("genome/yeast.fa.gz").string(); }
 };
 
-void works(const std::vector<std::string>& words) {
-    succeeded(run_program(words));
-}
-
 }  // namespace
 
 DOCTEST_TEST_CASE("tracks: from fragments and a bigWig to a model, its tracks and its figures") {

@@ -94,10 +94,7 @@ DOCTEST_TEST_CASE("variants: a VCF with effects in INFO, its index, and what is 
     const std::vector<std::string> words{"--model",         fixture / "model", "--variants",
                                          fixture / "v.vcf", "--skip-invalid",  "--output"};
     const auto run = [&](const std::string& output, const std::vector<std::string>& more) {
-        std::vector<std::string> all = words;
-        all.push_back(output);
-        all.insert(all.end(), more.begin(), more.end());
-        return fixture.variants(all);
+        return fixture.variants(joined(joined(words, {output}), more));
     };
     succeeded(run(fixture / "e.vcf", {"--output", fixture / "e.vcf.gz", "--top", "1"}));
     DOCTEST_CHECK(fixture.has("e.vcf.gz.tbi"));
@@ -122,9 +119,7 @@ DOCTEST_TEST_CASE("variants: VCF on standard output is the file's, and a reader 
     const std::vector<std::string> words{
         "--model", fixture / "model", "--skip-invalid", "--output", "-", "--format", "vcf"};
     const auto run = [&](const std::string& variants, const std::vector<std::string>& more) {
-        auto all = joined(words, {"--variants", variants});
-        all.insert(all.end(), more.begin(), more.end());
-        return fixture.variants(all);
+        return fixture.variants(joined(joined(words, {"--variants", variants}), more));
     };
     const auto streamed =
         succeeded(run(fixture / "v.vcf", {"--output", fixture / "e.vcf", "--output", fixture / "e.tsv"}));
@@ -146,10 +141,9 @@ DOCTEST_TEST_CASE("variants: more than 1,000 labels in INFO are warned of, and -
     info.window = {-100, 100};
     write_tiny_task_model(fixture / "wide", info, 1001, 1);
     const auto run = [&](const std::vector<std::string>& more) {
-        std::vector<std::string> words = joined({"--model", fixture / "wide", "--variants", fixture / "v.vcf",
-                                                 "--skip-invalid", "--output", "-", "--format", "vcf"},
-                                                more);
-        return fixture.variants(words);
+        return fixture.variants(joined({"--model", fixture / "wide", "--variants", fixture / "v.vcf",
+                                        "--skip-invalid", "--output", "-", "--format", "vcf"},
+                                       more));
     };
     const std::string entries = "entries in INFO, one per label";
     const auto all = succeeded(run({"--labels", "0-1000"}));
@@ -171,9 +165,7 @@ DOCTEST_TEST_CASE("variants: --dry-run says what it takes and writes nothing, sc
     const Fixture fixture;
     const std::vector<std::string> words{"--model", fixture / "model", "--variants", fixture / "v.vcf"};
     const auto run = [&](const std::vector<std::string>& more) {
-        std::vector<std::string> all = words;
-        all.insert(all.end(), more.begin(), more.end());
-        return fixture.variants(all);
+        return fixture.variants(joined(words, more));
     };
     const auto dry = succeeded(run({"--dry-run"}));
     check_holds(dry.out,
@@ -220,14 +212,13 @@ DOCTEST_TEST_CASE("variants: predict-mutagenesis deletes or shuffles stretches, 
 DOCTEST_TEST_CASE("embed: vectors of rows and of FASTA records") {
     const Fixture fixture;
     write_file(fixture / "r.bed", "c\t0\t100\ta\n");
-    const auto rows = succeeded(run_program(
-        {"embed", "--model", fixture / "pretrained", "--reference", fixture / "genome.fa", "--regions",
-         fixture / "r.bed", "--device", "cpu", "--output", fixture / "e.npy", "--output", fixture / "e.h5"}));
+    const auto rows = works({"embed", "--model", fixture / "pretrained", "--reference", fixture / "genome.fa",
+                             "--regions", fixture / "r.bed", "--device", "cpu", "--output", fixture / "e.npy",
+                             "--output", fixture / "e.h5"});
     for (const char* file : {"e.npy", "e.rows.tsv", "e.h5"})
         DOCTEST_CHECK(fixture.has(file));
-    const auto tokens =
-        succeeded(run_program({"embed", "--model", fixture / "model", "--sequences", fixture / "genome.fa",
-                               "--pooling", "token", "--device", "cpu", "--output", "-", "--quiet"}));
+    const auto tokens = works({"embed", "--model", fixture / "model", "--sequences", fixture / "genome.fa",
+                               "--pooling", "token", "--device", "cpu", "--output", "-", "--quiet"});
     DOCTEST_CHECK(holds(tokens.out, "n_fraction\ttoken\ttoken_start\ttoken_end\tpiece\td0\td1\t"));
     check_said(run_program({"embed", "--model", fixture / "model", "--output", "-"}), 2,
                "--regions with --reference, or --sequences, is needed");

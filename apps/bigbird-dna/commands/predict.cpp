@@ -17,7 +17,6 @@ void add_tile_option(CLI::App& command, PredictSpec& spec, const char* what) {
 
 /// Options for models with many labels, whose regions have no TSS.
 void add_chromatin_options(CLI::App& command, PredictSpec& spec) {
-    add_labels_option(command, spec.labels);
     add_value(command, "--track-labels", "SELECTION", spec.track_labels, "");
     add_tile_option(command, spec, "Cut regions into tiles of this many bases, such as the 200 of training");
     add_choice_option(command, "--anchor", spec.anchor, task_models::anchor_choices,
@@ -32,16 +31,11 @@ void add_promoter_options(CLI::App& command, PredictSpec& spec) {
                     "without one, on both");
 }
 
-void add_sequences_options(CLI::App& command, PredictSpec& spec) {
-    add_labels_option(command, spec.labels);
-}
-
 struct PredictCommand {
     examples::Task task;
     const char *name, *group, *description;
     const char* common;  ///< options that --help shows
     const char* window;  ///< its position around a BED row
-    void (*add_own_options)(CLI::App&, PredictSpec&);
     std::vector<Example> examples;
 };
 
@@ -52,7 +46,6 @@ const PredictCommand commands[] = {
      "Score BED rows as promoters: writes one row per input row, in order.",
      "--model --reference --regions --sequences --output --force --shard --dry-run --device --tile",
      "windows are placed around a row's first base (its last on the minus strand)",
-     add_promoter_options,
      {{"Scores of the TSSs of a BED",
        "--model promoter/run --reference ../test_data/genome/22.fa.gz --regions promoter/examples/test.bed "
        "--output promoters.tsv.gz"},
@@ -65,7 +58,6 @@ const PredictCommand commands[] = {
      "Score sequences: writes one row per input row, in order.",
      "--model --sequences --examples --split --output --force --shard --device",
      "",
-     add_sequences_options,
      {{"Classes of the sequences of a table",
        "--model my-run --sequences ../test_data/sequences/promoters.csv.gz --output scores.tsv"},
       {"Scores of held-out examples, for evaluate-sequences",
@@ -76,7 +68,6 @@ const PredictCommand commands[] = {
      "Predict the chromatin profile of BED rows: writes one row per input row, in order.",
      "--model --reference --regions --sequences --output --force --shard --dry-run --device --tile --labels",
      "the window is centered on a row's middle",
-     add_chromatin_options,
      {{"Scores of the rows of a BED, the mean of both strands",
        "--model chromatin/run --reference ../test_data/genome/22.fa.gz --regions chromatin/examples/test.bed "
        "--output scores.tsv.gz"},
@@ -159,7 +150,9 @@ void setup_predict(Program& program, examples::Task task, Runner<PredictSpec> ru
     spec.task = task;
     if (task == examples::Task::chromatin) spec.strands = task_models::Strands::average;
     add_predict_options(command, spec, about.window);
-    about.add_own_options(command, spec);
+    if (task != examples::Task::promoter) add_labels_option(command, spec.labels);
+    if (task == examples::Task::promoter) add_promoter_options(command, spec);
+    if (task == examples::Task::chromatin) add_chromatin_options(command, spec);
 }
 
 }  // namespace bigbird::cli

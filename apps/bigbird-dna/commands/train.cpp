@@ -14,12 +14,6 @@ using task_models::TrainSpec;
 
 namespace {
 
-/// Makes each option require `input`, the option that names the input.
-void tie(const std::vector<CLI::Option*>& options, CLI::Option* input) {
-    for (CLI::Option* option : options)
-        option->needs(input);
-}
-
 void add_peak_options(CLI::App& command, TrainSpec& spec) {
     CLI::Option* peaks =
         add_value(command, "--peaks", "SHEET|BED", spec.examples.peaks,
@@ -33,8 +27,8 @@ void add_peak_options(CLI::App& command, TrainSpec& spec) {
     signal->needs(option_of(command, "--reference"));
     add_bin_region_options(command, spec.examples.include, spec.examples.exclude);
     command.add_flag("--skip-invalid", spec.examples.skip_invalid, skips_mismatches);
-    tie({add_value(command, "--bin", "BP", spec.tracks.bin, "Bin size for --signal", CLI::PositiveNumber)},
-        signal);
+    add_value(command, "--bin", "BP", spec.tracks.bin, "Bin size for --signal", CLI::PositiveNumber)
+        ->needs(signal);
     add_value(command, "--min-positives", "N", spec.min_positives, "", CLI::PositiveNumber);
 }
 
