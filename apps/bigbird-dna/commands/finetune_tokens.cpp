@@ -4,10 +4,7 @@
 
 #include "bigbird/rows/window.hpp"
 
-#include <memory>
-#include <string>
 #include <utility>
-#include <vector>
 
 namespace bigbird::cli {
 
