@@ -38,7 +38,7 @@ private:
         return *program_
                     .add<Nothing>("parse-nothing", "Help", "By which the test comes to the tree", "", {},
                                   [](const Nothing&) { return 0; })
-                    .command.get_parent();
+                    .first.get_parent();
     }
     cli::Program program_;
     CLI::App& root_;

@@ -112,9 +112,7 @@ void add_finetune_options(CLI::App& command, FinetuneSpec& spec, const char* bas
                    : "Part of the examples' windows that the model reads, relative to the TSS",
                has_bins ? "a baseline's published window, else all; bin models: by --config or --model"
                         : "a baseline's published window, else all");
-    add_seed_option(command, spec.seed);
-    add_run_options(command, spec.output, spec.run);
-    add_length_options(command, spec);
+    add_finetune_run_options(command, spec);
     add_network_options(command, spec);
     add_balance_options(command, spec);
     add_linear_options(command, spec);
