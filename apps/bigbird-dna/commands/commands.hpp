@@ -57,8 +57,8 @@ struct ProgramPart {
     bool usable = false;
     std::string details;  ///< a description or, if it cannot be used, the reason
 };
-/// The row as a line of JSON, by which the checking processes pass it on.
-std::string part_line(const ProgramPart& part);
+/// Prints the row as a line of JSON, by which the checking processes pass it on.
+void print_part(const ProgramPart& part);
 
 // ---- commands that need no LibTorch
 void setup_build_chromatin(Program& program);
