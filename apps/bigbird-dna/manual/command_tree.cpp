@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "manual/command_tree.hpp"
+#include "manual/manual.hpp"
 
 #include <algorithm>
 #include <cctype>

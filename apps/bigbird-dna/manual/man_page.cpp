@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "manual/manual.hpp"
-#include "support/exit_codes.hpp"
 #include "support/help_formatter.hpp"
 
 #include "bigbird/core/error.hpp"

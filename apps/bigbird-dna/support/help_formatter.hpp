@@ -2,9 +2,12 @@
 // The help of commands: its layout, the options that it shows first, and its examples.
 #pragma once
 
+#include "bigbird/core/error.hpp"
+
 #include <CLI/CLI.hpp>
 
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace bigbird::cli {
@@ -29,6 +32,24 @@ inline constexpr const char* hidden_group = "Hidden";
 inline bool is_hidden(const CLI::Option& option) {
     return option.get_group().empty() || option.get_group() == hidden_group;
 }
+
+/// The meanings of the exit codes, for --help, the reference and the man pages.
+inline constexpr std::pair<ExitCode, const char*> exit_meanings[] = {
+    {ExitCode::success, "complete output"},
+    {ExitCode::usage, "usage"},
+    {ExitCode::bad_input, "bad input"},
+    {ExitCode::device, "device or out of memory"},
+    {ExitCode::bug, "bug"},
+    {ExitCode::write_failed, "write failed"},
+    {ExitCode::stopped_early, "stopped early and resumable"},
+    {ExitCode::hung_up, "SIGHUP"},
+    {ExitCode::interrupted, "SIGINT"},
+    {ExitCode::user_signal, "SIGUSR1"},
+    {ExitCode::user_signal2, "SIGUSR2"},
+    {ExitCode::reader_gone, "standard output was closed"},
+    {ExitCode::terminated, "SIGTERM"},
+    {ExitCode::out_of_time, "SIGXCPU"},
+};
 
 /// What a command's help shows besides its options.
 struct HelpNotes {

@@ -2,7 +2,6 @@
 #include "support/program.hpp"
 
 #include "support/arguments.hpp"
-#include "support/exit_codes.hpp"
 #include "support/help_formatter.hpp"
 #include "support/options_file.hpp"
 #include "support/retired_options.hpp"

@@ -2,7 +2,6 @@
 #pragma once
 
 #include "support/help_formatter.hpp"
-#include "support/verb.hpp"
 
 #include <CLI/CLI.hpp>
 
@@ -18,6 +17,25 @@ namespace bigbird::cli {
 /// (core/error.hpp).
 template <typename Options>
 using Runner = std::function<int(const Options&)>;
+
+/// A command that forwards to one of several others, its doors, according to the task. For example, predict
+/// runs predict-chromatin if the model is a chromatin model. The door parses the arguments and runs.
+/// Defaults, messages and results are therefore the door's.
+struct Verb {
+    CLI::App* command;
+    std::vector<std::string>
+        tasks;  ///< its doors are named NAME-TASK; the first supplies shared descriptions
+    /// The task of a parsed command line of the verb. Throws Error.
+    std::function<std::string(const CLI::App&)> task_of;
+};
+
+/// Adds every option of the doors (Verb) to the verb once. The help notes which doors lack an option or use
+/// another default.
+void take_options_of_doors(const Verb& verb, CLI::App& program);
+
+/// The name of the door (Verb) that the parsed command line selects. Throws ConfigError if that door lacks a
+/// given option, or if no door exists for the task.
+std::string door_of(const Verb& verb, CLI::App& program);
 
 /// The command line: groups of commands, options that all commands share, and the conversion of errors to
 /// messages and exit codes.
@@ -65,7 +83,7 @@ private:
     /// Adds --options, --quiet and --verbose to the program, where they are shown, or to a command.
     void add_shared_options(CLI::App& app, const std::string& group);
     void finish_options(CLI::App& command);
-    /// Parses the words. For a verb, parses them again as its door (verb.hpp).
+    /// Parses the words. For a verb, parses them again as its door (Verb).
     void parse(std::vector<std::string> words);
 
     CLI::App app_;

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "support/verb.hpp"
-
-#include "support/help_formatter.hpp"
+#include "support/program.hpp"
 
 #include "bigbird/core/error.hpp"
 
