@@ -2,7 +2,6 @@
 // What a shell hands over: numbers however they are written, names of outputs that --force may not replace,
 // streams that are closed or full.
 #include "cli/checks.hpp"
-#include "cli/shell.hpp"
 #include "support/temp_dir.hpp"
 
 #include <filesystem>

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/checks.hpp"
-#include "cli/shell.hpp"
 #include "support/temp_dir.hpp"
 #include "support/testing.hpp"
 

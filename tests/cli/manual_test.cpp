@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The reference, the man pages and the examples, all of which come from the command line's own tree.
 #include "cli/checks.hpp"
-#include "cli/shell.hpp"
 #include "commands/commands.hpp"
 #include "support/help_formatter.hpp"
 #include "support/temp_dir.hpp"

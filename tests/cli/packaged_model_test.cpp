@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The small model that the packages carry (scripts/data/make-model) gives the scores that its maker stored.
 #include "cli/checks.hpp"
-#include "cli/shell.hpp"
 #include "support/temp_dir.hpp"
 #include "unit/task_models/table_rows.hpp"
 

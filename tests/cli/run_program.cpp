@@ -9,6 +9,7 @@
 #include <sys/wait.h>
 
 #include <chrono>
+#include <cstdlib>
 #include <cstring>
 #include <filesystem>
 #include <fstream>
@@ -130,6 +131,22 @@ ProgramResult run_program(const std::vector<std::string>& arguments, const std::
     result.out = read_file(out);
     result.err = read_file(err);
     return result;
+}
+
+bool has_shell(const std::string& name) {
+    return std::system(("command -v " + name + " >/dev/null 2>&1").c_str()) == 0;
+}
+
+ProgramResult run_shell(const std::string& shell, const std::string& script) {
+    const TempDir home;
+    write_file(home / "script", script);
+    const std::string out = home / "out";
+    const std::string command = "HOME='" + home.path().string() + "' " + shell + " '" +
+                                (home / "script").string() + "' >'" + out + "' 2>&1";
+    const int status = std::system(command.c_str());
+    return {.code = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status),
+            .out = read_file(out),
+            .err = {}};
 }
 
 }  // namespace bigbird::testing

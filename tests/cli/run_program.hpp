@@ -35,4 +35,10 @@ std::string fake_driver_folder();
 ProgramResult run_program(const std::vector<std::string>& arguments, const std::string& input = {},
                           const Disturbance& disturbance = {});
 
+/// Whether this machine has a program of that name on its PATH.
+bool has_shell(const std::string& name);
+
+/// Runs a script by bash, zsh or fish in an empty home of its own; `out` has standard output and error.
+ProgramResult run_shell(const std::string& shell, const std::string& script);
+
 }  // namespace bigbird::testing

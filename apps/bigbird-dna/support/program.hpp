@@ -100,8 +100,4 @@ int run_program(int argc, char** argv, const std::function<void(Program&)>& add)
 /// The program of the commands that need LibTorch, beside this one.
 inline constexpr const char* tensor_program = "bigbird-dna-tensors";
 
-/// The runner, in bigbird-dna, of commands that need LibTorch: replaces this process by tensor_program with
-/// the same arguments. Throws ConfigError where that program is missing.
-[[noreturn]] void exec_tensor_program(char** argv);
-
 }  // namespace bigbird::cli
