@@ -6,7 +6,6 @@
 #include "bigbird/outputs/outputs.hpp"
 #include "bigbird/rows/label_table.hpp"
 #include "bigbird/rows/region_rows.hpp"
-#include "bigbird/rows/sequence_reader.hpp"
 #include "bigbird/task_models/network/model_folder.hpp"
 #include "bigbird/task_models/score/score_rows.hpp"
 #include "bigbird/task_models/score/scorers.hpp"
@@ -50,21 +49,17 @@ public:
     /// shorter than a bin of the model.
     std::optional<LetterRow> next();
     /// Logs warnings after all rows are read.
-    void report() const;
+    void report() const { source_->report(); }
     std::int64_t tiled() const { return tiled_; }  ///< number of cuts
 
 private:
-    std::optional<LetterRow> next_tile();
-
     const LetterSpec& spec_;
-    std::int64_t tile_, shortest_ = 1;
+    std::int64_t tile_;
     rows::RegionOptions options_;
     std::int64_t tiled_ = 0;
     SequenceOf sequence_of_;
     std::unique_ptr<genome::ReferenceGenome> reference_;  ///< null if rows are records
-    std::unique_ptr<rows::RegionReader> regions_;
-    std::optional<rows::SequenceReader> records_;
-    rows::LetterCounts letters_;
+    std::unique_ptr<rows::RowSource> source_;
     genome::Interval rest_;  ///< of the record
 };
 

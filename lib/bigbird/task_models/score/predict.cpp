@@ -31,10 +31,6 @@ struct Chunk {
     bool empty() const { return rows.empty(); }
 };
 
-bool has_classes(const PredictSpec& spec, const RowScorer& scorer) {
-    return spec.task == examples::Task::sequences && scorer.info().target == examples::TargetKind::classes;
-}
-
 /// Writes the chosen scores to the outputs: of rows, or of regions from their tiles.
 class RowWriter {
 public:
@@ -42,7 +38,8 @@ public:
               std::span<const genome::Contig> contigs, int threads)
         : pool_(spec.tile_pool()),
           by_records_(spec.by_records()),
-          classes_(has_classes(spec, scorer) ? scorer.labels() : rows::LabelTable()),
+          classes_(scorer.info().target == examples::TargetKind::classes ? scorer.labels()
+                                                                         : rows::LabelTable()),
           chosen_(scorer.labels().choose(spec.labels, spec.track_labels)),
           outputs_(spec.output_spec(),
                    {by_records_ ? outputs::record_head(classes_.size() > 0) : outputs::region_head(),
