@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reads rows and writes scores of each letter at each of their bases, for predict-mutagenesis and attribute.
+// Reads rows and writes scores of each letter at each of their bases, for predict-mutagenesis and attribute;
+// the differentiable functions of letters that attribute takes gradients of.
 #pragma once
 
+#include "bigbird/bins/attributions.hpp"
 #include "bigbird/outputs/letter_arrays.hpp"
 #include "bigbird/outputs/outputs.hpp"
 #include "bigbird/rows/label_table.hpp"
@@ -92,5 +94,21 @@ private:
     outputs::Outputs tables_, tracks_;
     std::vector<std::vector<outputs::LetterArrays>> arrays_;  ///< for each of the labels
 };
+
+/// A score function, and the number of sequences that it can take at once.
+struct RowScore {
+    bins::LetterScores scores;
+    std::int64_t at_once = 1;
+};
+
+/// The score of a region as a function of the letters of `where`, at most a window's core. It is the mean
+/// over models and strands of the logits of the bins that `where` overlaps, weighted by the number of
+/// overlapping bases. All other letters come from `sequence_of`.
+RowScore region_score(std::span<const ModelFolder> models, Strands strands, const genome::Interval& where,
+                      const SequenceOf& sequence_of);
+
+/// The mean over models of a record's logits, without the k-mer part. In a record that is longer than the
+/// models read, it is the score of the middle.
+RowScore record_score(std::span<const ModelFolder> models, std::int64_t length);
 
 }  // namespace bigbird::task_models

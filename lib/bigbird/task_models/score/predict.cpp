@@ -204,6 +204,11 @@ struct PredictWork {
         }
         job = open_job(spec);
         scorer = make_scorer();
+        if (examples && examples->task() != spec.task) {
+            throw InputError("holds " + std::string(to_string(examples->task())) + " examples, not " +
+                                 std::string(to_string(spec.task)),
+                             spec.examples);
+        }
         source = spec.by_records() ? source_of_records()
                  : examples        ? source_of_examples()
                                    : source_of_regions();
@@ -244,12 +249,6 @@ private:
         options.tile = spec.tile;
         return std::make_unique<rows::RegionReader>(spec.regions, *reference, options);
     }
-    void require_task() const {
-        if (examples->task() == spec.task) return;
-        throw InputError("holds " + std::string(to_string(examples->task())) + " examples, not " +
-                             std::string(to_string(spec.task)),
-                         spec.examples);
-    }
     std::unique_ptr<rows::RowSource> source_of_records() const {
         RecordFit fit{.skip_invalid = spec.skip_invalid};
         const std::span<const ModelFolder> models = scorer->models();
@@ -260,13 +259,11 @@ private:
         if (!examples)
             return record_source(spec.sequences, {.sequence = spec.sequence_column, .id = spec.id_column},
                                  fit);
-        require_task();
         return example_source(*examples, spec.split, {}, fit);
     }
     std::unique_ptr<rows::RowSource> source_of_examples() const {
         const rows::WindowBounds window =
             bins ? scorer->region_options(rows::Anchor::centre).bounds : scorer->info().window;
-        require_task();
         if (window.begin < examples->bounds().begin || window.end > examples->bounds().end) {
             throw InputError("holds windows of " + to_string(examples->bounds()) + ", the model takes " +
                                  to_string(window),
