@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-
 #include "bigbird/core/error.hpp"
 #include "bigbird/core/formats/is_there.hpp"
 #include "bigbird/core/log.hpp"

@@ -63,7 +63,7 @@ public:
         if (bases < fit_.shortest && !fit_.skip_invalid) {
             throw InputError("has a sequence of " + std::to_string(bases) +
                                  " bases; the model scores bins of " + std::to_string(fit_.shortest) +
-                                 " (--skip-invalid marks such rows and goes on)",
+                                 (fit_.can_skip ? " (--skip-invalid marks such rows and goes on)" : ""),
                              reader_.path(), record->line);
         }
         rows::RegionRow row = row_of_record(record->id, ++rows_, bases, fit_);

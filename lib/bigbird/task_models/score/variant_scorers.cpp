@@ -263,26 +263,14 @@ public:
     }
 
 protected:
-    /// Effects from the scores of both alleles, one per label.
-    AlleleEffects effects_of(std::span<const double> ref, std::span<const double> alt) const {
+    /// Effects from the scores of both alleles, (labels, bins).
+    AlleleEffects effects_of(std::span<const double> ref, std::span<const double> alt,
+                             BinScorer scorer = BinScorer::centre) const {
+        const std::size_t bins = ref.size() / model_labels_.size();
         AlleleEffects effects;
         for (const std::size_t label : chosen_) {
             effects.push_back(
-                effect_over(ref.subspan(label, 1), alt.subspan(label, 1), BinScorer::centre, link_));
-        }
-        return effects;
-    }
-    /// Effects from the tracks of both alleles, (bins, labels).
-    AlleleEffects effects_over(const at::Tensor& ref, const at::Tensor& alt, BinScorer scorer) const {
-        const at::Tensor of_ref = ref.t().contiguous(), of_alt = alt.t().contiguous();
-        const auto bins = static_cast<std::size_t>(of_ref.size(1)),
-                   all = static_cast<std::size_t>(of_ref.numel());
-        const std::span<const double> r(of_ref.const_data_ptr<double>(), all),
-            a(of_alt.const_data_ptr<double>(), all);
-        AlleleEffects effects;
-        for (const std::size_t label : chosen_) {
-            effects.push_back(
-                effect_over(r.subspan(label * bins, bins), a.subspan(label * bins, bins), scorer, link_));
+                effect_over(ref.subspan(label * bins, bins), alt.subspan(label * bins, bins), scorer, link_));
         }
         return effects;
     }
@@ -412,8 +400,10 @@ private:
         const std::int64_t first = bin_of(row) - side_, begin = row.window_begin + first * grid_.bin;
         const std::int64_t skipped = std::max<std::int64_t>(0, -begin / grid_.bin);
         const std::int64_t end = std::min(width(), (row.contig_length - begin + grid_.bin - 1) / grid_.bin);
-        return effects_over(ref.narrow(0, first + skipped, end - skipped),
-                            alt.narrow(0, skipped, end - skipped), scorer_);
+        const at::Tensor r = ref.narrow(0, first + skipped, end - skipped).t().contiguous(),
+                         a = alt.narrow(0, skipped, end - skipped).t().contiguous();
+        const auto count = static_cast<std::size_t>(r.numel());
+        return effects_of({r.const_data_ptr<double>(), count}, {a.const_data_ptr<double>(), count}, scorer_);
     }
 
     std::vector<ModelFolder> models_;
@@ -459,19 +449,16 @@ public:
     }
     std::vector<AlleleEffects> score(std::span<rows::VariantRow> rows, int threads) override {
         std::vector<AllelePair> pairs;
-        std::vector<std::size_t> places;
-        for (std::size_t i = 0; i < rows.size(); ++i) {
-            if (!rows::is_scored(rows[i].status)) continue;
-            pairs.push_back(same_context(rows[i]));
-            places.push_back(i);
-        }
+        for (const rows::VariantRow& row : rows)
+            pairs.push_back(rows::is_scored(row.status) ? same_context(row) : AllelePair{});
         const auto scores = scorer_.score(pairs, threads);
         std::vector<AlleleEffects> effects(rows.size());
-        for (std::size_t i = 0; i < places.size(); ++i) {
+        for (std::size_t i = 0; i < rows.size(); ++i) {
+            if (!rows::is_scored(rows[i].status)) continue;
             // No value means equal tokens: neither allele is more likely.
             const MaskedScore score = scores[i].value_or(MaskedScore{});
             const auto odds = static_cast<float>(score.alt - score.ref);
-            effects[places[i]] = {{static_cast<float>(score.ref), static_cast<float>(score.alt), odds, odds}};
+            effects[i] = {{static_cast<float>(score.ref), static_cast<float>(score.alt), odds, odds}};
         }
         return effects;
     }

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // attribute(): contributions that sum to what predict() says of a genome without the region's letters, and
 // those of captum and tangermeme on sequence models.
-#include "bigbird/task_models/score/attribute.hpp"
-
 #include "support/formula_parameters.hpp"
 #include "support/temp_dir.hpp"
 #include "support/tensors.hpp"
@@ -15,6 +13,7 @@
 #include "bigbird/rows/score_table.hpp"
 #include "bigbird/task_models/network/bigbird_network.hpp"
 #include "bigbird/task_models/network/sequence_network.hpp"
+#include "bigbird/task_models/score/letter_rows.hpp"
 #include "bigbird/task_models/score/score.hpp"
 
 #include <cmath>

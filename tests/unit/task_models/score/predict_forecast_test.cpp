@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "bigbird/task_models/score/predict_forecast.hpp"
-
 #include "support/temp_dir.hpp"
 #include "support/testing.hpp"
 #include "unit/task_models/tiny_task.hpp"
