@@ -72,8 +72,9 @@ model::SequenceClassifier tiny_network(const model::BigBirdConfig& config, std::
 }
 
 std::shared_ptr<task_models::TaskNetwork> tiny_windows(const model::BigBirdConfig& config, std::uint64_t seed,
-                                                       const task_models::BigBirdReading& reading) {
-    return task_models::bigbird_windows(tiny_network(config, seed), small_tokenizer(), reading);
+                                                       task_models::Pooling pooling,
+                                                       const rows::WindowBounds& window) {
+    return task_models::bigbird_windows(tiny_network(config, seed), small_tokenizer(), pooling, window, {});
 }
 
 void write_tiny_pretrained(const fs::path& directory, std::uint64_t seed) {

@@ -24,8 +24,10 @@ model::BigBirdConfig tiny_config(std::int64_t labels);
 model::SequenceClassifier tiny_network(const model::BigBirdConfig& config, std::uint64_t seed);
 
 /// The same as a network over windows, with the small tokenizer.
-std::shared_ptr<task_models::TaskNetwork> tiny_windows(const model::BigBirdConfig& config, std::uint64_t seed,
-                                                       const task_models::BigBirdReading& reading = {});
+std::shared_ptr<task_models::TaskNetwork> tiny_windows(
+    const model::BigBirdConfig& config, std::uint64_t seed,
+    task_models::Pooling pooling = task_models::Pooling::cls,
+    const rows::WindowBounds& window = {-4000, 4000});
 
 /// A pretrained model folder.
 void write_tiny_pretrained(const std::filesystem::path& directory, std::uint64_t seed);

@@ -374,9 +374,9 @@ void BinData::start(TaskNetwork& network, const Target& target, bool speaks) con
 
 void BinData::plant(const BinNetwork& network, bool speaks) const {
     constexpr double norm = 0.9;  // norm of planted motifs; the other filters have 0.58
-    at::Tensor filters = network.first_filters();
-    if (!filters.defined()) return;
-    if (grid_.bin < bins::least_motif_width) return;
+    const bins::BinsNetwork base = network.base_network();
+    if (!base || grid_.bin < bins::least_motif_width) return;
+    at::Tensor filters = base->first_filters();
     const bins::MotifSearch search{.width = std::clamp(filters.size(2), bins::least_motif_width, grid_.bin),
                                    .most = std::min(of_bins_.motifs, filters.size(0))};
     const Rng rng = Rng(spec_.seed).split("motifs");
@@ -387,7 +387,7 @@ void BinData::plant(const BinNetwork& network, bool speaks) const {
     bins::plant_motifs(planted, motifs, norm);
     filters.copy_(planted);
     std::int64_t own = 0;
-    if (const bins::OwnMotifs head = network.own_motifs(); head.weight.defined()) {
+    if (const bins::OwnMotifs head = base->own_motifs(); head.weight.defined()) {
         const bins::OwnMotifs chosen = choose_own_motifs(planted.narrow(0, 0, head.mean.size(0)),
                                                          sample_of(training_, choice_size, rng));
         head.mean.copy_(chosen.mean);

@@ -151,7 +151,7 @@ DOCTEST_TEST_CASE("bases_network: bins, logits are the network's, of windows as 
     const at::Tensor codes = at::stack({bins::codes_of(dna[0]), bins::codes_of(dna[1])});
     DOCTEST_CHECK(at::equal(logits_of(*model, dna), network->forward(codes)));
     DOCTEST_CHECK(model->grid() == bins::Grid{20, 8, 2});
-    DOCTEST_CHECK(model->first_filters().sizes() == at::IntArrayRef{12, 4, 7});
+    DOCTEST_CHECK(model->base_network()->first_filters().sizes() == at::IntArrayRef{12, 4, 7});
 }
 
 DOCTEST_TEST_CASE("bases_network: bins, a copy has the weights and none of the tensors") {

@@ -134,7 +134,7 @@ DOCTEST_TEST_CASE("example_data: a part of the windows, with its marks") {
     const auto examples = examples::ExampleSet::load(folder / "examples");
     const auto rows = examples.rows(examples::Split::train);
     const rows::WindowBounds part{-80, 40};
-    const auto network = tiny_windows(tiny_config(1), 1, {.pooling = Pooling::centre, .window = part});
+    const auto network = tiny_windows(tiny_config(1), 1, Pooling::centre, part);
     const EncodedExamples windows(examples, rows, *network, part, true, 1);
     const std::string dna = examples.sequence(rows[1]).substr(20, 120);
     for (const bool reverse : {false, true}) {

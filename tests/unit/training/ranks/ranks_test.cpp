@@ -158,8 +158,8 @@ DOCTEST_TEST_CASE("ranks: one process tokenises for both") {
 
 DOCTEST_TEST_CASE("ranks: two or three processes train as one does, with and without pairs") {
     const TempDir folder;
-    train_in(folder / "one", nullptr, true);
-    train_in(folder / "one_plain", nullptr, false);
+    train_in(folder / "one", std::make_shared<Ranks>(), true);
+    train_in(folder / "one_plain", std::make_shared<Ranks>(), false);
     DOCTEST_REQUIRE(run_ranks(folder.path(), "two", 2) == std::vector<int>{0, 0});
     DOCTEST_REQUIRE(run_ranks(folder.path(), "plain", 2) == std::vector<int>{0, 0});
     DOCTEST_REQUIRE(run_ranks(folder.path(), "three", 3) == std::vector<int>{0, 0, 0});
@@ -171,17 +171,17 @@ DOCTEST_TEST_CASE("ranks: two or three processes train as one does, with and wit
 
 DOCTEST_TEST_CASE("ranks: two processes train as one does, with packed projections") {
     const TempDir folder;
-    train_in(folder / "one", nullptr, true);
+    train_in(folder / "one", std::make_shared<Ranks>(), true);
     DOCTEST_REQUIRE(run_ranks(folder.path(), "packed", 2) == std::vector<int>{0, 0});
     check_same_curve(folder / "packed", folder / "one");
 }
 
 DOCTEST_TEST_CASE("ranks: a run goes on with another number of processes") {
     const TempDir folder;
-    train_in(folder / "one", nullptr, true);
+    train_in(folder / "one", std::make_shared<Ranks>(), true);
     DOCTEST_REQUIRE(run_ranks(folder.path(), "stopped", 2) == std::vector<int>{75, 75});
     DOCTEST_CHECK(lines(folder / "stopped").size() == 1);
-    train_in(folder / "stopped", nullptr, true);
+    train_in(folder / "stopped", std::make_shared<Ranks>(), true);
     check_same_curve(folder / "stopped", folder / "one");
 }
 
