@@ -2,7 +2,6 @@
 // bigbird-dna: parses every command; runs those that need no tensors, and passes the others to
 // bigbird-dna-tensors.
 #include "commands/commands.hpp"
-#include "support/hand_over.hpp"
 
 int main(int argc, char** argv) {
     using namespace bigbird::cli;

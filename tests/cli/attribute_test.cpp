@@ -46,9 +46,9 @@ DOCTEST_TEST_CASE("attribute: the bases of CTCF's site contribute most, by every
             succeeded(attribute({"--labels", "K562|CTCF|None", "--method", method, "--output", "-",
                                  "--output", folder / "site.npz", "--output", folder / "site.bw", "--force"},
                                 "chr22\t19155700\t19155900\tsite\n"));
-        DOCTEST_CHECK(contains(result.out, "\n#chrom\tstart\tend\tname\tlabel\tref\tA\tC\tG\tT\n"));
-        DOCTEST_CHECK(contains(result.err, "200 bases attributed in"));
-        DOCTEST_CHECK(contains(result.err, "completeness") == (std::string(method) != "input-x-gradient"));
+        DOCTEST_CHECK(holds(result.out, "\n#chrom\tstart\tend\tname\tlabel\tref\tA\tC\tG\tT\n"));
+        DOCTEST_CHECK(holds(result.err, "200 bases attributed in"));
+        DOCTEST_CHECK(holds(result.err, "completeness") == (std::string(method) != "input-x-gradient"));
         DOCTEST_CHECK(std::filesystem::exists(folder / "site.onehot.npz"));
         const std::vector<Base> bases = bases_of(result.out);
         DOCTEST_REQUIRE(bases.size() == 200);
@@ -68,7 +68,7 @@ DOCTEST_TEST_CASE("attribute: the bases of CTCF's site contribute most, by every
             }
         }
         DOCTEST_CAPTURE(best);
-        DOCTEST_CHECK(contains(best, "CCACCAGGAGGC"));
+        DOCTEST_CHECK(holds(best, "CCACCAGGAGGC"));
     }
 }
 
@@ -78,8 +78,8 @@ DOCTEST_TEST_CASE("attribute: what is wrong is said in a sentence, and nothing i
     const auto baseline =
         attribute({"--method", "saliency", "--baseline", "shuffled", "--output", output}, bed);
     check_said(baseline, 2, "--baseline is of integrated-gradients and deeplift");
-    DOCTEST_CHECK(contains(attribute({"--baseline", "shuffled:none", "--output", output}, bed).err,
-                           "--baseline shuffled:N needs N of at least 1"));
+    DOCTEST_CHECK(holds(attribute({"--baseline", "shuffled:none", "--output", output}, bed).err,
+                        "--baseline shuffled:N needs N of at least 1"));
     const auto label = attribute({"--labels", "nothing", "--output", output}, bed);
     check_said(label, 2, "nothing");
     check_said(attribute({"--labels", "*CTCF*", "--output", folder / "x.npz"}, bed), 2,

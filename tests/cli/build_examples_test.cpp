@@ -38,16 +38,14 @@ void check_fails(const std::vector<std::string>& arguments, int code, const std:
 
 DOCTEST_TEST_CASE("build-promoters: lifts, labels and says what it did") {
     const TempDir folder;
-    const auto result =
-        succeeded(run_program(joined(promoters(test_data("promoter/tss.hg38.bed.gz"), folder / "p"),
+    const auto result = works(joined(promoters(test_data("promoter/tss.hg38.bed.gz"), folder / "p"),
                                      {"--chain", test_data("promoter/hg38ToHg19.chr22.chain.gz"), "--window",
-                                      "-249:51", "--test", "chr22:21000001-22000000"})));
+                                      "-249:51", "--test", "chr22:21000001-22000000"}));
     DOCTEST_CHECK(result.out.empty());
-    DOCTEST_CHECK(contains(result.err, "lifted 113 of 116, 3 unmapped\n"));
-    DOCTEST_CHECK(contains(result.err, "left out 5 of 113 TSSs: 5 past a contig's end\n"));
-    DOCTEST_CHECK(contains(result.err,
-                           "108 promoters and as many negatives (random-bases): 176 rows for training, 0 for "
-                           "validation, 40 for test\n"));
+    check_holds(result.err,
+                {"lifted 113 of 116, 3 unmapped\n", "left out 5 of 113 TSSs: 5 past a contig's end\n",
+                 "108 promoters and as many negatives (random-bases): 176 rows for training, 0 for "
+                 "validation, 40 for test\n"});
     const std::string unmapped = read_file(folder / "p/unmapped.bed");
     DOCTEST_CHECK(std::count(unmapped.begin(), unmapped.end(), '\n') == 3);
     check_error(
@@ -85,11 +83,10 @@ DOCTEST_TEST_CASE("build-promoters: wrong inputs are one sentence and leave noth
 
 DOCTEST_TEST_CASE("build-chromatin: labels bins and says what it did") {
     const TempDir folder;
-    const auto result = succeeded(
-        run_program(joined(chromatin(test_data("chromatin/peaks.tsv"), folder / "c"),
-                           {"--test", "22:21000001-22000000", "--validation", "22:18000001-19000000"})));
-    DOCTEST_CHECK(contains(result.err, "read 8357 peaks of 109 labels\n"));
-    DOCTEST_CHECK(contains(result.err, " bins of 200 bp: "));
+    const auto result =
+        works(joined(chromatin(test_data("chromatin/peaks.tsv"), folder / "c"),
+                     {"--test", "22:21000001-22000000", "--validation", "22:18000001-19000000"}));
+    check_holds(result.err, {"read 8357 peaks of 109 labels\n", " bins of 200 bp: "});
     const std::string rows = read_file(folder / "c/sequences.bed");
     DOCTEST_CHECK(rows.starts_with("22\t16050000\t16050200\ttrain\n"));
     const std::string labels = read_file(folder / "c/labels.tsv");
@@ -124,12 +121,11 @@ DOCTEST_TEST_CASE("build-chromatin: DeepSEA's .mat files and tables of labels, a
     const TempDir folder;
     const std::string mat = test_data("chromatin/mat");
     const auto build = [&](std::vector<std::string> more) {
-        more.insert(more.begin(), {"build-chromatin", "--output", folder / "e", "--force"});
-        return run_program(more);
+        return run_program(joined({"build-chromatin", "--output", folder / "e", "--force"}, more));
     };
     const auto good =
         succeeded(build({"--mat", "train=" + mat + "/train.mat", "validation=" + mat + "/valid.mat"}));
-    DOCTEST_CHECK(contains(good.err, "13 bins: 9 for training, 4 for validation, 0 for test"));
+    DOCTEST_CHECK(holds(good.err, "13 bins: 9 for training, 4 for validation, 0 for test"));
     std::filesystem::remove_all(folder / "e");
     const auto check = [&](const std::vector<std::string>& more, int code, const std::string& sentence) {
         check_said(build(more), code, sentence);
@@ -166,9 +162,9 @@ DOCTEST_TEST_CASE(
         yeast += ">" + std::string(contig) + "\n" + std::string(5000, 'A') + "\n";
     write_file(folder / "whole.bed", peaks);
     write_file(folder / "yeast.fa", yeast);
-    const auto slice = succeeded(run_program(chromatin(folder / "whole.bed", folder / "slice")));
+    const auto slice = works(chromatin(folder / "whole.bed", folder / "slice"));
     DOCTEST_CHECK(
-        contains(slice.err, "warning: left out 420 of 440 peaks: 420 on contigs that the reference lacks"));
+        holds(slice.err, "warning: left out 420 of 440 peaks: 420 on contigs that the reference lacks"));
     write_file(folder / "x.bed", peaks + "chrX\t1000\t1400\n");
     std::vector<std::string> other = chromatin(folder / "x.bed", folder / "other");
     other[4] = (folder / "yeast.fa").string();
@@ -179,7 +175,7 @@ DOCTEST_TEST_CASE(
     check_said(nothing, 3, "lies on the reference");
     write_file(folder / "yeast.bed", "chrX\t1000\t1400\nchrII\t1000\t1400\n");
     other[2] = (folder / "yeast.bed").string();
-    DOCTEST_CHECK(run_program(other).code == 0);
+    works(other);
 }
 
 DOCTEST_TEST_CASE("build-chromatin: a contig whose name looks like a region is held out by its name") {
@@ -193,8 +189,8 @@ DOCTEST_TEST_CASE("build-chromatin: a contig whose name looks like a region is h
     write_file(folder / "p.bed", peaks);
     std::vector<std::string> arguments = chromatin(folder / "p.bed", folder / "examples");
     arguments[4] = (folder / "g.fa").string();
-    succeeded(run_program(
-        joined(arguments, {"--window", "1000", "--test", "HLA-A*01:01:01:01", "--validation", "seq:1-100"})));
+    works(
+        joined(arguments, {"--window", "1000", "--test", "HLA-A*01:01:01:01", "--validation", "seq:1-100"}));
     const auto all_on = [&](const char* split, const std::string& contig) {
         std::istringstream rows(read_file(folder / "examples" / split));
         std::int64_t others = 0, here = 0;
@@ -238,14 +234,14 @@ DOCTEST_TEST_CASE("build-sequences: splits a table and says what it did") {
                                              "fraction:0.6,0.2,0.2",
                                              "--output",
                                              folder / "s"};
-    const auto result = succeeded(run_program(arguments));
+    const auto result = works(arguments);
     DOCTEST_CHECK(result.out.empty());
     for (const char* line :
          {"214 records: 128 for training, 44 for validation, 42 for test\n",
           "lengths: 300 to 300 bases, median 300\n", "letters: A 19.2 %, C 28.8 %, G 30.6 %, T 21.4 %\n",
           "train: 'other' 64 (50.0 %); 'promoter' 64 (50.0 %)\n"})
-        DOCTEST_CHECK(contains(result.err, line));
-    DOCTEST_CHECK(contains(result.err, "test: 0 of 42 rows occur in train, "));
+        DOCTEST_CHECK(holds(result.err, line));
+    DOCTEST_CHECK(holds(result.err, "test: 0 of 42 rows occur in train, "));
     DOCTEST_CHECK(read_file(folder / "s/records.tsv")
                       .starts_with("#id\tsplit\tlength\tn_fraction\tgroup\tclass\n"
                                    "XKR3_2\t"));

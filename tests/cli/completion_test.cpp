@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "cli/run_program.hpp"
+#include "cli/checks.hpp"
 #include "cli/shell.hpp"
 #include "support/temp_dir.hpp"
 #include "support/testing.hpp"
@@ -14,7 +14,7 @@ namespace {
 /// A folder with the script of a shell and something to complete.
 struct Scene {
     explicit Scene(const std::string& shell) {
-        DOCTEST_REQUIRE(run_program({"completion", shell, "--output", folder / "script"}).code == 0);
+        works({"completion", shell, "--output", folder / "script"});
         std::filesystem::create_directory(folder / "models");
         write_file(folder / "model.txt", "");
     }

@@ -32,7 +32,7 @@ void check_refused(const std::string& device, const std::string& why) {
 
 /// The rows of info --program, by their names; the last of a name.
 nlohmann::json parts_by_name() {
-    const ProgramResult result = succeeded(run_program({"info", "--program", "--json"}));
+    const ProgramResult result = works({"info", "--program", "--json"});
     const nlohmann::json rows = nlohmann::json::parse(result.out)["program"];
     nlohmann::json parts;
     for (const nlohmann::json& part : rows)
@@ -75,7 +75,7 @@ DOCTEST_TEST_CASE("device: a driver's library that is none is said, and auto tak
     DOCTEST_CHECK(result.err.starts_with(
         "bigbird-dna: error: --device cuda cannot be used: the NVIDIA driver cannot be opened: "));
     const ProgramResult automatic = succeeded(forward_on("auto"));
-    DOCTEST_CHECK(contains(automatic.err, ": the NVIDIA driver cannot be opened: "));
+    DOCTEST_CHECK(holds(automatic.err, ": the NVIDIA driver cannot be opened: "));
 }
 
 DOCTEST_TEST_CASE(
@@ -100,7 +100,7 @@ DOCTEST_TEST_CASE("device: info --program shows the driver, its GPUs and what Li
     DOCTEST_CHECK(parts["GPU cuda:0"]["details"] ==
                   "Pretended GPU 0, compute capability 8.0, 85.9 GB; own kernels that serve it: fused");
     DOCTEST_CHECK(parts["--device cuda:1"]["usable"] == false);
-    DOCTEST_CHECK(contains(parts["--device cuda:1"]["details"].get<std::string>(), "is too old"));
+    DOCTEST_CHECK(holds(parts["--device cuda:1"]["details"].get<std::string>(), "is too old"));
 }
 
 DOCTEST_TEST_CASE("device: info --program outlives a driver that crashes") {

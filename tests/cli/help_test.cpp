@@ -7,8 +7,8 @@
 using namespace bigbird::testing;
 
 DOCTEST_TEST_CASE("help: goes to standard output and names the exit codes") {
-    const auto result = succeeded(run_program({"--help"}));
-    DOCTEST_CHECK(contains(result.out, "Exit codes: 0 complete output, 2 usage, 3 bad input"));
+    const auto result = works({"--help"});
+    DOCTEST_CHECK(holds(result.out, "Exit codes: 0 complete output, 2 usage, 3 bad input"));
     DOCTEST_CHECK(result.err.empty());
 }
 
@@ -34,23 +34,21 @@ DOCTEST_TEST_CASE("help: no command at all prints the short road, whose options 
         const std::string help = run_program({command, "--help"}).out;
         while (words >> word) {
             DOCTEST_CAPTURE(word);
-            if (word.rfind("--", 0) == 0) DOCTEST_CHECK(contains(help, word + " "));
+            if (word.rfind("--", 0) == 0) DOCTEST_CHECK(holds(help, word + " "));
         }
     }
     DOCTEST_CHECK(commands == 5);
 }
 
 DOCTEST_TEST_CASE("help: --version is one line that a program can read") {
-    const auto result = succeeded(run_program({"--version"}));
+    const auto result = works({"--version"});
     DOCTEST_CHECK(result.out.rfind("bigbird-dna 0.", 0) == 0);
 }
 
 DOCTEST_TEST_CASE("help: a command's options say what they take and their defaults, and fit a line") {
-    const auto result = succeeded(run_program({"build-promoters", "--help"}));
-    DOCTEST_CHECK(contains(result.out, "\n  --tss BED  "));
-    DOCTEST_CHECK(contains(result.out, "(required)\n"));
-    DOCTEST_CHECK(contains(result.out, "strand [-5000:3000]\n"));
-    DOCTEST_CHECK(!contains(result.out, "=[]"));
+    const auto result = works({"build-promoters", "--help"});
+    check_holds(result.out, {"\n  --tss BED  ", "(required)\n", "strand [-5000:3000]\n"});
+    DOCTEST_CHECK(!holds(result.out, "=[]"));
     std::size_t begin = 0;
     while (begin < result.out.size()) {
         const std::size_t end = result.out.find('\n', begin);
@@ -69,22 +67,22 @@ DOCTEST_TEST_CASE(
         return all.substr(begin, all.find("\n### ", begin + 1) - begin);
     };
     const std::string embed = of("embed");
-    DOCTEST_CHECK(contains(
+    DOCTEST_CHECK(holds(
         embed, "| Vectors; the file name's ending sets the format: .tsv, .csv (each also .gz), .npy, .h5; "));
     for (const char* no : {".bw", ".long.tsv", "Scores"})
-        DOCTEST_CHECK_FALSE(contains(embed, no));
-    DOCTEST_CHECK_FALSE(contains(of("predict-variants"), ".bw"));
+        DOCTEST_CHECK_FALSE(holds(embed, no));
+    DOCTEST_CHECK_FALSE(holds(of("predict-variants"), ".bw"));
     DOCTEST_CHECK(
-        contains(of("predict-chromatin"), ".long.tsv, .npy, .h5, .bedgraph, .bw ({label} in the name: "));
-    DOCTEST_CHECK(contains(of("finetune-chromatin"), "| `reverse-complement (other models: none)` |"));
+        holds(of("predict-chromatin"), ".long.tsv, .npy, .h5, .bedgraph, .bw ({label} in the name: "));
+    DOCTEST_CHECK(holds(of("finetune-chromatin"), "| `reverse-complement (other models: none)` |"));
 }
 
 DOCTEST_TEST_CASE("help: a default that stands for a choice of the program is told in words") {
     const std::string all = run_program({"help", "--markdown"}).out;
-    DOCTEST_CHECK(contains(all, "| `-t`, `--threads` | `N` | `all available threads` |"));
-    DOCTEST_CHECK(contains(all, "| `--warmup-steps` | `N` | `a tenth of all, at most 10000` |"));
-    DOCTEST_CHECK(!contains(all, "| `-1` |"));
-    DOCTEST_CHECK(!contains(all, "; 0: all"));
+    check_holds(all, {"| `-t`, `--threads` | `N` | `all available threads` |",
+                      "| `--warmup-steps` | `N` | `a tenth of all, at most 10000` |"});
+    DOCTEST_CHECK(!holds(all, "| `-1` |"));
+    DOCTEST_CHECK(!holds(all, "; 0: all"));
 }
 
 DOCTEST_TEST_CASE("help: a value out of range is a short sentence") {
@@ -110,7 +108,7 @@ DOCTEST_TEST_CASE("help: a program without the one beside it that has LibTorch s
     bigbird::testing::Disturbance alone;
     alone.program = folder / "bigbird-dna";
     std::filesystem::copy_file(bigbird::testing::program_path(), alone.program);
-    DOCTEST_CHECK(run_program({"--version"}, {}, alone).code == 0);
+    works({"--version"}, {}, alone);
     check_said(
         run_program({"pretrain", "--documents", "d", "--tokenizer", "t", "--steps", "1", "--output", "o"}, {},
                     alone),

@@ -12,10 +12,10 @@ using namespace bigbird::testing;
 
 DOCTEST_TEST_CASE("info: a model directory as text and as JSON") {
     const std::string model = test_data("model/pretraining");
-    const ProgramResult text = succeeded(run_program({"info", model}));
+    const ProgramResult text = works({"info", model});
     DOCTEST_CHECK(text.err.empty());
-    DOCTEST_CHECK(contains(text.out, "parameters  149134\n"));
-    const ProgramResult json = succeeded(run_program({"info", "--json", model}));
+    DOCTEST_CHECK(holds(text.out, "parameters  149134\n"));
+    const ProgramResult json = works({"info", "--json", model});
     DOCTEST_CHECK(nlohmann::json::parse(json.out)["weights"]["parameters"] == 149134);
 }
 
@@ -28,21 +28,21 @@ DOCTEST_TEST_CASE("info: what is none of ours is refused") {
 }
 
 DOCTEST_TEST_CASE("info: --check reads every weight") {
-    const ProgramResult result = succeeded(run_program({"info", "--check", test_data("model/relu")}));
-    DOCTEST_CHECK(contains(result.out, "finite   true\n"));
+    const ProgramResult result = works({"info", "--check", test_data("model/relu")});
+    DOCTEST_CHECK(holds(result.out, "finite   true\n"));
 }
 
 DOCTEST_TEST_CASE("info: --check reads the calibration and the labels of a task model") {
     const TempDir folder;
     std::filesystem::copy(test_data("models/chromatin-grch37"), folder / "model");
     const std::string model = folder / "model";
-    DOCTEST_CHECK(run_program({"info", "--check", model}).code == 0);
+    works({"info", "--check", model});
     write_file(folder / "model/calibration.json", R"({"format": 1, "temperature": -1, "biases": []})");
     check_error(run_program({"info", "--check", model}), 3,
                 model +
                     "/calibration.json: is damaged: temperature must be above 0, and every "
                     "bias a number");
-    DOCTEST_CHECK(run_program({"info", model}).code == 0);
+    works({"info", model});
 }
 
 DOCTEST_TEST_CASE("info: a model's files that are links to themselves are bad input") {
@@ -70,7 +70,7 @@ DOCTEST_TEST_CASE("info: a model's files that are pipes are bad input, and not w
 
 DOCTEST_TEST_CASE("info: the labels that --labels chooses from, DeepSEA's among them") {
     const TempDir folder;
-    const ProgramResult known = succeeded(run_program({"info", "--labels", "deepsea"}));
+    const ProgramResult known = works({"info", "--labels", "deepsea"});
     DOCTEST_CHECK(std::count(known.out.begin(), known.out.end(), '\n') == 920);
     std::filesystem::create_directories(folder / "run/model");
     write_file(folder / "run/model/labels.tsv", "index\tgroup\tname\n0\tTF\tK562|CTCF|None\n");
@@ -86,19 +86,19 @@ DOCTEST_TEST_CASE("info: a run folder means its model") {
     const TempDir folder;
     std::filesystem::create_directories(folder / "run");
     std::filesystem::copy(test_data("model/pretraining"), folder / "run/model");
-    const ProgramResult result = succeeded(run_program({"info", folder / "run"}));
-    DOCTEST_CHECK(contains(result.out, "parameters  149134\n"));
+    const ProgramResult result = works({"info", folder / "run"});
+    DOCTEST_CHECK(holds(result.out, "parameters  149134\n"));
 }
 
 DOCTEST_TEST_CASE("info: --program says what this program can use, as text and as JSON") {
-    const ProgramResult text = succeeded(run_program({"info", "--program"}));
+    const ProgramResult text = works({"info", "--program"});
     DOCTEST_CHECK(text.err.empty());
     DOCTEST_CHECK(text.out.starts_with("part "));
     for (const char* part :
          {"program", "processor", "features", "attention, fp32", "attention, bf16", "cores", "memory",
           "NVIDIA driver", "LibTorch", "Gloo", "own CUDA kernels", "NCCL", "--device auto"})
         DOCTEST_CHECK_MESSAGE(text.out.find("\n" + std::string(part) + "  ") != std::string::npos, part);
-    const ProgramResult json = succeeded(run_program({"info", "--program", "--json"}));
+    const ProgramResult json = works({"info", "--program", "--json"});
     const auto rows = nlohmann::json::parse(json.out)["program"];
     const auto lines = std::count(text.out.begin(), text.out.end(), '\n');
     DOCTEST_CHECK(rows.size() + 1 == static_cast<std::size_t>(lines));
@@ -110,16 +110,16 @@ DOCTEST_TEST_CASE("info: --program without LibTorch says why, and all else") {
     const TempDir folder;
     const std::string alone = folder / "bigbird-dna", beside = folder / "bigbird-dna-tensors";
     std::filesystem::copy_file(program_path(), alone);
-    const ProgramResult without = succeeded(run_program({"info", "--program"}, {}, {.program = alone}));
-    DOCTEST_CHECK(contains(
-        without.out, "  bigbird-dna-tensors: " + beside + " cannot be started: No such file or directory"));
-    DOCTEST_CHECK(contains(without.out, "\nprocessor "));
+    const ProgramResult without = works({"info", "--program"}, {}, {.program = alone});
+    check_holds(without.out,
+                {"  bigbird-dna-tensors: " + beside + " cannot be started: No such file or directory",
+                 "\nprocessor "});
     write_file(
         beside,
         "#!/bin/sh\necho 'error while loading shared libraries: libc10.so: no such file' >&2\nexit 127\n");
     std::filesystem::permissions(beside, std::filesystem::perms::owner_all);
-    const ProgramResult broken = succeeded(run_program({"info", "--program"}, {}, {.program = alone}));
-    DOCTEST_CHECK(contains(broken.out, ": error while loading shared libraries: libc10.so: no such file\n"));
+    const ProgramResult broken = works({"info", "--program"}, {}, {.program = alone});
+    DOCTEST_CHECK(holds(broken.out, ": error while loading shared libraries: libc10.so: no such file\n"));
 }
 
 DOCTEST_TEST_CASE("info: it takes a path or --program, and one of them") {

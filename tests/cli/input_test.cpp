@@ -16,23 +16,16 @@ namespace {
 /// A command on four documents of real sentences.
 class Scene {
 public:
-    Scene() {
-        std::istringstream lines(read_file(test_data("tokenizer/sentences.txt")));
-        std::string text, line;
-        for (int number = 0; number < 20 && std::getline(lines, line); ++number)
-            text += line + "\n" + (number % 5 == 4 ? "\n" : "");
-        write_file(documents, text);
-    }
+    Scene() { write_file(documents, real_documents()); }
 
     ProgramResult tokenize(const std::string& name, std::vector<std::string> more) const {
-        more.insert(more.begin(), {"tokenize", "--documents", documents, "--output", folder / name});
-        return run_program(more);
+        return run_program(joined({"tokenize", "--documents", documents, "--output", folder / name}, more));
     }
     ProgramResult pretrain(const std::string& name, std::vector<std::string> more) const {
-        more.insert(more.begin(),
-                    {"pretrain", "--config", "tiny", "--steps", "2", "--batch-size", "2", "--device", "cpu",
-                     "--threads", "1", "--sequence-length", "128", "--output", folder / name});
-        return run_program(more);
+        return run_program(
+            joined({"pretrain", "--config", "tiny", "--steps", "2", "--batch-size", "2", "--device", "cpu",
+                    "--threads", "1", "--sequence-length", "128", "--output", folder / name},
+                   more));
     }
 
     TempDir folder;
@@ -43,11 +36,11 @@ public:
 
 DOCTEST_TEST_CASE("tokenize: bases and k-mers need no tokenizer, and the shards hold one") {
     const Scene scene;
-    DOCTEST_REQUIRE(scene.tokenize("bases", {"--tokenizer", "bases"}).code == 0);
-    DOCTEST_REQUIRE(scene.tokenize("sixes", {"--tokenizer", "kmers:6"}).code == 0);
-    DOCTEST_REQUIRE(scene.tokenize("threes", {"--tokenizer", "kmers:3"}).code == 0);
+    succeeded(scene.tokenize("bases", {"--tokenizer", "bases"}));
+    succeeded(scene.tokenize("sixes", {"--tokenizer", "kmers:6"}));
+    succeeded(scene.tokenize("threes", {"--tokenizer", "kmers:3"}));
     const auto described = [&](const std::string& name) {
-        const auto info = succeeded(run_program({"info", scene.folder / name, "--json", "--verify"}));
+        const auto info = works({"info", scene.folder / name, "--json", "--verify"});
         return nlohmann::json::parse(info.out);
     };
     const auto bases = described("bases");
@@ -60,7 +53,7 @@ DOCTEST_TEST_CASE("tokenize: bases and k-mers need no tokenizer, and the shards 
     DOCTEST_CHECK(run_program({"encode", "--tokenizer", threes}, "AAAACGttuNC\n").out == "10 16 73 9 6\n");
     DOCTEST_CHECK(run_program({"decode", "--tokenizer", threes}, "10 16 73 9 6\n").out == "AAAACGTTTNC\n");
     const auto info = run_program({"info", threes + "/tokenizer.json"});
-    DOCTEST_CHECK(contains(info.out, "k-mers of 3 letters that do not overlap"));
+    DOCTEST_CHECK(holds(info.out, "k-mers of 3 letters that do not overlap"));
 }
 
 DOCTEST_TEST_CASE("tokenize, pretrain: what is no tokenizer is refused") {
@@ -81,9 +74,9 @@ DOCTEST_TEST_CASE("tokenize, pretrain: what is no tokenizer is refused") {
 DOCTEST_TEST_CASE("pretrain: shards of k-mers say themselves what they hold, and take no other input") {
     const Scene scene;
     const std::string shards = scene.folder / "shards";
-    DOCTEST_REQUIRE(scene.tokenize("shards", {"--tokenizer", "kmers:3"}).code == 0);
-    DOCTEST_CHECK(scene.pretrain("own", {"--documents", shards}).code == 0);
-    DOCTEST_CHECK(scene.pretrain("same", {"--documents", shards, "--tokenizer", "kmers:3"}).code == 0);
+    succeeded(scene.tokenize("shards", {"--tokenizer", "kmers:3"}));
+    succeeded(scene.pretrain("own", {"--documents", shards}));
+    succeeded(scene.pretrain("same", {"--documents", shards, "--tokenizer", "kmers:3"}));
     for (const char* file : {"model/model.safetensors", "model/tokenizer.json"})
         DOCTEST_CHECK(read_file(scene.folder / "own" / file) == read_file(scene.folder / "same" / file));
     check_error(scene.pretrain("other", {"--documents", shards, "--tokenizer", "bases"}), 3,
@@ -102,13 +95,12 @@ DOCTEST_TEST_CASE("pretrain: models of bases and k-mers are scored and embed as 
         DOCTEST_CHECK_FALSE(std::filesystem::exists(model + "/tokenizer.model"));
         const auto ids = run_program({"encode", "--tokenizer", model}, "ACGTNACGTACGT\n").out;
         DOCTEST_CHECK(ids == (input == "bases" ? "5 6 7 8 9 5 6 7 8 5 6 7 8\n" : "5 6 7 8 9 443 7 8\n"));
-        succeeded(run_program({"evaluate-mlm", "--model", model, "--documents", scene.documents, "--device",
-                               "cpu", "--max-sequences", "4", "--threads", "1", "--output",
-                               scene.folder / (input + ".json")}));
+        works({"evaluate-mlm", "--model", model, "--documents", scene.documents, "--device", "cpu",
+               "--max-sequences", "4", "--threads", "1", "--output", scene.folder / (input + ".json")});
         const auto scores = nlohmann::json::parse(read_file(scene.folder / (input + ".json")));
         DOCTEST_CHECK(scores["bits_per_character"].get<double>() > 1.5);
-        succeeded(run_program({"embed", "--model", model, "--reference", test_data("genome/22.fa.gz"),
-                               "--regions", scene.folder / "r.bed", "--device", "cpu", "--threads", "1",
-                               "--output", scene.folder / (input + ".npy")}));
+        works({"embed", "--model", model, "--reference", test_data("genome/22.fa.gz"), "--regions",
+               scene.folder / "r.bed", "--device", "cpu", "--threads", "1", "--output",
+               scene.folder / (input + ".npy")});
     }
 }

@@ -3,7 +3,6 @@
 #include "cli/checks.hpp"
 #include "cli/shell.hpp"
 #include "commands/commands.hpp"
-#include "support/hand_over.hpp"
 #include "support/help_formatter.hpp"
 #include "support/temp_dir.hpp"
 
@@ -38,9 +37,9 @@ private:
         cli::add_commands<true>(
             program_, [](const auto&) -> int { return 0; }, cli::RunHere{});
         return *program_
-                    .add<Nothing>("parse-nothing", "Help", "By which the test comes to the tree",
-                                  std::make_shared<Nothing>(), [](const Nothing&) { return 0; })
-                    .get_parent();
+                    .add<Nothing>("parse-nothing", "Help", "By which the test comes to the tree", "", {},
+                                  [](const Nothing&) { return 0; })
+                    .command.get_parent();
     }
     cli::Program program_;
     CLI::App& root_;
@@ -66,7 +65,7 @@ std::string refusal(const std::string& line) {
 }  // namespace
 
 DOCTEST_TEST_CASE("manual: docs/commands.md is what the program writes") {
-    const auto result = succeeded(run_program({"help", "--markdown"}));
+    const auto result = works({"help", "--markdown"});
     const std::filesystem::path file =
         testing::test_data("").parent_path().parent_path() / "docs/commands.md";
     const bool fresh = read_file(file) == result.out;
@@ -77,21 +76,20 @@ DOCTEST_TEST_CASE("manual: docs/commands.md is what the program writes") {
 
 DOCTEST_TEST_CASE("manual: the reference has each command, its options, examples and the exit codes") {
     const std::string text = run_program({"help", "--markdown"}).out;
-    DOCTEST_CHECK(contains(text, "\n## Chromatin\n\n### build-chromatin\n"));
-    DOCTEST_CHECK(contains(text, "| `--nsp` | `on\\|off` | `on` | Also train next-sentence prediction"));
-    DOCTEST_CHECK(contains(text, "| `--tss` | `BED` | required |"));
-    DOCTEST_CHECK(contains(text, "| 75 | stopped early and resumable |\n"));
+    check_holds(text, {"\n## Chromatin\n\n### build-chromatin\n",
+                       "| `--nsp` | `on\\|off` | `on` | Also train next-sentence prediction",
+                       "| `--tss` | `BED` | required |", "| 75 | stopped early and resumable |\n"});
     Tree tree;
     for (const CLI::App* command : tree.commands())
-        DOCTEST_CHECK_MESSAGE(contains(text, "\n### " + command->get_name() + "\n"), command->get_name());
+        DOCTEST_CHECK_MESSAGE(holds(text, "\n### " + command->get_name() + "\n"), command->get_name());
 }
 
-DOCTEST_TEST_CASE("manual: each command has two examples, which its options take") {
+DOCTEST_TEST_CASE("manual: each command has two examples or more, which its options take") {
     Tree tree;
     DOCTEST_CHECK(!tree.commands().empty());
     for (const CLI::App* command : tree.commands()) {
         const auto examples = cli::help_notes(*command).examples;
-        DOCTEST_CHECK_MESSAGE(examples.size() == 2, command->get_name(), " lacks examples: set_help()");
+        DOCTEST_CHECK_MESSAGE(examples.size() >= 2, command->get_name(), " lacks examples");
         for (const cli::Example& example : examples) {
             DOCTEST_CHECK(example.line.starts_with("bigbird-dna " + command->get_name() + " "));
             const std::string said = refusal(example.line);
@@ -118,11 +116,11 @@ DOCTEST_TEST_CASE("manual: --help names common options that exist, and --help-al
     const std::string all = run_program({"pretrain", "--help-all"}).out;
     DOCTEST_CHECK(run_program({"merge", "--help-all"}).out ==
                   run_program({"merge", "--help"}).out);  // which has no rare ones
-    DOCTEST_CHECK(contains(brief, "\n  --steps N "));
-    DOCTEST_CHECK(!contains(brief, "\n  --weight-decay "));
-    DOCTEST_CHECK(contains(brief, " more options: bigbird-dna pretrain --help-all\n"));
-    DOCTEST_CHECK(contains(all, "\n  --weight-decay "));
-    DOCTEST_CHECK(!contains(all, "more options:"));
+    DOCTEST_CHECK(holds(brief, "\n  --steps N "));
+    DOCTEST_CHECK(!holds(brief, "\n  --weight-decay "));
+    DOCTEST_CHECK(holds(brief, " more options: bigbird-dna pretrain --help-all\n"));
+    DOCTEST_CHECK(holds(all, "\n  --weight-decay "));
+    DOCTEST_CHECK(!holds(all, "more options:"));
     DOCTEST_CHECK(std::ranges::count(brief, '\n') <= 100);
 }
 
@@ -131,18 +129,14 @@ DOCTEST_TEST_CASE("manual: a verb has the options of its doors, and says which t
     const std::size_t begin = text.find("\n### predict\n");
     DOCTEST_REQUIRE(begin != std::string::npos);
     const std::string predict = text.substr(begin, text.find("\n### ", begin + 1) - begin);
-    DOCTEST_CHECK(contains(predict, "| `-m`, `--model` | `DIR ...` | required |"));
-    DOCTEST_CHECK(
-        contains(predict, "| `--tile` | `BP` | `none: a row has one score` | Cut regions into tiles"));
-    DOCTEST_CHECK(contains(predict, " (tokens) |\n"));
-    DOCTEST_CHECK(contains(predict, "| `chromatin: average; promoter, sequences, tokens: none` |"));
-    DOCTEST_CHECK(
-        contains(text, "| `chromatin: reverse-complement (other models: none); promoter, tokens: none` |"));
-    DOCTEST_CHECK(contains(text, "| `--window` | `A:B\\|BP` |"));
-    DOCTEST_CHECK(
-        contains(text, "\n| `pretrain` | `--keep` | the three newest checkpoints and the best are kept |\n"));
-    DOCTEST_CHECK(contains(run_program({"help", "--man", "finetune"}).out, "\\-\\-annotations"));
-    DOCTEST_CHECK(contains(run_program({"completion", "bash"}).out, "evaluate"));
+    check_holds(predict, {"| `-m`, `--model` | `DIR ...` | required |",
+                          "| `--tile` | `BP` | `none: a row has one score` | Cut regions into tiles",
+                          " (tokens) |\n", "| `chromatin: average; promoter, sequences, tokens: none` |"});
+    check_holds(text, {"| `chromatin: reverse-complement (other models: none); promoter, tokens: none` |",
+                       "| `--window` | `A:B\\|BP` |",
+                       "\n| `pretrain` | `--keep` | the three newest checkpoints and the best are kept |\n"});
+    DOCTEST_CHECK(holds(run_program({"help", "--man", "finetune"}).out, "\\-\\-annotations"));
+    DOCTEST_CHECK(holds(run_program({"completion", "bash"}).out, "evaluate"));
 }
 
 DOCTEST_TEST_CASE("manual: retired options are shown in the reference's table alone") {
@@ -150,15 +144,14 @@ DOCTEST_TEST_CASE("manual: retired options are shown in the reference's table al
                                                   {"pretrain", "--help-all"},
                                                   {"completion", "zsh"}}) {
         const std::string text = run_program(words).out;
-        DOCTEST_CHECK_FALSE(contains(text, "clip-norm"));
+        DOCTEST_CHECK_FALSE(holds(text, "clip-norm"));
     }
 }
 
 DOCTEST_TEST_CASE("manual: --help ends with examples that can be copied") {
     const auto result = run_program({"build-promoters", "--help"});
-    DOCTEST_CHECK(contains(result.out, "\nExamples, in the folder that scripts/demo fills:\n  # "));
-    DOCTEST_CHECK(contains(result.out, "\n  bigbird-dna build-promoters --tss ../test_data/"));
-    DOCTEST_CHECK(contains(result.out, " \\\n"));
+    check_holds(result.out, {"\nExamples, in the folder that scripts/demo fills:\n  # ",
+                             "\n  bigbird-dna build-promoters --tss ../test_data/", " \\\n"});
 }
 
 DOCTEST_TEST_CASE("manual: help prints what --help prints") {
@@ -171,7 +164,7 @@ DOCTEST_TEST_CASE("manual: help prints what --help prints") {
 
 DOCTEST_TEST_CASE("manual: man pages, one a command, which groff takes without a warning") {
     const TempDir folder;
-    succeeded(run_program({"help", "--man", "--output", folder / "man1"}));
+    works({"help", "--man", "--output", folder / "man1"});
     DOCTEST_CHECK(read_file(folder / "man1/bigbird-dna.1") == run_program({"help", "--man"}).out);
     DOCTEST_CHECK(read_file(folder / "man1/bigbird-dna-info.1") ==
                   run_program({"help", "--man", "info"}).out);
@@ -179,7 +172,7 @@ DOCTEST_TEST_CASE("manual: man pages, one a command, which groff takes without a
     for (const CLI::App* command : tree.commands()) {
         const std::string page = read_file(folder / ("man1/bigbird-dna-" + command->get_name() + ".1"));
         DOCTEST_CHECK(page.starts_with(".TH BIGBIRD\\-DNA\\-"));
-        DOCTEST_CHECK(contains(page, "\n.SH EXAMPLES\n"));
+        DOCTEST_CHECK(holds(page, "\n.SH EXAMPLES\n"));
     }
     if (!has_shell("groff")) return;
     DOCTEST_CHECK(

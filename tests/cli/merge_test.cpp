@@ -11,7 +11,7 @@ namespace fs = std::filesystem;
 
 namespace {
 
-class Fixture {
+class Fixture : public TestFolder {
 public:
     Fixture() {
         write_file(folder_ / "genome.fa",
@@ -30,7 +30,6 @@ public:
         write_file(folder_ / "rows.bed", bed);
         write_file(folder_ / "variants.vcf", vcf);
     }
-    fs::path operator/(const std::string& name) const { return folder_ / name; }
 
     ProgramResult run(std::vector<std::string> words, const std::string& output,
                       const std::string& shard = {}) const {
@@ -52,11 +51,11 @@ public:
     }
     /// Whether three parts of what a command writes make what it writes at once.
     bool merges(const std::vector<std::string>& words, const std::string& ending) const {
-        DOCTEST_REQUIRE(run(words, "whole" + ending).code == 0);
+        succeeded(run(words, "whole" + ending));
         std::vector<std::string> parts;
         for (const char* number : {"3", "1", "2"}) {
             parts.push_back("part" + std::string(number) + ending);
-            DOCTEST_REQUIRE(run(words, parts.back(), std::string(number) + "/3").code == 0);
+            succeeded(run(words, parts.back(), std::string(number) + "/3"));
             DOCTEST_REQUIRE(fs::exists(folder_ / (parts.back() + ".part.json")));
         }
         succeeded(merge(parts, "merged" + ending));
@@ -70,8 +69,6 @@ private:
             if (read_file(entry.path()) != read_file(b / entry.path().filename())) return false;
         return true;
     }
-
-    TempDir folder_;
 };
 
 }  // namespace
@@ -153,26 +150,26 @@ DOCTEST_TEST_CASE("merge: what is no part, or no whole, ends with a sentence") {
     for (const char* shard : {"0/4", "5/4", "1/0", "x"})
         refused(fixture.run(fixture.predict(), "a.tsv", shard), 2, std::string("--shard ") + shard);
     DOCTEST_CHECK(!fs::exists(fixture / "a.tsv"));
-    DOCTEST_REQUIRE(fixture.run(fixture.predict(), "a.tsv", "1/2").code == 0);
-    DOCTEST_REQUIRE(fixture.run(fixture.predict({"--reverse-complement", "none"}), "b.tsv", "2/2").code == 0);
-    DOCTEST_REQUIRE(fixture.run(fixture.predict(), "whole.tsv").code == 0);
+    succeeded(fixture.run(fixture.predict(), "a.tsv", "1/2"));
+    succeeded(fixture.run(fixture.predict({"--reverse-complement", "none"}), "b.tsv", "2/2"));
+    succeeded(fixture.run(fixture.predict(), "whole.tsv"));
     refused(fixture.merge({"a.tsv"}, "m.tsv"), 3, "parts are missing: 2/2");
     refused(fixture.merge({"a.tsv", "b.tsv"}, "m.tsv"), 3, "reverse_complement differs");
     refused(fixture.merge({"a.tsv", "whole.tsv"}, "m.tsv"), 3, "whole.tsv: there is no whole.tsv.part.json");
     refused(fixture.merge({"a.tsv.part.json"}, "m.tsv"), 2, "no part is given");
     refused(fixture.merge({"none.tsv"}, "m.tsv"), 3, "none.tsv: no such file");
-    DOCTEST_REQUIRE(fixture.run(fixture.predict({"--anchor", "summit"}), "s.tsv", "2/2").code == 0);
+    succeeded(fixture.run(fixture.predict({"--anchor", "summit"}), "s.tsv", "2/2"));
     refused(fixture.merge({"a.tsv", "s.tsv"}, "m.tsv"), 3, "anchor differs");
-    DOCTEST_REQUIRE(fixture.run(fixture.predict(), "c.tsv", "2/2").code == 0);
+    succeeded(fixture.run(fixture.predict(), "c.tsv", "2/2"));
     refused(fixture.merge({"a.tsv", "c.tsv"}, "m.h5"), 2, "the parts are of the format table");
     refused(fixture.merge({"a.tsv", "c.tsv"}, "m.csv"), 2, "the parts are of the format table");
     // Records that a pattern names, too, are passed over.
-    DOCTEST_CHECK(fixture.merge({"a.tsv", "a.tsv.part.json", "c.tsv"}, "m.tsv").code == 0);
+    succeeded(fixture.merge({"a.tsv", "a.tsv.part.json", "c.tsv"}, "m.tsv"));
     DOCTEST_CHECK(read_file(fixture / "m.tsv") == read_file(fixture / "whole.tsv"));
     // A whole in the place of a part is no part any more.
-    DOCTEST_REQUIRE(fixture.run(fixture.predict(), "w.tsv", "1/1").code == 0);
+    succeeded(fixture.run(fixture.predict(), "w.tsv", "1/1"));
     std::vector<std::string> again = fixture.predict({"--force"});
-    DOCTEST_REQUIRE(fixture.run(again, "w.tsv").code == 0);
+    succeeded(fixture.run(again, "w.tsv"));
     DOCTEST_CHECK(!fs::exists(fixture / "w.tsv.part.json"));
     fs::resize_file(fixture / "c.tsv", fs::file_size(fixture / "c.tsv") / 2);
     refused(fixture.merge({"a.tsv", "c.tsv"}, "n.tsv"), 3, "truncated or changed");
@@ -185,10 +182,10 @@ DOCTEST_TEST_CASE("merge: a part without a document says so, and a slash behind 
     const std::vector<std::string> words{"tokenize", "--documents", fixture / "two.txt", "--tokenizer",
                                          test_data("tokenizer/small.model")};
     check_said(fixture.run(words, "k3", "3/3"), 3, "has no document for part 3/3: give fewer parts");
-    DOCTEST_REQUIRE(fixture.run(words, "k1/", "1/2").code == 0);
-    DOCTEST_REQUIRE(fixture.run(words, "k2", "2/2").code == 0);
+    succeeded(fixture.run(words, "k1/", "1/2"));
+    succeeded(fixture.run(words, "k2", "2/2"));
     DOCTEST_CHECK(fs::exists(fixture / "k1.part.json"));
-    DOCTEST_CHECK(fixture.merge({"k2/", "k1"}, "all").code == 0);
+    succeeded(fixture.merge({"k2/", "k1"}, "all"));
 }
 
 DOCTEST_TEST_CASE("merge: a disk that is full ends with code 74 and leaves nothing behind") {
@@ -197,13 +194,13 @@ DOCTEST_TEST_CASE("merge: a disk that is full ends with code 74 and leaves nothi
         DOCTEST_CAPTURE(ending);
         const std::string name(ending);
         const auto words = fixture.predict({"--tile", "10", "--track-labels", "1"});
-        DOCTEST_REQUIRE(fixture.run(words, "p" + name, "1/1").code == 0);
+        succeeded(fixture.run(words, "p" + name, "1/1"));
         fs::create_directory(fixture / ("full" + name));
         // 2,000 bytes are less than any of them has.
-        const ProgramResult result = run_program(
-            {"merge", fixture / ("p" + name), "--output", fixture / ("full" + name + "/m" + name), "--quiet"},
-            {}, {.largest_file = 2000});
-        DOCTEST_CHECK(result.code == 74);
+        DOCTEST_CHECK(run_program({"merge", fixture / ("p" + name), "--output",
+                                   fixture / ("full" + name + "/m" + name), "--quiet"},
+                                  {}, {.largest_file = 2000})
+                          .code == 74);
         DOCTEST_CHECK(fs::is_empty(fixture / ("full" + name)));
     }
 }

@@ -25,23 +25,19 @@ std::string motif_of(const std::string& id, const std::string& letters) {
     return text;
 }
 
-class Fixture {
+class Fixture : public TestFolder {
 public:
     Fixture() {
         write_file(folder_ / "genome.fa", ">c\nTTTTGATTACATTTTTNTGTAATCAAA\n>d\nACACAC\n");
         write_file(folder_ / "m.meme", head + motif_of("one first", "GATTACA"));
         write_file(folder_ / "wide.meme", head + motif_of("one", "GATTACA") + motif_of("two", "CCCCCG"));
     }
-    std::string operator/(const std::string& name) const { return (folder_ / name).string(); }
     void write(const std::string& name, const std::string& text) const { write_file(folder_ / name, text); }
     ProgramResult scan(const std::string& motifs, const std::vector<std::string>& more) const {
         return run_program(joined({"motifs", "scan", "--motifs", *this / motifs, "--reference",
                                    *this / "genome.fa", "--output", "-"},
                                   more));
     }
-
-private:
-    TempDir folder_;
 };
 
 }  // namespace
@@ -53,21 +49,20 @@ DOCTEST_TEST_CASE("motifs scan: hits of both strands as a BED, the same by eithe
                   "#chrom\tstart\tend\tname\tscore\tstrand\tp\tq\tmotif\n"
                   "c\t4\t11\tone\t13.65\t+\t6.104e-05\t0.0008545\tfirst\n"
                   "c\t17\t24\tone\t13.65\t-\t6.104e-05\t0.0008545\tfirst\n");
-    DOCTEST_CHECK(contains(result.err, "2 hits"));
+    DOCTEST_CHECK(holds(result.err, "2 hits"));
     const auto both_forms = run_program({"motifs-scan", "--motifs", fixture / "m.meme", "--reference",
                                          fixture / "genome.fa", "--output", "-", "--threads", "2"});
     DOCTEST_CHECK(both_forms.out == result.out);
     fixture.write("r.bed", "c\t3\t11\nc\t5\t30\n");
-    DOCTEST_CHECK(contains(fixture.scan("m.meme", {"--regions", fixture / "r.bed"}).err, "2 hits"));
+    DOCTEST_CHECK(holds(fixture.scan("m.meme", {"--regions", fixture / "r.bed"}).err, "2 hits"));
 }
 
 DOCTEST_TEST_CASE("motifs scan: a motif of width 1 has no hits, and is named") {
     const Fixture fixture;
     fixture.write("short.meme", head + motif_of("short", "A") + motif_of("one", "GATTACA"));
     const auto result = succeeded(fixture.scan("short.meme", {}));
-    DOCTEST_CHECK(contains(result.err, "1 of 2 motifs can have no hits, among them 'short'"));
-    DOCTEST_CHECK(contains(result.err, "2 hits"));
-    DOCTEST_CHECK(contains(fixture.scan("short.meme", {"--p-value", "0.3"}).out, "\tshort\t"));
+    check_holds(result.err, {"1 of 2 motifs can have no hits, among them 'short'", "2 hits"});
+    DOCTEST_CHECK(holds(fixture.scan("short.meme", {"--p-value", "0.3"}).out, "\tshort\t"));
 }
 
 DOCTEST_TEST_CASE("motifs scan: motif files and regions that cannot be read end it, with file and line") {
@@ -93,8 +88,8 @@ DOCTEST_TEST_CASE("motifs scan: motif files and regions that cannot be read end 
 DOCTEST_TEST_CASE("motifs compare: the nearest known motif of each, on either strand") {
     const Fixture fixture;
     fixture.write("turned.meme", head + motif_of("turned", "TGTAATC"));
-    const auto result = succeeded(
-        run_program({"motifs", "compare", fixture / "turned.meme", fixture / "wide.meme", "--output", "-"}));
+    const auto result =
+        works({"motifs", "compare", fixture / "turned.meme", fixture / "wide.meme", "--output", "-"});
     DOCTEST_CHECK(
         result.out.starts_with("#motif\tname\tknown\tknown_name\tp\te\toffset\toverlap\tstrand\n"
                                "turned\t.\tone\t.\t"));
@@ -117,8 +112,8 @@ DOCTEST_TEST_CASE("motifs scan: --weights adds the mean of a track over each hit
     sink->write(head, std::span(&value, 1));
     sink->commit();
     const auto result = succeeded(fixture.scan("m.meme", {"--weights", fixture / "w.bw"}));
-    DOCTEST_CHECK(contains(result.out, "\tq\tmotif\tweight\n"));
-    DOCTEST_CHECK(contains(result.out, "c\t4\t11\tone\t13.65\t+\t6.104e-05\t0.0008545\tfirst\t1.5\n"));
+    check_holds(result.out,
+                {"\tq\tmotif\tweight\n", "c\t4\t11\tone\t13.65\t+\t6.104e-05\t0.0008545\tfirst\t1.5\n"});
     DOCTEST_CHECK(result.out.ends_with("\tfirst\tNA\n"));
     check_said(fixture.scan("m.meme", {"--weights", fixture / "m.meme"}), 3, "m.meme: is no bigWig");
 }
@@ -128,12 +123,11 @@ DOCTEST_TEST_CASE("motifs find: motifs of effects, named by label") {
     const std::string effects = test_data("motifs/effects.h5");
     const std::vector<std::string> words{"motifs", "find",     "--attributions",
                                          effects,  "--output", fixture / "found.meme"};
-    const auto result = succeeded(run_program(words));
-    DOCTEST_CHECK(contains(result.err, "1 motifs of 40 stretches with high contributions"));
-    DOCTEST_CHECK(
-        contains(read_file(fixture / "found.meme"),
-                 "MOTIF pattern_1 cell_factor\nletter-probability matrix: alength= 4 w= 7 nsites= 40\n"
-                 " 0.000000 0.000000 1.000000 0.000000\n"));
+    const auto result = works(words);
+    DOCTEST_CHECK(holds(result.err, "1 motifs of 40 stretches with high contributions"));
+    DOCTEST_CHECK(holds(read_file(fixture / "found.meme"),
+                        "MOTIF pattern_1 cell_factor\nletter-probability matrix: alength= 4 w= 7 nsites= 40\n"
+                        " 0.000000 0.000000 1.000000 0.000000\n"));
     DOCTEST_CHECK(run_program(words).code == 2);  // --force is needed
     check_said(run_program({"motifs", "find", "--attributions", fixture / "m.meme", "--output",
                             fixture / "none.meme"}),
@@ -148,16 +142,16 @@ DOCTEST_TEST_CASE("motifs export, motifs marginalize: of the bundled model, a fo
     for (char& letter : dna)
         letter = "ACGT"[random() % 4];
     fixture.write("wide.fa", ">c\n" + dna + "\n");
-    succeeded(run_program({"motifs", "export", "--model", model, "--reference", fixture / "wide.fa",
-                           "--output", fixture / "f.meme"}));
-    DOCTEST_CHECK(contains(read_file(fixture / "f.meme"), "MOTIF filter_5 HepG2|CEBPB|None"));
+    works({"motifs", "export", "--model", model, "--reference", fixture / "wide.fa", "--output",
+           fixture / "f.meme"});
+    DOCTEST_CHECK(holds(read_file(fixture / "f.meme"), "MOTIF filter_5 HepG2|CEBPB|None"));
     fixture.write("b.bed", "c\t6000\t7000\n");
     const auto marginalize = [&](const char* device) {
         return run_program({"motifs", "marginalize", "--model", model, "--motifs", fixture / "m.meme",
                             "--backgrounds", fixture / "b.bed", "--reference", fixture / "wide.fa",
                             "--device", device});
     };
-    DOCTEST_CHECK(contains(marginalize("gpu").err, "--device must be auto, cpu, cuda or cuda:N, not 'gpu'"));
+    DOCTEST_CHECK(holds(marginalize("gpu").err, "--device must be auto, cpu, cuda or cuda:N, not 'gpu'"));
     const auto effects = succeeded(marginalize("cpu"));
     DOCTEST_CHECK(effects.out.starts_with("#motif\tname\tlabel\teffect\tse\tbackgrounds\none\tfirst\tA549|"));
     DOCTEST_CHECK(std::ranges::count(effects.out, '\n') == 110);

@@ -54,7 +54,7 @@ DOCTEST_TEST_CASE("chromatin-grch37: scores a BED file as stored") {
 DOCTEST_TEST_CASE("chromatin-grch37: the strands count") {
     const TempDir folder;
     const std::string output = folder / "scores.tsv";
-    DOCTEST_REQUIRE(score(output, "none").code == 0);
+    succeeded(score(output, "none"));
     DOCTEST_CHECK(largest_difference(read_rows(output, "##"), expected_scores()) > 1e-3);
 }
 
@@ -73,11 +73,10 @@ DOCTEST_TEST_CASE("chromatin-grch37: effects of variants that bcftools consensus
     write_file(folder / "v.vcf", vcf);
     const auto effects = [&](const std::string& name, const std::vector<std::string>& more) {
         const std::string output = (folder / name).string();
-        succeeded(
-            run_program(joined({"predict-variants", "--model", test_data("models/chromatin-grch37"),
-                                "--reference", test_data("genome/22.fa.gz"), "--variants", folder / "v.vcf",
-                                "--labels", "0,1,80", "--device", "cpu", "--output", output},
-                               more)));
+        works(joined({"predict-variants", "--model", test_data("models/chromatin-grch37"), "--reference",
+                      test_data("genome/22.fa.gz"), "--variants", folder / "v.vcf", "--labels", "0,1,80",
+                      "--device", "cpu", "--output", output},
+                     more));
         return read_rows(output, "##");
     };
     const TableRows centre = effects("centre.tsv", {"--write", "log-odds,quantile,p"});
@@ -109,9 +108,9 @@ DOCTEST_TEST_CASE("chromatin-grch37: its card names the weights that lie beside 
     DOCTEST_CHECK(card.starts_with("---\nlicense: apache-2.0\n"));
     const TempDir folder;
     const std::string output = folder / "scores.tsv";
-    DOCTEST_REQUIRE(score(output, "none").code == 0);
+    succeeded(score(output, "none"));
     const std::string table = read_file(output), key = "##model_sha256=";
     const std::size_t at = table.find(key);
     DOCTEST_REQUIRE(at != std::string::npos);
-    DOCTEST_CHECK(contains(card, table.substr(at + key.size(), 64)));
+    DOCTEST_CHECK(holds(card, table.substr(at + key.size(), 64)));
 }

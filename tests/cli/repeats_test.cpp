@@ -24,17 +24,17 @@ DOCTEST_TEST_CASE("pretrain: --repeat-weight, and the share of repeats in the lo
                                    "off", "--repeat-weight", "0.1", "--output", output},
                                   input));
     };
-    DOCTEST_REQUIRE(train({"--reference", genome}, run).code == 0);
+    succeeded(train({"--reference", genome}, run));
     DOCTEST_CHECK(read_json(folder / "run/config.resolved.json")["options"]["--repeat-weight"] == 0.1);
-    DOCTEST_CHECK(contains(testing::read_file(folder / "run/metrics.jsonl"), "repeat_bits_per_character"));
+    DOCTEST_CHECK(holds(testing::read_file(folder / "run/metrics.jsonl"), "repeat_bits_per_character"));
     testing::write_file(folder / "d.bed", "1\t0\t20000\t0\t0\t+\n1\t20000\t39000\t0\t1\t+\n");
     const ProgramResult scored =
-        succeeded(run_program({"evaluate-mlm", "--model", run, "--documents", folder / "d.bed", "--reference",
-                               genome, "--nsp", "off", "--device", "cpu", "--output", folder / "mlm.json"}));
+        works({"evaluate-mlm", "--model", run, "--documents", folder / "d.bed", "--reference", genome,
+               "--nsp", "off", "--device", "cpu", "--output", folder / "mlm.json"});
     const Json repeats = read_json(folder / "mlm.json")["repeats"];
     DOCTEST_CHECK(repeats["share_of_bases"].get<double>() == doctest::Approx(15.0 / 39).epsilon(0.2));
     DOCTEST_CHECK(repeats["share_of_loss"].get<double>() == doctest::Approx(15.0 / 39).epsilon(0.2));
-    DOCTEST_CHECK(contains(scored.err + scored.out, "repeats (lower case): "));
+    DOCTEST_CHECK(holds(scored.err + scored.out, "repeats (lower case): "));
     check_said(train({"--documents", test_data("tokenizer/sentences.txt")}, (folder / "none").string()), 2,
                "--repeat-weight needs repeats in lower case");
 }

@@ -35,8 +35,4 @@ std::string fake_driver_folder();
 ProgramResult run_program(const std::vector<std::string>& arguments, const std::string& input = {},
                           const Disturbance& disturbance = {});
 
-inline bool contains(const std::string& text, const std::string& part) {
-    return text.find(part) != std::string::npos;
-}
-
 }  // namespace bigbird::testing

@@ -12,7 +12,7 @@ using namespace bigbird::testing;
 namespace {
 
 /// A genome of one contig of 2,000 bases, a chromatin model with two labels, and a BED file.
-class Fixture {
+class Fixture : public TestFolder {
 public:
     Fixture() {
         write_file(folder_ / "genome.fa", ">c\n" + random_dna(2000, 1) + "\n");
@@ -21,7 +21,6 @@ public:
         write_tiny_task_model(folder_ / "model", info, 2, 1);
         write_file(folder_ / "rows.bed", "c\t100\t200\ta\nc\t1500\t1501\tb\n");
     }
-    std::string operator/(const std::string& name) const { return (folder_ / name).string(); }
     ProgramResult predict(const std::string& bed, const std::vector<std::string>& more = {},
                           const std::string& input = {}) const {
         auto words =
@@ -32,10 +31,6 @@ public:
         words.insert(words.end(), more.begin(), more.end());
         return run_program(words, input);
     }
-    bool has(const std::string& name) const { return std::filesystem::exists(folder_ / name); }
-
-private:
-    TempDir folder_;
 };
 
 std::int64_t lines_without_comments(const std::string& text) {
@@ -55,9 +50,9 @@ DOCTEST_TEST_CASE("scoring: predict-chromatin reads standard input and writes st
     const auto result =
         succeeded(fixture.predict("-", {"--output", "-", "--quiet"}, "c\t100\t200\ta\nc\t1500\t1501\tb\n"));
     DOCTEST_CHECK(result.err.empty());
-    DOCTEST_CHECK(contains(result.out,
-                           "\n#chrom\tstart\tend\tname\tscore\tstrand\tstatus\tn_fraction\tlabel0\tlabel1\n"
-                           "c\t100\t200\ta\t.\t.\tok\t0\t0."));
+    DOCTEST_CHECK(holds(result.out,
+                        "\n#chrom\tstart\tend\tname\tscore\tstrand\tstatus\tn_fraction\tlabel0\tlabel1\n"
+                        "c\t100\t200\ta\t.\t.\tok\t0\t0."));
     DOCTEST_CHECK(lines_without_comments(result.out) == 3);
     const auto file = succeeded(fixture.predict(fixture / "rows.bed"));
     DOCTEST_CHECK(file.out.empty());
@@ -68,7 +63,7 @@ DOCTEST_TEST_CASE("scoring: an empty BED is no error") {
     const Fixture fixture;
     write_file(fixture / "empty.bed", "");
     const auto result = succeeded(fixture.predict(fixture / "empty.bed"));
-    DOCTEST_CHECK(contains(result.err, "empty.bed"));
+    DOCTEST_CHECK(holds(result.err, "empty.bed"));
     DOCTEST_CHECK(lines_without_comments(read_file(fixture / "scores.tsv")) == 1);
 }
 
@@ -88,8 +83,8 @@ DOCTEST_TEST_CASE("scoring: rows that do not lie on the reference end it, with f
     write_file(fixture / "bad.bed", "d\t1\t2\nc\t1999\t2001\nc\t1\t2\n");
     const auto result =
         succeeded(fixture.predict(fixture / "bad.bed", {"--skip-invalid", "--output", "-", "--quiet"}));
-    DOCTEST_CHECK(contains(result.out, "d\t1\t2\t.\t.\t.\tno_contig\tNA\tNA\tNA\n"));
-    DOCTEST_CHECK(contains(result.out, "c\t1999\t2001\t.\t.\t.\tbad_interval\tNA\tNA\tNA\n"));
+    check_holds(result.out, {"d\t1\t2\t.\t.\t.\tno_contig\tNA\tNA\tNA\n",
+                             "c\t1999\t2001\t.\t.\t.\tbad_interval\tNA\tNA\tNA\n"});
 }
 
 DOCTEST_TEST_CASE("scoring: inputs that are missing or damaged") {
@@ -105,7 +100,7 @@ DOCTEST_TEST_CASE("scoring: inputs that are missing or damaged") {
     // a model for one vocabulary with the tokenizer of another
     std::string config = read_file(fixture / "model/config.json");
     const std::string size = "\"vocab_size\": 512";
-    DOCTEST_REQUIRE(contains(config, size));
+    DOCTEST_REQUIRE(holds(config, size));
     config.replace(config.find(size), size.size(), "\"vocab_size\": 300");
     write_file(fixture / "model/config.json", config);
     check_said(fixture.predict(fixture / "rows.bed"), 3, "tokenizer");
@@ -144,13 +139,12 @@ DOCTEST_TEST_CASE("scoring: finetune-chromatin makes a model that predict-chroma
     const auto words = joined(
         words_of("finetune-chromatin --steps 3 --batch-size 8 --device cpu --threads 1"),
         {"--examples", fixture / "examples", "--model", fixture / "pretrained", "--output", fixture / "run"});
-    const auto first = succeeded(run_program(words));
+    const auto first = works(words);
     DOCTEST_CHECK(first.out.empty());
-    const auto again = succeeded(run_program(words));
-    DOCTEST_CHECK(contains(again.err, "this run is finished already"));
-    const auto scores =
-        succeeded(run_program({"predict-chromatin", "--model", fixture / "run", "--examples",
-                               fixture / "examples", "--split", "test", "--output", "-", "--quiet"}));
+    const auto again = works(words);
+    DOCTEST_CHECK(holds(again.err, "this run is finished already"));
+    const auto scores = works({"predict-chromatin", "--model", fixture / "run", "--examples",
+                               fixture / "examples", "--split", "test", "--output", "-", "--quiet"});
     DOCTEST_CHECK(lines_without_comments(scores.out) == 16);
     check_error(run_program({"finetune-promoter", "--examples", fixture / "examples", "--model",
                              fixture / "pretrained", "--output", fixture / "other"}),
@@ -189,14 +183,14 @@ DOCTEST_TEST_CASE("scoring: entries of no base, of one, longer than the window a
         fixture.predict("-", {"--output", "-", "--quiet"},
                         "c\t1500\t1500\nc\t1499\t1500\nc\t0\t2000\nc\t10\t20\nc\t10\t900\nc\t1999\t2000\n"));
     DOCTEST_CHECK(lines_without_comments(result.out) == 7);
-    DOCTEST_CHECK(!contains(result.out, "NA"));
-    DOCTEST_CHECK(contains(result.out, "c\t10\t20\t.\t.\t.\tpadded"));
+    DOCTEST_CHECK(!holds(result.out, "NA"));
+    DOCTEST_CHECK(holds(result.out, "c\t10\t20\t.\t.\t.\tpadded"));
     const auto tiled = fixture.predict("-", {"--output", "-", "--quiet", "--tile", "500"}, "c\t0\t2000\n");
     DOCTEST_CHECK(lines_without_comments(tiled.out) == 5);
     const auto pool = fixture.predict("-", {"--output", "-", "--pool", "mean"}, "c\t0\t2000\n");
     DOCTEST_CHECK(pool.code == 2);
-    DOCTEST_CHECK(contains(
-        pool.err, "--pool mean needs tiles for a model that scores one window per row: give --tile"));
+    DOCTEST_CHECK(
+        holds(pool.err, "--pool mean needs tiles for a model that scores one window per row: give --tile"));
     check_said(fixture.predict("-", {"--output", "-", "--tile", "500", "--anchor", "summit"}, "c\t0\t2000\n"),
                2, "--anchor summit is of whole rows");
 }
@@ -208,8 +202,8 @@ DOCTEST_TEST_CASE("scoring: another build of the genome is said") {
     info.window = {-100, 100};
     info.contigs = {{"c", 2000}};
     write_tiny_task_model(fixture / "built", info, 2, 1);
-    const auto result = succeeded(
-        run_program({"predict-chromatin", "--model", fixture / "built", "--reference", fixture / "other.fa",
-                     "--regions", fixture / "rows.bed", "--device", "cpu", "--output", "-"}));
-    DOCTEST_CHECK(contains(result.err, "contig c has 2500 bases in --reference, but 2000"));
+    const auto result =
+        works({"predict-chromatin", "--model", fixture / "built", "--reference", fixture / "other.fa",
+               "--regions", fixture / "rows.bed", "--device", "cpu", "--output", "-"});
+    DOCTEST_CHECK(holds(result.err, "contig c has 2500 bases in --reference, but 2000"));
 }

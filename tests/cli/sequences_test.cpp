@@ -64,7 +64,7 @@ DOCTEST_TEST_CASE("sequences: a sequence that is a region's window has its score
         model.predict({"--reference", model.folder / "genome.fa", "--regions", model.folder / "rows.bed"});
     const auto records = succeeded(model.predict({"--sequences", "-"}, fasta));
     DOCTEST_CHECK(
-        contains(records.out, "\n#id\tlength\tstatus\tn_fraction\tlabel0\tlabel1\nr0\t200\tok\t0\t0."));
+        holds(records.out, "\n#id\tlength\tstatus\tn_fraction\tlabel0\tlabel1\nr0\t200\tok\t0\t0."));
     DOCTEST_CHECK(behind_columns(records.out, 4) == behind_columns(regions.out, 8));
     DOCTEST_CHECK(model.predict({"--sequences", "-"}, table).out == records.out);
 }
@@ -81,7 +81,7 @@ DOCTEST_TEST_CASE("sequences: what bedtools getfasta cuts has the scores of the 
         std::system(("bedtools getfasta -fi " + genome + " -bed " + rows + " -fo " + cut).c_str()) == 0);
     const auto regions = model.predict({"--reference", genome, "--regions", rows});
     const auto records = succeeded(model.predict({"--sequences", cut}));
-    DOCTEST_CHECK(contains(records.out, "\nc:37-237\t200\tok\t0\t"));
+    DOCTEST_CHECK(holds(records.out, "\nc:37-237\t200\tok\t0\t"));
     DOCTEST_CHECK(behind_columns(records.out, 4) == behind_columns(regions.out, 8));
 }
 
@@ -93,16 +93,15 @@ DOCTEST_TEST_CASE("sequences: longer ones are cut about their middle or refused,
     const std::string rest = behind_columns(result.out, 4);
     const std::size_t line = rest.find('\n') + 1;
     DOCTEST_CHECK(rest.substr(0, line) == rest.substr(line, line));
-    DOCTEST_CHECK(contains(result.out, "\n2\t300\ttruncated\t0\t"));
-    DOCTEST_CHECK(contains(result.out, "\n3\t10\tpadded\t0\t0."));
-    DOCTEST_CHECK(contains(result.out, "\n4\t4\tall_n\t1\tNA\tNA\n"));
-    DOCTEST_CHECK(contains(result.err, "1 sequences are longer than what the model reads"));
+    check_holds(result.out,
+                {"\n2\t300\ttruncated\t0\t", "\n3\t10\tpadded\t0\t0.", "\n4\t4\tall_n\t1\tNA\tNA\n"});
+    DOCTEST_CHECK(holds(result.err, "1 sequences are longer than what the model reads"));
     check_said(model.predict({"--sequences", "-", "--longer", "refuse"}, ">long\n" + longer + "\n"), 3,
                "the sequence 'long' of 300 bases is longer than what the model reads");
     const auto protein = model.predict({"--sequences", "-"}, ">p\nMELLIF\n");
-    DOCTEST_CHECK(contains(protein.err,
-                           "5 of 6 letters stand for no nucleotide, the first 'E' in line 1: are "
-                           "these proteins?"));
+    DOCTEST_CHECK(holds(protein.err,
+                        "5 of 6 letters stand for no nucleotide, the first 'E' in line 1: are "
+                        "these proteins?"));
 }
 
 DOCTEST_TEST_CASE("sequences: a bin model scores them as the whole contigs that they are") {
@@ -125,7 +124,7 @@ DOCTEST_TEST_CASE("sequences: a bin model scores them as the whole contigs that 
             ":1: has a sequence of 4 bases; the model scores bins of 200 (--skip-invalid marks such rows "
             "and goes on)\n");
     DOCTEST_CHECK(
-        contains(predict({"--sequences", fasta, "--skip-invalid"}).out, "\na\t4\tbad_interval\tNA\tNA\t"));
+        holds(predict({"--sequences", fasta, "--skip-invalid"}).out, "\na\t4\tbad_interval\tNA\tNA\t"));
     DOCTEST_CHECK(predict({"--sequences", fasta, "--tile", "200"}).err ==
                   "bigbird-dna: error: --sequences are scored whole: leave out --tile\n");
 }
@@ -134,44 +133,43 @@ DOCTEST_TEST_CASE("sequences: from a table to scores of classes, in parts and wh
     const TempDir folder;
     const std::string table = test_data("sequences/promoters.csv.gz"), examples = folder / "e",
                       model = folder / "run", scores = folder / "s.tsv";
-    const auto run = [](const std::vector<std::string>& words) { return succeeded(run_program(words)); };
-    run({"build-sequences", "--table", table, "--split-by", "similarity:0.6,0.2,0.2", "--output", examples});
-    run({"finetune", "--examples", examples, "--architecture", "kmer-logistic", "--output", model});
-    run({"predict", "--model", model, "--sequences", table, "--output", scores, "--output", folder / "s.csv",
-         "--output", folder / "s.npy", "--output", folder / "s.h5"});
-    DOCTEST_CHECK(
-        contains(read_file(scores),
-                 "\n#id\tlength\tstatus\tn_fraction\tclass\tother\tpromoter\nXKR3_2\t300\tok\t0\t"));
+    works(
+        {"build-sequences", "--table", table, "--split-by", "similarity:0.6,0.2,0.2", "--output", examples});
+    works({"finetune", "--examples", examples, "--architecture", "kmer-logistic", "--output", model});
+    works({"predict", "--model", model, "--sequences", table, "--output", scores, "--output",
+           folder / "s.csv", "--output", folder / "s.npy", "--output", folder / "s.h5"});
+    DOCTEST_CHECK(holds(read_file(scores),
+                        "\n#id\tlength\tstatus\tn_fraction\tclass\tother\tpromoter\nXKR3_2\t300\tok\t0\t"));
     DOCTEST_CHECK(read_file(folder / "s.csv")
                       .starts_with("id,length,status,n_fraction,class,other,promoter\nXKR3_2,300,ok,0,"));
-    run({"predict", "--model", model, "--examples", examples, "--split", "test", "--output",
-         folder / "test.tsv"});
+    works({"predict", "--model", model, "--examples", examples, "--split", "test", "--output",
+           folder / "test.tsv"});
     std::istringstream rows(behind_columns(read_file(folder / "test.tsv"), 0));
     int count = 0;
     for (std::string line; std::getline(rows, line); ++count)
-        DOCTEST_CHECK(contains(read_file(scores), "\n" + line + "\n"));
+        DOCTEST_CHECK(holds(read_file(scores), "\n" + line + "\n"));
     DOCTEST_CHECK(count > 30);
     for (const char* part : {"1", "2", "3"})
-        run({"predict", "--model", model, "--sequences", table, "--shard", std::string(part) + "/3",
-             "--output", (folder / part).string() + ".tsv"});
-    run({"merge", folder / "1.tsv", folder / "2.tsv", folder / "3.tsv", "--output", folder / "m.tsv"});
+        works({"predict", "--model", model, "--sequences", table, "--shard", std::string(part) + "/3",
+               "--output", (folder / part).string() + ".tsv"});
+    works({"merge", folder / "1.tsv", folder / "2.tsv", folder / "3.tsv", "--output", folder / "m.tsv"});
     DOCTEST_CHECK(read_file(folder / "m.tsv") == read_file(scores));
-    run({"evaluate", "--scores", scores, "--examples", examples, "--output", folder / "v.json", "--output",
-         folder / "v.tsv", "--output", folder / "v.csv", "--output", folder / "v.html"});
+    works({"evaluate", "--scores", scores, "--examples", examples, "--output", folder / "v.json", "--output",
+           folder / "v.tsv", "--output", folder / "v.csv", "--output", folder / "v.html"});
     const auto figures = bigbird::read_json(folder / "v.json");
     DOCTEST_CHECK(figures["target"] == "classes");
     DOCTEST_CHECK(figures["auroc"].get<double>() > 0.6);
     DOCTEST_CHECK(figures["auroc_low"].get<double>() < figures["auroc"].get<double>());
     DOCTEST_CHECK(read_file(folder / "v.csv").starts_with("figure,of,value,low,high\naccuracy,all,"));
-    DOCTEST_CHECK(contains(read_file(folder / "v.html"), "<h2>Confusion</h2>"));
-    run({"evaluate", "--scores", folder / "test.tsv", "--examples", examples, "--model-card",
-         folder / "run/model", "--output", folder / "card.json"});
+    DOCTEST_CHECK(holds(read_file(folder / "v.html"), "<h2>Confusion</h2>"));
+    works({"evaluate", "--scores", folder / "test.tsv", "--examples", examples, "--model-card",
+           folder / "run/model", "--output", folder / "card.json"});
     check_said(
         run_program({"evaluate", "--scores", folder / "test.tsv", "--examples", examples, "--model-card",
                      test_data("models/chromatin-grch37"), "--output", folder / "none.json"}),
         2, "test.tsv holds the scores of another model than ");
     const std::string card = read_file(folder / "run/model/README.md");
-    DOCTEST_CHECK(contains(card, fmt::format("| MCC | {:.4g} |", figures["mcc"].get<double>())));
+    DOCTEST_CHECK(holds(card, fmt::format("| MCC | {:.4g} |", figures["mcc"].get<double>())));
     check_said(run_program({"predict", "--model", model, "--sequences", table, "--output", folder / "t.bw"}),
                2, "a track needs scores of places; write .tsv, .npy or .h5");
 }
@@ -180,23 +178,24 @@ DOCTEST_TEST_CASE("sequences: a network's finetune, predict and evaluate, stoppe
     const TempDir folder;
     const std::string table = test_data("sequences/promoters.csv.gz"), examples = folder / "e",
                       model = folder / "run";
-    const auto run = [](const std::vector<std::string>& words) { return succeeded(run_program(words)); };
-    run({"build-sequences", "--table", table, "--split-by", "similarity:0.6,0.2,0.2", "--output", examples});
+    works(
+        {"build-sequences", "--table", table, "--split-by", "similarity:0.6,0.2,0.2", "--output", examples});
     const auto finetune =
         joined(words_of("finetune-sequences --strand given --members 2 --steps 30 --threads 2 --device cpu"),
                {"--examples", examples, "--output", model});
-    const auto trained = run(finetune);
-    DOCTEST_CHECK(contains(trained.err, "run/model: the model, the mean of 2 networks\n"));
-    DOCTEST_CHECK(contains(run(finetune).err, "this run is finished already"));
+    const auto trained = works(finetune);
+    DOCTEST_CHECK(holds(trained.err, "run/model: the model, the mean of 2 networks\n"));
+    DOCTEST_CHECK(holds(works(finetune).err, "this run is finished already"));
     std::vector<std::string> other = finetune;
     other[4] = "3";
     check_said(run_program(other), 2, "--members is 3, but this run was started with 2");
-    run({"predict", "--model", model, "--examples", examples, "--split", "test", "--output",
-         folder / "test.tsv"});
-    run({"predict", "--model", model, "--sequences", table, "--output", folder / "all.tsv"});
+    works({"predict", "--model", model, "--examples", examples, "--split", "test", "--output",
+           folder / "test.tsv"});
+    works({"predict", "--model", model, "--sequences", table, "--output", folder / "all.tsv"});
     std::istringstream rows(behind_columns(read_file(folder / "test.tsv"), 0));
     for (std::string line; std::getline(rows, line);)
-        DOCTEST_CHECK(contains(read_file(folder / "all.tsv"), "\n" + line + "\n"));
-    run({"evaluate", "--scores", folder / "test.tsv", "--examples", examples, "--output", folder / "v.json"});
+        DOCTEST_CHECK(holds(read_file(folder / "all.tsv"), "\n" + line + "\n"));
+    works(
+        {"evaluate", "--scores", folder / "test.tsv", "--examples", examples, "--output", folder / "v.json"});
     DOCTEST_CHECK(bigbird::read_json(folder / "v.json")["auroc"].get<double>() > 0.7);
 }

@@ -5,8 +5,8 @@
 using namespace bigbird::testing;
 
 DOCTEST_TEST_CASE("show-attention: draws a config.json's pattern, figures aside") {
-    const ProgramResult result = succeeded(run_program(
-        {"show-attention", "--config", test_data("model/classifier/config.json"), "--length", "200"}));
+    const ProgramResult result =
+        works({"show-attention", "--config", test_data("model/classifier/config.json"), "--length", "200"});
     DOCTEST_CHECK(result.out.starts_with("#############\n4oo.........#\n4ooo........#\n"));
     DOCTEST_CHECK(result.err ==
                   "bigbird-dna: 13 blocks of 16 tokens: 79 block pairs, 97.2 keys a query, 0.0013 GFLOP a "
@@ -28,8 +28,8 @@ DOCTEST_TEST_CASE("show-attention: draws every pattern by name, as SVG and PNG t
                                    "random+window", "sliding", "dilated", "global+sliding"}) {
         DOCTEST_CAPTURE(name);
         const std::string file = (folder / (name + ".svg")).string();
-        const ProgramResult result = succeeded(
-            run_program({"show-attention", "--pattern", name, "--length", "2048", "--output", file}));
+        const ProgramResult result =
+            works({"show-attention", "--pattern", name, "--length", "2048", "--output", file});
         DOCTEST_CHECK(result.out.empty());
         const std::string svg = read_file(file);
         DOCTEST_CHECK(svg.starts_with("<svg "));

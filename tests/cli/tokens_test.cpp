@@ -11,12 +11,11 @@ using namespace bigbird::testing;
 
 namespace {
 
-class Fixture {
+class Fixture : public TestFolder {
 public:
     explicit Fixture(const std::string& verb = "finetune-tokens") : verb_(verb) {
         write_tiny_pretrained(folder_ / "pretrained", 1);
     }
-    std::string operator/(const std::string& name) const { return (folder_ / name).string(); }
     ProgramResult finetune(const std::string& run, const std::vector<std::string>& more = {},
                            const std::string& labels = test_data("tokens/labels.bed.gz").string()) const {
         return run_program(joined(
@@ -37,13 +36,10 @@ public:
                             "--reference", reference(), "--output", output});
     }
     static std::string reference() { return test_data("genome/22.fa.gz").string(); }
-    std::string weights(const std::string& run) const {
-        return read_file(folder_ / run / "model" / "model.safetensors");
-    }
+    std::string weights(const std::string& run) const { return weights_of(*this / run); }
 
 private:
     std::string verb_;
-    TempDir folder_;
 };
 
 std::string error(const std::string& text) {
@@ -56,23 +52,21 @@ DOCTEST_TEST_CASE("tokens: trained, predicted and evaluated by the program") {
     const Fixture fixture;
     succeeded(fixture.finetune("run"));
     write_file(fixture / "regions.bed", "chr22\t17030000\t17031000\tx\n");
-    DOCTEST_REQUIRE(fixture.predict("scores.tsv").code == 0);
-    DOCTEST_REQUIRE(fixture.predict("{label}.bw").code == 0);
+    succeeded(fixture.predict("scores.tsv"));
+    succeeded(fixture.predict("{label}.bw"));
     DOCTEST_CHECK(std::filesystem::exists(fixture / "repeat.bw"));
     const std::string table = read_file(fixture / "scores.tsv");
-    DOCTEST_CHECK(contains(table, "\tn_fraction\tnone\tbound\trepeat\n"));
+    DOCTEST_CHECK(holds(table, "\tn_fraction\tnone\tbound\trepeat\n"));
     const std::string labels = test_data("tokens/labels.bed.gz");
     const auto by_verb = [](const std::vector<std::string>& words) { return run_program(words); };
-    DOCTEST_REQUIRE(
+    succeeded(
         by_verb({"predict", "--model", fixture / "run", "--reference", Fixture::reference(), "--regions",
-                 fixture / "regions.bed", "--output", fixture / "verb.tsv", "--device", "cpu"})
-            .code == 0);
+                 fixture / "regions.bed", "--output", fixture / "verb.tsv", "--device", "cpu"}));
     DOCTEST_CHECK(read_file(fixture / "verb.tsv") == table);
     const ProgramResult figures = by_verb({"evaluate", "--scores", fixture / "verb.tsv", "--labels", labels,
                                            "--reference", Fixture::reference(), "--output", "-"});
     DOCTEST_CHECK(Json::parse(figures.out)["bases"] == 1000);
-    const ProgramResult again = fixture.predict("scores.tsv");
-    DOCTEST_CHECK(again.code == 2);
+    DOCTEST_CHECK(fixture.predict("scores.tsv").code == 2);
     const ProgramResult evaluated =
         succeeded(fixture.evaluate(test_data("tokens/labels.bed.gz").string(), "-"));
     const Json report = Json::parse(evaluated.out);
@@ -98,27 +92,27 @@ DOCTEST_TEST_CASE("tokens: scores are calibrated on --validation, as the model s
     const Fixture fixture;
     const std::vector<std::string> balanced{"--label-weights", "balanced"},
         calibrated{"--label-weights", "balanced", "--calibration", "validation"};
-    DOCTEST_REQUIRE(fixture.finetune("run", calibrated).code == 0);
+    succeeded(fixture.finetune("run", calibrated));
     const std::string file = fixture / "run/model/calibration.json";
     const Json calibration = read_json(file);
     DOCTEST_CHECK(calibration["biases"].size() == 3);
     DOCTEST_CHECK(calibration["bases_of_validation"] == 10000);
     DOCTEST_CHECK(calibration["cross_entropy_after"] < calibration["cross_entropy_before"]);
     const std::string card = read_file(fixture / "run/model/README.md");
-    DOCTEST_CHECK(contains(card, "They were fitted on 10,000 bases of validation"));
+    DOCTEST_CHECK(holds(card, "They were fitted on 10,000 bases of validation"));
     // Weights of labels are no use behind a calibration, which is left out with them.
     check_said(fixture.finetune("run", balanced), 2, "--calibration");
-    DOCTEST_REQUIRE(fixture.finetune("plain", balanced).code == 0);
+    succeeded(fixture.finetune("plain", balanced));
     DOCTEST_CHECK(fixture.weights("plain") == fixture.weights("run"));
     const Fixture by_verb("finetune");
-    DOCTEST_REQUIRE(by_verb.finetune("run", balanced).code == 0);
+    succeeded(by_verb.finetune("run", balanced));
     DOCTEST_CHECK(by_verb.weights("run") == fixture.weights("run"));
     DOCTEST_CHECK_FALSE(std::filesystem::exists(fixture / "plain/model/calibration.json"));
 
     write_file(fixture / "regions.bed", "chr22\t17030000\t17031000\tx\n");
-    DOCTEST_REQUIRE(fixture.predict("calibrated.tsv").code == 0);
+    succeeded(fixture.predict("calibrated.tsv"));
     std::filesystem::rename(file, fixture / "calibration.json");
-    DOCTEST_REQUIRE(fixture.predict("plain.tsv").code == 0);
+    succeeded(fixture.predict("plain.tsv"));
     DOCTEST_CHECK(read_file(fixture / "calibrated.tsv") != read_file(fixture / "plain.tsv"));
     write_file(file, R"({"format": 1, "temperature": 1, "biases": [0, 0, 0]})");
     check_said(fixture.predict("other.tsv"), 3, "calibration.json: was fitted for another kind of model");
@@ -126,17 +120,13 @@ DOCTEST_TEST_CASE("tokens: scores are calibrated on --validation, as the model s
 
 DOCTEST_TEST_CASE("tokens: a run that was stopped goes on exactly, two processes train as one") {
     const Fixture fixture;
-    DOCTEST_REQUIRE(fixture.finetune("run").code == 0);
+    succeeded(fixture.finetune("run"));
     DOCTEST_CHECK(fixture.finetune("cut", {"--max-hours", "1e-9"}).code == 75);
-    DOCTEST_CHECK(fixture.finetune("cut").code == 0);
+    succeeded(fixture.finetune("cut"));
     DOCTEST_CHECK(fixture.weights("cut") == fixture.weights("run"));
     check_said(fixture.finetune("cut", {"--margin", "10"}), 2, "--margin");
     const ProgramResult two = succeeded(fixture.finetune("two", {"--processes", "2"}));
-    const auto last_loss = [&](const char* run) {
-        const std::string lines = read_file(std::filesystem::path(fixture / run) / "metrics.jsonl");
-        const std::size_t at = lines.rfind("\"eval_loss\":");
-        return std::stod(lines.substr(at + 12));
-    };
+    const auto last_loss = [&](const char* run) { return metrics_of(fixture / run, {"eval_loss"}).back(); };
     DOCTEST_CHECK(last_loss("two") == doctest::Approx(last_loss("run")).epsilon(1e-4));
     const auto calibrated_loss = [&](const std::string& run) {
         return read_json(fixture / (run + "/model/calibration.json"))["cross_entropy_after"].get<double>();

@@ -10,7 +10,7 @@ using namespace bigbird::testing;
 
 namespace {
 
-class Fixture {
+class Fixture : public TestFolder {
 public:
     Fixture() {
         write_file(folder_ / "genome.fa", ">c\n" + random_dna(1000, 1) + "ACGT\n");
@@ -22,15 +22,10 @@ public:
                    "##fileformat=VCFv4.2\n#CHROM\tPOS\tID\tREF\tALT\tQUAL\tFILTER\tINFO\n"
                    "chrc\t1001\ta\tA\tG,<DEL>\t.\t.\t.\nc\t1002\tb\tA\tG\t.\t.\t.\n");
     }
-    std::string operator/(const std::string& name) const { return (folder_ / name).string(); }
     ProgramResult variants(const std::vector<std::string>& more) const {
         return run_program(
             joined({"predict-variants", "--reference", *this / "genome.fa", "--device", "cpu"}, more));
     }
-    bool has(const std::string& name) const { return std::filesystem::exists(folder_ / name); }
-
-private:
-    TempDir folder_;
 };
 
 /// The lines of a VCF after the header.
@@ -45,15 +40,13 @@ DOCTEST_TEST_CASE("variants: rows in order on standard output, what is wrong mar
     const auto result = succeeded(
         fixture.variants({"--model", fixture / "model", "--variants", fixture / "v.vcf", "--output", "-",
                           "--labels", "0", "--write", "difference,log-odds", "--skip-invalid"}));
-    DOCTEST_CHECK(
-        contains(result.out,
-                 "\n#chrom\tpos\tid\tref\talt\tstatus\tn_fraction\tlabel0:difference\tlabel0:log_odds\n"
-                 "chrc\t1001\ta\tA\tG\tpadded\t"));
-    DOCTEST_CHECK(contains(result.out,
-                           "\nchrc\t1001\ta\tA\t<DEL>\tsymbolic\tNA\tNA\tNA\n"
-                           "c\t1002\tb\tA\tG\tref_mismatch\tNA\tNA\tNA\n"));
-    DOCTEST_CHECK(contains(result.err, "v.vcf: 1 of 3 rows are ref_mismatch and have no scores"));
-    DOCTEST_CHECK(contains(result.err, "1 of 3 alleles scored"));
+    check_holds(
+        result.out,
+        {"\n#chrom\tpos\tid\tref\talt\tstatus\tn_fraction\tlabel0:difference\tlabel0:log_"
+         "odds\nchrc\t1001\ta\tA\tG\tpadded\t",
+         "\nchrc\t1001\ta\tA\t<DEL>\tsymbolic\tNA\tNA\tNA\nc\t1002\tb\tA\tG\tref_mismatch\tNA\tNA\tNA\n"});
+    check_holds(result.err,
+                {"v.vcf: 1 of 3 rows are ref_mismatch and have no scores", "1 of 3 alleles scored"});
 }
 
 DOCTEST_TEST_CASE("variants: --strict and inputs that are no VCF end it and leave nothing") {
@@ -87,7 +80,7 @@ DOCTEST_TEST_CASE("variants: a pretrained model needs no head, and takes no labe
     const auto result =
         succeeded(fixture.variants({"--model", fixture / "pretrained", "--variants", fixture / "v.vcf",
                                     "--window", "200", "--output", "-", "--quiet", "--skip-invalid"}));
-    DOCTEST_CHECK(contains(result.out, "n_fraction\tlog_likelihood_ref\tlog_likelihood_alt\tlog_odds\n"));
+    DOCTEST_CHECK(holds(result.out, "n_fraction\tlog_likelihood_ref\tlog_likelihood_alt\tlog_odds\n"));
     check_said(fixture.variants({"--model", fixture / "pretrained", "--variants", fixture / "v.vcf",
                                  "--labels", "0", "--output", "-"}),
                2, "--labels needs a chromatin model");
@@ -101,28 +94,21 @@ DOCTEST_TEST_CASE("variants: a VCF with effects in INFO, its index, and what is 
     const std::vector<std::string> words{"--model",         fixture / "model", "--variants",
                                          fixture / "v.vcf", "--skip-invalid",  "--output"};
     const auto run = [&](const std::string& output, const std::vector<std::string>& more) {
-        std::vector<std::string> all = words;
-        all.push_back(output);
-        all.insert(all.end(), more.begin(), more.end());
-        return fixture.variants(all);
+        return fixture.variants(joined(joined(words, {output}), more));
     };
     succeeded(run(fixture / "e.vcf", {"--output", fixture / "e.vcf.gz", "--top", "1"}));
     DOCTEST_CHECK(fixture.has("e.vcf.gz.tbi"));
     const std::string text = read_file(fixture / "e.vcf");
-    DOCTEST_CHECK(contains(text, "\n##bigbird-dna_model_sha256="));
-    DOCTEST_CHECK(contains(text, "\n##bigbird-dna_labels=the 1 of largest effect\n"));
-    DOCTEST_CHECK_FALSE(contains(text, fixture / ""));
-    DOCTEST_CHECK(contains(text, "\nchrc\t1001\ta\tA\tG,<DEL>\t.\t.\tBIGBIRD=G|label"));
-    DOCTEST_CHECK(contains(text, "|.|padded,<DEL>|.|.|.|.|.|symbolic;BIGBIRD_MAX="));
-    DOCTEST_CHECK(
-        contains(text, "\nc\t1002\tb\tA\tG\t.\t.\tBIGBIRD=G|.|.|.|.|.|ref_mismatch;BIGBIRD_MAX=.\n"));
-    const auto exists = run(fixture / "e.vcf.gz", {});
-    DOCTEST_CHECK(exists.code == 2);
+    check_holds(text, {"\n##bigbird-dna_model_sha256=", "\n##bigbird-dna_labels=the 1 of largest effect\n"});
+    DOCTEST_CHECK_FALSE(holds(text, fixture / ""));
+    check_holds(text, {"\nchrc\t1001\ta\tA\tG,<DEL>\t.\t.\tBIGBIRD=G|label",
+                       "|.|padded,<DEL>|.|.|.|.|.|symbolic;BIGBIRD_MAX=",
+                       "\nc\t1002\tb\tA\tG\t.\t.\tBIGBIRD=G|.|.|.|.|.|ref_mismatch;BIGBIRD_MAX=.\n"});
+    DOCTEST_CHECK(run(fixture / "e.vcf.gz", {}).code == 2);
     const auto bcf = run(fixture / "e.bcf", {});
     check_said(bcf, 3, "has a contig or field that the header lacks, which BCF cannot hold");
     DOCTEST_CHECK_FALSE(fixture.has("e.bcf"));
-    const auto itself = run(fixture / "v.vcf", {"--force"});
-    DOCTEST_CHECK(itself.code == 2);
+    DOCTEST_CHECK(run(fixture / "v.vcf", {"--force"}).code == 2);
     check_said(run_program({"embed", "--model", fixture / "model", "--sequences", fixture / "genome.fa",
                             "--output", fixture / "e2.vcf"}),
                2, "only predict-variants writes VCF and BCF");
@@ -133,14 +119,12 @@ DOCTEST_TEST_CASE("variants: VCF on standard output is the file's, and a reader 
     const std::vector<std::string> words{
         "--model", fixture / "model", "--skip-invalid", "--output", "-", "--format", "vcf"};
     const auto run = [&](const std::string& variants, const std::vector<std::string>& more) {
-        auto all = joined(words, {"--variants", variants});
-        all.insert(all.end(), more.begin(), more.end());
-        return fixture.variants(all);
+        return fixture.variants(joined(joined(words, {"--variants", variants}), more));
     };
     const auto streamed =
         succeeded(run(fixture / "v.vcf", {"--output", fixture / "e.vcf", "--output", fixture / "e.tsv"}));
     DOCTEST_CHECK(streamed.out == read_file(fixture / "e.vcf"));
-    DOCTEST_CHECK(contains(read_file(fixture / "e.tsv"), "\nchrc\t1001\ta\tA\tG\tpadded\t"));
+    DOCTEST_CHECK(holds(read_file(fixture / "e.tsv"), "\nchrc\t1001\ta\tA\tG\tpadded\t"));
     write_file(fixture / "stream.vcf", streamed.out);
     const auto again = succeeded(run(fixture / "stream.vcf", {}));
     DOCTEST_CHECK(records_of(again.out) == records_of(streamed.out));
@@ -157,25 +141,23 @@ DOCTEST_TEST_CASE("variants: more than 1,000 labels in INFO are warned of, and -
     info.window = {-100, 100};
     write_tiny_task_model(fixture / "wide", info, 1001, 1);
     const auto run = [&](const std::vector<std::string>& more) {
-        std::vector<std::string> words = joined({"--model", fixture / "wide", "--variants", fixture / "v.vcf",
-                                                 "--skip-invalid", "--output", "-", "--format", "vcf"},
-                                                more);
-        return fixture.variants(words);
+        return fixture.variants(joined({"--model", fixture / "wide", "--variants", fixture / "v.vcf",
+                                        "--skip-invalid", "--output", "-", "--format", "vcf"},
+                                       more));
     };
     const std::string entries = "entries in INFO, one per label";
     const auto all = succeeded(run({"--labels", "0-1000"}));
-    DOCTEST_CHECK(
-        contains(all.err,
-                 "warning: each allele gets 1001 entries in INFO, one per label; for those with the "
-                 "largest effects only, leave out --labels"));
+    DOCTEST_CHECK(holds(all.err,
+                        "warning: each allele gets 1001 entries in INFO, one per label; for those with the "
+                        "largest effects only, leave out --labels"));
     DOCTEST_CHECK(std::ranges::count(records_of(all.out), '|') == 6 * 1003);
     const auto fewer = succeeded(run({"--labels", "0-999"}));
-    DOCTEST_CHECK_FALSE(contains(fewer.err, entries));
-    DOCTEST_CHECK(contains(run({"--top", "2000"}).err,
-                           "1001 entries in INFO, one per label; for those with "
-                           "the largest effects only, leave out --top"));
+    DOCTEST_CHECK_FALSE(holds(fewer.err, entries));
+    DOCTEST_CHECK(holds(run({"--top", "2000"}).err,
+                        "1001 entries in INFO, one per label; for those with "
+                        "the largest effects only, leave out --top"));
     const auto top = run({});
-    DOCTEST_CHECK_FALSE(contains(top.err, entries));
+    DOCTEST_CHECK_FALSE(holds(top.err, entries));
     DOCTEST_CHECK(std::ranges::count(records_of(top.out), '|') == 6 * 12);
 }
 
@@ -183,20 +165,18 @@ DOCTEST_TEST_CASE("variants: --dry-run says what it takes and writes nothing, sc
     const Fixture fixture;
     const std::vector<std::string> words{"--model", fixture / "model", "--variants", fixture / "v.vcf"};
     const auto run = [&](const std::vector<std::string>& more) {
-        std::vector<std::string> all = words;
-        all.insert(all.end(), more.begin(), more.end());
-        return fixture.variants(all);
+        return fixture.variants(joined(words, more));
     };
     const auto dry = succeeded(run({"--dry-run"}));
-    DOCTEST_CHECK(contains(dry.out, "alleles           3 (33 % of 3 tried have scores)\nseconds"));
-    DOCTEST_CHECK(contains(dry.out, "ms per allele)\nmemory"));
+    check_holds(dry.out,
+                {"alleles           3 (33 % of 3 tried have scores)\nseconds", "ms per allele)\nmemory"});
     check_said(run({}), 2, "--output is needed, or --dry-run");
     const auto scorer = run({"--scorer", "max:3", "--output", "-"});
     DOCTEST_CHECK(scorer.code == 2);
-    DOCTEST_CHECK(contains(
-        scorer.err, "--scorer max is for models that score bins; this one gives one score per window"));
-    DOCTEST_CHECK(contains(run({"--scorer", "max:x", "--output", "-"}).err, "does not end in a number"));
-    DOCTEST_CHECK(contains(run({"--scorer", "most", "--output", "-"}).err, "--scorer is centre, max, mean"));
+    DOCTEST_CHECK(
+        holds(scorer.err, "--scorer max is for models that score bins; this one gives one score per window"));
+    DOCTEST_CHECK(holds(run({"--scorer", "max:x", "--output", "-"}).err, "does not end in a number"));
+    DOCTEST_CHECK(holds(run({"--scorer", "most", "--output", "-"}).err, "--scorer is centre, max, mean"));
 }
 
 DOCTEST_TEST_CASE("variants: build-background writes what predict-variants ranks effects among") {
@@ -209,12 +189,12 @@ DOCTEST_TEST_CASE("variants: build-background writes what predict-variants ranks
     };
     const std::vector<std::string> output{"--output", fixture / "b.h5", "--skip-invalid"};
     const auto built = succeeded(run(fixture / "model", fixture / "v.vcf", output));
-    DOCTEST_CHECK(contains(built.err, "effects of 1 variants and 20 shuffled ones ranked"));
+    DOCTEST_CHECK(holds(built.err, "effects of 1 variants and 20 shuffled ones ranked"));
     DOCTEST_CHECK(run(fixture / "model", fixture / "v.vcf", output).code == 2);
     const auto ranked = succeeded(
         fixture.variants({"--model", fixture / "model", "--variants", fixture / "v.vcf", "--output", "-",
                           "--labels", "0", "--background", fixture / "b.h5", "--skip-invalid"}));
-    DOCTEST_CHECK(contains(ranked.out, "label0:log_odds\tlabel0:quantile\tlabel0:p\n"));
+    DOCTEST_CHECK(holds(ranked.out, "label0:log_odds\tlabel0:quantile\tlabel0:p\n"));
     check_said(fixture.variants({"--model", fixture / "pretrained", "--variants", fixture / "v.vcf",
                                  "--output", "-", "--background", fixture / "b.h5", "--skip-invalid"}),
                3, "b.h5: is a background of another model");
@@ -232,15 +212,14 @@ DOCTEST_TEST_CASE("variants: predict-mutagenesis deletes or shuffles stretches, 
 DOCTEST_TEST_CASE("embed: vectors of rows and of FASTA records") {
     const Fixture fixture;
     write_file(fixture / "r.bed", "c\t0\t100\ta\n");
-    const auto rows = succeeded(run_program(
-        {"embed", "--model", fixture / "pretrained", "--reference", fixture / "genome.fa", "--regions",
-         fixture / "r.bed", "--device", "cpu", "--output", fixture / "e.npy", "--output", fixture / "e.h5"}));
+    const auto rows = works({"embed", "--model", fixture / "pretrained", "--reference", fixture / "genome.fa",
+                             "--regions", fixture / "r.bed", "--device", "cpu", "--output", fixture / "e.npy",
+                             "--output", fixture / "e.h5"});
     for (const char* file : {"e.npy", "e.rows.tsv", "e.h5"})
         DOCTEST_CHECK(fixture.has(file));
-    const auto tokens =
-        succeeded(run_program({"embed", "--model", fixture / "model", "--sequences", fixture / "genome.fa",
-                               "--pooling", "token", "--device", "cpu", "--output", "-", "--quiet"}));
-    DOCTEST_CHECK(contains(tokens.out, "n_fraction\ttoken\ttoken_start\ttoken_end\tpiece\td0\td1\t"));
+    const auto tokens = works({"embed", "--model", fixture / "model", "--sequences", fixture / "genome.fa",
+                               "--pooling", "token", "--device", "cpu", "--output", "-", "--quiet"});
+    DOCTEST_CHECK(holds(tokens.out, "n_fraction\ttoken\ttoken_start\ttoken_end\tpiece\td0\td1\t"));
     check_said(run_program({"embed", "--model", fixture / "model", "--output", "-"}), 2,
                "--regions with --reference, or --sequences, is needed");
 }

@@ -22,50 +22,34 @@ void set_baseline(AttributeSpec& spec, const std::string& text) {
 }  // namespace
 
 void setup_attribute(Program& program, Runner<AttributeSpec> run) {
-    auto spec = std::make_shared<AttributeSpec>();
-    CLI::App& command = program.add(
+    const auto [command, spec] = program.add<AttributeSpec>(
         "attribute", "Variants",
         "Compute what each base contributes to the score of a region or sequence, by gradients: writes one "
         "row per base and label, with the hypothetical contributions of A, C, G and T. Tracks contain each "
         "base's own contribution. Token models divide a token's contribution among its bases and give no "
         "contributions for other letters (NA).",
-        spec, std::move(run));
-    add_value(command, "-m,--model", "DIR", spec->models,
-              "Bin, sequence or token model; given several times, the mean of the models' scores")
-        ->required();
-    add_reference_option(command, spec->references, false);
-    add_value(command, "--regions", "BED", spec->regions,
-              "BED whose bases are attributed, or '-' for standard input");
-    add_value(command, "--sequences", "FILE", spec->sequences,
-              "FASTA or table whose records are attributed, or '-' for standard input");
-    add_labels_option(command, spec->labels);
-    add_choice_option(command, "--method", spec->method, task_models::attribution_method_choices,
+        "--model --reference --regions --sequences --labels --method --baseline --output --device",
+        {{"What each base of a region contributes to the CTCF labels",
+          "--model chromatin/run --reference ../test_data/genome/22.fa.gz --regions sites.bed --labels "
+          "'*CTCF*' --output contributions.tsv.gz"},
+         {"Arrays for TF-MoDISco, by DeepLIFT with dinucleotide shuffles as baseline",
+          "--model chromatin/run --reference ../test_data/genome/22.fa.gz --regions sites.bed --method "
+          "deeplift --baseline shuffled --output 'contributions/{label}.npz'"}},
+        std::move(run));
+    add_letter_inputs(command, spec, "Bin, sequence or token model", "attributed");
+    add_choice_option(command, "--method", spec.method, task_models::attribution_method_choices,
                       "Attribution method");
-    command
-        .add_option_function<std::string>(
-            "--baseline", [spec](const std::string& text) { set_baseline(*spec, text); },
-            "Baseline of integrated-gradients and deeplift: all zeros, or the mean over N dinucleotide "
-            "shuffles; shuffled: 10 of them")
-        ->type_name("zero|shuffled|shuffled:N")
-        ->default_str("zero");
-    add_value(command, "--shuffles", "N", spec->shuffles, "");
-    command.add_flag("--mean-centered", spec->mean_centered, "Subtract each base's mean over A, C, G and T");
-    add_choice_option(command, "--reverse-complement", spec->strands, task_models::strand_choices,
-                      "Chromatin models: average the scores of both strands, or score only the given one "
-                      "(none) or its reverse complement (only)");
-    add_letter_outputs(command, spec->outputs, "Contributions");
-    add_device_option(command, spec->device);
-    add_threads_option(command, spec->threads);
-    set_help(
-        command,
-        {{"--model", "--reference", "--regions", "--sequences", "--labels", "--method", "--baseline",
-          "--output", "--device"},
-         {{"What each base of a region contributes to the CTCF labels",
-           "bigbird-dna attribute --model chromatin/run --reference ../test_data/genome/22.fa.gz --regions "
-           "sites.bed --labels '*CTCF*' --output contributions.tsv.gz"},
-          {"Arrays for TF-MoDISco, by DeepLIFT with dinucleotide shuffles as baseline",
-           "bigbird-dna attribute --model chromatin/run --reference ../test_data/genome/22.fa.gz --regions "
-           "sites.bed --method deeplift --baseline shuffled --output 'contributions/{label}.npz'"}}});
+    add_parsed(
+        command, "--baseline", "zero|shuffled|shuffled:N",
+        [&spec = spec](const std::string& text) { set_baseline(spec, text); },
+        "Baseline of integrated-gradients and deeplift: all zeros, or the mean over N dinucleotide "
+        "shuffles; shuffled: 10 of them",
+        "zero");
+    add_value(command, "--shuffles", "N", spec.shuffles, "");
+    command.add_flag("--mean-centered", spec.mean_centered, "Subtract each base's mean over A, C, G and T");
+    add_letter_outputs(command, spec, "Contributions");
+    add_device_option(command, spec.device);
+    add_threads_option(command, spec.threads);
 }
 
 }  // namespace bigbird::cli

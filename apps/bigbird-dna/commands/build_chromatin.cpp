@@ -2,7 +2,6 @@
 #include "commands/commands.hpp"
 
 #include "bigbird/core/error.hpp"
-#include "bigbird/core/parallel.hpp"
 #include "bigbird/examples/build/chromatin.hpp"
 #include "bigbird/examples/build/import_chromatin.hpp"
 #include "bigbird/rows/window.hpp"
@@ -66,26 +65,40 @@ void run_import(const BuildChromatinOptions& options, const std::filesystem::pat
 int run_build_chromatin(const BuildChromatinOptions& options) {
     options.output.make_folder([&](const std::filesystem::path& folder) {
         if (options.of_bins.peaks.empty()) return run_import(options, folder);
-        examples::ChromatinOptions of_bins = options.of_bins;
-        of_bins.threads = resolve_threads(of_bins.threads);
-        examples::build_chromatin(of_bins, folder);
+        examples::build_chromatin(options.of_bins, folder);
     });
     return 0;
+}
+
+/// Takes --bins apart, and the choice that other options imply.
+void choose_bins(CLI::App& command, BuildChromatinOptions& options) {
+    if (options.bins != "all" && options.bins != "any")
+        options.of_bins.group = std::exchange(options.bins, "any");
+    const bool chooses = !options.of_bins.group.empty() || options.of_bins.negatives > 0;
+    if (chooses && !is_given(command, "--bins")) options.bins = "any";
+    using examples::BinChoice;
+    options.of_bins.bins = options.bins == "any" ? BinChoice::any : BinChoice::all;
 }
 
 }  // namespace
 
 void setup_build_chromatin(Program& program) {
-    auto options = std::make_shared<BuildChromatinOptions>();
-    examples::ChromatinOptions& of_bins = options->of_bins;
-    of_bins.threads = 0;
-    CLI::App& command = program.add("build-chromatin", "Chromatin",
-                                    "Make labeled bins of the genome from peaks, one label per peak file",
-                                    options, run_build_chromatin);
+    const auto [command, options] = program.add<BuildChromatinOptions>(
+        "build-chromatin", "Chromatin", "Make labeled bins of the genome from peaks, one label per peak file",
+        "--peaks --table --mat --reference --validation --test --output --force",
+        {{"Every bin of chromosome 22 with its labels, two stretches held out",
+          "--peaks ../test_data/chromatin/peaks.tsv --reference ../test_data/genome/22.fa.gz --window 1000 "
+          "--validation 22:20000001-20500000 --test 22:20500001-22000000 --output my-bins"},
+         {"Bins with a CTCF peak of either cell line, and as many without one",
+          "--peaks ../test_data/chromatin/A549.CTCF.chr22.narrowPeak.gz "
+          "../test_data/chromatin/MCF-7.CTCF.chr22.narrowPeak.gz --reference ../test_data/genome/22.fa.gz "
+          "--negatives 1 --output ctcf-bins"}},
+        run_build_chromatin, choose_bins);
+    examples::ChromatinOptions& of_bins = options.of_bins;
     CLI::Option* peaks =
         add_value(command, "--peaks", "SHEET|BED", of_bins.peaks,
                   "Peaks: a sheet with the columns name, group and path, or BED or narrowPeak files");
-    add_import_options(command, *options, peaks);
+    add_import_options(command, options, peaks);
     add_reference_option(command, of_bins.references, false);
     add_value(command, "--window", "BP", of_bins.window,
               "Size of the sequence window around each bin, in bases",
@@ -94,7 +107,7 @@ void setup_build_chromatin(Program& program) {
               "Bin size; a bin has a label if the label's peaks cover more than half of it",
               CLI::PositiveNumber)
         ->needs(peaks);
-    add_value(command, "--bins", "all|any|GROUP", options->bins,
+    add_value(command, "--bins", "all|any|GROUP", options.bins,
               "Bins to keep as rows: all, only those with a label, or with a label of a group")
         ->needs(peaks);
     add_value(command, "--bins-of-group", "GROUP", of_bins.group, "")->needs(peaks);
@@ -109,26 +122,8 @@ void setup_build_chromatin(Program& program) {
     add_hold_out_options(command, of_bins.validation, of_bins.test,
                          "a bin that overlaps them counts as inside");
     command.add_flag("--skip-invalid", of_bins.skip_invalid, skips_mismatches);
-    add_threads_option(command, of_bins.threads);
-    add_output_options(command, options->output, "Example folder to write");
-    set_help(command,
-             {{"--peaks", "--table", "--mat", "--reference", "--validation", "--test", "--output", "--force"},
-              {{"Every bin of chromosome 22 with its labels, two stretches held out",
-                "bigbird-dna build-chromatin --peaks ../test_data/chromatin/peaks.tsv --reference "
-                "../test_data/genome/22.fa.gz --window 1000 --validation 22:20000001-20500000 --test "
-                "22:20500001-22000000 --output my-bins"},
-               {"Bins with a CTCF peak of either cell line, and as many without one",
-                "bigbird-dna build-chromatin --peaks ../test_data/chromatin/A549.CTCF.chr22.narrowPeak.gz "
-                "../test_data/chromatin/MCF-7.CTCF.chr22.narrowPeak.gz --reference "
-                "../test_data/genome/22.fa.gz --negatives 1 --output ctcf-bins"}}});
-    command.parse_complete_callback([&command, options] {
-        if (options->bins != "all" && options->bins != "any")
-            options->of_bins.group = std::exchange(options->bins, "any");
-        const bool chooses = !options->of_bins.group.empty() || options->of_bins.negatives > 0;
-        if (chooses && option_of(command, "--bins")->count() == 0) options->bins = "any";
-        using examples::BinChoice;
-        options->of_bins.bins = options->bins == "any" ? BinChoice::any : BinChoice::all;
-    });
+    add_own_threads_option(command, of_bins.threads);
+    add_output_options(command, options.output, "Example folder to write");
 }
 
 }  // namespace bigbird::cli

@@ -4,7 +4,6 @@
 
 #include "bigbird/core/error.hpp"
 #include "bigbird/core/log.hpp"
-#include "bigbird/core/parallel.hpp"
 #include "bigbird/core/progress.hpp"
 #include "bigbird/corpus/documents/document_writer.hpp"
 #include "bigbird/corpus/merge/merge_tokens.hpp"
@@ -47,8 +46,7 @@ std::int64_t megabases(const genome::ReferenceGenome& genome) {
 int forecast(const BuildDocumentsOptions& options) {
     const auto lengths = genome::open_contig_lengths(options.references);
     const corpus::BuildSpec spec = options.documents.on(*lengths, options.seed);
-    const corpus::Forecast forecast =
-        corpus::forecast_documents(*lengths, spec, resolve_threads(options.threads));
+    const corpus::Forecast forecast = corpus::forecast_documents(*lengths, spec, options.threads);
     const std::string text =
         options.json ? corpus::to_json(forecast, spec).dump(2) + "\n" : corpus::describe(forecast, spec);
     std::fwrite(text.data(), 1, text.size(), stdout);
@@ -69,7 +67,7 @@ void put_in_place(const BuildDocumentsOptions& options, corpus::DocumentWriter& 
         outputs.insert(outputs.begin(), record.get());
     }
     if (!options.manifest.empty()) {
-        manifest_file.emplace(options.manifest, options.output.overwrite());
+        manifest_file.emplace(options.manifest, options.output.overwrite);
         manifest_file->write([&](std::ostream& out) { out << manifest.dump(2) << '\n'; });
         outputs.insert(outputs.begin(), &*manifest_file);
     }
@@ -83,16 +81,16 @@ int run_build_documents(const BuildDocumentsOptions& options) {
     if (options.output.output.empty()) throw ConfigError("--output is needed, or --dry-run");
     if (options.shard && options.output.output == "-")
         throw ConfigError("--shard writes a file; --output - cannot be merged");
-    const int threads = resolve_threads(options.threads);
     const std::string name = options.output.output.string();
     const bool bed = options.format.empty() ? name.ends_with(".bed") || name.ends_with(".bed.gz")
                                             : options.format == "bed";
     const auto form = bed ? corpus::DocumentForm::coordinates : corpus::DocumentForm::text;
-    if (!options.manifest.empty()) prepare_output(options.manifest, options.output.overwrite());
+    if (!options.manifest.empty()) prepare_output(options.manifest, options.output.overwrite);
     const auto genome = genome::open_references(options.references);
     corpus::BuildSpec spec = options.documents.on(*genome, options.seed);
     spec.shard = options.shard;
-    corpus::DocumentWriter writer(options.output.output, form, spec, options.output.overwrite(), threads);
+    corpus::DocumentWriter writer(options.output.output, form, spec, options.output.overwrite,
+                                  options.threads);
 
     Progress progress("documents", "Mbp", megabases(*genome) * spec.documents.passes);
     const auto text = form == corpus::DocumentForm::text ? corpus::BuildText::yes : corpus::BuildText::no;
@@ -103,8 +101,9 @@ int run_build_documents(const BuildDocumentsOptions& options) {
         ++segments.back().records;
         writer.write(document);
     };
-    const corpus::BuildCounts counts = corpus::build_documents(
-        *genome, spec, text, threads, write, [&](std::int64_t bases) { progress.update(bases / megabase); });
+    const corpus::BuildCounts counts =
+        corpus::build_documents(*genome, spec, text, options.threads, write,
+                                [&](std::int64_t bases) { progress.update(bases / megabase); });
     put_in_place(
         options, writer,
         [&] {
@@ -120,35 +119,34 @@ int run_build_documents(const BuildDocumentsOptions& options) {
 }  // namespace
 
 void setup_build_documents(Program& program) {
-    auto options = std::make_shared<BuildDocumentsOptions>();
-    CLI::App& command =
-        program.add("build-documents", "Corpus and tokenizer",
-                    "Cut a genome into documents of sentences, as in the paper's appendix F.1", options,
-                    run_build_documents);
-    add_reference_option(command, options->references);
-    add_document_options(command, options->documents);
-    add_seed_option(command, options->seed);
+    const auto [command, options] = program.add<BuildDocumentsOptions>(
+        "build-documents", "Corpus and tokenizer",
+        "Cut a genome into documents of sentences, as in the paper's appendix F.1",
+        "--reference --include --exclude --seed --shard --output --force",
+        {{"Documents of chromosome 22 without the held-out stretch",
+          "--reference ../test_data/genome/22.fa.gz --exclude held_out.bed --passes 2 --seed 1 --output "
+          "documents.txt.gz"},
+         {"Expected sizes of ten passes, without writing them",
+          "--reference ../test_data/genome/22.fa.gz --dry-run"}},
+        run_build_documents);
+    add_reference_option(command, options.references);
+    add_document_options(command, options.documents);
+    add_seed_option(command, options.seed);
     add_output_options(
-        command, options->output,
+        command, options.output,
         "Documents to write: coordinates if the name ends in .bed or .bed.gz, else text, a sentence "
         "per line; compressed if it ends in .gz; - is standard output");
-    add_value(command, "--format", "text|bed", options->format, "", CLI::IsMember({"text", "bed"}));
-    add_value(command, "--manifest", "JSON", options->manifest,
+    add_choice_option(command, "--format", options.format, {"text", "bed"}, "");
+    add_value(command, "--manifest", "JSON", options.manifest,
               "Also write parameters, counts and checksums of the inputs, as JSON")
         ->group("Output");
-    command.add_flag("--dry-run", options->dry_run,
+    command.add_flag("--dry-run", options.dry_run,
                      "Only print the expected sizes, from the .fai of --reference (which may itself be a "
                      ".fai or chrom.sizes file)");
-    command.add_flag("--json", options->json);
+    command.add_flag("--json", options.json);
     option_of(command, "--output")->required(false);
-    add_shard_option(command, options->shard, "documents");
-    add_threads_option(command, options->threads);
-    set_help(command, {{"--reference", "--include", "--exclude", "--seed", "--shard", "--output", "--force"},
-                       {{"Documents of chromosome 22 without the held-out stretch",
-                         "bigbird-dna build-documents --reference ../test_data/genome/22.fa.gz --exclude "
-                         "held_out.bed --passes 2 --seed 1 --output documents.txt.gz"},
-                        {"Expected sizes of ten passes, without writing them",
-                         "bigbird-dna build-documents --reference ../test_data/genome/22.fa.gz --dry-run"}}});
+    add_shard_option(command, options.shard, "documents");
+    add_own_threads_option(command, options.threads);
 }
 
 }  // namespace bigbird::cli

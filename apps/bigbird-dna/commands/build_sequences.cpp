@@ -8,22 +8,23 @@
 
 namespace bigbird::cli {
 
-struct BuildSequencesOptions {
-    examples::SequencesOptions sequences;
-    OutputOptions output;
-};
+using BuildSequencesOptions = FolderOptions<examples::SequencesOptions>;
 
 void setup_build_sequences(Program& program) {
-    auto options = std::make_shared<BuildSequencesOptions>();
-    examples::SequencesOptions& sequences = options->sequences;
-    CLI::App& command = program.add("build-sequences", "Sequences",
-                                    "Make examples from sequences with classes, labels or numbers", options,
-                                    [](const BuildSequencesOptions& given) {
-                                        given.output.make_folder([&](const std::filesystem::path& folder) {
-                                            examples::build_sequences(given.sequences, folder);
-                                        });
-                                        return 0;
-                                    });
+    const auto [command, options] = program.add<BuildSequencesOptions>(
+        "build-sequences", "Sequences", "Make examples from sequences with classes, labels or numbers",
+        "--table --validation --test --fasta --label-column --target --split-by --output --force",
+        {{"Sequences and classes of a table; a fifth held out for test, similar sequences on one side",
+          "--table ../test_data/sequences/promoters.csv.gz --split-by similarity:0.7,0.1,0.2 --output "
+          "my-sequences"},
+         {"The tables of a benchmark, one per split",
+          "--table train.csv --validation dev.csv --test test.csv --output my-sequences"}},
+        [](const BuildSequencesOptions& given) {
+            given.output.make_folder(
+                [&](const std::filesystem::path& folder) { examples::build_sequences(given.spec, folder); });
+            return 0;
+        });
+    examples::SequencesOptions& sequences = options.spec;
     CLI::Option* const table = add_sequence_inputs(command, sequences).front();
     add_value(command, "--validation", "TABLE", sequences.validation, "Table of the validation rows")
         ->needs(table);
@@ -36,16 +37,7 @@ void setup_build_sequences(Program& program) {
               "Column of groups; a group stays in one split, and confidence intervals resample groups")
         ->group("Columns");
     add_seed_option(command, sequences.seed);
-    add_output_options(command, options->output, "Example folder to write");
-    set_help(command,
-             {{"--table", "--validation", "--test", "--fasta", "--label-column", "--target", "--split-by",
-               "--output", "--force"},
-              {{"Sequences and classes of a table; a fifth held out for test, similar sequences on one side",
-                "bigbird-dna build-sequences --table ../test_data/sequences/promoters.csv.gz --split-by "
-                "similarity:0.7,0.1,0.2 --output my-sequences"},
-               {"The tables of a benchmark, one per split",
-                "bigbird-dna build-sequences --table train.csv --validation dev.csv --test test.csv --output "
-                "my-sequences"}}});
+    add_output_options(command, options.output, "Example folder to write");
 }
 
 }  // namespace bigbird::cli

@@ -10,15 +10,12 @@
 
 namespace bigbird::cli {
 
-struct BuildTracksOptions {
-    examples::TrackOptions tracks;
-    OutputOptions output;
-};
+using BuildTracksOptions = FolderOptions<examples::TrackOptions>;
 
 namespace {
 
 int run_build_tracks(const BuildTracksOptions& options) {
-    examples::TrackOptions tracks = options.tracks;
+    examples::TrackOptions tracks = options.spec;
     tracks.chooses_hold_outs = tracks.validation.empty() && tracks.test.empty();
     options.output.make_folder(
         [&](const std::filesystem::path& folder) { examples::build_tracks(tracks, folder); });
@@ -28,13 +25,20 @@ int run_build_tracks(const BuildTracksOptions& options) {
 }  // namespace
 
 void setup_build_tracks(Program& program) {
-    auto options = std::make_shared<BuildTracksOptions>();
-    examples::TrackOptions& tracks = options->tracks;
+    const auto [command, options] = program.add<BuildTracksOptions>(
+        "build-tracks", "Chromatin",
+        "Make bins of the genome with their coverage, one number per track.\nfinetune, predict and evaluate "
+        "use them like bins with labels.",
+        "--signal --reference --bin --count --validation --test --output --force",
+        {{"ATAC fragment ends in bins of 50 bases on two yeast chromosomes, one of them held out",
+          "--signal ../test_data/tracks/yeast.bedpe.gz --reference ../test_data/genome/yeast.fa.gz --include "
+          "I VI --validation VI --bin 50 --output yeast-tracks"},
+         {"Fragments and a bigWig, with the scales that a sheet names",
+          "--signal ../test_data/tracks/tracks.tsv --reference ../test_data/genome/yeast.fa.gz --include I "
+          "VI --validation VI --output two-tracks"}},
+        run_build_tracks);
+    examples::TrackOptions& tracks = options.spec;
     tracks.bin = 128;
-    CLI::App& command = program.add("build-tracks", "Chromatin",
-                                    "Make bins of the genome with their coverage, one number per "
-                                    "track.\nfinetune, predict and evaluate use them like bins with labels.",
-                                    options, run_build_tracks);
     add_value(command, "--signal", "SHEET|FILE", tracks.signals,
               "A sheet with the columns name and path (and group, scale, soft_clip, clip, count, "
               "shift, aggregate, strand_pair), or bigWig, bedGraph or fragments (BED, BEDPE)")
@@ -44,33 +48,21 @@ void setup_build_tracks(Program& program) {
     add_choice_option(command, "--aggregate", tracks.aggregate, examples::aggregates, "");
     add_choice_option(command, "--count", tracks.reading.counted, examples::counted_choices,
                       "Count a fragment's first and last base, or each of its bases");
-    command
-        .add_option_function<std::string>(
-            "--shift",
-            [&tracks](const std::string& text) {
-                if (!tracks.reading.parse_shift(text))
-                    throw ConfigError("--shift takes two numbers of bases, such as 4,-5, not '" + text + "'");
-            },
-            "Offsets added to a fragment's first and last base; 4,-5 for Tn5 fragments that are not yet "
-            "shifted")
-        ->default_str("0,0")
-        ->type_name("BP,BP");
+    const auto set_shift = [&tracks](const std::string& text) {
+        if (!tracks.reading.parse_shift(text))
+            throw ConfigError("--shift takes two numbers of bases, such as 4,-5, not '" + text + "'");
+    };
+    add_parsed(command, "--shift", "BP,BP", set_shift,
+               "Offsets added to a fragment's first and last base; 4,-5 for Tn5 fragments that are not yet "
+               "shifted",
+               "0,0");
     add_value(command, "--window", "BP", tracks.window, "",
               CLI::Range(std::int64_t{1}, rows::longest_window));
     add_bin_region_options(command, tracks.include, tracks.exclude);
     add_hold_out_options(command, tracks.validation, tracks.test,
                          "a bin that overlaps them counts as inside; default: chosen automatically");
     command.add_flag("--skip-invalid", tracks.reading.skip_invalid, skips_mismatches);
-    add_output_options(command, options->output, "Example folder to write");
-    set_help(
-        command,
-        {{"--signal", "--reference", "--bin", "--count", "--validation", "--test", "--output", "--force"},
-         {{"ATAC fragment ends in bins of 50 bases on two yeast chromosomes, one of them held out",
-           "bigbird-dna build-tracks --signal ../test_data/tracks/yeast.bedpe.gz --reference "
-           "../test_data/genome/yeast.fa.gz --include I VI --validation VI --bin 50 --output yeast-tracks"},
-          {"Fragments and a bigWig, with the scales that a sheet names",
-           "bigbird-dna build-tracks --signal ../test_data/tracks/tracks.tsv --reference "
-           "../test_data/genome/yeast.fa.gz --include I VI --validation VI --output two-tracks"}}});
+    add_output_options(command, options.output, "Example folder to write");
 }
 
 }  // namespace bigbird::cli

@@ -3,7 +3,6 @@
 #include "commands/commands.hpp"
 
 #include "bigbird/core/log.hpp"
-#include "bigbird/core/parallel.hpp"
 #include "bigbird/corpus/documents/sequence_lines.hpp"
 
 #include <filesystem>
@@ -33,8 +32,8 @@ void add_line_options(CLI::App& command, LineOptions& options, const std::string
 int run_on_lines(const LineOptions& options, decltype(corpus::encode_lines)* convert) {
     const auto tokenizer = tokenizer::DnaTokenizer::load(options.tokenizer);
     genome::TextInput input(options.input);
-    genome::TextOutput output(options.output.output, options.output.overwrite());
-    const auto counts = convert(input, tokenizer, resolve_threads(options.threads), output);
+    genome::TextOutput output(options.output.output, options.output.overwrite);
+    const auto counts = convert(input, tokenizer, options.threads, output);
     output.commit();
     log_debug("{} lines, {} bases, {} tokens", counts.lines, counts.bases, counts.tokens);
     return 0;
@@ -43,40 +42,35 @@ int run_on_lines(const LineOptions& options, decltype(corpus::encode_lines)* con
 }  // namespace
 
 void setup_encode(Program& program) {
-    auto options = std::make_shared<LineOptions>();
-    CLI::App& command = program.add(
+    const auto [command, options] = program.add<LineOptions>(
         "encode", "Corpus and tokenizer", "Encode sequences, one per line, as token ids separated by blanks",
-        options, [](const LineOptions& given) {
+        "",
+        {{"Token ids of each line",
+          "--tokenizer tokenizer/tokenizer.model --input ../test_data/tokenizer/sentences.txt --output "
+          "ids.txt"},
+         {"The bases of each token",
+          "--tokenizer tokenizer/tokenizer.model --input ../test_data/tokenizer/sentences.txt --offsets"}},
+        [](const LineOptions& given) {
             return run_on_lines(given, given.offsets ? corpus::encode_offsets : corpus::encode_lines);
         });
-    add_line_options(command, *options, "Sequences, one per line, upper or lower case, plain or gzip",
+    add_line_options(command, options, "Sequences, one per line, upper or lower case, plain or gzip",
                      "Token ids, one line per input line, without [CLS] and [SEP]");
-    command.add_flag("--offsets", options->offsets,
+    command.add_flag("--offsets", options.offsets,
                      "Write a row per token: line, start, end (0-based, half-open), id, token");
-    add_threads_option(command, options->threads);
-    set_help(command, {{},
-                       {{"Token ids of each line",
-                         "bigbird-dna encode --tokenizer tokenizer/tokenizer.model --input "
-                         "../test_data/tokenizer/sentences.txt --output ids.txt"},
-                        {"The bases of each token",
-                         "bigbird-dna encode --tokenizer tokenizer/tokenizer.model --input "
-                         "../test_data/tokenizer/sentences.txt --offsets"}}});
+    add_own_threads_option(command, options.threads);
 }
 
 void setup_decode(Program& program) {
-    auto options = std::make_shared<LineOptions>();
-    CLI::App& command = program.add(
-        "decode", "Corpus and tokenizer", "Decode token ids, one sequence per line, into sequences", options,
+    const auto [command, options] = program.add<LineOptions>(
+        "decode", "Corpus and tokenizer", "Decode token ids, one sequence per line, into sequences", "",
+        {{"The sequences of the ids that encode wrote",
+          "--tokenizer tokenizer/tokenizer.model --input ids.txt"},
+         {"The same with the tokenizer of a model, into a file",
+          "--tokenizer pretrained/model --input ids.txt --output sequences.txt"}},
         [](const LineOptions& given) { return run_on_lines(given, corpus::decode_lines); });
-    add_line_options(command, *options, "Token ids separated by blanks, one sequence per line, plain or gzip",
+    add_line_options(command, options, "Token ids separated by blanks, one sequence per line, plain or gzip",
                      "Decoded sequences, one per input line; special tokens are omitted");
-    add_threads_option(command, options->threads);
-    set_help(command,
-             {{},
-              {{"The sequences of the ids that encode wrote",
-                "bigbird-dna decode --tokenizer tokenizer/tokenizer.model --input ids.txt"},
-               {"The same with the tokenizer of a model, into a file",
-                "bigbird-dna decode --tokenizer pretrained/model --input ids.txt --output sequences.txt"}}});
+    add_own_threads_option(command, options.threads);
 }
 
 }  // namespace bigbird::cli

@@ -4,7 +4,6 @@
 #include "bigbird/core/error.hpp"
 #include "bigbird/core/formats/checksum.hpp"
 #include "bigbird/core/log.hpp"
-#include "bigbird/core/parallel.hpp"
 #include "bigbird/evaluation/bases/base_evaluation.hpp"
 #include "bigbird/evaluation/evaluate_scores.hpp"
 #include "bigbird/evaluation/sequences/sequence_evaluation.hpp"
@@ -49,13 +48,8 @@ void add_input_options(CLI::App& command, evaluation::EvaluationRequest& request
         ->required()
         ->type_name("[NAME=]FILE");
     add_value(command, "--examples", "DIR", request.examples, "Example folder with the labels")->required();
-    const auto set_split = [&request](const std::string& text) {
-        request.split = examples::parse_split(text);
-    };
-    command.add_option_function<std::string>("--split", set_split, "Split of --examples to evaluate")
-        ->check(CLI::IsMember({"train", "validation", "test"}))
-        ->default_str("test")
-        ->type_name("train|validation|test");
+    add_choice_option(command, "--split", request.split, examples::split_words,
+                      "Split of --examples to evaluate");
     add_choice_option(
         command, "--rows", request.rows, evaluation::wanted_rows_choices,
         "all: require a score for every row of the split; scored: evaluate only the scored rows");
@@ -111,13 +105,10 @@ void add_promoter_options(CLI::App& command, EvaluateOptions& options) {
     const auto set_threshold = [&options](const std::string& text) {
         options.request.threshold = evaluation::parse_threshold_rule(text);
     };
-    command
-        .add_option_function<std::string>(
-            "--threshold", set_threshold,
-            "Score from which a row is called a promoter: a number, or f1 or mcc to optimize it on scored "
-            "validation rows; auto: f1 if validation rows are scored, else 0.5")
-        ->default_str("auto")
-        ->type_name("SCORE|auto|f1|mcc");
+    add_parsed(command, "--threshold", "SCORE|auto|f1|mcc", set_threshold,
+               "Score from which a row is called a promoter: a number, or f1 or mcc to optimize it on scored "
+               "validation rows; auto: f1 if validation rows are scored, else 0.5",
+               "auto");
     const HelpGroup in_group(command, "Scan");
     CLI::Option* tss = add_value(command, "--tss", "BED", options.scan.tss,
                                  "Known TSSs; calls of --scan within 500 bases of one count as correct");
@@ -151,7 +142,7 @@ struct TaskCommand {
     examples::Task task;
     const char *name, *group, *description;
     void (*add_options)(CLI::App&, EvaluateOptions&);
-    std::vector<std::string> common;  ///< what --help shows
+    const char* common;  ///< options that --help shows
     std::vector<Example> examples;
 };
 const TaskCommand task_commands[] = {
@@ -160,37 +151,34 @@ const TaskCommand task_commands[] = {
      "Promoters",
      "Evaluate promoter scores: AUROC, AUPRC, F1, MCC",
      add_promoter_options,
-     {"--scores", "--examples", "--threshold", "--scan", "--tss", "--output", "--force"},
+     "--scores --examples --threshold --scan --tss --output --force",
      {{"Figures of held-out windows, as a table",
-       "bigbird-dna evaluate-promoter --scores promoter/held_out.tsv.gz --examples promoter/examples "
-       "--output promoter.tsv"},
+       "--scores promoter/held_out.tsv.gz --examples promoter/examples --output promoter.tsv"},
       {"The same as a page for browsers, and as JSON",
-       "bigbird-dna evaluate-promoter --scores promoter/held_out.tsv.gz --examples promoter/examples "
-       "--output promoter.html --output promoter.json"}}},
+       "--scores promoter/held_out.tsv.gz --examples promoter/examples --output promoter.html --output "
+       "promoter.json"}}},
     {examples::Task::sequences,
      "evaluate-sequences",
      "Sequences",
      "Evaluate scores of sequences: MCC, AUROC, Pearson's r and more",
      add_sequences_options,
-     {"--scores", "--examples", "--split", "--threshold", "--model-card", "--output", "--force"},
+     "--scores --examples --split --threshold --model-card --output --force",
      {{"Figures of held-out sequences, as JSON",
-       "bigbird-dna evaluate-sequences --scores test.tsv.gz --examples my-sequences --output sequences.json"},
+       "--scores test.tsv.gz --examples my-sequences --output sequences.json"},
       {"Two models compared, as a page for browsers",
-       "bigbird-dna evaluate-sequences --scores kmers=kmers.tsv --scores network=test.tsv.gz --examples "
-       "my-sequences --output sequences.html"}}},
+       "--scores kmers=kmers.tsv --scores network=test.tsv.gz --examples my-sequences --output "
+       "sequences.html"}}},
     {examples::Task::chromatin,
      "evaluate-chromatin",
      "Chromatin",
      "Evaluate chromatin scores: AUROC and AUPRC per label and group",
      add_chromatin_options,
-     {"--scores", "--examples", "--min-positives", "--model-card", "--output", "--force"},
+     "--scores --examples --min-positives --model-card --output --force",
      {{"AUROC and AUPRC of each label, as a table",
-       "bigbird-dna evaluate-chromatin --scores chromatin/scores.tsv.gz --examples chromatin/examples "
-       "--output chromatin.tsv"},
+       "--scores chromatin/scores.tsv.gz --examples chromatin/examples --output chromatin.tsv"},
       {"Two models compared, as a page for browsers",
-       "bigbird-dna evaluate-chromatin --scores ridge=chromatin/ridge.tsv.gz --scores "
-       "bins=chromatin/scores.tsv.gz --examples chromatin/examples --min-positives 10 --output "
-       "comparison.html"}}}};
+       "--scores ridge=chromatin/ridge.tsv.gz --scores bins=chromatin/scores.tsv.gz --examples "
+       "chromatin/examples --min-positives 10 --output comparison.html"}}}};
 
 /// Call it before evaluating.
 void prepare_reports(const ReportOutputs& options) {
@@ -219,7 +207,6 @@ int run_evaluate(const EvaluateOptions& options) {
     prepare_reports(options);
     check_model_card(options);
     evaluation::EvaluationRequest request = options.request;
-    request.options.threads = resolve_threads(request.options.threads);
     if (request.task == examples::Task::sequences || has_numbers(request)) {
         const evaluation::SequenceReport report = evaluation::evaluate_sequences(request);
         const evaluation::ScoreFile& scores = request.scores.front();
@@ -244,9 +231,7 @@ int run_evaluate(const EvaluateOptions& options) {
 
 int run_evaluate_tokens(const EvaluateTokensOptions& options) {
     prepare_reports(options);
-    evaluation::BaseEvaluationRequest request = options.request;
-    request.options.threads = resolve_threads(request.options.threads);
-    write_reports(evaluation::evaluate_bases(request), options);
+    write_reports(evaluation::evaluate_bases(options.request), options);
     return 0;
 }
 
@@ -254,30 +239,34 @@ int run_evaluate_tokens(const EvaluateTokensOptions& options) {
 
 void setup_evaluate(Program& program, examples::Task task) {
     const TaskCommand& by_task = *std::ranges::find(task_commands, task, &TaskCommand::task);
-    auto options = std::make_shared<EvaluateOptions>();
-    evaluation::EvaluationRequest& request = options->request;
+    const auto [command, options] = program.add<EvaluateOptions>(
+        by_task.name, by_task.group, by_task.description, by_task.common, by_task.examples, run_evaluate);
+    evaluation::EvaluationRequest& request = options.request;
     request.task = task;
-    request.options.threads = 0;
-    CLI::App& command = program.add(by_task.name, by_task.group, by_task.description, options, run_evaluate);
     add_input_options(command, request);
     add_seed_option(command, request.options.seed);
-    add_threads_option(command, request.options.threads);
-    add_report_options(command, *options, ".tsv, .csv, .html (a web page)");
+    add_own_threads_option(command, request.options.threads);
+    add_report_options(command, options, ".tsv, .csv, .html (a web page)");
     add_resamples_option(command, request.options);
-    add_value(command, "--model-card", "DIR", options->model_card,
+    add_value(command, "--model-card", "DIR", options.model_card,
               "Write the results of the first --scores into this model folder's README.md")
         ->group("Output");
-    by_task.add_options(command, *options);
-    set_help(command, {by_task.common, by_task.examples});
+    by_task.add_options(command, options);
 }
 
 void setup_evaluate_tokens(Program& program) {
-    auto options = std::make_shared<EvaluateTokensOptions>();
-    evaluation::BaseEvaluationRequest& request = options->request;
-    CLI::App& command =
-        program.add("evaluate-tokens", "Bases",
-                    "Evaluate scores of bases: AUROC, AUPRC, and F1 of the most probable label", options,
-                    run_evaluate_tokens);
+    const auto [command, options] = program.add<EvaluateTokensOptions>(
+        "evaluate-tokens", "Bases",
+        "Evaluate scores of bases: AUROC, AUPRC, and F1 of the most probable label",
+        "--scores --labels --reference --output --force",
+        {{"Figures of held-out bases, as a table",
+          "--scores bases.tsv.gz --labels ../test_data/tokens/labels.bed.gz --reference "
+          "../test_data/genome/22.fa.gz --output bases.tsv"},
+         {"The same as JSON on standard output",
+          "--scores bases.tsv.gz --labels ../test_data/tokens/labels.bed.gz --reference "
+          "../test_data/genome/22.fa.gz --output -"}},
+        run_evaluate_tokens);
+    evaluation::BaseEvaluationRequest& request = options.request;
     add_value(command, "--scores", "FILE", request.scores,
               "Score table of predict-tokens, - for standard input")
         ->required();
@@ -286,19 +275,10 @@ void setup_evaluate_tokens(Program& program) {
         ->required();
     add_reference_option(command, request.references);
     add_value(command, "--none-label", "NAME", request.none_label, "");
-    add_report_options(command, *options, ".tsv, .csv");
+    add_report_options(command, options, ".tsv, .csv");
     add_resamples_option(command, request.options);
     add_seed_option(command, request.options.seed);
-    add_threads_option(command, request.options.threads);
-    set_help(
-        command,
-        {{"--scores", "--labels", "--reference", "--output", "--force"},
-         {{"Figures of held-out bases, as a table",
-           "bigbird-dna evaluate-tokens --scores bases.tsv.gz --labels ../test_data/tokens/labels.bed.gz "
-           "--reference ../test_data/genome/22.fa.gz --output bases.tsv"},
-          {"The same as JSON on standard output",
-           "bigbird-dna evaluate-tokens --scores bases.tsv.gz --labels ../test_data/tokens/labels.bed.gz "
-           "--reference ../test_data/genome/22.fa.gz --output -"}}});
+    add_own_threads_option(command, request.options.threads);
 }
 
 }  // namespace bigbird::cli

@@ -36,16 +36,28 @@ void add_baseline_options(CLI::App& command, MlmEvaluationSpec& spec) {
     command.add_option("--baseline-orders", spec.baselines.orders)->delimiter(',')->check(CLI::Range(0, 12));
 }
 
+/// Tells documents and token shards apart.
+void sort_inputs(CLI::App&, EvaluateMlmOptions& options) {
+    take_shards(options.spec.held_out.documents, options.spec.held_out.corpus);
+    take_shards(options.spec.baseline.documents, options.spec.baseline.corpus);
+}
+
 }  // namespace
 
 void setup_evaluate_mlm(Program& program, Runner<EvaluateMlmOptions> run) {
-    auto options = std::make_shared<EvaluateMlmOptions>();
-    CLI::App& command = program.add(
+    const auto [command, options] = program.add<EvaluateMlmOptions>(
         "evaluate-mlm", "Pretraining",
         "Score a pretrained model on held-out documents: bits per base, accuracy, next-sentence "
         "accuracy.\nBits per base = sum of -log2 p over the masked tokens / number of bases in these tokens.",
-        options, std::move(run));
-    MlmEvaluationSpec& spec = options->spec;
+        "--model --documents --baseline-documents --max-sequences --output --device",
+        {{"Bits per base on held-out documents",
+          "--model pretrained --documents documents/held_out.txt.gz --max-sequences 64 --output "
+          "held_out.json"},
+         {"The same, compared with Markov chains learned from the training documents",
+          "--model pretrained --documents documents/held_out.txt.gz --baseline-documents "
+          "documents/train.txt.gz --max-sequences 64 --output -"}},
+        std::move(run), sort_inputs);
+    MlmEvaluationSpec& spec = options.spec;
     add_value(command, "-m,--model", "DIR", spec.model, "Run of pretrain, checkpoint, or model folder")
         ->required();
     CLI::Option* documents =
@@ -54,8 +66,8 @@ void setup_evaluate_mlm(Program& program, Runner<EvaluateMlmOptions> run) {
     add_value(command, "--corpus", "DIR", spec.held_out.corpus, "")->excludes(documents);
     add_reference_option(command, spec.references, false)
         ->description("Genome of the documents' coordinates");
-    add_output_options(command, options->output, "Results, as JSON; - is standard output");
-    add_value(command, "--token-scores", "FILE", options->token_scores,
+    add_output_options(command, options.output, "Results, as JSON; - is standard output");
+    add_value(command, "--token-scores", "FILE", options.token_scores,
               "Also write a table of all masked tokens: document, sentence, position, token, bits, found")
         ->group("Output");
     add_masking_options(command, spec);
@@ -65,18 +77,6 @@ void setup_evaluate_mlm(Program& program, Runner<EvaluateMlmOptions> run) {
     add_threads_option(command, spec.threads);
     add_value(command, "--batch-tokens", "N", spec.batch_tokens, "", CLI::PositiveNumber);
     add_choice_option(command, "--dtype", spec.dtype, {"auto", "fp32", "bf16"}, "");
-    command.parse_complete_callback([options] {
-        take_shards(options->spec.held_out.documents, options->spec.held_out.corpus);
-        take_shards(options->spec.baseline.documents, options->spec.baseline.corpus);
-    });
-    set_help(command,
-             {{"--model", "--documents", "--baseline-documents", "--max-sequences", "--output", "--device"},
-              {{"Bits per base on held-out documents",
-                "bigbird-dna evaluate-mlm --model pretrained --documents documents/held_out.txt.gz "
-                "--max-sequences 64 --output held_out.json"},
-               {"The same, compared with Markov chains learned from the training documents",
-                "bigbird-dna evaluate-mlm --model pretrained --documents documents/held_out.txt.gz "
-                "--baseline-documents documents/train.txt.gz --max-sequences 64 --output -"}}});
 }
 
 }  // namespace bigbird::cli

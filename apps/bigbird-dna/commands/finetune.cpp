@@ -10,6 +10,7 @@
 #include "bigbird/task_models/files/task_files.hpp"
 
 #include <algorithm>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -43,16 +44,13 @@ void add_balance_options(CLI::App& command, FinetuneSpec& spec) {
     const auto set_weight = [&spec](const std::string& text) {
         spec.positive_weight = text == "balanced" ? std::nullopt : std::optional(std::stod(text));
     };
-    command
-        .add_option_function<std::string>(
-            "--positive-weight", set_weight,
-            "Loss weight of positives. balanced: negatives/positives per label, at most 100")
+    add_parsed(command, "--positive-weight", "WEIGHT|balanced", set_weight,
+               "Loss weight of positives. balanced: negatives/positives per label, at most 100",
+               fmt::format("{}", spec.positive_weight.value()))
         ->check([](const std::string& text) {
             const bool fits = text == "balanced" || CLI::PositiveNumber(text).empty();
             return fits ? std::string() : "'" + text + "' is neither a number above 0 nor balanced";
-        })
-        ->default_str(fmt::format("{}", spec.positive_weight.value()))
-        ->type_name("WEIGHT|balanced");
+        });
     if (spec.task == examples::Task::sequences) return;
     add_choice_option(command, "--sampling", spec.sampling, task_models::samplings, "");
     add_choice_option(command, "--strand-augmentation", spec.both_strands, strand_augmentations,
@@ -79,12 +77,9 @@ void add_linear_options(CLI::App& command, FinetuneSpec& spec) {
             ->default_str("5 and 6");
         return;
     }
-    command
-        .add_option_function<std::string>(
-            "--kmer-length", [&spec](const std::string& text) { set_kmers(spec.linear, text); },
-            "Bases per k-mer; gkm-svm: N:K, K of N positions count")
-        ->type_name("N|N:K")
-        ->default_str("5; gkm-svm: 8:5");
+    add_parsed(
+        command, "--kmer-length", "N|N:K", [&spec](const std::string& text) { set_kmers(spec.linear, text); },
+        "Bases per k-mer; gkm-svm: N:K, K of N positions count", "5; gkm-svm: 8:5");
     add_value(command, "--informative-positions", "N", spec.linear.informative, "", CLI::Range(0, 12));
     add_value(command, "--cost", "C", spec.linear.cost, "", CLI::PositiveNumber);
     add_value(command, "--most-windows", "N", spec.linear.most_windows,
@@ -110,17 +105,14 @@ void add_finetune_options(CLI::App& command, FinetuneSpec& spec, const char* bas
         spec.bins.window = has_bins ? parse_number<std::int64_t>(text).value_or(0) : 0;
         if (spec.bins.window <= 0) spec.window = rows::parse_window_bounds(text);
     };
-    command
-        .add_option_function<std::string>(
-            "--window", set_window,
-            records ? "Bases that a network of fixed length reads, relative to the middle of a sequence"
-            : has_bins
-                ? "Part of the examples' windows that the model reads, relative to the bin's middle; bin "
-                  "models: number of bases that the network reads at once"
-                : "Part of the examples' windows that the model reads, relative to the TSS")
-        ->default_str(has_bins ? "a baseline's published window, else all; bin models: by --config or --model"
-                               : "a baseline's published window, else all")
-        ->type_name(has_bins ? "A:B|BP" : "A:B");
+    add_parsed(command, "--window", has_bins ? "A:B|BP" : "A:B", set_window,
+               records ? "Bases that a network of fixed length reads, relative to the middle of a sequence"
+               : has_bins
+                   ? "Part of the examples' windows that the model reads, relative to the bin's middle; bin "
+                     "models: number of bases that the network reads at once"
+                   : "Part of the examples' windows that the model reads, relative to the TSS",
+               has_bins ? "a baseline's published window, else all; bin models: by --config or --model"
+                        : "a baseline's published window, else all");
     add_seed_option(command, spec.seed);
     add_run_options(command, spec.output, spec.run);
     add_length_options(command, spec);
@@ -153,7 +145,7 @@ void add_sequence_options(CLI::App& command, FinetuneSpec& spec) {
 
 template <typename Value>
 void set_unless_given(CLI::App& command, const char* option, Value& value, const Value& by_default) {
-    if (option_of(command, option)->count() == 0) value = by_default;
+    if (!is_given(command, option)) value = by_default;
 }
 
 /// The defaults that `usual` has for training.
@@ -201,7 +193,7 @@ Json target_of(const std::filesystem::path& examples) {
 void set_bins_defaults(CLI::App& command, FinetuneSpec& spec) {
     const Json target = target_of(spec.examples);
     const bool coverage = target == "numbers";
-    if (!target.is_null() && !coverage && option_of(command, "--loss")->count() > 0)
+    if (!target.is_null() && !coverage && is_given(command, "--loss"))
         throw ConfigError("--loss is for coverage: the examples have peaks");
     const FinetuneSpec bins = coverage ? task_models::coverage_model_spec() : task_models::bin_model_spec();
     set_training_defaults(command, spec, bins);
@@ -239,7 +231,7 @@ bool is_bin_model(const std::filesystem::path& path) {
 /// Without --architecture, finetune-chromatin and finetune-sequences fine-tune --model or, without --model,
 /// train a bin model or a sequence model.
 void choose_architecture(CLI::App& command, FinetuneSpec& spec) {
-    if (option_of(command, "--architecture")->count() > 0) return;
+    if (is_given(command, "--architecture")) return;
     if (!spec.pretrained.empty() && !is_bin_model(spec.pretrained)) return;
     if (spec.task == examples::Task::chromatin) spec.architecture = "bigbird-bins";
     if (spec.task == examples::Task::sequences) spec.architecture = "bigbird-sequence";
@@ -270,7 +262,7 @@ void add_bins_options(CLI::App& command, FinetuneSpec& spec) {
 /// Options that only some models read.
 struct Readers {
     std::vector<std::string> options;
-    bool (*reads)(const FinetuneSpec&);
+    std::function<bool(const FinetuneSpec&)> reads;
     const char* belong_to;
 };
 
@@ -286,7 +278,7 @@ const std::vector<Readers>& all_readers() {
              return spec.architecture != "kmer-ridge" && spec.architecture != "kmer-logistic";
          },
          "models that have a loss a label"},
-        {{"--head"}, [](const FinetuneSpec& spec) { return spec.is_bigbird(); }, "--architecture bigbird"},
+        {{"--head"}, &FinetuneSpec::is_bigbird, "--architecture bigbird"},
         {{"--dropout"},
          [](const FinetuneSpec& spec) { return spec.is_bigbird() || spec.is_bins() || spec.is_sequence(); },
          "bigbird, bigbird-bins and bigbird-sequence"},
@@ -296,17 +288,13 @@ const std::vector<Readers>& all_readers() {
         {{"--kmer-length"},
          [](const FinetuneSpec& spec) { return spec.is_linear() || spec.is_sequence(); },
          "kmer-ridge, kmer-logistic, gkm-svm and bigbird-sequence"},
-        {{"--informative-positions"},
-         [](const FinetuneSpec& spec) { return spec.is_linear(); },
-         "kmer-ridge and gkm-svm"},
+        {{"--informative-positions"}, &FinetuneSpec::is_linear, "kmer-ridge and gkm-svm"},
         {{"--penalty"},
          [](const FinetuneSpec& spec) {
              return spec.is_sequence() || (spec.is_linear() && spec.architecture != "gkm-svm");
          },
          "kmer-ridge, kmer-logistic and bigbird-sequence"},
-        {{"--members", "--kmers", "--label-smoothing"},
-         [](const FinetuneSpec& spec) { return spec.is_sequence(); },
-         "bigbird-sequence"},
+        {{"--members", "--kmers", "--label-smoothing"}, &FinetuneSpec::is_sequence, "bigbird-sequence"},
         {{"--cost", "--most-windows"},
          [](const FinetuneSpec& spec) { return spec.architecture == "gkm-svm"; },
          "gkm-svm"},
@@ -319,7 +307,7 @@ const std::vector<Readers>& all_readers() {
          },
          "models that begin without --model"},
         {{"--teacher", "--loss"},
-         [](const FinetuneSpec& spec) { return spec.is_bins(); },
+         &FinetuneSpec::is_bins,
          "bin models (--architecture bigbird-bins, --head bins)"},
         {{"--window-bins", "--shift", "--average-weights"},
          [](const FinetuneSpec& spec) { return spec.is_bins() || spec.is_sequence(); },
@@ -374,11 +362,10 @@ const TaskCommand task_commands[] = {
      3,
      1,
      {{"The demo's model, from a pretrained one",
-       "bigbird-dna finetune-promoter --examples promoter/examples --model pretrained --pooling mean "
-       "--epochs 10 --batch-size 8 --learning-rate 1e-3 --output promoter-run"},
+       "--examples promoter/examples --model pretrained --pooling mean --epochs 10 --batch-size 8 "
+       "--learning-rate 1e-3 --output promoter-run"},
       {"A linear baseline over k-mers",
-       "bigbird-dna finetune-promoter --examples promoter/examples --architecture kmer-ridge --output "
-       "promoter-ridge"}}},
+       "--examples promoter/examples --architecture kmer-ridge --output promoter-ridge"}}},
     {examples::Task::chromatin,
      "finetune-chromatin",
      "Chromatin",
@@ -389,10 +376,10 @@ const TaskCommand task_commands[] = {
      30,
      8,
      {{"The demo's bin model, which needs no pretrained one",
-       "bigbird-dna finetune-chromatin --examples chromatin/examples --output my-chromatin"},
+       "--examples chromatin/examples --output my-chromatin"},
       {"A pretrained model that scores every bin of a window at once",
-       "bigbird-dna finetune-chromatin --head bins --model pretrained --window 3200 --batch-size 40 --steps "
-       "500 --examples chromatin/examples --output token-bins"}}},
+       "--head bins --model pretrained --window 3200 --batch-size 40 --steps 500 --examples "
+       "chromatin/examples --output token-bins"}}},
     {examples::Task::sequences,
      "finetune-sequences",
      "Sequences",
@@ -402,35 +389,35 @@ const TaskCommand task_commands[] = {
      "bigbird-sequence, or the baselines kmer-logistic, kmer-ridge, deepsea, cnnprom, deepromoter",
      3,
      1,
-     {{"A model of a table of sequences",
-       "bigbird-dna finetune-sequences --examples enhancers --output enhancer-run"},
+     {{"A model of a table of sequences", "--examples enhancers --output enhancer-run"},
       {"A linear baseline over k-mers, for promoters, whose strand and positions matter",
-       "bigbird-dna finetune-sequences --examples promoters --architecture kmer-logistic --output "
-       "promoter-floor"}}}};
+       "--examples promoters --architecture kmer-logistic --output promoter-floor"}}}};
+
+/// Chooses the model and its defaults by the given options.
+void choose_defaults(CLI::App& command, FinetuneSpec& spec) {
+    choose_architecture(command, spec);
+    refuse_idle_options(command, spec);
+    if (spec.task == examples::Task::chromatin && spec.is_bins()) set_bins_defaults(command, spec);
+    if (spec.is_sequence()) set_training_defaults(command, spec, task_models::sequence_model_spec());
+}
 
 }  // namespace
 
 void setup_finetune(Program& program, examples::Task task, Runner<FinetuneSpec> run) {
     const TaskCommand& by_task = *std::ranges::find(task_commands, task, &TaskCommand::task);
-    auto spec = std::make_shared<FinetuneSpec>();
-    spec->task = task;
-    spec->epochs = by_task.epochs;
-    spec->positive_weight = by_task.positive_weight;
-    CLI::App& command = program.add(by_task.name, by_task.group, by_task.description, spec, std::move(run));
-    add_finetune_options(command, *spec, by_task.baselines);
-    if (task == examples::Task::chromatin) add_bins_options(command, *spec);
+    const auto [command, spec] =
+        program.add<FinetuneSpec>(by_task.name, by_task.group, by_task.description,
+                                  "--examples --model --architecture --head --output --resume --epochs "
+                                  "--batch-size --learning-rate --device --processes",
+                                  by_task.examples, std::move(run), choose_defaults);
+    spec.task = task;
+    spec.epochs = by_task.epochs;
+    spec.positive_weight = by_task.positive_weight;
+    add_finetune_options(command, spec, by_task.baselines);
+    if (task == examples::Task::chromatin) add_bins_options(command, spec);
     if (task == examples::Task::chromatin) show_bins_defaults(command);
-    if (task == examples::Task::sequences) add_sequence_options(command, *spec);
+    if (task == examples::Task::sequences) add_sequence_options(command, spec);
     if (task == examples::Task::sequences) show_sequence_defaults(command);
-    command.parse_complete_callback([&command, spec] {
-        choose_architecture(command, *spec);
-        refuse_idle_options(command, *spec);
-        if (spec->task == examples::Task::chromatin && spec->is_bins()) set_bins_defaults(command, *spec);
-        if (spec->is_sequence()) set_training_defaults(command, *spec, task_models::sequence_model_spec());
-    });
-    set_help(command, {{"--examples", "--model", "--architecture", "--head", "--output", "--resume",
-                        "--epochs", "--batch-size", "--learning-rate", "--device", "--processes"},
-                       by_task.examples});
 }
 
 }  // namespace bigbird::cli

@@ -46,48 +46,47 @@ void add_window_options(CLI::App& command, FinetuneTokensSpec& spec) {
                       "reverse-complement: draw each window's strand at random");
 }
 
+void choose_calibration(CLI::App& command, FinetuneTokensSpec& spec) {
+    // Calibration would undo the weights: a rare label would no longer be the most probable one where its
+    // weight made it so.
+    const bool balanced = spec.label_weights == task_models::LabelWeights::balanced;
+    if (balanced && !is_given(command, "--calibration")) spec.calibrates = false;
+}
+
 }  // namespace
 
 void setup_finetune_tokens(Program& program, Runner<FinetuneTokensSpec> run) {
-    auto spec = std::make_shared<FinetuneTokensSpec>();
-    CLI::App& command = program.add(
+    const auto [command, spec] = program.add<FinetuneTokensSpec>(
         "finetune-tokens", "Bases",
         "Fine-tune a pretrained model to label each base, learning from the rows of a BED file.\nA token's "
         "target is the share of each label among its bases; a base gets its token's probabilities.",
-        spec, std::move(run));
-    add_label_options(command, *spec);
-    add_hold_out_options(command, spec->validation, spec->test, "their bases are not used for training");
-    command.parse_complete_callback([&command, spec] {
-        // Calibration would undo the weights: a rare label would no longer be the most probable one where its
-        // weight made it so.
-        const bool balanced = spec->label_weights == task_models::LabelWeights::balanced;
-        if (balanced && option_of(command, "--calibration")->count() == 0) spec->calibrates = false;
-    });
-    add_seed_option(command, spec->seed);
-    add_run_options(command, spec->output, spec->run);
-    add_length_options(command, *spec);
+        "--annotations --reference --model --include --validation --test --output --resume --epochs "
+        "--batch-size --device",
+        {{"Repeats and bound bases, labeled base by base",
+          "--annotations ../test_data/tokens/labels.bed.gz --reference ../test_data/genome/22.fa.gz --model "
+          "pretrained --validation 22:20000001-21000000 --test 22:21000001-22000000 --steps 400 --schedule "
+          "cosine --strand-augmentation reverse-complement --output tokens-run"},
+         {"Only one megabase, with the same total weight for each label",
+          "--annotations ../test_data/tokens/labels.bed.gz --reference ../test_data/genome/22.fa.gz --model "
+          "pretrained --include 22:17000001-18000000 --label-weights balanced --steps 50 --output "
+          "tokens-small"}},
+        std::move(run), choose_calibration);
+    add_label_options(command, spec);
+    add_hold_out_options(command, spec.validation, spec.test, "their bases are not used for training");
+    add_seed_option(command, spec.seed);
+    add_run_options(command, spec.output, spec.run);
+    add_length_options(command, spec);
     option_of(command, "--learning-rate")
         ->description("Peak learning rate")
         ->default_str("0.128 over the hidden size, 1e-3 for tiny");
-    add_window_options(command, *spec);
+    add_window_options(command, spec);
     {
         const HelpGroup in_group(command, "Network");
-        add_random_weights_option(command, *spec);
-        add_encoder_options(command, *spec);
+        add_random_weights_option(command, spec);
+        add_encoder_options(command, spec);
     }
-    add_validation_options(command, *spec, "--validation");
-    add_place_options(command, *spec);
-    set_help(command, {{"--annotations", "--reference", "--model", "--include", "--validation", "--test",
-                        "--output", "--resume", "--epochs", "--batch-size", "--device"},
-                       {{"Repeats and bound bases, labeled base by base",
-                         "bigbird-dna finetune-tokens --annotations ../test_data/tokens/labels.bed.gz "
-                         "--reference ../test_data/genome/22.fa.gz --model pretrained --validation "
-                         "22:20000001-21000000 --test 22:21000001-22000000 --steps 400 --schedule cosine "
-                         "--strand-augmentation reverse-complement --output tokens-run"},
-                        {"Only one megabase, with the same total weight for each label",
-                         "bigbird-dna finetune-tokens --annotations ../test_data/tokens/labels.bed.gz "
-                         "--reference ../test_data/genome/22.fa.gz --model pretrained --include "
-                         "22:17000001-18000000 --label-weights balanced --steps 50 --output tokens-small"}}});
+    add_validation_options(command, spec, "--validation");
+    add_place_options(command, spec);
 }
 
 }  // namespace bigbird::cli

@@ -4,10 +4,17 @@
 namespace bigbird::cli {
 
 void setup_forward(Program& program, Runner<ForwardOptions> run) {
-    const auto options = std::make_shared<ForwardOptions>();
-    CLI::App& command = program.add(
+    const auto [command, options] = program.add<ForwardOptions>(
         "forward", "Tools", "Run a model over token ids and write every layer's hidden states and the logits",
-        options, std::move(run));
+        "--model --input --output --device",
+        {{"Every layer's hidden states for stored ids",
+          "--model ../test_data/model/pretraining --input "
+          "../test_data/model/pretraining/cases/sparse_177.safetensors --output states.safetensors"},
+         {"The same in double precision with dense attention, for comparison",
+          "--model ../test_data/model/pretraining --input "
+          "../test_data/model/pretraining/cases/sparse_177.safetensors --dtype fp64 --attention reference "
+          "--output exact.safetensors"}},
+        std::move(run));
     command.footer(
         "Input: a safetensors file with input_ids (batch, length) and, optionally, attention_mask (1: "
         "real),\n"
@@ -21,23 +28,14 @@ void setup_forward(Program& program, Runner<ForwardOptions> run) {
         "end_logits; or pooler_output of a bare BigBirdModel. Logits of a BigBirdForMaskedLM are also\n"
         "written as prediction_logits. As in transformers, the length of the tensor, including padding,\n"
         "decides between full and sparse attention. No tokenizer is needed.");
-    add_model_option(command, options->model);
-    add_value(command, "--input", "FILE", options->input, "Token ids in a safetensors file")->required();
-    add_output_options(command, options->output, "Hidden states and logits, a safetensors file");
-    add_value(command, "--dtype", "fp64|fp32|bf16", options->type, "Number format of computation and outputs",
-              CLI::IsMember({"fp64", "fp32", "bf16"}));
-    add_attention_option(command, options->attention);
-    add_device_option(command, options->device);
-    add_threads_option(command, options->threads);
-    set_help(command,
-             {{"--model", "--input", "--output", "--device"},
-              {{"Every layer's hidden states for stored ids",
-                "bigbird-dna forward --model ../test_data/model/pretraining --input "
-                "../test_data/model/pretraining/cases/sparse_177.safetensors --output states.safetensors"},
-               {"The same in double precision with dense attention, for comparison",
-                "bigbird-dna forward --model ../test_data/model/pretraining --input "
-                "../test_data/model/pretraining/cases/sparse_177.safetensors --dtype fp64 --attention "
-                "reference --output exact.safetensors"}}});
+    add_model_option(command, options.model);
+    add_value(command, "--input", "FILE", options.input, "Token ids in a safetensors file")->required();
+    add_output_options(command, options.output, "Hidden states and logits, a safetensors file");
+    add_choice_option(command, "--dtype", options.type, {"fp64", "fp32", "bf16"},
+                      "Number format of computation and outputs");
+    add_attention_option(command, options.attention);
+    add_device_option(command, options.device);
+    add_threads_option(command, options.threads);
 }
 
 }  // namespace bigbird::cli

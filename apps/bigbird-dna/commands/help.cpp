@@ -63,51 +63,44 @@ int run_completion(const CompletionOptions& options) {
 }  // namespace
 
 void setup_completion(Program& program) {
-    const auto options = std::make_shared<CompletionOptions>();
-    CLI::App& command = program.add(
-        "completion", "Help", "Print a script with which a shell completes commands, options and values",
-        options, run_completion);
+    const auto [command, options] = program.add<CompletionOptions>(
+        "completion", "Help", "Print a script with which a shell completes commands, options and values", "",
+        {{"Completion script for bash", "bash"},
+         {"The same for zsh; as a file it is _bigbird-dna in a folder of fpath", "zsh"}},
+        run_completion);
     command.footer(
         "Switch it on in ~/.bashrc: source <(bigbird-dna completion bash)\n\nIn ~/.zshrc, after compinit: "
         "source <(bigbird-dna completion zsh)\n\nIn ~/.config/fish/config.fish: bigbird-dna completion fish "
         "| source");
-    options->tree = command.get_parent();
-    add_choice_option(command, "shell", options->shell, {"bash", "zsh", "fish"}, "The shell")->required();
-    add_stream_output_options(command, options->output, "Script to write; - is standard output");
-    set_help(command, {{},
-                       {{"Completion script for bash", "bigbird-dna completion bash"},
-                        {"The same for zsh; as a file it is _bigbird-dna in a folder of fpath",
-                         "bigbird-dna completion zsh"}}});
+    options.tree = command.get_parent();
+    add_choice_option(command, "shell", options.shell, {"bash", "zsh", "fish"}, "The shell")->required();
+    add_stream_output_options(command, options.output, "Script to write; - is standard output");
 }
 
 void setup_help(Program& program) {
-    const auto options = std::make_shared<HelpOptions>();
-    CLI::App& command = program.add(
-        "help", "Help", "Print the help of a command, the command reference, or pages of the manual", options,
+    const auto [command, options] = program.add<HelpOptions>(
+        "help", "Help", "Print the help of a command, the command reference, or pages of the manual", "",
+        {{"Manual page of finetune-chromatin", "--man finetune-chromatin --output finetune-chromatin.1"},
+         {"Every command and option in one Markdown file", "--markdown --output commands.md"}},
         run_help);
-    options->tree = command.get_parent();
+    options.tree = command.get_parent();
     std::vector<std::string> names;
-    for (const CLI::App* each : options->tree->get_subcommands([](const CLI::App*) { return true; }))
+    for (const CLI::App* each : options.tree->get_subcommands({}))
         names.push_back(each->get_name());
     CLI::Option* about =
-        add_value(command, "command", "COMMAND", options->command, "Command to explain; default: the program",
+        add_value(command, "command", "COMMAND", options.command, "Command to explain; default: the program",
                   [names](const std::string& word) {
                       const bool is_known = std::ranges::find(names, word) != names.end();
                       return is_known ? std::string() : "there is no command '" + word + "'";
                   });
     CLI::Option* markdown =
-        command.add_flag("--markdown", options->markdown, "Print the reference of all commands, in Markdown")
+        command.add_flag("--markdown", options.markdown, "Print the reference of all commands, in Markdown")
             ->excludes(about);
     command
-        .add_flag("--man", options->man,
+        .add_flag("--man", options.man,
                   "Print the manual page, in roff; without COMMAND and with --output, a folder of all pages")
         ->excludes(markdown);
-    add_stream_output_options(command, options->output, "Text to write; - is standard output");
-    set_help(command, {{},
-                       {{"Manual page of finetune-chromatin",
-                         "bigbird-dna help --man finetune-chromatin --output finetune-chromatin.1"},
-                        {"Every command and option in one Markdown file",
-                         "bigbird-dna help --markdown --output commands.md"}}});
+    add_stream_output_options(command, options.output, "Text to write; - is standard output");
 }
 
 }  // namespace bigbird::cli

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "commands/commands.hpp"
-#include "support/hand_over.hpp"
 
 #include "bigbird/attention/cpu/fused_kernel.hpp"
 #include "bigbird/core/error.hpp"
@@ -126,26 +125,6 @@ std::string distribution() {
     return "an unknown system";
 }
 
-ProgramPart system_part() {
-    utsname names{};
-    ::uname(&names);
-    return {"system", true,
-            fmt::format("{}, {} {} {}", distribution(), names.sysname, names.release, names.machine)};
-}
-
-ProgramPart features_part() {
-    const std::string features = processor_features();
-    return {"features", true, features.empty() ? "none that a kernel here looks at" : features};
-}
-
-ProgramPart instructions_part() {
-    const InstructionSet has = processor_instruction_set(), uses = instruction_set();
-    return {"instruction set", true,
-            has == uses
-                ? std::string(name_of(uses))
-                : fmt::format("{}, as {} asks, of {}", name_of(uses), processor_variable, name_of(has))};
-}
-
 /// The fastest kernel first, which --attention fused uses.
 ProgramPart kernels_part(const char* type, bool bf16) {
     std::string names;
@@ -156,12 +135,6 @@ ProgramPart kernels_part(const char* type, bool bf16) {
                ? ProgramPart{part, false,
                              "no kernel of ours without AVX2 and FMA: LibTorch's operations compute"}
                : ProgramPart{part, true, names};
-}
-
-ProgramPart cores_part() {
-    return {
-        "cores", true,
-        fmt::format("{} of {} for this process", resolve_threads(0), std::thread::hardware_concurrency())};
 }
 
 ProgramPart memory_part() {
@@ -188,16 +161,24 @@ ProgramPart environment_part() {
 }
 
 Parts machine_parts() {
+    utsname names{};
+    ::uname(&names);
+    const std::string features = processor_features();
+    const InstructionSet has = processor_instruction_set(), uses = instruction_set();
     return {
         {"program", true,
          fmt::format("bigbird-dna {} in {}", version(), program_file(tensor_program).parent_path().string())},
-        system_part(),
+        {"system", true,
+         fmt::format("{}, {} {} {}", distribution(), names.sysname, names.release, names.machine)},
         {"processor", true, processor_name()},
-        features_part(),
-        instructions_part(),
+        {"features", true, features.empty() ? "none that a kernel here looks at" : features},
+        {"instruction set", true,
+         has == uses ? std::string(name_of(uses))
+                     : fmt::format("{}, as {} asks, of {}", name_of(uses), processor_variable, name_of(has))},
         kernels_part("fp32", false),
         kernels_part("bf16", true),
-        cores_part(),
+        {"cores", true,
+         fmt::format("{} of {} for this process", resolve_threads(0), std::thread::hardware_concurrency())},
         memory_part(),
         environment_part()};
 }
@@ -235,36 +216,18 @@ int print_driver_parts() {
     return 0;
 }
 
-/// The rows of the lines of part_line(); other lines are skipped.
-Parts parts_of_lines(const std::string& lines) {
+/// The rows that a child printed as lines of part_line(), other lines aside, and, if it failed, a row that
+/// names the failure.
+Parts parts_of_child(const ChildResult& result, const std::string& part, const std::string& who) {
     Parts parts;
-    std::istringstream in(lines);
+    std::istringstream in(result.out);
     for (std::string line; std::getline(in, line);) {
         const Json json = Json::parse(line, nullptr, /*allow_exceptions=*/false);
         if (json.is_object() && json.contains("part"))
             parts.push_back({json["part"], json["usable"], json["details"]});
     }
-    return parts;
-}
-
-/// The rows that a child printed and, if it failed, a row that names the failure.
-Parts parts_of_child(const ChildResult& result, const std::string& part, const std::string& who) {
-    Parts parts = parts_of_lines(result.out);
     if (!result.succeeded()) parts.push_back({part, false, who + ": " + result.failure()});
     return parts;
-}
-
-Parts driver_parts() {
-    return parts_of_child(run_child(print_driver_parts, driver_patience), "NVIDIA driver",
-                          "asking libcuda.so.1");
-}
-
-// ---- LibTorch
-
-Parts tensor_parts() {
-    const std::string program = program_file(tensor_program).string();
-    return parts_of_child(run_child(program, {"bigbird-dna", "info", "--program"}, tensors_patience),
-                          "LibTorch", "bigbird-dna-tensors");
 }
 
 /// For people: columns.
@@ -280,8 +243,12 @@ std::string parts_text(const Parts& parts) {
 
 /// The driver and LibTorch are queried in separate processes, because they may crash or hang.
 int run_info_program(const InfoOptions& options) {
+    const std::string tensors = program_file(tensor_program).string();
+    const ChildResult driver = run_child(print_driver_parts, driver_patience),
+                      libtorch = run_child(tensors, {"bigbird-dna", "info", "--program"}, tensors_patience);
     Parts parts = machine_parts();
-    for (const Parts& more : {driver_parts(), tensor_parts()})
+    for (const Parts& more : {parts_of_child(driver, "NVIDIA driver", "asking libcuda.so.1"),
+                              parts_of_child(libtorch, "LibTorch", "bigbird-dna-tensors")})
         parts.insert(parts.end(), more.begin(), more.end());
     if (!options.json) {
         std::fputs(parts_text(parts).c_str(), stdout);
@@ -297,27 +264,26 @@ int run_info_program(const InfoOptions& options) {
 }  // namespace
 
 void setup_info(Program& program, Runner<InfoOptions> run) {
-    const auto options = std::make_shared<InfoOptions>();
-    CLI::App& command = program.add("info", "Tools",
-                                    "Describe a model directory, token shards, a tokenizer or a safetensors "
-                                    "file, or what this program can use on this machine",
-                                    options, std::move(run));
-    add_value(command, "path", "PATH", options->path,
+    const auto [command, options] = program.add<InfoOptions>(
+        "info", "Tools",
+        "Describe a model directory, token shards, a tokenizer or a safetensors "
+        "file, or what this program can use on this machine",
+        "",
+        {{"Describe a model", "pretrained/model"}, {"What the program can use on this machine", "--program"}},
+        std::move(run));
+    add_value(command, "path", "PATH", options.path,
               "Model directory or run folder, folder of token shards, .model or .safetensors file; with "
               "--labels an example folder, a labels.tsv, or the word deepsea");
-    command.add_flag("--json", options->json, "Print JSON");
-    command.add_flag("--labels", options->labels,
+    command.add_flag("--json", options.json, "Print JSON");
+    command.add_flag("--labels", options.labels,
                      "Print the labels that a --labels option can select; with PATH deepsea: DeepSEA's 919");
     command.add_flag(
-        "--program", options->program,
+        "--program", options.program,
         "Print what the program can use here: processor, LibTorch, GPUs, CUDA libraries; for bug reports");
     command.add_flag(
-        "--check,--verify", options->verify,
+        "--check,--verify", options.verify,
         "Read everything: weights must be finite, a task model's labels and calibration must fit it, "
         "token shards must have their checksums");
-    set_help(command, {{},
-                       {{"Describe a model", "bigbird-dna info pretrained/model"},
-                        {"What the program can use on this machine", "bigbird-dna info --program"}}});
 }
 
 std::string part_line(const ProgramPart& part) {

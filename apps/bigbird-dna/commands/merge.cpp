@@ -4,7 +4,6 @@
 #include "bigbird/core/error.hpp"
 #include "bigbird/core/formats/json_file.hpp"
 #include "bigbird/core/log.hpp"
-#include "bigbird/core/parallel.hpp"
 #include "bigbird/core/parts/part_set.hpp"
 #include "bigbird/corpus/merge/merge_tokens.hpp"
 #include "bigbird/outputs/merge/merge_scores.hpp"
@@ -40,7 +39,7 @@ std::vector<fs::path> without_records(std::vector<fs::path> paths) {
 }
 
 void merge(const MergeOptions& options, const std::vector<fs::path>& paths, int threads) {
-    const Overwrite overwrite = options.output.overwrite();
+    const Overwrite overwrite = options.output.overwrite;
     const std::string kind = read_part_record(paths.front()).kind;
     if (kind != "documents" && !options.manifest.empty())
         throw ConfigError("--manifest is of documents; the parts hold a " + kind);
@@ -58,10 +57,10 @@ void merge(const MergeOptions& options, const std::vector<fs::path>& paths, int 
 }
 
 int merge_one(const MergeOptions& options) {
-    prepare_output(options.output.output, options.output.overwrite());
-    if (!options.manifest.empty()) prepare_output(options.manifest, options.output.overwrite());
+    prepare_output(options.output.output, options.output.overwrite);
+    if (!options.manifest.empty()) prepare_output(options.manifest, options.output.overwrite);
     const std::vector<fs::path> paths = without_records(options.parts);
-    merge(options, paths, resolve_threads(options.threads));
+    merge(options, paths, options.threads);
     remove_part_record(options.output.output);
     log_info("{}: {} parts together", options.output.output.string(), paths.size());
     return 0;
@@ -112,28 +111,25 @@ int run_merge(const MergeOptions& options) {
 }  // namespace
 
 void setup_merge(Program& program) {
-    auto options = std::make_shared<MergeOptions>();
-    CLI::App& command = program.add("merge", "Tools",
-                                    "Join the parts that commands with --shard wrote. The "
-                                    "result is identical to the output of a single run.",
-                                    options, run_merge);
-    add_value(command, "PART", "FILE", options->parts,
+    const auto [command, options] = program.add<MergeOptions>(
+        "merge", "Tools",
+        "Join the parts that commands with --shard wrote. The result is identical "
+        "to the output of a single run.",
+        "",
+        {{"One table from the parts that --shard 1/2 and --shard 2/2 wrote",
+          "part-1.tsv.gz part-2.tsv.gz --output scores.tsv.gz"},
+         {"One track per label", "'part-1/{label}.bw' 'part-2/{label}.bw' --output 'tracks/{label}.bw'"},
+         {"One folder of token shards from several, in any order", "corpus-part-* --output corpus"}},
+        run_merge);
+    add_value(command, "PART", "FILE", options.parts,
               "All parts of one job, in any order: the files or folders that --output named, each with "
               "its .part.json beside it")
         ->required();
-    add_output_options(command, options->output, "Merged output, in the parts' format");
-    add_value(command, "--manifest", "JSON", options->manifest,
+    add_output_options(command, options.output, "Merged output, in the parts' format");
+    add_value(command, "--manifest", "JSON", options.manifest,
               "Parts of build-documents: also write parameters, counts and checksums, like its --manifest")
         ->group("Output");
-    add_threads_option(command, options->threads);
-    set_help(command, {{},
-                       {{"One table from the parts that --shard 1/2 and --shard 2/2 wrote",
-                         "bigbird-dna merge part-1.tsv.gz part-2.tsv.gz --output scores.tsv.gz"},
-                        {"One track per label",
-                         "bigbird-dna merge 'part-1/{label}.bw' 'part-2/{label}.bw' --output "
-                         "'tracks/{label}.bw'"},
-                        {"One folder of token shards from several, in any order",
-                         "bigbird-dna merge corpus-part-* --output corpus"}}});
+    add_own_threads_option(command, options.threads);
 }
 
 }  // namespace bigbird::cli

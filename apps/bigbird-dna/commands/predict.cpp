@@ -17,7 +17,6 @@ void add_tile_option(CLI::App& command, PredictSpec& spec, const char* what) {
 
 /// Options for models with many labels, whose regions have no TSS.
 void add_chromatin_options(CLI::App& command, PredictSpec& spec) {
-    add_labels_option(command, spec.labels);
     add_value(command, "--track-labels", "SELECTION", spec.track_labels, "");
     add_tile_option(command, spec, "Cut regions into tiles of this many bases, such as the 200 of training");
     add_choice_option(command, "--anchor", spec.anchor, task_models::anchor_choices,
@@ -32,28 +31,11 @@ void add_promoter_options(CLI::App& command, PredictSpec& spec) {
                     "without one, on both");
 }
 
-/// What --help shows.
-std::vector<std::string> common_options(examples::Task task) {
-    if (task == examples::Task::sequences) {
-        return {"--model",  "--sequences", "--examples", "--split",
-                "--output", "--force",     "--shard",    "--device"};
-    }
-    std::vector<std::string> options{"--model", "--reference", "--regions", "--sequences", "--output",
-                                     "--force", "--shard",     "--dry-run", "--device"};
-    options.emplace_back("--tile");
-    if (task == examples::Task::chromatin) options.emplace_back("--labels");
-    return options;
-}
-
-void add_sequences_options(CLI::App& command, PredictSpec& spec) {
-    add_labels_option(command, spec.labels);
-}
-
 struct PredictCommand {
     examples::Task task;
     const char *name, *group, *description;
+    const char* common;  ///< options that --help shows
     const char* window;  ///< its position around a BED row
-    void (*add_own_options)(CLI::App&, PredictSpec&);
     std::vector<Example> examples;
 };
 
@@ -62,38 +44,36 @@ const PredictCommand commands[] = {
      "predict-promoter",
      "Promoters",
      "Score BED rows as promoters: writes one row per input row, in order.",
+     "--model --reference --regions --sequences --output --force --shard --dry-run --device --tile",
      "windows are placed around a row's first base (its last on the minus strand)",
-     add_promoter_options,
      {{"Scores of the TSSs of a BED",
-       "bigbird-dna predict-promoter --model promoter/run --reference ../test_data/genome/22.fa.gz --regions "
-       "promoter/examples/test.bed --output promoters.tsv.gz"},
+       "--model promoter/run --reference ../test_data/genome/22.fa.gz --regions promoter/examples/test.bed "
+       "--output promoters.tsv.gz"},
       {"A scan of held-out sequence, every 1,000 bases on both strands",
-       "bigbird-dna predict-promoter --model promoter/run --reference ../test_data/genome/22.fa.gz --regions "
-       "test.bed --tile 1000 --output scan.tsv.gz"}}},
+       "--model promoter/run --reference ../test_data/genome/22.fa.gz --regions test.bed --tile 1000 "
+       "--output scan.tsv.gz"}}},
     {examples::Task::sequences,
      "predict-sequences",
      "Sequences",
      "Score sequences: writes one row per input row, in order.",
+     "--model --sequences --examples --split --output --force --shard --device",
      "",
-     add_sequences_options,
      {{"Classes of the sequences of a table",
-       "bigbird-dna predict-sequences --model my-run --sequences ../test_data/sequences/promoters.csv.gz "
-       "--output scores.tsv"},
+       "--model my-run --sequences ../test_data/sequences/promoters.csv.gz --output scores.tsv"},
       {"Scores of held-out examples, for evaluate-sequences",
-       "bigbird-dna predict-sequences --model my-run --examples my-sequences --split test --output "
-       "test.tsv.gz"}}},
+       "--model my-run --examples my-sequences --split test --output test.tsv.gz"}}},
     {examples::Task::chromatin,
      "predict-chromatin",
      "Chromatin",
      "Predict the chromatin profile of BED rows: writes one row per input row, in order.",
+     "--model --reference --regions --sequences --output --force --shard --dry-run --device --tile --labels",
      "the window is centered on a row's middle",
-     add_chromatin_options,
      {{"Scores of the rows of a BED, the mean of both strands",
-       "bigbird-dna predict-chromatin --model chromatin/run --reference ../test_data/genome/22.fa.gz "
-       "--regions chromatin/examples/test.bed --output scores.tsv.gz"},
+       "--model chromatin/run --reference ../test_data/genome/22.fa.gz --regions chromatin/examples/test.bed "
+       "--output scores.tsv.gz"},
       {"A bigWig for each CTCF label, and their scores in HDF5",
-       "bigbird-dna predict-chromatin --model chromatin/run --reference ../test_data/genome/22.fa.gz "
-       "--regions test.bed --tile 200 --labels '*CTCF*' --output 'tracks/{label}.bw' --output scores.h5"}}},
+       "--model chromatin/run --reference ../test_data/genome/22.fa.gz --regions test.bed --tile 200 "
+       "--labels '*CTCF*' --output 'tracks/{label}.bw' --output scores.h5"}}},
 };
 
 void add_row_options(CLI::App& command, PredictSpec& spec, const std::string& window) {
@@ -165,13 +145,14 @@ void add_predict_options(CLI::App& command, PredictSpec& spec, const std::string
 
 void setup_predict(Program& program, examples::Task task, Runner<PredictSpec> run) {
     const PredictCommand& about = *std::ranges::find(commands, task, &PredictCommand::task);
-    auto spec = std::make_shared<PredictSpec>();
-    spec->task = task;
-    if (task == examples::Task::chromatin) spec->strands = task_models::Strands::average;
-    CLI::App& command = program.add(about.name, about.group, about.description, spec, std::move(run));
-    add_predict_options(command, *spec, about.window);
-    about.add_own_options(command, *spec);
-    set_help(command, {common_options(task), about.examples});
+    const auto [command, spec] = program.add<PredictSpec>(about.name, about.group, about.description,
+                                                          about.common, about.examples, std::move(run));
+    spec.task = task;
+    if (task == examples::Task::chromatin) spec.strands = task_models::Strands::average;
+    add_predict_options(command, spec, about.window);
+    if (task != examples::Task::promoter) add_labels_option(command, spec.labels);
+    if (task == examples::Task::promoter) add_promoter_options(command, spec);
+    if (task == examples::Task::chromatin) add_chromatin_options(command, spec);
 }
 
 }  // namespace bigbird::cli

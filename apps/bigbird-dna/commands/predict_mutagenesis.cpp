@@ -6,54 +6,39 @@ namespace bigbird::cli {
 using task_models::MutagenesisSpec;
 
 void setup_predict_mutagenesis(Program& program, Runner<MutagenesisSpec> run) {
-    auto spec = std::make_shared<MutagenesisSpec>();
-    CLI::App& command = program.add(
+    const auto [command, spec] = program.add<MutagenesisSpec>(
         "predict-mutagenesis", "Variants",
         "Score every substitution of every base of BED rows or sequences: writes one row per base and label, "
         "with the effects of A, C, G and T. Tracks contain each base's largest effect. With --delete or "
         "--shuffle, writes one row per stretch, with a column per label; tracks contain the mean over "
         "stretches. Bin models recompute only what a substitution changes; other models need a forward pass "
         "per substitution.",
-        spec, std::move(run));
-    add_value(command, "-m,--model", "DIR", spec->models,
-              "Bin, chromatin, promoter or sequence model; given several times, the mean of the "
-              "models' scores")
-        ->required();
-    add_reference_option(command, spec->references, false);
-    add_value(command, "--regions", "BED", spec->regions,
-              "BED whose bases are changed, or '-' for standard input");
-    add_value(command, "--sequences", "FILE", spec->sequences,
-              "FASTA or table whose records are changed, or '-' for standard input");
-    add_labels_option(command, spec->labels);
+        "--model --reference --regions --sequences --labels --score --delete --shuffle --write --output "
+        "--device",
+        {{"Effects of every substitution on the CTCF labels of a region",
+          "--model chromatin/run --reference ../test_data/genome/22.fa.gz --regions sites.bed --labels "
+          "'*CTCF*' --output effects.tsv.gz"},
+         {"A bigWig for each label: each base's largest effect on its own bin",
+          "--model chromatin/run --reference ../test_data/genome/22.fa.gz --regions sites.bed --score "
+          "own-bin --output 'effects/{label}.bw'"}},
+        std::move(run));
+    add_letter_inputs(command, spec, "Bin, chromatin, promoter or sequence model", "changed");
     add_choice_option(
-        command, "--score", spec->score, task_models::mutagenesis_score_choices,
+        command, "--score", spec.score, task_models::mutagenesis_score_choices,
         "Bin models: effects on the mean of the bins that a region overlaps, or on the bin of each base");
-    auto* const deleted = add_value(command, "--delete", "BP", spec->deleted,
+    auto* const deleted = add_value(command, "--delete", "BP", spec.deleted,
                                     "Delete each stretch of this many bases instead of substituting bases",
                                     CLI::Range(std::int64_t{1}, std::int64_t{1000}));
-    add_value(command, "--shuffle", "BP", spec->shuffled,
+    add_value(command, "--shuffle", "BP", spec.shuffled,
               "Shuffle each stretch of this many bases, keeping dinucleotides",
               CLI::Range(std::int64_t{2}, std::int64_t{1000}))
         ->excludes(deleted);
-    add_choice_option(command, "--write", spec->quantity, task_models::effect_choices,
+    add_choice_option(command, "--write", spec.quantity, task_models::effect_choices,
                       "Effects as differences of log odds (for coverage: of logarithms) or of scores");
-    add_choice_option(command, "--reverse-complement", spec->strands, task_models::strand_choices,
-                      "Chromatin models: average the scores of both strands, or score only the given one "
-                      "(none) or its reverse complement (only)");
-    command.add_flag("--skip-invalid", spec->skip_invalid,
+    add_letter_outputs(command, spec, "Effects");
+    command.add_flag("--skip-invalid", spec.skip_invalid,
                      "Skip rows that are not on the reference, instead of stopping with an error");
-    add_letter_outputs(command, spec->outputs, "Effects");
-    add_compute_options(command, *spec);
-    set_help(
-        command,
-        {{"--model", "--reference", "--regions", "--sequences", "--labels", "--score", "--delete",
-          "--shuffle", "--write", "--output", "--device"},
-         {{"Effects of every substitution on the CTCF labels of a region",
-           "bigbird-dna predict-mutagenesis --model chromatin/run --reference ../test_data/genome/22.fa.gz "
-           "--regions sites.bed --labels '*CTCF*' --output effects.tsv.gz"},
-          {"A bigWig for each label: each base's largest effect on its own bin",
-           "bigbird-dna predict-mutagenesis --model chromatin/run --reference ../test_data/genome/22.fa.gz "
-           "--regions sites.bed --score own-bin --output 'effects/{label}.bw'"}}});
+    add_compute_options(command, spec);
 }
 
 }  // namespace bigbird::cli

@@ -9,32 +9,31 @@ namespace bigbird::cli {
 using task_models::PredictTokensSpec;
 
 void setup_predict_tokens(Program& program, Runner<PredictTokensSpec> run) {
-    auto spec = std::make_shared<PredictTokensSpec>();
-    CLI::App& command = program.add("predict-tokens", "Bases",
-                                    "Predict the probability of each label for every base of BED rows: "
-                                    "writes one row per run of bases with equal scores, in order",
-                                    spec, std::move(run));
-    add_model_option(command, spec->model);
-    add_reference_option(command, spec->references);
-    add_value(command, "--regions", "BED", spec->regions, "BED to score, or '-' for standard input")
+    const auto [command, spec] = program.add<PredictTokensSpec>(
+        "predict-tokens", "Bases",
+        "Predict the probability of each label for every base of BED rows: writes one row per run of bases "
+        "with equal scores, in order",
+        "--model --reference --regions --labels --output --force --device",
+        {{"Probabilities of each label, one row per run of bases with equal scores",
+          "--model tokens-run --reference ../test_data/genome/22.fa.gz --regions test.bed --output "
+          "bases.tsv.gz"},
+         {"A bigWig for each label, the mean of both strands",
+          "--model tokens-run --reference ../test_data/genome/22.fa.gz --regions test.bed "
+          "--reverse-complement average --output 'tracks/{label}.bw'"}},
+        std::move(run));
+    add_model_option(command, spec.model);
+    add_reference_option(command, spec.references);
+    add_value(command, "--regions", "BED", spec.regions, "BED to score, or '-' for standard input")
         ->required();
     add_choice_option(
-        command, "--reverse-complement", spec->strands, task_models::strand_choices,
+        command, "--reverse-complement", spec.strands, task_models::strand_choices,
         "Score the given strand (none), the mean of both strands, or only the reverse complement");
-    command.add_flag("--skip-invalid", spec->skip_invalid, marks_invalid);
-    command.add_flag("--each-base", spec->each_base, "Write a row per base")->group("Output");
-    add_labels_option(command, spec->labels);
-    add_value(command, "--track-labels", "SELECTION", spec->track_labels, "");
-    add_score_outputs(command, spec->outputs)->required();
-    add_compute_options(command, *spec);
-    set_help(command,
-             {{"--model", "--reference", "--regions", "--labels", "--output", "--force", "--device"},
-              {{"Probabilities of each label, one row per run of bases with equal scores",
-                "bigbird-dna predict-tokens --model tokens-run --reference ../test_data/genome/22.fa.gz "
-                "--regions test.bed --output bases.tsv.gz"},
-               {"A bigWig for each label, the mean of both strands",
-                "bigbird-dna predict-tokens --model tokens-run --reference ../test_data/genome/22.fa.gz "
-                "--regions test.bed --reverse-complement average --output 'tracks/{label}.bw'"}}});
+    command.add_flag("--skip-invalid", spec.skip_invalid, marks_invalid);
+    command.add_flag("--each-base", spec.each_base, "Write a row per base")->group("Output");
+    add_labels_option(command, spec.labels);
+    add_value(command, "--track-labels", "SELECTION", spec.track_labels, "");
+    add_score_outputs(command, spec.outputs)->required();
+    add_compute_options(command, spec);
 }
 
 }  // namespace bigbird::cli

@@ -36,13 +36,12 @@ void add_variant_options(CLI::App& command, VariantSpec& spec, const std::string
               "Promoter models: score a variant in the window of the nearest of these TSSs");
     add_value(command, "--window", "BP", spec.window, "Bases around a variant that a token model reads",
               CLI::Range(std::int64_t{1}, rows::longest_window));
-    command
-        .add_option_function<std::string>(
-            "--scorer", [&spec](const std::string& text) { set_scorer(spec, text); },
-            "Bin models: the effect on the variant's bin, or the largest, mean, norm or sum over the N bins "
-            "around it")
-        ->type_name("centre|max:N|mean:N|l2:N|sum:N")
-        ->default_str("centre");
+    add_parsed(
+        command, "--scorer", "centre|max:N|mean:N|l2:N|sum:N",
+        [&spec](const std::string& text) { set_scorer(spec, text); },
+        "Bin models: the effect on the variant's bin, or the largest, mean, norm or sum over the N "
+        "bins around it",
+        "centre");
     add_value(command, "--bins", "N", spec.bins, "", CLI::Range(std::int64_t{1}, most_bins));
     add_choice_option(
         command, "--reverse-complement", spec.strands, task_models::variant_strand_choices,
@@ -55,71 +54,64 @@ void add_variant_options(CLI::App& command, VariantSpec& spec, const std::string
 }  // namespace
 
 void setup_build_background(Program& program, Runner<BackgroundSpec> run) {
-    auto spec = std::make_shared<BackgroundSpec>();
-    CLI::App& command = program.add(
+    const auto [command, spec] = program.add<BackgroundSpec>(
         "build-background", "Variants",
         "Score many variants as a background that predict-variants ranks effects against.\nWrites, per "
         "label, the quantiles of the effects of the variants, and of the same alleles at random positions. "
         "predict-variants takes the file as --background, or finds it in the model's folder as "
         "background.h5.",
-        spec, std::move(run));
-    add_variant_options(command, *spec, "VCF (plain, gzip, bgzip) or BCF, such as common variants");
-    add_value(command, "-o,--output", "FILE", spec->output, "Background, HDF5")->required()->group("Output");
-    add_force_option(command, spec->outputs.overwrite);
-    add_value(command, "--count", "N", spec->count,
+        "--model --reference --variants --tss --output --count --device",
+        {{"A background for the effects of a model, kept in its folder",
+          "--model chromatin/run --reference ../test_data/genome/22.fa.gz --variants "
+          "../test_data/variants/1000g.chr22.vcf.gz --count 100 --output chromatin/run/model/background.h5"},
+         {"The same for a pretrained model",
+          "--model pretrained --reference ../test_data/genome/22.fa.gz --variants "
+          "../test_data/variants/1000g.chr22.vcf.gz --count 100 --output background.h5"}},
+        std::move(run));
+    add_variant_options(command, spec, "VCF (plain, gzip, bgzip) or BCF, such as common variants");
+    add_value(command, "-o,--output", "FILE", spec.output, "Background, HDF5")->required()->group("Output");
+    add_force_option(command, spec.outputs.overwrite);
+    add_value(command, "--count", "N", spec.count,
               "Maximum number of variants to score, drawn at random, and of alleles to place at random "
               "positions",
               CLI::Range(std::int64_t{1}, std::int64_t{1'000'000}));
-    add_seed_option(command, spec->seed);
-    add_compute_options(command, *spec);
-    set_help(command,
-             {{"--model", "--reference", "--variants", "--tss", "--output", "--count", "--device"},
-              {{"A background for the effects of a model, kept in its folder",
-                "bigbird-dna build-background --model chromatin/run --reference ../test_data/genome/22.fa.gz "
-                "--variants ../test_data/variants/1000g.chr22.vcf.gz --count 100 --output "
-                "chromatin/run/model/background.h5"},
-               {"The same for a pretrained model",
-                "bigbird-dna build-background --model pretrained --reference ../test_data/genome/22.fa.gz "
-                "--variants ../test_data/variants/1000g.chr22.vcf.gz --count 100 --output background.h5"}}});
+    add_seed_option(command, spec.seed);
+    add_compute_options(command, spec);
 }
 
 void setup_predict_variants(Program& program, Runner<VariantSpec> run) {
-    auto spec = std::make_shared<VariantSpec>();
-    CLI::App& command =
-        program.add("predict-variants", "Variants",
-                    "Score variants: the difference between a chromatin or promoter model's "
-                    "scores of the two alleles or, without fine-tuning, how likely a pretrained "
-                    "model finds each allele. Writes one row per alternative allele, in order.",
-                    spec, std::move(run));
-    add_variant_options(command, *spec, "VCF (plain, gzip, bgzip) or BCF, or '-' for standard input");
-    add_labels_option(command, spec->labels);
-    add_value(command, "--write", "LIST", spec->quantities,
+    const auto [command, spec] = program.add<VariantSpec>(
+        "predict-variants", "Variants",
+        "Score variants: the difference between a chromatin or promoter model's scores of the two alleles "
+        "or, without fine-tuning, how likely a pretrained model finds each allele. Writes one row per "
+        "alternative allele, in order.",
+        "--model --reference --variants --tss --labels --output --shard --dry-run --device",
+        {{"The same VCF with effects on CTCF labels in INFO, for bcftools view -i 'BIGBIRD_MAX>1'",
+          "--model chromatin/run --reference ../test_data/genome/22.fa.gz --variants "
+          "../test_data/variants/1000g.chr22.vcf.gz --labels '*CTCF*' --output effects.vcf.gz"},
+         {"How likely a pretrained model finds each allele",
+          "--model pretrained --reference ../test_data/genome/22.fa.gz --variants "
+          "../test_data/variants/1000g.chr22.vcf.gz --output likelihoods.tsv.gz"}},
+        std::move(run));
+    add_variant_options(command, spec, "VCF (plain, gzip, bgzip) or BCF, or '-' for standard input");
+    add_labels_option(command, spec.labels);
+    add_value(command, "--write", "LIST", spec.quantities,
               "Columns per label: ref, alt, difference (alt - ref), log-odds (for coverage: of "
               "logarithms), quantile and p (with a background); default: all");
-    add_value(command, "--background", "H5", spec->background,
+    add_value(command, "--background", "H5", spec.background,
               "Background of build-background to rank effects against; default: background.h5 in the "
               "model's folder, if any");
-    add_value(command, "--top", "N", spec->top, "", CLI::Range(std::int64_t{1}, std::int64_t{1'000'000}));
-    command.add_flag("--strict", spec->strict);
-    spec->outputs.variants = true;
-    add_score_outputs(command, spec->outputs);
-    add_shard_option(command, spec->outputs.shard, "rows");
-    add_choice_option(command, "--format", spec->outputs.stream, outputs::stream_choices,
+    add_value(command, "--top", "N", spec.top, "", CLI::Range(std::int64_t{1}, std::int64_t{1'000'000}));
+    command.add_flag("--strict", spec.strict);
+    spec.outputs.variants = true;
+    add_score_outputs(command, spec.outputs);
+    add_shard_option(command, spec.outputs.shard, "rows");
+    add_choice_option(command, "--format", spec.outputs.stream, outputs::stream_choices,
                       "What --output - writes: a row per allele, or the records with effects in INFO")
         ->group("Output");
-    command.add_flag("--dry-run", spec->dry_run,
+    command.add_flag("--dry-run", spec.dry_run,
                      "Only print the expected time and memory, measured on some variants");
-    add_compute_options(command, *spec);
-    set_help(
-        command,
-        {{"--model", "--reference", "--variants", "--tss", "--labels", "--output", "--shard", "--dry-run",
-          "--device"},
-         {{"The same VCF with effects on CTCF labels in INFO, for bcftools view -i 'BIGBIRD_MAX>1'",
-           "bigbird-dna predict-variants --model chromatin/run --reference ../test_data/genome/22.fa.gz "
-           "--variants ../test_data/variants/1000g.chr22.vcf.gz --labels '*CTCF*' --output effects.vcf.gz"},
-          {"How likely a pretrained model finds each allele",
-           "bigbird-dna predict-variants --model pretrained --reference ../test_data/genome/22.fa.gz "
-           "--variants ../test_data/variants/1000g.chr22.vcf.gz --output likelihoods.tsv.gz"}}});
+    add_compute_options(command, spec);
 }
 
 }  // namespace bigbird::cli

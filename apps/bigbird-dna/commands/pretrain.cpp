@@ -99,7 +99,7 @@ bool computes_on_gpu(const std::string& device) {
 void choose_config(CLI::App& command, PretrainSpec& spec) {
     if (!spec.model.empty() || !spec.config.empty()) return;
     spec.config = pretraining::default_config(computes_on_gpu(spec.device));
-    if (option_of(command, "--epochs")->count() == 0) spec.epochs = pretraining::default_epochs;
+    if (!is_given(command, "--epochs")) spec.epochs = pretraining::default_epochs;
 }
 
 /// Takes defaults from --model or --config.
@@ -109,9 +109,9 @@ void set_defaults(CLI::App& command, PretrainSpec& spec) {
     if (spec.output.empty() && !spec.dry_run) throw CLI::RequiredError("--output");
     choose_config(command, spec);
     const training::OptimizerSpec by_default = pretraining::pretrain_defaults(spec.config).optimizer;
-    if (option_of(command, "--optimizer")->count() == 0) spec.optimizer.kind = by_default.kind;
-    if (option_of(command, "--epsilon")->count() == 0) spec.optimizer.epsilon = by_default.epsilon;
-    if (option_of(command, "--betas")->count() == 0) {
+    if (!is_given(command, "--optimizer")) spec.optimizer.kind = by_default.kind;
+    if (!is_given(command, "--epsilon")) spec.optimizer.epsilon = by_default.epsilon;
+    if (!is_given(command, "--betas")) {
         spec.optimizer.beta1 = by_default.beta1;
         spec.optimizer.beta2 = by_default.beta2;
     }
@@ -120,49 +120,46 @@ void set_defaults(CLI::App& command, PretrainSpec& spec) {
 }  // namespace
 
 void setup_pretrain(Program& program, Runner<PretrainSpec> run) {
-    auto spec = std::make_shared<PretrainSpec>();
-    CLI::App& command = program.add(
+    const auto [command, spec] = program.add<PretrainSpec>(
         "pretrain", "Pretraining",
         "Pretrain BigBird on documents, by masked tokens and next-sentence prediction.\nThe same command, "
         "given again, resumes a stopped run from its newest checkpoint.",
-        spec, std::move(run));
-    add_corpora_options(command, spec->corpora);
-    add_network_options(command, *spec);
-    add_optimization_options(command, spec->batch_size, spec->learning_rate, spec->optimizer,
+        "--documents --reference --tokenizer --model --config --steps --epochs --batch-size --output "
+        "--resume --max-hours --hold-out --evaluate-documents --device --processes --dry-run",
+        {{"Two minutes of training on two cores; the same command resumes a stopped run",
+          "--documents documents/train.txt.gz --tokenizer tokenizer/tokenizer.model --sequence-length 1024 "
+          "--steps 500 --output my-model"},
+         {"Expected time and memory of a larger network on this machine, without training it",
+          "--documents documents/train.txt.gz --tokenizer tokenizer/tokenizer.model --config small "
+          "--batch-size 8 --dry-run"}},
+        std::move(run), set_defaults);
+    add_corpora_options(command, spec.corpora);
+    add_network_options(command, spec);
+    add_optimization_options(command, spec.batch_size, spec.learning_rate, spec.optimizer,
                              "Number of training steps", "Steps of the linear warm-up");
     option_of(command, "--steps")->default_str(by_config);
     option_of(command, "--warmup-steps")->default_str("a tenth of all, at most 10000");
-    add_value(command, "--epochs", "N", spec->epochs,
+    add_value(command, "--epochs", "N", spec.epochs,
               "Epochs over the corpus, if --steps is not given [10 without --config]", CLI::PositiveNumber)
         ->default_str("")
         ->group("Optimization");
     option_of(command, "--batch-size")
         ->description("Sequences per step, over all micro-batches")
         ->default_str(by_config_or_model);
-    add_choice_option(command, "--optimizer", spec->optimizer.kind, training::optimizer_choices,
+    add_choice_option(command, "--optimizer", spec.optimizer.kind, training::optimizer_choices,
                       "muon: Muon for the matrices within layers (orthogonal updates of AdamW's size), AdamW "
                       "for the rest")
         ->group("Optimization");
     for (const char* option : {"--optimizer", "--learning-rate", "--betas", "--epsilon"})
         option_of(command, option)->default_str(by_config);
-    command.parse_complete_callback([&command, spec] { set_defaults(command, *spec); });
-    add_run_options(command, spec->output, spec->run);
+    add_run_options(command, spec.output, spec.run);
     option_of(command, "--output")->required(false);
-    command.add_flag("--yes", spec->yes);
-    add_evaluation_options(command, *spec);
-    add_seed_option(command, spec->seed);
-    add_resource_options(command, *spec);
-    command.add_flag("--dry-run", spec->dry_run,
+    command.add_flag("--yes", spec.yes);
+    add_evaluation_options(command, spec);
+    add_seed_option(command, spec.seed);
+    add_resource_options(command, spec);
+    command.add_flag("--dry-run", spec.dry_run,
                      "Only print parameters, operations, memory, tokens and the expected time");
-    set_help(command, {{"--documents", "--reference", "--tokenizer", "--model", "--config", "--steps",
-                        "--epochs", "--batch-size", "--output", "--resume", "--max-hours", "--hold-out",
-                        "--evaluate-documents", "--device", "--processes", "--dry-run"},
-                       {{"Two minutes of training on two cores; the same command resumes a stopped run",
-                         "bigbird-dna pretrain --documents documents/train.txt.gz --tokenizer "
-                         "tokenizer/tokenizer.model --sequence-length 1024 --steps 500 --output my-model"},
-                        {"Expected time and memory of a larger network on this machine, without training it",
-                         "bigbird-dna pretrain --documents documents/train.txt.gz --tokenizer "
-                         "tokenizer/tokenizer.model --config small --batch-size 8 --dry-run"}}});
 }
 
 }  // namespace bigbird::cli

@@ -32,7 +32,7 @@ auto timed(const Work& work) {
 }  // namespace
 
 int run(const ForwardOptions& options) {
-    prepare_output(options.output.output, options.output.overwrite());
+    prepare_output(options.output.output, options.output.overwrite);
     model::set_compute_threads(options.threads);
     const at::Device device = model::open_device(options.device);
     const model::TensorMap inputs = model::read_safetensors(options.input);

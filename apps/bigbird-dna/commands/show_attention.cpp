@@ -78,32 +78,28 @@ int run_show_attention(const ShowAttentionOptions& options) {
 }  // namespace
 
 void setup_show_attention(Program& program) {
-    const auto options = std::make_shared<ShowAttentionOptions>();
-    CLI::App& command =
-        program.add("show-attention", "Tools",
-                    "Draw which key blocks each query block attends to, for a length and a layer", options,
-                    run_show_attention);
+    const auto [command, options] = program.add<ShowAttentionOptions>(
+        "show-attention", "Tools",
+        "Draw which key blocks each query block attends to, for a length and a layer",
+        "--config --pattern --length --layer --output",
+        {{"A drawing of BigBird's pattern", "--pattern bigbird --length 2048 --output bigbird.svg"},
+         {"The second layer of a pretrained model, as text",
+          "--config pretrained/model/config.json --length 1024 --layer 1"}},
+        run_show_attention);
     command.footer(
         "Rows are query blocks, columns are key blocks. #: global, o: window, *: random, .: not attended,\n"
         "a digit: attended that many times. A summary goes to standard error.");
-    add_value(command, "--config", "FILE", options->config, "A model's config.json; default: a base model");
-    add_choice_option(command, "--pattern", options->pattern,
+    add_value(command, "--config", "FILE", options.config, "A model's config.json; default: a base model");
+    add_choice_option(command, "--pattern", options.pattern,
                       {"bigbird", "bigbird-first", "bigbird-etc", "full", "window", "random", "random+window",
                        "sliding", "dilated", "global+sliding"},
                       "Attention pattern, instead of the configuration's");
-    add_stream_output_options(command, options->output,
+    add_stream_output_options(command, options.output,
                               "Drawing to write: SVG or PNG if the name ends in .svg or .png, else text");
-    add_value(command, "--length", "N", options->length,
+    add_value(command, "--length", "N", options.length,
               "Sequence length in tokens, rounded up to complete blocks", CLI::PositiveNumber);
-    add_value(command, "--layer", "N", options->layer, "Layer, from 0", CLI::NonNegativeNumber);
-    add_value(command, "--head", "N", options->head, "", CLI::NonNegativeNumber);
-    set_help(
-        command,
-        {{"--config", "--pattern", "--length", "--layer", "--output"},
-         {{"A drawing of BigBird's pattern",
-           "bigbird-dna show-attention --pattern bigbird --length 2048 --output bigbird.svg"},
-          {"The second layer of a pretrained model, as text",
-           "bigbird-dna show-attention --config pretrained/model/config.json --length 1024 --layer 1"}}});
+    add_value(command, "--layer", "N", options.layer, "Layer, from 0", CLI::NonNegativeNumber);
+    add_value(command, "--head", "N", options.head, "", CLI::NonNegativeNumber);
 }
 
 }  // namespace bigbird::cli

@@ -6,7 +6,6 @@
 
 #include "bigbird/core/error.hpp"
 #include "bigbird/core/log.hpp"
-#include "bigbird/core/parallel.hpp"
 #include "bigbird/core/progress.hpp"
 #include "bigbird/corpus/merge/merge_tokens.hpp"
 #include "bigbird/corpus/tokens/shard_writer.hpp"
@@ -36,12 +35,11 @@ namespace {
 constexpr std::int64_t megabyte = 1'000'000;
 
 int run_tokenize(const TokenizeOptions& options) {
-    const int threads = resolve_threads(options.threads);
     require_readable(options.documents);
     if (options.shard && options.documents == "-")
         throw ConfigError("--shard needs --documents as a file: a part is told by its checksum");
     const auto tokenizer = options.input.open();
-    corpus::TokenShardWriter writer(options.output.output, tokenizer, options.output.overwrite(),
+    corpus::TokenShardWriter writer(options.output.output, tokenizer, options.output.overwrite,
                                     options.shard_tokens);
     const auto genome = options.references.empty()
                             ? nullptr
@@ -54,12 +52,12 @@ int run_tokenize(const TokenizeOptions& options) {
                         fmt::format("{} M tokens", counts.tokens / megabyte));
     };
     std::vector<PartSegment> segments =
-        corpus::tokenize_documents(documents, tokenizer, threads, writer, show, options.shard);
+        corpus::tokenize_documents(documents, tokenizer, options.threads, writer, show, options.shard);
     if (options.shard && writer.counts().documents == 0) {
         throw InputError("has no document for part " + to_string(*options.shard) + ": give fewer parts",
                          options.documents);
     }
-    PendingOutput& folder = writer.finish(inputs.get(), threads);
+    PendingOutput& folder = writer.finish(inputs.get(), options.threads);
     if (options.shard) {
         const auto record =
             corpus::pending_tokens_record(folder, *options.shard, options.shard_tokens, std::move(segments));
@@ -80,29 +78,27 @@ int run_tokenize(const TokenizeOptions& options) {
 }  // namespace
 
 void setup_tokenize(Program& program) {
-    auto options = std::make_shared<TokenizeOptions>();
-    CLI::App& command = program.add("tokenize", "Corpus and tokenizer",
-                                    "Encode documents once into memory-mapped token shards, for pretrain",
-                                    options, run_tokenize);
-    add_value(command, "--documents", "FILE", options->documents,
+    const auto [command, options] = program.add<TokenizeOptions>(
+        "tokenize", "Corpus and tokenizer",
+        "Encode documents once into memory-mapped token shards, for pretrain",
+        "--documents --reference --tokenizer --output --shard",
+        {{"Shards of tokens for pretrain --documents",
+          "--documents documents/train.txt.gz --tokenizer tokenizer/tokenizer.model --output corpus"},
+         {"Shards of 6-mers, which need no tokenizer",
+          "--documents documents/train.txt.gz --tokenizer kmers:6 --output corpus-6-mers"}},
+        run_tokenize);
+    add_value(command, "--documents", "FILE", options.documents,
               "Documents of build-documents, text or (with --reference) coordinates; - is standard input")
         ->required();
-    add_reference_option(command, options->references, false)
+    add_reference_option(command, options.references, false)
         ->description("The genome of --documents' coordinates: FASTA, plain, bgzip or gzip");
-    add_input_options(command, options->input,
+    add_input_options(command, options.input,
                       "Tokenizer: a .model of train-tokenizer, a Hugging Face tokenizer.json (such as "
                       "GENA-LM's), or a model folder");
-    add_output_options(command, options->output, "Folder of shards (lib/bigbird/corpus/tokens/FORMAT.md)");
-    add_value(command, "--shard-tokens", "N", options->shard_tokens, "", CLI::PositiveNumber);
-    add_shard_option(command, options->shard, "documents");
-    add_threads_option(command, options->threads);
-    set_help(command, {{"--documents", "--reference", "--tokenizer", "--output", "--shard"},
-                       {{"Shards of tokens for pretrain --documents",
-                         "bigbird-dna tokenize --documents documents/train.txt.gz --tokenizer "
-                         "tokenizer/tokenizer.model --output corpus"},
-                        {"Shards of 6-mers, which need no tokenizer",
-                         "bigbird-dna tokenize --documents documents/train.txt.gz --tokenizer kmers:6 "
-                         "--output corpus-6-mers"}}});
+    add_output_options(command, options.output, "Folder of shards (lib/bigbird/corpus/tokens/FORMAT.md)");
+    add_value(command, "--shard-tokens", "N", options.shard_tokens, "", CLI::PositiveNumber);
+    add_shard_option(command, options.shard, "documents");
+    add_own_threads_option(command, options.threads);
 }
 
 }  // namespace bigbird::cli

@@ -14,12 +14,6 @@ using task_models::TrainSpec;
 
 namespace {
 
-/// Makes each option require `input`, the option that names the input.
-void tie(const std::vector<CLI::Option*>& options, CLI::Option* input) {
-    for (CLI::Option* option : options)
-        option->needs(input);
-}
-
 void add_peak_options(CLI::App& command, TrainSpec& spec) {
     CLI::Option* peaks =
         add_value(command, "--peaks", "SHEET|BED", spec.examples.peaks,
@@ -33,8 +27,8 @@ void add_peak_options(CLI::App& command, TrainSpec& spec) {
     signal->needs(option_of(command, "--reference"));
     add_bin_region_options(command, spec.examples.include, spec.examples.exclude);
     command.add_flag("--skip-invalid", spec.examples.skip_invalid, skips_mismatches);
-    tie({add_value(command, "--bin", "BP", spec.tracks.bin, "Bin size for --signal", CLI::PositiveNumber)},
-        signal);
+    add_value(command, "--bin", "BP", spec.tracks.bin, "Bin size for --signal", CLI::PositiveNumber)
+        ->needs(signal);
     add_value(command, "--min-positives", "N", spec.min_positives, "", CLI::PositiveNumber);
 }
 
@@ -78,8 +72,8 @@ void add_folder_options(CLI::App& command, TrainSpec& spec) {
 void choose_sequences(CLI::App& command, TrainSpec& spec) {
     task_models::FinetuneSpec model = task_models::sequence_model_spec();
     const task_models::FinetuneSpec& given = spec.model;
-    if (option_of(command, "--epochs")->count() > 0) model.epochs = given.epochs;
-    if (option_of(command, "--config")->count() > 0) model.sequence.config = given.bins.config;
+    if (is_given(command, "--epochs")) model.epochs = given.epochs;
+    if (is_given(command, "--config")) model.sequence.config = given.bins.config;
     model.learning_rate.total_steps = given.learning_rate.total_steps;
     model.sequence.strand = given.sequence.strand;
     model.sequence.members = given.sequence.members;
@@ -90,53 +84,50 @@ void choose_sequences(CLI::App& command, TrainSpec& spec) {
     spec.model = model;
 }
 
+/// Checks which inputs are given, and takes the defaults that follow from them.
+void choose_defaults(CLI::App& command, TrainSpec& spec) {
+    const bool sequences = !spec.sequences.table.empty() || !spec.sequences.fasta.empty();
+    if (!sequences && spec.examples.peaks.empty() && spec.tracks.signals.empty())
+        throw CLI::RequiredError("--peaks, --signal, --table or --fasta");
+    for (const char* of_genome : {"--reference", "--include", "--exclude", "--skip-invalid"})
+        if (sequences && is_given(command, of_genome))
+            throw CLI::ExcludesError(of_genome, "--table and --fasta");
+    if (spec.output.empty() && !spec.dry_run) throw CLI::RequiredError("--output");
+    if (sequences) choose_sequences(command, spec);
+    if (!spec.tracks.signals.empty()) {
+        const task_models::FinetuneSpec coverage = task_models::coverage_model_spec();
+        spec.model.fewest_steps = coverage.fewest_steps;
+        if (!is_given(command, "--epochs")) spec.model.epochs = coverage.epochs;
+        spec.model.learning_rate.peak = coverage.learning_rate.peak;
+    }
+    if (is_given(command, "--epochs")) spec.model.fewest_steps = 1;
+}
+
 }  // namespace
 
 void setup_train(Program& program, Runner<TrainSpec> run) {
-    auto spec = std::make_shared<TrainSpec>();
-    CLI::App& command = program.add(
+    const auto [command, spec] = program.add<TrainSpec>(
         "train", "Tasks",
         "Train and evaluate a model from peaks, coverage or labeled sequences in one go. Makes examples, "
         "trains a model\nand a linear baseline, evaluates both on held-out rows, and writes a report and a "
         "model card. The same\ncommand, given again, resumes a stopped run.",
-        spec, std::move(run));
-    add_peak_options(command, *spec);
-    add_sequence_options(command, *spec);
+        "--peaks --signal --table --fasta --reference --include --validation --test --split-by --strand "
+        "--epochs --max-hours --output --force --dry-run --threads",
+        {{"A model of the demo's peaks, with two automatically chosen held-out stretches, trained for two "
+          "minutes",
+          "--peaks ../test_data/chromatin/peaks.tsv --reference ../test_data/genome/22.fa.gz --output "
+          "my-peaks"},
+         {"A table of sequences and classes, a tenth held out for test",
+          "--table ../test_data/sequences/promoters.csv.gz --strand given --output my-table"}},
+        std::move(run), choose_defaults);
+    add_peak_options(command, spec);
+    add_sequence_options(command, spec);
     add_hold_out_options(
-        command, spec->validation, spec->test,
+        command, spec.validation, spec.test,
         "default: contigs with about a tenth of the bins, never the largest contig, or a stretch at its end. "
         "With --table: a table, or a split by --split-by [similarity:0.8,0.1,0.1]");
-    add_training_options(command, *spec);
-    add_folder_options(command, *spec);
-    set_help(
-        command,
-        {{"--peaks", "--signal", "--table", "--fasta", "--reference", "--include", "--validation", "--test",
-          "--split-by", "--strand", "--epochs", "--max-hours", "--output", "--force", "--dry-run",
-          "--threads"},
-         {{"A model of the demo's peaks, with two automatically chosen held-out stretches, trained for two "
-           "minutes",
-           "bigbird-dna train --peaks ../test_data/chromatin/peaks.tsv --reference "
-           "../test_data/genome/22.fa.gz --output my-peaks"},
-          {"A table of sequences and classes, a tenth held out for test",
-           "bigbird-dna train --table ../test_data/sequences/promoters.csv.gz --strand given --output "
-           "my-table"}}});
-    command.parse_complete_callback([&command, spec] {
-        const bool sequences = !spec->sequences.table.empty() || !spec->sequences.fasta.empty();
-        if (!sequences && spec->examples.peaks.empty() && spec->tracks.signals.empty())
-            throw CLI::RequiredError("--peaks, --signal, --table or --fasta");
-        for (const char* of_genome : {"--reference", "--include", "--exclude", "--skip-invalid"})
-            if (sequences && option_of(command, of_genome)->count() > 0)
-                throw CLI::ExcludesError(of_genome, "--table and --fasta");
-        if (spec->output.empty() && !spec->dry_run) throw CLI::RequiredError("--output");
-        if (sequences) choose_sequences(command, *spec);
-        if (!spec->tracks.signals.empty()) {
-            const task_models::FinetuneSpec coverage = task_models::coverage_model_spec();
-            spec->model.fewest_steps = coverage.fewest_steps;
-            if (option_of(command, "--epochs")->count() == 0) spec->model.epochs = coverage.epochs;
-            spec->model.learning_rate.peak = coverage.learning_rate.peak;
-        }
-        if (option_of(command, "--epochs")->count() > 0) spec->model.fewest_steps = 1;
-    });
+    add_training_options(command, spec);
+    add_folder_options(command, spec);
 }
 
 }  // namespace bigbird::cli

@@ -4,7 +4,6 @@
 #include "bigbird/core/error.hpp"
 #include "bigbird/core/formats/checksum.hpp"
 #include "bigbird/core/log.hpp"
-#include "bigbird/core/parallel.hpp"
 #include "bigbird/corpus/tokens/tokenize.hpp"
 #include "bigbird/tokenizer/tokenizer.hpp"
 #include "bigbird/tokenizer/train/train.hpp"
@@ -42,12 +41,12 @@ int run_train_tokenizer(const TrainTokenizerOptions& options) {
     if (options.documents.empty() && options.references.empty())
         throw ConfigError("nothing to train on: give --documents or --reference");
     tokenizer::TrainSpec spec = options.spec;
-    spec.threads = resolve_threads(options.threads);
-    if (!options.report.empty()) prepare_output(options.report, options.output.overwrite());
+    spec.threads = options.threads;
+    if (!options.report.empty()) prepare_output(options.report, options.output.overwrite);
     std::optional<PendingOutput> hugging_face;
     if (!options.hugging_face.empty())
-        hugging_face.emplace(options.hugging_face, options.output.overwrite(), PendingOutput::Kind::folder);
-    tokenizer::TokenizerTrainer trainer(spec, options.output.output, options.output.overwrite());
+        hugging_face.emplace(options.hugging_face, options.output.overwrite, PendingOutput::Kind::folder);
+    tokenizer::TokenizerTrainer trainer(spec, options.output.output, options.output.overwrite);
     const auto genome = options.references.empty() ? nullptr : genome::open_references(options.references);
     if (options.documents.empty()) {
         corpus::add_genome(trainer, *genome, spec.seed, spec.threads);
@@ -59,7 +58,7 @@ int run_train_tokenizer(const TrainTokenizerOptions& options) {
     const auto companions = [&](const tokenizer::TrainReport& of, const tokenizer::DnaTokenizer& tokenizer) {
         std::vector<PendingOutput*> outputs;
         if (!options.report.empty()) {
-            report_file.emplace(options.report, options.output.overwrite());
+            report_file.emplace(options.report, options.output.overwrite);
             report_file->write(
                 [&](std::ostream& out) { out << corpus::report_json(spec, of).dump(2) << '\n'; });
             outputs.push_back(&*report_file);
@@ -78,22 +77,28 @@ int run_train_tokenizer(const TrainTokenizerOptions& options) {
 }  // namespace
 
 void setup_train_tokenizer(Program& program) {
-    auto options = std::make_shared<TrainTokenizerOptions>();
-    CLI::App& command = program.add("train-tokenizer", "Corpus and tokenizer",
-                                    "Train a DNA byte-pair encoding on documents or on a genome", options,
-                                    run_train_tokenizer);
-    add_value(command, "--documents", "FILE", options->documents,
+    const auto [command, options] = program.add<TrainTokenizerOptions>(
+        "train-tokenizer", "Corpus and tokenizer",
+        "Train a DNA byte-pair encoding on documents or on a genome",
+        "--documents --reference --vocab-size --output --force --hugging-face",
+        {{"256 tokens, learned from documents",
+          "--documents documents/train.txt.gz --vocab-size 256 --seed 1 --output tokenizer.model"},
+         {"4,096 tokens, learned from a genome, also for transformers",
+          "--reference ../test_data/genome/yeast.fa.gz --vocab-size 4096 --output yeast.model --hugging-face "
+          "yeast-tokenizer"}},
+        run_train_tokenizer);
+    add_value(command, "--documents", "FILE", options.documents,
               "Documents of build-documents, text or (with --reference) coordinates; - is standard input");
-    add_reference_option(command, options->references, false)
+    add_reference_option(command, options.references, false)
         ->description(
             "Genome of --documents' coordinates; without --documents, the sequence to train on, read once");
-    add_value(command, "--vocab-size", "N", options->spec.vocab_size,
+    add_value(command, "--vocab-size", "N", options.spec.vocab_size,
               "Number of tokens, including the 5 special ones and A C G T N");
-    command.add_option("--engine", options->spec.engine)
+    command.add_option("--engine", options.spec.engine)
         ->transform(CLI::Transformer(engines, CLI::ignore_case));
     command
         .add_option(
-            "--count-overlaps", options->spec.overlaps,
+            "--count-overlaps", options.spec.overlaps,
             "How AA in AAA is counted. every: twice (SentencePiece 0.1.99 and later); alternate: once "
             "(up to 0.1.98); installed: like the installed SentencePiece")
         ->transform(CLI::Transformer(overlaps, CLI::ignore_case).description(""))
@@ -101,30 +106,22 @@ void setup_train_tokenizer(Program& program) {
         ->default_str("installed");
     command
         .add_option(
-            "--max-memory", options->spec.max_memory,
+            "--max-memory", options.spec.max_memory,
             "Train on a sample of the sentences if all of them need more memory than this, such as 16GB")
         ->transform(CLI::AsSizeValue(true))
         ->type_name("SIZE")
         ->default_str("no limit");
-    add_seed_option(command, options->spec.seed);
-    add_output_options(command, options->output,
+    add_seed_option(command, options.spec.seed);
+    add_output_options(command, options.output,
                        "SentencePiece model; also writes the tokens as text beside it (.vocab)");
-    add_value(command, "--report", "JSON", options->report,
+    add_value(command, "--report", "JSON", options.report,
               "Also write sizes and the bases per token, as JSON")
         ->group("Output");
-    add_value(command, "--hugging-face", "DIR", options->hugging_face,
+    add_value(command, "--hugging-face", "DIR", options.hugging_face,
               "Also write a folder (tokenizer.json, tokenizer_config.json) for transformers' "
               "AutoTokenizer, which gives the same ids")
         ->group("Output");
-    add_threads_option(command, options->threads);
-    set_help(command,
-             {{"--documents", "--reference", "--vocab-size", "--output", "--force", "--hugging-face"},
-              {{"256 tokens, learned from documents",
-                "bigbird-dna train-tokenizer --documents documents/train.txt.gz --vocab-size 256 --seed 1 "
-                "--output tokenizer.model"},
-               {"4,096 tokens, learned from a genome, also for transformers",
-                "bigbird-dna train-tokenizer --reference ../test_data/genome/yeast.fa.gz --vocab-size 4096 "
-                "--output yeast.model --hugging-face yeast-tokenizer"}}});
+    add_own_threads_option(command, options.threads);
 }
 
 }  // namespace bigbird::cli

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // Runners of pretrain, evaluate-mlm, finetune-* and train in bigbird-dna-tensors.
 #include "commands/commands.hpp"
-#include "support/launch.hpp"
 
 #include "bigbird/core/error.hpp"
+#include "bigbird/core/interrupt.hpp"
 #include "bigbird/core/log.hpp"
+#include "bigbird/core/parallel.hpp"
+#include "bigbird/core/system/temporary_folder.hpp"
 #include "bigbird/genome/text/text_output.hpp"
 #include "bigbird/pretraining/mlm_evaluation.hpp"
 #include "bigbird/pretraining/pretrain.hpp"
@@ -12,14 +14,152 @@
 #include "bigbird/task_models/train/finetune.hpp"
 #include "bigbird/training/ranks/rank_spec.hpp"
 
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <chrono>
+#include <csignal>
 #include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <fstream>
 #include <memory>
 #include <string>
+#include <thread>
 #include <vector>
 
 namespace bigbird::cli {
 
 namespace {
+
+using Clock = std::chrono::steady_clock;
+
+constexpr std::chrono::milliseconds look_every{20};
+constexpr std::chrono::seconds grace{10};  // time for the others to report why they fail, too
+constexpr int signal_base = 128;
+
+std::vector<std::string> own_arguments() {
+    std::ifstream in("/proc/self/cmdline", std::ios::binary);
+    std::vector<std::string> arguments;
+    for (std::string argument; std::getline(in, argument, '\0');)
+        arguments.push_back(argument);
+    return arguments;
+}
+
+/// Exit codes after which the first rank may still be writing its checkpoint.
+bool is_clean_stop(int code) {
+    return code == static_cast<int>(ExitCode::stopped_early) ||
+           std::ranges::any_of(
+               stop_signals, [&](int signal) { return code == signal_base + signal; });
+}
+
+struct Child {
+    pid_t process = -1;
+    bool ended = false;
+    int code = 0;
+};
+
+[[noreturn]] void become(int rank, pid_t parent, std::vector<std::string> arguments) {
+    ::setpgid(0, 0);  // the terminal's Ctrl-C goes to the launcher, which passes it on once
+    ::prctl(PR_SET_PDEATHSIG, SIGKILL);
+    if (::getppid() != parent) ::_exit(signal_base + SIGKILL);
+    ::setenv("RANK", std::to_string(rank).c_str(), 1);
+    ::setenv("LOCAL_RANK", std::to_string(rank).c_str(), 1);
+    std::vector<char*> words;
+    words.reserve(arguments.size() + 1);
+    for (std::string& argument : arguments)
+        words.push_back(argument.data());
+    words.push_back(nullptr);
+    ::execv("/proc/self/exe", words.data());
+    ::_exit(static_cast<int>(ExitCode::bug));
+}
+
+class Job {
+public:
+    explicit Job(int count) {
+        const std::vector<std::string> arguments = own_arguments();
+        ::setenv("WORLD_SIZE", std::to_string(count).c_str(), 1);
+        ::setenv("LOCAL_WORLD_SIZE", std::to_string(count).c_str(), 1);
+        ::setenv("BIGBIRD_MEETING_FILE", (meeting_.path() / "meeting").c_str(), 1);
+        const pid_t parent = ::getpid();
+        hold_signals();  // also for the new processes, until they have loaded their libraries
+        for (int rank = 0; rank < count; ++rank) {
+            const pid_t process = ::fork();
+            if (process == 0) become(rank, parent, arguments);
+            if (process < 0) {
+                send(SIGKILL);
+                throw ConfigError(std::string("the processes cannot be started: ") + std::strerror(errno));
+            }
+            children_.push_back({.process = process});
+        }
+        release_signals();
+    }
+
+    int wait() {
+        Clock::time_point deadline = Clock::time_point::max();
+        int passed_on = 0;
+        while (!std::ranges::all_of(children_, &Child::ended)) {
+            collect();
+            if (stop_signal() != passed_on) {
+                passed_on = stop_signal();
+                send(passed_on);
+            }
+            if (broken_ && deadline == Clock::time_point::max()) deadline = Clock::now() + grace;
+            if (Clock::now() > deadline) send(SIGKILL);
+            std::this_thread::sleep_for(look_every);
+        }
+        return own_failure_ != 0 ? own_failure_ : first_failure_;
+    }
+
+private:
+    void send(int signal) const {
+        for (const Child& child : children_)
+            if (!child.ended) ::kill(child.process, signal);
+    }
+
+    void collect() {
+        for (std::size_t rank = 0; rank < children_.size(); ++rank) {
+            Child& child = children_[rank];
+            int status = 0;
+            if (child.ended || ::waitpid(child.process, &status, WNOHANG) != child.process) continue;
+            child.ended = true;
+            child.code = WIFSIGNALED(status) ? signal_base + WTERMSIG(status) : WEXITSTATUS(status);
+            if (WIFSIGNALED(status) && first_failure_ == 0) {
+                const int number = WTERMSIG(status);
+                log_error("process {} of {} was killed by signal {}{}", rank, children_.size(), number,
+                          number == SIGKILL ? ", which is also how a system without memory ends it" : "");
+            }
+            first_failure_ = first_failure_ == 0 ? child.code : first_failure_;
+            broken_ = broken_ || (child.code != 0 && !is_clean_stop(child.code));
+            // Processes that failed because they lost another process exit with the device's code.
+            if (own_failure_ == 0 && child.code != static_cast<int>(ExitCode::device))
+                own_failure_ = child.code;
+        }
+    }
+
+    TemporaryFolder meeting_{"meeting"};  // for the file through which the processes connect
+    std::vector<Child> children_;
+    int first_failure_ = 0, own_failure_ = 0;
+    bool broken_ = false;  // so that the others cannot finish
+};
+
+/// Starts this program's command line `count` times, as the ranks of one job on this machine, and waits for
+/// them. Signals are passed on to all. When one process fails, the others are ended. Returns 0, or the exit
+/// code of the process that failed first through its own fault. No child outlives this process. Throws
+/// ConfigError for more than eight per processor.
+int launch_processes(int count) {
+    constexpr int most_a_processor = 8;  // each takes 0.4 GB before it reads its options
+    const int most = most_a_processor * resolve_threads(0);
+    if (count > most) {
+        throw ConfigError(fmt::format("--processes {}: at most {} are of use here, {} a processor", count,
+                                      most, most_a_processor));
+    }
+    const StopDeadline none;  // the processes have their own
+    return Job(count).wait();
+}
 
 /// Whether this process must start the others instead of training.
 bool launches_processes(int processes) {
@@ -74,7 +214,7 @@ int run(const pretraining::PretrainSpec& spec) {
 }
 
 int run(const EvaluateMlmOptions& options) {
-    const Overwrite overwrite = options.output.overwrite();
+    const Overwrite overwrite = options.output.overwrite;
     std::vector<std::unique_ptr<genome::TextOutput>> outputs;
     outputs.push_back(std::make_unique<genome::TextOutput>(options.output.output, overwrite));
     if (!options.token_scores.empty())

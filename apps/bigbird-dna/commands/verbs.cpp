@@ -61,10 +61,9 @@ auto by_examples_or(const char* labels) {
 /// Adds the command NAME, whose doors are NAME-TASK. `by`: "examples determine".
 void add_verb(Program& program, const std::string& name, const std::string& summary, const std::string& by,
               std::function<std::string(const CLI::App&)> task_of, std::vector<Example> examples) {
-    CLI::App& command = program.add_verb(
-        name, "Tasks", summary + "\nThe " + by + " the task; " + name + "-TASK --help describes each task.",
-        {"chromatin", "promoter", "sequences", "tokens"}, std::move(task_of));
-    set_help(command, {{}, std::move(examples)});
+    program.add_verb(
+        name, summary + "\nThe " + by + " the task; " + name + "-TASK --help describes each task.",
+        std::move(examples), {"chromatin", "promoter", "sequences", "tokens"}, std::move(task_of));
 }
 
 }  // namespace
@@ -73,31 +72,28 @@ void setup_finetune_verb(Program& program) {
     add_verb(program, "finetune", "Train a model on labeled examples.", "examples determine",
              by_examples_or("--annotations"),
              {{"A bin model of the demo's chromatin examples",
-               "bigbird-dna finetune --examples chromatin/examples --output my-chromatin"},
+               "--examples chromatin/examples --output my-chromatin"},
               {"A promoter model, from a pretrained one",
-               "bigbird-dna finetune --examples promoter/examples --model pretrained --output my-promoter"}});
+               "--examples promoter/examples --model pretrained --output my-promoter"}});
 }
 
 void setup_predict_verb(Program& program) {
     add_verb(program, "predict", "Score BED rows, sequences or examples with a model that finetune made.",
              "model determines", task_of_model,
              {{"Chromatin scores of the rows of a BED",
-               "bigbird-dna predict --model chromatin/run --reference ../test_data/genome/22.fa.gz --regions "
-               "test.bed --output scores.tsv.gz"},
+               "--model chromatin/run --reference ../test_data/genome/22.fa.gz --regions test.bed --output "
+               "scores.tsv.gz"},
               {"Scores of held-out promoter examples",
-               "bigbird-dna predict --model promoter/run --examples promoter/examples --split test --output "
-               "promoters.tsv.gz"}});
+               "--model promoter/run --examples promoter/examples --split test --output promoters.tsv.gz"}});
 }
 
 void setup_evaluate_verb(Program& program) {
     add_verb(program, "evaluate", "Compare scores with the labels of examples: AUROC, AUPRC, MCC and more.",
              "examples determine", by_examples_or("--labels"),
              {{"AUROC and AUPRC of each label, as a table",
-               "bigbird-dna evaluate --scores chromatin/scores.tsv.gz --examples chromatin/examples --output "
-               "chromatin.tsv"},
+               "--scores chromatin/scores.tsv.gz --examples chromatin/examples --output chromatin.tsv"},
               {"Figures of held-out promoters, as a page for browsers",
-               "bigbird-dna evaluate --scores promoter/held_out.tsv.gz --examples promoter/examples --output "
-               "promoter.html"}});
+               "--scores promoter/held_out.tsv.gz --examples promoter/examples --output promoter.html"}});
 }
 
 }  // namespace bigbird::cli

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "manual/manual.hpp"
 
+#include "bigbird/core/choice.hpp"
+
 namespace bigbird::cli {
 
 namespace {
@@ -81,24 +83,15 @@ std::string options_case(const std::string& command, const CommandText& text) {
     return "        '" + command + "') options='" + CLI::detail::join(names, " ") + "' ;;\n";
 }
 
-std::string kind_of(const OptionText& option) {
-    switch (option.takes) {
-        case Takes::nothing:
-            return "none";
-        case Takes::folder:
-            return "folder";
-        case Takes::file:
-            return "file";
-        case Takes::words:
-        case Takes::command:
-            break;
-    }
-    return "words";
-}
+constexpr Choices<Takes, 5> kinds{{{Takes::nothing, "none"},
+                                   {Takes::words, "words"},
+                                   {Takes::folder, "folder"},
+                                   {Takes::file, "file"},
+                                   {Takes::command, "words"}}};
 
 /// Empty for an option whose values are file names, the default.
 std::string values_case(const std::string& command, const std::string& name, const OptionText& option) {
-    std::string settings = "kind=" + kind_of(option);
+    std::string settings = "kind=" + std::string(word_of(kinds, option.takes));
     if (option.repeats) settings += " many=yes";
     if (!option.words.empty()) settings += " words='" + CLI::detail::join(option.words, " ") + "'";
     if (option.takes == Takes::command) settings += " words=$commands";

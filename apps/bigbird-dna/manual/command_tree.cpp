@@ -83,7 +83,7 @@ CommandGroup& group_of(std::vector<CommandGroup>& groups, const std::string& nam
 
 ProgramText describe_program(const CLI::App& root) {
     ProgramText program{describe(root, root.get_name()), {}};
-    for (const CLI::App* command : root.get_subcommands([](const CLI::App*) { return true; }))
+    for (const CLI::App* command : root.get_subcommands({}))
         group_of(program.groups, command->get_group())
             .commands.push_back(describe(*command, root.get_name() + " " + command->get_name()));
     return program;

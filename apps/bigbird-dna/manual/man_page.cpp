@@ -7,6 +7,7 @@
 #include "bigbird/core/files.hpp"
 #include "bigbird/core/version.hpp"
 
+#include <algorithm>
 #include <cctype>
 #include <cstdint>
 #include <cstdio>
@@ -57,8 +58,7 @@ std::string bold(const std::string& text) {
 }
 
 std::string upper(std::string text) {
-    for (char& letter : text)
-        letter = static_cast<char>(std::toupper(static_cast<unsigned char>(letter)));
+    std::ranges::transform(text, text.begin(), [](unsigned char letter) { return std::toupper(letter); });
     return text;
 }
 

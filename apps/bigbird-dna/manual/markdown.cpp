@@ -4,6 +4,8 @@
 #include "support/help_formatter.hpp"
 #include "support/retired_options.hpp"
 
+#include <fmt/format.h>
+
 namespace bigbird::cli {
 
 namespace {
@@ -111,13 +113,8 @@ std::string retired_table() {
         "## Options to be removed in the next version\n\nUntil then they are accepted, with a warning.\n\n| "
         "command | option | instead |\n|---|---|---|\n";
     for (const RetiredOption& each : retired_options())
-        text.append("| `")
-            .append(each.command)
-            .append("` | `--")
-            .append(each.option)
-            .append("` | ")
-            .append(escaped(std::string(each.instead)))
-            .append(" |\n");
+        text += fmt::format("| `{}` | `--{}` | {} |\n", each.command, each.option,
+                            escaped(std::string(each.instead)));
     return text + "\n";
 }
 

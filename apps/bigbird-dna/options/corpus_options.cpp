@@ -21,10 +21,8 @@ void add_range_option(CLI::App& command, const std::string& name, corpus::Range&
         if (!parse_range(text, range.low, range.high))
             throw CLI::ValidationError(name, "'" + text + "' is not LOW:HIGH, two whole numbers");
     };
-    command.add_option_function<std::string>(name, set, what)
-        ->default_str(std::to_string(range.low) + ":" + std::to_string(range.high))
-        ->type_name("LOW:HIGH")
-        ->group("Documents");
+    add_parsed(command, name, "LOW:HIGH", set, what,
+               std::to_string(range.low) + ":" + std::to_string(range.high));
 }
 
 /// Parses a file, "bases" or "kmers:3".
@@ -70,13 +68,12 @@ void add_document_options(CLI::App& command, corpus::DrawingSpec& drawing) {
 }
 
 void add_input_options(CLI::App& command, tokenizer::InputSpec& input, const std::string& what) {
-    command
-        .add_option_function<std::string>(
-            "--tokenizer", [&input](const std::string& text) { set_tokenizer(input, text); },
-            what +
-                "; or bases; or K-mers that do not overlap, K up to 12, where N and the bases left over "
-                "at the end of a run of A C G T become single-letter tokens")
-        ->type_name("MODEL|bases|kmers:K");
+    add_parsed(
+        command, "--tokenizer", "MODEL|bases|kmers:K",
+        [&input](const std::string& text) { set_tokenizer(input, text); },
+        what +
+            "; or bases; or K-mers that do not overlap, K up to 12, where N and the bases left over "
+            "at the end of a run of A C G T become single-letter tokens");
     add_choice_option(command, "--input", input.input, tokenizer::inputs, "");
     add_value(command, "--kmer-length", "K", input.kmer_length, "");
 }

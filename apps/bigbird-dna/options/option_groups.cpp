@@ -2,6 +2,7 @@
 #include "options/option_groups.hpp"
 
 #include "bigbird/core/check.hpp"
+#include "bigbird/core/parallel.hpp"
 #include "bigbird/core/parse_number.hpp"
 
 #include <cstdio>
@@ -16,39 +17,47 @@ CLI::Option* option_of(CLI::App& command, const std::string& name) {
     return found.front();
 }
 
+bool is_given(CLI::App& command, const std::string& name) {
+    return option_of(command, name)->count() > 0;
+}
+
+CLI::Option* add_parsed(CLI::App& command, const std::string& name, const std::string& type,
+                        std::function<void(const std::string&)> parse, const std::string& what,
+                        const std::string& initial) {
+    return command.add_option_function<std::string>(name, parse, what)->type_name(type)->default_str(initial);
+}
+
 void OutputOptions::write(const std::string& text) const {
     if (output == "-")
         std::fwrite(text.data(), 1, text.size(), stdout);
     else
         write_atomically(
-            output, overwrite(), [&](std::ostream& out) { out << text; });
+            output, overwrite, [&](std::ostream& out) { out << text; });
 }
 
 void OutputOptions::make_folder(const std::function<void(const std::filesystem::path&)>& body) const {
-    PendingOutput folder(output, overwrite(), PendingOutput::Kind::folder);
+    PendingOutput folder(output, overwrite, PendingOutput::Kind::folder);
     body(folder.path());
     folder.commit();
 }
 
-void add_force_option(CLI::App& command, Overwrite& overwrite) {
+void add_force_option(CLI::App& command, Overwrite& overwrite, const std::string& what) {
     command
         .add_flag_callback(
-            "-f,--force", [&overwrite] { overwrite = Overwrite::allow; }, "Replace an existing output")
+            "-f,--force", [&overwrite] { overwrite = Overwrite::allow; }, what)
         ->group("Output");
 }
 
 void add_output_options(CLI::App& command, OutputOptions& options, const std::string& what) {
     add_value(command, "-o,--output", "PATH", options.output, what)->required()->group("Output");
-    command
-        .add_flag("-f,--force", options.force,
-                  "Replace an existing output; a folder only if bigbird-dna wrote it")
-        ->group("Output");
+    add_force_option(command, options.overwrite,
+                     "Replace an existing output; a folder only if bigbird-dna wrote it");
 }
 
 void add_stream_output_options(CLI::App& command, OutputOptions& options, const std::string& what) {
     options.output = "-";
     add_value(command, "-o,--output", "PATH|-", options.output, what)->group("Output");
-    command.add_flag("-f,--force", options.force, "Replace an existing output")->group("Output");
+    add_force_option(command, options.overwrite);
 }
 
 bool parse_range(const std::string& text, std::int64_t& low, std::int64_t& high) {
@@ -88,17 +97,28 @@ std::string check_seed(const std::string& word) {
                                              : "'" + word + "' is not a whole number from 0 to 2^64 - 1";
 }
 
-}  // namespace
-
-void add_threads_option(CLI::App& command, int& threads) {
+void add_threads_option(CLI::App& command, int& threads, int (*count)(int)) {
+    threads = count(0);
     command
-        .add_option("-t,--threads", threads,
-                    "Number of threads; does not change results (networks: except by rounding)")
+        .add_option_function<int>(
+            "-t,--threads", [&threads, count](int given) { threads = count(given); },
+            "Number of threads; does not change results (networks: except by rounding)")
         ->check(CLI::NonNegativeNumber)
         ->check(CLI::Range(0, most_threads))
         ->type_name("N")
         ->default_str("all available threads")
         ->group("Resources");
+}
+
+}  // namespace
+
+void add_threads_option(CLI::App& command, int& threads) {
+    add_threads_option(
+        command, threads, [](int given) { return given; });
+}
+
+void add_own_threads_option(CLI::App& command, int& threads) {
+    add_threads_option(command, threads, resolve_threads);
 }
 
 void add_seed_option(CLI::App& command, std::uint64_t& seed) {
@@ -135,12 +155,9 @@ void add_batch_tokens_option(CLI::App& command, std::int64_t& batch_tokens) {
 }
 
 void add_shard_option(CLI::App& command, std::optional<Shard>& shard, const std::string& what) {
-    command
-        .add_option_function<std::string>(
-            "--shard", [&shard](const std::string& text) { shard = parse_shard(text); },
-            "Process only part I of N of the " + what +
-                ", for jobs on several machines; merge joins the parts")
-        ->type_name("I/N")
+    add_parsed(
+        command, "--shard", "I/N", [&shard](const std::string& text) { shard = parse_shard(text); },
+        "Process only part I of N of the " + what + ", for jobs on several machines; merge joins the parts")
         ->group("Output");
 }
 
@@ -184,15 +201,31 @@ CLI::Option* add_score_outputs(CLI::App& command, outputs::OutputSpec& outputs, 
     return output;
 }
 
-void add_letter_outputs(CLI::App& command, outputs::OutputSpec& outputs, const std::string& what) {
-    add_value(command, "-o,--output", "FILE", outputs.paths,
+void add_letter_inputs(CLI::App& command, task_models::LetterSpec& spec, const std::string& models,
+                       const std::string& done) {
+    add_value(command, "-m,--model", "DIR", spec.models,
+              models + "; given several times, the mean of the models' scores")
+        ->required();
+    add_reference_option(command, spec.references, false);
+    add_value(command, "--regions", "BED", spec.regions,
+              "BED whose bases are " + done + ", or '-' for standard input");
+    add_value(command, "--sequences", "FILE", spec.sequences,
+              "FASTA or table whose records are " + done + ", or '-' for standard input");
+    add_labels_option(command, spec.labels);
+}
+
+void add_letter_outputs(CLI::App& command, task_models::LetterSpec& spec, const std::string& what) {
+    add_choice_option(command, "--reverse-complement", spec.strands, task_models::strand_choices,
+                      "Chromatin models: average the scores of both strands, or score only the given one "
+                      "(none) or its reverse complement (only)");
+    add_value(command, "-o,--output", "FILE", spec.outputs.paths,
               what +
                   "; the file name's ending sets the format: .tsv, .csv (each also .gz), .npy, .h5 or "
                   ".npz (as TF-MoDISco reads them), .bedgraph, .bw ({label} in the name: a file per "
                   "label); - for a table on standard output. Several outputs can be given")
         ->required()
         ->group("Output");
-    add_force_option(command, outputs.overwrite);
+    add_force_option(command, spec.outputs.overwrite);
 }
 
 void add_labels_option(CLI::App& command, std::string& labels) {

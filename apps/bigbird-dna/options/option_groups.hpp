@@ -51,17 +51,32 @@ CLI::Option* add_value(CLI::App& command, const std::string& name, const std::st
     return add_value(command, name, type, value, what)->check(check);
 }
 
+/// Adds an option whose text `parse` reads; `initial` is the default that the help shows.
+CLI::Option* add_parsed(CLI::App& command, const std::string& name, const std::string& type,
+                        std::function<void(const std::string&)> parse, const std::string& what,
+                        const std::string& initial = {});
+
+/// Whether the command line has this option of the command.
+bool is_given(CLI::App& command, const std::string& name);
+
 struct OutputOptions {
     std::filesystem::path output;
-    bool force = false;
-    Overwrite overwrite() const { return force ? Overwrite::allow : Overwrite::refuse; }
+    Overwrite overwrite = Overwrite::refuse;
     /// Writes `text` to standard output if --output is "-", else to the file, atomically.
     void write(const std::string& text) const;
     /// Makes the folder --output through `body`, which gets the path that it has until it is complete.
     void make_folder(const std::function<void(const std::filesystem::path&)>& body) const;
 };
+/// Settings of a command that makes a folder.
+template <typename Spec>
+struct FolderOptions {
+    Spec spec;
+    OutputOptions output;
+};
+
 /// --force.
-void add_force_option(CLI::App& command, Overwrite& overwrite);
+void add_force_option(CLI::App& command, Overwrite& overwrite,
+                      const std::string& what = "Replace an existing output");
 /// --output (required, `what` describes it) and --force.
 void add_output_options(CLI::App& command, OutputOptions& options, const std::string& what);
 
@@ -86,6 +101,8 @@ inline constexpr const char* marks_invalid =
 
 /// --threads, 0 = all available.
 void add_threads_option(CLI::App& command, int& threads);
+/// The same, where `threads` becomes their number.
+void add_own_threads_option(CLI::App& command, int& threads);
 
 /// --shard I/N: one part of the job, for merge; `what` names the items that are divided.
 void add_shard_option(CLI::App& command, std::optional<Shard>& shard, const std::string& what);
@@ -137,8 +154,12 @@ void add_device_option(CLI::App& command, std::string& device);
 CLI::Option* add_score_outputs(CLI::App& command, outputs::OutputSpec& outputs,
                                const std::string& what = "Scores");
 
-/// --output, several times, and --force, of commands that score letters (task_models::LetterOutputs).
-void add_letter_outputs(CLI::App& command, outputs::OutputSpec& outputs, const std::string& what);
+/// --model (`models` describes it), --reference, --regions, --sequences and --labels of commands that score
+/// letters, which are `done`, such as "changed".
+void add_letter_inputs(CLI::App& command, task_models::LetterSpec& spec, const std::string& models,
+                       const std::string& done);
+/// --reverse-complement, --output, several times, and --force of these commands.
+void add_letter_outputs(CLI::App& command, task_models::LetterSpec& spec, const std::string& what);
 
 /// --labels, a selection of a model's labels (rows::LabelTable::select).
 void add_labels_option(CLI::App& command, std::string& labels);

@@ -30,12 +30,9 @@ std::vector<CLI::Option*> add_sequence_columns(CLI::App& command, examples::Sequ
         (text.find(',') == std::string::npos ? options.label_column : options.labels) = text;
     };
     CLI::Option* label =
-        command
-            .add_option_function<std::string>(
-                "--label-column", set_labels,
-                "Column of classes or numbers, or several columns of 0 and 1 or of numbers (NAME,NAME)")
-            ->type_name("NAME")
-            ->default_str(options.label_column);
+        add_parsed(command, "--label-column", "NAME", set_labels,
+                   "Column of classes or numbers, or several columns of 0 and 1 or of numbers (NAME,NAME)",
+                   options.label_column);
     CLI::Option* labels = add_value(command, "--labels", "NAMES", options.labels, "")->excludes(label);
     CLI::Option* target =
         add_choice_option(command, "--target", options.target, examples::target_option_choices,

@@ -41,16 +41,10 @@ std::size_t edit_distance(const std::string& a, const std::string& b) {
 
 /// "; did you mean X?", where X is the name with the spelling nearest to `word`; empty if none is near.
 std::string nearest(const std::vector<std::string>& known, const std::string& word) {
-    std::string found;
-    std::size_t least = most_typing_errors + 1;
-    for (const std::string& each : known) {
-        const std::size_t distance = edit_distance(word, each);
-        if (distance < least) {
-            least = distance;
-            found = each;
-        }
-    }
-    return found.empty() ? found : "; did you mean " + found + "?";
+    const auto distance = [&](const std::string& each) { return edit_distance(word, each); };
+    const auto found = std::ranges::min_element(known, {}, distance);
+    const bool is_near = found != known.end() && distance(*found) <= most_typing_errors;
+    return is_near ? "; did you mean " + *found + "?" : std::string();
 }
 
 /// Other tools' names of options and commands, and ours.
@@ -134,7 +128,7 @@ std::optional<std::string> unknown_argument(const CLI::App& command) {
 std::string unknown_word(const CLI::App& program, const std::string& word) {
     if (word.starts_with('-')) return "there is no option " + word + nearest(options_of(program), word);
     std::vector<std::string> commands;
-    for (const CLI::App* command : program.get_subcommands([](const CLI::App*) { return true; }))
+    for (const CLI::App* command : program.get_subcommands({}))
         commands.push_back(command->get_name());
     return "there is no command '" + word + "'" + suggestion(commands, word);
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "support/hand_over.hpp"
+#include "support/program.hpp"
 
 #include "bigbird/core/error.hpp"
 #include "bigbird/core/interrupt.hpp"

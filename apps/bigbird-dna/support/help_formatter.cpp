@@ -74,7 +74,9 @@ HelpFormatter::HelpFormatter(HelpNotes notes) : notes_(std::move(notes)) {
 
 std::string HelpFormatter::make_help(const CLI::App* app, std::string name, CLI::AppFormatMode mode) const {
     const bool folds = mode == CLI::AppFormatMode::Normal && !notes_.common.empty();
-    std::string text = folds ? make_brief_help(*app, name) : CLI::Formatter::make_help(app, name, mode);
+    std::string text = folds ? make_description(app) + make_usage(app, name) + make_positionals(app) +
+                                   make_common_groups(*app) + "\n" + make_footer(app)
+                             : CLI::Formatter::make_help(app, name, mode);
     for (std::size_t at = text.find("\n\n\n"); at != std::string::npos; at = text.find("\n\n\n"))
         text.erase(at, 1);
     return text;
@@ -100,11 +102,6 @@ std::string HelpFormatter::make_common_groups(const CLI::App& app) const {
     const std::size_t rare = app.get_options(visible).size() - shown;
     return text + "\n" + std::to_string(rare) + " more options: bigbird-dna " + app.get_name() +
            " --help-all\n";
-}
-
-std::string HelpFormatter::make_brief_help(const CLI::App& app, const std::string& name) const {
-    return make_description(&app) + make_usage(&app, name) + make_positionals(&app) +
-           make_common_groups(app) + "\n" + make_footer(&app);
 }
 
 std::string HelpFormatter::make_footer(const CLI::App* app) const {

@@ -70,8 +70,6 @@ public:
 
 private:
     bool is_common(const CLI::Option& option) const;
-    /// Returns the help with only the common options.
-    std::string make_brief_help(const CLI::App& app, const std::string& name) const;
     std::string make_common_groups(const CLI::App& app) const;
 
     HelpNotes notes_;

@@ -82,12 +82,6 @@ std::string exit_codes_line() {
     return text;
 }
 
-std::string footer() {
-    return "Each command has its own --help. Data go to standard output or --output, messages to standard "
-           "error.\n" +
-           exit_codes_line();
-}
-
 /// Removes validators' descriptions from the help; the options' own texts say more.
 void clear_validator_texts(CLI::Option& option) {
     try {
@@ -215,7 +209,10 @@ int close_standard_output() {
 }  // namespace
 
 Program::Program() : app_(about, "bigbird-dna") {
-    app_.footer(footer());
+    app_.footer(
+        "Each command has its own --help. Data go to standard output or --output, messages to standard "
+        "error.\n" +
+        exit_codes_line());
     app_.require_subcommand(1);
     app_.set_version_flag("--version", std::string("bigbird-dna ") + std::string(version()),
                           "Print the version and exit");
@@ -224,12 +221,23 @@ Program::Program() : app_(about, "bigbird-dna") {
     add_shared_options(app_, shared_group);
 }
 
-CLI::App& Program::add_verb(const std::string& name, const std::string& group, const std::string& description,
-                            std::vector<std::string> tasks,
-                            std::function<std::string(const CLI::App&)> task_of) {
-    CLI::App& command = add_command(name, group, description, {});
-    verbs_.push_back({&command, std::move(tasks), std::move(task_of)});
-    return command;
+CLI::App& Program::add_command(const std::string& name, const std::string& group,
+                               const std::string& description, const std::string& common,
+                               std::vector<Example> examples, std::function<int()> run) {
+    CLI::App* command = app_.add_subcommand(name, description);
+    command->group(group);
+    for (Example& example : examples)
+        example.line = "bigbird-dna " + name + " " + example.line;
+    set_help(*command, {CLI::detail::split_up(common), std::move(examples)});
+    command->option_defaults()->always_capture_default();
+    command->callback([this, run = std::move(run)] { chosen_ = run; });
+    return *command;
+}
+
+void Program::add_verb(const std::string& name, const std::string& description, std::vector<Example> examples,
+                       std::vector<std::string> tasks, std::function<std::string(const CLI::App&)> task_of) {
+    verbs_.push_back({&add_command(name, "Tasks", description, "", std::move(examples), {}), std::move(tasks),
+                      std::move(task_of)});
 }
 
 int Program::main(int argc, char** argv) {
@@ -315,9 +323,9 @@ std::string Program::usage_error(const CLI::ParseError& error, int argc, char** 
 }
 
 void Program::finish_commands() {
-    const auto commands = app_.get_subcommands([](const CLI::App*) { return true; });
+    const auto commands = app_.get_subcommands({});
     for (CLI::App* command : commands)
-        for (CLI::Option* option : command->get_options([](const CLI::Option*) { return true; }))
+        for (CLI::Option* option : command->get_options())
             clear_validator_texts(*option);  // otherwise they become part of its type's name
     for (CLI::App* command : commands)
         hide_retired_options(*command);
@@ -343,7 +351,7 @@ void Program::finish_options(CLI::App& command) {
                     "a command without a description: " + command.get_name());
     add_shared_options(command, hidden_group);  // the program shows them
     command.set_help_all_flag("--help-all", "Print every option and exit")->group("");
-    for (CLI::Option* option : command.get_options([](const CLI::Option*) { return true; })) {
+    for (CLI::Option* option : command.get_options()) {
         BIGBIRD_EXPECTS(is_hidden(*option) || !option->get_description().empty(),
                         "an option without a description: " + command.get_name() + " " + option->get_name());
         check_numbers(*option);

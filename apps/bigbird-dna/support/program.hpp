@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "support/help_formatter.hpp"
 #include "support/verb.hpp"
 
 #include <CLI/CLI.hpp>
@@ -8,7 +9,6 @@
 #include <functional>
 #include <memory>
 #include <string>
-#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -19,25 +19,39 @@ namespace bigbird::cli {
 template <typename Options>
 using Runner = std::function<int(const Options&)>;
 
+/// A command of the program, and where its options are written.
+template <typename Options>
+struct Added {
+    CLI::App& command;
+    Options& options;
+};
+
 /// The command line: groups of commands, options that all commands share, and the conversion of errors to
 /// messages and exit codes.
 class Program {
 public:
     Program();
 
-    /// Adds a command; the caller then adds options that write into *options. Options of every command are
-    /// added automatically.
+    /// Adds a command; the caller then adds options that write into `options`, which live as long as the
+    /// program. Options of every command are added automatically. `common`: the options that --help shows,
+    /// with blanks between; empty: all. The lines of `examples` begin behind "bigbird-dna NAME". `finish` is
+    /// called when the options are parsed.
     template <typename Options>
-    CLI::App& add(const std::string& name, const std::string& group, const std::string& description,
-                  std::shared_ptr<Options> options, std::type_identity_t<Runner<Options>> run) {
-        return add_command(
-            name, group, description,
-            [options = std::move(options), run = std::move(run)] { return run(*options); });
+    Added<Options> add(const std::string& name, const std::string& group, const std::string& description,
+                       const std::string& common, std::vector<Example> examples, Runner<Options> run,
+                       std::function<void(CLI::App&, Options&)> finish = nullptr) {
+        const auto options = std::make_shared<Options>();
+        CLI::App& command = add_command(name, group, description, common, std::move(examples),
+                                        [options, run = std::move(run)] { return run(*options); });
+        if (finish)
+            command.parse_complete_callback(
+                [&command, options, finish = std::move(finish)] { finish(command, *options); });
+        return {command, *options};
     }
 
     /// Adds a command NAME that forwards to one of the commands NAME-TASK, which are added separately.
-    CLI::App& add_verb(const std::string& name, const std::string& group, const std::string& description,
-                       std::vector<std::string> tasks, std::function<std::string(const CLI::App&)> task_of);
+    void add_verb(const std::string& name, const std::string& description, std::vector<Example> examples,
+                  std::vector<std::string> tasks, std::function<std::string(const CLI::App&)> task_of);
 
     /// Tells that this program was started by bigbird-dna, which has already parsed the same command line and
     /// printed warnings.
@@ -49,13 +63,7 @@ public:
 
 private:
     CLI::App& add_command(const std::string& name, const std::string& group, const std::string& description,
-                          std::function<int()> run) {
-        CLI::App* command = app_.add_subcommand(name, description);
-        command->group(group);
-        command->option_defaults()->always_capture_default();
-        command->callback([this, run = std::move(run)] { chosen_ = run; });
-        return *command;
-    }
+                          const std::string& common, std::vector<Example> examples, std::function<int()> run);
     int parse_and_run(int argc, char** argv);
     std::string usage_error(const CLI::ParseError& error, int argc, char** argv) const;
     /// Makes all commands read the options of every command, and checks that all options have descriptions.
@@ -76,5 +84,12 @@ private:
 /// The body of main(): handles signals, adds commands by `add` and runs one. Returns an exit code even after
 /// errors.
 int run_program(int argc, char** argv, const std::function<void(Program&)>& add);
+
+/// The program of the commands that need LibTorch, beside this one.
+inline constexpr const char* tensor_program = "bigbird-dna-tensors";
+
+/// The runner, in bigbird-dna, of commands that need LibTorch: replaces this process by tensor_program with
+/// the same arguments. Throws ConfigError where that program is missing.
+[[noreturn]] void exec_tensor_program(char** argv);
 
 }  // namespace bigbird::cli

@@ -117,7 +117,7 @@ std::span<const RetiredOption> retired_options() {
 }
 
 void hide_retired_options(CLI::App& command) {
-    for (CLI::Option* option : command.get_options([](const CLI::Option*) { return true; }))
+    for (CLI::Option* option : command.get_options())
         if (find_retired(command, *option) != nullptr) option->group(hidden_group);
 }
 

@@ -43,10 +43,8 @@ std::vector<DoorOption> doors_with(const Verb& verb, CLI::App& program, const st
 }
 
 std::string tasks_of(const std::vector<DoorOption>& doors) {
-    std::string text;
-    for (const DoorOption& door : doors)
-        text += (text.empty() ? "" : ", ") + door.task;
-    return text;
+    return CLI::detail::join(
+        doors, [](const DoorOption& door) { return door.task; }, ", ");
 }
 
 /// The common default if all doors agree, otherwise each task's.
