@@ -84,19 +84,16 @@ LabelledBins::LabelledBins(const fs::path& directory) {
     const std::int64_t rows = read_stretches(path);
     store_.emplace(directory / store_name);
     const bool numbers = manifest.value("target", Json()) == word_of(target_choices, TargetKind::numbers);
-    if (numbers) {
-        numbers_.emplace(directory / numbers_name, rows, labels_.size());
-        high_ = high_numbers();
-    } else {
-        matrix_.emplace(directory / bins_matrix_name, rows, labels_.size());
-    }
+    const char* const matrix_file = numbers ? numbers_name : bins_matrix_name;
+    matrix_.emplace(directory / matrix_file, numbers ? Cells::numbers : Cells::bits, rows, labels_.size());
+    if (numbers) high_ = high_numbers();
     for (const BinStretch& stretch : stretches_) {
         if (!store_->find(stretch.contig)) {
             throw InputError("lacks contig '" + stretch.contig + "' of bins.bed; make the examples again",
                              directory / store_name);
         }
     }
-    require_files_of(manifest, directory, {stretches_name, numbers ? numbers_name : bins_matrix_name});
+    require_files_of(manifest, directory, {stretches_name, matrix_file});
 }
 
 /// Returns the number of bins.

@@ -43,14 +43,14 @@ inline void write_bin_examples(const std::filesystem::path& directory, std::int6
     const BinGenome genome(bins, seed);
     examples::ExampleWriter rows(directory, examples::Task::chromatin, {-20, 20}, 2);
     examples::StretchWriter stretches(directory, 20);
-    examples::BitRowsWriter matrix(directory / "bins.npy", 2);
+    examples::LabelWriter matrix(directory / "bins.npy", examples::Cells::bits, 2);
     for (std::int64_t bin = 0; bin < bins; ++bin) {
         const auto split = bin < bins * 3 / 5   ? examples::Split::train
                            : bin < bins * 4 / 5 ? examples::Split::validation
                                                 : examples::Split::test;
         const std::span<const std::uint8_t> bits(&genome.labels[static_cast<std::size_t>(bin)], 1);
         stretches.add("c", bin, split);
-        matrix.append(bits);
+        matrix.append(std::as_bytes(bits));
         rows.add({{"c", bin * 20, (bin + 1) * 20}, ".", genome::Strand::none, split}, bits);
     }
     stretches.finish();

@@ -7,10 +7,10 @@
 #include "bigbird/core/parallel.hpp"
 #include "bigbird/core/progress.hpp"
 #include "bigbird/core/rng.hpp"
-#include "bigbird/examples/bit_matrix.hpp"
 #include "bigbird/examples/build/sheet.hpp"
 #include "bigbird/examples/example_format.hpp"
 #include "bigbird/examples/example_writer.hpp"
+#include "bigbird/examples/label_matrix.hpp"
 #include "bigbird/examples/labelled_bins.hpp"
 #include "bigbird/genome/reference/reference_genome.hpp"
 #include "bigbird/genome/regions/interval_set.hpp"
@@ -57,7 +57,7 @@ public:
           store_(store_of_contigs(folder, reference())),
           writer_(folder, Task::chromatin, rows::centred_bounds(options.window), files_.size()),
           stretches_(folder, options.bin),
-          matrix_(folder / bins_matrix_name, files_.size()) {}
+          matrix_(folder / bins_matrix_name, Cells::bits, files_.size()) {}
 
     void build() {
         read_all_peaks();
@@ -194,7 +194,7 @@ private:
             const Interval where = regions_.place_of(contig.name, static_cast<std::int64_t>(i));
             if (!regions_.admits(where)) continue;
             stretches_.add(contig.name, static_cast<std::int64_t>(i), regions_.split_of(where));
-            matrix_.append(labels.row(i));
+            matrix_.append(std::as_bytes(labels.row(i)));
             sequence.keep(where.begin, where.end);
             ++added;
         }
@@ -270,7 +270,7 @@ private:
     TwoBitWriter store_;
     ExampleWriter writer_;
     StretchWriter stretches_;  ///< bins.bed
-    BitRowsWriter matrix_;     ///< bins.npy
+    LabelWriter matrix_;       ///< bins.npy
     std::vector<Peaks> peaks_;
     std::int64_t left_out_n_ = 0, left_out_shared_ = 0;
 };
