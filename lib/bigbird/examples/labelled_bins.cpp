@@ -10,6 +10,7 @@
 #include "bigbird/rows/text_fields.hpp"
 
 #include <algorithm>
+#include <fstream>
 
 namespace bigbird::examples {
 namespace fs = std::filesystem;
@@ -41,30 +42,21 @@ std::int64_t bin_size_in(const Json& manifest, const fs::path& where) {
 
 }  // namespace
 
-StretchWriter::StretchWriter(const fs::path& folder, std::int64_t bin)
-    : bin_(bin), path_(folder / stretches_name), stretches_(path_, std::ios::binary) {}
-
-void StretchWriter::add(const std::string& contig, std::int64_t bin, Split split) {
-    const bool goes_on =
-        open_ && open_->contig == contig && open_->split == split && open_->first + open_->count == bin;
-    if (!goes_on) {
-        close_stretch();
-        open_ = BinStretch{.contig = contig, .split = split, .first = bin};
-    }
-    ++open_->count;
+void add_bin(std::vector<BinStretch>& stretches, const std::string& contig, std::int64_t bin, Split split) {
+    const BinStretch* const last = stretches.empty() ? nullptr : &stretches.back();
+    if (last == nullptr || last->contig != contig || last->split != split || last->first + last->count != bin)
+        stretches.push_back({.contig = contig, .split = split, .first = bin});
+    ++stretches.back().count;
 }
 
-void StretchWriter::close_stretch() {
-    if (!open_) return;
-    stretches_ << open_->contig << '\t' << open_->first * bin_ << '\t' << (open_->first + open_->count) * bin_
-               << '\t' << to_string(open_->split) << '\n';
-    open_.reset();
-}
-
-void StretchWriter::finish() {
-    close_stretch();
-    stretches_.close();
-    require_written(stretches_, path_);
+void write_stretches(const fs::path& folder, std::span<const BinStretch> stretches, std::int64_t bin) {
+    const fs::path path = folder / stretches_name;
+    std::ofstream out(path, std::ios::binary);
+    for (const BinStretch& one : stretches)
+        out << one.contig << '\t' << one.first * bin << '\t' << (one.first + one.count) * bin << '\t'
+            << to_string(one.split) << '\n';
+    out.close();
+    require_written(out, path);
 }
 
 LabelledBins::LabelledBins(const fs::path& directory) {

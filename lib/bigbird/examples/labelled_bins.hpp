@@ -9,7 +9,6 @@
 
 #include <cstdint>
 #include <filesystem>
-#include <fstream>
 #include <optional>
 #include <span>
 #include <string>
@@ -26,23 +25,11 @@ struct BinStretch {
     bool operator==(const BinStretch&) const = default;
 };
 
-/// Writes bins.bed. Not thread-safe; every call throws WriteError.
-class StretchWriter {
-public:
-    /// `bin`: bases. `folder`: a PendingOutput's.
-    StretchWriter(const std::filesystem::path& folder, std::int64_t bin);
-    /// Bins must ascend within a contig, and the calls for a contig must be consecutive.
-    void add(const std::string& contig, std::int64_t bin, Split split);
-    void finish();
-
-private:
-    void close_stretch();
-
-    std::int64_t bin_;
-    std::filesystem::path path_;
-    std::ofstream stretches_;
-    std::optional<BinStretch> open_;
-};
+/// Adds a bin to the last stretch if it continues it, else as a new stretch.
+void add_bin(std::vector<BinStretch>& stretches, const std::string& contig, std::int64_t bin, Split split);
+/// Writes bins.bed into `folder`, a PendingOutput's. `bin`: bases. Throws WriteError.
+void write_stretches(const std::filesystem::path& folder, std::span<const BinStretch> stretches,
+                     std::int64_t bin);
 
 /// Reads bins from mapped memory, with their sequence; for tracks, targets.npy instead of bins.npy. Const
 /// calls are thread-safe.

@@ -246,22 +246,19 @@ void write_placed(const ImportOptions& options, const fs::path& folder, const Bi
         const auto found = rows_on.find(contig.name);
         if (found == rows_on.end()) continue;
         stop_if_asked();
-        const std::string dna = reference.fetch({contig.name, 0, contig.length});
-        const NCounter counter(dna);
-        KeptSequence stored(dna);
+        ContigSequence sequence(reference, contig);
         for (const std::size_t i : found->second) {
             const genome::Interval& window = windows[i].window;
-            const std::int64_t n = counter.count(window.begin, window.end);
+            const std::int64_t n = sequence.count_n(window.begin, window.end);
             if (static_cast<double>(n) > options.max_n_fraction * static_cast<double>(window.size()) ||
                 n == window.size()) {
                 kept[i] = false;
                 ++left_out_n;
                 continue;
             }
-            stored.restart();
-            stored.keep(window.begin, window.end);
+            sequence.keep(window);
         }
-        store.add(contig.name, stored.text());
+        store.add(contig.name, sequence.kept());
     }
     store.finish();
     ExampleWriter writer(folder, Task::chromatin, rows::centred_bounds(options.window), bins.labels.size());

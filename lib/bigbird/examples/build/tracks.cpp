@@ -195,20 +195,18 @@ private:
 
     /// sequences.bed, the lists of splits, bins.bed and sequences.2bit.
     void write_rows() {
-        StretchWriter stretches(folder_, options_.bin);
+        std::vector<BinStretch> stretches;
         TwoBitWriter store = store_of_contigs(folder_, reference());
         for (const genome::Contig& contig : reference().contigs()) {
             stop_if_asked();
             row_of_bin_.emplace_back(static_cast<std::size_t>(contig.length / options_.bin), -1);
-            const std::string dna = reference().fetch({contig.name, 0, contig.length});
-            KeptSequence sequence(dna);
-            const std::vector<std::int64_t> bins = bins_of(contig, dna);
+            ContigSequence sequence(reference(), contig);
+            const std::vector<std::int64_t> bins = bins_of(contig, sequence);
             for (const std::int64_t bin : bins) {
                 const genome::Interval where = regions_.place_of(contig.name, bin);
                 const Split split = regions_.split_of(where);
-                stretches.add(contig.name, bin, split);
-                const genome::Interval about = genome::window_around(where, window());
-                sequence.keep(about.begin, about.end);
+                add_bin(stretches, contig.name, bin, split);
+                sequence.keep(genome::window_around(where, window()));
                 if (writer_.rows() > std::numeric_limits<std::int32_t>::max())
                     throw ConfigError(
                         "--bin " + std::to_string(options_.bin) +
@@ -217,19 +215,19 @@ private:
                 splits_.push_back(split);
                 writer_.add({.where = where, .split = split}, {});
             }
-            if (!bins.empty()) store.add(contig.name, sequence.text());
+            if (!bins.empty()) store.add(contig.name, sequence.kept());
         }
-        stretches.finish();
+        write_stretches(folder_, stretches, options_.bin);
         store.finish();
     }
 
-    std::vector<std::int64_t> bins_of(const genome::Contig& contig, const std::string& dna) const {
-        const NCounter n(dna);
+    std::vector<std::int64_t> bins_of(const genome::Contig& contig, const ContigSequence& sequence) const {
         std::vector<std::int64_t> bins;
         std::vector<SplitWindow> windows;
         for (std::int64_t bin = 0; bin < contig.length / options_.bin; ++bin) {
             const genome::Interval where = regions_.place_of(contig.name, bin);
-            if (!regions_.admits(where) || 2 * n.count(where.begin, where.end) >= options_.bin) continue;
+            if (!regions_.admits(where) || 2 * sequence.count_n(where.begin, where.end) >= options_.bin)
+                continue;
             bins.push_back(bin);
             windows.push_back({genome::window_around(where, window()), regions_.split_of(where)});
         }
