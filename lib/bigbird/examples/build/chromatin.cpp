@@ -54,7 +54,7 @@ public:
         : options_(options),
           folder_(folder),
           regions_(options),
-          files_(read_peak_files(options.peaks)),
+          files_(read_label_files(options.peaks)),
           store_(store_of_contigs(folder, reference())),
           writer_(folder, Task::chromatin, rows::centred_bounds(options.window), files_.size()),
           matrix_(folder / bins_matrix_name, Cells::bits, files_.size()) {}
@@ -82,7 +82,7 @@ public:
         write_stretches(folder_, stretches_, options_.bin);
         matrix_.finish();
         std::vector<rows::Label> labels;
-        for (const LabelPeaks& file : files_)
+        for (const LabelFiles& file : files_)
             labels.push_back({file.group, file.name});
         writer_.finish(rows::LabelTable(std::move(labels)), details());
         report();
@@ -265,7 +265,7 @@ private:
     const ChromatinOptions& options_;
     fs::path folder_;
     BinRegions regions_;
-    std::vector<LabelPeaks> files_;
+    std::vector<LabelFiles> files_;
     TwoBitWriter store_;
     ExampleWriter writer_;
     LabelWriter matrix_;  ///< bins.npy
