@@ -107,9 +107,9 @@ ExampleSet::ExampleSet(const fs::path& directory) : manifest_(read_manifest(dire
 void ExampleSet::read_rows(const fs::path& path) {
     genome::TextInput input(path);
     std::string line;
-    const auto fault = [&](const std::string& what) { return InputError(what, path, input.line_number()); };
     if (task_ == Task::sequences && (!input.next(line) || !line.starts_with("#id\t")))
-        throw fault("does not begin with '#id split length n_fraction group ...'; make the examples again");
+        throw input.fault(
+            "does not begin with '#id split length n_fraction group ...'; make the examples again");
     std::unordered_map<std::string, std::uint32_t> numbers;  // of places_
     while (input.next(line)) {
         const std::vector<std::string_view> fields = rows::split_fields(line, '\t');
@@ -120,7 +120,7 @@ void ExampleSet::read_rows(const fs::path& path) {
             if (is_new) places_.emplace_back(place);
             place_.push_back(found->second);
         } catch (const ConfigError& error) {
-            throw fault(error.what());
+            throw input.fault(error.what());
         }
     }
 }

@@ -97,7 +97,7 @@ std::int64_t LabelledBins::read_stretches(const fs::path& path) {
         try {
             stretches_.push_back(stretch_of(rows::split_fields(line, '\t'), bin_));
         } catch (const ConfigError& error) {
-            throw InputError(error.what(), path, input.line_number());
+            throw input.fault(error.what());
         }
         stretches_.back().row = row;
         row += stretches_.back().count;

@@ -117,7 +117,7 @@ std::optional<LetterRow> LetterRows::next_tile() {
 
 void LetterRows::report() const {
     if (regions_) regions_->report();
-    if (letters_.others > 0) log_warning("{}: {}", records_->path().string(), letters_.complaint());
+    if (letters_.others() > 0) log_warning("{}: {}", records_->path().string(), letters_.complaint());
 }
 
 void LetterOutputs::prepare(const outputs::OutputSpec& spec) {
