@@ -42,18 +42,18 @@ inline void write_bin_examples(const std::filesystem::path& directory, std::int6
     std::filesystem::create_directories(directory);
     const BinGenome genome(bins, seed);
     examples::ExampleWriter rows(directory, examples::Task::chromatin, {-20, 20}, 2);
-    examples::StretchWriter stretches(directory, 20);
-    examples::BitRowsWriter matrix(directory / "bins.npy", 2);
+    std::vector<examples::BinStretch> stretches;
+    examples::LabelWriter matrix(directory / "bins.npy", examples::Cells::bits, 2);
     for (std::int64_t bin = 0; bin < bins; ++bin) {
         const auto split = bin < bins * 3 / 5   ? examples::Split::train
                            : bin < bins * 4 / 5 ? examples::Split::validation
                                                 : examples::Split::test;
         const std::span<const std::uint8_t> bits(&genome.labels[static_cast<std::size_t>(bin)], 1);
-        stretches.add("c", bin, split);
-        matrix.append(bits);
+        examples::add_bin(stretches, "c", bin, split);
+        matrix.append(std::as_bytes(bits));
         rows.add({{"c", bin * 20, (bin + 1) * 20}, ".", genome::Strand::none, split}, bits);
     }
-    stretches.finish();
+    examples::write_stretches(directory, stretches, 20);
     matrix.finish();
     examples::TwoBitWriter store(directory / "sequences.2bit", {"c"}, false);
     store.add("c", genome.dna);

@@ -141,7 +141,7 @@ Json peaks_checksum(const std::vector<fs::path>& peaks) {
     for (const fs::path& path : peaks)
         input_checksum(path);
     std::string text;
-    for (const examples::LabelPeaks& label : examples::read_peak_files(peaks)) {
+    for (const examples::LabelFiles& label : examples::read_label_files(peaks)) {
         text += label.group + '\t' + label.name;
         for (const fs::path& path : label.paths)
             text += '\t' + input_checksum(path);

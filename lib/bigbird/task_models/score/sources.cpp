@@ -72,7 +72,7 @@ public:
     }
     void fill(rows::RegionRow& row) const override { fit_record(row, fit_); }
     void report() const override {
-        if (letters_.others > 0) log_warning("{}: {}", reader_.path().string(), letters_.complaint());
+        if (letters_.others() > 0) log_warning("{}: {}", reader_.path().string(), letters_.complaint());
     }
     std::int64_t total() const override {
         std::error_code error;

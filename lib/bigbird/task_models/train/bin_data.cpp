@@ -154,15 +154,16 @@ std::vector<bool> counting_bins(const examples::LabelledBins& bins, const exampl
 
 Teacher::Teacher(const std::filesystem::path& path, const examples::ExampleSet& examples,
                  const examples::LabelledBins& bins)
-    : rows_(rows_of_train(examples, bins)), scores_(path, rows_.ones(), bins.label_table().size()) {
+    : rows_(rows_of_train(examples, bins)),
+      scores_(path, examples::Cells::numbers, rows_.ones(), bins.label_table().size()) {
     for (std::int64_t row = 0; row < rows_.ones(); ++row)
-        if (std::ranges::any_of(scores_.row(row), [](float score) { return score < 0 || score > 1; }))
+        if (std::ranges::any_of(scores_.numbers(row), [](float score) { return score < 0 || score > 1; }))
             throw InputError("holds a number that is no probability", path);
 }
 
 std::span<const float> Teacher::scores(std::int64_t row) const {
     if (!rows_[row]) return {};
-    return scores_.row(rows_.ones_before(row));
+    return scores_.numbers(rows_.ones_before(row));
 }
 
 std::vector<BinWindow> evenly_spaced(std::vector<BinWindow> windows, std::int64_t most) {
