@@ -51,10 +51,8 @@ public:
             made_by[request_.scores[i].name] = provenance_json(scored[i].provenance);
             report.files.push_back(
                 {request_.scores[i].name, evaluate(examples_, scored[i], options), {}, rule});
-            if (i > 0) {
-                report.files[i].differences =
-                    differences(report.files[i].evaluation.all, report.files[0].evaluation.all);
-            }
+            FileEvaluation& file = report.files[i];
+            if (i > 0) file.difference = difference(file.evaluation, report.files[0].evaluation);
         }
         if (request_.published || report.labels.size() == rows::deepsea_labels().size())
             add_published(report);

@@ -47,8 +47,8 @@ Json to_json(const ScanFigures& figures);
 struct FileEvaluation {
     std::string name;
     Evaluation evaluation;
-    std::vector<Figure> differences;  ///< to the first file, as differences() gives them; none for the first
-    std::string threshold_rule;       ///< how the threshold was chosen; empty for chromatin
+    std::optional<Evaluation> difference;  ///< from the first file; none for the first
+    std::string threshold_rule;            ///< how the threshold was chosen; empty for chromatin
 };
 
 /// Evaluations, and everything that their figures depend on, for output.
@@ -64,12 +64,8 @@ struct EvaluationReport {
 using NamedFigures = std::vector<std::pair<std::string, const Figure*>>;
 /// auroc_mean, auroc_median, auprc_mean, auprc_median.
 NamedFigures figures_of(const GroupFigures& group);
-/// auroc, auprc, f1, precision, recall, mcc, accuracy.
-NamedFigures figures_of(const LabelFigures& label, const ThresholdFigures& at);
-/// A file's differences from the first file, with names as above: those of a group, by its index, or those of
-/// promoters. Not for the first file.
-NamedFigures differences_of(const FileEvaluation& file, std::size_t group);
-NamedFigures differences_of(const FileEvaluation& file);
+/// auroc, auprc, f1, precision, recall, mcc, accuracy; of promoters.
+NamedFigures figures_of(const Evaluation& evaluation);
 /// "0.912 [0.880, 0.934]"; NA where undefined.
 std::string brief(const Figure& figure);
 /// null where undefined.

@@ -68,14 +68,13 @@ DOCTEST_TEST_CASE("evaluate_scores: a file beside itself differs by nothing, one
         folder / "e", {{"a", folder / "s.tsv"}, {"same", folder / "s.tsv"}, {"noise", folder / "noise.tsv"}},
         Task::chromatin));
     DOCTEST_REQUIRE(report.files.size() == 3);
-    for (const Figure& figure : report.files[1].differences) {
-        if (figure.value) {
-            DOCTEST_CHECK(*figure.value == 0);
-            if (figure.low) DOCTEST_CHECK((*figure.low == 0 && *figure.high == 0));
+    for (const GroupFigures& group : report.files[1].difference->groups) {
+        for (const auto& [name, figure] : figures_of(group)) {
+            DOCTEST_CHECK(figure->value == 0);
+            if (figure->low) DOCTEST_CHECK((*figure->low == 0 && *figure->high == 0));
         }
     }
-    const std::size_t mean = 2 * report.files[0].evaluation.labels.size();
-    const Figure& difference = report.files[2].differences[mean];
+    const Figure& difference = report.files[2].difference->groups[0].mean_roc_auc;
     DOCTEST_CHECK(*difference.value ==
                   doctest::Approx(*report.files[2].evaluation.groups[0].mean_roc_auc.value -
                                   *report.files[0].evaluation.groups[0].mean_roc_auc.value));
@@ -100,7 +99,7 @@ DOCTEST_TEST_CASE("evaluate_scores: files are compared on the rows and labels th
         request_of(folder / "e", {{"a", folder / "s.tsv"}, {"gaps", folder / "gaps.tsv"}}, Task::chromatin));
     DOCTEST_CHECK(report.files[0].evaluation.rows == 243);
     DOCTEST_CHECK(report.files[1].evaluation.rows == 243);
-    DOCTEST_CHECK(*report.files[1].differences[0].value == 0);
+    DOCTEST_CHECK(*report.files[1].difference->labels[0].roc_auc.value == 0);
     DOCTEST_CHECK(log.text().find("compared on the 243 rows and 4 labels") != std::string::npos);
 }
 
