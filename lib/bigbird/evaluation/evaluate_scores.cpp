@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "bigbird/evaluation/evaluate_scores.hpp"
-
 #include "bigbird/core/error.hpp"
 #include "bigbird/core/log.hpp"
 #include "bigbird/core/version.hpp"
+#include "bigbird/evaluation/evaluation_report.hpp"
 #include "bigbird/examples/example_format.hpp"
 #include "bigbird/examples/example_writer.hpp"
 

@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "bigbird/evaluation/evaluate_scores.hpp"
-
 #include "support/captured_log.hpp"
 #include "support/temp_dir.hpp"
 #include "support/testing.hpp"
@@ -8,6 +6,7 @@
 #include "unit/examples/example_folder.hpp"
 
 #include "bigbird/core/error.hpp"
+#include "bigbird/evaluation/evaluation_report.hpp"
 
 using namespace bigbird;
 using namespace bigbird::rows;

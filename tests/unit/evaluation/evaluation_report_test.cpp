@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "bigbird/evaluation/evaluation_report.hpp"
+
 #include "support/temp_dir.hpp"
 #include "support/testing.hpp"
 #include "unit/examples/example_folder.hpp"
 
 #include "bigbird/core/error.hpp"
-#include "bigbird/evaluation/evaluate_scores.hpp"
 #include "bigbird/rows/text_fields.hpp"
 
 #include <algorithm>

@@ -2,7 +2,7 @@
 // A few rows to write.
 #pragma once
 
-#include "bigbird/outputs/table_schema.hpp"
+#include "bigbird/outputs/sinks.hpp"
 
 #include <string>
 #include <vector>

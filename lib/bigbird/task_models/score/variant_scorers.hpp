@@ -3,7 +3,7 @@
 #pragma once
 
 #include "bigbird/genome/reference/reference_genome.hpp"
-#include "bigbird/outputs/table_schema.hpp"
+#include "bigbird/outputs/sinks.hpp"
 #include "bigbird/rows/score_table.hpp"
 #include "bigbird/rows/variant_rows.hpp"
 #include "bigbird/task_models/files/task_files.hpp"
