@@ -9,6 +9,7 @@
 
 #include <algorithm>
 #include <functional>
+#include <utility>
 
 namespace bigbird::evaluation {
 
@@ -27,6 +28,21 @@ struct Group {
     std::vector<std::size_t> members;  ///< positions in ScoredExamples::labels
     std::int64_t labels = 0;
 };
+
+/// Sets all figures, in the order of Evaluation::all.
+void set_figures(Evaluation& evaluation, const std::vector<Figure>& figures) {
+    auto next = figures.begin();
+    for (LabelFigures& label : evaluation.labels)
+        for (Figure* one : {&label.roc_auc, &label.average_precision})
+            *one = *next++;
+    for (GroupFigures& group : evaluation.groups)
+        for (Figure* one : {&group.mean_roc_auc, &group.median_roc_auc, &group.mean_average_precision,
+                            &group.median_average_precision})
+            *one = *next++;
+    if (auto& at = evaluation.at_threshold)
+        for (Figure* one : {&at->f1, &at->precision, &at->recall, &at->mcc, &at->accuracy})
+            *one = *next++;
+}
 
 class Evaluator {
 public:
@@ -51,28 +67,15 @@ public:
         result.all.whole = figures();
         for (std::size_t i = 0; i < draws_.size(); ++i)
             result.all.resampled.push_back(figures(i));
-        const std::vector<Figure> all = with_intervals(result.all);
-        auto next = all.begin();
-        for (LabelFigures& label : result.labels) {
-            label.roc_auc = *next++;
-            label.average_precision = *next++;
-        }
         for (const Group& group : groups_) {
-            GroupFigures& figures = result.groups.emplace_back();
-            figures.group = group.name;
-            figures.labels = group.labels;
-            figures.defined = std::ssize(group.members);
-            figures.mean_base_rate = mean_base_rate(group, result.labels);
-            for (Figure* one : {&figures.mean_roc_auc, &figures.median_roc_auc,
-                                &figures.mean_average_precision, &figures.median_average_precision})
-                *one = *next++;
+            result.groups.push_back({.group = group.name,
+                                     .labels = group.labels,
+                                     .defined = std::ssize(group.members),
+                                     .mean_base_rate = mean_base_rate(group, result.labels)});
         }
-        if (examples_.task() == examples::Task::promoter) {
-            ThresholdFigures at{options_.threshold, confusion_of(nullptr), {}, {}, {}, {}, {}};
-            for (Figure* one : {&at.f1, &at.precision, &at.recall, &at.mcc, &at.accuracy})
-                *one = *next++;
-            result.at_threshold = at;
-        }
+        if (examples_.task() == examples::Task::promoter)
+            result.at_threshold = {.threshold = options_.threshold, .counts = confusion_of({})};
+        set_figures(result, with_intervals(result.all));
         result.reliability = reliability_of(result.labels);
         return result;
     }
@@ -141,8 +144,7 @@ private:
         FigureValues values;
         for (const MeasuredLabel& label : measured_) {
             const Areas& areas = resample ? label.resampled[*resample] : label.areas;
-            values.push_back(areas.roc_auc);
-            values.push_back(areas.average_precision);
+            values.insert(values.end(), {areas.roc_auc, areas.average_precision});
         }
         for (const Group& group : groups_) {
             FigureValues roc_auc, average_precision;
@@ -152,15 +154,13 @@ private:
             }
             for (const FigureValues* one : {&roc_auc, &average_precision}) {
                 const Summary summary = summarise(*one);
-                values.push_back(summary.mean);
-                values.push_back(summary.median);
+                values.insert(values.end(), {summary.mean, summary.median});
             }
         }
         if (examples_.task() == examples::Task::promoter) {
-            const Confusion counts = confusion_of(resample ? &draws_[*resample] : nullptr);
-            for (const auto& value :
-                 {counts.f1(), counts.precision(), counts.recall(), counts.mcc(), counts.accuracy()})
-                values.push_back(value);
+            const Confusion counts = resample ? confusion_of(draws_[*resample]) : confusion_of({});
+            values.insert(values.end(), {counts.f1(), counts.precision(), counts.recall(), counts.mcc(),
+                                         counts.accuracy()});
         }
         return values;
     }
@@ -172,12 +172,12 @@ private:
         return counter.reliability();
     }
 
-    Confusion confusion_of(const std::vector<std::uint32_t>* times) const {
+    Confusion confusion_of(std::span<const std::uint32_t> times) const {
         const LabelScores& label = scored_.labels.front();
         Confusion counts;
         for (std::size_t i = 0; i < label.scores.size(); ++i) {
             const bool predicted = static_cast<double>(label.scores[i]) >= options_.threshold;
-            counts.count(label.truths[i] != 0, predicted, times == nullptr ? 1 : (*times)[scored_.blocks[i]]);
+            counts.count(label.truths[i] != 0, predicted, times.empty() ? 1 : times[scored_.blocks[i]]);
         }
         return counts;
     }
@@ -217,6 +217,11 @@ std::vector<Figure> differences(const ResampledFigures& of, const ResampledFigur
     for (std::size_t r = 0; r < of.resampled.size(); ++r)
         result.resampled.push_back(minus(of.resampled[r], from.resampled[r]));
     return with_intervals(result);
+}
+
+Evaluation difference(Evaluation of, const Evaluation& from) {
+    set_figures(of, differences(std::exchange(of.all, {}), from.all));
+    return of;
 }
 
 std::vector<std::uint32_t> draw_blocks(const Rng& stream, std::int64_t index, std::size_t blocks) {

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "bigbird/core/error.hpp"
-#include "bigbird/outputs/table_schema.hpp"
+#include "bigbird/outputs/sinks.hpp"
 
 #include <hdf5.h>
 

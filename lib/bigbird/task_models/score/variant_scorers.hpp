@@ -6,6 +6,7 @@
 #include "bigbird/genome/reference/reference_genome.hpp"
 #include "bigbird/model/batching.hpp"
 #include "bigbird/model/bigbird.hpp"
+#include "bigbird/outputs/sinks.hpp"
 #include "bigbird/outputs/table_schema.hpp"
 #include "bigbird/rows/score_table.hpp"
 #include "bigbird/rows/variant_rows.hpp"
