@@ -130,14 +130,14 @@ at::Tensor EmbeddingsImpl::forward(const EncoderInput& input, const DropoutKey& 
     if (fused && !is_longformer_ && front_ == 0 && !WordVectors::current().defined()) {
         return fused_embedding_norm(
             {input.input_ids, input.token_type_ids, word_embeddings->weight, position_embeddings->weight,
-             token_type_embeddings->weight, word_scale_, word_embeddings->padding()},
+             token_type_embeddings->weight, word_scale_, word_embeddings->padding},
             *norm_, drop, *fused);
     }
     at::Tensor x = words_of(input, word_embeddings);  // (batch, length, hidden)
     if (word_scale_ != 1.0) x = x * word_scale_;
     x = x + token_type_embeddings->forward(input.token_type_ids);
     if (is_longformer_) {
-        x = x + position_embeddings->forward(counted_positions(input.input_ids, word_embeddings->padding()));
+        x = x + position_embeddings->forward(counted_positions(input.input_ids, word_embeddings->padding));
         x = dropout(norm_->forward(x), drop.probability, key, drop.site);
         return fused ? x.to(*fused) : x;
     }
