@@ -9,6 +9,7 @@
 #include "bigbird/core/error.hpp"
 #include "bigbird/model/bigbird.hpp"
 
+#include <map>
 #include <set>
 
 using namespace bigbird::model;
@@ -26,26 +27,23 @@ std::set<std::string> names_of(const torch::nn::Module& module) {
 }  // namespace
 
 DOCTEST_TEST_CASE("heads: parameters have Hugging Face's names, and the decoder is the word embeddings") {
+    using Names = std::set<std::string>;
     BigBirdConfig config = small_config();
     config.num_labels = 3;
-    const PreTrainingHeads heads(config);
-    DOCTEST_CHECK(names_of(*heads) ==
-                  std::set<std::string>{"predictions.bias", "predictions.transform.dense.weight",
-                                        "predictions.transform.dense.bias",
-                                        "predictions.transform.LayerNorm.weight",
-                                        "predictions.transform.LayerNorm.bias", "seq_relationship.weight",
-                                        "seq_relationship.bias"});
-    DOCTEST_CHECK(names_of(*ClassificationHead(config)) ==
-                  std::set<std::string>{"dense.weight", "dense.bias", "out_proj.weight", "out_proj.bias"});
-    config.classifier_head = "linear";
-    DOCTEST_CHECK(names_of(*ClassificationHead(config)) ==
-                  std::set<std::string>{"out_proj.weight", "out_proj.bias"});
-    config.classifier_head = "bins";
-    DOCTEST_CHECK(
-        names_of(*ClassificationHead(config)) ==
-        std::set<std::string>{"LayerNorm.weight", "LayerNorm.bias", "out_proj.weight", "out_proj.bias"});
-    config.classifier_head = "tokens";
-    DOCTEST_CHECK(names_of(*ClassificationHead(config)) == std::set<std::string>{"weight", "bias"});
+    DOCTEST_CHECK(names_of(*PreTrainingHeads(config)) ==
+                  Names{"predictions.bias", "predictions.transform.dense.weight",
+                        "predictions.transform.dense.bias", "predictions.transform.LayerNorm.weight",
+                        "predictions.transform.LayerNorm.bias", "seq_relationship.weight",
+                        "seq_relationship.bias"});
+    const std::map<std::string, Names> heads{
+        {"classification", {"dense.weight", "dense.bias", "out_proj.weight", "out_proj.bias"}},
+        {"linear", {"out_proj.weight", "out_proj.bias"}},
+        {"bins", {"LayerNorm.weight", "LayerNorm.bias", "out_proj.weight", "out_proj.bias"}},
+        {"tokens", {"weight", "bias"}}};
+    for (const auto& [head, names] : heads) {
+        config.classifier_head = head;
+        DOCTEST_CHECK(names_of(*ClassificationHead(config)) == names);
+    }
 }
 
 DOCTEST_TEST_CASE("heads: the classification head has its own dropout, in training alone") {
