@@ -24,6 +24,22 @@ std::set<std::string> names_of(const torch::nn::Module& module) {
     return names;
 }
 
+/// A classifier of five labels.
+SequenceClassifier classifier(const char* head) {
+    BigBirdConfig config = small_config();
+    config.num_labels = 5;
+    config.classifier_head = head;
+    SequenceClassifier model(config);
+    initialise(*model, config, 1);
+    model->eval();
+    return model;
+}
+
+EncoderInput two_sequences() {
+    const std::vector<TokenSequence> sequences{random_sequence(40, 1), random_sequence(38, 2)};
+    return make_input(sequences, small_config(), at::kCPU);
+}
+
 }  // namespace
 
 DOCTEST_TEST_CASE("heads: parameters have Hugging Face's names, and the decoder is the word embeddings") {
@@ -63,15 +79,9 @@ DOCTEST_TEST_CASE("heads: the classification head has its own dropout, in traini
 }
 
 DOCTEST_TEST_CASE("sequence_classifier: one row of logits a sequence, with both heads") {
-    BigBirdConfig config = small_config();
-    config.num_labels = 5;
-    const std::vector<TokenSequence> sequences{random_sequence(40, 1), random_sequence(38, 2)};
-    const EncoderInput input = make_input(sequences, config, at::kCPU);
-    for (const char* head : {"classification", "linear"}) {
-        config.classifier_head = head;
-        SequenceClassifier model(config);
-        initialise(*model, config, 1);
-        model->eval();
+    const EncoderInput input = two_sequences();
+    for (const std::string head : {"classification", "linear"}) {
+        SequenceClassifier model = classifier(head.c_str());
         const at::Tensor logits = model->forward(input);
         DOCTEST_CHECK(logits.sizes() == at::IntArrayRef{2, 5});
         DOCTEST_CHECK(identical(logits, model->predict(model->encode(input).hidden)));
@@ -79,34 +89,23 @@ DOCTEST_TEST_CASE("sequence_classifier: one row of logits a sequence, with both 
         logits.sum().backward();
         for (const at::Tensor& parameter : model->trained_parameters())
             DOCTEST_CHECK(parameter.grad().defined());
-        DOCTEST_CHECK(model->named_parameters()["bert.pooler.weight"].grad().defined() ==
-                      (config.classifier_head == "linear"));
+        DOCTEST_CHECK(model->named_parameters()["bert.pooler.weight"].grad().defined() == (head == "linear"));
     }
 }
 
 DOCTEST_TEST_CASE("sequence_classifier: the head of bins gives each bin the logits of its normed features") {
-    BigBirdConfig config = small_config();
-    config.num_labels = 5;
-    config.classifier_head = "bins";
-    SequenceClassifier model(config);
-    initialise(*model, config, 1);
-    model->eval();
-    const at::Tensor features = random_tensor({2, 3, config.hidden_size}, 4, at::kFloat);
+    SequenceClassifier model = classifier("bins");
+    const at::Tensor features = random_tensor({2, 3, 32}, 4, at::kFloat);
     const at::Tensor logits = model->predict(features);
     DOCTEST_REQUIRE(logits.sizes() == at::IntArrayRef{2, 3, 5});
     const at::Tensor x = features[1][2], weight = model->named_parameters()["classifier.out_proj.weight"];
-    const at::Tensor normed = (x - x.mean()) / (x.var(false) + config.layer_norm_eps).sqrt();
+    const at::Tensor normed = (x - x.mean()) / (x.var(false) + model->config().layer_norm_eps).sqrt();
     DOCTEST_CHECK(difference(logits[1][2], at::mv(weight, normed)) < 1e-5);
 }
 
 DOCTEST_TEST_CASE("sequence_classifier: the head of tokens is one layer on every token") {
-    BigBirdConfig config = small_config();
-    config.num_labels = 5;
-    config.classifier_head = "tokens";
-    SequenceClassifier model(config);
-    initialise(*model, config, 1);
-    model->eval();
-    const at::Tensor features = random_tensor({2, 3, config.hidden_size}, 4, at::kFloat);
+    SequenceClassifier model = classifier("tokens");
+    const at::Tensor features = random_tensor({2, 3, 32}, 4, at::kFloat);
     const at::Tensor weight = model->named_parameters()["classifier.weight"];
     DOCTEST_CHECK(difference(model->predict(features), at::matmul(features, weight.t())) < 1e-5);
     model->to(at::kDouble);  // the parameters that are trained are those that are used
@@ -122,8 +121,7 @@ DOCTEST_TEST_CASE("pretraining_model: logits have their shapes, chosen positions
     PreTrainingModel model(small_config());
     initialise(*model, model->config(), 1);
     model->eval();
-    const std::vector<TokenSequence> sequences{random_sequence(40, 1), random_sequence(38, 2)};
-    const EncoderInput input = make_input(sequences, model->config(), at::kCPU);
+    const EncoderInput input = two_sequences();
     const PreTrainingOutput all = model->forward(input);
     DOCTEST_CHECK(all.prediction_logits.sizes() == at::IntArrayRef{2, 40, 50});
     DOCTEST_CHECK(all.seq_relationship_logits.sizes() == at::IntArrayRef{2, 2});
