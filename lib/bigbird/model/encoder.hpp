@@ -69,8 +69,6 @@ public:
         global_embeddings{nullptr};  ///< the last one empty without extra global tokens
 
 private:
-    at::Tensor of_longformer(const EncoderInput& input, const FusedDropout& drop,
-                             std::optional<at::ScalarType> fused) const;
     /// The convolution of each feature over neighboring positions, without padding. x: (batch, length,
     /// hidden).
     at::Tensor convolved(const at::Tensor& x, const at::Tensor& mask) const;
