@@ -5,7 +5,7 @@
 // training too, in minutes.
 #include "bigbird/tokenizer/encode/exact_encoder.hpp"
 #include "bigbird/tokenizer/formats/sentencepiece_model.hpp"
-#include "bigbird/tokenizer/train/sentencepiece_trainer.hpp"
+#include "bigbird/tokenizer/train/train.hpp"
 
 #include <benchmark/benchmark.h>
 #include <sentencepiece_processor.h>

@@ -1,12 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "bigbird/tokenizer/train/sentencepiece_trainer.hpp"
-
 #include "bigbird/core/error.hpp"
 #include "bigbird/core/formats/protobuf_wire.hpp"
 #include "bigbird/core/interrupt.hpp"
 #include "bigbird/core/log.hpp"
 #include "bigbird/core/system/child_process.hpp"
-#include "bigbird/tokenizer/tokenizer.hpp"
+#include "bigbird/tokenizer/train/train.hpp"
 
 #include <sentencepiece_trainer.h>
 #include <unistd.h>

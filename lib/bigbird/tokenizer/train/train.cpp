@@ -12,7 +12,6 @@
 #include "bigbird/tokenizer/formats/sentencepiece_model.hpp"
 #include "bigbird/tokenizer/text_sketch.hpp"
 #include "bigbird/tokenizer/train/merges/learn_pieces.hpp"
-#include "bigbird/tokenizer/train/sentencepiece_trainer.hpp"
 #include "bigbird/tokenizer/train/training_corpus.hpp"
 
 #include <algorithm>

@@ -13,7 +13,6 @@
 #include "bigbird/tokenizer/text_sketch.hpp"
 #include "bigbird/tokenizer/tokenizer.hpp"
 #include "bigbird/tokenizer/train/merges/learn_pieces.hpp"
-#include "bigbird/tokenizer/train/sentencepiece_trainer.hpp"
 #include "bigbird/tokenizer/train/training_corpus.hpp"
 
 #include <algorithm>
