@@ -28,7 +28,7 @@ void NeighbourCounts::clear() {
 std::uint64_t MergeSlice::count(const PositionList& positions, Symbol left, Symbol right) const {
     const std::size_t width = widths_[left];
     std::uint64_t found = 0;
-    for_each_position(positions, positions_, width, [&](std::uint64_t position) {
+    positions.for_each(positions_, width, [&](std::uint64_t position) {
         found += positions_[position] == left && positions_[position + width] == right;
     });
     return found;
@@ -40,7 +40,7 @@ void MergeSlice::merge(const PositionList& positions, const MergeRule& rule, Nei
     const std::size_t left_width = widths_[rule.left], width = widths_[rule.merged];
     RunFilter run(counting_);
     remembered_.clear();
-    for_each_position(positions, positions_, width, [&](std::uint64_t position) {
+    positions.for_each(positions_, width, [&](std::uint64_t position) {
         Symbol* const here = positions_ + position;
         if (here[0] != rule.left || here[left_width] != rule.right) return;
         here[left_width - 1] = here[left_width] = hole;
@@ -85,7 +85,7 @@ void MergeSlice::list_neighbours(const PositionList& positions, const MergeRule&
     }
     std::uint64_t covered =
         0;  // AA's second A ends a merged symbol, which must not be taken for its beginning
-    for_each_position(positions, positions_, width, [&](std::uint64_t position) {
+    positions.for_each(positions_, width, [&](std::uint64_t position) {
         const Symbol* const here = positions_ + position;
         if (here[0] != rule.merged || position < covered) return;
         covered = position + width;

@@ -191,8 +191,7 @@ struct Scene {
     }
     std::vector<std::uint64_t> read(const PositionList& list) {
         std::vector<std::uint64_t> positions;
-        for_each_position(list, array.data() + 1, 2,
-                          [&](std::uint64_t position) { positions.push_back(position); });
+        list.for_each(array.data() + 1, 2, [&](std::uint64_t position) { positions.push_back(position); });
         return positions;
     }
 
