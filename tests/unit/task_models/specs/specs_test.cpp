@@ -72,8 +72,7 @@ DOCTEST_TEST_CASE("specs: bigbird starts from a model, baselines from nothing") 
           "--model is for --architecture bigbird and bigbird-bins: deepsea starts from nothing"},
          {[](auto& spec) { spec.random_weights = true; },
           "--random-weights is for --architecture bigbird: deepsea starts from nothing"}});
-    check<FinetuneSpec>(finetuning("resnet", "model"),
-                        {{as_it_is, "--architecture 'resnet' is not known;"}});
+    check<FinetuneSpec>(finetuning("resnet", "model"), {{as_it_is, "--architecture 'resnet' is not known;"}});
 }
 
 DOCTEST_TEST_CASE("specs: models of bins are of chromatin only, without what means nothing there") {
@@ -82,15 +81,17 @@ DOCTEST_TEST_CASE("specs: models of bins are of chromatin only, without what mea
         {{as_it_is, accepted},
          {promoters, "--architecture bigbird-bins scores bins: use finetune-chromatin"},
          {[](auto& spec) { spec.pretrained = "model"; }, accepted},
-         {[](auto& spec) { spec.window = rows::WindowBounds{-10, 10}; }, "--window is not of"},
+         {[](auto& spec) {
+              spec.window = rows::WindowBounds{-10, 10};
+          },
+          "--window is not of"},
          {[](auto& spec) { spec.sampling = Sampling::balanced; }, "--sampling is not of"},
          {[](auto& spec) { spec.bins.averaging = 1; }, "--average-weights must be at least 0 and below 1"}});
-    check<FinetuneSpec>(
-        finetuning("bigbird", "model", "bins"),
-        {{as_it_is, accepted},
-         {promoters, "--head bins scores bins: use finetune-chromatin"},
-         {[](auto& spec) { spec.pretrained.clear(); }, "--model is needed"},
-         {[](auto& spec) { spec.pooling = "mean"; }, "--pooling is not of --head bins"}});
+    check<FinetuneSpec>(finetuning("bigbird", "model", "bins"),
+                        {{as_it_is, accepted},
+                         {promoters, "--head bins scores bins: use finetune-chromatin"},
+                         {[](auto& spec) { spec.pretrained.clear(); }, "--model is needed"},
+                         {[](auto& spec) { spec.pooling = "mean"; }, "--pooling is not of --head bins"}});
 }
 
 DOCTEST_TEST_CASE("specs: which architectures are solved rather than trained") {
@@ -135,12 +136,11 @@ DOCTEST_TEST_CASE("specs: what does not go together in finetune-tokens is refuse
     spec.pretrained = "model";
     spec.window = 100;
     spec.margin = 49;
-    check<FinetuneTokensSpec>(
-        spec,
-        {{as_it_is, accepted},
-         {[](auto& other) { other.margin = 50; }, "--margin 50 leaves nothing of a window of 100 bases"},
-         {[](auto& other) { other.none_label = ""; },
-          "--none-label must be a word without tabs and line breaks"}});
+    check<FinetuneTokensSpec>(spec, {{as_it_is, accepted},
+                                     {[](auto& other) { other.margin = 50; },
+                                      "--margin 50 leaves nothing of a window of 100 bases"},
+                                     {[](auto& other) { other.none_label = ""; },
+                                      "--none-label must be a word without tabs and line breaks"}});
 }
 
 DOCTEST_TEST_CASE("specs: the learning rate follows the network's width, or is what was given") {
@@ -168,10 +168,9 @@ DOCTEST_TEST_CASE("specs: rows come from somewhere, tiles are pooled, and whole 
                               {[](auto& other) { other.task = examples::Task::promoter; },
                                "--pool mean needs tiles: give --tile"}});
     spec.tile = 200;
-    check<PredictSpec>(spec,
-                       {{as_it_is, accepted},
-                        {[](auto& other) { other.anchor = rows::Anchor::summit; },
-                         "--anchor summit is of whole rows, --tile cuts them: leave one of them out"}});
+    check<PredictSpec>(spec, {{as_it_is, accepted},
+                              {[](auto& other) { other.anchor = rows::Anchor::summit; },
+                               "--anchor summit is of whole rows, --tile cuts them: leave one of them out"}});
 }
 
 DOCTEST_TEST_CASE("specs: every value of an option has its word") {
