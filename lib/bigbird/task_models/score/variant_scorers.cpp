@@ -238,35 +238,25 @@ namespace {
 class TaskScorer : public VariantScorer {
 public:
     TaskScorer(std::span<const ModelFolder> models, const VariantSpec& spec)
-        : model_labels_(models.front().labels),
+        : all_labels_(models.front().labels.size()),
           link_(models.front().info.link()),
-          chosen_(model_labels_.choose(spec.labels).labels) {
+          chosen_(models.front().labels.choose(spec.labels).labels) {
         const TaskInfo& info = models.front().info;
         window = info.window.size();
         if (info.task == examples::Task::promoter) about_tss = info.window;
-        for (const std::size_t label : chosen_)
-            labels.push_back(model_labels_.column_name(label));
+        label_columns = outputs::label_columns(models.front().labels, chosen_);
+        for (const outputs::Column& column : label_columns)
+            labels.push_back(column.name);
         run = {{"task", std::string(to_string(info.task))}};
         for (const ModelFolder& model : models)
             run.emplace_back("model_sha256", model.sha256);
-    }
-    std::vector<outputs::Column> columns() const override {
-        std::vector<outputs::Column> columns;
-        for (const outputs::Column& label : outputs::label_columns(model_labels_, chosen_)) {
-            for (const Quantity quantity : quantities_) {
-                columns.push_back(label);
-                columns.back().name += fmt::format(":{}", to_string(quantity));
-                columns.back().id += fmt::format(".{}", to_string(quantity));
-            }
-        }
-        return columns;
     }
 
 protected:
     /// Effects from the scores of both alleles, (labels, bins).
     AlleleEffects effects_of(std::span<const double> ref, std::span<const double> alt,
                              BinScorer scorer = BinScorer::centre) const {
-        const std::size_t bins = ref.size() / model_labels_.size();
+        const std::size_t bins = ref.size() / all_labels_;
         AlleleEffects effects;
         for (const std::size_t label : chosen_) {
             effects.push_back(
@@ -276,7 +266,7 @@ protected:
     }
 
 private:
-    rows::LabelTable model_labels_;
+    std::size_t all_labels_;
     LinkFunction link_;
     std::vector<std::size_t> chosen_;
 };
@@ -432,21 +422,6 @@ public:
         labels = {"."};
         run = {{"task", "masked tokens"}, {"model_sha256", sha256}};
     }
-    /// Always selects both likelihoods and their difference. The difference is written only once.
-    void choose(std::vector<Quantity> quantities) override {
-        quantities_ = {Quantity::ref, Quantity::alt, Quantity::log_odds};
-        std::ranges::copy_if(quantities, std::back_inserter(quantities_),
-                             [](Quantity quantity) { return quantity > Quantity::log_odds; });
-    }
-    std::vector<outputs::Column> columns() const override {
-        std::vector<outputs::Column> columns;
-        for (const Quantity quantity : quantities_) {
-            const bool likelihood = quantity < Quantity::difference;
-            const std::string name = (likelihood ? "log_likelihood_" : "") + std::string(to_string(quantity));
-            columns.push_back({name, std::ssize(columns), ".", name, name});
-        }
-        return columns;
-    }
     std::vector<AlleleEffects> score(std::span<rows::VariantRow> rows, int threads) override {
         std::vector<AllelePair> pairs;
         for (const rows::VariantRow& row : rows)
@@ -521,16 +496,6 @@ std::unique_ptr<VariantScorer> load_scorer(const VariantSpec& spec,
 }
 
 }  // namespace
-
-std::vector<float> VariantScorer::values_of(const AlleleEffects& effects) const {
-    std::vector<float> values;
-    for (const auto& [ref, alt, difference, log_odds, quantile, p] : effects) {
-        const float all[] = {ref, alt, difference, log_odds, quantile, p};
-        for (const Quantity quantity : quantities_)
-            values.push_back(all[static_cast<std::size_t>(quantity)]);
-    }
-    return values;
-}
 
 VariantWork::VariantWork(const VariantSpec& spec)
     : threads(resolve_threads(spec.threads)),
