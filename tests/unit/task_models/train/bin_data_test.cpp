@@ -205,8 +205,7 @@ DOCTEST_TEST_CASE("bin_data: what cannot be trained on is refused") {
     write_bin_examples(scene.folder / "n", 25, 1);  // train: bins 0 to 14
     change_example(scene.folder / "n" / "bins.bed", "c\t0\t500\ttest\n");
     const examples::LabelledBins none = examples::LabelledBins::load(scene.folder / "n");
-    DOCTEST_CHECK(message_of<InputError>([&] { data(none); }).find("holds no bin of train that is not N") !=
-                  std::string::npos);
+    DOCTEST_CHECK(holds(message_of<InputError>([&] { data(none); }), "holds no bin of train that is not N"));
 }
 
 namespace {
@@ -278,7 +277,7 @@ DOCTEST_TEST_CASE("bin_sample: above it, as many bins as asked for, each once, a
     std::ranges::sort(seen);
     DOCTEST_CHECK(std::ranges::adjacent_find(seen) == seen.end());
     for (const std::int32_t bin : some.with[0])
-        DOCTEST_CHECK(letters_of(some.codes_of(bin)).find("GATTACA") != std::string::npos);
+        DOCTEST_CHECK(holds(letters_of(some.codes_of(bin)), "GATTACA"));
 }
 
 DOCTEST_TEST_CASE("bin_sample: the seed's, and from all over the split") {

@@ -150,14 +150,6 @@ DOCTEST_TEST_CASE("run_plan: window and margin by options, and dropout everywher
     DOCTEST_CHECK_THROWS_AS(bins_config(spec, {}, 200), ConfigError);  // no whole blocks of 64
 }
 
-namespace {
-
-bool holds(const std::string& text, const std::string& part) {
-    return text.find(part) != std::string::npos;
-}
-
-}  // namespace
-
 DOCTEST_TEST_CASE("task_card: numbers are grouped by thousands") {
     DOCTEST_CHECK(with_commas(0) == "0");
     DOCTEST_CHECK(with_commas(999) == "999");
