@@ -109,7 +109,7 @@ DOCTEST_TEST_CASE("pretrain: Muon keeps a momentum of all matrices of layers, an
                                            "intermediate.dense.weight", "output.dense.weight"});
     for (const char* name : {"bert.embeddings.word_embeddings.weight", "bert.pooler.weight",
                              "cls.predictions.transform.dense.weight"})
-        DOCTEST_CHECK(state.holds(std::string("moment2.") + name));
+        DOCTEST_CHECK(state.contains(std::string("moment2.") + name));
     PretrainRun other = spec;
     other.loop.optimizer.kind = OptimizerKind::adamw;
     DOCTEST_CHECK(message_of<ConfigError>([&] {
