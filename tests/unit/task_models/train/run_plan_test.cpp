@@ -159,8 +159,7 @@ DOCTEST_TEST_CASE("task_card: numbers are grouped by thousands") {
 
 DOCTEST_TEST_CASE("task_card: says what was learned from, what it is worth and how it is used") {
     TempDir folder;
-    write_motif_examples(folder / "examples", 40, 3);
-    const auto examples = examples::ExampleSet::load(folder / "examples");
+    const auto examples = write_motif_examples(folder / "examples", 40, 3);
     CardFacts facts = facts_of(examples);
     facts.architecture = "deepsea";
     facts.options = {{"--steps", 7}};
