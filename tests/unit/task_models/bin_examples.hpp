@@ -37,8 +37,8 @@ struct BinGenome {
 
 /// An example folder as build-chromatin leaves it: the first 60 % of bins are train's, then a fifth each are
 /// validation's and test's.
-inline void write_bin_examples(const std::filesystem::path& directory, std::int64_t bins,
-                               std::uint64_t seed) {
+inline examples::LabelledBins write_bin_examples(const std::filesystem::path& directory, std::int64_t bins,
+                                                 std::uint64_t seed) {
     std::filesystem::create_directories(directory);
     const BinGenome genome(bins, seed);
     examples::ExampleWriter rows(directory, examples::Task::chromatin, {-20, 20}, 2);
@@ -61,6 +61,7 @@ inline void write_bin_examples(const std::filesystem::path& directory, std::int6
     rows.finish(rows::LabelTable({{"TF", "motif", -1}, {"TF", "random", -1}}),
                 Json{{"parameters", {{"bin", 20}}},
                      {"contigs", Json::array({Json{{"name", "c"}, {"length", bins * 20}}})}});
+    return examples::LabelledBins::load(directory);
 }
 
 /// A network with random weights large enough to tell bins apart, in evaluation mode.

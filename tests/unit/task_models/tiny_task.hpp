@@ -39,7 +39,8 @@ void write_tiny_task_model(const std::filesystem::path& directory, const task_mo
 /// Examples of `rows` bins on contig "c" (a quarter validation, a quarter test), windows of 200 bases; label
 /// 0 is 1 where the window holds GATTACAGATTACA…, which was planted there, label 1, which chromatin alone
 /// has, is random.
-void write_motif_examples(const std::filesystem::path& directory, std::int64_t rows, std::uint64_t seed,
-                          examples::Task task = examples::Task::chromatin);
+examples::ExampleSet write_motif_examples(const std::filesystem::path& directory, std::int64_t rows,
+                                          std::uint64_t seed,
+                                          examples::Task task = examples::Task::chromatin);
 
 }  // namespace bigbird::testing
