@@ -23,6 +23,12 @@ ProgramResult predict(const std::string& output, std::vector<std::string> more) 
                               more));
 }
 
+/// The same for a shell, into scores.tsv.
+std::string shell_line(const TempDir& folder) {
+    return "exec " + program_path() + " predict-chromatin --model " + model + " --reference " + genome +
+           " --regions " + regions + " --device cpu --output " + (folder / "scores.tsv").string();
+}
+
 }  // namespace
 
 DOCTEST_TEST_CASE("arguments: numbers are decimal, finite and of a size that can be computed with") {
@@ -173,9 +179,7 @@ DOCTEST_TEST_CASE(
     "arguments: a lost folder and too small a stack end the network's commands with a sentence") {
     if (!has_shell("bash")) return;
     const TempDir folder;
-    const std::string predict = "exec " + program_path() + " predict-chromatin --model " + model +
-                                " --reference " + genome + " --regions " + regions +
-                                " --device cpu --output " + (folder / "scores.tsv").string();
+    const std::string predict = shell_line(folder);
     const ProgramResult lost =
         run_shell("bash", "mkdir $HOME/gone; cd $HOME/gone; rmdir $HOME/gone; " + predict);
     DOCTEST_CHECK(lost.code == 2);
@@ -190,9 +194,7 @@ DOCTEST_TEST_CASE(
 DOCTEST_TEST_CASE("arguments: whatever memory is allowed, a network's scores are whole or there are none") {
     if (!has_shell("bash")) return;
     const TempDir folder;
-    const std::string predict = "exec " + program_path() + " predict-chromatin --model " + model +
-                                " --reference " + genome + " --regions " + regions + " --device cpu " +
-                                "--threads 1 --output " + (folder / "scores.tsv").string();
+    const std::string predict = shell_line(folder) + " --threads 1";
     for (int megabytes = 100; megabytes < 700; megabytes += 60) {
         DOCTEST_CAPTURE(megabytes);
         const auto result =

@@ -9,7 +9,6 @@
 
 #include <csignal>
 #include <filesystem>
-#include <sstream>
 
 using namespace bigbird;
 using namespace bigbird::testing;

@@ -8,7 +8,6 @@
 
 #include <algorithm>
 #include <filesystem>
-#include <memory>
 #include <string>
 #include <vector>
 
@@ -39,7 +38,7 @@ private:
         return *program_
                     .add<Nothing>("parse-nothing", "Help", "By which the test comes to the tree", "", {},
                                   [](const Nothing&) { return 0; })
-                    .command.get_parent();
+                    .first.get_parent();
     }
     cli::Program program_;
     CLI::App& root_;

@@ -9,8 +9,6 @@
 #include <csignal>
 #include <filesystem>
 #include <fstream>
-#include <iterator>
-#include <sstream>
 
 using namespace bigbird;
 using namespace bigbird::testing;
@@ -304,12 +302,10 @@ DOCTEST_TEST_CASE(
     const TempDir folder;
     const std::string documents = documents_in(folder);
     const auto run = [&](const std::string& output, const std::string& batch, const std::string& steps) {
-        std::istringstream words(
-            "pretrain --config tiny --device cpu --max-hours 100 --evaluate-every 1 --steps " + steps +
-            " --batch-size " + batch + " --documents " + documents + " --evaluate-documents " + documents +
-            " --output " + (folder / output).string() + " --tokenizer " +
-            test_data("tokenizer/small.model").string());
-        return std::vector<std::string>{std::istream_iterator<std::string>(words), {}};
+        return words_of("pretrain --config tiny --device cpu --max-hours 100 --evaluate-every 1 --steps " +
+                        steps + " --batch-size " + batch + " --documents " + documents +
+                        " --evaluate-documents " + documents + " --output " + (folder / output).string() +
+                        " --tokenizer " + test_data("tokenizer/small.model").string());
     };
     const auto start = std::chrono::steady_clock::now();
     const ProgramResult stopped =

@@ -8,8 +8,6 @@
 
 #include <cstdint>
 #include <filesystem>
-#include <memory>
-#include <optional>
 #include <string>
 #include <utility>
 #include <vector>

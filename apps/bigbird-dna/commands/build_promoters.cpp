@@ -3,23 +3,11 @@
 
 #include "bigbird/examples/build/promoters.hpp"
 
-#include <filesystem>
-#include <memory>
 #include <string>
 
 namespace bigbird::cli {
 
 using BuildPromotersOptions = FolderOptions<examples::PromoterOptions>;
-
-namespace {
-
-int run_build_promoters(const BuildPromotersOptions& options) {
-    options.output.make_folder(
-        [&](const std::filesystem::path& folder) { examples::build_promoters(options.spec, folder); });
-    return 0;
-}
-
-}  // namespace
 
 void setup_build_promoters(Program& program) {
     const auto [command, options] = program.add<BuildPromotersOptions>(
@@ -32,7 +20,7 @@ void setup_build_promoters(Program& program) {
          {"Windows of 8,000 bases as in the paper, with other windows of the genome as negatives",
           "--tss ../test_data/promoter/tss.hg19.bed --reference ../test_data/genome/22.fa.gz --negatives "
           "genomic --output genomic-promoters"}},
-        run_build_promoters);
+        folder_of(examples::build_promoters));
     examples::PromoterOptions& promoters = options.spec;
     add_value(command, "--tss", "BED", promoters.tss,
               "Transcription start sites with strand, such as EPDnew's BED")

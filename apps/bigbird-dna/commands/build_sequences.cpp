@@ -4,8 +4,6 @@
 
 #include "bigbird/examples/build/sequences.hpp"
 
-#include <memory>
-
 namespace bigbird::cli {
 
 using BuildSequencesOptions = FolderOptions<examples::SequencesOptions>;
@@ -19,11 +17,7 @@ void setup_build_sequences(Program& program) {
           "my-sequences"},
          {"The tables of a benchmark, one per split",
           "--table train.csv --validation dev.csv --test test.csv --output my-sequences"}},
-        [](const BuildSequencesOptions& given) {
-            given.output.make_folder(
-                [&](const std::filesystem::path& folder) { examples::build_sequences(given.spec, folder); });
-            return 0;
-        });
+        folder_of(examples::build_sequences));
     examples::SequencesOptions& sequences = options.spec;
     CLI::Option* const table = add_sequence_inputs(command, sequences).front();
     add_value(command, "--validation", "TABLE", sequences.validation, "Table of the validation rows")

@@ -5,24 +5,11 @@
 #include "bigbird/examples/build/tracks.hpp"
 #include "bigbird/rows/window.hpp"
 
-#include <memory>
 #include <string>
 
 namespace bigbird::cli {
 
 using BuildTracksOptions = FolderOptions<examples::TrackOptions>;
-
-namespace {
-
-int run_build_tracks(const BuildTracksOptions& options) {
-    examples::TrackOptions tracks = options.spec;
-    tracks.chooses_hold_outs = tracks.validation.empty() && tracks.test.empty();
-    options.output.make_folder(
-        [&](const std::filesystem::path& folder) { examples::build_tracks(tracks, folder); });
-    return 0;
-}
-
-}  // namespace
 
 void setup_build_tracks(Program& program) {
     const auto [command, options] = program.add<BuildTracksOptions>(
@@ -36,7 +23,9 @@ void setup_build_tracks(Program& program) {
          {"Fragments and a bigWig, with the scales that a sheet names",
           "--signal ../test_data/tracks/tracks.tsv --reference ../test_data/genome/yeast.fa.gz --include I "
           "VI --validation VI --output two-tracks"}},
-        run_build_tracks);
+        folder_of(examples::build_tracks), [](CLI::App&, BuildTracksOptions& given) {
+            given.spec.chooses_hold_outs = given.spec.validation.empty() && given.spec.test.empty();
+        });
     examples::TrackOptions& tracks = options.spec;
     tracks.bin = 128;
     add_value(command, "--signal", "SHEET|FILE", tracks.signals,

@@ -30,6 +30,22 @@ struct ForwardOptions {
     int threads = 0;
 };
 
+/// Settings of a command that makes a folder.
+template <typename Spec>
+struct FolderOptions {
+    Spec spec;
+    OutputOptions output;
+};
+
+/// Runs `build`, which fills the folder.
+template <typename Spec>
+Runner<FolderOptions<Spec>> folder_of(void (*build)(const Spec&, const std::filesystem::path&)) {
+    return [build](const FolderOptions<Spec>& options) {
+        options.output.make_folder([&](const std::filesystem::path& folder) { build(options.spec, folder); });
+        return 0;
+    };
+}
+
 struct InfoOptions {
     std::filesystem::path path;
     bool json = false, verify = false, labels = false, program = false;
@@ -41,8 +57,8 @@ struct ProgramPart {
     bool usable = false;
     std::string details;  ///< a description or, if it cannot be used, the reason
 };
-/// The row as a line of JSON, by which the checking processes pass it on.
-std::string part_line(const ProgramPart& part);
+/// Prints the row as a line of JSON, by which the checking processes pass it on.
+void print_part(const ProgramPart& part);
 
 // ---- commands that need no LibTorch
 void setup_build_chromatin(Program& program);

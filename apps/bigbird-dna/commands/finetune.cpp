@@ -11,7 +11,6 @@
 
 #include <algorithm>
 #include <functional>
-#include <memory>
 #include <optional>
 #include <string>
 #include <utility>
@@ -113,34 +112,12 @@ void add_finetune_options(CLI::App& command, FinetuneSpec& spec, const char* bas
                    : "Part of the examples' windows that the model reads, relative to the TSS",
                has_bins ? "a baseline's published window, else all; bin models: by --config or --model"
                         : "a baseline's published window, else all");
-    add_seed_option(command, spec.seed);
-    add_run_options(command, spec.output, spec.run);
-    add_length_options(command, spec);
+    add_finetune_run_options(command, spec);
     add_network_options(command, spec);
     add_balance_options(command, spec);
     add_linear_options(command, spec);
     add_validation_options(command, spec, "the validation rows");
     add_place_options(command, spec);
-}
-
-/// Options of models of sequences.
-void add_sequence_options(CLI::App& command, FinetuneSpec& spec) {
-    task_models::SequenceSpec& sequence = spec.sequence;
-    add_choice_option(command, "--loss", sequence.loss, task_models::number_losses,
-                      "Loss for numbers; poisson is for counts");
-    const char* group = "Sequence models (bigbird-sequence)";
-    add_sequence_model_options(command, sequence, group);
-    const HelpGroup in_group(command, group);
-    add_choice_option(command, "--kmers", sequence.with_kmers, kmer_parts, "");
-    add_value(command, "--config", "FILE", sequence.config,
-              "JSON file of network sizes that differ from the defaults");
-    add_value(command, "--motifs", "N", sequence.motifs,
-              "Maximum number of first-layer filters initialized with motifs from the training rows (0 "
-              "means random initialization)",
-              CLI::Range(std::int64_t{0}, std::int64_t{1} << 20));
-    add_value(command, "--shift", "BP", sequence.shift, "", CLI::NonNegativeNumber);
-    add_value(command, "--average-weights", "DECAY", sequence.averaging, "", CLI::Range(0.0, 0.999999));
-    add_value(command, "--label-smoothing", "PART", sequence.smoothing, "", CLI::Range(0.0, 0.99));
 }
 
 template <typename Value>
@@ -172,7 +149,24 @@ void show_training_defaults(CLI::App& command, const FinetuneSpec& usual, const 
     show_default(command, "--weight-decay", fmt::format("{}", usual.optimizer.weight_decay));
 }
 
-void show_sequence_defaults(CLI::App& command) {
+/// Options of models of sequences.
+void add_sequence_options(CLI::App& command, FinetuneSpec& spec) {
+    task_models::SequenceSpec& sequence = spec.sequence;
+    add_choice_option(command, "--loss", sequence.loss, task_models::number_losses,
+                      "Loss for numbers; poisson is for counts");
+    const char* group = "Sequence models (bigbird-sequence)";
+    add_sequence_model_options(command, sequence, group);
+    const HelpGroup in_group(command, group);
+    add_choice_option(command, "--kmers", sequence.with_kmers, kmer_parts, "");
+    add_value(command, "--config", "FILE", sequence.config,
+              "JSON file of network sizes that differ from the defaults");
+    add_value(command, "--motifs", "N", sequence.motifs,
+              "Maximum number of first-layer filters initialized with motifs from the training rows (0 "
+              "means random initialization)",
+              CLI::Range(std::int64_t{0}, std::int64_t{1} << 20));
+    add_value(command, "--shift", "BP", sequence.shift, "", CLI::NonNegativeNumber);
+    add_value(command, "--average-weights", "DECAY", sequence.averaging, "", CLI::Range(0.0, 0.999999));
+    add_value(command, "--label-smoothing", "PART", sequence.smoothing, "", CLI::Range(0.0, 0.99));
     const FinetuneSpec usual = task_models::sequence_model_spec();
     option_of(command, "--architecture")->default_str("bigbird-sequence; with --model: bigbird");
     show_training_defaults(command, usual, "6 to 15, for 250,000 rows in total",
@@ -202,19 +196,6 @@ void set_bins_defaults(CLI::App& command, FinetuneSpec& spec) {
     set_unless_given(command, "--betas", spec.optimizer.beta2, bins.optimizer.beta2);
     set_unless_given(command, "--positive-weight", spec.positive_weight, bins.positive_weight);
     set_unless_given(command, "--strand-augmentation", spec.both_strands, bins.both_strands);
-}
-
-void show_bins_defaults(CLI::App& command) {
-    const FinetuneSpec bins = task_models::bin_model_spec(), coverage = task_models::coverage_model_spec();
-    option_of(command, "--architecture")->default_str("bigbird-bins; with --model: bigbird");
-    show_training_defaults(
-        command, bins,
-        fmt::format("{}, at least {} steps; of coverage {} and {}", bins.epochs, bins.fewest_steps,
-                    coverage.epochs, coverage.fewest_steps),
-        fmt::format("{}, of coverage {}", bins.learning_rate.peak, coverage.learning_rate.peak));
-    show_default(command, "--positive-weight", fmt::format("{}", bins.positive_weight.value_or(1)));
-    show_default(command, "--strand-augmentation",
-                 std::string(word_of(strand_augmentations, bins.both_strands)));
 }
 
 /// Whether a folder, or the model/ in it, holds a bin model. What cannot be read is refused later.
@@ -257,6 +238,16 @@ void add_bins_options(CLI::App& command, FinetuneSpec& spec) {
               "bigbird-bins: maximum number of first-layer filters initialized with motifs from the training "
               "bins; each label's best motif also feeds its score directly (0 means random initialization)",
               CLI::Range(std::int64_t{0}, std::int64_t{1} << 24));
+    const FinetuneSpec usual = task_models::bin_model_spec(), coverage = task_models::coverage_model_spec();
+    option_of(command, "--architecture")->default_str("bigbird-bins; with --model: bigbird");
+    show_training_defaults(
+        command, usual,
+        fmt::format("{}, at least {} steps; of coverage {} and {}", usual.epochs, usual.fewest_steps,
+                    coverage.epochs, coverage.fewest_steps),
+        fmt::format("{}, of coverage {}", usual.learning_rate.peak, coverage.learning_rate.peak));
+    show_default(command, "--positive-weight", fmt::format("{}", usual.positive_weight.value_or(1)));
+    show_default(command, "--strand-augmentation",
+                 std::string(word_of(strand_augmentations, usual.both_strands)));
 }
 
 /// Options that only some models read.
@@ -415,9 +406,7 @@ void setup_finetune(Program& program, examples::Task task, Runner<FinetuneSpec> 
     spec.positive_weight = by_task.positive_weight;
     add_finetune_options(command, spec, by_task.baselines);
     if (task == examples::Task::chromatin) add_bins_options(command, spec);
-    if (task == examples::Task::chromatin) show_bins_defaults(command);
     if (task == examples::Task::sequences) add_sequence_options(command, spec);
-    if (task == examples::Task::sequences) show_sequence_defaults(command);
 }
 
 }  // namespace bigbird::cli

@@ -4,10 +4,7 @@
 
 #include "bigbird/rows/window.hpp"
 
-#include <memory>
-#include <string>
 #include <utility>
-#include <vector>
 
 namespace bigbird::cli {
 
@@ -73,9 +70,7 @@ void setup_finetune_tokens(Program& program, Runner<FinetuneTokensSpec> run) {
         std::move(run), choose_calibration);
     add_label_options(command, spec);
     add_hold_out_options(command, spec.validation, spec.test, "their bases are not used for training");
-    add_seed_option(command, spec.seed);
-    add_run_options(command, spec.output, spec.run);
-    add_length_options(command, spec);
+    add_finetune_run_options(command, spec);
     option_of(command, "--learning-rate")
         ->description("Peak learning rate")
         ->default_str("0.128 over the hidden size, 1e-3 for tiny");

@@ -98,6 +98,12 @@ std::string description_text(const InfoOptions& options) {
 
 // ---- info --program
 
+std::string part_line(const ProgramPart& part) {
+    return Json{{"part", part.part}, {"usable", part.usable}, {"details", part.details}}.dump(
+               -1, ' ', false, Json::error_handler_t::replace) +
+           "\n";
+}
+
 using Parts = std::vector<ProgramPart>;
 
 constexpr std::chrono::seconds driver_patience{30}, tensors_patience{120};
@@ -209,10 +215,10 @@ ProgramPart gpu_part(const model::Gpu& gpu, std::size_t index) {
 
 int print_driver_parts() {
     const model::DriverFacts driver = model::ask_cuda_driver();
-    std::fputs(part_line(driver_part(driver)).c_str(), stdout);
+    print_part(driver_part(driver));
     for (std::size_t i = 0; i < driver.gpus.size(); ++i)
-        std::fputs(part_line(gpu_part(driver.gpus[i], i)).c_str(), stdout);
-    if (driver.gpus.empty()) std::fputs(part_line({"GPUs", false, "none is shown"}).c_str(), stdout);
+        print_part(gpu_part(driver.gpus[i], i));
+    if (driver.gpus.empty()) print_part({"GPUs", false, "none is shown"});
     return 0;
 }
 
@@ -286,10 +292,9 @@ void setup_info(Program& program, Runner<InfoOptions> run) {
         "token shards must have their checksums");
 }
 
-std::string part_line(const ProgramPart& part) {
-    return Json{{"part", part.part}, {"usable", part.usable}, {"details", part.details}}.dump(
-               -1, ' ', false, Json::error_handler_t::replace) +
-           "\n";
+void print_part(const ProgramPart& part) {
+    std::fputs(part_line(part).c_str(), stdout);
+    std::fflush(stdout);
 }
 
 int run(const InfoOptions& options) {

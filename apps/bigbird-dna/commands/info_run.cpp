@@ -18,9 +18,9 @@ namespace bigbird::cli {
 
 namespace {
 
-void print(const ProgramPart& part) {
-    std::fputs(part_line(part).c_str(), stdout);
-    std::fflush(stdout);
+/// That something can be used for what `details` say, unless there is an obstacle.
+ProgramPart part_unless(const std::string& obstacle, const std::string& part, const std::string& details) {
+    return {part, obstacle.empty(), obstacle.empty() ? details : obstacle};
 }
 
 ProgramPart libtorch_part() {
@@ -30,12 +30,6 @@ ProgramPart libtorch_part() {
                 at::get_cpu_capability() + (context.hasMKL() ? ", MKL" : "") +
                 (context.hasMKLDNN() ? ", oneDNN" : "") + ", " + std::to_string(at::get_num_threads()) +
                 " threads"};
-}
-
-ProgramPart gloo_part() {
-    const std::string obstacle = training::gloo_obstacle();
-    return {"Gloo", obstacle.empty(),
-            obstacle.empty() ? "several processes on CPUs can train together" : obstacle};
 }
 
 ProgramPart kernels_part() {
@@ -69,24 +63,23 @@ ProgramPart nccl_part() {
 /// Prints whether each GPU can be used, then the choice of --device auto.
 void print_devices() {
     const model::GpuFacts& facts = model::gpu_facts();
-    for (int i = 0; i < static_cast<int>(facts.driver.gpus.size()); ++i) {
-        const std::string obstacle = model::gpu_obstacle(facts, i);
-        print(
-            {"--device cuda:" + std::to_string(i), obstacle.empty(), obstacle.empty() ? "opens" : obstacle});
-    }
+    for (int i = 0; i < static_cast<int>(facts.driver.gpus.size()); ++i)
+        print_part(part_unless(model::gpu_obstacle(facts, i), "--device cuda:" + std::to_string(i), "opens"));
     const model::GpuChoice gpu = model::choose_gpu(facts, std::nullopt);
-    print({"--device auto", true,
-           gpu.index >= 0 ? "takes cuda:" + std::to_string(gpu.index) : "takes the CPU: " + gpu.obstacle});
+    print_part(
+        {"--device auto", true,
+         gpu.index >= 0 ? "takes cuda:" + std::to_string(gpu.index) : "takes the CPU: " + gpu.obstacle});
 }
 
 }  // namespace
 
 int run_info_with_tensors(const InfoOptions&) {
-    print(libtorch_part());
-    print(gloo_part());
-    print(kernels_part());
-    print(cuda_part());
-    print(nccl_part());
+    print_part(libtorch_part());
+    print_part(
+        part_unless(training::gloo_obstacle(), "Gloo", "several processes on CPUs can train together"));
+    print_part(kernels_part());
+    print_part(cuda_part());
+    print_part(nccl_part());
     print_devices();  // last: it starts the driver and opens LibTorch's CUDA part
     return 0;
 }

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "commands/commands.hpp"
 
-#include <memory>
 #include <utility>
 
 namespace bigbird::cli {

@@ -6,7 +6,6 @@
 #include "bigbird/model/gpu/gpu_facts.hpp"
 #include "bigbird/pretraining/specs/pretrain_spec.hpp"
 
-#include <memory>
 #include <utility>
 
 namespace bigbird::cli {

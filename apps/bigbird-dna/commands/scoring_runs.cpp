@@ -51,7 +51,7 @@ int run(const task_models::PredictSpec& spec) {
         const task_models::PredictForecast forecast = task_models::forecast_predict(spec);
         const std::string text =
             spec.json ? task_models::to_json(forecast).dump(2) + "\n" : task_models::describe(forecast);
-        std::fwrite(text.data(), 1, text.size(), stdout);
+        std::fputs(text.c_str(), stdout);
         return 0;
     }
     if (spec.outputs.paths.empty()) throw ConfigError("--output is needed, or --dry-run");
@@ -72,8 +72,7 @@ int run(const task_models::PredictSpec& spec) {
 
 int run(const task_models::VariantSpec& spec) {
     if (spec.dry_run) {
-        const std::string text = describe(task_models::forecast_variants(spec));
-        std::fwrite(text.data(), 1, text.size(), stdout);
+        std::fputs(describe(task_models::forecast_variants(spec)).c_str(), stdout);
         return 0;
     }
     if (spec.outputs.paths.empty()) throw ConfigError("--output is needed, or --dry-run");

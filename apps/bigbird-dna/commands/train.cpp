@@ -3,8 +3,6 @@
 #include "options/sequence_options.hpp"
 #include "options/training_options.hpp"
 
-#include <memory>
-#include <string>
 #include <utility>
 #include <vector>
 

@@ -112,9 +112,8 @@ std::string example_section(const CommandText& command) {
 
 std::string exit_section() {
     std::string text = ".SH EXIT STATUS\n";
-    for (const ExitMeaning& exit : exit_meanings)
-        text +=
-            ".TP\n" + bold(std::to_string(static_cast<int>(exit.code))) + "\n" + roff(exit.meaning) + "\n";
+    for (const auto& [code, meaning] : exit_meanings)
+        text += ".TP\n" + bold(std::to_string(static_cast<int>(code))) + "\n" + roff(meaning) + "\n";
     return text;
 }
 

@@ -102,8 +102,8 @@ std::string shared_table(const ProgramText& program) {
 
 std::string exit_table() {
     std::string text = "## Exit codes\n\n| code | meaning |\n|---|---|\n";
-    for (const ExitMeaning& exit : exit_meanings)
-        text += "| " + std::to_string(static_cast<int>(exit.code)) + " | " + exit.meaning + " |\n";
+    for (const auto& [code, meaning] : exit_meanings)
+        text += fmt::format("| {} | {} |\n", static_cast<int>(code), meaning);
     return text;
 }
 

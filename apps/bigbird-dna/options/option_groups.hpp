@@ -67,13 +67,6 @@ struct OutputOptions {
     /// Makes the folder --output through `body`, which gets the path that it has until it is complete.
     void make_folder(const std::function<void(const std::filesystem::path&)>& body) const;
 };
-/// Settings of a command that makes a folder.
-template <typename Spec>
-struct FolderOptions {
-    Spec spec;
-    OutputOptions output;
-};
-
 /// --force.
 void add_force_option(CLI::App& command, Overwrite& overwrite,
                       const std::string& what = "Replace an existing output");

@@ -81,7 +81,9 @@ void add_encoder_options(CLI::App& command, FinetuneSpec& spec) {
     add_attention_option(command, spec.attention);
 }
 
-void add_length_options(CLI::App& command, FinetuneSpec& spec) {
+void add_finetune_run_options(CLI::App& command, FinetuneSpec& spec) {
+    add_seed_option(command, spec.seed);
+    add_run_options(command, spec.output, spec.run);
     add_optimization_options(command, spec.batch_size, spec.learning_rate, spec.optimizer,
                              "Number of steps, instead of --epochs", "Steps of the linear warm-up");
     option_of(command, "--steps")->default_str("from --epochs");

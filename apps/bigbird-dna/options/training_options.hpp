@@ -37,8 +37,8 @@ inline constexpr Choices<bool, 2> kmer_parts{{{true, "mean"}, {false, "none"}}};
 void add_random_weights_option(CLI::App& command, task_models::FinetuneSpec& spec);
 /// --dropout, --dtype, --attention.
 void add_encoder_options(CLI::App& command, task_models::FinetuneSpec& spec);
-/// Adds --batch-size, --steps, --epochs and the optimizer's options.
-void add_length_options(CLI::App& command, task_models::FinetuneSpec& spec);
+/// Adds --seed, the options of a run, --batch-size, --steps, --epochs and the optimizer's options.
+void add_finetune_run_options(CLI::App& command, task_models::FinetuneSpec& spec);
 /// --evaluate-every, --patience, --calibration. `held_out`: the name of the validation data.
 void add_validation_options(CLI::App& command, task_models::FinetuneSpec& spec, const std::string& held_out);
 /// --device, --threads, --processes, --batch-tokens.

@@ -4,16 +4,11 @@
 
 #include "bigbird/core/error.hpp"
 
-#include <array>
+#include <utility>
 
 namespace bigbird::cli {
 
-struct ExitMeaning {
-    ExitCode code;
-    const char* meaning;
-};
-
-inline constexpr std::array<ExitMeaning, 14> exit_meanings{{
+inline constexpr std::pair<ExitCode, const char*> exit_meanings[] = {
     {ExitCode::success, "complete output"},
     {ExitCode::usage, "usage"},
     {ExitCode::bad_input, "bad input"},
@@ -28,6 +23,6 @@ inline constexpr std::array<ExitMeaning, 14> exit_meanings{{
     {ExitCode::reader_gone, "standard output was closed"},
     {ExitCode::terminated, "SIGTERM"},
     {ExitCode::out_of_time, "SIGXCPU"},
-}};
+};
 
 }  // namespace bigbird::cli

@@ -72,9 +72,9 @@ std::string exit_codes_line() {
     constexpr std::size_t width = 110;
     std::string text = "Exit codes:";
     std::size_t used = text.size();
-    for (const ExitMeaning& exit : exit_meanings) {
-        const std::string entry = std::to_string(exit_code(exit.code)) + " " + exit.meaning +
-                                  (exit.code == exit_meanings.back().code ? "." : ",");
+    for (const auto& [code, meaning] : exit_meanings) {
+        const bool is_last = code == std::rbegin(exit_meanings)->first;
+        const std::string entry = std::to_string(exit_code(code)) + " " + meaning + (is_last ? "." : ",");
         const bool breaks = used + 1 + entry.size() > width;
         text += (breaks ? "\n" : " ") + entry;
         used = breaks ? entry.size() : used + 1 + entry.size();

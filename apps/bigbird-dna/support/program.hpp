@@ -19,27 +19,21 @@ namespace bigbird::cli {
 template <typename Options>
 using Runner = std::function<int(const Options&)>;
 
-/// A command of the program, and where its options are written.
-template <typename Options>
-struct Added {
-    CLI::App& command;
-    Options& options;
-};
-
 /// The command line: groups of commands, options that all commands share, and the conversion of errors to
 /// messages and exit codes.
 class Program {
 public:
     Program();
 
-    /// Adds a command; the caller then adds options that write into `options`, which live as long as the
-    /// program. Options of every command are added automatically. `common`: the options that --help shows,
-    /// with blanks between; empty: all. The lines of `examples` begin behind "bigbird-dna NAME". `finish` is
-    /// called when the options are parsed.
+    /// Adds a command and returns it with its options, which live as long as the program; the caller adds
+    /// what writes into them. Options of every command are added automatically. `common`: the options that
+    /// --help shows, with blanks between; empty: all. The lines of `examples` begin behind "bigbird-dna
+    /// NAME". `finish` is called when the options are parsed.
     template <typename Options>
-    Added<Options> add(const std::string& name, const std::string& group, const std::string& description,
-                       const std::string& common, std::vector<Example> examples, Runner<Options> run,
-                       std::function<void(CLI::App&, Options&)> finish = nullptr) {
+    std::pair<CLI::App&, Options&> add(const std::string& name, const std::string& group,
+                                       const std::string& description, const std::string& common,
+                                       std::vector<Example> examples, Runner<Options> run,
+                                       std::function<void(CLI::App&, Options&)> finish = nullptr) {
         const auto options = std::make_shared<Options>();
         CLI::App& command = add_command(name, group, description, common, std::move(examples),
                                         [options, run = std::move(run)] { return run(*options); });
