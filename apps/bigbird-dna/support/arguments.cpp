@@ -5,6 +5,7 @@
 
 #include "bigbird/core/error.hpp"
 #include "bigbird/core/protected_files.hpp"
+#include "bigbird/rows/text_fields.hpp"
 
 #include <algorithm>
 #include <array>
@@ -22,29 +23,12 @@ namespace {
 
 constexpr std::size_t most_typing_errors = 2;
 
-/// Letters to insert, remove or replace.
-std::size_t edit_distance(const std::string& a, const std::string& b) {
-    std::vector<std::size_t> row(b.size() + 1);
-    for (std::size_t j = 0; j <= b.size(); ++j)
-        row[j] = j;
-    for (std::size_t i = 1; i <= a.size(); ++i) {
-        std::size_t diagonal = row[0];
-        row[0] = i;
-        for (std::size_t j = 1; j <= b.size(); ++j) {
-            const std::size_t replaced = diagonal + (a[i - 1] == b[j - 1] ? 0 : 1);
-            diagonal = row[j];
-            row[j] = std::min({replaced, row[j] + 1, row[j - 1] + 1});
-        }
-    }
-    return row.back();
-}
-
 /// "; did you mean X?", where X is the name with the spelling nearest to `word`; empty if none is near.
 std::string nearest(const std::vector<std::string>& known, const std::string& word) {
     std::string found;
     std::size_t least = most_typing_errors + 1;
     for (const std::string& each : known) {
-        const std::size_t distance = edit_distance(word, each);
+        const std::size_t distance = rows::edit_distance(word, each);
         if (distance < least) {
             least = distance;
             found = each;
