@@ -44,22 +44,6 @@ std::string lower(std::string_view text) {
     return lower;
 }
 
-/// Edit distance: letters to change, insert or delete to turn one into the other.
-std::size_t edits(std::string_view a, std::string_view b) {
-    std::vector<std::size_t> row(b.size() + 1);
-    std::iota(row.begin(), row.end(), std::size_t{0});
-    for (std::size_t i = 1; i <= a.size(); ++i) {
-        std::size_t corner = row[0];
-        row[0] = i;
-        for (std::size_t j = 1; j <= b.size(); ++j) {
-            const std::size_t change = corner + (a[i - 1] == b[j - 1] ? 0 : 1);
-            corner = row[j];
-            row[j] = std::min({row[j] + 1, row[j - 1] + 1, change});
-        }
-    }
-    return row.back();
-}
-
 /// The three names nearest to `item`, quoted: first names that contain it, then names by the number of edits.
 std::string nearest_names(const LabelTable& table, std::string_view item) {
     constexpr std::size_t shown = 3, longest = 200;
@@ -68,7 +52,7 @@ std::string nearest_names(const LabelTable& table, std::string_view item) {
     for (std::size_t i = 0; i < table.size(); ++i) {
         const std::string name = lower(table[i].name);
         const bool holds = !wanted.empty() && name.find(wanted) != std::string::npos;
-        ranked.emplace(holds ? 0 : 1 + edits(wanted, std::string_view(name).substr(0, longest)), i);
+        ranked.emplace(holds ? 0 : 1 + edit_distance(wanted, std::string_view(name).substr(0, longest)), i);
     }
     std::vector<std::string> names;
     for (const auto& [distance, index] : ranked) {

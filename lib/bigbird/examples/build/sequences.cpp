@@ -61,10 +61,10 @@ public:
         std::int64_t line = 0;
     };
     std::vector<fs::path> files;
-    std::vector<SequenceExample> records;          ///< without labels and numbers
-    std::vector<std::vector<std::string>> values;  ///< label columns of each record
-    std::vector<std::string> split_words;          ///< with --split-by column:NAME; else empty
-    std::vector<Source> sources;                   ///< source of each record's labels
+    std::vector<SequenceExample> records;  ///< without labels and numbers
+    /// Label columns of each record, its group, and the split with --split-by column:NAME.
+    std::vector<std::vector<std::string>> values;
+    std::vector<Source> sources;  ///< source of each record's labels
     rows::LetterCounts letters;
 
     /// Records in the order of train's, validation's and test's tables, or of the FASTA files; their split is
@@ -111,16 +111,11 @@ private:
 
     /// Adds the last record's labels, group and split, in the order of columns().
     void add_row(std::vector<std::string> fields, Source source) {
-        if (!split_column_.empty()) {
-            split_words.push_back(std::move(fields.back()));
-            fields.pop_back();
-        }
         if (!options_.group_column.empty()) {
-            std::string group = std::move(fields.back());
-            fields.pop_back();
+            const std::string& group = fields[fields.size() - (split_column_.empty() ? 1 : 2)];
             if (group.find_first_of("\t\r\n") != std::string::npos)
                 throw InputError("has a group with a tab", files[source.file], source.line);
-            if (!group.empty()) records.back().group = std::move(group);
+            if (!group.empty()) records.back().group = group;
         }
         values.push_back(std::move(fields));
         sources.push_back(source);
@@ -327,9 +322,10 @@ private:
             return;
         }
         for (std::size_t i = 0; i < read_.records.size(); ++i) {
-            const auto split = split_word(read_.split_words[i]);
+            const std::string& word = read_.values[i].back();
+            const auto split = split_word(word);
             if (!split) {
-                throw read_.fault(i, "has '" + read_.split_words[i] + "' in column '" + rule_.column +
+                throw read_.fault(i, "has '" + word + "' in column '" + rule_.column +
                                          "'; it takes train, validation or test");
             }
             read_.records[i].split = *split;
