@@ -92,17 +92,10 @@ constexpr hsize_t most_labels = 1'000'000, most_levels = 100'000;
 
 /// Everything but the numbers, for the attribute `bigbird`.
 Json description_of(const EffectBackground& background) {
-    Json run = Json::array();
-    for (const auto& [key, value] : background.run)
-        run.push_back({key, value});
-    return {{"format", format_name},
-            {"format_version", 1},
-            {"version", version()},
-            {"run", run},
-            {"labels", background.labels},
-            {"variants", background.variants},
-            {"shuffled", background.shuffled},
-            {"seed", background.seed}};
+    return {
+        {"format", format_name},           {"format_version", 1},         {"version", version()},
+        {"run", background.run},           {"labels", background.labels}, {"variants", background.variants},
+        {"shuffled", background.shuffled}, {"seed", background.seed}};
 }
 
 InputError no_background(const fs::path& path) {
@@ -173,8 +166,7 @@ EffectBackground read_background(const fs::path& path) {
     try {
         const Json json = Json::parse(reader.next());
         if (json.at("format") != format_name || json.at("format_version") != 1) throw no_background(path);
-        for (const Json& entry : json.at("run"))
-            background.run.emplace_back(entry.at(0), entry.at(1));
+        background.run = json.at("run").get<rows::Provenance>();
         background.labels = json.at("labels").get<std::vector<std::string>>();
         background.variants = json.at("variants");
         background.shuffled = json.at("shuffled");
