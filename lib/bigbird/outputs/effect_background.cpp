@@ -105,12 +105,9 @@ InputError no_background(const fs::path& path) {
 template <typename Number>
 std::vector<Number> read_dataset(hid_t file, const char* name, hid_t type, const fs::path& path) {
     const Hdf5Handle dataset(H5Dopen2(file, name, H5P_DEFAULT), H5Dclose);
-    const Hdf5Handle space(dataset < 0 ? -1 : H5Dget_space(dataset), H5Sclose);
-    hsize_t shape[2] = {0, 1};
-    const int rank = space < 0 ? 0 : H5Sget_simple_extent_ndims(space);
-    if (rank < 1 || rank > 2 || H5Sget_simple_extent_dims(space, shape, nullptr) < 0 ||
-        shape[0] > most_labels || shape[1] > most_levels)
-        throw no_background(path);
+    Hdf5Shape shape = shape_of(dataset);
+    if (shape.size() == 1) shape.push_back(1);
+    if (shape.size() != 2 || shape[0] > most_labels || shape[1] > most_levels) throw no_background(path);
     std::vector<Number> numbers(shape[0] * shape[1]);
     if (H5Dread(dataset, type, H5S_ALL, H5S_ALL, H5P_DEFAULT, numbers.data()) < 0) throw no_background(path);
     return numbers;
