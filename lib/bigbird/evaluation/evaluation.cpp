@@ -23,12 +23,6 @@ struct MeasuredLabel {
     std::vector<Areas> resampled;
 };
 
-struct Group {
-    std::string name;
-    std::vector<std::size_t> members;  ///< positions in ScoredExamples::labels
-    std::int64_t labels = 0;
-};
-
 /// Sets all figures, in the order of Evaluation::all.
 void set_figures(Evaluation& evaluation, const std::vector<Figure>& figures) {
     auto next = figures.begin();
@@ -56,28 +50,25 @@ public:
     }
 
     Evaluation run() {
-        Evaluation result;
-        result.rows = static_cast<std::int64_t>(scored_.rows.size());
-        result.not_scored = scored_.not_scored;
-        result.blocks = scored_.block_count;
+        result_.rows = static_cast<std::int64_t>(scored_.rows.size());
+        result_.not_scored = scored_.not_scored;
+        result_.blocks = scored_.block_count;
         measure_labels();
-        for (MeasuredLabel& label : measured_)
-            result.labels.push_back(std::move(label.figures));
-        make_groups(result.labels);
-        result.all.whole = figures();
-        for (std::size_t i = 0; i < draws_.size(); ++i)
-            result.all.resampled.push_back(figures(i));
-        for (const Group& group : groups_) {
-            result.groups.push_back({.group = group.name,
-                                     .labels = group.labels,
-                                     .defined = std::ssize(group.members),
-                                     .mean_base_rate = mean_base_rate(group, result.labels)});
-        }
+        const rows::LabelTable& table = examples_.label_table();
+        if (table.groups().size() > 1) add_group("all", true);
+        for (const std::string& name : table.groups())
+            add_group(name, false);
         if (examples_.task() == examples::Task::promoter)
-            result.at_threshold = {.threshold = options_.threshold, .counts = confusion_of({})};
-        set_figures(result, with_intervals(result.all));
-        result.reliability = reliability_of(result.labels);
-        return result;
+            result_.at_threshold = {.threshold = options_.threshold, .counts = confusion_of({})};
+        result_.all.whole = figures();
+        for (std::size_t i = 0; i < draws_.size(); ++i)
+            result_.all.resampled.push_back(figures(i));
+        set_figures(result_, with_intervals(result_.all));
+        ReliabilityCounter counter;
+        for (std::size_t i = 0; i < result_.labels.size(); ++i)
+            if (result_.labels[i].summarised) counter.add(scored_.labels[i].scores, scored_.labels[i].truths);
+        result_.reliability = counter.reliability();
+        return std::move(result_);
     }
 
 private:
@@ -88,6 +79,7 @@ private:
             return measure(scored_.labels[static_cast<std::size_t>(index)]);
         };
         ordered_pipeline<MeasuredLabel>(count, options_.threads, make, [&](MeasuredLabel&& label) {
+            result_.labels.push_back(std::move(label.figures));
             measured_.push_back(std::move(label));
             progress.update(std::ssize(measured_));
         });
@@ -113,30 +105,21 @@ private:
         return measured;
     }
 
-    void make_groups(const std::vector<LabelFigures>& labels) {
-        const rows::LabelTable& table = examples_.label_table();
-        if (table.groups().size() > 1) groups_.push_back({"all", {}, 0});
-        const std::size_t first = groups_.size();
-        for (const std::string& name : table.groups())
-            groups_.push_back({name, {}, 0});
-        for (std::size_t i = 0; i < labels.size(); ++i) {
-            const auto own =
-                std::find(table.groups().begin(), table.groups().end(), table[labels[i].label].group);
-            std::vector<Group*> of{&groups_[first + static_cast<std::size_t>(own - table.groups().begin())]};
-            if (first > 0) of.push_back(&groups_.front());
-            for (Group* group : of) {
-                ++group->labels;
-                if (labels[i].summarised) group->members.push_back(i);
-            }
-        }
-        std::erase_if(groups_, [](const Group& group) { return group.labels == 0; });
-    }
-
-    static std::optional<double> mean_base_rate(const Group& group, const std::vector<LabelFigures>& labels) {
+    /// Adds a group, or all labels, unless it has no labels.
+    void add_group(const std::string& name, bool all) {
+        GroupFigures group{.group = name};
         FigureValues rates;
-        for (const std::size_t member : group.members)
-            rates.emplace_back(labels[member].base_rate);
-        return summarise(rates).mean;
+        for (std::size_t i = 0; i < result_.labels.size(); ++i) {
+            const LabelFigures& label = result_.labels[i];
+            if (!all && examples_.label_table()[label.label].group != name) continue;
+            ++group.labels;
+            if (!label.summarised) continue;
+            group.members.push_back(i);
+            rates.emplace_back(label.base_rate);
+        }
+        group.defined = std::ssize(group.members);
+        group.mean_base_rate = summarise(rates).mean;
+        if (group.labels > 0) result_.groups.push_back(std::move(group));
     }
 
     /// Two areas per label, four figures per group, five at the threshold; of all rows, or of a resample.
@@ -146,7 +129,7 @@ private:
             const Areas& areas = resample ? label.resampled[*resample] : label.areas;
             values.insert(values.end(), {areas.roc_auc, areas.average_precision});
         }
-        for (const Group& group : groups_) {
+        for (const GroupFigures& group : result_.groups) {
             FigureValues roc_auc, average_precision;
             for (const std::size_t member : group.members) {
                 roc_auc.push_back(values[2 * member]);
@@ -165,13 +148,6 @@ private:
         return values;
     }
 
-    std::optional<Reliability> reliability_of(const std::vector<LabelFigures>& labels) const {
-        ReliabilityCounter counter;
-        for (std::size_t i = 0; i < labels.size(); ++i)
-            if (labels[i].summarised) counter.add(scored_.labels[i].scores, scored_.labels[i].truths);
-        return counter.reliability();
-    }
-
     Confusion confusion_of(std::span<const std::uint32_t> times) const {
         const LabelScores& label = scored_.labels.front();
         Confusion counts;
@@ -187,7 +163,7 @@ private:
     const EvaluationOptions& options_;
     std::vector<std::vector<std::uint32_t>> draws_;  ///< how often each block is drawn, by resample
     std::vector<MeasuredLabel> measured_;
-    std::vector<Group> groups_;
+    Evaluation result_;
 };
 
 }  // namespace

@@ -62,7 +62,8 @@ struct LabelFigures {
 struct GroupFigures {
     std::string group;  ///< "all" for all labels
     std::int64_t labels = 0, defined = 0;
-    std::optional<double> mean_base_rate;
+    std::vector<std::size_t> members{};  ///< positions in Evaluation::labels of those that are defined
+    std::optional<double> mean_base_rate{};
     Figure mean_roc_auc{}, median_roc_auc{}, mean_average_precision{}, median_average_precision{};
 };
 
