@@ -264,17 +264,12 @@ at::Tensor EncoderLayerImpl::project_and_norm(const Linear& projection, const at
 }
 
 at::Tensor EncoderLayerImpl::forward(const at::Tensor& x, const PassContext& pass) const {
-    return norm_first_ ? forward_pre_norm(x, pass) : forward_post_norm(x, pass);
-}
-
-at::Tensor EncoderLayerImpl::forward_pre_norm(const at::Tensor& x, const PassContext& pass) const {
-    const at::Tensor attended = project_and_add(attention_output_, attend(attention_norm_->forward(x), pass),
-                                                x, Place::attention_output, pass);
-    return project_and_add(output_, expand(output_norm_->forward(attended), pass), attended, Place::output,
-                           pass);
-}
-
-at::Tensor EncoderLayerImpl::forward_post_norm(const at::Tensor& x, const PassContext& pass) const {
+    if (norm_first_) {
+        const at::Tensor attended = project_and_add(
+            attention_output_, attend(attention_norm_->forward(x), pass), x, Place::attention_output, pass);
+        return project_and_add(output_, expand(output_norm_->forward(attended), pass), attended,
+                               Place::output, pass);
+    }
     const at::Tensor attended = project_and_norm(attention_output_, attend(x, pass), x, attention_norm_,
                                                  Place::attention_output, pass);
     if (!is_training() && !pass.fused && !gate_ && has_onednn_linear(attended)) {

@@ -110,8 +110,6 @@ public:
     at::Tensor forward(const at::Tensor& x, const PassContext& pass) const;
 
 private:
-    at::Tensor forward_post_norm(const at::Tensor& x, const PassContext& pass) const;
-    at::Tensor forward_pre_norm(const at::Tensor& x, const PassContext& pass) const;
     at::Tensor attend(const at::Tensor& x, const PassContext& pass) const;
     /// Queries, keys and values, and the result: (batch, heads, length, head_dim).
     at::Tensor attend_blocks(const std::array<at::Tensor, 3>& of_heads, const PassContext& pass,

@@ -195,10 +195,8 @@ TensorMap run(Model model, const Heads& heads, const InputForm& form, const Tens
 TensorMap forward_classifier(const fs::path& directory, const TensorMap& inputs, const ForwardSpec& spec,
                              const at::Device& device) {
     SequenceClassifier model = load_classifier(directory, device);
-    const bool of_tokens = model->config().classifier_head == "tokens";
     const auto logits = [&](const HeadInput& input, TensorMap& out) {
-        const at::Tensor hidden = of_tokens ? input.hidden.narrow(1, 0, input.length) : input.hidden;
-        out["logits"] = model->predict(hidden);
+        out["logits"] = model->predict(input.hidden.narrow(1, 0, input.length));
     };
     return run(model, logits, {}, inputs, spec, device);
 }
