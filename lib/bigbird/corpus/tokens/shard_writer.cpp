@@ -129,7 +129,7 @@ PendingOutput& TokenShardWriter::finish(const Json& inputs, int threads) {
     manifest["bases"] = counts_.bases;
     manifest["token_bytes"] = narrow_ ? 2 : 4;
     manifest["vocab_size"] = tokenizer_.vocab_size();
-    manifest["vocabulary_sha256"] = format::hex(vocabulary_);
+    manifest["vocabulary_sha256"] = format::vocabulary_sha256(tokenizer_);
     manifest["inputs"] = inputs;
     manifest["files"] = describe_files(threads);
     write_json(output_.path() / format::manifest_file, manifest, Overwrite::refuse);
