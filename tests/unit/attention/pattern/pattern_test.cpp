@@ -208,12 +208,9 @@ DOCTEST_TEST_CASE("random_plan: the picks of transformers and of the authors' co
     for (const Fixture& f : fixtures) {
         DOCTEST_CAPTURE(f.tokens);
         DOCTEST_CAPTURE(f.seed);
-        RandomPlanSpec spec;
-        spec.blocks = f.tokens / 64;
-        spec.heads = 12;
-        spec.google = f.google;
-        const Picks picks = random_plan(spec, f.seed);
-        DOCTEST_REQUIRE(picks.size() == static_cast<std::size_t>(12 * (spec.blocks - 2) * 3));
+        const PatternSpec spec{.random_source = f.google ? RandomSource::google : RandomSource::seeded};
+        const Picks picks = random_plan(spec, f.tokens / 64, 12, f.seed);
+        DOCTEST_REQUIRE(picks.size() == static_cast<std::size_t>(12 * (f.tokens / 64 - 2) * 3));
         DOCTEST_CHECK(Picks(picks.begin(), picks.begin() + 3) == f.first);
         DOCTEST_CHECK(Picks(picks.end() - 3, picks.end()) == f.last);
         DOCTEST_CHECK(bigbird::sha256_of_text(little_endian(picks)).substr(0, 16) == f.digest);
@@ -221,11 +218,8 @@ DOCTEST_TEST_CASE("random_plan: the picks of transformers and of the authors' co
 }
 
 DOCTEST_TEST_CASE("random_plan: a model that is too short for its plan is refused") {
-    RandomPlanSpec spec;
-    spec.blocks = 64;
-    spec.heads = 1;
-    spec.plan_tokens = 2048;
-    DOCTEST_CHECK_THROWS_AS(random_plan(spec, 0), bigbird::ConfigError);
+    const PatternSpec spec{.plan_tokens = 2048};
+    DOCTEST_CHECK_THROWS_AS(random_plan(spec, 64, 1, 0), bigbird::ConfigError);
 }
 
 namespace {
