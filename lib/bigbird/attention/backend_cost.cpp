@@ -46,13 +46,6 @@ double padded(std::int64_t size, std::int64_t step) {
     return static_cast<double>((size + step - 1) / step * step);
 }
 
-const Rates* rates_of(const std::string& candidate, bool bf16) {
-    const auto* const found = std::ranges::find_if(rates, [&](const Rates& r) {
-        return candidate == r.candidate && bf16 == r.bf16 && instruction_set() <= r.most;
-    });
-    return found == rates.end() ? nullptr : found;
-}
-
 }  // namespace
 
 std::string Candidate::name(bool full) const {
@@ -82,8 +75,11 @@ Work work_of(const Candidate& candidate, const LayerLayout& layout, std::int64_t
 }
 
 double cost_of(const Candidate& candidate, const LayerLayout& layout, std::int64_t head_dim, bool bf16) {
-    const Rates* const found = rates_of(candidate.name(layout.full), bf16);
-    BIGBIRD_EXPECTS(found != nullptr, "no rates are known for " + candidate.name(layout.full));
+    const std::string name = candidate.name(layout.full);
+    const auto* const found = std::ranges::find_if(rates, [&](const Rates& r) {
+        return name == r.candidate && bf16 == r.bf16 && instruction_set() <= r.most;
+    });
+    BIGBIRD_EXPECTS(found != rates.end(), "no rates are known for " + name);
     const Work work = work_of(candidate, layout, head_dim);
     return work.products * found->product + work.steps * found->step;
 }

@@ -146,14 +146,19 @@ std::array<at::Tensor, 3> empty_gradients(const at::Tensor& like) {
     return {part(0), part(1), part(2)};
 }
 
-/// (samples, heads, tiles, tile_tokens)
-at::Tensor empty_row_sums(const at::Tensor& q, const DeviceSchedule& schedule) {
-    return at::empty({q.size(0), q.size(1), schedule.schedule.tiling.tiles, cuda::tile_tokens},
-                     q.options().dtype(at::kFloat).requires_grad(false));
+at::Tensor empty_floats(const at::Tensor& q, at::IntArrayRef shape) {
+    return at::empty(shape, q.options().dtype(at::kFloat).requires_grad(false));
 }
 
-at::Tensor empty_workspace(const at::Tensor& q, std::size_t floats) {
-    return at::empty({static_cast<std::int64_t>(floats)}, q.options().dtype(at::kFloat).requires_grad(false));
+/// (samples, heads, tiles, tile_tokens)
+at::Tensor empty_row_sums(const at::Tensor& q, const cuda::Schedule& schedule) {
+    return empty_floats(q, {q.size(0), q.size(1), schedule.tiling.tiles, cuda::tile_tokens});
+}
+
+at::Tensor empty_workspace(const at::Tensor& q, const cuda::Schedule& schedule,
+                           std::size_t (*floats)(const cuda::Schedule&, int, int)) {
+    const std::size_t size = floats(schedule, static_cast<int>(q.size(0)), static_cast<int>(q.size(3)));
+    return empty_floats(q, {static_cast<std::int64_t>(size)});
 }
 
 /// The layout and the kernels.
@@ -205,10 +210,8 @@ public:
         const at::Tensor queries = readable(q), keys = readable(k), values = readable(v),
                          mask = key_mask.contiguous(), out = empty_result(q);
         const auto schedule = device_schedule(choice->layout, q.device());
-        const at::Tensor lse = empty_row_sums(q, *schedule);
-        const at::Tensor workspace =
-            empty_workspace(q, cuda::forward_workspace(schedule->schedule, static_cast<int>(q.size(0)),
-                                                       static_cast<int>(q.size(3))));
+        const at::Tensor lse = empty_row_sums(q, schedule->schedule),
+                         workspace = empty_workspace(q, schedule->schedule, cuda::forward_workspace);
         cuda::Arguments a =
             arguments_of(queries, keys, values, mask, *schedule, choice->layout, choice->forward);
         a.out = describe(out);
@@ -227,10 +230,8 @@ public:
         const at::Tensor q = saved[0], d_out = readable(gradients[0].to(q.scalar_type()));
         const auto schedule = device_schedule(choice->layout, q.device());
         const auto [dq, dk, dv] = empty_gradients(q);
-        const at::Tensor delta = empty_row_sums(q, *schedule);
-        const at::Tensor workspace =
-            empty_workspace(q, cuda::backward_workspace(schedule->schedule, static_cast<int>(q.size(0)),
-                                                        static_cast<int>(q.size(3))));
+        const at::Tensor delta = empty_row_sums(q, schedule->schedule),
+                         workspace = empty_workspace(q, schedule->schedule, cuda::backward_workspace);
         cuda::Arguments a =
             arguments_of(q, saved[1], saved[2], saved[3], *schedule, choice->layout, choice->backward);
         a.out = describe(saved[4]);

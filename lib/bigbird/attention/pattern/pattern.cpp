@@ -161,12 +161,9 @@ void add_uniform(std::vector<std::int32_t>& counts, int wanted, Rng rng) {
     for (std::size_t block = 0; block < counts.size(); ++block)
         if (counts[block] == 0) candidates.push_back(block);
     const std::size_t taken = std::min(candidates.size(), static_cast<std::size_t>(wanted));
-    for (std::size_t i = 0; i < taken; ++i) {
-        const auto last = static_cast<std::int64_t>(candidates.size()) - 1;
-        std::swap(candidates[i],
-                  candidates[static_cast<std::size_t>(rng.between(static_cast<std::int64_t>(i), last))]);
+    draw_to_front(candidates, taken, rng);
+    for (std::size_t i = 0; i < taken; ++i)
         counts[candidates[i]] = 1;
-    }
 }
 
 /// The random blocks of one head by the authors' or transformers' plan: rows 1 .. blocks - 2, one after

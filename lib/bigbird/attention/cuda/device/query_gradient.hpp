@@ -32,15 +32,11 @@ BIGBIRD_DEVICE void load_query_tiles(const Isa& isa, const Arguments& a,
     }
 }
 
-/// A warp's values of its 32 queries: rows g and g + 8 of two stacks.
-struct RowSums {
-    float lse[2][2], delta[2][2];
-};
-
+/// A warp's operands and values of its 32 queries: rows g and g + 8 of two stacks.
 template <int HeadDim>
 struct QueryOperands {
     Fragment q[2][steps<HeadDim>], d_out[2][steps<HeadDim>];
-    RowSums rows;
+    float lse[2][2], delta[2][2];
 };
 
 /// Gradients of the scores of 32 queries with 16 keys, unscaled, as a first operand.
@@ -79,8 +75,8 @@ BIGBIRD_DEVICE void score_gradients(const Isa& isa, const Tiling& tiling, const 
         for (int j = 0; j < 8; ++j) {
             const int n = j / 4, i = j % 4, half = i / 2;
             const float weight =
-                isa.exp2(scores[stack][n].x[i] * factor + (bias.shared() - operands.rows.lse[stack][half]));
-            d_weights[stack][n].x[i] = weight * (d_weights[stack][n].x[i] - operands.rows.delta[stack][half]);
+                isa.exp2(scores[stack][n].x[i] * factor + (bias.shared() - operands.lse[stack][half]));
+            d_weights[stack][n].x[i] = weight * (d_weights[stack][n].x[i] - operands.delta[stack][half]);
         }
         result[stack] = as_operand<Scalar>(isa, d_weights[stack][0], d_weights[stack][1]);
     }
@@ -117,8 +113,8 @@ BIGBIRD_DEVICE void load_operands(const Isa& isa, const Arguments& a,
     BIGBIRD_UNROLL
     for (int i = 0; i < 4; ++i) {
         const std::int64_t place = sums + row + 16 * (i / 2) + isa.lane() / 4 + 8 * (i % 2);
-        operands.rows.lse[i / 2][i % 2] = a.lse[place];
-        operands.rows.delta[i / 2][i % 2] = a.delta[place];
+        operands.lse[i / 2][i % 2] = a.lse[place];
+        operands.delta[i / 2][i % 2] = a.delta[place];
     }
 }
 
