@@ -3,6 +3,7 @@
 
 #include "support/tensors.hpp"
 #include "support/testing.hpp"
+#include "unit/attention/attention_cases.hpp"
 
 #include "bigbird/attention/features/random_features.hpp"
 #include "bigbird/core/error.hpp"
@@ -130,27 +131,9 @@ DOCTEST_TEST_CASE("feature_attention: gradients are those of finite differences"
         const at::Tensor rows = drawn({.features = 12, .seed = 4}, 6);
         const Inputs in = inputs(7, 6);
         const at::Tensor direction = random_tensor(in.v.sizes(), 9);
-        for (const at::Tensor& x : {in.q, in.k, in.v})
-            at::Tensor(x).set_requires_grad(true);
-        torch::autograd::backward({(attend(in, rows, kernel) * direction).sum()}, {});
-        const at::NoGradGuard no_gradients;
-        const double step = 1e-6;
-        for (const at::Tensor& x : {in.q, in.k, in.v}) {
-            const at::Tensor values = x.detach().view(-1), found = x.grad().view(-1);
-            for (std::int64_t i = 0; i < values.numel(); i += 3) {
-                const auto moved = [&](double by) {
-                    values[i].add_(by);
-                    const double loss = (attend(in, rows, kernel) * direction).sum().item<double>();
-                    values[i].add_(-by);
-                    return loss;
-                };
-                const double expected = (moved(step) - moved(-step)) / (2 * step);
-                // softmax: the largest exponent counts as a constant; through the epsilon it moves the
-                // result.
-                const double allowed = kernel == FeatureKernel::softmax ? 1e-4 : 1e-7;
-                DOCTEST_CHECK(std::abs(found[i].item<double>() - expected) < allowed);
-            }
-        }
+        // softmax: the largest exponent counts as a constant; through the epsilon it moves the result.
+        check_gradients({in.q, in.k, in.v}, 3, kernel == FeatureKernel::softmax ? 1e-4 : 1e-7,
+                        [&] { return (attend(in, rows, kernel) * direction).sum(); });
         DOCTEST_CHECK(in.k.grad()[1].slice(1, 4).abs().max().item<double>() == 0);  // padded
     }
 }
@@ -363,19 +346,11 @@ DOCTEST_TEST_CASE(
     const Vector drawn = draw_features(spec, 2, 8);
     DOCTEST_CHECK(draw_features(spec, 2, 8) == drawn);
     DOCTEST_CHECK(draw_features(spec, 3, 8) != drawn);
-    FeatureSpec other = spec;
-    other.redraw = 1;
-    DOCTEST_CHECK(draw_features(other, 2, 8) != drawn);
-    other = spec;
-    other.seed = 6;
-    DOCTEST_CHECK(draw_features(other, 2, 8) != drawn);
-    other = spec;
-    other.kernel = FeatureKernel::relu;
-    other.redraw_every = 7;
-    DOCTEST_CHECK(draw_features(other, 2, 8) == drawn);
-    other = spec;
-    other.features = 13;
-    const Vector fewer = draw_features(other, 2, 8);
+    DOCTEST_CHECK(draw_features({.features = 24, .seed = 5, .redraw = 1}, 2, 8) != drawn);
+    DOCTEST_CHECK(draw_features({.features = 24, .seed = 6}, 2, 8) != drawn);
+    const FeatureSpec by_relu{.features = 24, .kernel = FeatureKernel::relu, .redraw_every = 7, .seed = 5};
+    DOCTEST_CHECK(draw_features(by_relu, 2, 8) == drawn);
+    const Vector fewer = draw_features({.features = 13, .seed = 5}, 2, 8);
     DOCTEST_CHECK(std::equal(fewer.begin(), fewer.end(), drawn.begin()));
 }
 

@@ -24,11 +24,9 @@ namespace {
 /// Key block -> multiplicity, of one row.
 std::map<int, int> row_of(const BlockLayout& layout, int row) {
     std::map<int, int> counts;
-    const auto at = [&](int i) { return static_cast<std::size_t>(i); };
-    for (int i = layout.row_offsets[at(row)]; i < layout.row_offsets[at(row + 1)]; ++i) {
-        DOCTEST_CHECK(counts.emplace(layout.columns[at(i)], layout.multiplicity[at(i)]).second);
-        DOCTEST_CHECK(
-            (i == layout.row_offsets[at(row)] || layout.columns[at(i - 1)] < layout.columns[at(i)]));
+    for (const std::size_t i : layout.entries(row)) {
+        DOCTEST_CHECK((counts.empty() || counts.rbegin()->first < layout.columns[i]));
+        counts.emplace(layout.columns[i], layout.multiplicity[i]);
     }
     return counts;
 }
@@ -238,8 +236,7 @@ PatternSpec longformer(int block, int window, int dilation, int globals) {
 std::set<std::pair<int, int>> pairs_of(const BlockLayout& layout, int block) {
     std::set<std::pair<int, int>> pairs;
     for (int row = 0; row < layout.rows(); ++row) {
-        for (auto i = static_cast<std::size_t>(layout.row_offsets[static_cast<std::size_t>(row)]);
-             i < static_cast<std::size_t>(layout.row_offsets[static_cast<std::size_t>(row) + 1]); ++i) {
+        for (const std::size_t i : layout.entries(row)) {
             for (int token = 0; token < block * block; ++token) {
                 const bool whole = layout.mask[i] < 0;
                 if (whole ||

@@ -55,14 +55,14 @@ Attended by_units(const cuda::Schedule& schedule, int head, bool of_keys) {
     Attended pairs(static_cast<std::size_t>(tiling.length * tiling.length), never);
     int again = 0;
     const auto add_tiles = [&](int query_tile, int key_tile, int bias) {
-        for (int i = 0; i < cuda::tokens_of(tiling, query_tile); ++i) {
-            for (int j = 0; j < cuda::tokens_of(tiling, key_tile); ++j) {
+        for (int i = 0; i < cuda::count_tokens(tiling, query_tile); ++i) {
+            for (int j = 0; j < cuda::count_tokens(tiling, key_tile); ++j) {
                 const int of_blocks = i / tiling.block % side * side + j / tiling.block % side;
                 const float value = schedule.biases[static_cast<std::size_t>(bias * side * side + of_blocks)];
                 if (value == never) continue;
-                float& pair = pairs[static_cast<std::size_t>((cuda::first_token(tiling, query_tile) + i) *
+                float& pair = pairs[static_cast<std::size_t>((cuda::first_token_of(tiling, query_tile) + i) *
                                                                  tiling.length +
-                                                             cuda::first_token(tiling, key_tile) + j)];
+                                                             cuda::first_token_of(tiling, key_tile) + j)];
                 again += pair != never;
                 pair = value;
             }
@@ -71,8 +71,8 @@ Attended by_units(const cuda::Schedule& schedule, int head, bool of_keys) {
     for (const cuda::Unit& unit : work.units) {
         for (int i = unit.first; unit.head == head && i < unit.first + unit.count; ++i) {
             const cuda::Entry& entry = work.entries[static_cast<std::size_t>(i)];
-            DOCTEST_CHECK(entry.place == cuda::place_factor * cuda::first_token(tiling, entry.tile) +
-                                             cuda::tokens_of(tiling, entry.tile));
+            DOCTEST_CHECK(entry.place == cuda::place_factor * cuda::first_token_of(tiling, entry.tile) +
+                                             cuda::count_tokens(tiling, entry.tile));
             for (int of = 0; of < 2; ++of) {
                 if (unit.tile[of] < 0 || entry.bias[of] < 0) continue;
                 of_keys ? add_tiles(entry.tile, unit.tile[of], entry.bias[of])
@@ -174,9 +174,9 @@ DOCTEST_TEST_CASE("cuda_schedule: tiles cover every token once, for any block si
             const cuda::Tiling tiling = cuda::make_tiling(blocks, block);
             std::vector<int> covered(static_cast<std::size_t>(tiling.length));
             for (int tile = 0; tile < tiling.tiles; ++tile) {
-                DOCTEST_REQUIRE(cuda::tokens_of(tiling, tile) > 0);
-                for (int i = 0; i < cuda::tokens_of(tiling, tile); ++i)
-                    ++covered[static_cast<std::size_t>(cuda::first_token(tiling, tile) + i)];
+                DOCTEST_REQUIRE(cuda::count_tokens(tiling, tile) > 0);
+                for (int i = 0; i < cuda::count_tokens(tiling, tile); ++i)
+                    ++covered[static_cast<std::size_t>(cuda::first_token_of(tiling, tile) + i)];
             }
             DOCTEST_CHECK(std::ranges::all_of(covered, [](int times) { return times == 1; }));
         }
