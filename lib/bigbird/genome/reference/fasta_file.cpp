@@ -12,6 +12,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <cctype>
 #include <iterator>
 #include <memory>
 #include <string_view>
@@ -19,14 +20,6 @@
 namespace bigbird::genome::detail {
 
 namespace {
-
-bool is_letter(char c) {
-    return (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z');
-}
-
-bool is_gap(char c) {
-    return c == '-' || c == '.' || c == '*';
-}
 
 std::string show(char c) {
     const auto value = static_cast<unsigned char>(c);
@@ -48,10 +41,10 @@ public:
         for (const char c : text) {
             if (c == '\n' || c == '\r') continue;
             ++base;  // from 1
-            if (is_nucleotide_code(c) || is_gap(c)) continue;
+            if (is_nucleotide_code(c) || std::string_view("-.*").find(c) != std::string_view::npos) continue;
             const std::string where =
                 "contig '" + std::string(contig) + "' holds " + show(c) + " at base " + std::to_string(base);
-            if (!is_letter(c)) {
+            if (std::isalpha(static_cast<unsigned char>(c)) == 0) {
                 throw InputError(where +
                                      ", which is no letter of a sequence: see whether the file is whole, and "
                                      "whether a .fai beside it is its own",
