@@ -21,13 +21,6 @@ using cuda::TeamLists, cuda::WorkList;
 
 namespace {
 
-struct Case {
-    const char* pattern;
-    int block_size, blocks, longest = 0;  ///< longest: entries a unit, 0: the default
-    RandomSource source = RandomSource::uniform;
-    bool full = false;
-};
-
 constexpr float never = -std::numeric_limits<float>::infinity();
 
 /// (tokens, tokens): log2 of how often a query attends a key.
@@ -37,9 +30,7 @@ Attended by_layout(const BlockLayout& layout, int block) {
     const int length = layout.rows() * block;
     Attended pairs(static_cast<std::size_t>(length * length), never);
     for (int query = 0; query < length; ++query) {
-        const auto row = static_cast<std::size_t>(query / block);
-        for (auto i = static_cast<std::size_t>(layout.row_offsets[row]);
-             i < static_cast<std::size_t>(layout.row_offsets[row + 1]); ++i) {
+        for (const std::size_t i : layout.entries(query / block)) {
             std::fill_n(pairs.begin() + query * length + layout.columns[i] * block, block,
                         std::log2(static_cast<float>(layout.multiplicity[i])));
         }
@@ -84,18 +75,12 @@ Attended by_units(const cuda::Schedule& schedule, int head, bool of_keys) {
     return pairs;
 }
 
-void check_case(const Case& c) {
+void check_case(const testing::CudaCase& c) {
     DOCTEST_CAPTURE(c.pattern);
     DOCTEST_CAPTURE(c.block_size);
     DOCTEST_CAPTURE(c.blocks);
     DOCTEST_CAPTURE(c.longest);
-    PatternSpec spec = named_pattern(c.pattern);
-    spec.block_size = c.block_size;
-    spec.random_source = c.source;
-    spec.full = c.full;
-    std::vector<BlockLayout> heads;
-    for (int head = 0; head < 2; ++head)
-        heads.push_back(make_layout(spec, c.blocks, 1, head));
+    const std::vector<BlockLayout> heads = *layout_of(c).layouts;
     const cuda::Schedule schedule = cuda::make_schedule(heads, c.block_size, c.longest);
     for (int head = 0; head < 2; ++head) {
         const Attended wanted = by_layout(heads[static_cast<std::size_t>(head)], c.block_size);
@@ -108,19 +93,20 @@ void check_case(const Case& c) {
 
 DOCTEST_TEST_CASE(
     "cuda_schedule: units go through what the layout attends, token by token, forward and backward") {
-    for (const Case& c : std::vector<Case>{{"bigbird", 16, 13},
-                                           {"bigbird", 16, 14, 0, RandomSource::hf},
-                                           {"bigbird", 32, 15, 3},
-                                           {"bigbird", 64, 12, 4},
-                                           {"bigbird-first", 64, 13},
-                                           {"bigbird-etc", 84, 9},
-                                           {"window", 48, 9},
-                                           {"random", 24, 13},
-                                           {"random+window", 5, 31},
-                                           {"bigbird", 70, 3, 0, RandomSource::uniform, true},
-                                           {"full", 16, 9, 1},
-                                           {"bigbird", 3, 20, 9},
-                                           {"window", 128, 6, 2}})
+    for (const testing::CudaCase& c : std::vector<testing::CudaCase>{
+             {.pattern = "bigbird", .block_size = 16, .blocks = 13},
+             {.pattern = "bigbird", .source = RandomSource::hf, .block_size = 16, .blocks = 14},
+             {.pattern = "bigbird", .block_size = 32, .blocks = 15, .longest = 3},
+             {.pattern = "bigbird", .block_size = 64, .blocks = 12, .longest = 4},
+             {.pattern = "bigbird-first", .block_size = 64, .blocks = 13},
+             {.pattern = "bigbird-etc", .block_size = 84, .blocks = 9},
+             {.pattern = "window", .block_size = 48, .blocks = 9},
+             {.pattern = "random", .block_size = 24, .blocks = 13},
+             {.pattern = "random+window", .block_size = 5, .blocks = 31},
+             {.pattern = "bigbird", .block_size = 70, .blocks = 3, .full = true},
+             {.pattern = "full", .block_size = 16, .blocks = 9, .longest = 1},
+             {.pattern = "bigbird", .block_size = 3, .blocks = 20, .longest = 9},
+             {.pattern = "window", .block_size = 128, .blocks = 6, .longest = 2}})
         check_case(c);
 }
 
