@@ -37,11 +37,18 @@ at::Tensor to_device(const std::vector<T>& values, const at::Device& device) {
 /// A work list on a device.
 struct DeviceWork {
     at::Tensor units, entries, sums;  // bytes
+    cuda::UnitList list;
 
     DeviceWork(const cuda::WorkList& work, const at::Device& device)
         : units(to_device(work.units, device)),
           entries(to_device(work.entries, device)),
-          sums(to_device(work.sums, device)) {}
+          sums(to_device(work.sums, device)),
+          list{static_cast<const cuda::Unit*>(units.const_data_ptr()),
+               static_cast<const cuda::Entry*>(entries.const_data_ptr()),
+               static_cast<const cuda::Sum*>(sums.const_data_ptr()),
+               static_cast<std::int32_t>(work.units.size()),
+               static_cast<std::int32_t>(work.sums.size()),
+               work.slots} {}
 };
 
 /// The teams of a persistent grid, and their lists on a device.
@@ -113,15 +120,6 @@ std::shared_ptr<const DeviceSchedule> device_schedule(const LayerLayout& layout,
     return kept.schedule;
 }
 
-cuda::UnitList describe(const cuda::WorkList& work, const DeviceWork& lists) {
-    return {static_cast<const cuda::Unit*>(lists.units.const_data_ptr()),
-            static_cast<const cuda::Entry*>(lists.entries.const_data_ptr()),
-            static_cast<const cuda::Sum*>(lists.sums.const_data_ptr()),
-            static_cast<std::int32_t>(work.units.size()),
-            static_cast<std::int32_t>(work.sums.size()),
-            work.slots};
-}
-
 cuda::TensorView describe(const at::Tensor& x) {
     return {x.data_ptr(), x.stride(0), x.stride(1), x.stride(2)};
 }
@@ -182,8 +180,8 @@ cuda::Arguments arguments_of(const at::Tensor& q, const at::Tensor& k, const at:
     a.tiling = schedule.schedule.tiling;
     a.key_mask = static_cast<const std::uint8_t*>(key_mask.const_data_ptr());
     a.biases = static_cast<const float*>(schedule.biases.const_data_ptr());
-    a.queries = describe(schedule.schedule.queries, schedule.queries);
-    a.keys = describe(schedule.schedule.keys, schedule.keys);
+    a.queries = schedule.queries.list;
+    a.keys = schedule.keys.list;
     if (kernels == cuda::KernelSet::hopper) {
         const PassTeams& teams = schedule.teams(a.samples);
         teams.queries.add_to(a.queries);
