@@ -32,8 +32,7 @@ void scan_for_contigs(benchmark::State& state) {
         state.SkipWithError("plain gzip has no positions");
         return;
     }
-    const auto text = compression == genome::detail::Compression::none ? genome::detail::open_plain(fasta)
-                                                                       : genome::detail::open_bgzip(fasta);
+    const auto text = genome::detail::open_random(fasta, compression);
     for (auto _ : state) {
         genome::detail::FastaScanner scanner(fasta);
         text->scan([&](std::string_view piece) { scanner.feed(piece); });

@@ -5,7 +5,7 @@
 // training too, in minutes.
 #include "bigbird/tokenizer/encode/exact_encoder.hpp"
 #include "bigbird/tokenizer/formats/sentencepiece_model.hpp"
-#include "bigbird/tokenizer/train/sentencepiece_trainer.hpp"
+#include "bigbird/tokenizer/train/train.hpp"
 
 #include <benchmark/benchmark.h>
 #include <sentencepiece_processor.h>
@@ -93,9 +93,9 @@ struct Windows {
 Windows cut_windows(const TrainingCorpus& corpus) {
     Windows windows;
     std::string text;
-    for (StretchReader reader(corpus.positions()); !reader.done() && windows.texts.size() < most_windows;
-         reader.next()) {
-        text += reader.stretch();
+    std::size_t position = 1;
+    while (position < corpus.positions().size() && windows.texts.size() < most_windows) {
+        text += text_of(next_stretch(corpus.positions(), position));
         if (text.size() >= window) {
             windows.texts.push_back(text.substr(0, window));
             text.clear();

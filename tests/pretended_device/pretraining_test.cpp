@@ -2,6 +2,7 @@
 // bigbird-dna pretrain and evaluate-mlm on the pretended device. In fp32 all figures are the CPU's to 1e-5.
 // In bf16 the devices round at different places, since LibTorch keeps softmax, LayerNorm and sums in fp32 on
 // GPUs alone: losses and norms agree to 1e-2, and accuracies, which count a few sequences, are not compared.
+#include "support/metrics_lines.hpp"
 #include "support/pretended/pretended_device.hpp"
 #include "support/tensors.hpp"
 #include "unit/pretraining/small_corpus.hpp"
@@ -24,18 +25,6 @@ namespace {
 
 double tolerance_of(ComputeType compute) {
     return compute == ComputeType::fp32 ? 1e-5 : 1e-2;
-}
-
-std::vector<Json> lines_of(const std::filesystem::path& run) {
-    std::istringstream in(read_file(run / "metrics.jsonl"));
-    std::vector<Json> lines;
-    for (std::string line; std::getline(in, line);) {
-        lines.push_back(Json::parse(line));
-        for (const char* key : {"seconds", "tokens_per_second", "eval_seconds", "data_wait_share",
-                                "flops_per_second", "mfu", "memory_bytes"})
-            lines.back().erase(key);
-    }
-    return lines;
 }
 
 bool is_compared(const std::string& key, ComputeType compute) {
@@ -69,7 +58,7 @@ PretrainRun evaluated(std::int64_t steps) {
 std::vector<Json> run(PretrainRun spec, const at::Device& device, const std::filesystem::path& directory) {
     spec.task.device = device;
     pretrain(spec, small_tokenizer(), small_corpora(spec.loop.evaluate_every > 0), directory);
-    return lines_of(directory);
+    return curve_of(directory);
 }
 
 void check_like_cpu(const PretrainRun& spec, double factor = 1) {

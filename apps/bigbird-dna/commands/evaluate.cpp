@@ -5,7 +5,7 @@
 #include "bigbird/core/formats/checksum.hpp"
 #include "bigbird/core/log.hpp"
 #include "bigbird/evaluation/bases/base_evaluation.hpp"
-#include "bigbird/evaluation/evaluate_scores.hpp"
+#include "bigbird/evaluation/evaluation_report.hpp"
 #include "bigbird/evaluation/sequences/sequence_evaluation.hpp"
 #include "bigbird/model/files/model_card.hpp"
 #include "bigbird/rows/score_table.hpp"

@@ -5,6 +5,7 @@
 
 #include "bigbird/core/error.hpp"
 #include "bigbird/core/protected_files.hpp"
+#include "bigbird/rows/text_fields.hpp"
 
 #include <algorithm>
 #include <array>
@@ -22,26 +23,9 @@ namespace {
 
 constexpr std::size_t most_typing_errors = 2;
 
-/// Letters to insert, remove or replace.
-std::size_t edit_distance(const std::string& a, const std::string& b) {
-    std::vector<std::size_t> row(b.size() + 1);
-    for (std::size_t j = 0; j <= b.size(); ++j)
-        row[j] = j;
-    for (std::size_t i = 1; i <= a.size(); ++i) {
-        std::size_t diagonal = row[0];
-        row[0] = i;
-        for (std::size_t j = 1; j <= b.size(); ++j) {
-            const std::size_t replaced = diagonal + (a[i - 1] == b[j - 1] ? 0 : 1);
-            diagonal = row[j];
-            row[j] = std::min({replaced, row[j] + 1, row[j - 1] + 1});
-        }
-    }
-    return row.back();
-}
-
 /// "; did you mean X?", where X is the name with the spelling nearest to `word`; empty if none is near.
 std::string nearest(const std::vector<std::string>& known, const std::string& word) {
-    const auto distance = [&](const std::string& each) { return edit_distance(word, each); };
+    const auto distance = [&](const std::string& each) { return rows::edit_distance(word, each); };
     const auto found = std::ranges::min_element(known, {}, distance);
     const bool is_near = found != known.end() && distance(*found) <= most_typing_errors;
     return is_near ? "; did you mean " + *found + "?" : std::string();

@@ -4,6 +4,7 @@
 #include "bigbird/attention/backends.hpp"
 #include "bigbird/attention/cuda/host/kernel_library.hpp"
 #include "bigbird/core/check.hpp"
+#include "bigbird/core/choice.hpp"
 #include "bigbird/core/error.hpp"
 
 #include <ATen/ATen.h>
@@ -69,13 +70,14 @@ at::Tensor reference_attention(const at::Tensor& q, const at::Tensor& k, const a
 }
 
 Backend backend_from_name(const std::string& name) {
-    if (name == "automatic") return Backend::automatic;
-    if (name == "reference") return Backend::reference;
-    if (name == "blocked") return Backend::blocked;
-    if (name == "fused") return Backend::fused;
-    if (name == "fused-hopper") return Backend::fused_hopper;
-    throw ConfigError("no attention backend is named '" + name +
-                      "': choose automatic, reference, blocked, fused or fused-hopper");
+    constexpr Choices<Backend, 5> backends{{{Backend::automatic, "automatic"},
+                                            {Backend::reference, "reference"},
+                                            {Backend::blocked, "blocked"},
+                                            {Backend::fused, "fused"},
+                                            {Backend::fused_hopper, "fused-hopper"}}};
+    for (const auto& [backend, word] : backends)
+        if (word == name) return backend;
+    throw ConfigError("no attention backend is named '" + name + "': choose " + list_of_words(backends));
 }
 
 at::Tensor sparse_attention(const at::Tensor& q, const at::Tensor& k, const at::Tensor& v,
@@ -96,26 +98,26 @@ at::Tensor sparse_attention(const at::Tensor& q, const at::Tensor& k, const at::
         throw ConfigError(
             "the attention backend fused-hopper is for GPUs of compute capability 9.0: choose fused");
     }
-    if (!probability_mask.defined() && (backend == Backend::fused || backend == Backend::fused_hopper)) {
+    if (probability_mask.defined()) return full_attention(q, k, v, key_mask, probability_mask);
+    const bool has_whole_blocks = !layout.full && !layout.mask_index.defined();
+    if (backend == Backend::fused || backend == Backend::fused_hopper) {
         if (!cuda::kernels_serve(q.is_cuda())) return fused_attention(q, k, v, key_mask, layout);
-        if (!layout.full && !layout.mask_index.defined()) {
+        if (has_whole_blocks) {
             return cuda_attention(
                 q, k, v, key_mask, layout,
                 backend == Backend::fused ? cuda::KernelSet::general : cuda::KernelSet::hopper);
         }
     }
-    if (!probability_mask.defined() && backend == Backend::automatic && !layout.full &&
-        !layout.mask_index.defined()) {
+    if (backend == Backend::automatic && has_whole_blocks) {
         if (const auto kernels = best_kernels(q.device(), q.scalar_type(), q.size(3)))
             return cuda_attention(q, k, v, key_mask, layout, *kernels);
     }
-    if (!probability_mask.defined() && backend == Backend::automatic && can_fuse(q)) {
+    if (backend == Backend::automatic && can_fuse(q)) {
         const FusedKernel* const kernel =
             cheapest_candidate(layout, q.size(3), q.scalar_type() == at::kBFloat16).kernel;
         if (kernel != nullptr) return fused_attention(q, k, v, key_mask, layout, kernel);
     }
-    return layout.full ? full_attention(q, k, v, key_mask, probability_mask)
-                       : blocked_attention(q, k, v, key_mask, layout);
+    return layout.full ? full_attention(q, k, v, key_mask, {}) : blocked_attention(q, k, v, key_mask, layout);
 }
 
 at::Tensor key_padding_bias(const at::Tensor& key_mask, at::ScalarType type) {

@@ -46,38 +46,6 @@ double padded(std::int64_t size, std::int64_t step) {
     return static_cast<double>((size + step - 1) / step * step);
 }
 
-Work fused_work(const FusedKernel& kernel, const LayerLayout& layout, std::int64_t head_dim) {
-    const double block = padded(layout.block_size, kernel.step()), dim = padded(head_dim, kernel.step());
-    double pairs = 0;
-    for (const BlockLayout& head : *layout.layouts)
-        pairs += static_cast<double>(head.columns.size());
-    pairs /= layout.heads;
-    return {pairs * block * block * dim, pairs};
-}
-
-Work dense_work(const LayerLayout& layout, std::int64_t head_dim) {
-    const double length = double{1} * layout.blocks * layout.block_size;
-    return {length * length * static_cast<double>(head_dim), 1};
-}
-
-Work blocked_work(const LayerLayout& layout, std::int64_t head_dim) {
-    const double rows = static_cast<double>(layout.sparse_rows.size(0)),
-                 dense = static_cast<double>(layout.dense_rows.size(0)),
-                 width = static_cast<double>(layout.columns.size(2)), block = layout.block_size,
-                 dim = static_cast<double>(head_dim);
-    const double row_elements = width * block * (3 * dim + 2 * block);
-    const double slices =
-        std::ceil(rows / std::max(1.0, std::floor(blocked_elements_at_once / row_elements)));
-    return {(rows * width + dense * layout.blocks) * block * block * dim, slices};
-}
-
-const Rates* rates_of(const std::string& candidate, bool bf16) {
-    const auto* const found = std::ranges::find_if(rates, [&](const Rates& r) {
-        return candidate == r.candidate && bf16 == r.bf16 && instruction_set() <= r.most;
-    });
-    return found == rates.end() ? nullptr : found;
-}
-
 }  // namespace
 
 std::string Candidate::name(bool full) const {
@@ -85,13 +53,33 @@ std::string Candidate::name(bool full) const {
 }
 
 Work work_of(const Candidate& candidate, const LayerLayout& layout, std::int64_t head_dim) {
-    if (candidate.kernel != nullptr) return fused_work(*candidate.kernel, layout, head_dim);
-    return layout.full ? dense_work(layout, head_dim) : blocked_work(layout, head_dim);
+    const double block = layout.block_size, dim = static_cast<double>(head_dim);
+    if (candidate.kernel != nullptr) {
+        const int step = candidate.kernel->step();
+        double pairs = 0;
+        for (const BlockLayout& head : *layout.layouts)
+            pairs += static_cast<double>(head.columns.size());
+        pairs /= layout.heads;
+        const double tile = padded(layout.block_size, step);
+        return {pairs * tile * tile * padded(head_dim, step), pairs};
+    }
+    const double length = layout.blocks * block;
+    if (layout.full) return {length * length * dim, 1};
+    const double rows = static_cast<double>(layout.sparse_rows.size(0)),
+                 dense = static_cast<double>(layout.dense_rows.size(0)),
+                 width = static_cast<double>(layout.columns.size(2));
+    const double row_elements = width * block * (3 * dim + 2 * block);
+    const double slices =
+        std::ceil(rows / std::max(1.0, std::floor(blocked_elements_at_once / row_elements)));
+    return {(rows * width + dense * layout.blocks) * block * block * dim, slices};
 }
 
 double cost_of(const Candidate& candidate, const LayerLayout& layout, std::int64_t head_dim, bool bf16) {
-    const Rates* const found = rates_of(candidate.name(layout.full), bf16);
-    BIGBIRD_EXPECTS(found != nullptr, "no rates are known for " + candidate.name(layout.full));
+    const std::string name = candidate.name(layout.full);
+    const auto* const found = std::ranges::find_if(rates, [&](const Rates& r) {
+        return name == r.candidate && bf16 == r.bf16 && instruction_set() <= r.most;
+    });
+    BIGBIRD_EXPECTS(found != rates.end(), "no rates are known for " + name);
     const Work work = work_of(candidate, layout, head_dim);
     return work.products * found->product + work.steps * found->step;
 }

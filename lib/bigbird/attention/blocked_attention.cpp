@@ -229,36 +229,27 @@ void backward_slice(const Batch& batch, const Slice& slice, std::int64_t rows_at
     put(out.v, slice, dv);
 }
 
-/// How a pass is divided: the numbers of samples, heads, and sparse rows of each that are computed at once.
-struct Portion {
-    std::int64_t samples, heads, rows;
-};
-
-Portion portion_of(const Batch& batch) {
+/// Calls body(slice, rows_at_once) for slices that make up the batch. `rows_at_once`: of the sparse rows.
+template <typename Body>
+void for_slices(const Batch& batch, Body&& body) {
     const std::int64_t samples = batch.q.size(0), heads = batch.q.size(1), head_dim = batch.q.size(3);
     const std::int64_t rows = batch.layout.sparse_rows.size(0), block = batch.layout.block_size;
     // Elements that a row of one group gathers and scores: keys, values, probabilities and their gradients.
     const std::int64_t row_elements = batch.layout.columns.size(2) * block * (3 * head_dim + 2 * block);
-    if (!batch.q.device().is_cpu()) {
-        const std::int64_t fit = (std::int64_t{1} << 28) / (row_elements * rows * heads);
-        return {std::clamp<std::int64_t>(fit, 1, samples), heads, rows};
-    }
     const std::int64_t threads = at::get_num_threads();
-    return {std::clamp<std::int64_t>(threads / heads, 1, samples), std::min(heads, threads),
-            std::clamp<std::int64_t>(static_cast<std::int64_t>(blocked_elements_at_once) / row_elements, 1,
-                                     rows)};
-}
-
-/// Calls body(slice, rows_at_once) for slices that make up the batch.
-template <typename Body>
-void for_slices(const Batch& batch, Body&& body) {
-    const std::int64_t samples = batch.q.size(0), heads = batch.q.size(1);
-    const Portion portion = portion_of(batch);
-    for (std::int64_t sample = 0; sample < samples; sample += portion.samples) {
-        for (std::int64_t head = 0; head < heads; head += portion.heads) {
-            body(Slice{sample, std::min(portion.samples, samples - sample), head,
-                       std::min(portion.heads, heads - head)},
-                 portion.rows);
+    Slice most{0, (std::int64_t{1} << 28) / (row_elements * rows * heads), 0, heads};
+    std::int64_t rows_at_once = rows;
+    if (batch.q.device().is_cpu()) {
+        most = {0, threads / heads, 0, std::min(heads, threads)};
+        rows_at_once = std::clamp<std::int64_t>(
+            static_cast<std::int64_t>(blocked_elements_at_once) / row_elements, 1, rows);
+    }
+    most.samples = std::clamp<std::int64_t>(most.samples, 1, samples);
+    for (std::int64_t sample = 0; sample < samples; sample += most.samples) {
+        for (std::int64_t head = 0; head < heads; head += most.heads) {
+            body(Slice{sample, std::min(most.samples, samples - sample), head,
+                       std::min(most.heads, heads - head)},
+                 rows_at_once);
         }
     }
 }

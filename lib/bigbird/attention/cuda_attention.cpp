@@ -37,11 +37,18 @@ at::Tensor to_device(const std::vector<T>& values, const at::Device& device) {
 /// A work list on a device.
 struct DeviceWork {
     at::Tensor units, entries, sums;  // bytes
+    cuda::UnitList list;
 
     DeviceWork(const cuda::WorkList& work, const at::Device& device)
         : units(to_device(work.units, device)),
           entries(to_device(work.entries, device)),
-          sums(to_device(work.sums, device)) {}
+          sums(to_device(work.sums, device)),
+          list{static_cast<const cuda::Unit*>(units.const_data_ptr()),
+               static_cast<const cuda::Entry*>(entries.const_data_ptr()),
+               static_cast<const cuda::Sum*>(sums.const_data_ptr()),
+               static_cast<std::int32_t>(work.units.size()),
+               static_cast<std::int32_t>(work.sums.size()),
+               work.slots} {}
 };
 
 /// The teams of a persistent grid, and their lists on a device.
@@ -113,15 +120,6 @@ std::shared_ptr<const DeviceSchedule> device_schedule(const LayerLayout& layout,
     return kept.schedule;
 }
 
-cuda::UnitList describe(const cuda::WorkList& work, const DeviceWork& lists) {
-    return {static_cast<const cuda::Unit*>(lists.units.const_data_ptr()),
-            static_cast<const cuda::Entry*>(lists.entries.const_data_ptr()),
-            static_cast<const cuda::Sum*>(lists.sums.const_data_ptr()),
-            static_cast<std::int32_t>(work.units.size()),
-            static_cast<std::int32_t>(work.sums.size()),
-            work.slots};
-}
-
 cuda::TensorView describe(const at::Tensor& x) {
     return {x.data_ptr(), x.stride(0), x.stride(1), x.stride(2)};
 }
@@ -146,14 +144,19 @@ std::array<at::Tensor, 3> empty_gradients(const at::Tensor& like) {
     return {part(0), part(1), part(2)};
 }
 
-/// (samples, heads, tiles, tile_tokens)
-at::Tensor empty_row_sums(const at::Tensor& q, const DeviceSchedule& schedule) {
-    return at::empty({q.size(0), q.size(1), schedule.schedule.tiling.tiles, cuda::tile_tokens},
-                     q.options().dtype(at::kFloat).requires_grad(false));
+at::Tensor empty_floats(const at::Tensor& q, at::IntArrayRef shape) {
+    return at::empty(shape, q.options().dtype(at::kFloat).requires_grad(false));
 }
 
-at::Tensor empty_workspace(const at::Tensor& q, std::size_t floats) {
-    return at::empty({static_cast<std::int64_t>(floats)}, q.options().dtype(at::kFloat).requires_grad(false));
+/// (samples, heads, tiles, tile_tokens)
+at::Tensor empty_row_sums(const at::Tensor& q, const cuda::Schedule& schedule) {
+    return empty_floats(q, {q.size(0), q.size(1), schedule.tiling.tiles, cuda::tile_tokens});
+}
+
+at::Tensor empty_workspace(const at::Tensor& q, const cuda::Schedule& schedule,
+                           std::size_t (*floats)(const cuda::Schedule&, int, int)) {
+    const std::size_t size = floats(schedule, static_cast<int>(q.size(0)), static_cast<int>(q.size(3)));
+    return empty_floats(q, {static_cast<std::int64_t>(size)});
 }
 
 /// The layout and the kernels.
@@ -177,8 +180,8 @@ cuda::Arguments arguments_of(const at::Tensor& q, const at::Tensor& k, const at:
     a.tiling = schedule.schedule.tiling;
     a.key_mask = static_cast<const std::uint8_t*>(key_mask.const_data_ptr());
     a.biases = static_cast<const float*>(schedule.biases.const_data_ptr());
-    a.queries = describe(schedule.schedule.queries, schedule.queries);
-    a.keys = describe(schedule.schedule.keys, schedule.keys);
+    a.queries = schedule.queries.list;
+    a.keys = schedule.keys.list;
     if (kernels == cuda::KernelSet::hopper) {
         const PassTeams& teams = schedule.teams(a.samples);
         teams.queries.add_to(a.queries);
@@ -205,10 +208,8 @@ public:
         const at::Tensor queries = readable(q), keys = readable(k), values = readable(v),
                          mask = key_mask.contiguous(), out = empty_result(q);
         const auto schedule = device_schedule(choice->layout, q.device());
-        const at::Tensor lse = empty_row_sums(q, *schedule);
-        const at::Tensor workspace =
-            empty_workspace(q, cuda::forward_workspace(schedule->schedule, static_cast<int>(q.size(0)),
-                                                       static_cast<int>(q.size(3))));
+        const at::Tensor lse = empty_row_sums(q, schedule->schedule),
+                         workspace = empty_workspace(q, schedule->schedule, cuda::forward_workspace);
         cuda::Arguments a =
             arguments_of(queries, keys, values, mask, *schedule, choice->layout, choice->forward);
         a.out = describe(out);
@@ -227,10 +228,8 @@ public:
         const at::Tensor q = saved[0], d_out = readable(gradients[0].to(q.scalar_type()));
         const auto schedule = device_schedule(choice->layout, q.device());
         const auto [dq, dk, dv] = empty_gradients(q);
-        const at::Tensor delta = empty_row_sums(q, *schedule);
-        const at::Tensor workspace =
-            empty_workspace(q, cuda::backward_workspace(schedule->schedule, static_cast<int>(q.size(0)),
-                                                        static_cast<int>(q.size(3))));
+        const at::Tensor delta = empty_row_sums(q, schedule->schedule),
+                         workspace = empty_workspace(q, schedule->schedule, cuda::backward_workspace);
         cuda::Arguments a =
             arguments_of(q, saved[1], saved[2], saved[3], *schedule, choice->layout, choice->backward);
         a.out = describe(saved[4]);

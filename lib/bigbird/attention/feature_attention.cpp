@@ -24,29 +24,22 @@ struct Features {
     double epsilon;
 };
 
-/// Features of queries. |q|^2 / 2 is the same in all exponents of a query, so it cancels when the largest
-/// exponent is subtracted.
-at::Tensor softmax_queries(const at::Tensor& q, const at::Tensor& rows) {
-    at::Tensor x = at::matmul(q, rows.t());
-    const at::Tensor most = x.detach().amax(-1, true);
-    return x.sub_(most).exp_();
-}
-
-/// Features of keys, 0 for padded keys. padded: (batch, 1, length, 1).
-at::Tensor softmax_keys(const at::Tensor& k, const at::Tensor& rows, const at::Tensor& padded) {
-    at::Tensor x = at::matmul(k, rows.t());
-    const at::Tensor half_square = k.square().sum(-1, true) * 0.5;  // (batch, heads, length, 1)
-    const at::Tensor most = (x.detach().amax(-1, true) - half_square.detach())
-                                .masked_fill(padded, -infinity)
-                                .amax(2, true);  // (batch, heads, 1, 1)
-    return x.sub_((half_square + most).masked_fill(padded, infinity)).exp_();
-}
-
+/// Features of queries, and of keys: 0 for padded keys. padded: (batch, 1, length, 1).
 Features softmax_features(const at::Tensor& q, const at::Tensor& k, const at::Tensor& rows,
                           const at::Tensor& padded) {
     choose_vector_functions();
     const double scale = std::pow(static_cast<double>(q.size(3)), -0.25);
-    return {softmax_queries(q * scale, rows), softmax_keys(k * scale, rows, padded), softmax_epsilon};
+    // |q|^2 / 2 is the same in all exponents of a query, so it cancels when the largest one is subtracted.
+    at::Tensor of_queries = at::matmul(q * scale, rows.t());
+    const at::Tensor highest = of_queries.detach().amax(-1, true);
+    const at::Tensor keys = k * scale;
+    at::Tensor of_keys = at::matmul(keys, rows.t());
+    const at::Tensor half_square = keys.square().sum(-1, true) * 0.5;  // (batch, heads, length, 1)
+    const at::Tensor most = (of_keys.detach().amax(-1, true) - half_square.detach())
+                                .masked_fill(padded, -infinity)
+                                .amax(2, true);  // (batch, heads, 1, 1)
+    return {of_queries.sub_(highest).exp_(),
+            of_keys.sub_((half_square + most).masked_fill(padded, infinity)).exp_(), softmax_epsilon};
 }
 
 Features relu_features(const at::Tensor& q, const at::Tensor& k, const at::Tensor& rows) {

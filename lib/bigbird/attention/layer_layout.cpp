@@ -60,17 +60,6 @@ Columns columns_of(const std::vector<BlockLayout>& heads, const std::vector<std:
     return all;
 }
 
-at::Tensor mask_biases(const std::vector<BlockLayout>& heads, std::int64_t block) {
-    std::vector<at::Tensor> biases{at::zeros({block, block}, at::kDouble)};
-    for (const BlockLayout& head : heads) {
-        for (const ElementMask& mask : head.masks) {
-            const at::Tensor attended = at::tensor(at::ArrayRef<std::uint8_t>(mask), at::kByte);
-            biases.push_back((attended.view({block, block}) == 0).to(at::kDouble) * masked_bias);
-        }
-    }
-    return at::stack(biases);
-}
-
 }  // namespace
 
 LayerLayout stack_layouts(std::vector<BlockLayout> layouts, int block_size, const at::Device& device) {
@@ -99,7 +88,14 @@ LayerLayout stack_layouts(std::vector<BlockLayout> layouts, int block_size, cons
     layer.bias = at::tensor(at::ArrayRef<double>(all.bias)).to(device).view(shape);
     if (std::ranges::any_of(heads, [](const BlockLayout& head) { return !head.masks.empty(); })) {
         layer.mask_index = to_tensor(all.masks, device).view(shape);
-        layer.mask_bias = mask_biases(heads, block_size).to(device);
+        std::vector<at::Tensor> biases{at::zeros({block_size, block_size}, at::kDouble)};
+        for (const BlockLayout& head : heads)
+            for (const ElementMask& mask : head.masks)
+                biases.push_back((at::tensor(at::ArrayRef<std::uint8_t>(mask), at::kByte) == 0)
+                                     .view({block_size, block_size})
+                                     .to(at::kDouble) *
+                                 masked_bias);
+        layer.mask_bias = at::stack(biases).to(device);
     }
     return layer;
 }

@@ -13,12 +13,6 @@ namespace bigbird::attention {
 
 namespace {
 
-/// The positions of each sample's first `most` set tokens. A stable sort moves them to the front.
-at::Tensor first_places(const at::Tensor& set, std::int64_t most) {
-    const at::Tensor order = std::get<1>(at::sort(set.to(at::kByte), true, 1, true));  // (batch, length)
-    return order.narrow(1, 0, most);
-}
-
 /// The positions of the global tokens as an index of rows for gather() on `like`, (batch, heads, length,
 /// head_dim).
 at::Tensor index_of(const GlobalTokens& tokens, const at::Tensor& like) {
@@ -41,7 +35,9 @@ GlobalTokens find_global_tokens(const at::Tensor& global, const at::Tensor& key_
     const auto most = counts.max().item<std::int64_t>();
     if (most == 0) return {.places = {}, .are_real = {}, .local = key_mask};
     const at::Tensor numbers = at::arange(most, counts.options());
-    return {.places = first_places(set, most),
+    // A stable sort moves the set tokens to the front.
+    const at::Tensor order = std::get<1>(at::sort(set.to(at::kByte), true, 1, true));  // (batch, length)
+    return {.places = order.narrow(1, 0, most),
             .are_real = numbers.unsqueeze(0) < counts.unsqueeze(1),
             .local = key_mask.logical_and(set.logical_not())};
 }

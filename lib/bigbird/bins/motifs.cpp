@@ -13,6 +13,8 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <functional>
+#include <numeric>
 #include <string>
 
 namespace bigbird::bins {
@@ -162,22 +164,19 @@ private:
 
     /// The best correlation of two motifs over offsets and strands.
     double likeness(std::span<const float> one, std::span<const float> other) const {
-        double norms = 0, best = -1;
-        {
-            double a = 0, b = 0;
-            for (std::size_t i = 0; i < one.size(); ++i) {
-                a += static_cast<double>(one[i]) * one[i];
-                b += static_cast<double>(other[i]) * other[i];
-            }
-            norms = std::sqrt(a * b);
-        }
-        std::vector<float> turned(other.rbegin(), other.rend());
+        const auto dot = [](std::span<const float> a, std::span<const float> b) {
+            return std::inner_product(a.begin(), a.end(), b.begin(), 0.0, std::plus<>(),
+                                      [](double x, double y) { return x * y; });
+        };
+        const double norms = std::sqrt(dot(one, one) * dot(other, other));
+        double best = -1;
+        const std::vector<float> turned(other.rbegin(), other.rend());
         for (const std::span<const float> second : {other, std::span<const float>(turned)}) {
             for (std::int64_t moved = -farthest; moved <= farthest; ++moved) {
-                double product = 0;
-                for (std::int64_t i = std::max<std::int64_t>(0, moved * letters);
-                     i < std::ssize(one) + std::min<std::int64_t>(0, moved * letters); ++i)
-                    product += static_cast<double>(one[index(i)]) * second[index(i - moved * letters)];
+                const std::int64_t begin = std::max<std::int64_t>(0, moved * letters);
+                const std::size_t size = one.size() - index(std::abs(moved) * letters);
+                const double product = dot(one.subspan(index(begin), size),
+                                           second.subspan(index(begin - moved * letters), size));
                 best = std::max(best, product / norms);
             }
         }

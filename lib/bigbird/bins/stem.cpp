@@ -32,7 +32,7 @@ StemImpl::StemImpl(const BinsConfig& config) {
         } else {
             later_.push_back({{.norm = norm->weight,
                                .norm_bias = norm->bias,
-                               .epsilon = norm->epsilon(),
+                               .epsilon = norm->epsilon,
                                .weight = weight,
                                .bias = bias},
                               sharpness,

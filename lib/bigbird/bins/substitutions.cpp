@@ -98,7 +98,7 @@ StemOutput SubstitutedWindow::output_of(const at::Tensor& x, const at::Tensor& s
 }
 
 std::vector<std::int64_t> SubstitutedWindow::first_changed(std::size_t stage,
-                                                         std::span<const Substitution> each) const {
+                                                           std::span<const Substitution> each) const {
     std::vector<std::int64_t> first;
     for (const Substitution& one : each) {
         first.push_back(std::clamp<std::int64_t>(changed_by(stages_, one.at)[stage].first, 0,
@@ -128,7 +128,7 @@ SubstitutedWindow::Rows SubstitutedWindow::first_rows(std::span<const Substituti
 }
 
 SubstitutedWindow::Rows SubstitutedWindow::later_rows(std::size_t index, const Rows& before,
-                                                  std::span<const Substitution> each) const {
+                                                      std::span<const Substitution> each) const {
     const StageReach& stage = stages_[index];
     const at::Tensor& whole = outputs_[index - 1];
     const std::int64_t halo = rounded_up(stage.width / 2, tile), outputs = stage.changed * stage.pool,
@@ -248,8 +248,8 @@ at::Tensor SubstitutedWindow::features(std::span<const Substitution> each, const
         if (changes.sites.defined()) sites = sites_of(changes, chosen);
         for (std::size_t stage = 1; stage < stages_.size(); ++stage)
             changes = later_rows(stage, changes, group);
-        const at::Tensor positions = at::tensor(changes.first, at::kLong).unsqueeze(1) +
-                                     at::arange(changes.values.size(1), at::kLong);
+        const at::Tensor positions =
+            at::tensor(changes.first, at::kLong).unsqueeze(1) + at::arange(changes.values.size(1), at::kLong);
         for (std::int64_t i = 0; i < stems; i += substitutions_together) {
             const std::int64_t some = std::min(substitutions_together, stems - i);
             const at::Tensor rows = at::arange(i, i + substitutions_together).clamp_max(i + some - 1);

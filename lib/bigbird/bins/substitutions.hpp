@@ -34,8 +34,8 @@ std::vector<StageReach> stage_reaches(const BinsConfig& config);
 std::vector<std::pair<std::int64_t, std::int64_t>> changed_by(std::span<const StageReach> stages,
                                                               std::int64_t at);
 
-/// A window, unchanged and with single substitutions. Not thread-safe. A substitution's values do not depend on
-/// the other substitutions of the call.
+/// A window, unchanged and with single substitutions. Not thread-safe. A substitution's values do not depend
+/// on the other substitutions of the call.
 class SubstitutedWindow {
 public:
     /// `window`: (window_bases) uint8 codes on the network's device. The network is in evaluation mode.

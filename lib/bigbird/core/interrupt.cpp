@@ -59,11 +59,6 @@ void mask_signals(int how) noexcept {
     ::pthread_sigmask(how, &signals, nullptr);
 }
 
-bool is_ignored(int signal) noexcept {
-    struct sigaction now {};
-    return ::sigaction(signal, nullptr, &now) == 0 && now.sa_handler == SIG_IGN;
-}
-
 }  // namespace
 
 void install_signal_handlers() {
@@ -72,8 +67,11 @@ void install_signal_handlers() {
     action.sa_handler = on_signal;
     action.sa_flags = SA_ONSTACK;
     ::sigemptyset(&action.sa_mask);
-    for (const int signal : stop_signals)
-        if (!is_ignored(signal)) ::sigaction(signal, &action, nullptr);
+    for (const int signal : stop_signals) {
+        struct sigaction now {};
+        const bool is_ignored = ::sigaction(signal, nullptr, &now) == 0 && now.sa_handler == SIG_IGN;
+        if (!is_ignored) ::sigaction(signal, &action, nullptr);
+    }
     std::signal(SIGPIPE, SIG_IGN);
     std::signal(SIGXFSZ, SIG_IGN);
     release_signals();

@@ -36,6 +36,16 @@ private:
     std::uint64_t counter_ = 0;
 };
 
+/// Puts `count` items, drawn in random order, in front of the others (Fisher-Yates, from the first item on).
+template <typename Items>
+void draw_to_front(Items& items, std::size_t count, Rng& rng) {
+    for (std::size_t i = 0; i < count; ++i) {
+        const std::int64_t other =
+            rng.between(static_cast<std::int64_t>(i), static_cast<std::int64_t>(items.size()) - 1);
+        std::swap(items[i], items[static_cast<std::size_t>(other)]);
+    }
+}
+
 /// Puts items into random order (Fisher-Yates, from the last item on).
 template <typename Items>
 void shuffle(Items& items, Rng& rng) {

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "bigbird/evaluation/evaluate_scores.hpp"
-
 #include "bigbird/core/error.hpp"
 #include "bigbird/core/log.hpp"
 #include "bigbird/core/version.hpp"
+#include "bigbird/evaluation/evaluation_report.hpp"
 #include "bigbird/examples/example_format.hpp"
 #include "bigbird/examples/example_writer.hpp"
 
@@ -51,10 +50,8 @@ public:
             made_by[request_.scores[i].name] = provenance_json(scored[i].provenance);
             report.files.push_back(
                 {request_.scores[i].name, evaluate(examples_, scored[i], options), {}, rule});
-            if (i > 0) {
-                report.files[i].differences =
-                    differences(report.files[i].evaluation.all, report.files[0].evaluation.all);
-            }
+            FileEvaluation& file = report.files[i];
+            if (i > 0) file.difference = difference(file.evaluation, report.files[0].evaluation);
         }
         if (request_.published || report.labels.size() == rows::deepsea_labels().size())
             add_published(report);

@@ -9,6 +9,7 @@
 
 #include <algorithm>
 #include <functional>
+#include <utility>
 
 namespace bigbird::evaluation {
 
@@ -22,11 +23,20 @@ struct MeasuredLabel {
     std::vector<Areas> resampled;
 };
 
-struct Group {
-    std::string name;
-    std::vector<std::size_t> members;  ///< positions in ScoredExamples::labels
-    std::int64_t labels = 0;
-};
+/// Sets all figures, in the order of Evaluation::all.
+void set_figures(Evaluation& evaluation, const std::vector<Figure>& figures) {
+    auto next = figures.begin();
+    for (LabelFigures& label : evaluation.labels)
+        for (Figure* one : {&label.roc_auc, &label.average_precision})
+            *one = *next++;
+    for (GroupFigures& group : evaluation.groups)
+        for (Figure* one : {&group.mean_roc_auc, &group.median_roc_auc, &group.mean_average_precision,
+                            &group.median_average_precision})
+            *one = *next++;
+    if (auto& at = evaluation.at_threshold)
+        for (Figure* one : {&at->f1, &at->precision, &at->recall, &at->mcc, &at->accuracy})
+            *one = *next++;
+}
 
 class Evaluator {
 public:
@@ -40,41 +50,25 @@ public:
     }
 
     Evaluation run() {
-        Evaluation result;
-        result.rows = static_cast<std::int64_t>(scored_.rows.size());
-        result.not_scored = scored_.not_scored;
-        result.blocks = scored_.block_count;
+        result_.rows = static_cast<std::int64_t>(scored_.rows.size());
+        result_.not_scored = scored_.not_scored;
+        result_.blocks = scored_.block_count;
         measure_labels();
-        for (MeasuredLabel& label : measured_)
-            result.labels.push_back(std::move(label.figures));
-        make_groups(result.labels);
-        result.all.whole = figures();
+        const rows::LabelTable& table = examples_.label_table();
+        if (table.groups().size() > 1) add_group("all", true);
+        for (const std::string& name : table.groups())
+            add_group(name, false);
+        if (examples_.task() == examples::Task::promoter)
+            result_.at_threshold = {.threshold = options_.threshold, .counts = confusion_of({})};
+        result_.all.whole = figures();
         for (std::size_t i = 0; i < draws_.size(); ++i)
-            result.all.resampled.push_back(figures(i));
-        const std::vector<Figure> all = with_intervals(result.all);
-        auto next = all.begin();
-        for (LabelFigures& label : result.labels) {
-            label.roc_auc = *next++;
-            label.average_precision = *next++;
-        }
-        for (const Group& group : groups_) {
-            GroupFigures& figures = result.groups.emplace_back();
-            figures.group = group.name;
-            figures.labels = group.labels;
-            figures.defined = std::ssize(group.members);
-            figures.mean_base_rate = mean_base_rate(group, result.labels);
-            for (Figure* one : {&figures.mean_roc_auc, &figures.median_roc_auc,
-                                &figures.mean_average_precision, &figures.median_average_precision})
-                *one = *next++;
-        }
-        if (examples_.task() == examples::Task::promoter) {
-            ThresholdFigures at{options_.threshold, confusion_of(nullptr), {}, {}, {}, {}, {}};
-            for (Figure* one : {&at.f1, &at.precision, &at.recall, &at.mcc, &at.accuracy})
-                *one = *next++;
-            result.at_threshold = at;
-        }
-        result.reliability = reliability_of(result.labels);
-        return result;
+            result_.all.resampled.push_back(figures(i));
+        set_figures(result_, with_intervals(result_.all));
+        ReliabilityCounter counter;
+        for (std::size_t i = 0; i < result_.labels.size(); ++i)
+            if (result_.labels[i].summarised) counter.add(scored_.labels[i].scores, scored_.labels[i].truths);
+        result_.reliability = counter.reliability();
+        return std::move(result_);
     }
 
 private:
@@ -85,6 +79,7 @@ private:
             return measure(scored_.labels[static_cast<std::size_t>(index)]);
         };
         ordered_pipeline<MeasuredLabel>(count, options_.threads, make, [&](MeasuredLabel&& label) {
+            result_.labels.push_back(std::move(label.figures));
             measured_.push_back(std::move(label));
             progress.update(std::ssize(measured_));
         });
@@ -110,30 +105,21 @@ private:
         return measured;
     }
 
-    void make_groups(const std::vector<LabelFigures>& labels) {
-        const rows::LabelTable& table = examples_.label_table();
-        if (table.groups().size() > 1) groups_.push_back({"all", {}, 0});
-        const std::size_t first = groups_.size();
-        for (const std::string& name : table.groups())
-            groups_.push_back({name, {}, 0});
-        for (std::size_t i = 0; i < labels.size(); ++i) {
-            const auto own =
-                std::find(table.groups().begin(), table.groups().end(), table[labels[i].label].group);
-            std::vector<Group*> of{&groups_[first + static_cast<std::size_t>(own - table.groups().begin())]};
-            if (first > 0) of.push_back(&groups_.front());
-            for (Group* group : of) {
-                ++group->labels;
-                if (labels[i].summarised) group->members.push_back(i);
-            }
-        }
-        std::erase_if(groups_, [](const Group& group) { return group.labels == 0; });
-    }
-
-    static std::optional<double> mean_base_rate(const Group& group, const std::vector<LabelFigures>& labels) {
+    /// Adds a group, or all labels, unless it has no labels.
+    void add_group(const std::string& name, bool all) {
+        GroupFigures group{.group = name};
         FigureValues rates;
-        for (const std::size_t member : group.members)
-            rates.emplace_back(labels[member].base_rate);
-        return summarise(rates).mean;
+        for (std::size_t i = 0; i < result_.labels.size(); ++i) {
+            const LabelFigures& label = result_.labels[i];
+            if (!all && examples_.label_table()[label.label].group != name) continue;
+            ++group.labels;
+            if (!label.summarised) continue;
+            group.members.push_back(i);
+            rates.emplace_back(label.base_rate);
+        }
+        group.defined = std::ssize(group.members);
+        group.mean_base_rate = summarise(rates).mean;
+        if (group.labels > 0) result_.groups.push_back(std::move(group));
     }
 
     /// Two areas per label, four figures per group, five at the threshold; of all rows, or of a resample.
@@ -141,10 +127,9 @@ private:
         FigureValues values;
         for (const MeasuredLabel& label : measured_) {
             const Areas& areas = resample ? label.resampled[*resample] : label.areas;
-            values.push_back(areas.roc_auc);
-            values.push_back(areas.average_precision);
+            values.insert(values.end(), {areas.roc_auc, areas.average_precision});
         }
-        for (const Group& group : groups_) {
+        for (const GroupFigures& group : result_.groups) {
             FigureValues roc_auc, average_precision;
             for (const std::size_t member : group.members) {
                 roc_auc.push_back(values[2 * member]);
@@ -152,32 +137,23 @@ private:
             }
             for (const FigureValues* one : {&roc_auc, &average_precision}) {
                 const Summary summary = summarise(*one);
-                values.push_back(summary.mean);
-                values.push_back(summary.median);
+                values.insert(values.end(), {summary.mean, summary.median});
             }
         }
         if (examples_.task() == examples::Task::promoter) {
-            const Confusion counts = confusion_of(resample ? &draws_[*resample] : nullptr);
-            for (const auto& value :
-                 {counts.f1(), counts.precision(), counts.recall(), counts.mcc(), counts.accuracy()})
-                values.push_back(value);
+            const Confusion counts = resample ? confusion_of(draws_[*resample]) : confusion_of({});
+            values.insert(values.end(), {counts.f1(), counts.precision(), counts.recall(), counts.mcc(),
+                                         counts.accuracy()});
         }
         return values;
     }
 
-    std::optional<Reliability> reliability_of(const std::vector<LabelFigures>& labels) const {
-        ReliabilityCounter counter;
-        for (std::size_t i = 0; i < labels.size(); ++i)
-            if (labels[i].summarised) counter.add(scored_.labels[i].scores, scored_.labels[i].truths);
-        return counter.reliability();
-    }
-
-    Confusion confusion_of(const std::vector<std::uint32_t>* times) const {
+    Confusion confusion_of(std::span<const std::uint32_t> times) const {
         const LabelScores& label = scored_.labels.front();
         Confusion counts;
         for (std::size_t i = 0; i < label.scores.size(); ++i) {
             const bool predicted = static_cast<double>(label.scores[i]) >= options_.threshold;
-            counts.count(label.truths[i] != 0, predicted, times == nullptr ? 1 : (*times)[scored_.blocks[i]]);
+            counts.count(label.truths[i] != 0, predicted, times.empty() ? 1 : times[scored_.blocks[i]]);
         }
         return counts;
     }
@@ -187,7 +163,7 @@ private:
     const EvaluationOptions& options_;
     std::vector<std::vector<std::uint32_t>> draws_;  ///< how often each block is drawn, by resample
     std::vector<MeasuredLabel> measured_;
-    std::vector<Group> groups_;
+    Evaluation result_;
 };
 
 }  // namespace
@@ -217,6 +193,11 @@ std::vector<Figure> differences(const ResampledFigures& of, const ResampledFigur
     for (std::size_t r = 0; r < of.resampled.size(); ++r)
         result.resampled.push_back(minus(of.resampled[r], from.resampled[r]));
     return with_intervals(result);
+}
+
+Evaluation difference(Evaluation of, const Evaluation& from) {
+    set_figures(of, differences(std::exchange(of.all, {}), from.all));
+    return of;
 }
 
 std::vector<std::uint32_t> draw_blocks(const Rng& stream, std::int64_t index, std::size_t blocks) {

@@ -62,15 +62,16 @@ struct LabelFigures {
 struct GroupFigures {
     std::string group;  ///< "all" for all labels
     std::int64_t labels = 0, defined = 0;
-    std::optional<double> mean_base_rate;
-    Figure mean_roc_auc, median_roc_auc, mean_average_precision, median_average_precision;
+    std::vector<std::size_t> members{};  ///< positions in Evaluation::labels of those that are defined
+    std::optional<double> mean_base_rate{};
+    Figure mean_roc_auc{}, median_roc_auc{}, mean_average_precision{}, median_average_precision{};
 };
 
 /// Figures of one label at a threshold.
 struct ThresholdFigures {
     double threshold = 0.5;
     Confusion counts;
-    Figure f1, precision, recall, mcc, accuracy;
+    Figure f1{}, precision{}, recall{}, mcc{}, accuracy{};
 };
 
 struct Evaluation {
@@ -83,6 +84,9 @@ struct Evaluation {
     /// at the threshold.
     ResampledFigures all;
 };
+
+/// The evaluation `of` with differences() as its figures.
+Evaluation difference(Evaluation of, const Evaluation& from);
 
 /// A fixed function of its inputs and the seed, for any number of threads.
 Evaluation evaluate(const examples::ExampleSet& examples, const ScoredExamples& scored,

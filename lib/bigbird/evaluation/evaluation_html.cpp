@@ -185,16 +185,13 @@ std::string difference_title(const EvaluationReport& report, const FileEvaluatio
 
 std::string promoter_html(const EvaluationReport& report) {
     std::string html = "<h2>Figures</h2>" + thresholds_html(report) + files_head(names_of(report.files));
-    const auto figures = [](const FileEvaluation& file) {
-        return figures_of(file.evaluation.labels.front(), *file.evaluation.at_threshold);
-    };
-    const NamedFigures names = figures(report.files.front());
+    const NamedFigures names = figures_of(report.files.front().evaluation);
     for (std::size_t f = 0; f < names.size(); ++f) {
         html += "<tr>" + html_cell(names[f].first, true);
         for (const FileEvaluation& file : report.files)
-            html += html_cell(brief(*figures(file)[f].second));
+            html += html_cell(brief(*figures_of(file.evaluation)[f].second));
         for (std::size_t i = 1; i < report.files.size(); ++i)
-            html += html_cell(brief(*differences_of(report.files[i])[f].second));
+            html += html_cell(brief(*figures_of(*report.files[i].difference)[f].second));
         html += "</tr>";
     }
     const std::pair<const char*, std::function<std::string(const ThresholdFigures&)>> counts[] = {
@@ -249,10 +246,10 @@ std::string groups_html(const EvaluationReport& report) {
             for (const auto& [name, figure] : figures_of(group))
                 html += html_cell(brief(*figure));
             html += number_cell(group.mean_base_rate) + "</tr>";
-            if (!file.differences.empty()) {
+            if (file.difference) {
                 html += "<tr>" + html_cell(group.group, true) +
                         html_cell(difference_title(report, file), true) + html_cell("");
-                for (const auto& [name, figure] : differences_of(file, g))
+                for (const auto& [name, figure] : figures_of(file.difference->groups[g]))
                     html += html_cell(brief(*figure));
                 html += html_cell("") + "</tr>";
             }
@@ -345,7 +342,7 @@ std::string labels_html(const EvaluationReport& report) {
         for (std::size_t i = 1; i < report.files.size(); ++i) {
             const LabelFigures& other = report.files[i].evaluation.labels[l];
             html += number_cell(other.roc_auc.value) + number_cell(other.average_precision.value) +
-                    html_cell(brief(report.files[i].differences[2 * l]));
+                    html_cell(brief(report.files[i].difference->labels[l].roc_auc));
         }
         if (!report.published.empty()) {
             const rows::PublishedFigures known = published_of(report, label.label);

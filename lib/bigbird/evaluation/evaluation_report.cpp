@@ -31,7 +31,7 @@ Json promoter_json(const Evaluation& evaluation) {
     const ThresholdFigures& at = *evaluation.at_threshold;
     const LabelFigures& label = evaluation.labels.front();
     Json object{{"positives", label.positives}, {"base_rate", label.base_rate}, {"threshold", at.threshold}};
-    for (const auto& [name, figure] : figures_of(label, at))
+    for (const auto& [name, figure] : figures_of(evaluation))
         put(object, name, *figure);
     object["true_positives"] = at.counts.true_positives;
     object["false_positives"] = at.counts.false_positives;
@@ -72,18 +72,16 @@ Json labels_json(const EvaluationReport& report, const Evaluation& evaluation, b
     return labels;
 }
 
-Json differences_json(const FileEvaluation& file) {
+Json difference_json(const Evaluation& difference) {
     Json object = Json::object();
-    if (file.evaluation.at_threshold) {
-        for (const auto& [name, figure] : differences_of(file))
+    if (difference.at_threshold) {
+        for (const auto& [name, figure] : figures_of(difference))
             put(object, name, *figure);
         return object;
     }
-    for (std::size_t g = 0; g < file.evaluation.groups.size(); ++g) {
-        Json& of_group = object[file.evaluation.groups[g].group] = Json::object();
-        for (const auto& [name, figure] : differences_of(file, g))
-            put(of_group, name, *figure);
-    }
+    for (const GroupFigures& group : difference.groups)
+        for (const auto& [name, figure] : figures_of(group))
+            put(object[group.group], name, *figure);
     return object;
 }
 
@@ -123,15 +121,13 @@ std::string promoter_tsv(const EvaluationReport& report) {
     for (std::size_t i = 1; i < report.files.size(); ++i)
         text += difference_columns(report.files[i].name);
     text += '\n';
-    const Evaluation& first = report.files.front().evaluation;
-    const NamedFigures figures = figures_of(first.labels.front(), *first.at_threshold);
+    const NamedFigures figures = figures_of(report.files.front().evaluation);
     for (std::size_t f = 0; f < figures.size(); ++f) {
         text += figures[f].first + '\t' + cells(*figures[f].second);
         for (std::size_t i = 1; i < report.files.size(); ++i) {
             const FileEvaluation& file = report.files[i];
-            const NamedFigures others =
-                figures_of(file.evaluation.labels.front(), *file.evaluation.at_threshold);
-            text += '\t' + cells(*others[f].second) + '\t' + cells(*differences_of(file)[f].second);
+            text += '\t' + cells(*figures_of(file.evaluation)[f].second) + '\t' +
+                    cells(*figures_of(*file.difference)[f].second);
         }
         text += '\n';
     }
@@ -152,9 +148,9 @@ std::string group_lines(const std::string& prefix, const std::vector<GroupFigure
 
 std::string difference_lines(const FileEvaluation& file) {
     std::string text;
-    for (std::size_t g = 0; g < file.evaluation.groups.size(); ++g) {
-        text += "##difference " + file.name + " " + file.evaluation.groups[g].group;
-        for (const auto& [name, figure] : differences_of(file, g))
+    for (const GroupFigures& group : file.difference->groups) {
+        text += "##difference " + file.name + " " + group.group;
+        for (const auto& [name, figure] : figures_of(group))
             text += '\t' + name + "=" + cells(*figure, ',');
         text += '\n';
     }
@@ -197,7 +193,7 @@ void add_file_lines(const EvaluationReport& report, const FileEvaluation& file,
     const Evaluation& evaluation = file.evaluation;
     const std::string which = report.files.size() > 1 ? file.name + ": " : "";
     if (evaluation.at_threshold) {
-        for (const auto& [name, figure] : figures_of(evaluation.labels.front(), *evaluation.at_threshold))
+        for (const auto& [name, figure] : figures_of(evaluation))
             lines.push_back(fmt::format("{}{:<10}{}", which, name, brief(*figure)));
         return;
     }
@@ -270,7 +266,9 @@ NamedFigures figures_of(const GroupFigures& group) {
             {"auprc_median", &group.median_average_precision}};
 }
 
-NamedFigures figures_of(const LabelFigures& label, const ThresholdFigures& at) {
+NamedFigures figures_of(const Evaluation& evaluation) {
+    const LabelFigures& label = evaluation.labels.front();
+    const ThresholdFigures& at = *evaluation.at_threshold;
     return {{"auroc", &label.roc_auc},
             {"auprc", &label.average_precision},
             {"f1", &at.f1},
@@ -278,23 +276,6 @@ NamedFigures figures_of(const LabelFigures& label, const ThresholdFigures& at) {
             {"recall", &at.recall},
             {"mcc", &at.mcc},
             {"accuracy", &at.accuracy}};
-}
-
-// differences() has two figures per label, then four per group, then the threshold's.
-NamedFigures differences_of(const FileEvaluation& file, std::size_t group) {
-    NamedFigures figures = figures_of(file.evaluation.groups[group]);
-    std::size_t next = 2 * file.evaluation.labels.size() + figures.size() * group;
-    for (auto& [name, figure] : figures)
-        figure = &file.differences[next++];
-    return figures;
-}
-
-NamedFigures differences_of(const FileEvaluation& file) {
-    const Evaluation& evaluation = file.evaluation;
-    NamedFigures figures = figures_of(evaluation.labels.front(), *evaluation.at_threshold);
-    for (std::size_t f = 0; f < figures.size(); ++f)
-        figures[f].second = &file.differences[f < 2 ? f : f + 4 * evaluation.groups.size()];
-    return figures;
 }
 
 std::string brief(const Figure& figure) {
@@ -320,7 +301,7 @@ Json to_json(const EvaluationReport& report) {
             if (!report.published.empty()) json["deepsea"] = published_json(report);
             if (report.scan) json["scan"] = to_json(*report.scan);
         } else {
-            other["difference"] = differences_json(file);
+            other["difference"] = difference_json(*file.difference);
             json["others"].push_back(std::move(other));
         }
     }
@@ -362,11 +343,11 @@ std::vector<std::string> to_lines(const EvaluationReport& report) {
         }
     }
     for (std::size_t i = 1; i < report.files.size(); ++i) {
-        const FileEvaluation& file = report.files[i];
-        const std::size_t index = first.at_threshold ? 0 : 2 * file.evaluation.labels.size();
-        lines.push_back(fmt::format("{} - {}: {} {}", file.name, report.files.front().name,
-                                    first.at_threshold ? "AUROC" : "AUROC mean",
-                                    brief(file.differences[index])));
+        const Evaluation& difference = *report.files[i].difference;
+        lines.push_back(fmt::format("{} - {}: {}", report.files[i].name, report.files.front().name,
+                                    first.at_threshold
+                                        ? "AUROC " + brief(difference.labels.front().roc_auc)
+                                        : "AUROC mean " + brief(difference.groups.front().mean_roc_auc)));
     }
     for (const GroupFigures& group : first.groups) {
         if (report.published.empty()) break;

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
+// Evaluates score tables, and writes reports of figures.
 #pragma once
 
+#include "bigbird/core/error.hpp"
 #include "bigbird/core/files.hpp"
 #include "bigbird/core/formats/json_file.hpp"
 #include "bigbird/evaluation/evaluation.hpp"
@@ -47,8 +49,8 @@ Json to_json(const ScanFigures& figures);
 struct FileEvaluation {
     std::string name;
     Evaluation evaluation;
-    std::vector<Figure> differences;  ///< to the first file, as differences() gives them; none for the first
-    std::string threshold_rule;       ///< how the threshold was chosen; empty for chromatin
+    std::optional<Evaluation> difference;  ///< from the first file; none for the first
+    std::string threshold_rule;            ///< how the threshold was chosen; empty for chromatin
 };
 
 /// Evaluations, and everything that their figures depend on, for output.
@@ -61,15 +63,51 @@ struct EvaluationReport {
     Json about;  ///< task, split, parameters, checksums
 };
 
+/// A score table and its name in reports.
+struct ScoreFile {
+    std::string name;
+    std::filesystem::path path;
+};
+/// Parses "NAME=FILE", or a file, whose name is then the file name without folder and ending. Throws
+/// ConfigError if two have the same name.
+std::vector<ScoreFile> parse_score_files(const std::vector<std::string>& texts);
+
+/// A table's `##` lines. The values of a key that occurs several times (the models of an ensemble) are joined
+/// by commas.
+Json provenance_json(const rows::Provenance& provenance);
+
+struct EvaluationRequest {
+    std::vector<ScoreFile> scores;  ///< the others are compared with the first
+    std::filesystem::path examples;
+    examples::Task task = examples::Task::chromatin;
+    examples::Split split = examples::Split::test;
+    WantedRows rows = WantedRows::all;
+    EvaluationOptions options;        ///< its threshold is replaced by that of `threshold`
+    ThresholdRule threshold;          ///< promoters; f1 and mcc need scores of the rows of validation
+    bool published = false;           ///< chromatin: also show DeepSEA's published figures
+    std::optional<ScanOptions> scan;  ///< promoters
+};
+
+// For the evaluations of all tasks.
+
+/// The error for examples of a task that another command evaluates.
+InputError other_task(const EvaluationRequest& request, const examples::ExampleSet& examples);
+/// The first fields of EvaluationReport::about, and its SHA-256 sums of scores and examples.
+Json about_task(const examples::ExampleSet& examples);
+Json checksums_of(const EvaluationRequest& request);
+
+/// Joins scores with labels, evaluates them and records the inputs. Several files are evaluated on the rows
+/// and labels that all of them score. Throws as join_scores and evaluate, and ConfigError if a threshold
+/// cannot be found.
+EvaluationReport evaluate_scores(const EvaluationRequest& request);
+
+// Figures in reports.
+
 using NamedFigures = std::vector<std::pair<std::string, const Figure*>>;
 /// auroc_mean, auroc_median, auprc_mean, auprc_median.
 NamedFigures figures_of(const GroupFigures& group);
-/// auroc, auprc, f1, precision, recall, mcc, accuracy.
-NamedFigures figures_of(const LabelFigures& label, const ThresholdFigures& at);
-/// A file's differences from the first file, with names as above: those of a group, by its index, or those of
-/// promoters. Not for the first file.
-NamedFigures differences_of(const FileEvaluation& file, std::size_t group);
-NamedFigures differences_of(const FileEvaluation& file);
+/// auroc, auprc, f1, precision, recall, mcc, accuracy; of promoters.
+NamedFigures figures_of(const Evaluation& evaluation);
 /// "0.912 [0.880, 0.934]"; NA where undefined.
 std::string brief(const Figure& figure);
 /// null where undefined.

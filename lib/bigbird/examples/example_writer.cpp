@@ -61,7 +61,7 @@ ExampleWriter::ExampleWriter(fs::path folder, Task task, const rows::WindowBound
       bounds_(bounds),
       positives_((labels + 7) / 8 * 8),
       rows_(folder_ / rows_name, std::ios::binary) {
-    if (labels > 0) matrix_.emplace(folder_ / matrix_name, labels);
+    if (labels > 0) matrix_.emplace(folder_ / matrix_name, Cells::bits, labels);
     for (const Split split : all_splits) {
         lists_[static_cast<std::size_t>(split)].open(folder_ / (std::string(to_string(split)) + ".bed"),
                                                      std::ios::binary);
@@ -97,7 +97,7 @@ void ExampleWriter::add(const ExampleRow& row, std::span<const std::uint8_t> lab
         for (unsigned bits = labels[i]; bits != 0; bits &= bits - 1)
             ++positives_[8 * i + static_cast<std::size_t>(std::countr_zero(bits))];
     }
-    if (matrix_) matrix_->append(labels);
+    if (matrix_) matrix_->append(std::as_bytes(labels));
     require_good();
 }
 
@@ -173,19 +173,17 @@ void write_records(std::ostream& out, TargetKind target, const rows::LabelTable&
 
 void write_matrix(const fs::path& folder, TargetKind target, std::size_t labels,
                   std::span<const SequenceExample> records) {
-    if (target == TargetKind::numbers) {
-        std::vector<float> numbers;
-        for (const SequenceExample& record : records)
-            numbers.insert(numbers.end(), record.numbers.begin(), record.numbers.end());
-        write_npy(folder / numbers_name, numbers, labels);
-        return;
+    const bool numbers = target == TargetKind::numbers;
+    LabelWriter matrix(folder / (numbers ? numbers_name : matrix_name),
+                       numbers ? Cells::numbers : Cells::bits, labels);
+    for (const SequenceExample& record : records) {
+        BitRows bits(labels);
+        bits.resize(1);
+        for (const std::uint32_t label : record.labels)
+            bits.set(0, label);
+        matrix.append(numbers ? std::as_bytes(std::span(record.numbers)) : std::as_bytes(bits.bytes()));
     }
-    BitRows bits(labels);
-    bits.resize(records.size());
-    for (std::size_t i = 0; i < records.size(); ++i)
-        for (const std::uint32_t label : records[i].labels)
-            bits.set(i, label);
-    write_npy(folder / matrix_name, bits);
+    matrix.finish();
 }
 
 }  // namespace

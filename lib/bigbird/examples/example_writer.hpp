@@ -2,8 +2,8 @@
 #pragma once
 
 #include "bigbird/core/formats/json_file.hpp"
-#include "bigbird/examples/bit_matrix.hpp"
 #include "bigbird/examples/examples.hpp"
+#include "bigbird/examples/label_matrix.hpp"
 
 #include <array>
 #include <cstdint>
@@ -47,7 +47,7 @@ private:
     std::filesystem::path folder_;
     Task task_;
     rows::WindowBounds bounds_;
-    std::optional<BitRowsWriter> matrix_;
+    std::optional<LabelWriter> matrix_;
     std::vector<std::int64_t> positives_;  ///< positives of each label
     std::ofstream rows_;
     std::array<std::ofstream, 3> lists_;

@@ -65,7 +65,7 @@ void check_count(const Json& manifest, const char* key, std::size_t count, const
 }
 
 /// Checks that every row has exactly one class.
-void check_classes(const BitMatrix& matrix, std::int64_t rows, const fs::path& path) {
+void check_classes(const LabelMatrix& matrix, std::int64_t rows, const fs::path& path) {
     for (std::int64_t row = 0; row < rows; ++row) {
         int ones = 0;
         matrix.for_each_one(row, [&](std::size_t) { ++ones; });
@@ -93,10 +93,8 @@ ExampleSet::ExampleSet(const fs::path& directory) : manifest_(read_manifest(dire
         refuse_named_pipe(directory / name);
     labels_ = rows::LabelTable::read(directory / labels_name);
     read_rows(directory / rows_file);
-    if (target_ == TargetKind::numbers)
-        numbers_.emplace(directory / matrix_file, size(), labels_.size());
-    else
-        matrix_.emplace(directory / matrix_file, size(), labels_.size());
+    matrix_.emplace(directory / matrix_file, target_ == TargetKind::numbers ? Cells::numbers : Cells::bits,
+                    size(), labels_.size());
     check_count(manifest_, "labels", labels_.size(), directory, labels_name);
     check_count(manifest_, "rows", begin_.size(), directory, rows_file);
     store_.emplace(directory / store_name);
@@ -109,9 +107,9 @@ ExampleSet::ExampleSet(const fs::path& directory) : manifest_(read_manifest(dire
 void ExampleSet::read_rows(const fs::path& path) {
     genome::TextInput input(path);
     std::string line;
-    const auto fault = [&](const std::string& what) { return InputError(what, path, input.line_number()); };
     if (task_ == Task::sequences && (!input.next(line) || !line.starts_with("#id\t")))
-        throw fault("does not begin with '#id split length n_fraction group ...'; make the examples again");
+        throw input.fault(
+            "does not begin with '#id split length n_fraction group ...'; make the examples again");
     std::unordered_map<std::string, std::uint32_t> numbers;  // of places_
     while (input.next(line)) {
         const std::vector<std::string_view> fields = rows::split_fields(line, '\t');
@@ -122,7 +120,7 @@ void ExampleSet::read_rows(const fs::path& path) {
             if (is_new) places_.emplace_back(place);
             place_.push_back(found->second);
         } catch (const ConfigError& error) {
-            throw fault(error.what());
+            throw input.fault(error.what());
         }
     }
 }
@@ -201,7 +199,7 @@ const std::string& ExampleSet::group(std::int64_t row) const {
 }
 
 std::uint8_t ExampleSet::label(std::int64_t row, std::size_t label) const {
-    BIGBIRD_EXPECTS(matrix_, "numbers are no labels");
+    BIGBIRD_EXPECTS(!matrix_->holds_numbers(), "numbers are no labels");
     return matrix_->get(row, label) ? 1 : 0;
 }
 
@@ -232,8 +230,8 @@ std::size_t ExampleSet::class_of(std::int64_t row) const {
 }
 
 std::span<const float> ExampleSet::numbers(std::int64_t row) const {
-    BIGBIRD_EXPECTS(numbers_, "there are no numbers");
-    return numbers_->row(row);
+    BIGBIRD_EXPECTS(matrix_->holds_numbers(), "there are no numbers");
+    return matrix_->numbers(row);
 }
 
 std::int64_t ExampleSet::length(std::int64_t row) const {

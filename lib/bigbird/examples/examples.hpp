@@ -5,7 +5,7 @@
 
 #include "bigbird/core/choice.hpp"
 #include "bigbird/core/formats/json_file.hpp"
-#include "bigbird/examples/bit_matrix.hpp"
+#include "bigbird/examples/label_matrix.hpp"
 #include "bigbird/examples/two_bit.hpp"
 #include "bigbird/genome/reference/interval.hpp"
 #include "bigbird/rows/label_table.hpp"
@@ -123,8 +123,7 @@ private:
     std::vector<std::int64_t> begin_, end_;  ///< for records 0 and the length
     std::vector<Split> split_;
     std::vector<genome::Strand> strand_;  ///< strands of promoters
-    std::optional<BitMatrix> matrix_;     ///< classes and labels
-    std::optional<NumberMatrix> numbers_;
+    std::optional<LabelMatrix> matrix_;
     std::optional<TwoBitReader> store_;
     std::vector<std::int64_t> records_;  ///< of the store, by contig; empty if each row has its own record
 };

@@ -10,6 +10,7 @@
 #include "bigbird/rows/text_fields.hpp"
 
 #include <algorithm>
+#include <fstream>
 
 namespace bigbird::examples {
 namespace fs = std::filesystem;
@@ -41,30 +42,21 @@ std::int64_t bin_size_in(const Json& manifest, const fs::path& where) {
 
 }  // namespace
 
-StretchWriter::StretchWriter(const fs::path& folder, std::int64_t bin)
-    : bin_(bin), path_(folder / stretches_name), stretches_(path_, std::ios::binary) {}
-
-void StretchWriter::add(const std::string& contig, std::int64_t bin, Split split) {
-    const bool goes_on =
-        open_ && open_->contig == contig && open_->split == split && open_->first + open_->count == bin;
-    if (!goes_on) {
-        close_stretch();
-        open_ = BinStretch{.contig = contig, .split = split, .first = bin};
-    }
-    ++open_->count;
+void add_bin(std::vector<BinStretch>& stretches, const std::string& contig, std::int64_t bin, Split split) {
+    const BinStretch* const last = stretches.empty() ? nullptr : &stretches.back();
+    if (last == nullptr || last->contig != contig || last->split != split || last->first + last->count != bin)
+        stretches.push_back({.contig = contig, .split = split, .first = bin});
+    ++stretches.back().count;
 }
 
-void StretchWriter::close_stretch() {
-    if (!open_) return;
-    stretches_ << open_->contig << '\t' << open_->first * bin_ << '\t' << (open_->first + open_->count) * bin_
-               << '\t' << to_string(open_->split) << '\n';
-    open_.reset();
-}
-
-void StretchWriter::finish() {
-    close_stretch();
-    stretches_.close();
-    require_written(stretches_, path_);
+void write_stretches(const fs::path& folder, std::span<const BinStretch> stretches, std::int64_t bin) {
+    const fs::path path = folder / stretches_name;
+    std::ofstream out(path, std::ios::binary);
+    for (const BinStretch& one : stretches)
+        out << one.contig << '\t' << one.first * bin << '\t' << (one.first + one.count) * bin << '\t'
+            << to_string(one.split) << '\n';
+    out.close();
+    require_written(out, path);
 }
 
 LabelledBins::LabelledBins(const fs::path& directory) {
@@ -84,19 +76,16 @@ LabelledBins::LabelledBins(const fs::path& directory) {
     const std::int64_t rows = read_stretches(path);
     store_.emplace(directory / store_name);
     const bool numbers = manifest.value("target", Json()) == word_of(target_choices, TargetKind::numbers);
-    if (numbers) {
-        numbers_.emplace(directory / numbers_name, rows, labels_.size());
-        high_ = high_numbers();
-    } else {
-        matrix_.emplace(directory / bins_matrix_name, rows, labels_.size());
-    }
+    const char* const matrix_file = numbers ? numbers_name : bins_matrix_name;
+    matrix_.emplace(directory / matrix_file, numbers ? Cells::numbers : Cells::bits, rows, labels_.size());
+    if (numbers) high_ = high_numbers();
     for (const BinStretch& stretch : stretches_) {
         if (!store_->find(stretch.contig)) {
             throw InputError("lacks contig '" + stretch.contig + "' of bins.bed; make the examples again",
                              directory / store_name);
         }
     }
-    require_files_of(manifest, directory, {stretches_name, numbers ? numbers_name : bins_matrix_name});
+    require_files_of(manifest, directory, {stretches_name, matrix_file});
 }
 
 /// Returns the number of bins.
@@ -108,7 +97,7 @@ std::int64_t LabelledBins::read_stretches(const fs::path& path) {
         try {
             stretches_.push_back(stretch_of(rows::split_fields(line, '\t'), bin_));
         } catch (const ConfigError& error) {
-            throw InputError(error.what(), path, input.line_number());
+            throw input.fault(error.what());
         }
         stretches_.back().row = row;
         row += stretches_.back().count;

@@ -3,13 +3,12 @@
 // bins.bed and bins.npy of an example folder (FORMAT.md).
 #pragma once
 
-#include "bigbird/examples/bit_matrix.hpp"
 #include "bigbird/examples/examples.hpp"
+#include "bigbird/examples/label_matrix.hpp"
 #include "bigbird/examples/two_bit.hpp"
 
 #include <cstdint>
 #include <filesystem>
-#include <fstream>
 #include <optional>
 #include <span>
 #include <string>
@@ -26,23 +25,11 @@ struct BinStretch {
     bool operator==(const BinStretch&) const = default;
 };
 
-/// Writes bins.bed. Not thread-safe; every call throws WriteError.
-class StretchWriter {
-public:
-    /// `bin`: bases. `folder`: a PendingOutput's.
-    StretchWriter(const std::filesystem::path& folder, std::int64_t bin);
-    /// Bins must ascend within a contig, and the calls for a contig must be consecutive.
-    void add(const std::string& contig, std::int64_t bin, Split split);
-    void finish();
-
-private:
-    void close_stretch();
-
-    std::int64_t bin_;
-    std::filesystem::path path_;
-    std::ofstream stretches_;
-    std::optional<BinStretch> open_;
-};
+/// Adds a bin to the last stretch if it continues it, else as a new stretch.
+void add_bin(std::vector<BinStretch>& stretches, const std::string& contig, std::int64_t bin, Split split);
+/// Writes bins.bed into `folder`, a PendingOutput's. `bin`: bases. Throws WriteError.
+void write_stretches(const std::filesystem::path& folder, std::span<const BinStretch> stretches,
+                     std::int64_t bin);
 
 /// Reads bins from mapped memory, with their sequence; for tracks, targets.npy instead of bins.npy. Const
 /// calls are thread-safe.
@@ -53,9 +40,9 @@ public:
     static LabelledBins load(const std::filesystem::path& directory) { return LabelledBins(directory); }
 
     /// Whether bins have numbers and not labels.
-    bool has_numbers() const { return numbers_.has_value(); }
+    bool has_numbers() const { return matrix_->holds_numbers(); }
     /// One number per track. Requires has_numbers().
-    std::span<const float> numbers(std::int64_t row) const { return numbers_->row(row); }
+    std::span<const float> numbers(std::int64_t row) const { return matrix_->numbers(row); }
 
     std::int64_t bin_size() const { return bin_; }
     const rows::LabelTable& label_table() const { return labels_; }
@@ -67,7 +54,7 @@ public:
     /// track in which the bin exceeds 95 % of a sample of train's bins.
     template <typename Visit>
     void for_each_label(std::int64_t row, const Visit& visit) const {
-        if (!numbers_) return matrix_->for_each_one(row, visit);
+        if (!has_numbers()) return matrix_->for_each_one(row, visit);
         const std::span<const float> own = numbers(row);
         for (std::size_t track = 0; track < own.size(); ++track)
             if (own[track] > high_[track]) visit(track);
@@ -84,8 +71,7 @@ private:
     rows::LabelTable labels_;
     std::vector<BinStretch> stretches_;
     std::optional<TwoBitReader> store_;
-    std::optional<BitMatrix> matrix_;
-    std::optional<NumberMatrix> numbers_;
+    std::optional<LabelMatrix> matrix_;
     std::vector<float> high_;  ///< value of each track
 };
 

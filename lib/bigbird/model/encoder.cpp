@@ -124,29 +124,23 @@ at::Tensor EmbeddingsImpl::convolved(const at::Tensor& x, const at::Tensor& mask
         .transpose(1, 2);
 }
 
-at::Tensor EmbeddingsImpl::of_longformer(const EncoderInput& input, const FusedDropout& drop,
-                                         std::optional<at::ScalarType> fused) const {
-    const at::Tensor positions = counted_positions(input.input_ids, word_embeddings->padding());
-    const at::Tensor x = words_of(input, word_embeddings) +
-                         token_type_embeddings->forward(input.token_type_ids) +
-                         position_embeddings->forward(positions);
-    const at::Tensor y = dropout(norm_->forward(x), drop.probability, drop.key, drop.site);
-    return fused ? y.to(*fused) : y;
-}
-
 at::Tensor EmbeddingsImpl::forward(const EncoderInput& input, const DropoutKey& key,
                                    std::optional<at::ScalarType> fused) const {
     const FusedDropout drop{is_training() ? dropout_ : 0, key, {Place::embeddings}};
-    if (is_longformer_) return of_longformer(input, drop, fused);
-    if (fused && front_ == 0 && !WordVectors::current().defined()) {
+    if (fused && !is_longformer_ && front_ == 0 && !WordVectors::current().defined()) {
         return fused_embedding_norm(
             {input.input_ids, input.token_type_ids, word_embeddings->weight, position_embeddings->weight,
-             token_type_embeddings->weight, word_scale_, word_embeddings->padding()},
+             token_type_embeddings->weight, word_scale_, word_embeddings->padding},
             *norm_, drop, *fused);
     }
     at::Tensor x = words_of(input, word_embeddings);  // (batch, length, hidden)
     if (word_scale_ != 1.0) x = x * word_scale_;
     x = x + token_type_embeddings->forward(input.token_type_ids);
+    if (is_longformer_) {
+        x = x + position_embeddings->forward(counted_positions(input.input_ids, word_embeddings->padding));
+        x = dropout(norm_->forward(x), drop.probability, key, drop.site);
+        return fused ? x.to(*fused) : x;
+    }
     if (position_embeddings) x = x + first_rows(position_embeddings->weight, x.size(1));
     if (front_ > 0) {
         const at::Tensor& globals = global_embeddings->weight;
@@ -270,17 +264,12 @@ at::Tensor EncoderLayerImpl::project_and_norm(const Linear& projection, const at
 }
 
 at::Tensor EncoderLayerImpl::forward(const at::Tensor& x, const PassContext& pass) const {
-    return norm_first_ ? forward_pre_norm(x, pass) : forward_post_norm(x, pass);
-}
-
-at::Tensor EncoderLayerImpl::forward_pre_norm(const at::Tensor& x, const PassContext& pass) const {
-    const at::Tensor attended = project_and_add(attention_output_, attend(attention_norm_->forward(x), pass),
-                                                x, Place::attention_output, pass);
-    return project_and_add(output_, expand(output_norm_->forward(attended), pass), attended, Place::output,
-                           pass);
-}
-
-at::Tensor EncoderLayerImpl::forward_post_norm(const at::Tensor& x, const PassContext& pass) const {
+    if (norm_first_) {
+        const at::Tensor attended = project_and_add(
+            attention_output_, attend(attention_norm_->forward(x), pass), x, Place::attention_output, pass);
+        return project_and_add(output_, expand(output_norm_->forward(attended), pass), attended,
+                               Place::output, pass);
+    }
     const at::Tensor attended = project_and_norm(attention_output_, attend(x, pass), x, attention_norm_,
                                                  Place::attention_output, pass);
     if (!is_training() && !pass.fused && !gate_ && has_onednn_linear(attended)) {

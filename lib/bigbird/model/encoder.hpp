@@ -69,8 +69,6 @@ public:
         global_embeddings{nullptr};  ///< the last one empty without extra global tokens
 
 private:
-    at::Tensor of_longformer(const EncoderInput& input, const FusedDropout& drop,
-                             std::optional<at::ScalarType> fused) const;
     /// The convolution of each feature over neighboring positions, without padding. x: (batch, length,
     /// hidden).
     at::Tensor convolved(const at::Tensor& x, const at::Tensor& mask) const;
@@ -112,8 +110,6 @@ public:
     at::Tensor forward(const at::Tensor& x, const PassContext& pass) const;
 
 private:
-    at::Tensor forward_post_norm(const at::Tensor& x, const PassContext& pass) const;
-    at::Tensor forward_pre_norm(const at::Tensor& x, const PassContext& pass) const;
     at::Tensor attend(const at::Tensor& x, const PassContext& pass) const;
     /// Queries, keys and values, and the result: (batch, heads, length, head_dim).
     at::Tensor attend_blocks(const std::array<at::Tensor, 3>& of_heads, const PassContext& pass,

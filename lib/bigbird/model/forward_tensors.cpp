@@ -4,7 +4,6 @@
 #include "bigbird/core/error.hpp"
 #include "bigbird/core/log.hpp"
 #include "bigbird/model/device/device.hpp"
-#include "bigbird/model/heads.hpp"
 #include "bigbird/model/model_directory.hpp"
 #include "bigbird/model/weights.hpp"
 
@@ -78,14 +77,16 @@ void warn_of_unused(const TensorMap& inputs, const BigBirdConfig& config, const 
     }
 }
 
-/// 1 for each token of its row's question. (batch, length)
+/// 1 for each token of its row's question, which reaches up to the first separator, or is one token without.
+/// (batch, length)
 at::Tensor question_of(const TensorMap& inputs, const at::Tensor& ids, std::int64_t separator) {
-    if (!inputs.contains("question_lengths"))
-        return question_mask(question_lengths(ids, separator), ids.size(1));
-    const at::Tensor lengths = whole_numbers(inputs, "question_lengths", false);
-    require(lengths.size(0) == ids.size(0) && lengths.size(1) == 1,
-            "tensor 'question_lengths' must have the shape (batch, 1)");
-    return question_mask(lengths, ids.size(1));
+    at::Tensor lengths = at::argmax(ids.eq(separator).to(at::kInt), 1, true) + 1;
+    if (inputs.contains("question_lengths")) {
+        lengths = whole_numbers(inputs, "question_lengths", false);
+        require(lengths.size(0) == ids.size(0) && lengths.size(1) == 1,
+                "tensor 'question_lengths' must have the shape (batch, 1)");
+    }
+    return at::arange(ids.size(1), lengths.options()).unsqueeze(0).lt(lengths).to(at::kLong);
 }
 
 struct Prepared {
@@ -194,10 +195,8 @@ TensorMap run(Model model, const Heads& heads, const InputForm& form, const Tens
 TensorMap forward_classifier(const fs::path& directory, const TensorMap& inputs, const ForwardSpec& spec,
                              const at::Device& device) {
     SequenceClassifier model = load_classifier(directory, device);
-    const bool of_tokens = model->config().classifier_head == "tokens";
     const auto logits = [&](const HeadInput& input, TensorMap& out) {
-        const at::Tensor hidden = of_tokens ? input.hidden.narrow(1, 0, input.length) : input.hidden;
-        out["logits"] = model->predict(hidden);
+        out["logits"] = model->predict(input.hidden.narrow(1, 0, input.length));
     };
     return run(model, logits, {}, inputs, spec, device);
 }
@@ -238,15 +237,38 @@ LoadedEncoder load_with_heads(const fs::path& directory, const std::string& arch
     return loaded;
 }
 
+/// BigBirdForQuestionAnswering's head: a feed-forward layer with its residual and LayerNorm, and a layer of
+/// two numbers, a token's scores as the answer's first and as its last.
+struct AnswerHead : torch::nn::Module {
+    explicit AnswerHead(const BigBirdConfig& config) {
+        const std::int64_t hidden = config.hidden_size, wide = config.intermediate_size;
+        const auto head = add_group(*this, "qa_classifier"), output = add_group(*head, "output");
+        expand = add_group(*head, "intermediate")->register_module("dense", Linear(hidden, wide));
+        contract = output->register_module("dense", Linear(wide, hidden));
+        norm = output->register_module("LayerNorm", LayerNorm(hidden, config.layer_norm_eps));
+        answers = head->register_module("qa_outputs", Linear(hidden, 2));
+    }
+
+    Linear expand{nullptr}, contract{nullptr}, answers{nullptr};
+    LayerNorm norm{nullptr};
+};
+
 TensorMap forward_question_answering(const fs::path& directory, const TensorMap& inputs,
                                      const ForwardSpec& spec, const at::Device& device) {
     PreTrainingModel model = load_encoder(directory, device).model;
-    torch::nn::Module own;
-    QuestionAnsweringHead head = own.register_module("qa_classifier", QuestionAnsweringHead(model->config()));
-    load_head(own, "qa_classifier.", directory, device, scalar_type(spec.type));
+    AnswerHead head(model->config());
+    load_head(head, "qa_classifier.", directory, device, scalar_type(spec.type));
     const auto answers = [&](const HeadInput& input, TensorMap& out) {
+        constexpr double far_below = 1e6;  // transformers' own number
+        const at::Tensor hidden = input.hidden.narrow(1, 0, input.length),
+                         wide = activation(model->config().hidden_act, head.expand->forward(hidden));
+        // The first token means "no answer"; the question's others cannot be one.
+        at::Tensor barred =
+            input.question.to(hidden.device(), hidden.scalar_type(), /*non_blocking=*/false, /*copy=*/true);
+        barred.select(1, 0).zero_();
         const at::Tensor logits =
-            without_question(head->forward(input.hidden.narrow(1, 0, input.length)), input.question);
+            head.answers->forward(head.norm->forward(head.contract->forward(wide) + hidden)) -
+            barred.unsqueeze(2) * far_below;
         out["start_logits"] = logits.select(2, 0);
         out["end_logits"] = logits.select(2, 1);
     };

@@ -12,6 +12,7 @@
 #include <array>
 #include <fstream>
 #include <ostream>
+#include <utility>
 
 namespace bigbird::model {
 
@@ -53,22 +54,19 @@ std::vector<std::string> data_order(const TensorMap& tensors) {
 
 std::string header_text(const TensorMap& tensors, const std::vector<std::string>& order,
                         const std::map<std::string, std::string>& metadata) {
-    std::map<std::string, std::pair<std::uint64_t, std::uint64_t>> offsets;
-    std::uint64_t offset = 0;
-    for (const std::string& key : order) {
-        const auto bytes = static_cast<std::uint64_t>(tensors.at(key).nbytes());
-        offsets[key] = {offset, offset + bytes};
-        offset += bytes;
-    }
     std::map<std::string, std::string> all = metadata;
     all.emplace("format", "pt");
-    Json header;
-    header["__metadata__"] = all;
-    for (const auto& [key, tensor] : tensors) {
-        header[key] = {{"dtype", type_name(tensor.scalar_type())},
-                       {"shape", tensor.sizes().vec()},
-                       {"data_offsets", {offsets[key].first, offsets[key].second}}};
+    std::map<std::string, Json> entries;  // in the order of keys
+    std::uint64_t begin = 0, end = 0;
+    for (const std::string& key : order) {
+        const at::Tensor& tensor = tensors.at(key);
+        begin = std::exchange(end, end + tensor.nbytes());
+        entries[key] = {{"dtype", type_name(tensor.scalar_type())},
+                        {"shape", tensor.sizes().vec()},
+                        {"data_offsets", {begin, end}}};
     }
+    Json header{{"__metadata__", all}};
+    header.update(Json(entries));
     std::string text = header.dump();
     text.append((8 - text.size() % 8) % 8, ' ');
     return text;

@@ -57,19 +57,19 @@ void add_prefix_of_bare_model(TensorMap& tensors) {
 
 /// transformers ties the decoder to the word embeddings and writes it only in some versions.
 void take_tied_decoder(TensorMap& tensors, const fs::path& where) {
-    const std::string weight = "cls.predictions.decoder.weight", bias = "cls.predictions.decoder.bias";
-    const auto tied = [&](const std::string& decoder, const std::string& source) {
+    const std::pair<std::string, std::string> tied[] = {
+        {"cls.predictions.decoder.weight", "bert.embeddings.word_embeddings.weight"},
+        {"cls.predictions.decoder.bias", "cls.predictions.bias"}};
+    for (const auto& [decoder, source] : tied) {
         const auto found = tensors.find(decoder), origin = tensors.find(source);
-        if (found == tensors.end()) return;
+        if (found == tensors.end()) continue;
         if (origin != tensors.end() && !at::equal(found->second, origin->second))
             throw InputError("tensor '" + decoder + "' differs from '" + source +
                                  "': models without tied weights cannot be used",
                              where);
         if (origin == tensors.end()) tensors.emplace(source, found->second);
         tensors.erase(decoder);
-    };
-    tied(weight, "bert.embeddings.word_embeddings.weight");
-    tied(bias, "cls.predictions.bias");
+    }
 }
 
 /// Whether a tensor contains a model's positions, but fewer than config.json requires.

@@ -7,7 +7,6 @@
 #include <cmath>
 #include <functional>
 #include <numeric>
-#include <optional>
 
 namespace bigbird::motifs {
 
@@ -111,22 +110,19 @@ std::int32_t score_of(const Scores& scores, const std::uint8_t* codes) {
 
 Scanner::Scanner(const MotifSet& set, double p_value, int threads) {
     const Shares background = both_strands(set.background);
-    std::vector<std::optional<ScoreMatrix>> made(set.motifs.size());
-    parallel_for(static_cast<std::int64_t>(made.size()), threads, [&](std::int64_t i) {
-        made[static_cast<std::size_t>(i)].emplace(set.motifs[static_cast<std::size_t>(i)], background);
+    matrices_.resize(set.motifs.size());
+    parallel_for(std::ssize(matrices_), threads, [&](std::int64_t i) {
+        const auto motif = static_cast<std::size_t>(i);
+        matrices_[motif] = ScoreMatrix(set.motifs[motif], background);
     });
-    for (auto& matrix : made) {
-        const auto motif = static_cast<std::int32_t>(matrices_.size());
-        const std::int32_t threshold = matrix->threshold(p_value);
-        thresholds_.push_back(threshold);
-        if (threshold <= matrix->most()) {
-            for (const bool reverse : {false, true}) {
-                Scores scores = reverse ? other_strand(matrix->scores()) : matrix->scores();
-                PairTables tables = tables_of(scores, threshold);
-                strands_.push_back({std::move(scores), threshold, motif, reverse, std::move(tables)});
-            }
+    for (const ScoreMatrix& matrix : matrices_) {
+        const auto motif = static_cast<std::int32_t>(thresholds_.size());
+        const std::int32_t threshold = thresholds_.emplace_back(matrix.threshold(p_value));
+        if (threshold > matrix.most()) continue;
+        for (const bool reverse : {false, true}) {
+            const Scores scores = reverse ? other_strand(matrix.scores()) : matrix.scores();
+            strands_.push_back({scores, threshold, motif, reverse, tables_of(scores, threshold)});
         }
-        matrices_.push_back(std::move(*matrix));
     }
 }
 

@@ -29,6 +29,7 @@ Shares both_strands(const Shares& background);
 /// counts as 20 sites.
 class ScoreMatrix {
 public:
+    ScoreMatrix() = default;
     ScoreMatrix(const Motif& motif, const Shares& background);
 
     std::size_t width() const { return scores_.size(); }

@@ -92,17 +92,10 @@ constexpr hsize_t most_labels = 1'000'000, most_levels = 100'000;
 
 /// Everything but the numbers, for the attribute `bigbird`.
 Json description_of(const EffectBackground& background) {
-    Json run = Json::array();
-    for (const auto& [key, value] : background.run)
-        run.push_back({key, value});
-    return {{"format", format_name},
-            {"format_version", 1},
-            {"version", version()},
-            {"run", run},
-            {"labels", background.labels},
-            {"variants", background.variants},
-            {"shuffled", background.shuffled},
-            {"seed", background.seed}};
+    return {
+        {"format", format_name},           {"format_version", 1},         {"version", version()},
+        {"run", background.run},           {"labels", background.labels}, {"variants", background.variants},
+        {"shuffled", background.shuffled}, {"seed", background.seed}};
 }
 
 InputError no_background(const fs::path& path) {
@@ -112,12 +105,9 @@ InputError no_background(const fs::path& path) {
 template <typename Number>
 std::vector<Number> read_dataset(hid_t file, const char* name, hid_t type, const fs::path& path) {
     const Hdf5Handle dataset(H5Dopen2(file, name, H5P_DEFAULT), H5Dclose);
-    const Hdf5Handle space(dataset < 0 ? -1 : H5Dget_space(dataset), H5Sclose);
-    hsize_t shape[2] = {0, 1};
-    const int rank = space < 0 ? 0 : H5Sget_simple_extent_ndims(space);
-    if (rank < 1 || rank > 2 || H5Sget_simple_extent_dims(space, shape, nullptr) < 0 ||
-        shape[0] > most_labels || shape[1] > most_levels)
-        throw no_background(path);
+    Hdf5Shape shape = shape_of(dataset);
+    if (shape.size() == 1) shape.push_back(1);
+    if (shape.size() != 2 || shape[0] > most_labels || shape[1] > most_levels) throw no_background(path);
     std::vector<Number> numbers(shape[0] * shape[1]);
     if (H5Dread(dataset, type, H5S_ALL, H5S_ALL, H5P_DEFAULT, numbers.data()) < 0) throw no_background(path);
     return numbers;
@@ -173,8 +163,7 @@ EffectBackground read_background(const fs::path& path) {
     try {
         const Json json = Json::parse(reader.next());
         if (json.at("format") != format_name || json.at("format_version") != 1) throw no_background(path);
-        for (const Json& entry : json.at("run"))
-            background.run.emplace_back(entry.at(0), entry.at(1));
+        background.run = json.at("run").get<rows::Provenance>();
         background.labels = json.at("labels").get<std::vector<std::string>>();
         background.variants = json.at("variants");
         background.shuffled = json.at("shuffled");

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "bigbird/core/error.hpp"
-#include "bigbird/outputs/table_schema.hpp"
+#include "bigbird/outputs/sinks.hpp"
 
 #include <hdf5.h>
 
@@ -122,6 +122,22 @@ inline std::optional<std::string> text_attribute(hid_t file, const char* name) {
 }
 
 using Hdf5Shape = std::vector<hsize_t>;
+
+/// A dataset's shape; empty if there is none.
+inline Hdf5Shape shape_of(hid_t dataset) {
+    const Hdf5Handle space(dataset < 0 ? -1 : H5Dget_space(dataset), H5Sclose);
+    Hdf5Shape shape(static_cast<std::size_t>(std::max(0, space < 0 ? 0 : H5Sget_simple_extent_ndims(space))));
+    H5Sget_simple_extent_dims(space, shape.data(), nullptr);
+    return shape;
+}
+
+/// Reads the part of a dataset that has the shape `count` and begins at `start`; false on failure.
+inline bool read_part(hid_t dataset, hid_t type, const Hdf5Shape& start, const Hdf5Shape& count, void* to) {
+    const Hdf5Handle space(H5Dget_space(dataset), H5Sclose),
+        memory(H5Screate_simple(static_cast<int>(count.size()), count.data(), nullptr), H5Sclose);
+    return H5Sselect_hyperslab(space, H5S_SELECT_SET, start.data(), nullptr, count.data(), nullptr) >= 0 &&
+           H5Dread(dataset, type, memory, space, H5P_DEFAULT, to) >= 0;
+}
 
 /// Chunks of at most 64 rows; none, which leaves the dataset uncompressed, where there are no numbers.
 inline Hdf5Shape chunk_of(Hdf5Shape size) {

@@ -94,17 +94,13 @@ std::vector<std::pair<std::string, std::string>> checksums_of(const OutputSpec& 
     return checksums;
 }
 
-std::vector<std::pair<std::string, std::string>> pairs_of(const Json& json) {
-    return json.get<std::vector<std::pair<std::string, std::string>>>();
-}
-
 TableSchema schema_of(const Json& json) {
     TableSchema schema;
     for (const Json& column : json.at("head"))
         schema.head.push_back({column.at(0), static_cast<FieldKind>(column.at(1).get<int>())});
     for (const Json& column : json.at("columns"))
         schema.columns.push_back({column.at(0), column.at(1), column.at(2), column.at(3), column.at(4)});
-    schema.provenance = pairs_of(json.at("provenance"));
+    schema.provenance = json.at("provenance").get<rows::Provenance>();
     schema.precision = json.at("precision") == "float16" ? Precision::float16 : Precision::float32;
     return schema;
 }
@@ -228,7 +224,7 @@ Json to_json(const ScoreRun& run) {
 
 ScoreRun score_run_from_json(const Json& json, const fs::path& where) {
     try {
-        ScoreRun run{.schema = schema_of(json), .inputs = pairs_of(json.at("inputs"))};
+        ScoreRun run{.schema = schema_of(json), .inputs = json.at("inputs").get<rows::Provenance>()};
         if (std::ranges::any_of(run.schema.head,
                                 [](const HeadColumn& c) { return c.kind > FieldKind::real; }))
             throw InputError("is damaged: it names a column of an unknown kind", where);

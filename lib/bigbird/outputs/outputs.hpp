@@ -7,7 +7,7 @@
 #include "bigbird/core/parts/part_set.hpp"
 #include "bigbird/genome/reference/interval.hpp"
 #include "bigbird/outputs/output_spec.hpp"
-#include "bigbird/outputs/table_schema.hpp"
+#include "bigbird/outputs/sinks.hpp"
 
 #include <cstddef>
 #include <cstdint>

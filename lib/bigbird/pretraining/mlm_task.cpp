@@ -127,7 +127,7 @@ MlmTask::MlmTask(model::PreTrainingModel network, tokenizer::DnaTokenizer tokeni
       held_out_(std::move(held_out)),
       spec_(spec),
       config_(network_->config()),
-      ranks_(spec.ranks ? spec.ranks : std::make_shared<training::Ranks>()),
+      ranks_(spec.ranks),
       gradients_(used_parameters(network_, source_.spec().nsp), *ranks_),
       batches_([this](std::int64_t step) {
           return batch_of(source_, tokenizer_, config_, spec_, *ranks_, step);

@@ -23,8 +23,8 @@ struct MlmTaskSpec : MlmSpec {
     training::ComputeType compute = training::ComputeType::fp32;
     attention::Backend attention = attention::Backend::automatic;
     std::optional<bool> packed_projections =
-        std::nullopt;                                  ///< PreTrainingModelImpl::set_packed_projections()
-    std::shared_ptr<training::Ranks> ranks = nullptr;  ///< null: only this process
+        std::nullopt;  ///< PreTrainingModelImpl::set_packed_projections()
+    std::shared_ptr<training::Ranks> ranks = std::make_shared<training::Ranks>();
 };
 
 /// Step s takes the examples [(s - 1) * batch_size, s * batch_size) of the source, of which each rank

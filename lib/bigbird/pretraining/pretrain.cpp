@@ -75,7 +75,7 @@ std::string what_fits(const PretrainRun& spec, const MemoryLoad& now, double byt
 
 MemoryLoad memory_load(const PretrainRun& spec) {
     const std::int64_t length = padded_length(spec);
-    const std::int64_t ranks = spec.task.ranks ? spec.task.ranks->size() : 1;
+    const std::int64_t ranks = spec.task.ranks->size();
     const std::int64_t own = (spec.task.batch_size + ranks - 1) / ranks;
     return {.sequences = std::clamp<std::int64_t>(spec.task.micro_batch_tokens / length, 1, own),
             .length = length,
@@ -173,14 +173,13 @@ void describe(const model::PreTrainingModel& network, const corpus::ExampleSourc
 
 /// Bytes available to each process of this machine.
 double memory_for_each(const PretrainRun& spec) {
-    const bool shared = spec.task.device.is_cpu() && spec.task.ranks;
-    return training::available_memory(spec.task.device) / (shared ? spec.task.ranks->spec().local_size : 1);
+    const int sharers = spec.task.device.is_cpu() ? spec.task.ranks->spec().local_size : 1;
+    return training::available_memory(spec.task.device) / sharers;
 }
 
 void warn_of_memory(const PretrainRun& spec) {
     const auto warning = memory_warning(spec, memory_for_each(spec));
-    if (warning && (!spec.task.ranks || spec.task.ranks->is_first()))
-        log_warning("memory may run out: {}", *warning);
+    if (warning && spec.task.ranks->is_first()) log_warning("memory may run out: {}", *warning);
 }
 
 /// Adds provenance, and settings that are derived from the tokenizer.
@@ -317,10 +316,9 @@ void PretrainRun::validate() const {
                           " is longer than the " + std::to_string(config.positions()) +
                           " positions of the network");
     }
-    const std::int64_t ranks = task.ranks ? task.ranks->size() : 1;
-    if (task.batch_size < ranks) {
+    if (task.batch_size < task.ranks->size()) {
         throw ConfigError("--batch-size " + std::to_string(task.batch_size) + " leaves some of the " +
-                          std::to_string(ranks) + " processes without a sequence");
+                          std::to_string(task.ranks->size()) + " processes without a sequence");
     }
 }
 

@@ -24,44 +24,24 @@ bool is_plain(std::string_view text) {
 
 /// `*` any run, `?` any letter.
 bool matches(std::string_view pattern, std::string_view text) {
-    std::size_t p = 0, t = 0, star = std::string_view::npos, resume = 0;
-    while (t < text.size()) {
-        if (p < pattern.size() && pattern[p] == '*') {
-            star = p++;
-            resume = t;
-        } else if (p < pattern.size() && (pattern[p] == '?' || pattern[p] == text[t])) {
-            ++p;
-            ++t;
-        } else if (star != std::string_view::npos) {
-            p = star + 1;
-            t = ++resume;
-        } else {
-            return false;
+    std::vector<bool> fits(text.size() + 1);  // whether the pattern so far fits the text's first letters
+    fits[0] = true;
+    for (const char wanted : pattern) {
+        if (wanted != '*') {
+            for (std::size_t i = text.size(); i > 0; --i)
+                fits[i] = fits[i - 1] && (wanted == '?' || wanted == text[i - 1]);
+            fits[0] = false;
         }
+        for (std::size_t i = 1; wanted == '*' && i <= text.size(); ++i)
+            fits[i] = fits[i] || fits[i - 1];
     }
-    return pattern.find_first_not_of('*', p) == std::string_view::npos;
+    return fits.back();
 }
 
 std::string lower(std::string_view text) {
     std::string lower(text);
     std::ranges::transform(lower, lower.begin(), [](unsigned char letter) { return std::tolower(letter); });
     return lower;
-}
-
-/// Edit distance: letters to change, insert or delete to turn one into the other.
-std::size_t edits(std::string_view a, std::string_view b) {
-    std::vector<std::size_t> row(b.size() + 1);
-    std::iota(row.begin(), row.end(), std::size_t{0});
-    for (std::size_t i = 1; i <= a.size(); ++i) {
-        std::size_t corner = row[0];
-        row[0] = i;
-        for (std::size_t j = 1; j <= b.size(); ++j) {
-            const std::size_t change = corner + (a[i - 1] == b[j - 1] ? 0 : 1);
-            corner = row[j];
-            row[j] = std::min({row[j] + 1, row[j - 1] + 1, change});
-        }
-    }
-    return row.back();
 }
 
 /// The three names nearest to `item`, quoted: first names that contain it, then names by the number of edits.
@@ -72,7 +52,7 @@ std::string nearest_names(const LabelTable& table, std::string_view item) {
     for (std::size_t i = 0; i < table.size(); ++i) {
         const std::string name = lower(table[i].name);
         const bool holds = !wanted.empty() && name.find(wanted) != std::string::npos;
-        ranked.emplace(holds ? 0 : 1 + edits(wanted, std::string_view(name).substr(0, longest)), i);
+        ranked.emplace(holds ? 0 : 1 + edit_distance(wanted, std::string_view(name).substr(0, longest)), i);
     }
     std::vector<std::string> names;
     for (const auto& [distance, index] : ranked) {
@@ -232,25 +212,22 @@ LabelTable LabelTable::read(const std::filesystem::path& path) {
     while (input.next(line)) {
         if (line.empty()) continue;
         const std::vector<std::string_view> fields = split_fields(line, '\t');
-        const auto fault = [&](const std::string& what) {
-            return InputError(what, path, input.line_number());
-        };
         if (fields.size() < 3 || fields[1].empty() || fields[2].empty())
-            throw fault("a label needs an index, a group and a name, separated by tabs");
+            throw input.fault("a label needs an index, a group and a name, separated by tabs");
         if (parse_number<std::int64_t>(fields[0]) != static_cast<std::int64_t>(labels.size())) {
-            throw fault("index '" + std::string(fields[0]) + "' where " + std::to_string(labels.size()) +
-                        " comes; indices count from 0 without gaps");
+            throw input.fault("index '" + std::string(fields[0]) + "' where " +
+                              std::to_string(labels.size()) + " comes; indices count from 0 without gaps");
         }
         Label label{std::string(fields[1]), std::string(fields[2]), -1};
         if (counted && fields.size() > 3 && fields[3] != ".") {
             const auto positives = parse_number<std::int64_t>(fields[3]);
             if (!positives || *positives < 0)
-                throw fault("positives '" + std::string(fields[3]) + "' are no count");
+                throw input.fault("positives '" + std::string(fields[3]) + "' are no count");
             label.positives = *positives;
         }
         if (paired && fields.size() > 4 && fields[4] != ".") {
             const auto pair = parse_number<std::int64_t>(fields[4]);
-            if (!pair) throw fault("strand_pair '" + std::string(fields[4]) + "' is no index");
+            if (!pair) throw input.fault("strand_pair '" + std::string(fields[4]) + "' is no index");
             label.strand_pair = *pair;
         }
         labels.push_back(std::move(label));

@@ -15,7 +15,7 @@ namespace bigbird::rows {
 namespace {
 
 constexpr std::size_t none = std::numeric_limits<std::size_t>::max();
-constexpr std::string_view gaps = "-.*", ambiguity_codes = "RYSWKMBDHV";
+constexpr std::string_view read_as_n = "NX-.*", ambiguity_codes = "RYSWKMBDHV";
 
 bool is_blank(char letter) {
     return letter == ' ' || letter == '\t' || letter == '\r';
@@ -137,20 +137,17 @@ std::optional<SequenceRecord> SequenceReader::next_of_table() {
 }
 
 std::int64_t LetterCounts::total() const {
-    return std::accumulate(bases.begin(), bases.end(), n + ambiguous + others);
+    return std::accumulate(counts.begin(), counts.end(), std::int64_t{0});
 }
 
 void LetterCounts::add(const LetterCounts& other) {
-    for (std::size_t i = 0; i < bases.size(); ++i)
-        bases[i] += other.bases[i];
-    n += other.n;
-    ambiguous += other.ambiguous;
-    others += other.others;
+    for (std::size_t i = 0; i < counts.size(); ++i)
+        counts[i] += other.counts[i];
 }
 
 std::string LetterCounts::complaint() const {
-    if (others == 0) return {};
-    return std::to_string(others) + " of " + std::to_string(total()) +
+    if (others() == 0) return {};
+    return std::to_string(others()) + " of " + std::to_string(total()) +
            " letters stand for no nucleotide, the first '" + first_other + "' in line " +
            std::to_string(other_line) + (is_protein() ? ": are these proteins?" : "; they are read as N");
 }
@@ -160,21 +157,21 @@ void normalise(SequenceRecord& record, LetterCounts& counts, const std::filesyst
         char& letter = record.sequence[i];
         const char base = normalised_base(letter);
         const char code = upper(letter);
+        std::size_t kind = 6;  // of LetterCounts::names
         if (base != 'N') {
-            ++counts.bases[std::string_view("ACGT").find(base)];
-        } else if (code == 'N' || code == 'X' || gaps.find(code) != std::string_view::npos) {
-            ++counts.n;
+            kind = std::string_view("ACGT").find(base);
+        } else if (read_as_n.find(code) != std::string_view::npos) {
+            kind = 4;
         } else if (ambiguity_codes.find(code) != std::string_view::npos) {
-            ++counts.ambiguous;
-        } else if (code >= 'A' && code <= 'Z') {
-            if (counts.others++ == 0) {
-                counts.first_other = letter;
-                counts.other_line = record.line;
-            }
-        } else {
+            kind = 5;
+        } else if (code < 'A' || code > 'Z') {
             throw InputError("holds the character '" + std::string(1, letter) + "' at base " +
                                  std::to_string(i + 1) + " of its sequence, which is no letter",
                              path, record.line);
+        }
+        if (++counts.counts[kind] == 1 && kind == 6) {
+            counts.first_other = letter;
+            counts.other_line = record.line;
         }
         letter = base;
     }

@@ -66,20 +66,21 @@ private:
 
 /// Counts of sequence letters by meaning.
 struct LetterCounts {
-    std::array<std::int64_t, 4> bases{};  ///< A C G T, U with T
-    std::int64_t n = 0;                   ///< N, X and gaps (- . *)
-    std::int64_t ambiguous = 0;           ///< other IUPAC codes, which are read as N
-    std::int64_t others = 0;              ///< other letters, which are read as N
+    /// U counts as T; X and gaps (- . *) as N; `ambiguous` are other IUPAC codes, which are read as N, as are
+    /// the other letters.
+    static constexpr std::array<const char*, 7> names{"A", "C", "G", "T", "N", "ambiguous", "other"};
+    std::array<std::int64_t, names.size()> counts{};
     char first_other = 0;
     std::int64_t other_line = 0;  ///< line of the record with the first one
 
     std::int64_t total() const;
+    std::int64_t others() const { return counts.back(); }
     void add(const LetterCounts& other);
     /// "12 letters stand for no nucleotide and are read as N, first 'E' in line 3"; empty if there are none.
     /// If more than one in 20: "... : are these proteins?"
     std::string complaint() const;
     /// Whether too many letters are not DNA or RNA.
-    bool is_protein() const { return 20 * others > total(); }
+    bool is_protein() const { return 20 * others() > total(); }
 };
 
 /// Normalizes a record's sequence and counts its letters. Throws InputError for a character that is neither a

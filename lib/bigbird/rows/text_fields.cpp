@@ -3,6 +3,8 @@
 
 #include "bigbird/core/parse_number.hpp"
 
+#include <algorithm>
+#include <numeric>
 #include <utility>
 
 namespace bigbird::rows {
@@ -57,6 +59,21 @@ void append_csv_field(std::string& line, std::string_view field) {
 std::optional<double> parse_real(std::string_view text) {
     const auto value = parse_number<double>(text);
     return value && std::isfinite(*value) ? value : std::nullopt;
+}
+
+std::size_t edit_distance(std::string_view a, std::string_view b) {
+    std::vector<std::size_t> row(b.size() + 1);
+    std::iota(row.begin(), row.end(), std::size_t{0});
+    for (std::size_t i = 1; i <= a.size(); ++i) {
+        std::size_t corner = row[0];
+        row[0] = i;
+        for (std::size_t j = 1; j <= b.size(); ++j) {
+            const std::size_t change = corner + (a[i - 1] == b[j - 1] ? 0 : 1);
+            corner = row[j];
+            row[j] = std::min({row[j] + 1, row[j - 1] + 1, change});
+        }
+    }
+    return row.back();
 }
 
 }  // namespace bigbird::rows

@@ -6,6 +6,7 @@
 #include <charconv>
 #include <cmath>
 #include <concepts>
+#include <cstddef>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -29,6 +30,9 @@ void append_csv_field(std::string& line, std::string_view field);
 
 /// The entire field as a number in C notation ("1e-3" too), else nullopt; no NaN, no infinity.
 std::optional<double> parse_real(std::string_view text);
+
+/// Letters to change, insert or delete to turn one text into the other.
+std::size_t edit_distance(std::string_view a, std::string_view b);
 
 /// Appends a number with the fewest digits that read back as the same value; "NA" for NaN.
 template <std::floating_point Number>

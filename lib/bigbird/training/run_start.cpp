@@ -286,10 +286,10 @@ LoopResult finished_result(const fs::path& run_directory, const LoopSpec& spec) 
 
 std::optional<LoopResult> finished_run(const fs::path& run_directory, const LoopSpec& spec) {
     require_startable(run_directory, spec);
-    bool finished = spec.run.resume == "auto" && is_finished(run_directory);
-    if (spec.ranks)  // maybe only the first rank can access the run folder
-        finished = spec.ranks->broadcast(Json(finished)).get<bool>();
-    return finished ? std::optional(finished_result(run_directory, spec)) : std::nullopt;
+    const Json finished = spec.run.resume == "auto" && is_finished(run_directory);
+    // Maybe only the first rank can access the run folder.
+    return spec.ranks->broadcast(finished).get<bool>() ? std::optional(finished_result(run_directory, spec))
+                                                       : std::nullopt;
 }
 
 LoopResult solve_run(const LoopSpec& spec, const std::filesystem::path& run_directory,

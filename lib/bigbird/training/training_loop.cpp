@@ -473,8 +473,7 @@ std::string out_of_memory(const LoopSpec& spec) {
 LoopResult run_training(TrainingTask& task, const LoopSpec& spec, const fs::path& run_directory) {
     spec.learning_rate.validate();
     spec.optimizer.validate();
-    Ranks alone;
-    Ranks& ranks = spec.ranks ? *spec.ranks : alone;
+    Ranks& ranks = *spec.ranks;
     finished_run(run_directory, spec);  // throws if the run is refused
     ranks.wait_for_all();               // no changes before all ranks have checked
     std::optional<RunLock> lock;

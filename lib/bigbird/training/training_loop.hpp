@@ -96,9 +96,9 @@ struct LoopSpec {
     Json fixed_options = Json::object();
     /// Settings that do not change the result ("--keep", "--checkpoint-every"); only recorded.
     Json free_options = Json::object();
-    std::string memory_advice = "give a smaller batch";  ///< advice for those who run out of memory
-    std::shared_ptr<Ranks> ranks;             ///< ranks that train together; null: only this process
-    ComputeType compute = ComputeType::fp32;  ///< what `mfu` is measured against
+    std::string memory_advice = "give a smaller batch";        ///< advice for those who run out of memory
+    std::shared_ptr<Ranks> ranks = std::make_shared<Ranks>();  ///< ranks that train together
+    ComputeType compute = ComputeType::fp32;                   ///< what `mfu` is measured against
     /// Returns the text of model/README.md; empty function: no such file.
     std::function<std::string(const TrainedModel&)> card;
     /// Whether a step's losses are read while the next step computes, so that a GPU never waits for the host;
@@ -117,8 +117,8 @@ struct LoopResult {
 
 /// The result of a run that is already finished, so that the data need not be read; nullopt if it is not
 /// finished. Call it before expensive preparations: takes no lock, throws ConfigError if run_training() would
-/// refuse at once (existing run with "never", changed options, resume path missing). With spec.ranks, all
-/// ranks call it, and the first rank's result is used.
+/// refuse at once (existing run with "never", changed options, resume path missing). All ranks call it,
+/// and the first rank's result is used.
 std::optional<LoopResult> finished_run(const std::filesystem::path& run_directory, const LoopSpec& spec);
 
 /// Writes the card, if there is one, into the folder of the model. Throws WriteError.

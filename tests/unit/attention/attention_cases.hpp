@@ -8,6 +8,9 @@
 #include "bigbird/attention/layer_layout.hpp"
 #include "bigbird/attention/pattern/pattern.hpp"
 
+#include <torch/csrc/autograd/autograd.h>
+
+#include <cmath>
 #include <utility>
 #include <vector>
 
@@ -70,6 +73,31 @@ inline void check_near(const AttentionResults& found, const AttentionResults& wa
     const std::vector<at::Tensor> a = found.all(), b = wanted.all();
     for (std::size_t i = 0; i < a.size(); ++i)
         DOCTEST_CHECK(difference(a[i], b[i]) < tolerance * (1 + b[i].abs().max().item<double>()));
+}
+
+/// Every `stride`-th gradient of loss() in the inputs, leaves of doubles, against a central difference.
+template <typename Loss>
+void check_gradients(const std::vector<at::Tensor>& inputs, std::int64_t stride, double tolerance,
+                     const Loss& loss) {
+    for (const at::Tensor& x : inputs)
+        at::Tensor(x).set_requires_grad(true);
+    torch::autograd::backward({loss()}, {});
+    const at::NoGradGuard no_gradients;
+    constexpr double step = 1e-6;
+    for (const at::Tensor& x : inputs) {
+        const at::Tensor values = x.detach().view(-1), found = x.grad().view(-1);
+        for (std::int64_t i = 0; i < values.numel(); i += stride) {
+            const auto moved = [&](double by) {
+                values[i].add_(by);
+                const double moved_loss = loss().template item<double>();
+                values[i].add_(-by);
+                return moved_loss;
+            };
+            const double expected = (moved(step) - moved(-step)) / (2 * step);
+            DOCTEST_CHECK(std::abs(found[i].template item<double>() - expected) <
+                          tolerance * (1 + std::abs(expected)));
+        }
+    }
 }
 
 }  // namespace bigbird::testing

@@ -43,11 +43,9 @@ at::Tensor elsewhere(const Compute& compute) {
 }  // namespace
 
 DOCTEST_TEST_CASE("attention: backends are chosen by name") {
-    DOCTEST_CHECK(backend_from_name("automatic") == Backend::automatic);
-    DOCTEST_CHECK(backend_from_name("reference") == Backend::reference);
-    DOCTEST_CHECK(backend_from_name("blocked") == Backend::blocked);
-    DOCTEST_CHECK(backend_from_name("fused") == Backend::fused);
-    DOCTEST_CHECK(backend_from_name("fused-hopper") == Backend::fused_hopper);
+    int number = 0;
+    for (const char* name : {"automatic", "reference", "blocked", "fused", "fused-hopper"})
+        DOCTEST_CHECK(static_cast<int>(backend_from_name(name)) == number++);
     const std::string message = message_of<bigbird::ConfigError>([] { backend_from_name("fast"); });
     DOCTEST_CHECK(message ==
                   "no attention backend is named 'fast': choose automatic, reference, blocked, fused or "
@@ -120,8 +118,7 @@ DOCTEST_TEST_CASE("reference_attention: equals a loop over keys in which duplica
     for (const RandomSource source : {RandomSource::uniform, RandomSource::hf}) {
         spec.random_source = source;
         const int blocks = 9, length = 18;
-        const LayerLayout layout =
-            stack_layouts({make_layout(spec, blocks, 0, 0), make_layout(spec, blocks, 0, 1)}, 2, at::kCPU);
+        const LayerLayout layout = stacked_layout(spec, blocks, 2);
         const at::Tensor q = random_tensor({1, 2, length, 4}, 1), k = random_tensor({1, 2, length, 4}, 2),
                          v = random_tensor({1, 2, length, 4}, 3);
         at::Tensor mask = at::ones({1, length}, at::kBool);
@@ -131,9 +128,7 @@ DOCTEST_TEST_CASE("reference_attention: equals a loop over keys in which duplica
             const BlockLayout& of_head = (*layout.layouts)[static_cast<std::size_t>(head)];
             for (std::int64_t query = 0; query < length; ++query) {
                 std::vector<std::int64_t> keys;
-                const auto row = static_cast<std::size_t>(query / 2);
-                for (auto i = static_cast<std::size_t>(of_head.row_offsets[row]);
-                     i < static_cast<std::size_t>(of_head.row_offsets[row + 1]); ++i) {
+                for (const std::size_t i : of_head.entries(query / 2)) {
                     for (int times = 0; times < of_head.multiplicity[i]; ++times)
                         for (std::int64_t key = of_head.columns[i] * 2;
                              key < of_head.columns[i] * 2 + 2 && key < length - 1; ++key)
@@ -152,8 +147,7 @@ DOCTEST_TEST_CASE(
     "probabilities") {
     PatternSpec spec;
     spec.block_size = 16;
-    const LayerLayout layout =
-        stack_layouts({make_layout(spec, 3, 0, 0), make_layout(spec, 3, 0, 1)}, 16, at::kCPU);
+    const LayerLayout layout = stacked_layout(spec, 3, 2);
     DOCTEST_REQUIRE(layout.full);
     at::Tensor mask = at::ones({2, 48}, at::kBool);
     mask[1].slice(0, 20).fill_(false);
@@ -221,29 +215,13 @@ DOCTEST_TEST_CASE("blocked_attention: gradients are the derivatives, by finite d
     const LayerLayout layout = layout_of(c);
     at::Tensor mask = at::ones({2, 16}, at::kBool);
     mask[1].slice(0, 13).fill_(false);
-    std::vector<at::Tensor> inputs;
+    std::vector<at::Tensor> x;
     for (const std::uint64_t seed : {1U, 2U, 3U})
-        inputs.push_back(random_tensor({2, 2, 16, 3}, seed).requires_grad_());
+        x.push_back(random_tensor({2, 2, 16, 3}, seed));
     const at::Tensor weights = random_tensor({2, 2, 16, 3}, 4);
-    const auto loss = [&](const std::vector<at::Tensor>& x) {
+    check_gradients(x, 7, 1e-6, [&] {
         return (sparse_attention(x[0], x[1], x[2], mask, layout, Backend::blocked) * weights).sum();
-    };
-    loss(inputs).backward();
-    const double step = 1e-6;
-    for (std::size_t which = 0; which < inputs.size(); ++which) {
-        for (std::int64_t element = 0; element < inputs[which].numel(); element += 7) {
-            const auto moved = [&](double by) {
-                std::vector<at::Tensor> x;
-                for (const at::Tensor& input : inputs)
-                    x.push_back(input.detach().clone());
-                x[which].view(-1)[element] += by;
-                return loss(x).item<double>();
-            };
-            const double numeric = (moved(step) - moved(-step)) / (2 * step);
-            const double found = inputs[which].grad().view(-1)[element].item<double>();
-            DOCTEST_CHECK(found == doctest::Approx(numeric).epsilon(1e-6).scale(1));
-        }
-    }
+    });
 }
 
 DOCTEST_TEST_CASE("blocked_attention: the same bytes for any number of threads, fp32 near the reference") {

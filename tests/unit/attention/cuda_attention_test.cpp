@@ -38,16 +38,7 @@ DOCTEST_TEST_CASE("cuda_attention: LibTorch's side of the kernels, emulated") {
         const at::Tensor out =
             attention::sparse_attention(q, k, v.narrow(3, 0, 64), inputs.key_mask, layout, backend);
         out.backward(inputs.d_out.to(at::kBFloat16));
-        const auto check = [](const at::Tensor& found, const at::Tensor& wanted, const at::Tensor& low,
-                              double factor) {
-            const double unavoidable = 1e-4 * wanted.abs().max().item<double>();
-            DOCTEST_CHECK(testing::difference(found.to(at::kDouble), wanted) <=
-                          factor * testing::difference(low, wanted) + unavoidable);
-        };
-        check(out.detach(), exact.out, by_torch.out, 2);
-        check(q.grad(), exact.dq, by_torch.dq, 3);
-        check(k.grad(), exact.dk, by_torch.dk, 3);
-        check(v.grad().narrow(3, 0, 64), exact.dv, by_torch.dv, 3);
+        check_errors({out.detach(), q.grad(), k.grad(), v.grad().narrow(3, 0, 64)}, exact, by_torch);
     }
 }
 

@@ -3,6 +3,7 @@
 
 #include "support/tensors.hpp"
 #include "support/testing.hpp"
+#include "unit/attention/attention_cases.hpp"
 
 #include "bigbird/attention/features/random_features.hpp"
 #include "bigbird/core/error.hpp"
@@ -130,27 +131,9 @@ DOCTEST_TEST_CASE("feature_attention: gradients are those of finite differences"
         const at::Tensor rows = drawn({.features = 12, .seed = 4}, 6);
         const Inputs in = inputs(7, 6);
         const at::Tensor direction = random_tensor(in.v.sizes(), 9);
-        for (const at::Tensor& x : {in.q, in.k, in.v})
-            at::Tensor(x).set_requires_grad(true);
-        torch::autograd::backward({(attend(in, rows, kernel) * direction).sum()}, {});
-        const at::NoGradGuard no_gradients;
-        const double step = 1e-6;
-        for (const at::Tensor& x : {in.q, in.k, in.v}) {
-            const at::Tensor values = x.detach().view(-1), found = x.grad().view(-1);
-            for (std::int64_t i = 0; i < values.numel(); i += 3) {
-                const auto moved = [&](double by) {
-                    values[i].add_(by);
-                    const double loss = (attend(in, rows, kernel) * direction).sum().item<double>();
-                    values[i].add_(-by);
-                    return loss;
-                };
-                const double expected = (moved(step) - moved(-step)) / (2 * step);
-                // softmax: the largest exponent counts as a constant; through the epsilon it moves the
-                // result.
-                const double allowed = kernel == FeatureKernel::softmax ? 1e-4 : 1e-7;
-                DOCTEST_CHECK(std::abs(found[i].item<double>() - expected) < allowed);
-            }
-        }
+        // softmax: the largest exponent counts as a constant; through the epsilon it moves the result.
+        check_gradients({in.q, in.k, in.v}, 3, kernel == FeatureKernel::softmax ? 1e-4 : 1e-7,
+                        [&] { return (attend(in, rows, kernel) * direction).sum(); });
         DOCTEST_CHECK(in.k.grad()[1].slice(1, 4).abs().max().item<double>() == 0);  // padded
     }
 }
@@ -289,36 +272,6 @@ std::span<const double> row_of(const Vector& rows, std::size_t row, std::size_t 
     return std::span(rows).subspan(row * width, width);
 }
 
-/// The paper's estimate of exp(q.k): the mean over rows of exp(w.q - |q|^2 / 2) exp(w.k - |k|^2 / 2).
-double estimate(const Vector& rows, const Vector& q, const Vector& k) {
-    const std::size_t width = q.size(), count = rows.size() / width;
-    double sum = 0;
-    for (std::size_t row = 0; row < count; ++row) {
-        const auto w = row_of(rows, row, width);
-        sum += std::exp(dot(w, q) + dot(w, k) - (dot(q, q) + dot(k, k)) / 2);
-    }
-    return sum / static_cast<double>(count);
-}
-
-struct Error {
-    double bias, root_mean_square;
-};
-
-/// Of the mean of `draws` draws against exp(q.k), relative to it, over `trials` such means.
-Error error_of(FeatureSpec spec, int draws, int trials) {
-    const Vector q{0.5, -0.3, 0.2, 0.6, -0.1, 0.4, 0.1, -0.2}, k{0.4, 0.1, -0.5, 0.3, 0.2, 0.3, -0.4, 0.1};
-    const double exact = std::exp(dot(q, k));
-    double sum = 0, squares = 0;
-    for (int trial = 0; trial < trials; ++trial) {
-        double mean = 0;
-        for (int draw = 0; draw < draws; ++draw, ++spec.redraw)
-            mean += estimate(draw_features(spec, 0, 8), q, k) / draws;
-        sum += mean / exact - 1;
-        squares += (mean / exact - 1) * (mean / exact - 1);
-    }
-    return {sum / trials, std::sqrt(squares / trials)};
-}
-
 }  // namespace
 
 DOCTEST_TEST_CASE(
@@ -363,19 +316,11 @@ DOCTEST_TEST_CASE(
     const Vector drawn = draw_features(spec, 2, 8);
     DOCTEST_CHECK(draw_features(spec, 2, 8) == drawn);
     DOCTEST_CHECK(draw_features(spec, 3, 8) != drawn);
-    FeatureSpec other = spec;
-    other.redraw = 1;
-    DOCTEST_CHECK(draw_features(other, 2, 8) != drawn);
-    other = spec;
-    other.seed = 6;
-    DOCTEST_CHECK(draw_features(other, 2, 8) != drawn);
-    other = spec;
-    other.kernel = FeatureKernel::relu;
-    other.redraw_every = 7;
-    DOCTEST_CHECK(draw_features(other, 2, 8) == drawn);
-    other = spec;
-    other.features = 13;
-    const Vector fewer = draw_features(other, 2, 8);
+    DOCTEST_CHECK(draw_features({.features = 24, .seed = 5, .redraw = 1}, 2, 8) != drawn);
+    DOCTEST_CHECK(draw_features({.features = 24, .seed = 6}, 2, 8) != drawn);
+    const FeatureSpec by_relu{.features = 24, .kernel = FeatureKernel::relu, .redraw_every = 7, .seed = 5};
+    DOCTEST_CHECK(draw_features(by_relu, 2, 8) == drawn);
+    const Vector fewer = draw_features({.features = 13, .seed = 5}, 2, 8);
     DOCTEST_CHECK(std::equal(fewer.begin(), fewer.end(), drawn.begin()));
 }
 
@@ -387,16 +332,6 @@ DOCTEST_TEST_CASE("random_features: the numbers that files of models mean, as do
     DOCTEST_REQUIRE(drawn.size() == expected.size());
     for (std::size_t i = 0; i < drawn.size(); ++i)
         DOCTEST_CHECK(drawn[i] == doctest::Approx(expected[i]).epsilon(1e-12));
-}
-
-DOCTEST_TEST_CASE("random_features: the mean over draws tends to exp(q.k) like 1 / sqrt(draws)") {
-    for (const bool orthogonal : {true, false}) {
-        const FeatureSpec spec{.features = 8, .orthogonal = orthogonal, .seed = 11};
-        const Error one = error_of(spec, 1, 2000), many = error_of(spec, 16, 500);
-        DOCTEST_CHECK(std::abs(one.bias) < 4 * one.root_mean_square / std::sqrt(2000.0));
-        DOCTEST_CHECK(std::abs(many.bias) < 4 * many.root_mean_square / std::sqrt(500.0));
-        DOCTEST_CHECK(one.root_mean_square / many.root_mean_square == doctest::Approx(4).epsilon(0.2));
-    }
 }
 
 DOCTEST_TEST_CASE("random_features: steps of pretraining and their draws") {

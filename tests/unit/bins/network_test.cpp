@@ -9,29 +9,13 @@
 
 using namespace bigbird;
 using namespace bigbird::bins;
+using bigbird::testing::bins_network;
 using bigbird::testing::difference;
 using bigbird::testing::small_bins;
-
-namespace {
-
-std::string some_dna(std::int64_t length) {
-    std::string dna;
-    for (std::int64_t i = 0; i < length; ++i)
-        dna += "ACGTTGCAAGN"[(i * i + i / 7) % 11];
-    return dna;
-}
-
-BinsNetwork network_of(const BinsConfig& config) {
-    BinsNetwork network(config, 3);
-    initialise(*network, 5);
-    network->eval();
-    return network;
-}
-
-}  // namespace
+using bigbird::testing::some_dna;
 
 DOCTEST_TEST_CASE("bins network: logits for each bin, whatever else is in the batch") {
-    BinsNetwork network = network_of(small_bins());
+    BinsNetwork network = bins_network(small_bins());
     const at::NoGradGuard no_gradients;
     const std::string dna = some_dna(320);
     const at::Tensor a = codes_of(dna.substr(0, 160)), b = codes_of(dna.substr(160));
@@ -42,7 +26,7 @@ DOCTEST_TEST_CASE("bins network: logits for each bin, whatever else is in the ba
 }
 
 DOCTEST_TEST_CASE("bins network: a base moves the bins about it, and by attention those far from it") {
-    BinsNetwork network = network_of(small_bins());
+    BinsNetwork network = bins_network(small_bins());
     const at::NoGradGuard no_gradients;
     std::string dna = some_dna(160);
     const at::Tensor before = network->forward(codes_of(dna).unsqueeze(0))[0];
@@ -55,7 +39,7 @@ DOCTEST_TEST_CASE("bins network: a base moves the bins about it, and by attentio
 DOCTEST_TEST_CASE("bins network: dropout follows from the key, training and evaluation differ") {
     BinsConfig config = small_bins();
     config.encoder.hidden_dropout_prob = config.head_dropout = 0.4;
-    BinsNetwork network = network_of(config);
+    BinsNetwork network = bins_network(config);
     network->train();
     const at::Tensor bases = codes_of(some_dna(320)).view({2, 160});
     const auto run = [&](std::int64_t step) {
@@ -73,9 +57,9 @@ DOCTEST_TEST_CASE("bins network: dropout follows from the key, training and eval
 DOCTEST_TEST_CASE("bins network: a label's own motif is added to its logit, and no other becomes its own") {
     BinsConfig config = small_bins();
     const at::Tensor bases = codes_of(some_dna(160)).unsqueeze(0);
-    BinsNetwork plain = network_of(config);
+    BinsNetwork plain = bins_network(config);
     config.motif_filters = 4;
-    BinsNetwork network = network_of(config);
+    BinsNetwork network = bins_network(config);
     DOCTEST_CHECK(at::equal(network->forward(bases), plain->forward(bases)));  // none yet
     const OwnMotifs own = network->own_motifs();
     {
@@ -99,7 +83,7 @@ DOCTEST_TEST_CASE("bins network: a profile head beside its sums, base by base, a
     config.bin = 1;
     config.window_bins = 160;
     config.margin_bins = 40;
-    BinsNetwork network = network_of(config);
+    BinsNetwork network = bins_network(config);
     const at::NoGradGuard no_gradients;
     const std::string dna = some_dna(160);
     const at::Tensor bases = codes_of(dna).unsqueeze(0);
@@ -123,12 +107,13 @@ DOCTEST_TEST_CASE("bins network: a profile head beside its sums, base by base, a
     config.bin = 5;
     config.window_bins = 32;
     config.margin_bins = 8;
-    const at::Tensor means = network_of(config)->features(bases)[0];  // the seed and names give equal weights
+    const at::Tensor means =
+        bins_network(config)->features(bases)[0];  // the seed and names give equal weights
     DOCTEST_CHECK(difference(means, expected.view({32, 5, profile_channels}).mean(1)) < 1e-5);
 }
 
 DOCTEST_TEST_CASE("bins network: names of weights, and what initialise draws") {
-    BinsNetwork one = network_of(small_bins()), two = network_of(small_bins());
+    BinsNetwork one = bins_network(small_bins()), two = bins_network(small_bins());
     auto parameters = one->named_parameters();
     for (const char* name : {"stem.0.convolution.weight", "stem.1.norm.bias", "stem.0.pool.sharpness",
                              "encoder.0.attention_norm.weight", "encoder.0.query.bias",
@@ -143,7 +128,7 @@ DOCTEST_TEST_CASE("bins network: names of weights, and what initialise draws") {
 }
 
 DOCTEST_TEST_CASE("bins network: half of the heads begin with attention to near positions") {
-    const BinsNetwork network = network_of(small_bins());  // two heads of 8
+    const BinsNetwork network = bins_network(small_bins());  // two heads of 8
     auto parameters = network->named_parameters();
     const at::Tensor bias = parameters["encoder.0.query.bias"];
     DOCTEST_CHECK(at::equal(bias, parameters["encoder.0.key.bias"]));
@@ -156,7 +141,7 @@ DOCTEST_TEST_CASE("bins network: half of the heads begin with attention to near 
         DOCTEST_CHECK(scores[distance].item<double>() < scores[distance - 1].item<double>());
     BinsConfig config = small_bins();
     config.positions = model::Positions::none;
-    const BinsNetwork plain = network_of(config);
+    const BinsNetwork plain = bins_network(config);
     DOCTEST_CHECK(plain->named_parameters()["encoder.0.query.bias"].count_nonzero().item<int>() == 0);
 }
 

@@ -2,7 +2,9 @@
 // A model of bins that is small enough for tests.
 #pragma once
 
-#include "bigbird/bins/config.hpp"
+#include "bigbird/bins/network.hpp"
+
+#include <string>
 
 namespace bigbird::testing {
 
@@ -21,6 +23,22 @@ inline bins::BinsConfig small_bins() {
     config.encoder.pattern.block_size = 2;
     config.encoder.pattern.random_blocks = 1;
     return config;
+}
+
+/// A network of three labels in evaluation mode.
+inline bins::BinsNetwork bins_network(const bins::BinsConfig& config) {
+    bins::BinsNetwork network(config, 3);
+    bins::initialise(*network, 5);
+    network->eval();
+    return network;
+}
+
+/// Bases of all letters, N among them.
+inline std::string some_dna(std::int64_t length) {
+    std::string dna;
+    for (std::int64_t i = 0; i < length; ++i)
+        dna += "ACGTTGCAAGN"[(i * i + i / 7) % 11];
+    return dna;
 }
 
 }  // namespace bigbird::testing

@@ -40,10 +40,8 @@ DOCTEST_TEST_CASE("stem: with both strands the first stage finds on one what it 
         BinsNetwork network(config, 1);
         initialise(*network, 3);
         const at::NoGradGuard no_gradients;
-        Stem stem(config);
+        const Stem stem = network->stem();
         auto weights = network->named_parameters();
-        for (auto& item : stem->named_parameters())
-            item.value().copy_(weights["stem." + item.key()]);
         const at::Tensor bases = some_bases(config), y = stem->forward(bases).positions;
         const double apart = difference(stem->forward(reverse_complement(bases)).positions.flip(1), y);
         DOCTEST_CHECK((apart < 1e-6) == both);
@@ -82,10 +80,7 @@ DOCTEST_TEST_CASE("stem: is its definition, stage by stage") {
     x = conv(at::gelu(x, "tanh"), of("1.convolution.weight"),
              of("1.convolution.bias"));  // 12 to 16: nothing added
     x = softmax_pool_reference(x, of("1.pool.sharpness"), 5);
-    Stem stem(config);
-    for (auto& item : stem->named_parameters())
-        item.value().copy_(weights["stem." + item.key()]);
-    const at::Tensor y = stem->forward(bases).positions;
+    const at::Tensor y = network->stem()->forward(bases).positions;
     DOCTEST_CHECK(y.sizes() == at::IntArrayRef{2, 16, 16});
     DOCTEST_CHECK(difference(y, x) < 2e-6);
 }

@@ -9,24 +9,10 @@
 
 using namespace bigbird;
 using namespace bigbird::bins;
+using bigbird::testing::bins_network;
 using bigbird::testing::difference;
 
 namespace {
-
-/// Bases of all letters, N among them.
-at::Tensor some_window(std::int64_t length) {
-    std::string dna;
-    for (std::int64_t i = 0; i < length; ++i)
-        dna += "ACGTTGCAAGN"[(i * i + i / 7) % 11];
-    return codes_of(dna);
-}
-
-BinsNetwork network_of(const BinsConfig& config) {
-    BinsNetwork network(config, 3);
-    initialise(*network, 5);
-    network->eval();
-    return network;
-}
 
 /// At the window's ends and at borders of positions and bins, from N and to N.
 std::vector<Substitution> some_substitutions(const BinsConfig& config, const at::Tensor& window) {
@@ -54,8 +40,8 @@ at::Tensor some_bins(const BinsConfig& config, const std::vector<Substitution>& 
 
 void check_equals_slow_twin(const BinsConfig& config) {
     const at::NoGradGuard no_gradients;
-    BinsNetwork network = network_of(config);
-    const at::Tensor window = some_window(config.window_bases());
+    BinsNetwork network = bins_network(config);
+    const at::Tensor window = codes_of(bigbird::testing::some_dna(config.window_bases()));
     const std::vector<Substitution> each = some_substitutions(config, window);
     const at::Tensor all = all_bins(config, each);
     const SubstitutedWindow substituted(network, window);
@@ -87,8 +73,8 @@ DOCTEST_TEST_CASE("substitutions: every base of a window, whose stem reaches fur
     BinsConfig config = bigbird::testing::small_bins();
     config.stages = {{12, 17, 2}, {16, 9, 5}};
     const at::NoGradGuard no_gradients;
-    BinsNetwork network = network_of(config);
-    const at::Tensor window = some_window(config.window_bases());
+    BinsNetwork network = bins_network(config);
+    const at::Tensor window = codes_of(bigbird::testing::some_dna(config.window_bases()));
     std::vector<Substitution> each;
     for (std::int64_t at = 0; at < config.window_bases(); ++at)
         each.push_back({at, static_cast<std::uint8_t>((window[at].item<int>() + 1) % 4)});
@@ -100,8 +86,8 @@ DOCTEST_TEST_CASE("substitutions: every base of a window, whose stem reaches fur
 DOCTEST_TEST_CASE("substitutions: a row does not depend on the others, to the last bit") {
     const at::NoGradGuard no_gradients;
     const BinsConfig config = preset("tiny");
-    BinsNetwork network = network_of(config);
-    const at::Tensor codes = some_window(config.window_bases());
+    BinsNetwork network = bins_network(config);
+    const at::Tensor codes = codes_of(bigbird::testing::some_dna(config.window_bases()));
     SubstitutedWindow window(network, codes);
     const std::vector<Substitution> each = some_substitutions(config, codes);
     const at::Tensor bins = some_bins(config, each, true), all = window.features(each, bins);
@@ -119,8 +105,8 @@ DOCTEST_TEST_CASE("substitutions: windows that differ in a stretch, from a base 
     motifs.both_strands = true;
     const at::NoGradGuard no_gradients;
     for (const BinsConfig& config : {motifs, preset("tiny"), preset("small")}) {
-        BinsNetwork network = network_of(config);
-        const at::Tensor window = some_window(config.window_bases());
+        BinsNetwork network = bins_network(config);
+        const at::Tensor window = codes_of(bigbird::testing::some_dna(config.window_bases()));
         const SubstitutedWindow substituted(network, window);
         const std::int64_t bases = config.window_bases();
         const auto check = [&](std::int64_t begin, std::int64_t end) {

@@ -132,12 +132,6 @@ DOCTEST_TEST_CASE("files: one name is not for two outputs of one command") {
     DOCTEST_CHECK_NOTHROW(PendingOutput(folder / "out", Overwrite::allow));
 }
 
-DOCTEST_TEST_CASE("files: a parent that is a file is a clear refusal") {
-    const testing::TempDir folder;
-    testing::write_file(folder / "file", "");
-    DOCTEST_CHECK_THROWS_AS(prepare_output(folder / "file/out", Overwrite::refuse), ConfigError);
-}
-
 DOCTEST_TEST_CASE("files: what is no input is named, pipes and devices that end can be read") {
     const testing::TempDir folder;
     DOCTEST_REQUIRE(::mkfifo((folder / "pipe").c_str(), 0600) == 0);
@@ -347,8 +341,10 @@ DOCTEST_TEST_CASE("files: an output that is a link is replaced, not what it poin
     DOCTEST_CHECK(entries(elsewhere.path()) == 1);
 }
 
-DOCTEST_TEST_CASE("files: a link that points nowhere exists, so that it is refused without force") {
+DOCTEST_TEST_CASE("files: a parent that is a file, and without force a link to nothing, are refused") {
     const testing::TempDir folder;
+    testing::write_file(folder / "file", "");
+    DOCTEST_CHECK_THROWS_AS(prepare_output(folder / "file/out", Overwrite::refuse), ConfigError);
     fs::create_symlink(folder / "nowhere", folder / "out");
     DOCTEST_CHECK_THROWS_AS(prepare_output(folder / "out", Overwrite::refuse), ConfigError);
     DOCTEST_CHECK(!fs::exists(folder / "nowhere"));

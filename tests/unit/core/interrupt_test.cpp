@@ -37,6 +37,11 @@ std::pair<ExitCode, std::string> stop_of(int signal) {
     return {ExitCode::success, ""};
 }
 
+/// The exit code of a process of its own.
+int code_of(const std::function<int()>& body) {
+    return run_child(body, 20s).code;
+}
+
 #ifdef __x86_64__
 /// Sends this process a signal while the stack pointer is `stack`, as it is within matrix products of oneDNN.
 void signal_on_stack(int signal, char* stack) {
@@ -81,103 +86,91 @@ DOCTEST_TEST_CASE(
 
 DOCTEST_TEST_CASE("interrupt: the first signal lets the work end, a second one ends the program at once") {
     const auto ends_after = [](int signals, int signal) {
-        return run_child(
-            [=] {
-                install_signal_handlers();
-                for (int i = 0; i < signals; ++i)
-                    std::raise(signal);
-                return stop_signal() == signal ? 7 : 8;
-            },
-            20s);
+        return code_of([=] {
+            install_signal_handlers();
+            for (int i = 0; i < signals; ++i)
+                std::raise(signal);
+            return stop_signal() == signal ? 7 : 8;
+        });
     };
     for (const int signal : stop_signals) {
-        DOCTEST_CHECK(ends_after(0, signal).code == 8);
-        DOCTEST_CHECK(ends_after(1, signal).code == 7);
+        DOCTEST_CHECK(ends_after(0, signal) == 8);
+        DOCTEST_CHECK(ends_after(1, signal) == 7);
         const bool ends_at_second = signal == SIGTERM || signal == SIGINT;
-        DOCTEST_CHECK(ends_after(2, signal).code == (ends_at_second ? 128 + signal : 7));
+        DOCTEST_CHECK(ends_after(2, signal) == (ends_at_second ? 128 + signal : 7));
     }
 }
 
 DOCTEST_TEST_CASE("interrupt: a reader that went away is a failed write, not the end of the program") {
-    const ChildResult child = run_child(
-        [] {
-            install_signal_handlers();
-            std::array<int, 2> ends{};
-            if (::pipe(ends.data()) != 0) return 1;
-            ::close(ends[0]);
-            return ::write(ends[1], "x", 1) < 0 && errno == EPIPE ? 7 : 8;
-        },
-        20s);
-    DOCTEST_CHECK(child.code == 7);
+    const int child = code_of([] {
+        install_signal_handlers();
+        std::array<int, 2> ends{};
+        if (::pipe(ends.data()) != 0) return 1;
+        ::close(ends[0]);
+        return ::write(ends[1], "x", 1) < 0 && errno == EPIPE ? 7 : 8;
+    });
+    DOCTEST_CHECK(child == 7);
 }
 
 DOCTEST_TEST_CASE("interrupt: all threads see a signal") {
-    const ChildResult child = run_child(
-        [] {
-            install_signal_handlers();
-            int seen = 0;
-            std::jthread worker([&] {
-                while (stop_signal() == 0)
-                    std::this_thread::yield();
-                seen = stop_signal();
-            });
-            ::kill(::getpid(), SIGINT);
-            worker.join();
-            return seen == SIGINT ? 7 : 8;
-        },
-        20s);
-    DOCTEST_CHECK(child.code == 7);
+    const int child = code_of([] {
+        install_signal_handlers();
+        int seen = 0;
+        std::jthread worker([&] {
+            while (stop_signal() == 0)
+                std::this_thread::yield();
+            seen = stop_signal();
+        });
+        ::kill(::getpid(), SIGINT);
+        worker.join();
+        return seen == SIGINT ? 7 : 8;
+    });
+    DOCTEST_CHECK(child == 7);
 }
 
 DOCTEST_TEST_CASE(
     "interrupt: a signal that was held back across exec() comes in when the handlers are installed") {
     for (const int signal : stop_signals) {
-        const ChildResult child = run_child(
-            [=] {
-                hold_signals();
-                std::raise(signal);
-                if (stop_signal() != 0) return 8;
-                install_signal_handlers();
-                return stop_signal() == signal ? 7 : 9;
-            },
-            20s);
-        DOCTEST_CHECK(child.code == 7);
-    }
-    const ChildResult late = run_child(
-        [] {
+        const int child = code_of([=] {
+            hold_signals();
+            std::raise(signal);
+            if (stop_signal() != 0) return 8;
             install_signal_handlers();
-            std::raise(SIGTERM);
-            try {
-                hold_signals();
-            } catch (const Stopped&) {
-                return 7;
-            }
-            return 8;
-        },
-        20s);
-    DOCTEST_CHECK(late.code == 7);
+            return stop_signal() == signal ? 7 : 9;
+        });
+        DOCTEST_CHECK(child == 7);
+    }
+    const int late = code_of([] {
+        install_signal_handlers();
+        std::raise(SIGTERM);
+        try {
+            hold_signals();
+        } catch (const Stopped&) {
+            return 7;
+        }
+        return 8;
+    });
+    DOCTEST_CHECK(late == 7);
 }
 
 DOCTEST_TEST_CASE(
     "interrupt: where nothing can be interrupted, a signal ends the process with its exit code") {
     const auto ends = [](bool inside, int signal) {
-        return run_child(
-            [=] {
-                install_signal_handlers();
-                if (inside) {
-                    const EndAtSignal end_at_signal;
-                    std::raise(signal);
-                    return 8;
-                }
-                { const EndAtSignal end_at_signal; }
+        return code_of([=] {
+            install_signal_handlers();
+            if (inside) {
+                const EndAtSignal end_at_signal;
                 std::raise(signal);
-                return 7;
-            },
-            20s);
+                return 8;
+            }
+            { const EndAtSignal end_at_signal; }
+            std::raise(signal);
+            return 7;
+        });
     };
     for (const int signal : stop_signals) {
-        DOCTEST_CHECK(ends(true, signal).code == 128 + signal);
-        DOCTEST_CHECK(ends(false, signal).code == 7);
+        DOCTEST_CHECK(ends(true, signal) == 128 + signal);
+        DOCTEST_CHECK(ends(false, signal) == 7);
     }
     set_stop_signal(SIGTERM);
     DOCTEST_CHECK_THROWS_AS(EndAtSignal{}, Stopped);
@@ -218,15 +211,13 @@ DOCTEST_TEST_CASE("interrupt: work that does not look at a signal is ended, what
 
 #ifdef __x86_64__
 DOCTEST_TEST_CASE("interrupt: a signal writes nothing where the stack pointer is") {
-    const ChildResult child = run_child(
-        [] {
-            install_signal_handlers();
-            std::vector<char> heap(std::size_t{1} << 17, 'x');
-            signal_on_stack(SIGTERM, heap.data() + heap.size() / 2);
-            if (stop_signal() != SIGTERM) return 9;
-            return heap == std::vector<char>(heap.size(), 'x') ? 7 : 8;
-        },
-        20s);
-    DOCTEST_CHECK(child.code == 7);
+    const int child = code_of([] {
+        install_signal_handlers();
+        std::vector<char> heap(std::size_t{1} << 17, 'x');
+        signal_on_stack(SIGTERM, heap.data() + heap.size() / 2);
+        if (stop_signal() != SIGTERM) return 9;
+        return heap == std::vector<char>(heap.size(), 'x') ? 7 : 8;
+    });
+    DOCTEST_CHECK(child == 7);
 }
 #endif

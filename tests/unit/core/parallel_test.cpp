@@ -16,7 +16,6 @@
 #include <functional>
 #include <memory>
 #include <optional>
-#include <string>
 #include <system_error>
 #include <thread>
 #include <vector>
@@ -33,15 +32,15 @@ DOCTEST_TEST_CASE("parallel: every index is visited once, on any number of threa
     }
 }
 
-DOCTEST_TEST_CASE("parallel: a pipeline keeps the order") {
+DOCTEST_TEST_CASE("parallel: a pipeline keeps the order, and copies no item") {
     for (const int threads : {1, 2, 5}) {
-        std::vector<std::string> seen;
-        ordered_pipeline<std::string>(
-            200, threads, [](std::int64_t i) { return std::to_string(i); },
-            [&](std::string&& item) { seen.push_back(std::move(item)); });
+        std::vector<std::int64_t> seen;
+        ordered_pipeline<std::unique_ptr<std::int64_t>>(
+            200, threads, [](std::int64_t i) { return std::make_unique<std::int64_t>(i); },
+            [&](std::unique_ptr<std::int64_t>&& item) { seen.push_back(*item); });
         DOCTEST_REQUIRE(seen.size() == 200);
-        DOCTEST_CHECK(seen[137] == "137");
-        DOCTEST_CHECK(seen[199] == "199");
+        DOCTEST_CHECK(std::ranges::is_sorted(seen));
+        DOCTEST_CHECK(seen[199] == 199);
     }
     DOCTEST_CHECK(resolve_threads(3) == 3);
     DOCTEST_CHECK(resolve_threads(0) >= 1);
@@ -165,14 +164,6 @@ DOCTEST_TEST_CASE("parallel: a stream holds some items a thread, however slowly 
     DOCTEST_CHECK(furthest <= 4 * threads + 1);
     DOCTEST_CHECK(seen.size() == 300);
     DOCTEST_CHECK(std::is_sorted(seen.begin(), seen.end()));
-}
-
-DOCTEST_TEST_CASE("parallel: items need not be copied") {
-    std::int64_t sum = 0;
-    ordered_pipeline<std::unique_ptr<std::int64_t>>(
-        50, 3, [](std::int64_t i) { return std::make_unique<std::int64_t>(i); },
-        [&](std::unique_ptr<std::int64_t>&& item) { sum += *item; });
-    DOCTEST_CHECK(sum == 49 * 50 / 2);
 }
 
 DOCTEST_TEST_CASE("parallel: the processors that this process may use, not those of the machine") {

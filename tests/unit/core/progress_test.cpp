@@ -17,6 +17,7 @@
 #include <string>
 #include <string_view>
 #include <thread>
+#include <utility>
 
 using bigbird::Progress;
 using bigbird::Verbosity;
@@ -80,16 +81,12 @@ const std::string clear_line = "\r\033[K";
 }  // namespace
 
 DOCTEST_TEST_CASE("progress: durations read as people say them") {
-    DOCTEST_CHECK(Progress::duration(0.04) == "0.0 s");
-    DOCTEST_CHECK(Progress::duration(12.34) == "12.3 s");
-    DOCTEST_CHECK(Progress::duration(59.9) == "59.9 s");
-    DOCTEST_CHECK(Progress::duration(59.96) == "1 min 00 s");
-    DOCTEST_CHECK(Progress::duration(60) == "1 min 00 s");
-    DOCTEST_CHECK(Progress::duration(245) == "4 min 05 s");
-    DOCTEST_CHECK(Progress::duration(3599.4) == "59 min 59 s");
-    DOCTEST_CHECK(Progress::duration(3599.5) == "1 h 00 min");
-    DOCTEST_CHECK(Progress::duration(11220) == "3 h 07 min");
-    DOCTEST_CHECK(Progress::duration(360'000) == "100 h 00 min");
+    const std::pair<double, const char*> expected[] = {
+        {0.04, "0.0 s"},       {12.34, "12.3 s"},        {59.9, "59.9 s"},        {59.96, "1 min 00 s"},
+        {60, "1 min 00 s"},    {245, "4 min 05 s"},      {3599.4, "59 min 59 s"}, {3599.5, "1 h 00 min"},
+        {11220, "3 h 07 min"}, {360'000, "100 h 00 min"}};
+    for (const auto& [seconds, text] : expected)
+        DOCTEST_CHECK(Progress::duration(seconds) == text);
 }
 
 DOCTEST_TEST_CASE("progress: ends with the seconds that passed") {

@@ -23,6 +23,20 @@ TensorMap inputs_of(const TensorMap& expected) {
     return inputs;
 }
 
+/// Writes a model of another architecture, with those of model/pretraining's weights that `keeps` chooses,
+/// without `cut` in front of their names.
+template <typename Keeps>
+void write_part(const TempDir& folder, const std::string& architecture, const Keeps& keeps,
+                const std::string& cut = {}) {
+    TensorMap kept;
+    for (const auto& [key, tensor] : read_safetensors(test_data("model/pretraining/model.safetensors")))
+        if (keeps(key)) kept.emplace(key.substr(cut.size()), tensor);
+    bigbird::Json config = bigbird::read_json(test_data("model/pretraining/config.json"));
+    config["architectures"] = {architecture};
+    std::ofstream(folder / "config.json") << config;
+    write_safetensors(kept, folder / "model.safetensors");
+}
+
 std::string refusal(const TensorMap& inputs) {
     return message_of<InputError>(
         [&] { forward_tensors(test_data("model/pretraining"), inputs, {}, at::kCPU); });
@@ -58,13 +72,7 @@ DOCTEST_TEST_CASE(
     const TensorMap weights = read_safetensors(test_data("model/pretraining/model.safetensors"));
     const TempDir folder;
     const auto found = [&](const std::string& architecture, const std::string& cut, const auto& keeps) {
-        TensorMap kept;
-        for (const auto& [key, tensor] : weights)
-            if (keeps(key)) kept.emplace(key.substr(cut.size()), tensor);
-        bigbird::Json config = bigbird::read_json(test_data("model/pretraining/config.json"));
-        config["architectures"] = {architecture};
-        std::ofstream(folder.path() / "config.json") << config;
-        write_safetensors(kept, folder.path() / "model.safetensors");
+        write_part(folder, architecture, keeps, cut);
         return forward_tensors(folder.path(), inputs_of(expected), {"fp64", {}}, at::kCPU);
     };
     const auto is_of = [](const std::string& key, const char* part) { return key.starts_with(part); };
@@ -94,16 +102,9 @@ DOCTEST_TEST_CASE(
 
 DOCTEST_TEST_CASE("forward_tensors: a head that the model lacks is an error that names its tensors") {
     const TensorMap inputs{{"input_ids", at::full({1, 20}, 7, at::kLong)}};
-    const TensorMap weights = read_safetensors(test_data("model/pretraining/model.safetensors"));
     const TempDir folder;
     const auto missing = [&](const std::string& architecture, const auto& keeps) {
-        TensorMap kept;
-        for (const auto& [key, tensor] : weights)
-            if (keeps(key)) kept.emplace(key, tensor);
-        bigbird::Json config = bigbird::read_json(test_data("model/pretraining/config.json"));
-        config["architectures"] = {architecture};
-        std::ofstream(folder.path() / "config.json") << config;
-        write_safetensors(kept, folder.path() / "model.safetensors");
+        write_part(folder, architecture, keeps);
         std::string message =
             message_of<InputError>([&] { forward_tensors(folder.path(), inputs, {}, at::kCPU); });
         const std::string file = (folder.path() / "model.safetensors").string() + ": ";

@@ -9,6 +9,7 @@
 #include "bigbird/core/error.hpp"
 #include "bigbird/model/bigbird.hpp"
 
+#include <map>
 #include <set>
 
 using namespace bigbird::model;
@@ -23,29 +24,42 @@ std::set<std::string> names_of(const torch::nn::Module& module) {
     return names;
 }
 
+/// A classifier of five labels.
+SequenceClassifier classifier(const char* head) {
+    BigBirdConfig config = small_config();
+    config.num_labels = 5;
+    config.classifier_head = head;
+    SequenceClassifier model(config);
+    initialise(*model, config, 1);
+    model->eval();
+    return model;
+}
+
+EncoderInput two_sequences() {
+    const std::vector<TokenSequence> sequences{random_sequence(40, 1), random_sequence(38, 2)};
+    return make_input(sequences, small_config(), at::kCPU);
+}
+
 }  // namespace
 
 DOCTEST_TEST_CASE("heads: parameters have Hugging Face's names, and the decoder is the word embeddings") {
+    using Names = std::set<std::string>;
     BigBirdConfig config = small_config();
     config.num_labels = 3;
-    const PreTrainingHeads heads(config);
-    DOCTEST_CHECK(names_of(*heads) ==
-                  std::set<std::string>{"predictions.bias", "predictions.transform.dense.weight",
-                                        "predictions.transform.dense.bias",
-                                        "predictions.transform.LayerNorm.weight",
-                                        "predictions.transform.LayerNorm.bias", "seq_relationship.weight",
-                                        "seq_relationship.bias"});
-    DOCTEST_CHECK(names_of(*ClassificationHead(config)) ==
-                  std::set<std::string>{"dense.weight", "dense.bias", "out_proj.weight", "out_proj.bias"});
-    config.classifier_head = "linear";
-    DOCTEST_CHECK(names_of(*ClassificationHead(config)) ==
-                  std::set<std::string>{"out_proj.weight", "out_proj.bias"});
-    config.classifier_head = "bins";
-    DOCTEST_CHECK(
-        names_of(*ClassificationHead(config)) ==
-        std::set<std::string>{"LayerNorm.weight", "LayerNorm.bias", "out_proj.weight", "out_proj.bias"});
-    config.classifier_head = "tokens";
-    DOCTEST_CHECK(names_of(*ClassificationHead(config)) == std::set<std::string>{"weight", "bias"});
+    DOCTEST_CHECK(names_of(*PreTrainingHeads(config)) ==
+                  Names{"predictions.bias", "predictions.transform.dense.weight",
+                        "predictions.transform.dense.bias", "predictions.transform.LayerNorm.weight",
+                        "predictions.transform.LayerNorm.bias", "seq_relationship.weight",
+                        "seq_relationship.bias"});
+    const std::map<std::string, Names> heads{
+        {"classification", {"dense.weight", "dense.bias", "out_proj.weight", "out_proj.bias"}},
+        {"linear", {"out_proj.weight", "out_proj.bias"}},
+        {"bins", {"LayerNorm.weight", "LayerNorm.bias", "out_proj.weight", "out_proj.bias"}},
+        {"tokens", {"weight", "bias"}}};
+    for (const auto& [head, names] : heads) {
+        config.classifier_head = head;
+        DOCTEST_CHECK(names_of(*ClassificationHead(config)) == names);
+    }
 }
 
 DOCTEST_TEST_CASE("heads: the classification head has its own dropout, in training alone") {
@@ -65,15 +79,9 @@ DOCTEST_TEST_CASE("heads: the classification head has its own dropout, in traini
 }
 
 DOCTEST_TEST_CASE("sequence_classifier: one row of logits a sequence, with both heads") {
-    BigBirdConfig config = small_config();
-    config.num_labels = 5;
-    const std::vector<TokenSequence> sequences{random_sequence(40, 1), random_sequence(38, 2)};
-    const EncoderInput input = make_input(sequences, config, at::kCPU);
-    for (const char* head : {"classification", "linear"}) {
-        config.classifier_head = head;
-        SequenceClassifier model(config);
-        initialise(*model, config, 1);
-        model->eval();
+    const EncoderInput input = two_sequences();
+    for (const std::string head : {"classification", "linear"}) {
+        SequenceClassifier model = classifier(head.c_str());
         const at::Tensor logits = model->forward(input);
         DOCTEST_CHECK(logits.sizes() == at::IntArrayRef{2, 5});
         DOCTEST_CHECK(identical(logits, model->predict(model->encode(input).hidden)));
@@ -81,34 +89,23 @@ DOCTEST_TEST_CASE("sequence_classifier: one row of logits a sequence, with both 
         logits.sum().backward();
         for (const at::Tensor& parameter : model->trained_parameters())
             DOCTEST_CHECK(parameter.grad().defined());
-        DOCTEST_CHECK(model->named_parameters()["bert.pooler.weight"].grad().defined() ==
-                      (config.classifier_head == "linear"));
+        DOCTEST_CHECK(model->named_parameters()["bert.pooler.weight"].grad().defined() == (head == "linear"));
     }
 }
 
 DOCTEST_TEST_CASE("sequence_classifier: the head of bins gives each bin the logits of its normed features") {
-    BigBirdConfig config = small_config();
-    config.num_labels = 5;
-    config.classifier_head = "bins";
-    SequenceClassifier model(config);
-    initialise(*model, config, 1);
-    model->eval();
-    const at::Tensor features = random_tensor({2, 3, config.hidden_size}, 4, at::kFloat);
+    SequenceClassifier model = classifier("bins");
+    const at::Tensor features = random_tensor({2, 3, 32}, 4, at::kFloat);
     const at::Tensor logits = model->predict(features);
     DOCTEST_REQUIRE(logits.sizes() == at::IntArrayRef{2, 3, 5});
     const at::Tensor x = features[1][2], weight = model->named_parameters()["classifier.out_proj.weight"];
-    const at::Tensor normed = (x - x.mean()) / (x.var(false) + config.layer_norm_eps).sqrt();
+    const at::Tensor normed = (x - x.mean()) / (x.var(false) + model->config().layer_norm_eps).sqrt();
     DOCTEST_CHECK(difference(logits[1][2], at::mv(weight, normed)) < 1e-5);
 }
 
 DOCTEST_TEST_CASE("sequence_classifier: the head of tokens is one layer on every token") {
-    BigBirdConfig config = small_config();
-    config.num_labels = 5;
-    config.classifier_head = "tokens";
-    SequenceClassifier model(config);
-    initialise(*model, config, 1);
-    model->eval();
-    const at::Tensor features = random_tensor({2, 3, config.hidden_size}, 4, at::kFloat);
+    SequenceClassifier model = classifier("tokens");
+    const at::Tensor features = random_tensor({2, 3, 32}, 4, at::kFloat);
     const at::Tensor weight = model->named_parameters()["classifier.weight"];
     DOCTEST_CHECK(difference(model->predict(features), at::matmul(features, weight.t())) < 1e-5);
     model->to(at::kDouble);  // the parameters that are trained are those that are used
@@ -124,8 +121,7 @@ DOCTEST_TEST_CASE("pretraining_model: logits have their shapes, chosen positions
     PreTrainingModel model(small_config());
     initialise(*model, model->config(), 1);
     model->eval();
-    const std::vector<TokenSequence> sequences{random_sequence(40, 1), random_sequence(38, 2)};
-    const EncoderInput input = make_input(sequences, model->config(), at::kCPU);
+    const EncoderInput input = two_sequences();
     const PreTrainingOutput all = model->forward(input);
     DOCTEST_CHECK(all.prediction_logits.sizes() == at::IntArrayRef{2, 40, 50});
     DOCTEST_CHECK(all.seq_relationship_logits.sizes() == at::IntArrayRef{2, 2});
@@ -148,33 +144,4 @@ DOCTEST_TEST_CASE("pretraining_model: the same dropout key gives the same result
     // A sample keeps its masks wherever it stands in a batch.
     const EncoderInput second = make_input(std::span(sequences).subspan(1), model->config(), at::kCPU);
     DOCTEST_CHECK(difference(model->encode(second, false, {1, 2, 4}).hidden[0], first[1]) < 1e-5);
-}
-
-// Values are checked against transformers in tests/parity.
-
-DOCTEST_TEST_CASE("question_answering: parameters have Hugging Face's names") {
-    const QuestionAnsweringHead head(small_config());
-    std::set<std::string> names;
-    for (const auto& item : head->named_parameters())
-        names.insert(item.key());
-    DOCTEST_CHECK(names == std::set<std::string>{"intermediate.dense.weight", "intermediate.dense.bias",
-                                                 "output.dense.weight", "output.dense.bias",
-                                                 "output.LayerNorm.weight", "output.LayerNorm.bias",
-                                                 "qa_outputs.weight", "qa_outputs.bias"});
-}
-
-DOCTEST_TEST_CASE("question_answering: a question reaches up to the first separator, or is one token") {
-    const at::Tensor ids = at::tensor({2, 5, 3, 6, 3, 2, 5, 6, 7, 8}, at::kLong).view({2, 5});
-    const at::Tensor lengths = question_lengths(ids, 3);
-    DOCTEST_CHECK(identical(lengths, at::tensor({3, 1}, at::kLong).view({2, 1})));
-    DOCTEST_CHECK(identical(question_mask(lengths, 5),
-                            at::tensor({1, 1, 1, 0, 0, 1, 0, 0, 0, 0}, at::kLong).view({2, 5})));
-}
-
-DOCTEST_TEST_CASE("question_answering: tokens of the question lose 1e6, but for the first") {
-    const at::Tensor question = at::tensor({1, 1, 0}, at::kLong).view({1, 3}), logits = at::ones({1, 3, 2});
-    const at::Tensor found = without_question(logits, question);
-    DOCTEST_CHECK(identical(found.select(2, 1), at::tensor({1.0, 1.0 - 1e6, 1.0}, at::kFloat).view({1, 3})));
-    DOCTEST_CHECK(identical(found.select(2, 0), found.select(2, 1)));
-    DOCTEST_CHECK(question[0][0].item<int>() == 1);  // the caller's own
 }

@@ -69,11 +69,8 @@ std::vector<Number> numbers_of(hid_t dataset, hid_t type) {
 DOCTEST_TEST_CASE("hdf5_sink: scores, rows and labels, over several chunks") {
     const TempDir folder;
     constexpr int rows = 10000;
-    for (const char* name : {"a.h5", "b.h5"}) {
-        const auto sink = outputs::hdf5_sink(folder / name, Overwrite::refuse, small_layout());
-        write_rows(*sink, rows);
-        sink->commit();
-    }
+    for (const char* name : {"a.h5", "b.h5"})
+        write_all(outputs::hdf5_sink(folder / name, Overwrite::refuse, small_layout()), rows);
     DOCTEST_CHECK(read_file(folder / "a.h5") == read_file(folder / "b.h5"));
     const Hdf5Handle file = opened(folder / "a.h5"), scores = dataset_of(file, "scores");
     DOCTEST_REQUIRE(shape(scores) == std::vector<hsize_t>{rows, 2});

@@ -6,7 +6,7 @@
 #include "unit/outputs/some_scores.hpp"
 
 #include "bigbird/core/error.hpp"
-#include "bigbird/outputs/table_schema.hpp"
+#include "bigbird/outputs/sinks.hpp"
 
 #include <sys/resource.h>
 

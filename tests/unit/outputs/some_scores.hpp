@@ -2,8 +2,9 @@
 // A few rows to write.
 #pragma once
 
-#include "bigbird/outputs/table_schema.hpp"
+#include "bigbird/outputs/sinks.hpp"
 
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -24,6 +25,12 @@ inline void write_rows(outputs::Sink& sink, int count) {
         sink.write(rows::fields_of(row),
                    i % 4 == 2 ? std::span<const float>() : std::span<const float>(values));
     }
+}
+
+/// Writes such rows to a sink, and its file.
+inline void write_all(std::unique_ptr<outputs::Sink> sink, int count) {
+    write_rows(*sink, count);
+    sink->commit();
 }
 
 }  // namespace bigbird::testing

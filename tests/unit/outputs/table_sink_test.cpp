@@ -34,9 +34,7 @@ DOCTEST_TEST_CASE("table_sink: the table that evaluation reads") {
 
 DOCTEST_TEST_CASE("table_sink: compressed where the name says so") {
     const TempDir folder;
-    const auto sink = outputs::table_sink(folder / "s.tsv.gz", Overwrite::refuse, small_layout(), 1);
-    write_rows(*sink, 4);
-    sink->commit();
+    write_all(outputs::table_sink(folder / "s.tsv.gz", Overwrite::refuse, small_layout(), 1), 4);
     DOCTEST_CHECK(read_file(folder / "s.tsv.gz").starts_with("\x1f\x8b"));
     rows::ScoreReader reader(folder / "s.tsv.gz");
     rows::ScoreRow row;
@@ -115,9 +113,7 @@ DOCTEST_TEST_CASE("table_sink: fields are spelt, those of a malformed line as th
 
 DOCTEST_TEST_CASE("long_sink: a line for each score that is high enough") {
     const TempDir folder;
-    const auto sink = outputs::long_sink(folder / "s.long.tsv", Overwrite::refuse, small_layout(), 0.25F, 1);
-    write_rows(*sink, 3);
-    sink->commit();
+    write_all(outputs::long_sink(folder / "s.long.tsv", Overwrite::refuse, small_layout(), 0.25F, 1), 3);
     DOCTEST_CHECK(read_file(folder / "s.long.tsv") ==
                   "##task=chromatin\n##min_score=0.25\n"
                   "#chrom\tstart\tend\tname\tscore\tstrand\tstatus\tn_fraction\tindex\tgroup\tlabel\tvalue\n"
@@ -127,9 +123,7 @@ DOCTEST_TEST_CASE("long_sink: a line for each score that is high enough") {
 
 DOCTEST_TEST_CASE("npy_sink: NumPy's format, and side tables that tell rows and columns") {
     const TempDir folder;
-    const auto sink = outputs::npy_sink(folder / "s.npy", Overwrite::refuse, small_layout());
-    write_rows(*sink, 3);
-    sink->commit();
+    write_all(outputs::npy_sink(folder / "s.npy", Overwrite::refuse, small_layout()), 3);
     const std::string bytes = read_file(folder / "s.npy");
     DOCTEST_REQUIRE(bytes.size() == 128 + 3 * 2 * 4);
     DOCTEST_CHECK(bytes.substr(0, 10) == std::string("\x93NUMPY\x01\x00\x76\x00", 10));
@@ -159,9 +153,7 @@ DOCTEST_TEST_CASE("npy_sink: float16 has half the bytes, and the nearest numbers
     const TempDir folder;
     outputs::TableSchema schema = small_layout();
     schema.precision = outputs::Precision::float16;
-    const auto sink = outputs::npy_sink(folder / "s.npy", Overwrite::refuse, schema);
-    write_rows(*sink, 4);
-    sink->commit();
+    write_all(outputs::npy_sink(folder / "s.npy", Overwrite::refuse, schema), 4);
     const std::string bytes = read_file(folder / "s.npy");
     DOCTEST_CHECK(bytes.find("'descr': '<f2'") != std::string::npos);
     DOCTEST_CHECK(bytes.size() == 128 + 4 * 2 * 2);

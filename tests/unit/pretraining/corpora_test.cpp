@@ -144,7 +144,7 @@ DOCTEST_TEST_CASE("corpora: what is missing is named before anything is read") {
     Scene scene;
     DOCTEST_CHECK(scene.refusal().starts_with("--documents is needed"));
     scene.spec.documents = scene.folder / "none.txt";
-    DOCTEST_CHECK(scene.refusal().find("none.txt") != std::string::npos);
+    DOCTEST_CHECK(holds(scene.refusal(), "none.txt"));
     write_file(scene.spec.documents, "\n");
     Corpora corpora(scene.spec, 0);
     DOCTEST_CHECK_THROWS_AS(corpora.on_demand({}, 1).train(), InputError);
@@ -208,7 +208,7 @@ DOCTEST_TEST_CASE("shared_corpus: what killed processes left is removed, what ot
     for (const char* name : {"left", "young"}) {
         const fs::path tokens = folder / ("bigbird-dna.tokens." + std::string(name)) / "tokens";
         fs::create_directories(tokens);
-        testing::write_file(tokens / "part", "tokens");
+        write_file(tokens / "part", "tokens");
     }
     const TemporaryFolder used("tokens");
     const auto an_hour_ago = fs::file_time_type::clock::now() - std::chrono::hours(1);

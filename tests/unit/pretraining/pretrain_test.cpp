@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "bigbird/pretraining/pretrain.hpp"
 
+#include "support/metrics_lines.hpp"
 #include "support/small_tokenizer.hpp"
 #include "support/temp_dir.hpp"
 #include "support/testing.hpp"
@@ -21,18 +22,6 @@ using namespace bigbird::pretraining;
 using namespace bigbird::testing;
 
 namespace {
-
-std::vector<Json> metrics_of(const std::filesystem::path& run) {
-    std::istringstream in(read_file(run / "metrics.jsonl"));
-    std::vector<Json> lines;
-    for (std::string line; std::getline(in, line);) {
-        lines.push_back(Json::parse(line));
-        for (const char* key : {"seconds", "tokens_per_second", "eval_seconds", "data_wait_share",
-                                "flops_per_second", "mfu", "memory_bytes"})
-            lines.back().erase(key);
-    }
-    return lines;
-}
 
 double mean_loss(const std::vector<Json>& lines, std::size_t first, std::size_t last) {
     double sum = 0;
@@ -68,7 +57,7 @@ Json check_pieces(PretrainRun spec) {
          {"model/model.safetensors", "model/config.json", "model/tokenizer.model",
           "checkpoints/step-00000007/training_state/optimizer.safetensors", "config.resolved.json"})
         DOCTEST_CHECK(read_file(folder / "whole" / file) == read_file(folder / "pieces" / file));
-    DOCTEST_CHECK(metrics_of(folder / "whole") == metrics_of(folder / "pieces"));
+    DOCTEST_CHECK(curve_of(folder / "whole") == curve_of(folder / "pieces"));
     return read_json(folder / "whole/model/config.json");
 }
 
@@ -141,7 +130,7 @@ DOCTEST_TEST_CASE("pretrain: the loss falls, and the model that is written is th
     spec.loop.learning_rate.peak = 5e-3;
     spec.loop.learning_rate.warmup_steps = 10;
     const LoopResult result = pretrain(spec, small_tokenizer(), small_corpora(), folder / "run");
-    const std::vector<Json> lines = metrics_of(folder / "run");
+    const std::vector<Json> lines = curve_of(folder / "run");
     DOCTEST_REQUIRE(lines.size() == 120);
     DOCTEST_CHECK(mean_loss(lines, 110, 120) < mean_loss(lines, 0, 5) - 0.4);
     model::PreTrainingModel network = model::load_pretraining_model(result.model, at::kCPU);
@@ -218,10 +207,6 @@ PretrainRun small_run() {
     return spec;
 }
 
-bool contains(const std::string& text, const std::string& part) {
-    return text.find(part) != std::string::npos;
-}
-
 }  // namespace
 
 DOCTEST_TEST_CASE("memory_advice: the mildest change that fits is named") {
@@ -231,12 +216,11 @@ DOCTEST_TEST_CASE("memory_advice: the mildest change that fits is named") {
     DOCTEST_CHECK_FALSE(memory_warning(spec, std::numeric_limits<double>::infinity()));
     DOCTEST_CHECK_FALSE(memory_warning(spec, 1.2e9));
     const std::string advice = memory_warning(spec, 0.8e9).value_or("");
-    DOCTEST_CHECK(contains(advice, "8 sequences of 1024 tokens at once need about 1.0"));
-    DOCTEST_CHECK(contains(advice, "and 0.80 GB were free; --micro-batch-size 5 needs about 0.7"));
-    DOCTEST_CHECK(
-        contains(memory_advice(spec, 0.325e9), "; --recompute on --micro-batch-size 1 needs about"));
-    DOCTEST_CHECK(contains(memory_advice(spec, 0.285e9), "--micro-batch-size 1 --sequence-length "));
-    DOCTEST_CHECK(contains(memory_advice(spec, 0.1e9), "weights, gradients and moments alone take 0.0"));
+    DOCTEST_CHECK(holds(advice, "8 sequences of 1024 tokens at once need about 1.0"));
+    DOCTEST_CHECK(holds(advice, "and 0.80 GB were free; --micro-batch-size 5 needs about 0.7"));
+    DOCTEST_CHECK(holds(memory_advice(spec, 0.325e9), "; --recompute on --micro-batch-size 1 needs about"));
+    DOCTEST_CHECK(holds(memory_advice(spec, 0.285e9), "--micro-batch-size 1 --sequence-length "));
+    DOCTEST_CHECK(holds(memory_advice(spec, 0.1e9), "weights, gradients and moments alone take 0.0"));
 }
 
 DOCTEST_TEST_CASE("memory_advice: on a GPU the largest --micro-batch-size that fits is named") {
@@ -252,15 +236,14 @@ DOCTEST_TEST_CASE("memory_advice: on a GPU the largest --micro-batch-size that f
         for (load.sequences = 1; memory_needed(spec.config, load).total() <= bytes;)
             ++load.sequences;
         DOCTEST_CHECK(load.sequences > 2);
-        DOCTEST_CHECK(
-            contains(memory_warning(spec, bytes).value_or(""),
-                     "; --micro-batch-size " + std::to_string(load.sequences - 1) + " needs about"));
+        DOCTEST_CHECK(holds(memory_warning(spec, bytes).value_or(""),
+                            "; --micro-batch-size " + std::to_string(load.sequences - 1) + " needs about"));
     }
 }
 
 DOCTEST_TEST_CASE("memory_advice: what failed though it was counted to fit is made clearly smaller") {
     const PretrainRun spec = small_run();
-    DOCTEST_CHECK(contains(memory_advice(spec, 64e9), "; --micro-batch-size 5 needs about"));
+    DOCTEST_CHECK(holds(memory_advice(spec, 64e9), "; --micro-batch-size 5 needs about"));
 }
 
 namespace {
@@ -350,6 +333,5 @@ DOCTEST_TEST_CASE("pretraining: a config.json for another vocabulary is refused 
     const TempDir folder;
     PretrainSpec spec = small_spec(folder);
     write_file(folder / "config.json", R"({"vocab_size": 7})");
-    DOCTEST_CHECK(message_of<InputError>([&] { pretrain(spec, {}); }).find("vocab_size is 7") !=
-                  std::string::npos);
+    DOCTEST_CHECK(holds(message_of<InputError>([&] { pretrain(spec, {}); }), "vocab_size is 7"));
 }

@@ -33,6 +33,19 @@ std::vector<RegionRow> read_rows(const std::string& bed, RegionOptions options) 
     return rows;
 }
 
+/// What is logged about the rows of a BED file.
+std::string said(const std::string& bed, const RegionOptions& options) {
+    const testing::TempDir folder;
+    testing::write_file(folder / "r.bed", bed);
+    const auto genome = small_genome();
+    const testing::CapturedLog log;
+    RegionReader reader(folder / "r.bed", *genome, options);
+    while (reader.next()) {
+    }
+    reader.report();
+    return log.text();
+}
+
 RegionOptions options_of(std::int64_t begin, std::int64_t end) {
     RegionOptions options;
     options.bounds = {begin, end};
@@ -64,28 +77,16 @@ DOCTEST_TEST_CASE("region_rows: each row has its window, its status and its shar
 DOCTEST_TEST_CASE("region_rows: rows without a summit, where summits are asked for, are said") {
     RegionOptions options = options_of(-2, 2);
     options.anchor = Anchor::summit;
-    const testing::TempDir folder;
-    testing::write_file(folder / "r.narrowPeak", "2\t0\t8\t.\t0\t.\t1\t1\t1\t5\n2\t0\t8\n");
-    const auto genome = small_genome();
-    const testing::CapturedLog log;
-    RegionReader reader(folder / "r.narrowPeak", *genome, options);
-    DOCTEST_CHECK(reader.next()->window.begin == 3);
-    DOCTEST_CHECK(reader.next()->window.begin == 2);
-    DOCTEST_CHECK_FALSE(reader.next().has_value());
-    reader.report();
-    DOCTEST_CHECK(testing::holds(log.text(), "1 of 2 rows name no summit"));
+    const std::string bed = "2\t0\t8\t.\t0\t.\t1\t1\t1\t5\n2\t0\t8\n";
+    const auto rows = read_rows(bed, options);
+    DOCTEST_CHECK(rows[0].window.begin == 3);
+    DOCTEST_CHECK(rows[1].window.begin == 2);
+    DOCTEST_CHECK(testing::holds(said(bed, options), "1 of 2 rows name no summit"));
 }
 
 DOCTEST_TEST_CASE("region_rows: rows without bases are said") {
-    const testing::TempDir folder;
-    testing::write_file(folder / "r.bed", "2\t0\t8\n2\t3\t3\n");
-    const auto genome = small_genome();
-    const testing::CapturedLog log;
-    RegionReader reader(folder / "r.bed", *genome, {.anchor = Anchor::itself, .tile = 8});
-    while (reader.next()) {
-    }
-    reader.report();
-    DOCTEST_CHECK(testing::holds(log.text(), "1 of 2 rows are empty (their start is their end)"));
+    DOCTEST_CHECK(testing::holds(said("2\t0\t8\n2\t3\t3\n", {.anchor = Anchor::itself, .tile = 8}),
+                                 "1 of 2 rows are empty (their start is their end)"));
 }
 
 DOCTEST_TEST_CASE("region_rows: a row whose last bin hangs over the contig's end is padded") {
@@ -111,23 +112,13 @@ DOCTEST_TEST_CASE("region_rows: windows of bins end where their contig does") {
 }
 
 DOCTEST_TEST_CASE("region_rows: rows longer than their window are counted and said, tiles are not") {
-    const testing::TempDir folder;
-    testing::write_file(folder / "r.bed", "1\t2\t6\n1\t2\t7\n1\t0\t20\n");
-    const auto genome = small_genome();
-    const auto said = [&](const RegionOptions& options) {
-        const testing::CapturedLog log;
-        RegionReader reader(folder / "r.bed", *genome, options);
-        while (reader.next()) {
-        }
-        reader.report();
-        return log.text();
-    };
+    const std::string bed = "1\t2\t6\n1\t2\t7\n1\t0\t20\n";
     RegionOptions options = options_of(-2, 2);
-    DOCTEST_CHECK(testing::holds(said(options),
+    DOCTEST_CHECK(testing::holds(said(bed, options),
                                  "r.bed: 2 of 3 rows are longer than the model's window of 4 bases, "
                                  "around their middle only; --tile scores all of a row\n"));
     options.tile = 4;
-    DOCTEST_CHECK(said(options).empty());
+    DOCTEST_CHECK(said(bed, options).empty());
 }
 
 DOCTEST_TEST_CASE("region_rows: the minus strand is reverse-complemented where strands count") {

@@ -29,24 +29,15 @@ DOCTEST_TEST_CASE("row: a window's bases tell its status, the first of all_n, pa
 }
 
 DOCTEST_TEST_CASE("row: statuses up to all_n have no scores, and each is spelt as it is called") {
-    const std::pair<RowStatus, std::string_view> words[] = {{RowStatus::malformed, "malformed"},
-                                                            {RowStatus::no_contig, "no_contig"},
-                                                            {RowStatus::bad_interval, "bad_interval"},
-                                                            {RowStatus::past_end, "past_end"},
-                                                            {RowStatus::no_alt, "no_alt"},
-                                                            {RowStatus::symbolic, "symbolic"},
-                                                            {RowStatus::ref_mismatch, "ref_mismatch"},
-                                                            {RowStatus::too_long, "too_long"},
-                                                            {RowStatus::no_tss, "no_tss"},
-                                                            {RowStatus::all_n, "all_n"},
-                                                            {RowStatus::truncated, "truncated"},
-                                                            {RowStatus::padded, "padded"},
-                                                            {RowStatus::has_n, "has_n"},
-                                                            {RowStatus::ok, "ok"}};
-    for (const auto& [status, word] : words) {
-        DOCTEST_CHECK(to_string(status) == word);
-        DOCTEST_CHECK(is_scored(status) == (status >= RowStatus::truncated));
+    const std::string_view words[] = {"malformed", "no_contig",    "bad_interval", "past_end", "no_alt",
+                                      "symbolic",  "ref_mismatch", "too_long",     "no_tss",   "all_n",
+                                      "truncated", "padded",       "has_n",        "ok"};
+    for (std::uint8_t i = 0; i < std::size(words); ++i) {
+        DOCTEST_CHECK(to_string(RowStatus{i}) == words[i]);
+        DOCTEST_CHECK(is_scored(RowStatus{i}) == (RowStatus{i} >= RowStatus::truncated));
     }
+    DOCTEST_CHECK(to_string(RowStatus::ok) == "ok");
+    DOCTEST_CHECK(to_string(RowStatus::all_n) == "all_n");
 }
 
 DOCTEST_TEST_CASE("row: fields stand in the order of their columns, numbers as numbers") {

@@ -21,8 +21,8 @@ using rows::VariantRow;
 namespace {
 
 std::vector<VariantRow> read_rows(const std::filesystem::path& path, const genome::ReferenceGenome& reference,
-                                  std::int64_t window, bool strict = false) {
-    rows::VariantRows source(path, reference, window, strict);
+                                  std::int64_t window, bool strict = false, const TssIndex* tss = nullptr) {
+    rows::VariantRows source(path, reference, window, strict, tss);
     std::vector<VariantRow> rows;
     while (auto row = source.next()) {
         source.fill(*row);
@@ -33,11 +33,12 @@ std::vector<VariantRow> read_rows(const std::filesystem::path& path, const genom
     return rows;
 }
 
+const std::string vcf_head = "##fileformat=VCFv4.2\n#CHROM\tPOS\tID\tREF\tALT\tQUAL\tFILTER\tINFO\n";
+
 class Small {
 public:
     std::vector<VariantRow> read(const std::string& body, bool strict = false) const {
-        write_file(folder_ / "v.vcf",
-                   "##fileformat=VCFv4.2\n#CHROM\tPOS\tID\tREF\tALT\tQUAL\tFILTER\tINFO\n" + body);
+        write_file(folder_ / "v.vcf", vcf_head + body);
         return read_rows(folder_ / "v.vcf", *genome_, 8, strict);
     }
 
@@ -171,15 +172,8 @@ DOCTEST_TEST_CASE("variant_rows: about a TSS, which keeps its place, on its stra
     write_file(folder / "tss.bed", "1\t10\t11\tm\t.\t-\n");
     const rows::TssIndex minus(folder / "tss.bed", *genome, {-6, 4});
     const auto rows_of = [&](const rows::TssIndex& tss, const std::string& body) {
-        write_file(folder / "v.vcf",
-                   "##fileformat=VCFv4.2\n#CHROM\tPOS\tID\tREF\tALT\tQUAL\tFILTER\tINFO\n" + body);
-        rows::VariantRows source(folder / "v.vcf", *genome, 10, false, &tss);
-        std::vector<VariantRow> rows;
-        while (auto row = source.next()) {
-            source.fill(*row);
-            rows.push_back(std::move(*row));
-        }
-        return rows;
+        write_file(folder / "v.vcf", vcf_head + body);
+        return read_rows(folder / "v.vcf", *genome, 10, false, &tss);
     };
     // + : the window is [4, 14), GGTTACGTAC
     const auto forward =
@@ -221,12 +215,11 @@ DOCTEST_TEST_CASE("tss_index: the nearest TSS whose window holds the interval") 
 DOCTEST_TEST_CASE("tss_index: rows that cannot be") {
     const TempDir folder;
     const auto genome = genome::in_memory_genome({{"1", std::string(10, 'A')}});
-    write_file(folder / "t.bed", "1\t3\t4\n");
-    DOCTEST_CHECK(message_of<InputError>([&] {
-                      TssIndex(folder / "t.bed", *genome, {-5, 5});
-                  }) == (folder / "t.bed").string() + ":1: a TSS needs a strand, + or - in column 6");
-    write_file(folder / "t.bed", "1\t30\t31\tx\t.\t+\n");
-    DOCTEST_CHECK(message_of<InputError>([&] {
-                      TssIndex(folder / "t.bed", *genome, {-5, 5});
-                  }) == (folder / "t.bed").string() + ": no TSS lies on the reference");
+    const auto message = [&](const std::string& bed) {
+        write_file(folder / "t.bed", bed);
+        return message_of<InputError>([&] { TssIndex(folder / "t.bed", *genome, {-5, 5}); });
+    };
+    const std::string file = (folder / "t.bed").string();
+    DOCTEST_CHECK(message("1\t3\t4\n") == file + ":1: a TSS needs a strand, + or - in column 6");
+    DOCTEST_CHECK(message("1\t30\t31\tx\t.\t+\n") == file + ": no TSS lies on the reference");
 }

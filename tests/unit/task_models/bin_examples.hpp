@@ -37,23 +37,23 @@ struct BinGenome {
 
 /// An example folder as build-chromatin leaves it: the first 60 % of bins are train's, then a fifth each are
 /// validation's and test's.
-inline void write_bin_examples(const std::filesystem::path& directory, std::int64_t bins,
-                               std::uint64_t seed) {
+inline examples::LabelledBins write_bin_examples(const std::filesystem::path& directory, std::int64_t bins,
+                                                 std::uint64_t seed) {
     std::filesystem::create_directories(directory);
     const BinGenome genome(bins, seed);
     examples::ExampleWriter rows(directory, examples::Task::chromatin, {-20, 20}, 2);
-    examples::StretchWriter stretches(directory, 20);
-    examples::BitRowsWriter matrix(directory / "bins.npy", 2);
+    std::vector<examples::BinStretch> stretches;
+    examples::LabelWriter matrix(directory / "bins.npy", examples::Cells::bits, 2);
     for (std::int64_t bin = 0; bin < bins; ++bin) {
         const auto split = bin < bins * 3 / 5   ? examples::Split::train
                            : bin < bins * 4 / 5 ? examples::Split::validation
                                                 : examples::Split::test;
         const std::span<const std::uint8_t> bits(&genome.labels[static_cast<std::size_t>(bin)], 1);
-        stretches.add("c", bin, split);
-        matrix.append(bits);
+        examples::add_bin(stretches, "c", bin, split);
+        matrix.append(std::as_bytes(bits));
         rows.add({{"c", bin * 20, (bin + 1) * 20}, ".", genome::Strand::none, split}, bits);
     }
-    stretches.finish();
+    examples::write_stretches(directory, stretches, 20);
     matrix.finish();
     examples::TwoBitWriter store(directory / "sequences.2bit", {"c"}, false);
     store.add("c", genome.dna);
@@ -61,6 +61,7 @@ inline void write_bin_examples(const std::filesystem::path& directory, std::int6
     rows.finish(rows::LabelTable({{"TF", "motif", -1}, {"TF", "random", -1}}),
                 Json{{"parameters", {{"bin", 20}}},
                      {"contigs", Json::array({Json{{"name", "c"}, {"length", bins * 20}}})}});
+    return examples::LabelledBins::load(directory);
 }
 
 /// A network with random weights large enough to tell bins apart, in evaluation mode.

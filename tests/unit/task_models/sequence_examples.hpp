@@ -6,6 +6,7 @@
 
 #include "bigbird/core/rng.hpp"
 #include "bigbird/examples/example_writer.hpp"
+#include "bigbird/examples/examples.hpp"
 
 #include <filesystem>
 #include <string>
@@ -17,9 +18,10 @@ namespace bigbird::testing {
 /// "without" and "with") holds TGACTCAGCA, planted on either strand; `by_strand`: 1 on the record's strand, 0
 /// on the other. The number is 10 + 3 for each of none to
 /// three GGGCGG.
-inline void write_sequence_rows(const std::filesystem::path& directory, std::int64_t rows, std::uint64_t seed,
-                                examples::TargetKind target = examples::TargetKind::classes,
-                                bool by_strand = false) {
+inline examples::ExampleSet write_sequence_rows(const std::filesystem::path& directory, std::int64_t rows,
+                                                std::uint64_t seed,
+                                                examples::TargetKind target = examples::TargetKind::classes,
+                                                bool by_strand = false) {
     using examples::TargetKind;
     std::filesystem::create_directories(directory);
     std::vector<examples::SequenceExample> records;
@@ -52,6 +54,7 @@ inline void write_sequence_rows(const std::filesystem::path& directory, std::int
     std::vector<rows::Label> labels{{"class", "without", -1}, {"class", "with", -1}};
     if (target == TargetKind::numbers) labels = {{"number", "activity", -1}};
     examples::write_sequence_examples(directory, target, rows::LabelTable(labels), records, Json::object());
+    return examples::ExampleSet::load(directory);
 }
 
 }  // namespace bigbird::testing

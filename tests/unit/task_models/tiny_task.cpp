@@ -72,8 +72,9 @@ model::SequenceClassifier tiny_network(const model::BigBirdConfig& config, std::
 }
 
 std::shared_ptr<task_models::TaskNetwork> tiny_windows(const model::BigBirdConfig& config, std::uint64_t seed,
-                                                       const task_models::BigBirdReading& reading) {
-    return task_models::bigbird_windows(tiny_network(config, seed), small_tokenizer(), reading);
+                                                       task_models::Pooling pooling,
+                                                       const rows::WindowBounds& window) {
+    return task_models::bigbird_windows(tiny_network(config, seed), small_tokenizer(), pooling, window, {});
 }
 
 void write_tiny_pretrained(const fs::path& directory, std::uint64_t seed) {
@@ -95,8 +96,8 @@ void write_tiny_task_model(const fs::path& directory, const task_models::TaskInf
     write_file(directory / "labels.tsv", numbered_labels(labels).to_text());
 }
 
-void write_motif_examples(const fs::path& directory, std::int64_t rows, std::uint64_t seed,
-                          examples::Task task) {
+examples::ExampleSet write_motif_examples(const fs::path& directory, std::int64_t rows, std::uint64_t seed,
+                                          examples::Task task) {
     fs::create_directories(directory);
     std::string contig = random_dna(rows * bin, seed);
     Rng rng = Rng(seed).split("labels");
@@ -119,6 +120,7 @@ void write_motif_examples(const fs::path& directory, std::int64_t rows, std::uin
     write_sequences(directory / "sequences.2bit", contig, task);
     writer.finish(rows::LabelTable(std::move(names)),
                   Json{{"contigs", Json::array({Json{{"name", "c"}, {"length", rows * bin}}})}});
+    return examples::ExampleSet::load(directory);
 }
 
 }  // namespace bigbird::testing

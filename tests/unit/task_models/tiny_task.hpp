@@ -24,8 +24,10 @@ model::BigBirdConfig tiny_config(std::int64_t labels);
 model::SequenceClassifier tiny_network(const model::BigBirdConfig& config, std::uint64_t seed);
 
 /// The same as a network over windows, with the small tokenizer.
-std::shared_ptr<task_models::TaskNetwork> tiny_windows(const model::BigBirdConfig& config, std::uint64_t seed,
-                                                       const task_models::BigBirdReading& reading = {});
+std::shared_ptr<task_models::TaskNetwork> tiny_windows(
+    const model::BigBirdConfig& config, std::uint64_t seed,
+    task_models::Pooling pooling = task_models::Pooling::cls,
+    const rows::WindowBounds& window = {-4000, 4000});
 
 /// A pretrained model folder.
 void write_tiny_pretrained(const std::filesystem::path& directory, std::uint64_t seed);
@@ -37,7 +39,8 @@ void write_tiny_task_model(const std::filesystem::path& directory, const task_mo
 /// Examples of `rows` bins on contig "c" (a quarter validation, a quarter test), windows of 200 bases; label
 /// 0 is 1 where the window holds GATTACAGATTACA…, which was planted there, label 1, which chromatin alone
 /// has, is random.
-void write_motif_examples(const std::filesystem::path& directory, std::int64_t rows, std::uint64_t seed,
-                          examples::Task task = examples::Task::chromatin);
+examples::ExampleSet write_motif_examples(const std::filesystem::path& directory, std::int64_t rows,
+                                          std::uint64_t seed,
+                                          examples::Task task = examples::Task::chromatin);
 
 }  // namespace bigbird::testing

@@ -15,6 +15,7 @@
 #include <cstdio>
 
 using namespace bigbird;
+using namespace bigbird::testing;
 using namespace bigbird::training;
 namespace fs = std::filesystem;
 
@@ -24,7 +25,7 @@ void write_step(CheckpointStore& store, std::int64_t step) {
     const auto number = static_cast<double>(step);
     store.write(step, {{"note", "at " + std::to_string(step)}}, {{"moment", at::full({3}, number)}},
                 [&](const fs::path& directory) {
-                    testing::write_file(directory / "model.safetensors", "weights " + std::to_string(step));
+                    write_file(directory / "model.safetensors", "weights " + std::to_string(step));
                 });
 }
 
@@ -35,7 +36,7 @@ std::vector<std::int64_t> list(std::initializer_list<std::int64_t> steps) {
 }  // namespace
 
 DOCTEST_TEST_CASE("checkpoint_store: what was written is read back, checked by sha256sum's own list") {
-    const testing::TempDir folder;
+    const TempDir folder;
     CheckpointStore store(folder.path(), 3);
     DOCTEST_CHECK_FALSE(store.latest().has_value());
     write_step(store, 1000);
@@ -52,7 +53,7 @@ DOCTEST_TEST_CASE("checkpoint_store: what was written is read back, checked by s
 }
 
 DOCTEST_TEST_CASE("checkpoint_store: the newest ones and the protected one are kept") {
-    const testing::TempDir folder;
+    const TempDir folder;
     CheckpointStore store(folder.path(), 2);
     write_step(store, 10);
     store.protect(10);
@@ -67,30 +68,27 @@ DOCTEST_TEST_CASE("checkpoint_store: the newest ones and the protected one are k
 }
 
 DOCTEST_TEST_CASE("checkpoint_store: a damaged checkpoint is passed over for the one before") {
-    const testing::TempDir folder;
+    const TempDir folder;
     CheckpointStore store(folder.path(), 5);
     for (const std::int64_t step : {1, 2, 3, 4})
         write_step(store, step);
-    testing::write_file(store.directory_of(4) / "model.safetensors", "weights 5");
+    write_file(store.directory_of(4) / "model.safetensors", "weights 5");
     fs::remove(store.directory_of(3) / "training_state/optimizer.safetensors");
-    testing::write_file(store.directory_of(2) / "training_state/sha256.txt", "");
+    write_file(store.directory_of(2) / "training_state/sha256.txt", "");
     DOCTEST_CHECK(store.latest()->step == 1);
-    const std::string message =
-        testing::message_of<InputError>([&] { CheckpointStore::open(store.directory_of(4)); });
+    const std::string message = message_of<InputError>([&] { CheckpointStore::open(store.directory_of(4)); });
     DOCTEST_CHECK(message == (store.directory_of(4) / "model.safetensors").string() +
                                  ": is damaged: its checksum is not the one that was written");
     fs::create_directories(folder / "model");
-    DOCTEST_CHECK(testing::message_of<InputError>([&] { CheckpointStore::open(folder / "model"); }) ==
+    DOCTEST_CHECK(message_of<InputError>([&] { CheckpointStore::open(folder / "model"); }) ==
                   (folder / "model").string() + ": is no checkpoint: it has no training_state/");
-    testing::write_file(store.directory_of(1) / "training_state/state.json", "{}");
-    DOCTEST_CHECK(testing::message_of<InputError>([&] {
-                      store.latest();
-                  }).find("none of the checkpoints is whole") != std::string::npos);
+    write_file(store.directory_of(1) / "training_state/state.json", "{}");
+    DOCTEST_CHECK(holds(message_of<InputError>([&] { store.latest(); }), "none of the checkpoints is whole"));
 }
 
 DOCTEST_TEST_CASE("checkpoint_store: what cannot be read is an error, not a damaged checkpoint or none") {
     if (::geteuid() != 0) return;  // only root can give its rights away
-    const testing::TempDir folder;
+    const TempDir folder;
     CheckpointStore store(folder.path(), 3);
     write_step(store, 10);
     write_step(store, 20);
@@ -100,14 +98,13 @@ DOCTEST_TEST_CASE("checkpoint_store: what cannot be read is an error, not a dama
         return run_child(
             [&] {
                 if (::setuid(65534) != 0) return 1;
-                std::puts(testing::message_of<ReadError>([&] { store.latest(); }).c_str());
+                std::puts(message_of<ReadError>([&] { store.latest(); }).c_str());
                 return 0;
             },
             std::chrono::seconds(60));
     };
     fs::permissions(newest / "training_state/state.json", fs::perms{0});
-    DOCTEST_CHECK(said_by_others().out.find("state.json: cannot be read: Permission denied") !=
-                  std::string::npos);
+    DOCTEST_CHECK(holds(said_by_others().out, "state.json: cannot be read: Permission denied"));
     fs::permissions(folder / "checkpoints", fs::perms{0});
     DOCTEST_CHECK(said_by_others().out ==
                   (folder / "checkpoints").string() + ": cannot be looked into: Permission denied\n");
@@ -116,12 +113,12 @@ DOCTEST_TEST_CASE("checkpoint_store: what cannot be read is an error, not a dama
 }
 
 DOCTEST_TEST_CASE("checkpoint_store: a checkpoint that was renamed is not taken for another step's") {
-    const testing::TempDir folder;
+    const TempDir folder;
     CheckpointStore store(folder.path(), 5);
     write_step(store, 2);
     write_step(store, 4);
     fs::rename(store.directory_of(4), store.directory_of(99));
-    DOCTEST_CHECK(testing::message_of<InputError>([&] { CheckpointStore::open(store.directory_of(99)); }) ==
+    DOCTEST_CHECK(message_of<InputError>([&] { CheckpointStore::open(store.directory_of(99)); }) ==
                   store.directory_of(99).string() + ": was renamed: it is of step 4");
     DOCTEST_CHECK(store.latest()->step == 2);
     fs::rename(store.directory_of(99), folder / "a copy");
@@ -129,12 +126,12 @@ DOCTEST_TEST_CASE("checkpoint_store: a checkpoint that was renamed is not taken 
 }
 
 DOCTEST_TEST_CASE("checkpoint_store: writing that breaks off leaves the earlier ones and nothing half done") {
-    const testing::TempDir folder;
+    const TempDir folder;
     CheckpointStore store(folder.path(), 1);
     write_step(store, 1);
     DOCTEST_CHECK_THROWS_AS(store.write(2, {}, {},
                                         [](const fs::path& directory) {
-                                            testing::write_file(directory / "config.json", "{}");
+                                            write_file(directory / "config.json", "{}");
                                             throw WriteError("disk full");
                                         }),
                             WriteError);
@@ -149,7 +146,7 @@ DOCTEST_TEST_CASE("checkpoint_store: writing that breaks off leaves the earlier 
 }
 
 DOCTEST_TEST_CASE("checkpoint_store: the list of checksums cannot name files elsewhere") {
-    const testing::TempDir folder;
+    const TempDir folder;
     fs::create_directories(folder / "training_state");
     const fs::path list = folder / "training_state/sha256.txt";
     for (const auto& [text, refusal] : {std::pair("0  /etc/passwd\n", "names a file outside its folder"),
@@ -158,22 +155,22 @@ DOCTEST_TEST_CASE("checkpoint_store: the list of checksums cannot name files els
                                         {"0  \n", "names a file outside its folder"},
                                         {"0 x\n", "is damaged"},
                                         {"", "is empty"}}) {
-        testing::write_file(list, text);
-        DOCTEST_CHECK(testing::message_of<InputError>([&] { CheckpointStore::open(folder.path()); }) ==
+        write_file(list, text);
+        DOCTEST_CHECK(message_of<InputError>([&] { CheckpointStore::open(folder.path()); }) ==
                       list.string() + ": " + refusal);
     }
 }
 
 DOCTEST_TEST_CASE("checkpoint_store: a state without a step is refused") {
-    const testing::TempDir folder;
+    const TempDir folder;
     const fs::path state = folder / "training_state/state.json";
     fs::create_directories(folder / "training_state");
     for (const char* text : {"{}", "7", "[]", "null", R"({"step": -1})", R"({"step": 0.5})"}) {
         DOCTEST_CAPTURE(text);
-        testing::write_file(state, text);
-        testing::write_file(folder / "training_state/sha256.txt",
-                            sha256_of_file(state) + "  training_state/state.json\n");
-        DOCTEST_CHECK(testing::message_of<InputError>([&] { CheckpointStore::open(folder.path()); }) ==
+        write_file(state, text);
+        write_file(folder / "training_state/sha256.txt",
+                   sha256_of_file(state) + "  training_state/state.json\n");
+        DOCTEST_CHECK(message_of<InputError>([&] { CheckpointStore::open(folder.path()); }) ==
                       state.string() + ": names no step");
     }
 }
@@ -205,7 +202,7 @@ DOCTEST_TEST_CASE("run_position: counts that no run has, and values of another k
           R"({"step": 7.5})", R"({"step": 7, "progress": {"skipped_steps": null}})",
           R"({"step": 7, "progress": {"complete": "no"}})"}) {
         DOCTEST_CAPTURE(text);
-        DOCTEST_CHECK(testing::message_of<InputError>([&] { position_of(Json::parse(text), "run"); }) ==
+        DOCTEST_CHECK(message_of<InputError>([&] { position_of(Json::parse(text), "run"); }) ==
                       "run/training_state/state.json: is damaged: it does not say how far the run was");
     }
 }

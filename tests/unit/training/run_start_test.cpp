@@ -24,21 +24,17 @@ namespace {
 
 /// A run of eight steps that was stopped at step 6 (checkpoints 4 and 6), or is whole.
 void make_run(const fs::path& run, bool whole) {
-    testing::ToyTask task;
+    ToyTask task;
     if (!whole) task.on_step = [](std::int64_t step) { set_stop_signal(step == 6 ? SIGTERM : 0); };
     try {
-        run_training(task, testing::toy_spec(8), run);
+        run_training(task, toy_spec(8), run);
     } catch (const Stopped&) {
     }
     set_stop_signal(0);
 }
 
-bool contains(const std::string& text, const std::string& part) {
-    return text.find(part) != std::string::npos;
-}
-
 LoopSpec spec_with(const std::string& resume, bool force = false) {
-    LoopSpec spec = testing::toy_spec(8);
+    LoopSpec spec = toy_spec(8);
     spec.run.resume = resume;
     spec.run.force = force;
     return spec;
@@ -47,11 +43,11 @@ LoopSpec spec_with(const std::string& resume, bool force = false) {
 }  // namespace
 
 DOCTEST_TEST_CASE("run_start: auto starts afresh, goes on, or finds the run finished") {
-    const testing::TempDir folder;
+    const TempDir folder;
     const fs::path run = folder / "run";
     DOCTEST_CHECK_FALSE(finished_run(run, spec_with("auto")));
     fs::create_directory(run);
-    testing::write_file(run / "notes.txt", "mine");
+    write_file(run / "notes.txt", "mine");
     DOCTEST_CHECK_FALSE(start_run(run, spec_with("auto")).checkpoint.has_value());
     make_run(run, false);
     DOCTEST_CHECK_FALSE(finished_run(run, spec_with("auto")));
@@ -59,18 +55,18 @@ DOCTEST_TEST_CASE("run_start: auto starts afresh, goes on, or finds the run fini
     make_run(run, true);
     DOCTEST_CHECK(finished_run(run, spec_with("auto"))->model == run / "model");
     DOCTEST_CHECK(start_run(run, spec_with("auto")).finished);
-    DOCTEST_CHECK(testing::read_file(run / "notes.txt") == "mine");
+    DOCTEST_CHECK(read_file(run / "notes.txt") == "mine");
 }
 
 DOCTEST_TEST_CASE("run_start: an option that changes the result must stay, the first that differs is named") {
-    const testing::TempDir folder;
+    const TempDir folder;
     const fs::path run = folder / "run";
     for (const bool whole : {false, true}) {
         make_run(run, whole);
         LoopSpec spec = spec_with("auto");
         spec.fixed_options["--batch-size"] = 32;
         spec.free_options["--keep"] = 9;
-        const std::string message = testing::message_of<ConfigError>([&] { start_run(run, spec); });
+        const std::string message = message_of<ConfigError>([&] { start_run(run, spec); });
         DOCTEST_CHECK(message ==
                       "--batch-size is 32, but this run was started with 16; use the same, give another "
                       "--output, or start "
@@ -78,27 +74,27 @@ DOCTEST_TEST_CASE("run_start: an option that changes the result must stay, the f
         DOCTEST_CHECK_THROWS_AS(finished_run(run, spec), ConfigError);
         spec.fixed_options["--batch-size"] = 16;
         spec.fixed_options["--documents"] = {{"sha256", "ab"}};
-        DOCTEST_CHECK(contains(testing::message_of<ConfigError>([&] { start_run(run, spec); }),
-                               "--documents is {\"sha256\":\"ab\"}, but"));
+        DOCTEST_CHECK(holds(message_of<ConfigError>([&] { start_run(run, spec); }),
+                            "--documents is {\"sha256\":\"ab\"}, but"));
     }
 }
 
 DOCTEST_TEST_CASE("run_start: of a network's configuration the entry that differs is named") {
-    const testing::TempDir folder;
+    const TempDir folder;
     LoopSpec spec = spec_with("auto");
     spec.fixed_options["--config"] = {{"hidden_size", 256}, {"layers", 2}};
-    testing::ToyTask task;
+    ToyTask task;
     run_training(task, spec, folder / "run");
     spec.fixed_options["--config"]["hidden_size"] = 128;
-    DOCTEST_CHECK(contains(testing::message_of<ConfigError>([&] { start_run(folder / "run", spec); }),
-                           "--config has hidden_size 128, but this run was started with 256; use the same"));
+    DOCTEST_CHECK(holds(message_of<ConfigError>([&] { start_run(folder / "run", spec); }),
+                        "--config has hidden_size 128, but this run was started with 256; use the same"));
 }
 
 DOCTEST_TEST_CASE("run_start: a run that recorded --schedule as --decay goes on") {
-    const testing::TempDir folder;
+    const TempDir folder;
     LoopSpec spec = spec_with("auto");
     spec.fixed_options["--decay"] = "linear";
-    testing::ToyTask task;
+    ToyTask task;
     run_training(task, spec, folder / "run");
     spec.fixed_options.erase("--decay");
     spec.fixed_options["--schedule"] = "linear";
@@ -108,12 +104,12 @@ DOCTEST_TEST_CASE("run_start: a run that recorded --schedule as --decay goes on"
 }
 
 DOCTEST_TEST_CASE("run_start: never refuses a run without --force and discards it with") {
-    const testing::TempDir folder;
+    const TempDir folder;
     const fs::path run = folder / "run";
     make_run(run, true);
-    testing::write_file(run / "notes.txt", "mine");
-    DOCTEST_CHECK(contains(testing::message_of<ConfigError>([&] { finished_run(run, spec_with("never")); }),
-                           "holds a run already"));
+    write_file(run / "notes.txt", "mine");
+    DOCTEST_CHECK(holds(message_of<ConfigError>([&] { finished_run(run, spec_with("never")); }),
+                        "holds a run already"));
     DOCTEST_CHECK_THROWS_AS(start_run(run, spec_with("never")), ConfigError);
     const RunStart start = start_run(run, spec_with("never", true));
     DOCTEST_CHECK_FALSE(start.finished);
@@ -121,11 +117,11 @@ DOCTEST_TEST_CASE("run_start: never refuses a run without --force and discards i
     DOCTEST_CHECK_FALSE(fs::exists(run / "model"));
     DOCTEST_CHECK_FALSE(fs::exists(run / "metrics.jsonl"));
     DOCTEST_CHECK(CheckpointStore(run, 1).steps().empty());
-    DOCTEST_CHECK(testing::read_file(run / "notes.txt") == "mine");
+    DOCTEST_CHECK(read_file(run / "notes.txt") == "mine");
 }
 
 DOCTEST_TEST_CASE("run_start: a path goes back to a checkpoint, or starts another run from it") {
-    const testing::TempDir folder;
+    const TempDir folder;
     const fs::path run = folder / "run";
     make_run(run, false);
     const fs::path fourth = run / "checkpoints/step-00000004";
@@ -135,26 +131,25 @@ DOCTEST_TEST_CASE("run_start: a path goes back to a checkpoint, or starts anothe
     DOCTEST_CHECK(start_run(run, spec_with(fourth.string())).checkpoint->step == 4);
     DOCTEST_CHECK(CheckpointStore(run, 1).steps() == std::vector<std::int64_t>{4});
     make_run(run, true);
-    DOCTEST_CHECK(
-        contains(testing::message_of<ConfigError>([&] { start_run(run, spec_with(fourth.string())); }),
-                 "this run is finished"));
-    DOCTEST_CHECK(contains(testing::message_of<ConfigError>([&] { finished_run(run, spec_with("latest")); }),
-                           "--resume is 'latest': neither auto, nor never, nor a folder that exists"));
+    DOCTEST_CHECK(holds(message_of<ConfigError>([&] { start_run(run, spec_with(fourth.string())); }),
+                        "this run is finished"));
+    DOCTEST_CHECK(holds(message_of<ConfigError>([&] { finished_run(run, spec_with("latest")); }),
+                        "--resume is 'latest': neither auto, nor never, nor a folder that exists"));
 }
 
 DOCTEST_TEST_CASE("run_lock: a second run in the same folder is refused, a later one is not") {
-    const testing::TempDir folder;
+    const TempDir folder;
     {
         const RunLock first(folder / "run");
-        const std::string message = testing::message_of<ConfigError>([&] { RunLock second(folder / "run"); });
-        DOCTEST_CHECK(message.find("another process is training in this folder") != std::string::npos);
+        const std::string message = message_of<ConfigError>([&] { RunLock second(folder / "run"); });
+        DOCTEST_CHECK(holds(message, "another process is training in this folder"));
         const RunLock other(folder / "other");
     }
     const RunLock again(folder / "run");
 }
 
 DOCTEST_TEST_CASE("run_lock: where nothing was put into the folder, nothing is left") {
-    const testing::TempDir folder;
+    const TempDir folder;
     { const RunLock lock(folder / "made"); }
     DOCTEST_CHECK_FALSE(std::filesystem::exists(folder / "made"));
     std::filesystem::create_directory(folder / "there");
@@ -162,13 +157,13 @@ DOCTEST_TEST_CASE("run_lock: where nothing was put into the folder, nothing is l
     DOCTEST_CHECK(std::filesystem::is_empty(folder / "there"));
     {
         const RunLock lock(folder / "used");
-        testing::write_file(folder / "used/metrics.jsonl", "");
+        write_file(folder / "used/metrics.jsonl", "");
     }
     DOCTEST_CHECK(std::filesystem::exists(folder / "used/lock"));
 }
 
 DOCTEST_TEST_CASE("run_lock: the lock dies with its process, however it ends") {
-    const testing::TempDir folder;
+    const TempDir folder;
     int ready[2];
     DOCTEST_REQUIRE(::pipe(ready) == 0);
     const pid_t child = ::fork();
@@ -191,11 +186,10 @@ DOCTEST_TEST_CASE("run_lock: the lock dies with its process, however it ends") {
 }
 
 DOCTEST_TEST_CASE("run_lock: a folder that cannot be made is named") {
-    const testing::TempDir folder;
-    testing::write_file(folder / "file", "");
-    const std::string message = testing::message_of<ConfigError>([&] { RunLock lock(folder / "file/run"); });
-    DOCTEST_CHECK(message.find("file/run: this run folder cannot be made or written to") !=
-                  std::string::npos);
+    const TempDir folder;
+    write_file(folder / "file", "");
+    const std::string message = message_of<ConfigError>([&] { RunLock lock(folder / "file/run"); });
+    DOCTEST_CHECK(holds(message, "file/run: this run folder cannot be made or written to"));
 }
 
 namespace {
@@ -244,10 +238,10 @@ DOCTEST_TEST_CASE("solve_run: other options are refused before anything is solve
 }
 
 DOCTEST_TEST_CASE("find_model: a model folder, a finished run, or a run's newest checkpoint") {
-    const testing::TempDir folder;
+    const TempDir folder;
     const auto make = [&](const std::string& path) {
         std::filesystem::create_directories(folder / path);
-        testing::write_file(folder / (path + "/config.json"), "{}");
+        write_file(folder / (path + "/config.json"), "{}");
     };
     make("model_folder");
     DOCTEST_CHECK(find_model(folder / "model_folder") == folder / "model_folder");
@@ -261,10 +255,10 @@ DOCTEST_TEST_CASE("find_model: a model folder, a finished run, or a run's newest
 }
 
 DOCTEST_TEST_CASE("find_model: what is no model is said") {
-    const testing::TempDir folder;
-    DOCTEST_CHECK(testing::message_of<InputError>([&] { find_model(folder.path()); }) ==
+    const TempDir folder;
+    DOCTEST_CHECK(message_of<InputError>([&] { find_model(folder.path()); }) ==
                   folder.path().string() +
                       ": is no model folder: it holds no config.json, model/ or checkpoints/");
-    DOCTEST_CHECK(testing::message_of<InputError>([&] { find_model(folder / "none"); }) ==
+    DOCTEST_CHECK(message_of<InputError>([&] { find_model(folder / "none"); }) ==
                   (folder / "none").string() + ": no such model folder");
 }

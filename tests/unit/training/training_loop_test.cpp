@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "bigbird/training/training_loop.hpp"
 
+#include "support/metrics_lines.hpp"
 #include "support/temp_dir.hpp"
 #include "support/testing.hpp"
 #include "unit/training/toy_task.hpp"
@@ -21,51 +22,39 @@
 #include <sstream>
 
 using namespace bigbird;
+using namespace bigbird::testing;
 using namespace bigbird::training;
 namespace fs = std::filesystem;
 
 namespace {
 
-/// metrics.jsonl without what depends on the clock.
-std::string curve(const fs::path& run) {
-    std::istringstream in(testing::read_file(run / "metrics.jsonl"));
-    std::string line, text;
-    while (std::getline(in, line)) {
-        Json json = Json::parse(line);
-        for (const char* key : {"seconds", "tokens_per_second", "eval_seconds", "data_wait_share",
-                                "flops_per_second", "mfu", "memory_bytes"})
-            json.erase(key);
-        text += json.dump() + "\n";
-    }
-    return text;
-}
-
-std::vector<Json> lines(const fs::path& run) {
-    std::istringstream in(testing::read_file(run / "metrics.jsonl"));
-    std::string line;
-    std::vector<Json> all;
-    while (std::getline(in, line))
-        all.push_back(Json::parse(line));
-    return all;
-}
-
 bool same_model(const fs::path& a, const fs::path& b) {
-    return testing::read_file(a / "model/model.safetensors") ==
-           testing::read_file(b / "model/model.safetensors");
+    return read_file(a / "model/model.safetensors") == read_file(b / "model/model.safetensors");
+}
+
+void check_same_run(const fs::path& a, const fs::path& b) {
+    check_same_run(a, b);
+}
+
+/// Runs a task that nothing disturbs.
+ToyTask run_toy(const LoopSpec& spec, const fs::path& run) {
+    ToyTask task;
+    run_training(task, spec, run);
+    return task;
 }
 
 /// The list of checksums of a checkpoint whose files were changed.
 void renew_sums(const fs::path& checkpoint) {
     const fs::path file = checkpoint / "training_state/sha256.txt";
-    std::istringstream in(testing::read_file(file));
+    std::istringstream in(read_file(file));
     std::string sum, name, text;
     while (in >> sum >> name)
         text += sha256_of_file(checkpoint / name) + "  " + name + "\n";
-    testing::write_file(file, text);
+    write_file(file, text);
 }
 
 LoopSpec evaluating_spec() {
-    LoopSpec spec = testing::toy_spec(20);
+    LoopSpec spec = toy_spec(20);
     spec.evaluate_every = 3;
     return spec;
 }
@@ -73,15 +62,15 @@ LoopSpec evaluating_spec() {
 }  // namespace
 
 DOCTEST_TEST_CASE("training_loop: the loss falls, every step has its line, the run directory is whole") {
-    const testing::TempDir folder;
-    testing::ToyTask task;
-    LoopSpec spec = testing::toy_spec(200);
+    const TempDir folder;
+    ToyTask task;
+    LoopSpec spec = toy_spec(200);
     spec.run.keep = 2;
     spec.run.keep_every = 100;
     spec.run.checkpoint_every = 25;
     const LoopResult result = run_training(task, spec, folder / "run");
     DOCTEST_CHECK(result.steps == 200);
-    const std::vector<Json> all = lines(folder / "run");
+    const std::vector<Json> all = metrics_of(folder / "run");
     DOCTEST_REQUIRE(all.size() == 200);
     DOCTEST_CHECK(all[199]["loss"].get<double>() < 0.2 * all[0]["loss"].get<double>());
     DOCTEST_CHECK(all[199]["loss"].get<double>() == result.last_loss);
@@ -100,12 +89,11 @@ DOCTEST_TEST_CASE("training_loop: the loss falls, every step has its line, the r
 }
 
 DOCTEST_TEST_CASE("training_loop: an interrupted run equals an uninterrupted one bit for bit") {
-    const testing::TempDir folder;
-    testing::ToyTask whole;
-    run_training(whole, evaluating_spec(), folder / "whole");
+    const TempDir folder;
+    const ToyTask whole = run_toy(evaluating_spec(), folder / "whole");
     for (const int signal : stop_signals) {
         const fs::path run = folder / ("run" + std::to_string(signal));
-        testing::ToyTask first;
+        ToyTask first;
         first.on_step = [&](std::int64_t step) { set_stop_signal(step == 9 ? signal : 0); };
         try {
             run_training(first, evaluating_spec(), run);
@@ -115,19 +103,18 @@ DOCTEST_TEST_CASE("training_loop: an interrupted run equals an uninterrupted one
         }
         set_stop_signal(0);
         DOCTEST_CHECK_FALSE(fs::exists(run / "model"));
-        testing::ToyTask second;
+        ToyTask second;
         run_training(second, evaluating_spec(), run);
         DOCTEST_CHECK(second.steps_made == 11);
-        DOCTEST_CHECK(same_model(run, folder / "whole"));
-        DOCTEST_CHECK(curve(run) == curve(folder / "whole"));
+        check_same_run(run, folder / "whole");
         DOCTEST_CHECK(second.evaluations == whole.evaluations);
     }
 }
 
 DOCTEST_TEST_CASE("training_loop: reading losses late, as on a GPU, changes neither curve nor model") {
-    const testing::TempDir folder;
+    const TempDir folder;
     const auto broken = [](std::int64_t step) { return step == 2 || step == 12 || step == 20; };
-    testing::ToyTask at_once, late;
+    ToyTask at_once, late;
     at_once.broken_steps = late.broken_steps = broken;
     run_training(at_once, evaluating_spec(), folder / "whole");
     LoopSpec spec = evaluating_spec();
@@ -135,22 +122,21 @@ DOCTEST_TEST_CASE("training_loop: reading losses late, as on a GPU, changes neit
     late.on_step = [&](std::int64_t step) { set_stop_signal(step == 10 ? SIGTERM : 0); };
     DOCTEST_CHECK_THROWS_AS(run_training(late, spec, folder / "run"), Stopped);
     set_stop_signal(0);
-    DOCTEST_CHECK(lines(folder / "run").back()["step"] == 10);
+    DOCTEST_CHECK(metrics_of(folder / "run").back()["step"] == 10);
     const LoopResult result = run_training(late, spec, folder / "run");
     DOCTEST_CHECK(result.skipped_steps == 3);
-    DOCTEST_CHECK(same_model(folder / "run", folder / "whole"));
-    DOCTEST_CHECK(curve(folder / "run") == curve(folder / "whole"));
-    testing::ToyTask diverged;
+    check_same_run(folder / "run", folder / "whole");
+    ToyTask diverged;
     diverged.broken_steps = [](std::int64_t step) { return step > 5; };
-    LoopSpec long_spec = testing::toy_spec(100);
+    LoopSpec long_spec = toy_spec(100);
     long_spec.read_late = true;
     const std::string message =
-        testing::message_of<ConfigError>([&] { run_training(diverged, long_spec, folder / "all"); });
-    DOCTEST_CHECK(message.find("not finite in 20 steps in a row, up to step 25") != std::string::npos);
+        message_of<ConfigError>([&] { run_training(diverged, long_spec, folder / "all"); });
+    DOCTEST_CHECK(holds(message, "not finite in 20 steps in a row, up to step 25"));
 }
 
 LoopSpec often_written_spec() {
-    LoopSpec spec = testing::toy_spec(60);
+    LoopSpec spec = toy_spec(60);
     spec.run.checkpoint_every = 1;  // so that many kills fall into a write
     spec.evaluate_every = 7;
     return spec;
@@ -173,24 +159,28 @@ pid_t start_helper(const fs::path& run, const char* what) {
     return child;
 }
 
+/// The wait status of the helper's process.
+int end_of_helper(const fs::path& run, const char* what) {
+    const pid_t child = start_helper(run, what);
+    int status = 0;
+    DOCTEST_REQUIRE(::waitpid(child, &status, 0) == child);
+    return status;
+}
+
 DOCTEST_TEST_CASE(
     "training_loop: a run stopped in an evaluation keeps its step and evaluates when it goes on") {
-    const testing::TempDir folder;
-    testing::ToyTask whole;
-    run_training(whole, evaluating_spec(), folder / "whole");
+    const TempDir folder;
+    run_toy(evaluating_spec(), folder / "whole");
     for (const int interrupted : {1, 6}) {  // after step 6; the last, after step 20
         const fs::path run = folder / std::to_string(interrupted);
-        testing::ToyTask first;
+        ToyTask first;
         first.on_evaluate = [&] {
             if (first.evaluations == interrupted) throw Stopped("stopped", ExitCode::terminated);
         };
         DOCTEST_CHECK_THROWS_AS(run_training(first, evaluating_spec(), run), Stopped);
         DOCTEST_CHECK(CheckpointStore(run, 1).steps().back() == (interrupted == 1 ? 6 : 20));
-        testing::ToyTask second;
-        run_training(second, evaluating_spec(), run);
-        DOCTEST_CHECK(second.steps_made == (interrupted == 1 ? 14 : 0));
-        DOCTEST_CHECK(curve(run) == curve(folder / "whole"));
-        DOCTEST_CHECK(same_model(run, folder / "whole"));
+        DOCTEST_CHECK(run_toy(evaluating_spec(), run).steps_made == (interrupted == 1 ? 14 : 0));
+        check_same_run(run, folder / "whole");
     }
 }
 
@@ -198,7 +188,7 @@ DOCTEST_TEST_CASE("training_loop: helper, a run in a process of its own") {
     const char* run = std::getenv("BIGBIRD_TEST_RUN");
     if (run == nullptr) return;
     const std::string what = std::getenv("BIGBIRD_TEST_WHAT");
-    testing::ToyTask task;
+    ToyTask task;
     int written = 0;
     if (what == "step") {
         task.on_step = [](std::int64_t step) {
@@ -227,70 +217,51 @@ DOCTEST_TEST_CASE("training_loop: helper, a run in a process of its own") {
 
 DOCTEST_TEST_CASE(
     "training_loop: a run killed between checkpoints goes on from the last one and ends the same") {
-    const testing::TempDir folder;
-    testing::ToyTask whole;
-    run_training(whole, evaluating_spec(), folder / "whole");
-    int status = 0;
-    const pid_t child = start_helper(folder / "run", "step");
-    DOCTEST_REQUIRE(::waitpid(child, &status, 0) == child);
+    const TempDir folder;
+    run_toy(evaluating_spec(), folder / "whole");
+    const int status = end_of_helper(folder / "run", "step");
     DOCTEST_REQUIRE(WIFSIGNALED(status));
-    DOCTEST_CHECK(lines(folder / "run").back()["step"] == 10);
-    testing::ToyTask rest;
-    run_training(rest, evaluating_spec(), folder / "run");
-    DOCTEST_CHECK(rest.steps_made == 12);
-    DOCTEST_CHECK(same_model(folder / "run", folder / "whole"));
-    DOCTEST_CHECK(curve(folder / "run") == curve(folder / "whole"));
+    DOCTEST_CHECK(metrics_of(folder / "run").back()["step"] == 10);
+    DOCTEST_CHECK(run_toy(evaluating_spec(), folder / "run").steps_made == 12);
+    check_same_run(folder / "run", folder / "whole");
 }
 
 DOCTEST_TEST_CASE("training_loop: a signal in a step or evaluation of a minute keeps the last step at once") {
-    const testing::TempDir folder;
-    testing::ToyTask whole;
-    run_training(whole, evaluating_spec(), folder / "whole");
+    const TempDir folder;
+    run_toy(evaluating_spec(), folder / "whole");
     for (const auto& [what, step] : {std::pair("long step", 10), std::pair("long evaluation", 9)}) {
         const fs::path run = folder / what;
         const auto start = std::chrono::steady_clock::now();
-        int status = 0;
-        const pid_t child = start_helper(run, what);
-        DOCTEST_REQUIRE(::waitpid(child, &status, 0) == child);
+        const int status = end_of_helper(run, what);
         DOCTEST_CHECK(std::chrono::steady_clock::now() - start < std::chrono::seconds(20));
         DOCTEST_REQUIRE(WIFEXITED(status));
         DOCTEST_CHECK(WEXITSTATUS(status) == 143);
         DOCTEST_CHECK(CheckpointStore(run, 1).steps().back() == step);
-        testing::ToyTask rest;
-        run_training(rest, evaluating_spec(), run);
-        DOCTEST_CHECK(rest.steps_made == 20 - step);
-        DOCTEST_CHECK(same_model(run, folder / "whole"));
-        DOCTEST_CHECK(curve(run) == curve(folder / "whole"));
+        DOCTEST_CHECK(run_toy(evaluating_spec(), run).steps_made == 20 - step);
+        check_same_run(run, folder / "whole");
     }
 }
 
 DOCTEST_TEST_CASE("training_loop: killed in the middle of a checkpoint, a run goes on from the one before") {
-    const testing::TempDir folder;
+    const TempDir folder;
     const fs::path run = folder / "run";
-    const pid_t child = start_helper(run, "write");
-    int status = 0;
-    DOCTEST_REQUIRE(::waitpid(child, &status, 0) == child);
+    const int status = end_of_helper(run, "write");
     DOCTEST_REQUIRE(WIFSIGNALED(status));
     DOCTEST_CHECK(CheckpointStore(run, 1).steps() == std::vector<std::int64_t>{4, 8});
-    testing::ToyTask whole, rest;
-    run_training(whole, evaluating_spec(), folder / "whole");
-    run_training(rest, evaluating_spec(), run);
-    DOCTEST_CHECK(rest.steps_made == 12);
-    DOCTEST_CHECK(same_model(run, folder / "whole"));
-    DOCTEST_CHECK(curve(run) == curve(folder / "whole"));
+    run_toy(evaluating_spec(), folder / "whole");
+    DOCTEST_CHECK(run_toy(evaluating_spec(), run).steps_made == 12);
+    check_same_run(run, folder / "whole");
     for (const auto& entry : fs::recursive_directory_iterator(run))
         DOCTEST_CHECK(entry.path().filename().string().find(".tmp.") == std::string::npos);
 }
 
 DOCTEST_TEST_CASE("training_loop: killed at random moments, a run ends as an undisturbed one") {
-    const testing::TempDir folder;
+    const TempDir folder;
     const fs::path run = folder / "run";
-    testing::ToyTask whole;
-    run_training(whole, often_written_spec(), folder / "whole");
+    run_toy(often_written_spec(), folder / "whole");
     int status = 0;
     const auto start = std::chrono::steady_clock::now();
-    const pid_t undisturbed = start_helper(folder / "undisturbed", "often");
-    DOCTEST_REQUIRE(::waitpid(undisturbed, &status, 0) == undisturbed);
+    end_of_helper(folder / "undisturbed", "often");
     const std::int64_t whole_time =
         std::chrono::duration_cast<std::chrono::microseconds>(std::chrono::steady_clock::now() - start)
             .count();
@@ -309,16 +280,15 @@ DOCTEST_TEST_CASE("training_loop: killed at random moments, a run ends as an und
         DOCTEST_REQUIRE(kills < 1000);
     }
     DOCTEST_CHECK(kills >= 2);
-    DOCTEST_CHECK(same_model(run, folder / "whole"));
-    DOCTEST_CHECK(curve(run) == curve(folder / "whole"));
+    check_same_run(run, folder / "whole");
 }
 
 DOCTEST_TEST_CASE("training_loop: a full disk ends the run and leaves the last checkpoint good") {
-    const testing::TempDir folder;
+    const TempDir folder;
     rlimit before{};
     DOCTEST_REQUIRE(::getrlimit(RLIMIT_FSIZE, &before) == 0);
     ::signal(SIGXFSZ, SIG_IGN);
-    testing::ToyTask first;
+    ToyTask first;
     first.on_step = [&](std::int64_t step) {
         if (step == 11) {  // no file may grow any more, as where no space is left
             rlimit full = before;
@@ -326,9 +296,9 @@ DOCTEST_TEST_CASE("training_loop: a full disk ends the run and leaves the last c
             ::setrlimit(RLIMIT_FSIZE, &full);
         }
     };
-    DOCTEST_CHECK_THROWS_AS(run_training(first, testing::toy_spec(20), folder / "metrics"), WriteError);
+    DOCTEST_CHECK_THROWS_AS(run_training(first, toy_spec(20), folder / "metrics"), WriteError);
     ::setrlimit(RLIMIT_FSIZE, &before);
-    testing::ToyTask second;
+    ToyTask second;
     int written = 0;
     second.on_write = [&] {
         if (++written == 3) {
@@ -337,60 +307,52 @@ DOCTEST_TEST_CASE("training_loop: a full disk ends the run and leaves the last c
             ::setrlimit(RLIMIT_FSIZE, &full);
         }
     };
-    DOCTEST_CHECK_THROWS_AS(run_training(second, testing::toy_spec(20), folder / "run"), WriteError);
+    DOCTEST_CHECK_THROWS_AS(run_training(second, toy_spec(20), folder / "run"), WriteError);
     ::setrlimit(RLIMIT_FSIZE, &before);
     DOCTEST_CHECK(CheckpointStore(folder / "run", 1).steps() == std::vector<std::int64_t>{4, 8});
-    testing::ToyTask whole;
-    run_training(whole, testing::toy_spec(20), folder / "whole");
+    run_toy(toy_spec(20), folder / "whole");
     for (const char* name : {"metrics", "run"}) {
-        testing::ToyTask rest;
-        run_training(rest, testing::toy_spec(20), folder / name);
-        DOCTEST_CHECK(rest.steps_made == 12);
-        DOCTEST_CHECK(same_model(folder / name, folder / "whole"));
-        DOCTEST_CHECK(curve(folder / name) == curve(folder / "whole"));
+        DOCTEST_CHECK(run_toy(toy_spec(20), folder / name).steps_made == 12);
+        check_same_run(folder / name, folder / "whole");
     }
 }
 
 DOCTEST_TEST_CASE("training_loop: a damaged last checkpoint costs its steps only") {
-    const testing::TempDir folder;
-    testing::ToyTask first;
+    const TempDir folder;
+    ToyTask first;
     first.on_step = [](std::int64_t step) { set_stop_signal(step == 10 ? SIGTERM : 0); };
-    DOCTEST_CHECK_THROWS_AS(run_training(first, testing::toy_spec(12), folder / "run"), Stopped);
+    DOCTEST_CHECK_THROWS_AS(run_training(first, toy_spec(12), folder / "run"), Stopped);
     set_stop_signal(0);
-    testing::write_file(folder / "run/checkpoints/step-00000010/model.safetensors", "rubbish");
-    testing::ToyTask second, whole;
-    run_training(second, testing::toy_spec(12), folder / "run");
-    DOCTEST_CHECK(second.steps_made == 4);
-    run_training(whole, testing::toy_spec(12), folder / "whole");
+    write_file(folder / "run/checkpoints/step-00000010/model.safetensors", "rubbish");
+    DOCTEST_CHECK(run_toy(toy_spec(12), folder / "run").steps_made == 4);
+    run_toy(toy_spec(12), folder / "whole");
     DOCTEST_CHECK(same_model(folder / "run", folder / "whole"));
 }
 
 DOCTEST_TEST_CASE("training_loop: a finished run is left as it is") {
-    const testing::TempDir folder;
-    testing::ToyTask first, second;
-    run_training(first, testing::toy_spec(5), folder / "run");
-    const std::string before = testing::read_file(folder / "run/metrics.jsonl");
-    const LoopResult result = run_training(second, testing::toy_spec(5), folder / "run");
+    const TempDir folder;
+    run_toy(toy_spec(5), folder / "run");
+    ToyTask second;
+    const std::string before = read_file(folder / "run/metrics.jsonl");
+    const LoopResult result = run_training(second, toy_spec(5), folder / "run");
     DOCTEST_CHECK(result.finished_before);
     DOCTEST_CHECK(second.steps_made == 0);
-    DOCTEST_CHECK(testing::read_file(folder / "run/metrics.jsonl") == before);
+    DOCTEST_CHECK(read_file(folder / "run/metrics.jsonl") == before);
 }
 
 DOCTEST_TEST_CASE("training_loop: a run killed before its model was written writes it without another step") {
-    const testing::TempDir folder;
-    testing::ToyTask first, second;
-    run_training(first, testing::toy_spec(6), folder / "run");
-    const std::string weights = testing::read_file(folder / "run/model/model.safetensors");
+    const TempDir folder;
+    run_toy(toy_spec(6), folder / "run");
+    const std::string weights = read_file(folder / "run/model/model.safetensors");
     fs::remove_all(folder / "run/model");
-    run_training(second, testing::toy_spec(6), folder / "run");
-    DOCTEST_CHECK(second.steps_made == 0);
-    DOCTEST_CHECK(testing::read_file(folder / "run/model/model.safetensors") == weights);
+    DOCTEST_CHECK(run_toy(toy_spec(6), folder / "run").steps_made == 0);
+    DOCTEST_CHECK(read_file(folder / "run/model/model.safetensors") == weights);
 }
 
 DOCTEST_TEST_CASE("training_loop: --max-hours writes a checkpoint and ends with 75") {
-    const testing::TempDir folder;
-    testing::ToyTask first, second, whole;
-    LoopSpec spec = testing::toy_spec(6);
+    const TempDir folder;
+    ToyTask first;
+    LoopSpec spec = toy_spec(6);
     spec.run.max_hours = 1e-12;
     try {
         run_training(first, spec, folder / "run");
@@ -399,36 +361,36 @@ DOCTEST_TEST_CASE("training_loop: --max-hours writes a checkpoint and ends with 
         DOCTEST_CHECK(stopped.code() == ExitCode::stopped_early);
     }
     DOCTEST_CHECK(first.steps_made == 1);
-    run_training(second, testing::toy_spec(6), folder / "run");
-    run_training(whole, testing::toy_spec(6), folder / "whole");
+    run_toy(toy_spec(6), folder / "run");
+    run_toy(toy_spec(6), folder / "whole");
     DOCTEST_CHECK(same_model(folder / "run", folder / "whole"));
 }
 
 DOCTEST_TEST_CASE("training_loop: a step that is not finite is left out, twenty in a row end the run") {
-    const testing::TempDir folder;
-    testing::ToyTask task;
+    const TempDir folder;
+    ToyTask task;
     task.broken_steps = [](std::int64_t step) { return step == 2 || step == 5; };
-    const LoopResult result = run_training(task, testing::toy_spec(6), folder / "some");
+    const LoopResult result = run_training(task, toy_spec(6), folder / "some");
     DOCTEST_CHECK(result.skipped_steps == 2);
-    const std::vector<Json> all = lines(folder / "some");
+    const std::vector<Json> all = metrics_of(folder / "some");
     DOCTEST_CHECK(all[1]["skipped"] == true);
     DOCTEST_CHECK(all[1]["loss"].is_null());
     DOCTEST_CHECK_FALSE(all[2].contains("skipped"));
-    testing::ToyTask diverged;
+    ToyTask diverged;
     diverged.broken_steps = [](std::int64_t step) { return step > 5; };
-    const std::string message = testing::message_of<ConfigError>(
-        [&] { run_training(diverged, testing::toy_spec(100), folder / "all"); });
-    DOCTEST_CHECK(message.find("not finite in 20 steps in a row, up to step 25") != std::string::npos);
+    const std::string message =
+        message_of<ConfigError>([&] { run_training(diverged, toy_spec(100), folder / "all"); });
+    DOCTEST_CHECK(holds(message, "not finite in 20 steps in a row, up to step 25"));
     DOCTEST_CHECK_FALSE(fs::exists(folder / "all/model"));
 }
 
 DOCTEST_TEST_CASE("training_loop: the best evaluation's model is the run's, and patience ends it") {
-    const testing::TempDir folder;
-    LoopSpec spec = testing::toy_spec(40);
+    const TempDir folder;
+    LoopSpec spec = toy_spec(40);
     spec.evaluate_every = 2;
     spec.run.keep = 1;
     spec.selection = Selection{.patience = 3};
-    testing::ToyTask task;
+    ToyTask task;
     task.scripted = {5, 4, 3, 3.5, 3.25, 3, 1};
     at::Tensor best;
     task.on_step = [&](std::int64_t step) {
@@ -442,7 +404,7 @@ DOCTEST_TEST_CASE("training_loop: the best evaluation's model is the run's, and 
     DOCTEST_CHECK(fs::exists(folder / "run/model/config.json"));
     DOCTEST_CHECK_FALSE(fs::exists(folder / "run/model/training_state"));
     fs::remove_all(folder / "run/model");
-    testing::ToyTask again;
+    ToyTask again;
     DOCTEST_CHECK(run_training(again, spec, folder / "run").best_step == 6);
     DOCTEST_CHECK(again.steps_made == 0);
     DOCTEST_CHECK(
@@ -450,28 +412,28 @@ DOCTEST_TEST_CASE("training_loop: the best evaluation's model is the run's, and 
 }
 
 DOCTEST_TEST_CASE("training_loop: a run that another process holds is refused") {
-    const testing::TempDir folder;
+    const TempDir folder;
     const RunLock held(folder / "run");
-    testing::ToyTask task;
-    DOCTEST_CHECK_THROWS_AS(run_training(task, testing::toy_spec(2), folder / "run"), ConfigError);
+    ToyTask task;
+    DOCTEST_CHECK_THROWS_AS(run_training(task, toy_spec(2), folder / "run"), ConfigError);
     DOCTEST_CHECK(task.steps_made == 0);
 }
 
 DOCTEST_TEST_CASE(
     "training_loop: another run's best checkpoint comes along, where it is gone, another is found") {
-    const testing::TempDir folder;
-    LoopSpec spec = testing::toy_spec(20);
+    const TempDir folder;
+    LoopSpec spec = toy_spec(20);
     spec.evaluate_every = 2;
     spec.run.checkpoint_every = 4;
     spec.run.keep = 10;
     spec.selection = Selection{};
-    testing::ToyTask first;
+    ToyTask first;
     first.scripted = {3, 4, 4, 4, 4, 4, 4, 4, 4, 4};
     DOCTEST_CHECK(run_training(first, spec, folder / "first").best_step == 2);
     const auto go_on = [&](const char* name, std::vector<double> evaluations) {
         LoopSpec other = spec;
         other.run.resume = (folder / "first/checkpoints/step-00000008").string();
-        testing::ToyTask task;
+        ToyTask task;
         task.scripted = std::move(evaluations);
         return run_training(task, other, folder / name);
     };
@@ -483,11 +445,11 @@ DOCTEST_TEST_CASE(
 }
 
 DOCTEST_TEST_CASE("training_loop: a state that says nonsense is gone on from or refused, never a crash") {
-    const testing::TempDir folder;
+    const TempDir folder;
     const fs::path run = folder / "run", whole = folder / "whole";
     LoopSpec spec = evaluating_spec();
     spec.selection = Selection{.patience = 3};
-    testing::ToyTask first;
+    ToyTask first;
     first.on_step = [&](std::int64_t step) { set_stop_signal(step == 9 ? SIGTERM : 0); };
     DOCTEST_CHECK_THROWS_AS(run_training(first, spec, whole), Stopped);
     set_stop_signal(0);
@@ -500,9 +462,9 @@ DOCTEST_TEST_CASE("training_loop: a state that says nonsense is gone on from or 
     const auto go_on_from = [&](const Json& changed) {
         fs::remove_all(run);
         fs::copy(whole, run, fs::copy_options::recursive);
-        testing::write_file(run / checkpoint / "training_state/state.json", changed.dump());
+        write_file(run / checkpoint / "training_state/state.json", changed.dump());
         renew_sums(run / checkpoint);
-        testing::ToyTask task;
+        ToyTask task;
         try {
             run_training(task, spec, run);
         } catch (const Error&) {

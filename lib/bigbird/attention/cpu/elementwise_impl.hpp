@@ -31,6 +31,34 @@ void for_vectors(std::int64_t count, Body&& body, Rest&& rest) {
     if (i < count) rest(i, count - i);
 }
 
+/// A vector with the first `count` elements of `x`; the other lanes are -infinity.
+template <typename Memory>
+Vec::Float load_some(const typename Memory::Element* x, std::int64_t count) {
+    float none[Vec::lanes];
+    Vec::store(none, Vec::set(-std::numeric_limits<float>::infinity()));
+    typename Memory::Element some[Vec::lanes];
+    Memory::store(some, Vec::load(none));
+    std::memcpy(some, x, static_cast<std::size_t>(count) * sizeof(some[0]));
+    return Memory::load(some);
+}
+
+/// Writes op() of the vectors of each input; the output may be an input.
+template <typename Memory, typename Op, typename... Inputs>
+void map_elements(void* to, std::int64_t count, const Op& op, const Inputs*... from) {
+    using Element = typename Memory::Element;
+    auto* const y = static_cast<Element*>(to);
+    for_vectors(
+        count,
+        [&](std::int64_t i) {
+            Memory::store(y + i, op(Memory::load(static_cast<const Element*>(from) + i)...));
+        },
+        [&](std::int64_t i, std::int64_t left) {
+            Element some[Vec::lanes];
+            Memory::store(some, op(load_some<Memory>(static_cast<const Element*>(from) + i, left)...));
+            std::memcpy(y + i, some, static_cast<std::size_t>(left) * sizeof(Element));
+        });
+}
+
 /// sigma(2 sqrt(2 / pi) (x + 0.044715 x^3)): GELU is x times it.
 template <bool coarse>
 Vec::Float gelu_gate(Vec::Float x) {
@@ -41,59 +69,22 @@ Vec::Float gelu_gate(Vec::Float x) {
 }
 
 template <typename Memory, bool coarse>
-void gelu_tanh(const void* from, void* to, std::int64_t count) {
-    using Element = typename Memory::Element;
-    const auto* const x = static_cast<const Element*>(from);
-    auto* const y = static_cast<Element*>(to);
-    const auto one = [](const Element* in, Element* out) {
-        const Vec::Float value = Memory::load(in);
-        Memory::store(out, Vec::mul(value, gelu_gate<coarse>(value)));
-    };
-    for_vectors(
-        count, [&](std::int64_t i) { one(x + i, y + i); },
-        [&](std::int64_t i, std::int64_t left) {
-            Element some[Vec::lanes] = {};
-            std::memcpy(some, x + i, static_cast<std::size_t>(left) * sizeof(Element));
-            one(some, some);
-            std::memcpy(y + i, some, static_cast<std::size_t>(left) * sizeof(Element));
-        });
+void gelu_tanh(const void* x, void* y, std::int64_t count) {
+    map_elements<Memory>(
+        y, count, [](Vec::Float value) { return Vec::mul(value, gelu_gate<coarse>(value)); }, x);
 }
 
 template <typename Memory, bool coarse>
-void gelu_tanh_backward(const void* from_dy, const void* from_x, void* to, std::int64_t count) {
-    using Element = typename Memory::Element;
-    const auto* const dy = static_cast<const Element*>(from_dy);
-    const auto* const x = static_cast<const Element*>(from_x);
-    auto* const dx = static_cast<Element*>(to);
-    const auto one = [](const Element* in_dy, const Element* in_x, Element* out) {
-        const Vec::Float value = Memory::load(in_x), gate = gelu_gate<coarse>(value);
+void gelu_tanh_backward(const void* dy, const void* x, void* dx, std::int64_t count) {
+    const auto one = [](Vec::Float d_value, Vec::Float value) {
+        const Vec::Float gate = gelu_gate<coarse>(value);
         // (g + x g (1 - g) 2 sqrt(2 / pi) (1 + 3 * 0.044715 x^2)) dy
         const Vec::Float inner =
             Vec::fma(Vec::set(0.2140644488F), Vec::mul(value, value), Vec::set(1.595769122F));
         const Vec::Float slope = Vec::mul(Vec::mul(value, Vec::sub(Vec::set(1), gate)), inner);
-        Memory::store(out, Vec::mul(Memory::load(in_dy), Vec::fma(gate, slope, gate)));
+        return Vec::mul(d_value, Vec::fma(gate, slope, gate));
     };
-    for_vectors(
-        count, [&](std::int64_t i) { one(dy + i, x + i, dx + i); },
-        [&](std::int64_t i, std::int64_t left) {
-            Element some_dy[Vec::lanes] = {}, some_x[Vec::lanes] = {};
-            const std::size_t bytes = static_cast<std::size_t>(left) * sizeof(Element);
-            std::memcpy(some_dy, dy + i, bytes);
-            std::memcpy(some_x, x + i, bytes);
-            one(some_dy, some_x, some_dy);
-            std::memcpy(dx + i, some_dy, bytes);
-        });
-}
-
-/// A vector with the first `count` elements of `x`; the other lanes are -infinity.
-template <typename Memory>
-Vec::Float load_some(const typename Memory::Element* x, std::int64_t count) {
-    float none[Vec::lanes];
-    Vec::store(none, Vec::set(-std::numeric_limits<float>::infinity()));
-    typename Memory::Element some[Vec::lanes];
-    Memory::store(some, Vec::load(none));
-    std::memcpy(some, x, static_cast<std::size_t>(count) * sizeof(some[0]));
-    return Memory::load(some);
+    map_elements<Memory>(dx, count, one, dy, x);
 }
 
 template <typename Memory>
@@ -140,13 +131,7 @@ bigbird::attention::RowLoss softmax_gradient(void* logits, std::int64_t count, s
     const bigbird::attention::RowLoss loss{lse - own, own > before && own >= behind};
     if (!differentiate) return loss;
     const auto softmax = [&](Vec::Float value) { return power_of_e<coarse>(Vec::sub(value, Vec::set(lse))); };
-    for_vectors(
-        count, [&](std::int64_t i) { Memory::store(x + i, softmax(Memory::load(x + i))); },
-        [&](std::int64_t i, std::int64_t left) {
-            Element some[Vec::lanes];
-            Memory::store(some, softmax(load_some<Memory>(x + i, left)));
-            std::memcpy(x + i, some, static_cast<std::size_t>(left) * sizeof(Element));
-        });
+    map_elements<Memory>(logits, count, softmax, logits);
     float one[Vec::lanes] = {std::exp(own - lse) - 1};
     Element rounded[Vec::lanes];
     Memory::store(rounded, Vec::load(one));

@@ -17,13 +17,6 @@ std::vector<const FusedKernel*> usable_kernels(bool bf16) {
     return kernels;
 }
 
-const ElementwiseKernels* usable_elementwise() {
-    const ElementwiseKernels* kernels = nullptr;
-    if (instruction_set() >= InstructionSet::avx512) kernels = cpu_kernels_avx512().elementwise;
-    if (kernels != nullptr || instruction_set() < InstructionSet::avx2) return kernels;
-    return cpu_kernels_avx2().elementwise;
-}
-
 }  // namespace
 
 const std::vector<const FusedKernel*>& fused_kernels(bool bf16) {
@@ -33,7 +26,12 @@ const std::vector<const FusedKernel*>& fused_kernels(bool bf16) {
 }
 
 const ElementwiseKernels* elementwise_kernels() {
-    static const ElementwiseKernels* const kernels = usable_elementwise();
+    static const ElementwiseKernels* const kernels = [] {
+        const InstructionSet has = instruction_set();
+        const ElementwiseKernels* const widest =
+            has >= InstructionSet::avx512 ? cpu_kernels_avx512().elementwise : nullptr;
+        return widest != nullptr || has < InstructionSet::avx2 ? widest : cpu_kernels_avx2().elementwise;
+    }();
     return kernels;
 }
 

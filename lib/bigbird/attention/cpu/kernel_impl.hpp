@@ -165,9 +165,10 @@ private:
         Tiles::as_left_transposed(out, right, s.padded_block, s.padded_dim);
     }
 
-    /// The bias that every row adds to the scaled scores of a key block.
-    static void key_bias(const FusedProblem& p, const Sizes& s, std::int64_t group, std::int64_t entry,
-                         float* bias) {
+    /// The bias that every row adds to the scaled scores of an entry's key block. Scores of pairs that the
+    /// entry's element mask leaves out become -infinity.
+    static void add_bias(const FusedProblem& p, const Sizes& s, std::int64_t group, std::int64_t entry,
+                         float* bias, float* scores, std::int64_t stride) {
         const BlockLayout& layout = p.layout(group);
         const auto e = static_cast<std::size_t>(entry);
         const std::int64_t column = layout.columns[e];
@@ -177,20 +178,11 @@ private:
         constexpr auto padding = static_cast<float>(bigbird::attention::padding_bias) * log2_e;
         for (std::int64_t i = 0; i < s.padded_block; ++i)
             bias[i] = i >= s.block ? -infinity : weight + (mask[i] ? 0 : padding);
-    }
-
-    /// Scores of pairs that the entry's element mask leaves out become -infinity.
-    static void apply_element_mask(const FusedProblem& p, const Sizes& s, std::int64_t group,
-                                   std::int64_t entry, float* scores, std::int64_t stride) {
-        const BlockLayout& layout = p.layout(group);
-        if (layout.mask.empty() || layout.mask[static_cast<std::size_t>(entry)] < 0) return;
-        const auto& mask =
-            layout.masks[static_cast<std::size_t>(layout.mask[static_cast<std::size_t>(entry)])];
-        for (std::int64_t r = 0; r < s.block; ++r) {
-            const std::uint8_t* const attended = mask.data() + r * s.block;
+        if (!layout.is_masked(e)) return;
+        const std::uint8_t* attended = layout.masks[static_cast<std::size_t>(layout.mask[e])].data();
+        for (std::int64_t r = 0; r < s.block; ++r, attended += s.block)
             for (std::int64_t i = 0; i < s.block; ++i)
                 scores[r * stride + i] = attended[i] != 0 ? scores[r * stride + i] : -infinity;
-        }
     }
 
     static void attend_chunk(const FusedProblem& p, const Sizes& s, const Packed& packed,
@@ -204,8 +196,7 @@ private:
             Tiles::multiply({scores, width}, {w.q, s.padded_dim},
                             {packed.of(packed.k_transposed, column), s.padded_block},
                             {s.padded_block, s.padded_block, s.padded_dim}, false);
-            key_bias(p, s, group, first + i, w.bias + i * s.padded_block);
-            apply_element_mask(p, s, group, first + i, scores, width);
+            add_bias(p, s, group, first + i, w.bias + i * s.padded_block, scores, width);
         }
         for (std::int64_t r = 0; r < s.block; ++r)
             soften_row(s, w, r, width);
@@ -278,8 +269,7 @@ private:
                         {packed.of(packed.k_transposed, column), n}, sizes, false);
         Tiles::multiply({w.d_probabilities, n}, {packed.of(packed.d_out, row), s.padded_dim},
                         {packed.of(packed.v, column), n}, sizes, false);
-        key_bias(p, s, group, entry, w.bias);
-        apply_element_mask(p, s, group, entry, w.scores, n);
+        add_bias(p, s, group, entry, w.bias, w.scores, n);
         const float* const lse = packed.lse + row * n;
         const float* const delta = packed.delta + row * n;
         const Vec::Float scale = Vec::set(s.scale);

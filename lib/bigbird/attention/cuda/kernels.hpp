@@ -7,6 +7,12 @@
 
 #include <cstdint>
 
+#if defined(__CUDACC__)
+#define BIGBIRD_HOST_DEVICE __host__ __device__ __forceinline__
+#else
+#define BIGBIRD_HOST_DEVICE inline
+#endif
+
 // Arguments of the CUDA attention kernels: plain data, no LibTorch. Host and device read the same structs.
 
 namespace bigbird::attention::cuda {
@@ -23,6 +29,17 @@ struct Tiling {
     std::int32_t tiles_per_span = 1;
     std::int32_t blocks_per_tile = 1;  ///< more than 1: blocks smaller than half a tile
 };
+
+/// The first token of a tile, and how many it has.
+BIGBIRD_HOST_DEVICE int first_token_of(const Tiling& tiling, int tile) {
+    return tile / tiling.tiles_per_span * tiling.span + tile % tiling.tiles_per_span * tile_tokens;
+}
+BIGBIRD_HOST_DEVICE int count_tokens(const Tiling& tiling, int tile) {
+    const int left_in_span = tiling.span - tile % tiling.tiles_per_span * tile_tokens;
+    const int left = tiling.length - first_token_of(tiling, tile);
+    const int count = left < left_in_span ? left : left_in_span;
+    return count < tile_tokens ? count : tile_tokens;
+}
 
 /// A tile of the other side (key or query) that a unit processes. bias[i]: index in the bias table of its
 /// blocks_per_tile^2 biases (query block by key block) for the unit's i-th tile, -1 if that tile does not
@@ -160,12 +177,6 @@ inline constexpr int softmax_warps = 16, softmax_shared = softmax_warps * 3 * st
 
 /// Warps of a thread block that adds up parts, and its bytes of shared memory.
 inline constexpr int sum_warps = 16, sum_shared = sum_warps * 32 * static_cast<int>(sizeof(float));
-
-#if defined(__CUDACC__)
-#define BIGBIRD_HOST_DEVICE __host__ __device__ __forceinline__
-#else
-#define BIGBIRD_HOST_DEVICE inline
-#endif
 
 /// Bytes of shared memory of a norm's backward pass.
 BIGBIRD_HOST_DEVICE constexpr int norm_backward_shared(int columns) {

@@ -30,21 +30,19 @@ void scale(Row row, double factor) {
         value *= factor;
 }
 
-/// Subtracts the component along `unit`.
-void make_orthogonal(Row row, Row unit) {
-    const double along = std::inner_product(row.begin(), row.end(), unit.begin(), 0.0);
-    for (std::size_t i = 0; i < row.size(); ++i)
-        row[i] -= along * unit[i];
-}
-
 /// Makes groups of at most `width` rows orthonormal. Runs twice, because the first pass leaves rounding
 /// errors.
 void gram_schmidt(Row rows, std::size_t width) {
     for (std::size_t begin = 0; begin < rows.size(); begin += width) {
         const Row row = rows.subspan(begin, width);
-        for (int pass = 0; pass < 2; ++pass)
-            for (std::size_t before = 0; before < begin; before += width)
-                make_orthogonal(row, rows.subspan(before, width));
+        for (int pass = 0; pass < 2; ++pass) {
+            for (std::size_t before = 0; before < begin; before += width) {
+                const Row unit = rows.subspan(before, width);
+                const double along = std::inner_product(row.begin(), row.end(), unit.begin(), 0.0);
+                for (std::size_t i = 0; i < row.size(); ++i)
+                    row[i] -= along * unit[i];
+            }
+        }
         scale(row, 1 / length_of(row));
     }
 }

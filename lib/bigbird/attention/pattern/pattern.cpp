@@ -67,16 +67,17 @@ std::vector<std::int32_t> first_plan_candidates(int row, int blocks, int last) {
 }
 
 /// Drawn for plan_tokens, of which the first rows are used.
-std::vector<std::int32_t> first_plan(const RandomPlanSpec& spec, NumpyRandom& random) {
-    const int planned = spec.plan_tokens / spec.block_size, rows = spec.blocks - 2;
+std::vector<std::int32_t> first_plan(const PatternSpec& spec, int blocks, int heads, NumpyRandom& random) {
+    const int plan_tokens = spec.random_source == RandomSource::google ? 4096 : spec.plan_tokens;
+    const int planned = plan_tokens / spec.block_size, rows = blocks - 2;
     const int last = 1024 > 2 * spec.block_size ? 1024 / spec.block_size - 1 : planned - 1;
-    if (planned < spec.blocks) {
-        throw ConfigError("the random blocks of " + std::to_string(spec.blocks * spec.block_size) +
+    if (planned < blocks) {
+        throw ConfigError("the random blocks of " + std::to_string(blocks * spec.block_size) +
                           " tokens are drawn for max_position_embeddings, which is only " +
-                          std::to_string(spec.plan_tokens));
+                          std::to_string(plan_tokens));
     }
     std::vector<std::int32_t> picks;
-    for (int head = 0; head < spec.heads; ++head) {
+    for (int head = 0; head < heads; ++head) {
         for (int row = 1; row <= planned - 2; ++row) {
             std::vector<std::int32_t> candidates = first_plan_candidates(row, planned, last);
             random.permute(candidates);
@@ -108,12 +109,12 @@ std::vector<std::int32_t> general_row(int row, int planned, int wanted, NumpyRan
 }
 
 /// Draws row by row, with all heads of a row together: random blocks among the first 5 + 2 random_blocks.
-std::vector<std::int32_t> general_plan(const RandomPlanSpec& spec, NumpyRandom& random) {
-    const int planned = 5 + 2 * spec.random_blocks, rows = spec.blocks - 2;
+std::vector<std::int32_t> general_plan(const PatternSpec& spec, int blocks, int heads, NumpyRandom& random) {
+    const int planned = spec.full_up_to_blocks(), rows = blocks - 2;
     const auto width = static_cast<std::size_t>(spec.random_blocks);
-    std::vector<std::int32_t> picks(static_cast<std::size_t>(spec.heads * rows) * width);
+    std::vector<std::int32_t> picks(static_cast<std::size_t>(heads * rows) * width);
     for (int row = 1; row <= rows; ++row) {
-        for (int head = 0; head < spec.heads; ++head) {
+        for (int head = 0; head < heads; ++head) {
             const std::vector<std::int32_t> chosen = general_row(row, planned, spec.random_blocks, random);
             std::ranges::copy(chosen,
                               picks.begin() + static_cast<std::ptrdiff_t>(
@@ -125,12 +126,13 @@ std::vector<std::int32_t> general_plan(const RandomPlanSpec& spec, NumpyRandom& 
 
 }  // namespace
 
-std::vector<std::int32_t> random_plan(const RandomPlanSpec& spec, std::uint32_t seed) {
-    BIGBIRD_EXPECTS(spec.blocks > 5 + 2 * spec.random_blocks, "short sequences attend fully");
-    const int tokens = spec.blocks * spec.block_size;
+std::vector<std::int32_t> random_plan(const PatternSpec& spec, int blocks, int heads, std::uint32_t seed) {
+    BIGBIRD_EXPECTS(blocks > spec.full_up_to_blocks(), "short sequences attend fully");
+    const int tokens = blocks * spec.block_size;
     NumpyRandom random(seed);
-    const bool first = tokens == 1024 || tokens == 3072 || tokens == 4096 || (spec.google && tokens == 2048);
-    return first ? first_plan(spec, random) : general_plan(spec, random);
+    const bool google = spec.random_source == RandomSource::google;
+    const bool first = tokens == 1024 || tokens == 3072 || tokens == 4096 || (google && tokens == 2048);
+    return first ? first_plan(spec, blocks, heads, random) : general_plan(spec, blocks, heads, random);
 }
 
 namespace {
@@ -159,25 +161,16 @@ void add_uniform(std::vector<std::int32_t>& counts, int wanted, Rng rng) {
     for (std::size_t block = 0; block < counts.size(); ++block)
         if (counts[block] == 0) candidates.push_back(block);
     const std::size_t taken = std::min(candidates.size(), static_cast<std::size_t>(wanted));
-    for (std::size_t i = 0; i < taken; ++i) {
-        const auto last = static_cast<std::int64_t>(candidates.size()) - 1;
-        std::swap(candidates[i],
-                  candidates[static_cast<std::size_t>(rng.between(static_cast<std::int64_t>(i), last))]);
+    draw_to_front(candidates, taken, rng);
+    for (std::size_t i = 0; i < taken; ++i)
         counts[candidates[i]] = 1;
-    }
 }
 
 /// The random blocks of one head by the authors' or transformers' plan: rows 1 .. blocks - 2, one after
 /// another.
 std::vector<std::int32_t> planned_blocks(const PatternSpec& spec, int blocks, int layer, int head) {
-    RandomPlanSpec plan;
-    plan.blocks = blocks;
-    plan.block_size = spec.block_size;
-    plan.random_blocks = spec.random_blocks;
-    plan.heads = std::max(spec.plan_heads, head + 1);
-    plan.google = spec.random_source == RandomSource::google;
-    plan.plan_tokens = plan.google ? 4096 : spec.plan_tokens;
-    const std::vector<std::int32_t> all = random_plan(plan, static_cast<std::uint32_t>(layer));
+    const std::vector<std::int32_t> all =
+        random_plan(spec, blocks, std::max(spec.plan_heads, head + 1), static_cast<std::uint32_t>(layer));
     const std::ptrdiff_t of_head = std::ptrdiff_t{blocks - 2} * spec.random_blocks;
     return {all.begin() + head * of_head, all.begin() + (head + 1) * of_head};
 }

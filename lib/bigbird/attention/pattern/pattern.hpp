@@ -11,24 +11,6 @@
 
 namespace bigbird::attention {
 
-// The random blocks of the authors' code and of transformers, pick by pick (numpy's legacy generator).
-
-/// The inputs of the random plan of one layer. The seed is the layer's index.
-struct RandomPlanSpec {
-    int blocks = 0, block_size = 64, random_blocks = 3, heads = 0;
-    /// The length that the first plan is drawn for: max_position_embeddings in transformers, 4096 in the
-    /// authors' code.
-    int plan_tokens = 4096;
-    /// The authors' code draws the first plan for 2,048 tokens too; transformers does for 1,024, 3,072,
-    /// 4,096.
-    bool google = false;
-};
-
-/// picks[(head * (blocks - 2) + row - 1) * random_blocks + i]: key blocks of the query blocks 1 .. blocks -
-/// 2. A picked block may be attended already; it then counts twice. Expects (check.hpp) more than 5 + 2
-/// random_blocks blocks. Throws ConfigError if the plan cannot be drawn (plan_tokens too short).
-std::vector<std::int32_t> random_plan(const RandomPlanSpec& spec, std::uint32_t seed);
-
 /// Which blocks are global. ends: the first and the last (half each, the odd one in front), as in the
 /// authors' code and transformers; first: the leading blocks, as in the paper's text.
 enum class GlobalPlacement : std::uint8_t { ends, first };
@@ -80,6 +62,14 @@ struct PatternSpec {
     void validate() const;
     bool operator==(const PatternSpec&) const = default;
 };
+
+/// The random blocks of one layer in the authors' code and in transformers, pick by pick (numpy's legacy
+/// generator); the seed is the layer's index. picks[(head * (blocks - 2) + row - 1) * random_blocks + i]: key
+/// blocks of the query blocks 1 .. blocks - 2. A picked block may be attended already; it then counts twice.
+/// The first plan is drawn for plan_tokens (4096 in the authors' code) and serves 1,024, 3,072 and 4,096
+/// tokens, in the authors' code 2,048 too. Expects (check.hpp) more than 5 + 2 random_blocks blocks. Throws
+/// ConfigError if the plan cannot be drawn (plan_tokens too short).
+std::vector<std::int32_t> random_plan(const PatternSpec& spec, int blocks, int heads, std::uint32_t seed);
 
 /// Returns a pattern by name. The paper's: bigbird (ITC), bigbird-first (globals in front), bigbird-etc
 /// (blocks of 84, 256 global tokens in front, none random), and the rows of Table 1: full, window, random,

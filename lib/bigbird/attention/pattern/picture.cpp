@@ -4,6 +4,7 @@
 #include "bigbird/core/error.hpp"
 
 #include <png.h>
+#include <spdlog/fmt/fmt.h>
 
 #include <algorithm>
 #include <array>
@@ -11,6 +12,7 @@
 #include <map>
 #include <numeric>
 #include <set>
+#include <string_view>
 #include <vector>
 
 namespace bigbird::attention {
@@ -51,10 +53,9 @@ void for_cells(const PatternSpec& spec, const BlockLayout& layout, const Visit& 
     }
 }
 
-std::string svg_square(int x, int y, int side, const std::string& attributes) {
-    const std::string size = std::to_string(side);
-    return "<rect x='" + std::to_string(x) + "' y='" + std::to_string(y) + "' width='" + size + "' height='" +
-           size + "' fill='" + attributes + "'/>";
+std::string svg_square(int x, int y, int side, std::string_view attributes) {
+    return fmt::format("<rect x='{}' y='{}' width='{}' height='{}' fill='{}'/>", x, y, side, side,
+                       attributes);
 }
 
 }  // namespace
@@ -83,16 +84,17 @@ std::string svg_picture(const PatternSpec& spec, const BlockLayout& layout, cons
     int x = 10;
     for (const char letter : kinds) {
         const CellKind kind = kind_of(letter);
-        legend += svg_square(x, top + side + 10, 10, kind.colour) + "<text x='" + std::to_string(x + 14) +
-                  "' y='" + std::to_string(top + side + 19) + "'>" + kind.name + "</text>\n";
+        legend +=
+            fmt::format("{}<text x='{}' y='{}'>{}</text>\n", svg_square(x, top + side + 10, 10, kind.colour),
+                        x + 14, top + side + 19, kind.name);
         x += 84;
     }
     const int width = std::max(side + 20, x + 10);
-    return "<svg xmlns='http://www.w3.org/2000/svg' width='" + std::to_string(width) + "' height='" +
-           std::to_string(top + side + 30) +
-           "' font-family='sans-serif' font-size='11' shape-rendering='crispEdges'>\n" +
-           "<rect width='100%' height='100%' fill='white'/>\n<text x='10' y='19' font-size='13'>" + title +
-           "</text>\n" + svg_square(10, top, side, "#f1f1f4") + "\n" + cells + legend + "</svg>\n";
+    return fmt::format(
+        "<svg xmlns='http://www.w3.org/2000/svg' width='{}' height='{}' font-family='sans-serif' "
+        "font-size='11' shape-rendering='crispEdges'>\n<rect width='100%' height='100%' fill='white'/>\n"
+        "<text x='10' y='19' font-size='13'>{}</text>\n{}\n{}{}</svg>\n",
+        width, top + side + 30, title, svg_square(10, top, side, "#f1f1f4"), cells, legend);
 }
 
 LayoutCost cost_of(const PatternSpec& spec, const BlockLayout& layout) {

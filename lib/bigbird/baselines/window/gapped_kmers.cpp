@@ -6,6 +6,7 @@
 #include "bigbird/core/error.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <map>
 #include <numbers>
 #include <string>
@@ -19,11 +20,11 @@ constexpr int longest_word = 12;
 /// Every choice of `chosen` of the positions 0 … word - 1.
 std::vector<std::vector<int>> choices(int word, int chosen) {
     std::vector<std::vector<int>> all;
-    for (unsigned bits = 0; bits < (1U << static_cast<unsigned>(word)); ++bits) {
-        std::vector<int> positions;
-        for (int position = 0; position < word; ++position)
-            if ((bits >> static_cast<unsigned>(position) & 1U) != 0) positions.push_back(position);
-        if (std::ssize(positions) == chosen) all.push_back(std::move(positions));
+    for (unsigned bits = 0; bits < 1U << static_cast<unsigned>(word); ++bits) {
+        if (std::popcount(bits) != chosen) continue;
+        std::vector<int>& positions = all.emplace_back();
+        for (unsigned rest = bits; rest != 0; rest &= rest - 1)
+            positions.push_back(std::countr_zero(rest));
     }
     return all;
 }

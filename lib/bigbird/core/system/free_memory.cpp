@@ -20,13 +20,6 @@ namespace {
 constexpr double unlimited = std::numeric_limits<double>::infinity();
 constexpr double kilobyte = 1024;
 
-/// The number at the beginning of a file; infinity if there is none ("max") or no such file.
-double number_in(const fs::path& file) {
-    std::ifstream in(file);
-    double value = 0;
-    return in >> value ? value : unlimited;
-}
-
 /// Memory that Linux can give without swapping: free memory plus reclaimable file cache.
 double available_memory() {
     std::ifstream in("/proc/meminfo");
@@ -44,8 +37,10 @@ double control_group_limit() {
     std::getline(std::ifstream("/proc/self/cgroup"), group);  // 0::/a/b
     double limit = unlimited;
     for (fs::path path = "/sys/fs/cgroup" + group.substr(std::min<std::size_t>(3, group.size()));
-         path.has_relative_path(); path = path.parent_path())
-        limit = std::min(limit, number_in(path / "memory.max"));
+         path.has_relative_path(); path = path.parent_path()) {
+        double value = 0;
+        if (std::ifstream(path / "memory.max") >> value) limit = std::min(limit, value);  // else "max"
+    }
     return limit;
 }
 

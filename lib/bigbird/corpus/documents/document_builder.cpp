@@ -33,13 +33,11 @@ std::int64_t draw_start(const genome::Contig& contig, const DocumentSpec& spec, 
 
 constexpr std::int64_t bases_a_chunk = 2'000'000;  // bases that one thread reads and processes at a time
 
-using Stretch = std::pair<std::int64_t, std::int64_t>;
-
-// Consecutive documents of a pass over a contig.
+// Consecutive documents of one segment and of one pass over a contig.
 struct Chunk {
-    genome::Interval where;
-    std::int64_t segment = 0;  // segment of a job in parts
-    std::vector<DocumentPlan> documents;
+    std::int64_t pass = 0, segment = 0;  // pass: over all contigs; segment: of a job in parts
+    genome::Interval where{};
+    std::vector<std::vector<Stretch>> documents{};
 };
 
 // Cuts chunks contig by contig, pass by pass.
@@ -55,64 +53,50 @@ public:
     }
 
     std::optional<Chunk> next() {
-        for (; contig_ < contigs_.size(); pass_ = 0, ++contig_) {
-            for (; pass_ < spec_.passes; ++pass_, planner_.reset()) {
-                if (!planner_) planner_.emplace(contigs_[contig_], spec_, pass_);
-                if (std::optional<Chunk> chunk = cut()) return chunk;
+        std::optional<Chunk> chunk;
+        while (!chunk || chunk->where.size() < bases_a_chunk) {
+            if (!ahead_) ahead_ = next_document();
+            if (!ahead_) break;
+            if (!chunk) {
+                chunk = std::exchange(ahead_, std::nullopt);
+                continue;
             }
+            if (ahead_->pass != chunk->pass || ahead_->segment != chunk->segment) break;
+            chunk->where.end = ahead_->where.end;
+            chunk->documents.push_back(std::move(ahead_->documents.front()));
+            ahead_.reset();
         }
-        return std::nullopt;
+        return chunk;
     }
 
 private:
-    // The part's next consecutive documents, all from one segment.
-    std::optional<Chunk> cut() {
-        Chunk chunk;
-        while (chunk.where.size() < bases_a_chunk) {
-            std::optional<PlannedDocument> document = next_of_part();
-            if (!document) break;
-            if (chunk.documents.empty()) {
-                chunk.where = {contigs_[contig_].name, document->plan.sentences.front().first, 0};
-                chunk.segment = document->segment;
-            } else if (document->segment != chunk.segment) {
-                ahead_ = std::move(document);
-                break;
+    // The part's next document, as a chunk.
+    std::optional<Chunk> next_document() {
+        for (; pass_ < std::ssize(contigs_) * spec_.passes; ++pass_, planner_.reset()) {
+            const genome::Contig& contig = contigs_[static_cast<std::size_t>(pass_ / spec_.passes)];
+            if (!planner_) planner_.emplace(contig, spec_, static_cast<int>(pass_ % spec_.passes));
+            while (std::optional<std::vector<Stretch>> document = planner_->next()) {
+                const genome::Interval where{contig.name, document->front().first, document->back().second};
+                const std::int64_t segment = segments_ ? segments_->next(false, where.size()) : 0;
+                if (!segments_ || segments_->is_mine(segment))
+                    return Chunk{pass_, segment, where, {std::move(*document)}};
             }
-            chunk.where.end = document->plan.sentences.back().second;
-            chunk.documents.push_back(std::move(document->plan));
-        }
-        return chunk.documents.empty() ? std::nullopt : std::optional(std::move(chunk));
-    }
-
-    struct PlannedDocument {
-        std::int64_t segment = 0;
-        DocumentPlan plan;
-    };
-
-    std::optional<PlannedDocument> next_of_part() {
-        if (ahead_) return std::exchange(ahead_, std::nullopt);
-        while (std::optional<DocumentPlan> plan = planner_->next()) {
-            if (!segments_) return PlannedDocument{0, std::move(*plan)};
-            const std::int64_t bases = plan->sentences.back().second - plan->sentences.front().first;
-            const std::int64_t segment = segments_->next(false, bases);
-            if (segments_->is_mine(segment)) return PlannedDocument{segment, std::move(*plan)};
         }
         return std::nullopt;
     }
 
     std::span<const genome::Contig> contigs_;
     const DocumentSpec& spec_;
-    std::size_t contig_ = 0;
-    int pass_ = 0;
+    std::int64_t pass_ = 0;
     std::optional<DocumentPlanner> planner_;
     std::optional<SegmentCounter> segments_;
-    std::optional<PlannedDocument> ahead_;  // already drawn, but of another segment
+    std::optional<Chunk> ahead_;  // already drawn, but of another chunk
 };
 
 // The sequence that a chunk reads.
 struct ChunkBases {
     genome::Interval where;
-    std::string dna;
+    std::string dna;  // empty if it is not read
 
     std::string_view of(const Stretch& sentence) const {
         return std::string_view(dna).substr(static_cast<std::size_t>(sentence.first - where.begin),
@@ -126,11 +110,16 @@ struct Built {
     std::int64_t reach = 0;  // bases processed
 };
 
-Verdict judge(const ChunkBases& bases, const Stretch& sentence, const BuildSpec& spec) {
-    const Verdict verdict = placement_of({bases.where.contig, sentence.first, sentence.second}, spec);
-    const bool too_much_n = verdict == Verdict::kept && spec.max_n_fraction < 1 &&
-                            genome::n_fraction(bases.of(sentence)) > spec.max_n_fraction;
-    return too_much_n ? Verdict::too_much_n : verdict;
+// The count of why a sentence is dropped; null if it is kept.
+std::int64_t BuildCounts::*reason_to_drop(const ChunkBases& bases, const Stretch& sentence,
+                                          const BuildSpec& spec) {
+    const genome::Interval where{bases.where.contig, sentence.first, sentence.second};
+    if (spec.include && !spec.include->contains(where)) return &BuildCounts::outside_include;
+    if (!spec.exclude.empty() && spec.exclude.overlaps(where)) return &BuildCounts::inside_exclude;
+    if (!bases.dna.empty() && spec.max_n_fraction < 1 &&
+        genome::n_fraction(bases.of(sentence)) > spec.max_n_fraction)
+        return &BuildCounts::too_much_n;
+    return nullptr;
 }
 
 void hand_in(const ChunkBases& bases, std::int64_t segment, const std::vector<Stretch>& sentences,
@@ -151,18 +140,18 @@ void hand_in(const ChunkBases& bases, std::int64_t segment, const std::vector<St
 Built build(const genome::ReferenceGenome& genome, const Chunk& chunk, const BuildSpec& spec,
             BuildText text) {
     stop_if_asked();
-    const ChunkBases bases{chunk.where, genome.fetch(chunk.where)};
+    const ChunkBases bases{chunk.where, text == BuildText::unread ? "" : genome.fetch(chunk.where)};
     Built built;
     built.reach = chunk.where.size();
-    for (const DocumentPlan& document : chunk.documents) {
+    for (const std::vector<Stretch>& document : chunk.documents) {
         std::vector<Stretch> kept;
-        for (const Stretch& sentence : document.sentences) {
-            const Verdict verdict = judge(bases, sentence, spec);
-            if (verdict == Verdict::kept) {
+        for (const Stretch& sentence : document) {
+            const auto reason = reason_to_drop(bases, sentence, spec);
+            if (reason == nullptr) {
                 kept.push_back(sentence);
                 continue;
             }
-            built.dropped.drop(verdict);
+            ++(built.dropped.*reason);
             hand_in(bases, chunk.segment, kept, spec, text, built);
             kept.clear();
         }
@@ -194,25 +183,17 @@ DocumentPlanner::DocumentPlanner(const genome::Contig& contig, const DocumentSpe
     if (contig.length > 0) position_ = draw_start(contig, spec, rng_);
 }
 
-std::optional<DocumentPlan> DocumentPlanner::next() {
+std::optional<std::vector<Stretch>> DocumentPlanner::next() {
     if (position_ >= length_) return std::nullopt;
-    DocumentPlan document;
+    std::vector<Stretch> document;
     const std::int64_t count = rng_.between(spec_.sentences.low, spec_.sentences.high);
     for (std::int64_t i = 0; i < count && position_ < length_; ++i) {
         const std::int64_t length = rng_.between(spec_.sentence_length.low, spec_.sentence_length.high);
         const std::int64_t end = length_ - position_ > length ? position_ + length : length_;
-        document.sentences.emplace_back(position_, end);
+        document.emplace_back(position_, end);
         position_ = end;
     }
     return document;
-}
-
-std::vector<DocumentPlan> plan_documents(const genome::Contig& contig, const DocumentSpec& spec, int pass) {
-    std::vector<DocumentPlan> documents;
-    DocumentPlanner planner(contig, spec, pass);
-    while (std::optional<DocumentPlan> document = planner.next())
-        documents.push_back(std::move(*document));
-    return documents;
 }
 
 void BuildSpec::validate() const {
@@ -236,17 +217,6 @@ Json BuildSpec::parameters() const {
     if (include) json["include-bases"] = include->bases();
     if (!exclude.empty()) json["exclude-bases"] = exclude.bases();
     return json;
-}
-
-Verdict placement_of(const genome::Interval& sentence, const BuildSpec& spec) {
-    if (spec.include && !spec.include->contains(sentence)) return Verdict::outside_include;
-    return !spec.exclude.empty() && spec.exclude.overlaps(sentence) ? Verdict::inside_exclude : Verdict::kept;
-}
-
-void BuildCounts::drop(Verdict reason) {
-    outside_include += reason == Verdict::outside_include ? 1 : 0;
-    inside_exclude += reason == Verdict::inside_exclude ? 1 : 0;
-    too_much_n += reason == Verdict::too_much_n ? 1 : 0;
 }
 
 std::int64_t PlacedDocument::bases() const {
@@ -299,7 +269,7 @@ BuildCounts build_documents(const genome::ReferenceGenome& genome, const BuildSp
     ordered_stream<Chunk, Built>(
         threads, [&] { return chunks.next(); },
         [&](Chunk&& chunk) { return build(genome, chunk, spec, text); }, hand_out);
-    if (counts.documents == 0 && !spec.shard) fail_empty(counts, spec);
+    if (counts.documents == 0 && !spec.shard && text != BuildText::unread) fail_empty(counts, spec);
     return counts;
 }
 

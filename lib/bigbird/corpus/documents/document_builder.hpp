@@ -37,10 +37,8 @@ struct DocumentSpec {
     void validate() const;
 };
 
-/// Half-open stretches of one contig, consecutive, in order.
-struct DocumentPlan {
-    std::vector<std::pair<std::int64_t, std::int64_t>> sentences;
-};
+/// Of one contig, half-open.
+using Stretch = std::pair<std::int64_t, std::int64_t>;
 
 /// The documents of one pass (from 0) over one contig, each starting where the one before it ends; together
 /// they cover the contig from the start drawn to its end. A function only of (spec, contig name and length,
@@ -52,17 +50,14 @@ struct DocumentPlan {
 class DocumentPlanner {
 public:
     DocumentPlanner(const genome::Contig& contig, const DocumentSpec& spec, int pass);
-    /// The next document, or nullopt after the last.
-    std::optional<DocumentPlan> next();
+    /// The sentences of the next document, consecutive, in order; nullopt after the last.
+    std::optional<std::vector<Stretch>> next();
 
 private:
     DocumentSpec spec_;
     std::int64_t length_, position_;
     Rng rng_;
 };
-
-/// All documents of DocumentPlanner.
-std::vector<DocumentPlan> plan_documents(const genome::Contig& contig, const DocumentSpec& spec, int pass);
 
 /// A sentence is dropped unless it is inside `include`, if it overlaps `exclude`, or if more than
 /// max_n_fraction of it is N. The document is split there, so that the sentences of a document are always
@@ -84,27 +79,25 @@ struct BuildSpec {
 struct PlacedDocument {
     std::string contig;
     bool reverse = false;
-    /// Stretches of the contig in the order of the document's sentences: descending if reversed.
-    std::vector<std::pair<std::int64_t, std::int64_t>> sentences;
+    /// In the order of the document's sentences: descending if reversed.
+    std::vector<Stretch> sentences;
     Document document;         ///< the sentences' letters; empty if text was not requested
     std::int64_t segment = 0;  ///< segment of a job in parts
 
     std::int64_t bases() const;
 };
 
-/// Why a sentence is dropped.
-enum class Verdict { kept, outside_include, inside_exclude, too_much_n };
-
 struct BuildCounts {
     std::int64_t documents = 0, sentences = 0, bases = 0;  ///< handed out
     std::int64_t outside_include = 0, inside_exclude = 0,
                  too_much_n = 0;  ///< sentences dropped, by the first reason that applies
-    void drop(Verdict reason);
     /// "12 documents, 800 sentences, 600000 bases; dropped 5 sentences with more than 50 % N"
     std::string describe(const BuildSpec& spec) const;
 };
 
-enum class BuildText : bool { no, yes };
+/// Whether documents have their letters. unread: they have none, and no sequence is read, so that none is
+/// dropped for its N and documents may be none.
+enum class BuildText { unread, no, yes };
 
 /// Makes all documents of a genome on up to `threads` threads and hands them to `consume` on the calling
 /// thread: contig by contig, pass by pass, each document followed by its reverse complement. The documents
@@ -114,9 +107,6 @@ enum class BuildText : bool { no, yes };
 BuildCounts build_documents(const genome::ReferenceGenome& genome, const BuildSpec& spec, BuildText text,
                             int threads, const std::function<void(PlacedDocument&&)>& consume,
                             const std::function<void(std::int64_t)>& progress = {});
-
-/// Whether a sentence is kept, judged by its position.
-Verdict placement_of(const genome::Interval& sentence, const BuildSpec& spec);
 
 /// How documents are drawn from a genome that is not open yet.
 struct DrawingSpec {

@@ -2,8 +2,6 @@
 #include "bigbird/corpus/documents/document_writer.hpp"
 
 #include "bigbird/core/formats/checksum.hpp"
-#include "bigbird/core/interrupt.hpp"
-#include "bigbird/core/parallel.hpp"
 #include "bigbird/core/version.hpp"
 
 #include <algorithm>
@@ -25,43 +23,6 @@ std::int64_t digits(std::int64_t number) {
     for (; number >= 10; number /= 10)
         ++count;
     return count;
-}
-
-/// One pass over one contig.
-struct Pass {
-    BuildCounts counts;
-    std::int64_t row_bytes = 0;                      // bytes of coordinates, without the documents' numbers
-    std::vector<std::int64_t> sentences_a_document;  // in order
-};
-
-Pass forecast(const genome::Contig& contig, const BuildSpec& spec, int number) {
-    constexpr std::int64_t separators = 7;  // five tabs, the strand, the line's end
-    Pass pass;
-    const int copies = spec.add_reverse_complement ? 2 : 1;
-    std::int64_t sentences = 0;
-    const auto end_document = [&] {
-        if (sentences > 0)
-            pass.sentences_a_document.insert(pass.sentences_a_document.end(),
-                                             static_cast<std::size_t>(copies), sentences);
-        sentences = 0;
-    };
-    for (const DocumentPlan& document : plan_documents(contig, spec.documents, number)) {
-        for (const auto& [begin, end] : document.sentences) {
-            const Verdict verdict = placement_of({contig.name, begin, end}, spec);
-            if (verdict != Verdict::kept) {
-                pass.counts.drop(verdict);
-                end_document();
-                continue;
-            }
-            pass.counts.sentences += copies;
-            pass.counts.bases += copies * (end - begin);
-            pass.row_bytes += copies * (static_cast<std::int64_t>(contig.name.size()) + digits(begin) +
-                                        digits(end) + digits(sentences) + separators);
-            ++sentences;
-        }
-        end_document();
-    }
-    return pass;
 }
 
 /// With commas between thousands.
@@ -139,30 +100,21 @@ Json document_manifest(DocumentForm form, const BuildSpec& spec, const BuildCoun
 }
 
 Forecast forecast_documents(const genome::ReferenceGenome& lengths, const BuildSpec& spec, int threads) {
-    spec.validate();
+    constexpr std::int64_t separators = 7;  // of a row: five tabs, the strand, the line's end
     Forecast result;
-    const auto contigs = lengths.contigs();
-    result.contigs = static_cast<std::int64_t>(contigs.size());
-    for (const genome::Contig& contig : contigs)
+    result.contigs = std::ssize(lengths.contigs());
+    for (const genome::Contig& contig : lengths.contigs())
         result.genome_bases += contig.length;
-    const int passes = spec.documents.passes;
-    BuildCounts& counts = result.counts;
-    const std::function make = [&](std::int64_t i) {
-        return forecast(contigs[static_cast<std::size_t>(i / passes)], spec, static_cast<int>(i % passes));
+    std::int64_t documents = 0, rows = 0;
+    const auto add = [&](PlacedDocument&& document) {
+        const std::int64_t shared = std::ssize(document.contig) + digits(documents++) + separators;
+        for (std::int64_t sentence = 0; const auto& [begin, end] : document.sentences)
+            rows += shared + digits(begin) + digits(end) + digits(sentence++);
     };
-    const std::function add = [&](Pass&& pass) {
-        stop_if_asked();
-        counts.sentences += pass.counts.sentences;
-        counts.bases += pass.counts.bases;
-        counts.outside_include += pass.counts.outside_include;
-        counts.inside_exclude += pass.counts.inside_exclude;
-        result.coordinate_bytes += pass.row_bytes;
-        for (const std::int64_t sentences : pass.sentences_a_document)
-            result.coordinate_bytes += sentences * digits(counts.documents++);
-    };
-    ordered_pipeline<Pass>(result.contigs * passes, threads, make, add);
+    const BuildCounts& counts = result.counts =
+        build_documents(lengths, spec, BuildText::unread, threads, add);
     result.text_bytes = counts.bases + counts.sentences + std::max<std::int64_t>(0, counts.documents - 1);
-    result.coordinate_bytes += static_cast<std::int64_t>(DocumentWriter::coordinates_header(spec).size());
+    result.coordinate_bytes = rows + std::ssize(DocumentWriter::coordinates_header(spec));
     return result;
 }
 

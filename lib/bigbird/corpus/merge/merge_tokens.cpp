@@ -55,24 +55,17 @@ public:
     }
 
 private:
-    static constexpr int number_column = 3;
-
-    static std::size_t position_of_number(std::string_view line) {
-        std::size_t position = 0;
-        for (int i = 0; i < number_column && position != std::string_view::npos; ++i) {
-            position = line.find('\t', position);
-            if (position != std::string_view::npos) ++position;
-        }
-        return std::min(position, line.size());
-    }
+    // The number of the line's document, the fourth column; empty where there is none.
     static std::string_view number_of(std::string_view line) {
-        const std::size_t position = position_of_number(line);
+        std::size_t position = 0;
+        for (int column = 0; column < 3 && position < line.size(); ++column)
+            position = std::min(line.find('\t', position), line.size() - 1) + 1;
         return line.substr(position, line.find('\t', position) - position);
     }
     std::string renumbered(std::int64_t number) const {
-        const std::size_t position = position_of_number(line_);
-        return line_.substr(0, position) + std::to_string(number) +
-               line_.substr(position + number_of(line_).size());
+        const std::string_view mine = number_of(line_);
+        const auto position = static_cast<std::size_t>(mine.data() - line_.data());
+        return line_.substr(0, position) + std::to_string(number) + line_.substr(position + mine.size());
     }
 
     genome::TextInput input_;
@@ -137,6 +130,18 @@ private:
     std::vector<std::int32_t> ids_;
 };
 
+/// Calls take() for each document of the job, in order. Throws if a part has others than its record counts.
+template <typename Documents, typename Take>
+void take_all(std::span<const Part> parts, Documents& documents, const Take& take) {
+    for (const Piece& piece : order_of(parts)) {
+        stop_if_asked();
+        for (std::int64_t i = 0; i < piece.records; ++i)
+            take(documents[piece.part]);
+    }
+    for (const auto& part : documents)
+        part.require_end();
+}
+
 }  // namespace
 
 PartRecord documents_record(const Json& manifest, const Shard& shard, std::vector<PartSegment> segments) {
@@ -168,23 +173,18 @@ Json merged_manifest(std::span<const Part> parts) {
 void merge_documents(std::span<const Part> parts, const std::filesystem::path& output, Overwrite overwrite,
                      int threads, std::span<PendingOutput* const> also) {
     const bool coordinates = parts.front().record.run.value("form", Json()) == "bed";
-    std::deque<DocumentLines> lines;  // cannot be moved
+    std::deque<DocumentLines> documents;  // cannot be moved
     for (const Part& part : parts)
-        lines.emplace_back(part.path, coordinates);
+        documents.emplace_back(part.path, coordinates);
     genome::TextOutput out(output, overwrite, threads);
-    out.write(lines.front().head());
+    out.write(documents.front().head());
     std::int64_t number = 0;
     std::string text;
-    for (const Piece& piece : order_of(parts)) {
-        stop_if_asked();
-        for (std::int64_t i = 0; i < piece.records; ++i) {
-            text = number > 0 && !coordinates ? "\n" : "";
-            lines[piece.part].take(number++, text);
-            out.write(text);
-        }
-    }
-    for (const DocumentLines& part : lines)
-        part.require_end();
+    take_all(parts, documents, [&](DocumentLines& part) {
+        text = number > 0 && !coordinates ? "\n" : "";
+        part.take(number++, text);
+        out.write(text);
+    });
     std::vector<PendingOutput*> outputs(also.begin(), also.end());
     if (PendingOutput* const file = out.finish()) outputs.push_back(file);
     commit_together(outputs);
@@ -219,13 +219,7 @@ void merge_tokens(std::span<const Part> parts, const fs::path& output, Overwrite
     }
     TokenShardWriter writer(output, documents.front().shards().tokenizer(), overwrite,
                             shard_tokens.get<std::int64_t>());
-    for (const Piece& piece : order_of(parts)) {
-        stop_if_asked();
-        for (std::int64_t i = 0; i < piece.records; ++i)
-            documents[piece.part].take(writer);
-    }
-    for (const PartDocuments& part : documents)
-        part.require_end();
+    take_all(parts, documents, [&](PartDocuments& part) { part.take(writer); });
     writer.commit(run.at("inputs"), threads);
 }
 

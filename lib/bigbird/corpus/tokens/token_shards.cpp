@@ -21,23 +21,17 @@ std::string shard_file(std::size_t number) {
     return "tokens-" + digits + ".bin";
 }
 
-std::array<std::uint8_t, 32> fingerprint(const tokenizer::DnaTokenizer& tokenizer) {
+std::string vocabulary_sha256(const tokenizer::DnaTokenizer& tokenizer) {
     const bool is_model = std::string_view(tokenizer.file_name()) == "tokenizer.model";
-    const std::string text = sha256_of_text(is_model ? tokenizer.vocabulary_text() : tokenizer.serialized());
+    return sha256_of_text(is_model ? tokenizer.vocabulary_text() : tokenizer.serialized());
+}
+
+std::array<std::uint8_t, 32> fingerprint(const tokenizer::DnaTokenizer& tokenizer) {
+    const std::string text = vocabulary_sha256(tokenizer);
     std::array<std::uint8_t, 32> bytes{};
     for (std::size_t i = 0; i < bytes.size(); ++i)
         std::from_chars(text.data() + 2 * i, text.data() + 2 * i + 2, bytes[i], 16);
     return bytes;
-}
-
-std::string hex(std::span<const std::uint8_t> bytes) {
-    constexpr const char* digits = "0123456789abcdef";
-    std::string text;
-    for (const std::uint8_t byte : bytes) {
-        text += digits[byte >> 4U];
-        text += digits[byte & 15U];
-    }
-    return text;
 }
 
 std::vector<FileSum> file_sums(const Json& manifest, const std::filesystem::path& directory) {

@@ -53,9 +53,9 @@ struct Header {
 static_assert(sizeof(Header) == 128 && std::is_trivially_copyable_v<Header>);
 
 /// SHA-256 of a .model's .vocab text, which is equal for models that give the same ids, or of a
-/// tokenizer.json's bytes.
+/// tokenizer.json's bytes: as text, and as bytes.
+std::string vocabulary_sha256(const tokenizer::DnaTokenizer& tokenizer);
 std::array<std::uint8_t, 32> fingerprint(const tokenizer::DnaTokenizer& tokenizer);
-std::string hex(std::span<const std::uint8_t> bytes);
 
 /// A file of the folder, as the manifest lists it.
 struct FileSum {

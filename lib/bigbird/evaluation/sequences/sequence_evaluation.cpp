@@ -22,12 +22,6 @@ namespace {
 constexpr std::int64_t bins_of_region = 512;
 constexpr std::size_t most_regions = 3, most_tracks = 4;
 
-/// Predicted coverage of one file.
-struct PredictedTracks {
-    std::string name;
-    std::span<const float> values;  ///< (rows, tracks)
-};
-
 /// Neighbouring rows, and the share of each track's signal that they have.
 struct Region {
     genome::Interval where{};
@@ -76,7 +70,8 @@ std::vector<std::size_t> tracks_of(const Region& region) {
 }
 
 std::string picture_of(const Region& region, const examples::ExampleSet& examples,
-                       std::span<const std::int64_t> rows, const std::vector<PredictedTracks>& predicted) {
+                       const std::vector<ScoreFile>& files, const std::vector<ScoredSequences>& scored) {
+    const std::vector<std::int64_t>& rows = scored.front().rows;
     const std::int64_t bin = examples.row(rows[region.begin]).where.size();
     const std::size_t width = examples.label_table().size();
     const auto values = [&](const std::function<float(std::size_t)>& value) {
@@ -91,14 +86,14 @@ std::string picture_of(const Region& region, const examples::ExampleSet& example
         const std::string& name = examples.label_table()[track].name;
         std::vector<std::vector<float>> drawn{
             values([&](std::size_t i) { return examples.numbers(rows[i])[track]; })};
-        for (const PredictedTracks& file : predicted)
-            drawn.push_back(values([&](std::size_t i) { return file.values[i * width + track]; }));
+        for (const ScoredSequences& one : scored)
+            drawn.push_back(values([&](std::size_t i) { return one.scores[i * width + track]; }));
         float most = 0;
         for (const std::vector<float>& one : drawn)
             for (const float value : one)
                 most = std::isfinite(value) ? std::max(most, value) : most;
         for (std::size_t d = 0; d < drawn.size(); ++d) {
-            picture.track(name + ", " + (d == 0 ? "measured" : predicted[d - 1].name), drawn[d], bin, {},
+            picture.track(name + ", " + (d == 0 ? "measured" : files[d - 1].name), drawn[d], bin, {},
                           d == 0 ? "#555" : colour_of(d - 1), static_cast<double>(most));
         }
     }
@@ -106,12 +101,12 @@ std::string picture_of(const Region& region, const examples::ExampleSet& example
         fmt::format("{}:{}-{}", region.where.contig, region.where.begin + 1, region.where.end));
 }
 
-/// A page section: measured above predicted coverage of at most three regions of `rows`, which ascend in the
-/// examples. Chosen are the stretches of 512 bins with the most signal, and in each the four tracks with the
+/// A page section: measured above predicted coverage of at most three regions of the rows, which all files
+/// have. Chosen are the stretches of 512 bins with the most signal, and in each the four tracks with the
 /// most, without looking at predictions. Empty if there is no signal.
-std::string coverage_regions(const examples::ExampleSet& examples, std::span<const std::int64_t> rows,
-                             const std::vector<PredictedTracks>& predicted) {
-    const std::vector<Region> regions = regions_of(examples, rows);
+std::string coverage_regions(const examples::ExampleSet& examples, const std::vector<ScoreFile>& files,
+                             const std::vector<ScoredSequences>& scored) {
+    const std::vector<Region> regions = regions_of(examples, scored.front().rows);
     if (regions.empty()) return "";
     std::string html = fmt::format(
         "<h2>Held-out regions</h2><p>Measured coverage (grey) above predicted, on one scale, of the {} "
@@ -121,7 +116,7 @@ std::string coverage_regions(const examples::ExampleSet& examples, std::span<con
         "at predictions.</p>\n",
         std::min(most_tracks, examples.label_table().size()), bins_of_region);
     for (const Region& region : regions)
-        html += picture_of(region, examples, rows, predicted);
+        html += picture_of(region, examples, files, scored);
     return html;
 }
 
@@ -177,12 +172,8 @@ public:
             file.picture = picture_of(scored[f]);
         }
         report.about = about(report, scored);
-        if (examples_.task() == examples::Task::chromatin) {
-            std::vector<PredictedTracks> predicted;
-            for (std::size_t f = 0; f < scored.size(); ++f)
-                predicted.push_back({report.files[f].name, scored[f].scores});
-            report.regions = coverage_regions(examples_, rows_, predicted);
-        }
+        if (examples_.task() == examples::Task::chromatin)
+            report.regions = coverage_regions(examples_, request_.scores, scored);
         return report;
     }
 
@@ -205,27 +196,19 @@ private:
     }
 
     /// Bins are drawn by stretches of the genome.
-    std::string group_of(std::int64_t row) const {
-        if (examples_.task() == examples::Task::sequences) return examples_.group(row);
-        const genome::Interval where = examples_.row(row).where;
-        return where.contig + '\t' + std::to_string(where.begin / request_.options.block_size);
-    }
-
     void set_units() {
+        GenomeBlocks blocks(request_.options.block_size);
         std::unordered_map<std::string, std::uint32_t> groups;
-        std::uint32_t next = 0;
         for (const std::int64_t row : rows_) {
-            const std::string group = group_of(row);
-            if (group == ".") {
-                units_.push_back(next++);
-                continue;
-            }
-            grouped_ = true;
-            const auto [at, is_new] = groups.emplace(group, next);
-            next += is_new ? 1 : 0;
-            units_.push_back(at->second);
+            const bool bins = examples_.task() != examples::Task::sequences;
+            const std::string group = bins ? "" : examples_.group(row);
+            const auto next = static_cast<std::uint32_t>(unit_count_);
+            units_.push_back(bins           ? blocks.of(examples_.row(row).where)
+                             : group == "." ? next
+                                            : groups.emplace(group, next).first->second);
+            grouped_ = grouped_ || group != ".";
+            unit_count_ = std::max<std::int64_t>(unit_count_, units_.back() + 1);
         }
-        unit_count_ = next;
     }
 
     /// Numbers windows of the genome whose profiles are compared.

@@ -5,7 +5,7 @@
 
 #include "bigbird/core/files.hpp"
 #include "bigbird/core/formats/json_file.hpp"
-#include "bigbird/evaluation/evaluate_scores.hpp"
+#include "bigbird/evaluation/evaluation_report.hpp"
 #include "bigbird/evaluation/sequences/sequence_figures.hpp"
 #include "bigbird/genome/text/text_output.hpp"
 

@@ -103,11 +103,11 @@ bool BinRegions::admits(const genome::Interval& where) const {
 /// half N.
 std::vector<std::int64_t> BinRegions::usable_bins(const genome::Contig& contig) const {
     std::vector<std::int64_t> usable;
-    const NCounter n(reference_->fetch({contig.name, 0, contig.length}));
+    const ContigSequence sequence(*reference_, contig);
     for (std::int64_t bin = 0; bin < contig.length / options_.bin; ++bin) {
         const genome::Interval where = place_of(contig.name, bin);
         if (admits(where) && split_of(where) == Split::train &&
-            2 * n.count(where.begin, where.end) < options_.bin)
+            2 * sequence.count_n(where.begin, where.end) < options_.bin)
             usable.push_back(bin);
     }
     return usable;
@@ -178,7 +178,11 @@ void mark_covered_bins(std::span<const genome::Span> covered, std::int64_t size,
     close();
 }
 
-NCounter::NCounter(std::string_view dna) : length_(std::ssize(dna)), runs_(runs_of_n(dna)) {
+ContigSequence::ContigSequence(const genome::ReferenceGenome& reference, const genome::Contig& contig)
+    : dna_(reference.fetch({contig.name, 0, contig.length})),
+      kept_(dna_.size(), 'N'),
+      length_(contig.length),
+      runs_(runs_of_n(dna_)) {
     std::int64_t sum = 0;
     for (const genome::Span& run : runs_) {
         sums_.push_back(sum);
@@ -186,25 +190,28 @@ NCounter::NCounter(std::string_view dna) : length_(std::ssize(dna)), runs_(runs_
     }
 }
 
-std::int64_t NCounter::before(std::int64_t position) const {
+std::int64_t ContigSequence::n_before(std::int64_t position) const {
     const auto after = std::ranges::upper_bound(runs_, position, {}, &genome::Span::begin);
     if (after == runs_.begin()) return 0;
     const auto last = static_cast<std::size_t>(after - runs_.begin()) - 1;
     return sums_[last] + std::min(position, runs_[last].end) - runs_[last].begin;
 }
 
-std::int64_t NCounter::count(std::int64_t begin, std::int64_t end) const {
+std::int64_t ContigSequence::count_n(std::int64_t begin, std::int64_t end) const {
     const std::int64_t first = std::clamp<std::int64_t>(begin, 0, length_),
                        last = std::clamp<std::int64_t>(end, 0, length_);
-    return before(last) - before(first) + (end - begin) - (last - first);
+    return n_before(last) - n_before(first) + (end - begin) - (last - first);
 }
 
-void KeptSequence::keep(std::int64_t begin, std::int64_t end) {
-    const auto from = std::max(static_cast<std::size_t>(std::max<std::int64_t>(begin, 0)), copied_);
-    const auto to = std::min(static_cast<std::size_t>(std::max<std::int64_t>(end, 0)), dna_.size());
-    if (from >= to) return;
-    kept_.replace(from, to - from, dna_, from, to - from);
-    copied_ = to;
+void ContigSequence::keep(const genome::Interval& where) {
+    const std::int64_t begin = std::max<std::int64_t>(where.begin, 0), end = std::min(where.end, length_);
+    const bool goes_on = begin >= copied_begin_ && begin <= copied_end_;
+    const std::int64_t from = goes_on ? copied_end_ : begin;
+    if (from >= end) return;
+    const auto at = static_cast<std::size_t>(from), size = static_cast<std::size_t>(end - from);
+    kept_.replace(at, size, dna_, at, size);
+    if (!goes_on) copied_begin_ = begin;
+    copied_end_ = end;
 }
 
 TwoBitWriter store_of_contigs(const fs::path& folder, const genome::ReferenceGenome& reference) {

@@ -16,7 +16,6 @@
 #include <optional>
 #include <span>
 #include <string>
-#include <string_view>
 #include <vector>
 
 namespace bigbird::examples {
@@ -94,36 +93,24 @@ private:
 void mark_covered_bins(std::span<const genome::Span> covered, std::int64_t size, std::int64_t count,
                        const std::function<void(std::int64_t)>& mark);
 
-/// Counts N in windows of one sequence. Const calls are thread-safe.
-class NCounter {
+/// A contig's sequence: counts N in windows, and keeps some of them.
+class ContigSequence {
 public:
-    explicit NCounter(std::string_view dna);
-    /// N in [begin, end); positions beyond the sequence count as N.
-    std::int64_t count(std::int64_t begin, std::int64_t end) const;
+    ContigSequence(const genome::ReferenceGenome& reference, const genome::Contig& contig);
+    /// N in [begin, end); positions beyond the contig count as N.
+    std::int64_t count_n(std::int64_t begin, std::int64_t end) const;
+    /// Keeps an interval. Bases that ascending intervals share are copied once.
+    void keep(const genome::Interval& where);
+    /// The sequence in the kept intervals, N elsewhere.
+    const std::string& kept() const { return kept_; }
 
 private:
-    std::int64_t before(std::int64_t position) const;
+    std::int64_t n_before(std::int64_t position) const;
 
-    std::int64_t length_;
+    std::string dna_, kept_;
+    std::int64_t length_, copied_begin_ = 0, copied_end_ = 0;
     std::vector<genome::Span> runs_;
     std::vector<std::int64_t> sums_;  ///< N in the runs before each
-};
-
-/// A contig's sequence in the kept intervals, N elsewhere.
-class KeptSequence {
-public:
-    /// `dna` must outlive this.
-    explicit KeptSequence(const std::string& dna) : dna_(dna), kept_(dna.size(), 'N') {}
-    /// Keeps an interval. Call it with ascending intervals, so that shared bases are copied once; call
-    /// restart() before intervals that do not ascend.
-    void keep(std::int64_t begin, std::int64_t end);
-    void restart() { copied_ = 0; }
-    const std::string& text() const { return kept_; }
-
-private:
-    const std::string& dna_;
-    std::string kept_;
-    std::size_t copied_ = 0;
 };
 
 /// The folder's store for sequences of the reference's contigs; empty yet.

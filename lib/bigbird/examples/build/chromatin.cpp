@@ -7,10 +7,10 @@
 #include "bigbird/core/parallel.hpp"
 #include "bigbird/core/progress.hpp"
 #include "bigbird/core/rng.hpp"
-#include "bigbird/examples/bit_matrix.hpp"
 #include "bigbird/examples/build/sheet.hpp"
 #include "bigbird/examples/example_format.hpp"
 #include "bigbird/examples/example_writer.hpp"
+#include "bigbird/examples/label_matrix.hpp"
 #include "bigbird/examples/labelled_bins.hpp"
 #include "bigbird/genome/reference/reference_genome.hpp"
 #include "bigbird/genome/regions/interval_set.hpp"
@@ -52,12 +52,12 @@ class ChromatinBuilder {
 public:
     ChromatinBuilder(const ChromatinOptions& options, const fs::path& folder)
         : options_(options),
+          folder_(folder),
           regions_(options),
-          files_(read_peak_files(options.peaks)),
+          files_(read_label_files(options.peaks)),
           store_(store_of_contigs(folder, reference())),
           writer_(folder, Task::chromatin, rows::centred_bounds(options.window), files_.size()),
-          stretches_(folder, options.bin),
-          matrix_(folder / bins_matrix_name, files_.size()) {}
+          matrix_(folder / bins_matrix_name, Cells::bits, files_.size()) {}
 
     void build() {
         read_all_peaks();
@@ -79,10 +79,10 @@ public:
                 "--exclude and --max-n-fraction admit");
         }
         store_.finish();
-        stretches_.finish();
+        write_stretches(folder_, stretches_, options_.bin);
         matrix_.finish();
         std::vector<rows::Label> labels;
-        for (const LabelPeaks& file : files_)
+        for (const LabelFiles& file : files_)
             labels.push_back({file.group, file.name});
         writer_.finish(rows::LabelTable(std::move(labels)), details());
         report();
@@ -150,7 +150,7 @@ private:
 
     /// The bins of a contig that become rows.
     std::vector<std::int64_t> choose_rows(const genome::Contig& contig, const BitRows& labels,
-                                          const NCounter& n) {
+                                          const ContigSequence& sequence) {
         const std::vector<std::uint8_t> mask = row_making_labels();
         const auto most_n =
             static_cast<std::int64_t>(options_.max_n_fraction * static_cast<double>(options_.window));
@@ -162,7 +162,7 @@ private:
             const bool negative = !wanted && options_.negatives > 0 && !labels.any(i);
             if ((!wanted && !negative) || !regions_.admits(where)) continue;
             const Interval window = genome::window_around(where, options_.window);
-            const std::int64_t n_bases = n.count(window.begin, window.end);
+            const std::int64_t n_bases = sequence.count_n(window.begin, window.end);
             if (n_bases > most_n || n_bases == options_.window) {
                 left_out_n_ += wanted ? 1 : 0;
                 continue;
@@ -188,14 +188,14 @@ private:
     }
 
     /// Adds all bins that --include and --exclude allow, regardless of labels and N.
-    std::int64_t add_bins(const genome::Contig& contig, const BitRows& labels, KeptSequence& sequence) {
+    std::int64_t add_bins(const genome::Contig& contig, const BitRows& labels, ContigSequence& sequence) {
         std::int64_t added = 0;
         for (std::size_t i = 0; i < labels.rows(); ++i) {
             const Interval where = regions_.place_of(contig.name, static_cast<std::int64_t>(i));
             if (!regions_.admits(where)) continue;
-            stretches_.add(contig.name, static_cast<std::int64_t>(i), regions_.split_of(where));
-            matrix_.append(labels.row(i));
-            sequence.keep(where.begin, where.end);
+            add_bin(stretches_, contig.name, static_cast<std::int64_t>(i), regions_.split_of(where));
+            matrix_.append(std::as_bytes(labels.row(i)));
+            sequence.keep(where);
             ++added;
         }
         return added;
@@ -205,26 +205,24 @@ private:
         if (options_.bins == BinChoice::any && !has_peaks(contig.name)) return;
         const std::int64_t count = contig.length / options_.bin;
         const BitRows labels = label_bins(contig.name, count);
-        const std::string dna = reference().fetch({contig.name, 0, contig.length});
-        const std::vector<std::int64_t> rows = choose_rows(contig, labels, NCounter(dna));
+        ContigSequence sequence(reference(), contig);
+        const std::vector<std::int64_t> rows = choose_rows(contig, labels, sequence);
         std::vector<SplitWindow> windows;
         for (const std::int64_t bin : rows) {
             const Interval where = regions_.place_of(contig.name, bin);
             windows.push_back({genome::window_around(where, options_.window), regions_.split_of(where)});
         }
         const std::vector<bool> kept = without_shared_windows(windows);
-        KeptSequence sequence(dna);
         std::int64_t written = add_bins(contig, labels, sequence);
-        sequence.restart();
         left_out_shared_ += std::ranges::count(kept, false);
         for (std::size_t i = 0; i < rows.size(); ++i) {
             if (!kept[i]) continue;
-            sequence.keep(windows[i].window.begin, windows[i].window.end);
+            sequence.keep(windows[i].window);
             writer_.add({.where = regions_.place_of(contig.name, rows[i]), .split = windows[i].split},
                         labels.row(static_cast<std::size_t>(rows[i])));
             ++written;
         }
-        if (written > 0) store_.add(contig.name, sequence.text());
+        if (written > 0) store_.add(contig.name, sequence.kept());
     }
 
     void report() const {
@@ -265,12 +263,13 @@ private:
     }
 
     const ChromatinOptions& options_;
+    fs::path folder_;
     BinRegions regions_;
-    std::vector<LabelPeaks> files_;
+    std::vector<LabelFiles> files_;
     TwoBitWriter store_;
     ExampleWriter writer_;
-    StretchWriter stretches_;  ///< bins.bed
-    BitRowsWriter matrix_;     ///< bins.npy
+    LabelWriter matrix_;  ///< bins.npy
+    std::vector<BinStretch> stretches_;
     std::vector<Peaks> peaks_;
     std::int64_t left_out_n_ = 0, left_out_shared_ = 0;
 };

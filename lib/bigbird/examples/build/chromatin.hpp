@@ -15,7 +15,7 @@ namespace bigbird::examples {
 enum class BinChoice : std::uint8_t { any, all };
 
 struct ChromatinOptions : BinRegionOptions {
-    std::vector<std::filesystem::path> peaks{};  ///< read_peak_files
+    std::vector<std::filesystem::path> peaks{};  ///< read_label_files
     std::int64_t window = 8000;
     BinChoice bins = BinChoice::all;
     std::string group{};     ///< with any: only labels of this group count; "": all labels

@@ -73,9 +73,8 @@ rows::LabelTable read_header(genome::TextInput& input) {
     const bool head = fields.size() > 3 && (first == "chrom" || first == "chr" || first == "contig") &&
                       fields[1] == "start" && fields[2] == "end";
     if (!head) {
-        throw InputError(
-            "begins with no header; '#chrom start end' and the labels' names, tab-separated, are needed",
-            input.path(), input.line_number());
+        throw input.fault(
+            "begins with no header; '#chrom start end' and the labels' names, tab-separated, are needed");
     }
     std::vector<rows::Label> labels;
     for (std::size_t i = 3; i < fields.size(); ++i)
@@ -86,9 +85,6 @@ rows::LabelTable read_header(genome::TextInput& input) {
 Bins read_table(const ImportOptions& options, const genome::ReferenceGenome& reference,
                 const HoldOuts& hold_outs) {
     genome::TextInput input(options.table);
-    const auto fault = [&](const std::string& what) {
-        return InputError(what, options.table, input.line_number());
-    };
     Bins bins{.labels = table_for(options.label_table, read_header(input))};
     bins.bits = BitRows(bins.labels.size());
     std::string line;
@@ -96,20 +92,20 @@ Bins read_table(const ImportOptions& options, const genome::ReferenceGenome& ref
         if (line.empty() || line.starts_with('#')) continue;
         const auto fields = rows::split_fields(line, '\t');
         if (fields.size() != bins.labels.size() + 3) {
-            throw fault("has " + std::to_string(fields.size()) + " columns where the header has " +
-                        std::to_string(bins.labels.size() + 3));
+            throw input.fault("has " + std::to_string(fields.size()) + " columns where the header has " +
+                              std::to_string(bins.labels.size() + 3));
         }
         const auto begin = parse_number<std::int64_t>(fields[1]), end = parse_number<std::int64_t>(fields[2]);
         const auto contig = reference.find(fields[0]);
-        if (!begin || !end || *begin < 0 || *begin >= *end) throw fault("start and end are no bin");
-        if (!contig) throw fault("contig '" + std::string(fields[0]) + "' is not in the reference");
+        if (!begin || !end || *begin < 0 || *begin >= *end) throw input.fault("start and end are no bin");
+        if (!contig) throw input.fault("contig '" + std::string(fields[0]) + "' is not in the reference");
         const genome::Contig& known = reference.contigs()[*contig];
-        if (*end > known.length) throw fault("reaches past the end of contig '" + known.name + "'");
+        if (*end > known.length) throw input.fault("reaches past the end of contig '" + known.name + "'");
         bins.bits.resize(bins.places.size() + 1);
         for (std::size_t label = 0; label < bins.labels.size(); ++label) {
             const std::string_view value = fields[label + 3];
             if (value != "0" && value != "1")
-                throw fault("label '" + std::string(value) + "' is neither 0 nor 1");
+                throw input.fault("label '" + std::string(value) + "' is neither 0 nor 1");
             if (value == "1") bins.bits.set(bins.places.size(), label);
         }
         bins.places.push_back({known.name, *begin, *end});
@@ -246,22 +242,19 @@ void write_placed(const ImportOptions& options, const fs::path& folder, const Bi
         const auto found = rows_on.find(contig.name);
         if (found == rows_on.end()) continue;
         stop_if_asked();
-        const std::string dna = reference.fetch({contig.name, 0, contig.length});
-        const NCounter counter(dna);
-        KeptSequence stored(dna);
+        ContigSequence sequence(reference, contig);
         for (const std::size_t i : found->second) {
             const genome::Interval& window = windows[i].window;
-            const std::int64_t n = counter.count(window.begin, window.end);
+            const std::int64_t n = sequence.count_n(window.begin, window.end);
             if (static_cast<double>(n) > options.max_n_fraction * static_cast<double>(window.size()) ||
                 n == window.size()) {
                 kept[i] = false;
                 ++left_out_n;
                 continue;
             }
-            stored.restart();
-            stored.keep(window.begin, window.end);
+            sequence.keep(window);
         }
-        store.add(contig.name, stored.text());
+        store.add(contig.name, sequence.kept());
     }
     store.finish();
     ExampleWriter writer(folder, Task::chromatin, rows::centred_bounds(options.window), bins.labels.size());

@@ -154,14 +154,19 @@ public:
             all_windows.push_back(promoter.window);
             promoters_.push_back(std::move(promoter));
         }
-        fetch_windows();
+        for_each_promoter(
+            [&](Promoter& promoter) { promoter.sequence = fetch(promoter.window, promoter.site.strand); });
+        stop_if_asked();
         leave_out_n();
         leave_out_shared();
         if (promoters_.empty()) throw InputError("no promoter is left; see what was left out", options_.tss);
-        if (options_.negatives == NegativeKind::genomic)
+        if (options_.negatives == NegativeKind::genomic) {
             draw_genomic(IntervalSet(all_windows));
-        else
-            make_synthetic();
+        } else {
+            for_each_promoter([&](Promoter& promoter) {
+                promoter.negative = make_negative(promoter.sequence, options_.negatives, stream(promoter));
+            });
+        }
         write();
     }
 
@@ -221,12 +226,11 @@ private:
         return n > options_.max_n_fraction || n == 1.0;
     }
 
-    void fetch_windows() {
-        parallel_for(static_cast<std::int64_t>(promoters_.size()), options_.threads, [&](std::int64_t i) {
-            Promoter& promoter = promoters_[static_cast<std::size_t>(i)];
-            promoter.sequence = fetch(promoter.window, promoter.site.strand);
-        });
-        stop_if_asked();
+    template <typename Use>
+    void for_each_promoter(const Use& use) {
+        parallel_for(
+            static_cast<std::int64_t>(promoters_.size()), options_.threads,
+            [&](std::int64_t i) { use(promoters_[static_cast<std::size_t>(i)]); });
     }
 
     void leave_out_n() {
@@ -256,15 +260,6 @@ private:
             .split(promoter.site.where.contig)
             .split(static_cast<std::uint64_t>(promoter.site.where.begin))
             .split(promoter.site.name);
-    }
-
-    void make_synthetic() {
-        parallel_for(
-            static_cast<std::int64_t>(promoters_.size()), options_.threads,
-            [&](std::int64_t i) {
-                Promoter& promoter = promoters_[static_cast<std::size_t>(i)];
-                promoter.negative = make_negative(promoter.sequence, options_.negatives, stream(promoter));
-            });
     }
 
     /// The regions in which a split's negatives may be: its own; for training, everything that is not held
@@ -306,20 +301,17 @@ private:
     /// `avoided`: the promoters' windows, to which the negatives of held-out splits are added.
     void draw_genomic(IntervalSet avoided) {
         for (const Split split : {Split::test, Split::validation, Split::train}) {
-            std::vector<Promoter*> members;
-            for (Promoter& promoter : promoters_)
-                if (promoter.split == split) members.push_back(&promoter);
             const std::vector<Interval> zone = zone_of(split).intervals();
             std::vector<std::int64_t> ends;  // running sums of the zone's sizes
             for (const Interval& interval : zone)
                 ends.push_back((ends.empty() ? 0 : ends.back()) + interval.size());
-            parallel_for(static_cast<std::int64_t>(members.size()), options_.threads, [&](std::int64_t i) {
-                draw_negative(*members[static_cast<std::size_t>(i)], zone, ends, avoided);
+            for_each_promoter([&](Promoter& promoter) {
+                if (promoter.split == split) draw_negative(promoter, zone, ends, avoided);
             });
             std::vector<Interval> drawn;
-            drawn.reserve(members.size());
-            for (const Promoter* promoter : members)
-                drawn.push_back(window_of(*promoter->negative_base, promoter->site.strand));
+            for (const Promoter& promoter : promoters_)
+                if (promoter.split == split)
+                    drawn.push_back(window_of(*promoter.negative_base, promoter.site.strand));
             avoided = avoided.united(IntervalSet(drawn));
         }
     }

@@ -196,26 +196,9 @@ SplitRule parse_split_rule(std::string_view text) {
 
 namespace {
 
-/// Numbers of sets that are joined one by one (union-find).
-class JoinedSets {
-public:
-    explicit JoinedSets(std::size_t count) : parents_(count) {
-        std::iota(parents_.begin(), parents_.end(), std::size_t{0});
-    }
-    /// The number of the set that holds `element`.
-    std::size_t find(std::size_t element) {
-        while (parents_[element] != element)
-            element = parents_[element] = parents_[parents_[element]];
-        return element;
-    }
-    void join(std::size_t a, std::size_t b) { parents_[find(a)] = find(b); }
-
-private:
-    std::vector<std::size_t> parents_;
-};
-
-/// Joins the sets of similar records, by their indices.
-void join_similar(std::span<const SequenceExample> records, JoinedSets& sets) {
+/// Calls join(a, b) for each pair of similar records, by their indices.
+template <typename Join>
+void join_similar(std::span<const SequenceExample> records, const Join& join) {
     const std::vector<std::uint64_t> kmers = kmers_of(records);
     std::vector<std::uint32_t> own(records.size());           // k-mers of each record
     std::unordered_map<std::uint64_t, std::uint32_t> shared;  // number by pair of records
@@ -229,22 +212,29 @@ void join_similar(std::span<const SequenceExample> records, JoinedSets& sets) {
     }
     for (const auto& [pair, number] : shared) {
         const std::uint64_t a = code_of(pair), b = record_of(pair);
-        if (number >= similar_share * std::min(own[a], own[b])) sets.join(a, b);
+        if (number >= similar_share * std::min(own[a], own[b])) join(a, b);
     }
 }
 
 /// The records that get one split, in the order of the first of each.
 std::vector<std::vector<std::size_t>> clusters_of(std::span<const SequenceExample> records, bool similarity) {
-    JoinedSets sets(records.size());
+    std::vector<std::size_t> parents(records.size());  // union-find
+    std::iota(parents.begin(), parents.end(), std::size_t{0});
+    const auto find = [&](std::size_t element) {
+        while (parents[element] != element)
+            element = parents[element] = parents[parents[element]];
+        return element;
+    };
+    const auto join = [&](std::size_t a, std::size_t b) { parents[find(a)] = find(b); };
     std::unordered_map<std::string, std::size_t> groups;  // a record of each
     for (std::size_t i = 0; i < records.size(); ++i)
-        if (records[i].group != ".") sets.join(i, groups.emplace(records[i].group, i).first->second);
-    if (similarity) join_similar(records, sets);
+        if (records[i].group != ".") join(i, groups.emplace(records[i].group, i).first->second);
+    if (similarity) join_similar(records, join);
     std::unordered_map<std::size_t, std::size_t> places;  // index by set
     std::vector<std::vector<std::size_t>> clusters;
     std::size_t largest = 0;
     for (std::size_t i = 0; i < records.size(); ++i) {
-        const auto [at, is_new] = places.emplace(sets.find(i), clusters.size());
+        const auto [at, is_new] = places.emplace(find(i), clusters.size());
         if (is_new) clusters.emplace_back();
         clusters[at->second].push_back(i);
         largest = std::max(largest, clusters[at->second].size());

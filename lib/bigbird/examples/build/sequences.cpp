@@ -12,7 +12,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 #include <map>
 #include <unordered_map>
 #include <unordered_set>
@@ -62,10 +61,10 @@ public:
         std::int64_t line = 0;
     };
     std::vector<fs::path> files;
-    std::vector<SequenceExample> records;          ///< without labels and numbers
-    std::vector<std::vector<std::string>> values;  ///< label columns of each record
-    std::vector<std::string> split_words;          ///< with --split-by column:NAME; else empty
-    std::vector<Source> sources;                   ///< source of each record's labels
+    std::vector<SequenceExample> records;  ///< without labels and numbers
+    /// Label columns of each record, its group, and the split with --split-by column:NAME.
+    std::vector<std::vector<std::string>> values;
+    std::vector<Source> sources;  ///< source of each record's labels
     rows::LetterCounts letters;
 
     /// Records in the order of train's, validation's and test's tables, or of the FASTA files; their split is
@@ -112,16 +111,11 @@ private:
 
     /// Adds the last record's labels, group and split, in the order of columns().
     void add_row(std::vector<std::string> fields, Source source) {
-        if (!split_column_.empty()) {
-            split_words.push_back(std::move(fields.back()));
-            fields.pop_back();
-        }
         if (!options_.group_column.empty()) {
-            std::string group = std::move(fields.back());
-            fields.pop_back();
+            const std::string& group = fields[fields.size() - (split_column_.empty() ? 1 : 2)];
             if (group.find_first_of("\t\r\n") != std::string::npos)
                 throw InputError("has a group with a tab", files[source.file], source.line);
-            if (!group.empty()) records.back().group = std::move(group);
+            if (!group.empty()) records.back().group = group;
         }
         values.push_back(std::move(fields));
         sources.push_back(source);
@@ -146,7 +140,7 @@ private:
         }
         if (records.size() == before) throw InputError("holds no sequences", reader.path());
         if (counts.is_protein()) throw InputError(counts.complaint(), reader.path());
-        if (counts.others > 0) log_warning("{}: {}", reader.path().string(), counts.complaint());
+        if (counts.others() > 0) log_warning("{}: {}", reader.path().string(), counts.complaint());
         letters.add(counts);
     }
 
@@ -263,7 +257,7 @@ private:
         for (const std::string& name : label_columns(options_))
             labels_.push_back({".", name});
         for (std::size_t i = 0; i < read_.records.size(); ++i)
-            target_ == TargetKind::numbers ? set_numbers(i) : set_labels(i);
+            set_values(i);
     }
 
     /// Classes are in numeric order if all are whole numbers, else in byte order.
@@ -303,27 +297,21 @@ private:
         }
     }
 
-    void set_labels(std::size_t record) {
-        for (std::size_t i = 0; i < labels_.size(); ++i) {
-            const std::string& value = read_.values[record][i];
-            if (value != "0" && value != "1") {
-                throw read_.fault(record, "has '" + value + "' as label '" + labels_[i].name +
-                                              "', which is neither 0 nor 1");
-            }
-            if (value == "1") read_.records[record].labels.push_back(static_cast<std::uint32_t>(i));
-        }
-    }
-
-    void set_numbers(std::size_t record) {
+    /// Sets the numbers of a record, or its labels that are 1.
+    void set_values(std::size_t record) {
+        SequenceExample& example = read_.records[record];
         for (std::size_t i = 0; i < labels_.size(); ++i) {
             const std::string& text = read_.values[record][i];
-            const auto number =
-                static_cast<float>(rows::parse_real(text).value_or(std::numeric_limits<double>::quiet_NaN()));
-            if (!std::isfinite(number)) {
-                throw read_.fault(
-                    record, "has '" + text + "' as '" + labels_[i].name + "', which is no finite number");
+            const std::string value = "has '" + text + "' as ", name = "'" + labels_[i].name + "', which is ";
+            if (target_ == TargetKind::numbers) {
+                const auto number = static_cast<float>(rows::parse_real(text).value_or(NAN));
+                if (!std::isfinite(number)) throw read_.fault(record, value + name + "no finite number");
+                example.numbers.push_back(number);
+            } else {
+                if (text != "0" && text != "1")
+                    throw read_.fault(record, value + "label " + name + "neither 0 nor 1");
+                if (text == "1") example.labels.push_back(static_cast<std::uint32_t>(i));
             }
-            read_.records[record].numbers.push_back(number);
         }
     }
 
@@ -334,9 +322,10 @@ private:
             return;
         }
         for (std::size_t i = 0; i < read_.records.size(); ++i) {
-            const auto split = split_word(read_.split_words[i]);
+            const std::string& word = read_.values[i].back();
+            const auto split = split_word(word);
             if (!split) {
-                throw read_.fault(i, "has '" + read_.split_words[i] + "' in column '" + rule_.column +
+                throw read_.fault(i, "has '" + word + "' in column '" + rule_.column +
                                          "'; it takes train, validation or test");
             }
             read_.records[i].split = *split;
@@ -385,15 +374,12 @@ private:
     }
 
     void tell_letters() {
-        const rows::LetterCounts& letters = read_.letters;
-        const std::pair<const char*, std::int64_t> counts[] = {
-            {"A", letters.bases[0]},  {"C", letters.bases[1]}, {"G", letters.bases[2]},
-            {"T", letters.bases[3]},  {"N", letters.n},        {"ambiguous", letters.ambiguous},
-            {"other", letters.others}};
         std::string line;
-        for (const auto& [name, count] : counts) {
+        for (std::size_t i = 0; i < rows::LetterCounts::names.size(); ++i) {
+            const std::string name = rows::LetterCounts::names[i];
+            const std::int64_t count = read_.letters.counts[i];
             if (count > 0)
-                line += (line.empty() ? "" : ", ") + (name + (" " + percent(count, letters.total())));
+                line += (line.empty() ? "" : ", ") + name + " " + percent(count, read_.letters.total());
             statistics_["letters"][name] = count;
         }
         log_info("letters: {}", line);

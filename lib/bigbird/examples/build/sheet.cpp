@@ -3,6 +3,7 @@
 
 #include "bigbird/core/error.hpp"
 #include "bigbird/core/files.hpp"
+#include "bigbird/examples/build/signals/read_signal.hpp"
 #include "bigbird/genome/text/text_input.hpp"
 #include "bigbird/rows/text_fields.hpp"
 
@@ -63,40 +64,37 @@ std::vector<fs::path> paths_of(const SheetRow& row, const fs::path& sheet) {
     return paths;
 }
 
-std::string name_of_file(const fs::path& path) {
-    fs::path name = path.filename();
-    if (name.extension() == ".gz" || name.extension() == ".bgz") name = name.stem();
-    return name.has_stem() ? name.stem().string() : name.string();
-}
-
 namespace {
 
-std::vector<LabelPeaks> labels_of(const std::vector<SheetRow>& rows, const fs::path& sheet) {
-    std::vector<LabelPeaks> labels;
+std::vector<LabelFiles> labels_of(const std::vector<SheetRow>& rows, const fs::path& sheet) {
+    std::vector<LabelFiles> labels;
     for (const SheetRow& row : rows) {
-        LabelPeaks read{row.value("name", ""), row.value("group", "."), paths_of(row, sheet)};
-        const auto same = std::ranges::find_if(labels, [&](const LabelPeaks& label) {
-            return label.name == read.name && label.group == read.group;
-        });
-        if (same == labels.end())
-            labels.push_back(std::move(read));
-        else
-            same->paths.insert(same->paths.end(), read.paths.begin(), read.paths.end());
+        const std::string name = row.value("name", ""), group = row.value("group", ".");
+        auto label = std::ranges::find_if(
+            labels, [&](const LabelFiles& one) { return one.name == name && one.group == group; });
+        if (label == labels.end()) label = labels.insert(labels.end(), {.name = name, .group = group});
+        for (const fs::path& path : paths_of(row, sheet))
+            label->paths.push_back(path);
+        label->rows.push_back(row);
     }
     return labels;
 }
 
 }  // namespace
 
-std::vector<LabelPeaks> read_peak_files(std::span<const fs::path> paths) {
+std::vector<LabelFiles> read_label_files(std::span<const fs::path> paths) {
     for (const fs::path& path : paths)
         require_readable(path);
-    if (paths.size() == 1) {
+    if (paths.size() == 1 && !is_bigwig(paths.front())) {
         if (const auto sheet = read_sheet(paths.front())) return labels_of(*sheet, paths.front());
     }
-    std::vector<LabelPeaks> labels;
-    for (const fs::path& path : paths)
-        labels.push_back({name_of_file(path), ".", {path}});
+    std::vector<LabelFiles> labels;
+    for (const fs::path& path : paths) {
+        fs::path name = path.filename();
+        if (name.extension() == ".gz" || name.extension() == ".bgz") name = name.stem();
+        labels.push_back(
+            {.name = (name.has_stem() ? name.stem() : name).string(), .paths = {path}, .rows = {SheetRow()}});
+    }
     return labels;
 }
 

@@ -29,21 +29,18 @@ std::optional<std::vector<SheetRow>> read_sheet(const std::filesystem::path& pat
 /// InputError with file and line where one cannot be read.
 std::vector<std::filesystem::path> paths_of(const SheetRow& row, const std::filesystem::path& sheet);
 
-/// The name of a file's data: its file name without .gz and the suffix before it.
-std::string name_of_file(const std::filesystem::path& path);
-
-/// The files whose peaks together make one label.
-struct LabelPeaks {
-    std::string name, group;
-    std::vector<std::filesystem::path> paths;
+/// The files whose data together make one label or track.
+struct LabelFiles {
+    std::string name, group = ".";
+    std::vector<std::filesystem::path> paths{};
+    std::vector<SheetRow> rows{};  ///< of the sheet; an empty one for a file without a sheet
 };
 
-/// Reads which peak files make which label, in the labels' order: from one sheet, or from BED files. A sheet
-/// is tab-separated. Its header names at least the columns `name` and `path` (relative to the sheet), and
-/// optionally `group`. Other columns and lines that begin with # are ignored. Rows of one name and group make
-/// one label, and a path may be several, separated by commas. A BED file's label is its file name without .gz
-/// and the suffix before it; its group is ".". Throws InputError with file and line, also if a file is
-/// missing.
-std::vector<LabelPeaks> read_peak_files(std::span<const std::filesystem::path> paths);
+/// Reads which files make which label, in the labels' order: from one sheet, or from data files. A sheet is
+/// tab-separated. Its header names at least the columns `name` and `path` (relative to the sheet), and
+/// optionally `group`. Lines that begin with # are ignored. Rows of one name and group make one label, and a
+/// path may be several, separated by commas. A data file's label is its file name without .gz and the suffix
+/// before it; its group is ".". Throws InputError with file and line, also if a file is missing.
+std::vector<LabelFiles> read_label_files(std::span<const std::filesystem::path> paths);
 
 }  // namespace bigbird::examples

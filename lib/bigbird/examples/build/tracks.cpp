@@ -2,7 +2,6 @@
 #include "bigbird/examples/build/tracks.hpp"
 
 #include "bigbird/core/error.hpp"
-#include "bigbird/core/files.hpp"
 #include "bigbird/core/formats/npy_header.hpp"
 #include "bigbird/core/interrupt.hpp"
 #include "bigbird/core/log.hpp"
@@ -17,7 +16,6 @@
 #include <cmath>
 #include <fstream>
 #include <limits>
-#include <optional>
 
 namespace bigbird::examples {
 namespace fs = std::filesystem;
@@ -75,13 +73,8 @@ Enum word_in(const SheetRow& row, const std::string& column, const Choices<Enum,
     return parse_choice(choices, where, word);
 }
 
-Track track_of(const SheetRow& row, const fs::path& sheet, const TrackOptions& options) {
-    Track track{.name = row.value("name", ""),
-                .group = row.value("group", "."),
-                .strand_pair = row.value("strand_pair", ""),
-                .paths = paths_of(row, sheet),
-                .values = {.reading = options.reading, .aggregate = options.aggregate}};
-    Values& values = track.values;
+Values values_of(const SheetRow& row, const fs::path& sheet, const TrackOptions& options) {
+    Values values{.reading = options.reading, .aggregate = options.aggregate};
     values.per_million = row.value("scale", "") == "cpm";
     if (!values.per_million) values.scale = number_in(row, "scale", 1, sheet);
     values.soft_clip = number_in(row, "soft_clip", values.soft_clip, sheet);
@@ -92,43 +85,37 @@ Track track_of(const SheetRow& row, const fs::path& sheet, const TrackOptions& o
     if (!shift.empty() && !values.reading.parse_shift(shift))
         throw InputError("has '" + shift + "' in column shift, not two numbers of bases such as 4,-5", sheet,
                          row.line);
+    return values;
+}
+
+Track track_of(const LabelFiles& files, const TrackOptions& options) {
+    const fs::path& sheet = options.signals.front();
+    Track track{.name = files.name,
+                .group = files.group,
+                .strand_pair = files.rows.front().value("strand_pair", ""),
+                .paths = files.paths,
+                .values = values_of(files.rows.front(), sheet, options)};
+    for (const fs::path& path : track.paths)
+        if (!holds_fragments(path) && track.values.per_million)
+            throw ConfigError("scale cpm is for fragments; give track " + track.name + " a factor");
+    for (const SheetRow& row : files.rows)
+        if (values_of(row, sheet, options) != track.values ||
+            row.value("strand_pair", "") != track.strand_pair)
+            throw ConfigError("rows of --signal with the name " + track.name +
+                              " are added up, so they need the same scale, clip, count, shift and aggregate");
     return track;
 }
 
 std::vector<Track> read_tracks(const TrackOptions& options) {
-    const std::vector<fs::path>& signals = options.signals;
     std::vector<Track> tracks;
-    const auto add = [&](Track track) {
-        for (const fs::path& path : track.paths)
-            if (!holds_fragments(path) && track.values.per_million)
-                throw ConfigError("scale cpm is for fragments; give track " + track.name + " a factor");
-        const auto same = std::ranges::find_if(tracks, [&](const Track& other) {
-            return other.name == track.name && other.group == track.group;
-        });
-        if (same == tracks.end())
-            tracks.push_back(std::move(track));
-        else if (same->values != track.values || same->strand_pair != track.strand_pair)
-            throw ConfigError("rows of --signal with the name " + track.name +
-                              " are added up, so they need the same scale, clip, count, shift and aggregate");
-        else
-            same->paths.insert(same->paths.end(), track.paths.begin(), track.paths.end());
-    };
-    std::optional<std::vector<SheetRow>> sheet;
-    if (signals.size() == 1 && !is_bigwig(signals.front())) sheet = read_sheet(signals.front());
-    if (sheet) {
-        for (const SheetRow& row : *sheet)
-            add(track_of(row, signals.front(), options));
-    } else {
-        for (const fs::path& path : signals) {
-            require_readable(path);
-            add({.name = name_of_file(path),
-                 .paths = {path},
-                 .values = {.reading = options.reading, .aggregate = options.aggregate}});
-        }
-        if (tracks.size() < signals.size())
+    for (const LabelFiles& files : read_label_files(options.signals)) {
+        if (std::ranges::any_of(tracks, [&](const Track& other) {
+                return other.name == files.name && other.group == files.group;
+            }))
             throw ConfigError(
                 "two files of --signal have one name: a sheet with the columns name and path tells them "
                 "apart");
+        tracks.push_back(track_of(files, options));
     }
     const bool fragments = std::ranges::any_of(
         tracks, [](const Track& track) { return std::ranges::any_of(track.paths, holds_fragments); });
@@ -195,20 +182,18 @@ private:
 
     /// sequences.bed, the lists of splits, bins.bed and sequences.2bit.
     void write_rows() {
-        StretchWriter stretches(folder_, options_.bin);
+        std::vector<BinStretch> stretches;
         TwoBitWriter store = store_of_contigs(folder_, reference());
         for (const genome::Contig& contig : reference().contigs()) {
             stop_if_asked();
             row_of_bin_.emplace_back(static_cast<std::size_t>(contig.length / options_.bin), -1);
-            const std::string dna = reference().fetch({contig.name, 0, contig.length});
-            KeptSequence sequence(dna);
-            const std::vector<std::int64_t> bins = bins_of(contig, dna);
+            ContigSequence sequence(reference(), contig);
+            const std::vector<std::int64_t> bins = bins_of(contig, sequence);
             for (const std::int64_t bin : bins) {
                 const genome::Interval where = regions_.place_of(contig.name, bin);
                 const Split split = regions_.split_of(where);
-                stretches.add(contig.name, bin, split);
-                const genome::Interval about = genome::window_around(where, window());
-                sequence.keep(about.begin, about.end);
+                add_bin(stretches, contig.name, bin, split);
+                sequence.keep(genome::window_around(where, window()));
                 if (writer_.rows() > std::numeric_limits<std::int32_t>::max())
                     throw ConfigError(
                         "--bin " + std::to_string(options_.bin) +
@@ -217,19 +202,19 @@ private:
                 splits_.push_back(split);
                 writer_.add({.where = where, .split = split}, {});
             }
-            if (!bins.empty()) store.add(contig.name, sequence.text());
+            if (!bins.empty()) store.add(contig.name, sequence.kept());
         }
-        stretches.finish();
+        write_stretches(folder_, stretches, options_.bin);
         store.finish();
     }
 
-    std::vector<std::int64_t> bins_of(const genome::Contig& contig, const std::string& dna) const {
-        const NCounter n(dna);
+    std::vector<std::int64_t> bins_of(const genome::Contig& contig, const ContigSequence& sequence) const {
         std::vector<std::int64_t> bins;
         std::vector<SplitWindow> windows;
         for (std::int64_t bin = 0; bin < contig.length / options_.bin; ++bin) {
             const genome::Interval where = regions_.place_of(contig.name, bin);
-            if (!regions_.admits(where) || 2 * n.count(where.begin, where.end) >= options_.bin) continue;
+            if (!regions_.admits(where) || 2 * sequence.count_n(where.begin, where.end) >= options_.bin)
+                continue;
             bins.push_back(bin);
             windows.push_back({genome::window_around(where, window()), regions_.split_of(where)});
         }

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <array>
 #include <atomic>
+#include <functional>
 #include <unordered_map>
 
 namespace bigbird::genome {
@@ -38,14 +39,6 @@ struct ContigNames::State {
     Map exact, aliases;
     std::vector<std::string> names;
     mutable std::array<std::atomic<bool>, 2> said{};
-
-    void say_once(std::string_view asked, std::string_view found) const {
-        const bool mitochondrion = shared_name(asked) == "MT";
-        if (!said[mitochondrion ? 1 : 0].exchange(true)) {
-            log_info("contig '{}' is called '{}' in the reference{}", asked, found,
-                     mitochondrion ? "" : "; others that differ only by 'chr' are matched likewise");
-        }
-    }
 };
 
 ContigNames::ContigNames(std::span<const Contig> contigs, bool says) {
@@ -65,24 +58,27 @@ std::optional<std::size_t> ContigNames::find(std::string_view name) const {
     if (const auto exact = state_->exact.find(name); exact != state_->exact.end()) return exact->second;
     const auto alias = state_->aliases.find(shared_name(name));
     if (alias == state_->aliases.end() || alias->second == ambiguous) return std::nullopt;
-    state_->say_once(name, state_->names[alias->second]);
+    const bool mitochondrion = alias->first == "MT";
+    if (!state_->said[mitochondrion ? 1 : 0].exchange(true)) {
+        log_info("contig '{}' is called '{}' in the reference{}", name, state_->names[alias->second],
+                 mitochondrion ? "" : "; others that differ only by 'chr' are matched likewise");
+    }
     return alias->second;
 }
 
 bool numbered_differently(std::span<const Contig> contigs, const std::set<std::string>& names) {
-    const auto spelt_by = [](std::string_view name, std::string_view letters) {
-        const std::string_view number = shared_name(name);
-        return number != "X" && number.find_first_not_of(letters) == std::string_view::npos;
-    };
-    const auto any_contig = [&](std::string_view letters) {
+    const auto any = [](const auto& all, std::string_view letters, const auto& name_of) {
         return std::ranges::any_of(
-            contigs, [&](const Contig& c) { return spelt_by(c.name, letters); });
-    };
-    const auto any_name = [&](std::string_view letters) {
-        return std::ranges::any_of(names, [&](const std::string& name) { return spelt_by(name, letters); });
+            all,
+            [&](std::string_view name) {
+                const std::string_view number = shared_name(name);
+                return number != "X" && number.find_first_not_of(letters) == std::string_view::npos;
+            },
+            name_of);
     };
     constexpr std::string_view roman = "IVX", arabic = "0123456789";
-    return any_contig(roman) && !any_contig(arabic) && any_name(arabic) && !any_name(roman);
+    return any(contigs, roman, &Contig::name) && !any(contigs, arabic, &Contig::name) &&
+           any(names, arabic, std::identity()) && !any(names, roman, std::identity());
 }
 
 }  // namespace bigbird::genome

@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <array>
-#include <utility>
 #include <vector>
 
 namespace bigbird::genome {
@@ -14,12 +13,6 @@ constexpr std::string_view letters = "ACGT";
 
 /// For each letter its followers, in the order in which a walk will take them.
 using Followers = std::array<std::vector<std::size_t>, letters.size()>;
-
-void shuffle(std::vector<std::size_t>& values, Rng& rng) {
-    for (std::size_t i = 0; i + 1 < values.size(); ++i)
-        std::swap(values[i], values[static_cast<std::size_t>(
-                                 rng.between(static_cast<std::int64_t>(i), std::ssize(values) - 1))]);
-}
 
 /// Whether following the last follower of each letter always ends at `end`: then a walk uses all followers.
 bool leads_to(const Followers& followers, std::size_t end) {
@@ -40,7 +33,7 @@ std::string shuffled(std::string_view dna, Rng& rng) {
     const std::size_t end = letters.find(dna.back());
     do {
         for (std::vector<std::size_t>& each : followers)
-            shuffle(each, rng);
+            draw_to_front(each, each.empty() ? 0 : each.size() - 1, rng);
     } while (!leads_to(followers, end));
     std::array<std::size_t, letters.size()> taken{};
     std::string walk(1, dna.front());

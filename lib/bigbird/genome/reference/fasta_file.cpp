@@ -7,10 +7,12 @@
 #include "bigbird/core/log.hpp"
 #include "bigbird/core/parse_number.hpp"
 #include "bigbird/genome/reference/base_kernels.hpp"
+#include "bigbird/genome/reference/interval.hpp"
 #include "bigbird/genome/text/text_input.hpp"
 
 #include <algorithm>
 #include <atomic>
+#include <cctype>
 #include <iterator>
 #include <memory>
 #include <string_view>
@@ -18,14 +20,6 @@
 namespace bigbird::genome::detail {
 
 namespace {
-
-bool is_letter(char c) {
-    return (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z');
-}
-
-bool is_gap(char c) {
-    return c == '-' || c == '.' || c == '*';
-}
 
 std::string show(char c) {
     const auto value = static_cast<unsigned char>(c);
@@ -47,10 +41,10 @@ public:
         for (const char c : text) {
             if (c == '\n' || c == '\r') continue;
             ++base;  // from 1
-            if (is_nucleotide_code(c) || is_gap(c)) continue;
+            if (is_nucleotide_code(c) || std::string_view("-.*").find(c) != std::string_view::npos) continue;
             const std::string where =
                 "contig '" + std::string(contig) + "' holds " + show(c) + " at base " + std::to_string(base);
-            if (!is_letter(c)) {
+            if (std::isalpha(static_cast<unsigned char>(c)) == 0) {
                 throw InputError(where +
                                      ", which is no letter of a sequence: see whether the file is whole, and "
                                      "whether a .fai beside it is its own",
@@ -86,13 +80,12 @@ std::string part_of(const std::string& bases, std::int64_t begin, std::int64_t e
 }
 
 /// All sequence in memory, one byte per base: for files that cannot be read by position.
-FastaFile hold(const std::filesystem::path& path, std::vector<FastaContig> contigs,
+FastaFile hold(const std::filesystem::path& path, std::vector<FastaEntry> contigs,
                std::vector<std::string> bases, LetterCase letter_case) {
     OtherLetters others(path, letter_case);
     for (std::size_t i = 0; i < contigs.size(); ++i) {
-        Contig& contig = contigs[i].contig;
-        bases[i] = others.normalised(contig.name, bases[i]);
-        contig.length = std::ssize(bases[i]);
+        bases[i] = others.normalised(contigs[i].name, bases[i]);
+        contigs[i].length = std::ssize(bases[i]);
     }
     const auto fetch = [bases = std::make_shared<std::vector<std::string>>(std::move(bases))](
                            std::size_t contig, std::int64_t begin, std::int64_t end) {
@@ -117,9 +110,7 @@ FastaFile read_into_memory(const std::filesystem::path& path, LetterCase letter_
         }
         lines += std::count(piece.begin(), piece.end(), '\n');
     }
-    std::vector<FastaContig> contigs;
-    for (FastaEntry& entry : scanner.finish())
-        contigs.push_back({{std::move(entry.name), 0}, entry.line});
+    std::vector<FastaEntry> contigs = scanner.finish();
     if (contigs.empty()) refuse_empty(path);
     return hold(path, std::move(contigs), scanner.take_bases(), letter_case);
 }
@@ -138,12 +129,7 @@ public:
             if (!entries_[i].even) hold(i);
     }
 
-    std::vector<FastaContig> contigs() const {
-        std::vector<FastaContig> result;
-        for (const FastaEntry& entry : entries_)
-            result.push_back({{entry.name, entry.length}, entry.line});
-        return result;
-    }
+    const std::vector<FastaEntry>& contigs() const { return entries_; }
 
     std::string fetch(std::size_t contig, std::int64_t begin, std::int64_t end) const {
         if (begin >= end) return {};
@@ -222,7 +208,7 @@ FastaFile open_fasta(const std::filesystem::path& path, LetterCase letter_case) 
     const Compression compression =
         std::filesystem::is_regular_file(path) ? compression_of(path) : Compression::gzip;
     if (compression == Compression::gzip) return read_into_memory(path, letter_case);
-    auto text = compression == Compression::none ? open_plain(path) : open_bgzip(path);
+    auto text = open_random(path, compression);
     const auto file = std::make_shared<IndexedFasta>(path, std::move(text), letter_case);
     return {path, file->contigs(), std::bind_front(&IndexedFasta::fetch, file)};
 }
@@ -230,15 +216,15 @@ FastaFile open_fasta(const std::filesystem::path& path, LetterCase letter_case) 
 namespace {
 
 /// Contig and length, the first two columns of a .fai or chrom.sizes; blanks may replace tabs.
-FastaContig parse_length(std::string_view line, const std::filesystem::path& path, std::int64_t number) {
+FastaEntry parse_length(std::string_view line, const std::filesystem::path& path, std::int64_t number) {
     const std::size_t gap = line.find_first_of("\t ");
     const std::size_t start = line.find_first_not_of("\t ", gap);
-    FastaContig contig{{std::string(line.substr(0, gap)), -1}, number};
+    FastaEntry contig{.name = std::string(line.substr(0, gap)), .length = -1, .line = number};
     if (gap != std::string_view::npos && start != std::string_view::npos) {
         const std::string_view text = line.substr(start, line.find_first_of("\t ", start) - start);
-        contig.contig.length = parse_number<std::int64_t>(text).value_or(-1);
+        contig.length = parse_number<std::int64_t>(text).value_or(-1);
     }
-    if (contig.contig.name.empty() || contig.contig.length < 0 || contig.contig.length > longest_contig) {
+    if (contig.name.empty() || contig.length < 0 || contig.length > longest_contig) {
         throw InputError("is no line of contig and length, as a .fai or chrom.sizes file has them", path,
                          number);
     }
@@ -254,7 +240,7 @@ FastaFile open_lengths(const std::filesystem::path& path) {
     const bool indexed = is_fresh_index(index, path);
     TextInput input(indexed ? index : path);
     std::string line;
-    std::vector<FastaContig> contigs;
+    std::vector<FastaEntry> contigs;
     while (input.next(line)) {
         if (!indexed && contigs.empty() && line.starts_with('>')) {
             log_info("{} has no fresh .fai and is read through for its contigs' lengths", path.string());
@@ -270,10 +256,10 @@ FastaFile open_lengths(const std::filesystem::path& path) {
 }
 
 FastaFile fasta_in_memory(std::vector<std::pair<std::string, std::string>> contigs, LetterCase letter_case) {
-    std::vector<FastaContig> heads;
+    std::vector<FastaEntry> heads;
     std::vector<std::string> bases;
     for (auto& [name, sequence] : contigs) {
-        heads.push_back({{std::move(name), 0}, 0});
+        heads.push_back({.name = std::move(name)});
         bases.push_back(std::move(sequence));
     }
     return hold("memory", std::move(heads), std::move(bases), letter_case);

@@ -2,7 +2,6 @@
 #pragma once
 
 #include "bigbird/genome/reference/fasta_index.hpp"
-#include "bigbird/genome/reference/interval.hpp"
 #include "bigbird/genome/reference/sequence.hpp"
 
 #include <cstddef>
@@ -15,16 +14,10 @@
 
 namespace bigbird::genome::detail {
 
-/// One contig of a FastaFile, with the line of its header for messages (0: not known).
-struct FastaContig {
-    Contig contig;
-    std::int64_t line = 0;
-};
-
 /// One FASTA file, or sequence in memory.
 struct FastaFile {
     std::filesystem::path path;
-    std::vector<FastaContig> contigs;
+    std::vector<FastaEntry> contigs;
     /// Returns the normalized bases [begin, end) of a contig by its index; both within the contig.
     /// Thread-safe. Throws InputError if the file cannot be read.
     std::function<std::string(std::size_t contig, std::int64_t begin, std::int64_t end)> fetch;

@@ -4,6 +4,7 @@
 #include "bigbird/core/error.hpp"
 #include "bigbird/core/parse_number.hpp"
 
+#include <algorithm>
 #include <limits>
 #include <optional>
 
@@ -55,17 +56,14 @@ Interval parse_region(std::string_view text) {
     }
     if (region.contig.empty()) refuse(text, "the contig is missing");
     if (positions.empty()) return region;
-    const std::size_t dash = positions.find('-');
-    const std::string_view first = positions.substr(0, dash);
-    const std::string_view second =
-        dash == std::string_view::npos ? std::string_view() : positions.substr(dash + 1);
-    if (!first.empty()) {
-        const auto begin = parse_position(first);
+    const std::size_t dash = std::min(positions.find('-'), positions.size());
+    if (dash > 0) {
+        const auto begin = parse_position(positions.substr(0, dash));
         if (!begin || *begin < 1) refuse(text, "the start is no position from 1 up");
         region.begin = *begin - 1;
     }
-    if (!second.empty()) {
-        const auto end = parse_position(second);
+    if (dash + 1 < positions.size()) {
+        const auto end = parse_position(positions.substr(dash + 1));
         if (!end) refuse(text, "the end is no position");
         region.end = *end;
     }

@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "bigbird/genome/reference/contig_names.hpp"
+#include "bigbird/genome/reference/fasta_file.hpp"
 #include "bigbird/genome/reference/interval.hpp"
 #include "bigbird/genome/reference/sequence.hpp"
 
 #include <cstddef>
+#include <cstdint>
 #include <filesystem>
 #include <memory>
 #include <optional>
@@ -16,18 +19,33 @@
 
 namespace bigbird::genome {
 
-/// Sequence by coordinates. Const calls are thread-safe.
+/// What to do with a contig that has the name of an earlier one.
+enum class Repeated : std::uint8_t { refuse, number };
+
+/// Sequence by coordinates: the contigs of all files, one after the other. Const calls are thread-safe.
 class ReferenceGenome {
 public:
-    virtual ~ReferenceGenome() = default;
+    explicit ReferenceGenome(std::vector<detail::FastaFile> files, Repeated repeated = Repeated::refuse);
 
     /// In the order of the file(s).
-    virtual std::span<const Contig> contigs() const = 0;
+    std::span<const Contig> contigs() const { return contigs_; }
     /// The contig's index by its name or an alias (ContigNames).
-    virtual std::optional<std::size_t> find(std::string_view contig) const = 0;
+    std::optional<std::size_t> find(std::string_view contig) const { return names_.find(contig); }
     /// Normalized sequence (A C G T N, in the case that it was opened with) of exactly where.size() letters,
     /// N outside the contig. Throws InputError where the contig is unknown or the file cannot be read.
-    virtual std::string fetch(const Interval& where) const = 0;
+    std::string fetch(const Interval& where) const;
+
+private:
+    struct Place {
+        std::size_t file = 0, index = 0;
+        std::int64_t line = 0;
+    };
+    [[noreturn]] void refuse_twice(const std::string& name, const Place& first, const Place& second) const;
+
+    std::vector<detail::FastaFile> files_;
+    std::vector<Contig> contigs_;
+    std::vector<Place> places_;
+    ContigNames names_;
 };
 
 /// Opens FASTA files as one genome: plain, bgzip (random access by .fai/.gzi, read if fresh, else made in

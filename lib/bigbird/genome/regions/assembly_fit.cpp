@@ -22,17 +22,6 @@ constexpr std::array<std::int64_t, 48> known_lengths{
 constexpr std::int64_t near_end = 1000;
 constexpr std::int64_t one_in = 5;  // more than one misfit in 5 rows suggests another assembly
 
-/// Counts rows past the end of contigs for which another assembly is the likely reason. These contigs have
-/// the length of a known assembly's contig, and no other row ends close to their end.
-std::int64_t count_past_known_ends(const AssemblyFit& fit, std::span<const Contig> contigs) {
-    std::int64_t past = 0;
-    for (const auto& [index, end] : fit.named) {
-        const bool known = std::ranges::find(known_lengths, contigs[index].length) != known_lengths.end();
-        past += known && !end.reached ? end.past : 0;
-    }
-    return past;
-}
-
 }  // namespace
 
 std::string AssemblyFit::misfits() const {
@@ -74,7 +63,14 @@ AssemblyFit& AssemblyFit::operator+=(const AssemblyFit& other) {
 void require_assembly(const AssemblyFit& fit, const ReferenceGenome& reference, const std::string& source,
                       const std::string& what, bool skip_invalid) {
     const bool part = 2 * fit.named.size() >= reference.contigs().size();
-    const std::int64_t past = count_past_known_ends(fit, reference.contigs());
+    // Rows past the end of contigs that have the length of a known assembly's, where no other row ends close
+    // to their end: another assembly is the likely reason.
+    std::int64_t past = 0;
+    for (const auto& [index, end] : fit.named) {
+        const std::int64_t length = reference.contigs()[index].length;
+        const bool known = std::ranges::find(known_lengths, length) != known_lengths.end();
+        past += known && !end.reached ? end.past : 0;
+    }
     const std::int64_t misfits = (part ? 0 : fit.unknown_contig) + past + fit.ref_mismatch;
     const std::int64_t judged = fit.rows - (part ? fit.unknown_contig : 0) - (fit.past_end - past);
     if (skip_invalid || misfits * one_in <= judged) return;

@@ -17,23 +17,6 @@ constexpr std::size_t narrow_peak_columns = 10;
 constexpr std::size_t most_columns =
     narrow_peak_columns + 1;  // one more shows that there are further columns
 
-/// The first columns of a row.
-struct Columns {
-    std::array<std::string_view, most_columns> text;
-    std::size_t count = 0;
-};
-
-Columns split(std::string_view line) {
-    Columns columns;
-    while (columns.count < most_columns) {
-        const std::size_t tab = line.find('\t');
-        columns.text[columns.count++] = line.substr(0, tab);
-        if (tab == std::string_view::npos) break;
-        line.remove_prefix(tab + 1);
-    }
-    return columns;
-}
-
 bool is_header(std::string_view line, std::string_view word) {
     return line.starts_with(word) &&
            (line.size() == word.size() || line[word.size()] == ' ' || line[word.size()] == '\t');
@@ -48,21 +31,28 @@ bool is_skipped(std::string_view line) {
 class Row {
 public:
     Row(std::string_view line, const std::filesystem::path& path, std::int64_t number)
-        : columns_(split(line)), line_(line), path_(path), number_(number) {}
+        : line_(line), path_(path), number_(number) {
+        while (count_ < most_columns) {
+            const std::size_t tab = line.find('\t');
+            columns_[count_++] = line.substr(0, tab);
+            if (tab == std::string_view::npos) break;
+            line.remove_prefix(tab + 1);
+        }
+    }
 
     BedRecord parse() const {
-        if (columns_.count < 3) {
+        if (count_ < 3) {
             const bool blanks = line_.find(' ') != std::string_view::npos;
             refuse(
                 blanks
                     ? "columns are separated by blanks: BED needs tabs"
                     : "a BED row needs three columns (contig, start, end), separated by tabs; this one has " +
-                          std::to_string(columns_.count));
+                          std::to_string(count_));
         }
         BedRecord record;
         record.line = number_;
-        record.where = {std::string(columns_.text[0]), position("start", columns_.text[1]),
-                        position("end", columns_.text[2])};
+        record.where = {std::string(columns_[0]), position("start", columns_[1]),
+                        position("end", columns_[2])};
         check(record.where);
         record.name = optional_column(3);
         record.score = optional_column(4);
@@ -102,17 +92,17 @@ private:
     }
 
     std::string optional_column(std::size_t index) const {
-        return columns_.count > index && !columns_.text[index].empty() ? std::string(columns_.text[index])
-                                                                       : ".";
+        return count_ > index && !columns_[index].empty() ? std::string(columns_[index]) : ".";
     }
 
     std::optional<std::int64_t> summit(const Interval& where) const {
-        if (columns_.count != narrow_peak_columns) return std::nullopt;
-        const auto offset = parse_number<std::int64_t>(columns_.text[narrow_peak_columns - 1]);
+        if (count_ != narrow_peak_columns) return std::nullopt;
+        const auto offset = parse_number<std::int64_t>(columns_[narrow_peak_columns - 1]);
         return offset && *offset >= 0 && *offset < where.size() ? offset : std::nullopt;
     }
 
-    Columns columns_;
+    std::array<std::string_view, most_columns> columns_;  ///< the first ones
+    std::size_t count_ = 0;
     std::string_view line_;
     const std::filesystem::path& path_;
     std::int64_t number_;

@@ -118,15 +118,14 @@ private:
     std::string line_;
 };
 
-Strand turned(Strand strand, bool turn) {
-    if (!turn || strand == Strand::none) return strand;
-    return strand == Strand::forward ? Strand::reverse : Strand::forward;
-}
-
 /// A base of the chain's query strand, on the forward strand.
 Lifted on_query(const Chain& chain, std::int64_t base, Strand strand) {
-    const std::int64_t begin = chain.reverse ? chain.query_size - base - 1 : base;
-    return {{chain.query, begin, begin + 1}, turned(strand, chain.reverse), chain.query_size};
+    if (!chain.reverse) return {{chain.query, base, base + 1}, strand, chain.query_size};
+    const std::int64_t end = chain.query_size - base;
+    const Strand turned = strand == Strand::forward   ? Strand::reverse
+                          : strand == Strand::reverse ? Strand::forward
+                                                      : strand;
+    return {{chain.query, end - 1, end}, turned, chain.query_size};
 }
 
 /// Where the query has a target's base, on the chain's strand; nullopt if it is in no block.

@@ -16,6 +16,7 @@
 #include <fstream>
 #include <mutex>
 #include <string_view>
+#include <utility>
 
 namespace bigbird::genome::detail {
 
@@ -23,28 +24,14 @@ namespace {
 
 constexpr int bgzip_code = 2;  // bgzf_compression()'s value
 
-using Magic = std::array<unsigned char, 18>;
-
-struct Foreign {
-    std::string_view magic, name;
-};
-constexpr std::array foreign_formats{Foreign{"BZh", "bzip2"},
-                                     Foreign{"\xFD"
-                                             "7zXZ",
-                                             "xz"},
-                                     Foreign{"\x28\xB5\x2F\xFD", "Zstandard"}, Foreign{"PK\x03\x04", "zip"},
-                                     Foreign{"\x43\x27\x41\x1A", "2bit"}};
-
-void refuse_foreign(std::string_view start, const std::filesystem::path& path) {
-    for (const Foreign& format : foreign_formats) {
-        if (start.starts_with(format.magic)) {
-            throw InputError(
-                "is in " + std::string(format.name) +
-                    " format, which cannot be read: convert it to plain text or compress that with bgzip",
-                path);
-        }
-    }
-}
+constexpr std::pair<std::string_view, std::string_view> foreign_formats[] = {
+    {"BZh", "bzip2"},
+    {"\xFD"
+     "7zXZ",
+     "xz"},
+    {"\x28\xB5\x2F\xFD", "Zstandard"},
+    {"PK\x03\x04", "zip"},
+    {"\x43\x27\x41\x1A", "2bit"}};
 
 }  // namespace
 
@@ -59,13 +46,19 @@ void CloseBgzf::operator()(BGZF* file) const noexcept {
 
 Compression compression_of(const std::filesystem::path& path) {
     std::ifstream in(path, std::ios::binary);
-    Magic magic{};
+    std::array<unsigned char, 18> magic{};
     in.read(reinterpret_cast<char*>(magic.data()), magic.size());
     if (in.bad() || (in.fail() && !in.eof()))
         throw InputError(std::string("cannot be read: ") + std::strerror(errno), path);
     const std::string_view start(reinterpret_cast<const char*>(magic.data()),
                                  static_cast<std::size_t>(in.gcount()));
-    refuse_foreign(start, path);
+    for (const auto& [begin, format] : foreign_formats) {
+        if (!start.starts_with(begin)) continue;
+        throw InputError("is in " + std::string(format) +
+                             " format, which cannot be read: convert it to plain text or compress that with "
+                             "bgzip",
+                         path);
+    }
     if (!start.starts_with("\x1F\x8B")) return Compression::none;
     // A gzip member with an extra field BC (SAM specification, 4.1).
     const bool extra = start.size() == magic.size() && (magic[3] & 4U) != 0;

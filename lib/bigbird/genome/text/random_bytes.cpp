@@ -131,10 +131,14 @@ public:
     explicit BlockWalker(const std::filesystem::path& path)
         : path_(path), file_(path), file_size_(file_.status().st_size) {}
 
-    /// Adds the blocks from the last one in `table` on, or all if `table` is empty.
-    void complete(BlockTable& table) {
-        Block at = table.blocks.empty() ? Block() : table.blocks.back();
-        if (!table.blocks.empty()) table.blocks.pop_back();
+    /// All blocks; `known` are the first ones, or none.
+    BlockTable complete(std::vector<Block> known) {
+        BlockTable table{std::move(known)};
+        Block at;
+        if (!table.blocks.empty()) {
+            at = table.blocks.back();
+            table.blocks.pop_back();
+        }
         std::int64_t last_text = -1;
         while (at.compressed < file_size_) {
             const std::int64_t size = block_size(at.compressed);
@@ -146,6 +150,7 @@ public:
         }
         if (last_text != 0 || at.compressed != file_size_) truncated();
         table.text_size = at.text;
+        return table;
     }
 
 private:
@@ -211,23 +216,15 @@ std::optional<std::vector<Block>> read_gzi(const std::filesystem::path& index, s
 BlockTable read_blocks(const std::filesystem::path& path) {
     std::filesystem::path index = path;
     index += ".gzi";
-    BlockTable table;
-    if (!is_fresh_index(index, path)) {
-        BlockWalker(path).complete(table);
-        return table;
-    }
-    const std::string misfit =
-        "does not fit " + path.string() +
-        ": delete it, or make it anew with bgzip -r, and see whether that file is whole";
-    auto blocks = read_gzi(index, static_cast<std::int64_t>(std::filesystem::file_size(path)));
-    if (!blocks) throw InputError(misfit, index);
-    table.blocks = std::move(*blocks);
+    if (!is_fresh_index(index, path)) return BlockWalker(path).complete({});
+    const auto known = read_gzi(index, static_cast<std::int64_t>(std::filesystem::file_size(path)));
     try {
-        BlockWalker(path).complete(table);  // adds the blocks after the last one of the index
+        if (known) return BlockWalker(path).complete(*known);  // adds the blocks after the index's last one
     } catch (const InputError&) {
-        throw InputError(misfit, index);
     }
-    return table;
+    throw InputError("does not fit " + path.string() +
+                         ": delete it, or make it anew with bgzip -r, and see whether that file is whole",
+                     index);
 }
 
 class BgzipBytes : public RandomBytes {
@@ -306,12 +303,9 @@ private:
 
 }  // namespace
 
-std::unique_ptr<RandomBytes> open_plain(const std::filesystem::path& path) {
+std::unique_ptr<RandomBytes> open_random(const std::filesystem::path& path, Compression compression) {
+    if (compression == Compression::bgzip) return std::make_unique<BgzipBytes>(path);
     return std::make_unique<PlainBytes>(path);
-}
-
-std::unique_ptr<RandomBytes> open_bgzip(const std::filesystem::path& path) {
-    return std::make_unique<BgzipBytes>(path);
 }
 
 bool is_fresh_index(const std::filesystem::path& index, const std::filesystem::path& file) {

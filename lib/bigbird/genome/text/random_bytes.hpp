@@ -30,12 +30,9 @@ public:
     virtual void scan(const std::function<void(std::string_view)>& consume) const = 0;
 };
 
-/// Plain text.
-std::unique_ptr<RandomBytes> open_plain(const std::filesystem::path& path);
-
-/// bgzip. Blocks are found through the file's .gzi where that is fresh, else by their headers; nothing is
-/// written.
-std::unique_ptr<RandomBytes> open_bgzip(const std::filesystem::path& path);
+/// Opens a plain or bgzip file. Blocks of bgzip are found through the file's .gzi where that is fresh, else
+/// by their headers; nothing is written.
+std::unique_ptr<RandomBytes> open_random(const std::filesystem::path& path, Compression compression);
 
 /// Whether an index beside a file may be used: it is a regular file, and not older than the other. Logs a
 /// warning for an older index.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "bigbird/core/error.hpp"
 #include "bigbird/genome/text/byte_stream.hpp"
 
 #include <cstddef>
@@ -32,6 +33,8 @@ public:
     /// Number of the line last read, from 1.
     std::int64_t line_number() const { return line_number_; }
     const std::filesystem::path& path() const { return stream_.path(); }
+    /// What is wrong with the line last read.
+    InputError fault(const std::string& what) const { return {what, path(), line_number_}; }
     /// Number of bytes of the (possibly compressed) file: read so far, and in total (0: not known), for
     /// progress. Thread-safe.
     std::int64_t bytes_read() const { return stream_.bytes_read(); }

@@ -23,10 +23,6 @@ bool is_stream(const std::filesystem::path& path) {
            std::filesystem::is_socket(status);
 }
 
-bool is_compressed(const std::filesystem::path& path) {
-    return path.extension() == ".gz" || path.extension() == ".bgz";
-}
-
 }  // namespace
 
 TextOutput::TextOutput(const std::filesystem::path& path, Overwrite overwrite, int threads) : name_(path) {
@@ -36,7 +32,7 @@ TextOutput::TextOutput(const std::filesystem::path& path, Overwrite overwrite, i
     if (!is_stream(name_)) pending_.emplace(path, overwrite);
     if (name_ == "-") return;
     const std::filesystem::path& target = pending_ ? pending_->path() : name_;
-    if (is_compressed(name_)) {
+    if (name_.extension() == ".gz" || name_.extension() == ".bgz") {
         detail::silence_htslib();
         compressed_.reset(bgzf_open(target.c_str(), "w"));
     } else {

@@ -53,38 +53,36 @@ std::string markdown_of(const CardResult& result) {
     return "On " + result.data + ":\n\n" + card_table("figure", "value", rows);
 }
 
-const CardResult* find_result(const ModelCard& card, const std::string& split) {
-    const auto found = std::ranges::find(card.results, split, &CardResult::split);
-    return found == card.results.end() || found->metrics.empty() ? nullptr : &*found;
+bool has_figures(const CardResult& result) {
+    return !result.metrics.empty();
 }
 
+/// Whether the card has places for the results of a split.
+bool has_places(const ModelCard& card, const std::string& split) {
+    return split != "test" || !card.test_advice.empty();
+}
+
+/// The metadata, without results.
 std::string metadata_of(const ModelCard& card) {
     std::string tags = "genomics, dna";
     for (const std::string& tag : card.tags)
         tags += ", " + tag;
     std::string text = "---\nlibrary_name: bigbird-dna\ntags: [" + tags + "]\n";
-    const bool any = std::ranges::any_of(splits, [&](const char* split) { return find_result(card, split); });
-    if (!any && card.test_advice.empty()) return text + "---\n";
-    text +=
-        "model-index:\n  - name: " + quoted(card.name) + '\n' + std::string(any ? with_results : no_results);
-    for (const char* split : splits) {
-        const CardResult* result = find_result(card, split);
-        if (std::string(split) == "test" && card.test_advice.empty()) continue;
-        text += marked(yaml_begin, yaml_end, split, result != nullptr ? yaml_of(*result) : std::string());
-    }
+    if (std::ranges::none_of(card.results, has_figures) && card.test_advice.empty()) return text + "---\n";
+    text += "model-index:\n  - name: " + quoted(card.name) + '\n' + std::string(no_results);
+    for (const char* split : splits)
+        if (has_places(card, split)) text += marked(yaml_begin, yaml_end, split, "");
     return text + "---\n";
 }
 
+/// The section of results, without them.
 std::string results_of(const ModelCard& card) {
     if (card.results.empty() && card.test_advice.empty()) return "";
     std::string text = "\n## Accuracy\n";
-    for (const char* split : splits) {
-        const CardResult* result = find_result(card, split);
-        const bool is_test = std::string(split) == "test";
-        if (is_test && card.test_advice.empty()) continue;
-        const std::string none = is_test ? card.test_advice : "There were none.";
-        text += fmt::format("\n### Rows of {}\n\n", split) +
-                marked(text_begin, text_end, split, result != nullptr ? markdown_of(*result) : none + "\n");
+    for (const std::string split : splits) {
+        if (!has_places(card, split)) continue;
+        const std::string none = split == "test" ? card.test_advice : "There were none.";
+        text += fmt::format("\n### Rows of {}\n\n", split) + marked(text_begin, text_end, split, none + "\n");
     }
     return text;
 }
@@ -164,9 +162,12 @@ CardTask card_task(std::string_view task) {
 }
 
 std::string to_text(const ModelCard& card) {
-    return metadata_of(card) + "# " + card.name + "\n\n" + card.summary + "\n" + sections(card.before) +
-           results_of(card) + sections(card.after) + "\nMade by bigbird-dna " + std::string(version()) +
-           ".\n";
+    std::string text = metadata_of(card) + "# " + card.name + "\n\n" + card.summary + "\n" +
+                       sections(card.before) + results_of(card) + sections(card.after) +
+                       "\nMade by bigbird-dna " + std::string(version()) + ".\n";
+    for (const CardResult& result : card.results)
+        if (has_figures(result)) text = with_result(text, result);
+    return text;
 }
 
 std::string with_result(const std::string& card, const CardResult& result) {
@@ -182,10 +183,9 @@ void add_to_card(const fs::path& model_folder, const CardResult& result) {
     const fs::path file = model_folder / card_file;
     std::error_code error;
     if (!fs::exists(file, error)) throw InputError("there is no model card; finetune-* writes one", file);
-    const std::string text = read_whole_file(file);
     std::string changed;
     try {
-        changed = with_result(text, result);
+        changed = with_result(read_whole_file(file), result);
     } catch (const ConfigError& no_card) {
         throw InputError(no_card.what(), file);
     }

@@ -12,40 +12,30 @@ namespace {
 // Constants of cuda.h, which is not needed to build this.
 constexpr int success = 0, no_device = 100, capability_major = 75, capability_minor = 76;
 
-/// A function of the driver; returns an error if the driver lacks it.
+/// Calls a function of the driver; returns an error if the driver lacks it.
 template <typename... Arguments>
-class DriverCall {
-public:
-    DriverCall(void* library, const char* name)
-        : call_(reinterpret_cast<int (*)(Arguments...)>(::dlsym(library, name))) {}
-    bool is_there() const { return call_ != nullptr; }
-    int operator()(Arguments... arguments) const {
-        constexpr int not_found = 500;
-        return call_ == nullptr ? not_found : call_(arguments...);
-    }
-
-private:
-    int (*call_)(Arguments...);
-};
+int call(void* driver, const char* name, Arguments... arguments) {
+    constexpr int not_found = 500;
+    const auto function = reinterpret_cast<int (*)(Arguments...)>(::dlsym(driver, name));
+    return function == nullptr ? not_found : function(arguments...);
+}
 
 Gpu describe_gpu(void* driver, int device) {
     Gpu gpu;
     std::array<char, 256> name{};
-    if (DriverCall<char*, int, int>(driver, "cuDeviceGetName")(name.data(), static_cast<int>(name.size()) - 1,
-                                                               device) == success)
+    if (call(driver, "cuDeviceGetName", name.data(), static_cast<int>(name.size()) - 1, device) == success)
         gpu.name = name.data();
-    const DriverCall<int*, int, int> attribute(driver, "cuDeviceGetAttribute");
-    attribute(&gpu.major, capability_major, device);
-    attribute(&gpu.minor, capability_minor, device);
+    call(driver, "cuDeviceGetAttribute", &gpu.major, int{capability_major}, device);
+    call(driver, "cuDeviceGetAttribute", &gpu.minor, int{capability_minor}, device);
     std::size_t bytes = 0;
-    DriverCall<std::size_t*, int>(driver, "cuDeviceTotalMem_v2")(&bytes, device);
+    call(driver, "cuDeviceTotalMem_v2", &bytes, device);
     gpu.memory_bytes = static_cast<std::int64_t>(bytes);
     return gpu;
 }
 
 std::string error_text(void* driver, int error) {
     const char* text = nullptr;
-    DriverCall<int, const char**>(driver, "cuGetErrorString")(error, &text);
+    call(driver, "cuGetErrorString", error, &text);
     return text == nullptr ? "unknown error" : text;
 }
 
@@ -66,8 +56,8 @@ DriverFacts ask_cuda_driver() {
         return facts;
     }
     facts.is_missing = false;
-    DriverCall<int*>(driver, "cuDriverGetVersion")(&facts.version);
-    facts.start_error = DriverCall<unsigned>(driver, "cuInit")(0U);
+    call(driver, "cuDriverGetVersion", &facts.version);
+    facts.start_error = call(driver, "cuInit", 0U);
     if (facts.start_error == no_device) {  // a missing GPU is not an error of the driver
         facts.start_error = success;
         return facts;
@@ -77,10 +67,10 @@ DriverFacts ask_cuda_driver() {
         return facts;
     }
     int count = 0;
-    DriverCall<int*>(driver, "cuDeviceGetCount")(&count);
+    call(driver, "cuDeviceGetCount", &count);
     for (int i = 0; i < count; ++i) {
         int device = 0;
-        DriverCall<int*, int>(driver, "cuDeviceGet")(&device, i);
+        call(driver, "cuDeviceGet", &device, i);
         facts.gpus.push_back(describe_gpu(driver, device));
     }
     return facts;

@@ -47,7 +47,7 @@ struct KeptNorm {
              bool differentiate)
         : weight(as_floats(norm.weight)),
           bias(as_floats(norm.bias)),
-          epsilon(norm.epsilon()),
+          epsilon(norm.epsilon),
           probability(dropout.probability) {
         if (probability > 0) {
             streams = copy_to_device(

@@ -179,22 +179,22 @@ at::Tensor LinearImpl::forward_and_add(const at::Tensor& x, const at::Tensor& ot
     return at::GradMode::is_enabled() ? y + other : y.add_(other);
 }
 
-LayerNormImpl::LayerNormImpl(std::int64_t size, double epsilon) : size_(size), epsilon_(epsilon) {
+LayerNormImpl::LayerNormImpl(std::int64_t size, double norm_epsilon) : epsilon(norm_epsilon) {
     weight = register_parameter("weight", at::ones({size}));
     bias = register_parameter("bias", at::zeros({size}));
 }
 
 at::Tensor LayerNormImpl::forward(const at::Tensor& x) const {
-    return at::layer_norm(x, {size_}, weight, bias, epsilon_);
+    return at::layer_norm(x, weight.sizes(), weight, bias, epsilon);
 }
 
-EmbeddingImpl::EmbeddingImpl(std::int64_t count, std::int64_t size, std::int64_t padding)
-    : padding_(padding) {
+EmbeddingImpl::EmbeddingImpl(std::int64_t count, std::int64_t size, std::int64_t padding_row)
+    : padding(padding_row) {
     weight = register_parameter("weight", at::zeros({count, size}));
 }
 
 at::Tensor EmbeddingImpl::forward(const at::Tensor& ids) const {
-    return at::embedding(weight, ids, padding_);
+    return at::embedding(weight, ids, padding);
 }
 
 std::shared_ptr<torch::nn::Module> add_group(torch::nn::Module& parent, const std::string& name) {

@@ -56,29 +56,22 @@ TORCH_MODULE(Linear);
 /// weight and bias (size).
 class LayerNormImpl : public torch::nn::Module {
 public:
-    LayerNormImpl(std::int64_t size, double epsilon);
+    LayerNormImpl(std::int64_t size, double norm_epsilon);
     at::Tensor forward(const at::Tensor& x) const;  // (…, size), same shape
-    double epsilon() const { return epsilon_; }
 
     at::Tensor weight, bias;
-
-private:
-    std::int64_t size_;
-    double epsilon_;
+    double epsilon;
 };
 TORCH_MODULE(LayerNorm);
 
-/// weight (count, size). The row `padding` (-1: none) gets no gradient from look-ups.
+/// weight (count, size). The row `padding_row` (-1: none) gets no gradient from look-ups.
 class EmbeddingImpl : public torch::nn::Module {
 public:
-    EmbeddingImpl(std::int64_t count, std::int64_t size, std::int64_t padding = -1);
+    EmbeddingImpl(std::int64_t count, std::int64_t size, std::int64_t padding_row = -1);
     at::Tensor forward(const at::Tensor& ids) const;  // (…) int64 -> (…, size)
-    std::int64_t padding() const { return padding_; }
 
     at::Tensor weight;
-
-private:
-    std::int64_t padding_;
+    std::int64_t padding;
 };
 TORCH_MODULE(Embedding);
 

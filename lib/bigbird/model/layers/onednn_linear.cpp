@@ -60,16 +60,16 @@ at::Tensor product(const at::Tensor& x, const at::Tensor& weight, const at::Tens
     return linear.call(x, weight, optional(bias), function, Scalars(), algorithm);
 }
 
-/// Joins the results of compute(first, count) over the samples of x, (batch, length, in). With AVX2, oneDNN's
-/// order of additions for a row depends on the row's index, so samples are computed by separate, equal calls;
-/// otherwise together.
+/// Joins the results of compute(x, other) over the samples of x, (batch, length, in), and of `other`, which
+/// may be undefined. With AVX2, oneDNN's order of additions for a row depends on the row's index, so samples
+/// are computed by separate, equal calls; otherwise together.
 template <typename Compute>
-at::Tensor by_sample(const at::Tensor& x, const Compute& compute) {
+at::Tensor by_sample(const at::Tensor& x, const at::Tensor& other, const Compute& compute) {
     static const bool together = bigbird::instruction_set() >= bigbird::InstructionSet::avx512;
-    if (together || x.dim() != 3 || x.size(0) < 2) return compute(0, x.size(0));
+    if (together || x.dim() != 3 || x.size(0) < 2) return compute(x, other);
     std::vector<at::Tensor> samples;
     for (std::int64_t i = 0; i < x.size(0); ++i)
-        samples.push_back(compute(i, 1));
+        samples.push_back(compute(x.narrow(0, i, 1), other.defined() ? other.narrow(0, i, 1) : other));
     return at::cat(samples);
 }
 
@@ -137,8 +137,7 @@ at::Tensor onednn_linear(const at::Tensor& x, const at::Tensor& weight, const at
                                       : activation == "silu" ? "swish"
                                                              : std::string_view(activation);
     const std::string_view algorithm = !is_gelu ? "" : activation == "gelu" ? "none" : "tanh";
-    return by_sample(x, [&](std::int64_t first, std::int64_t count) {
-        const at::Tensor samples = x.dim() == 3 ? x.narrow(0, first, count) : x;
+    return by_sample(x, {}, [&](const at::Tensor& samples, const at::Tensor&) {
         return product(samples, weight, bias, function, algorithm);
     });
 }
@@ -149,10 +148,8 @@ at::Tensor onednn_linear_add(const at::Tensor& x, const at::Tensor& weight, cons
     static const auto linear = c10::Dispatcher::singleton()
                                    .findSchemaOrThrow("mkldnn::_linear_pointwise", "binary")
                                    .typed<LinearAdd>();
-    return by_sample(x, [&](std::int64_t first, std::int64_t count) {
-        const bool samples = x.dim() == 3;
-        return linear.call(samples ? x.narrow(0, first, count) : x,
-                           samples ? other.narrow(0, first, count) : other, weight, optional(bias), "add");
+    return by_sample(x, other, [&](const at::Tensor& samples, const at::Tensor& of_other) {
+        return linear.call(samples, of_other, weight, optional(bias), "add");
     });
 }
 

@@ -141,14 +141,6 @@ bool is_of_type(hid_t dataset, hid_t type) {
            size <= Hdf5Types::most_letters && H5Tequal(stored, Hdf5Types::text_of(size)) > 0;
 }
 
-/// Rows and, of a matrix, columns; empty if there are none.
-std::vector<hsize_t> shape_of(hid_t dataset) {
-    const Id space(H5Dget_space(dataset), H5Sclose);
-    std::vector<hsize_t> shape(static_cast<std::size_t>(std::max(0, H5Sget_simple_extent_ndims(space))));
-    H5Sget_simple_extent_dims(space, shape.data(), nullptr);
-    return shape;
-}
-
 /// The file of one part, in the child process.
 class Hdf5Part {
 public:
@@ -191,12 +183,12 @@ private:
                 path_};
     }
     /// Opens the dataset `name` of rows and, of a matrix, columns.
-    void add(hid_t group, const std::string& name, hid_t type, const std::vector<hsize_t>& shape) {
+    void add(hid_t group, const std::string& name, hid_t type, const Hdf5Shape& shape) {
         if (!is_own_link(group, name)) throw foreign(name);
         const Id& dataset = datasets_.emplace_back(H5Dopen2(group, name.c_str(), H5P_DEFAULT), H5Dclose);
         if (dataset < 0 || !is_own_storage(dataset, shape.size() > 1) || !is_of_type(dataset, type))
             throw foreign(name);
-        const std::vector<hsize_t> found = shape_of(dataset);
+        const Hdf5Shape found = shape_of(dataset);
         if (found.size() != shape.size() || found.back() != shape.back()) throw foreign(name);
         if (found != shape) throw miscounted(path_, "rows");
     }
@@ -204,12 +196,10 @@ private:
     std::size_t width_of(std::size_t dataset) const { return dataset == 0 ? schema_.columns.size() : 1; }
 
     void read(std::size_t dataset, hid_t type, std::size_t begin, std::size_t rows, void* to) const {
-        const hsize_t start[2] = {begin, 0}, count[2] = {rows, width_of(dataset)};
-        const Id space(H5Dget_space(datasets_[dataset]), H5Sclose),
-            memory(H5Screate_simple(dataset == 0 ? 2 : 1, count, nullptr), H5Sclose);
-        if (H5Sselect_hyperslab(space, H5S_SELECT_SET, start, nullptr, count, nullptr) < 0 ||
-            H5Dread(datasets_[dataset], type, memory, space, H5P_DEFAULT, to) < 0)
-            throw damaged();
+        const Hdf5Shape start{begin, 0};
+        Hdf5Shape count{rows, width_of(dataset)};
+        if (dataset > 0) count.pop_back();
+        if (!read_part(datasets_[dataset], type, start, count, to)) throw damaged();
     }
     template <typename Number>
     std::vector<Number> numbers(std::size_t dataset, hid_t type, std::size_t begin, std::size_t rows) const {

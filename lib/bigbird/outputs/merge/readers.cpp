@@ -9,7 +9,6 @@
 #include <bigWig.h>
 
 #include <algorithm>
-#include <array>
 #include <memory>
 #include <string_view>
 #include <utility>
@@ -91,13 +90,9 @@ std::optional<double> mean_over(std::span<const Segment> segments, std::size_t c
 namespace {
 
 constexpr std::string_view letters = "ACGT";
-using Shape = std::array<hsize_t, 3>;
-
-Hdf5Handle open_letters(hid_t file, const char* name, const fs::path& path, Shape& shape) {
+Hdf5Handle open_letters(hid_t file, const char* name, const fs::path& path) {
     Hdf5Handle dataset(H5Dopen2(file, name, H5P_DEFAULT), H5Dclose);
-    const Hdf5Handle space(dataset < 0 ? -1 : H5Dget_space(dataset), H5Sclose);
-    if (space < 0 || H5Sget_simple_extent_ndims(space) != 3 ||
-        H5Sget_simple_extent_dims(space, shape.data(), nullptr) < 0 || shape[1] != letters.size())
+    if (const Hdf5Shape shape = shape_of(dataset); shape.size() != 3 || shape[1] != letters.size())
         throw InputError(
             std::string("holds no '") + name +
                 "' of regions, 4 letters and bases, as predict-mutagenesis and attribute write it "
@@ -107,13 +102,9 @@ Hdf5Handle open_letters(hid_t file, const char* name, const fs::path& path, Shap
 }
 
 /// (4, length) of a region.
-std::vector<float> read_region(hid_t dataset, const Shape& shape, hsize_t region, const fs::path& path) {
-    const Shape start{region, 0, 0}, count{1, shape[1], shape[2]};
+std::vector<float> read_region(hid_t dataset, const Hdf5Shape& shape, hsize_t region, const fs::path& path) {
     std::vector<float> numbers(shape[1] * shape[2]);
-    const Hdf5Handle space(H5Dget_space(dataset), H5Sclose),
-        memory(H5Screate_simple(3, count.data(), nullptr), H5Sclose);
-    if (H5Sselect_hyperslab(space, H5S_SELECT_SET, start.data(), nullptr, count.data(), nullptr) < 0 ||
-        H5Dread(dataset, H5T_NATIVE_FLOAT, memory, space, H5P_DEFAULT, numbers.data()) < 0)
+    if (!read_part(dataset, H5T_NATIVE_FLOAT, {region, 0, 0}, {1, shape[1], shape[2]}, numbers.data()))
         throw InputError("is cut off or damaged", path);
     return numbers;
 }
@@ -123,10 +114,11 @@ void send_all(const fs::path& path, const ChildReader::Send& send) {
     start_hdf5();
     const Hdf5Handle file = open_unlocked_hdf5(path.c_str());
     if (file < 0) throw InputError("is no HDF5 file, or damaged", path);
-    Shape shape{}, same{};
-    const Hdf5Handle sequence = open_letters(file, "raw/seq", path, shape),
-                     scores = open_letters(file, "shap/seq", path, same);
-    if (shape != same) throw InputError("its 'raw/seq' and 'shap/seq' have different shapes", path);
+    const Hdf5Handle sequence = open_letters(file, "raw/seq", path),
+                     scores = open_letters(file, "shap/seq", path);
+    const Hdf5Shape shape = shape_of(sequence);
+    if (shape != shape_of(scores))
+        throw InputError("its 'raw/seq' and 'shap/seq' have different shapes", path);
     send(text_attribute(file, "label").value_or(path.stem().string()));
     send(ChildReader::bytes_of(std::vector<hsize_t>{shape[0]}));
     for (hsize_t region = 0; region < shape[0]; ++region) {

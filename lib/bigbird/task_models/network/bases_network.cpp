@@ -34,9 +34,7 @@ public:
     }
     std::shared_ptr<torch::nn::Module> module() const override { return network_.ptr(); }
     at::Tensor output_bias() const override { return network_->output_bias(); }
-    at::Tensor first_filters() const override { return network_->first_filters(); }
     bins::BinsNetwork base_network() const override { return network_; }
-    bins::OwnMotifs own_motifs() const override { return network_->own_motifs(); }
     std::int64_t hidden_size() const override { return network_->config().feature_size(); }
     bins::Grid grid() const override { return network_->config().grid(); }
     std::int64_t window_positions() const override { return network_->config().window_positions(); }

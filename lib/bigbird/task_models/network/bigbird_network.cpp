@@ -115,12 +115,11 @@ protected:
 
 class WindowHead : public BigBirdNetwork<TaskNetwork> {
 public:
-    WindowHead(model::SequenceClassifier network, tokenizer::DnaTokenizer tokenizer,
-               const BigBirdReading& reading)
-        : BigBirdNetwork(std::move(network), std::move(tokenizer), reading.computing,
-                         "classifier.out_proj.bias"),
-          pooling_(reading.pooling),
-          window_(reading.window) {}
+    WindowHead(model::SequenceClassifier network, tokenizer::DnaTokenizer tokenizer, Pooling pooling,
+               const rows::WindowBounds& window, const ComputeOptions& computing)
+        : BigBirdNetwork(std::move(network), std::move(tokenizer), computing, "classifier.out_proj.bias"),
+          pooling_(pooling),
+          window_(window) {}
     EncodedWindow encode(std::string_view dna, bool reverse) const override {
         EncodedWindow window = read(reverse ? genome::reverse_complement(dna) : std::string(dna));
         if (pooling_ == Pooling::centre) {
@@ -280,11 +279,12 @@ std::int64_t fitting_bins(std::span<const std::string> samples, const tokenizer:
 }
 
 std::shared_ptr<TaskNetwork> bigbird_windows(model::SequenceClassifier network,
-                                             tokenizer::DnaTokenizer tokenizer,
-                                             const BigBirdReading& reading) {
-    if (reading.pooling == Pooling::centre && network->config().type_vocab_size < 2)
+                                             tokenizer::DnaTokenizer tokenizer, Pooling pooling,
+                                             const rows::WindowBounds& window,
+                                             const ComputeOptions& computing) {
+    if (pooling == Pooling::centre && network->config().type_vocab_size < 2)
         throw ConfigError("--pooling centre needs two token types; the model has type_vocab_size 1");
-    return std::make_shared<WindowHead>(std::move(network), std::move(tokenizer), reading);
+    return std::make_shared<WindowHead>(std::move(network), std::move(tokenizer), pooling, window, computing);
 }
 
 std::shared_ptr<BinNetwork> bigbird_bins(model::SequenceClassifier network, tokenizer::DnaTokenizer tokenizer,

@@ -50,11 +50,6 @@ at::Tensor bin_weights(std::span<const TokenSpan> spans, const bins::Grid& grid,
 std::int64_t fitting_bins(std::span<const std::string> samples, const tokenizer::DnaTokenizer& tokenizer,
                           std::int64_t bin, std::int64_t positions);
 
-struct BigBirdReading {
-    Pooling pooling = Pooling::cls;
-    rows::WindowBounds window{-4000, 4000};  ///< gives the anchor's position
-    ComputeOptions computing = {};
-};
 /// What each of these networks is, too: one that can be evaluated on given token vectors.
 class TokenVectors {
 public:
@@ -66,10 +61,11 @@ public:
     virtual at::Tensor vector_logits(const EncodedWindow& window, const at::Tensor& vectors) const = 0;
 };
 
-/// Networks must already be on their device. A window is one segment.
+/// Networks must already be on their device. A window is one segment; `window` gives the anchor's position.
 std::shared_ptr<TaskNetwork> bigbird_windows(model::SequenceClassifier network,
-                                             tokenizer::DnaTokenizer tokenizer,
-                                             const BigBirdReading& reading);
+                                             tokenizer::DnaTokenizer tokenizer, Pooling pooling,
+                                             const rows::WindowBounds& window,
+                                             const ComputeOptions& computing);
 /// Uses the head "bins". A bin's features are the mean of the last layer over the bin's bases; each base has
 /// the hidden state of its token. Throws ConfigError if the grid is not valid.
 std::shared_ptr<BinNetwork> bigbird_bins(model::SequenceClassifier network, tokenizer::DnaTokenizer tokenizer,

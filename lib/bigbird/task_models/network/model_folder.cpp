@@ -73,8 +73,7 @@ std::shared_ptr<TaskNetwork> load_bigbird(const fs::path& directory, const TaskI
         return bigbird_bins(std::move(network), std::move(tokenizer),
                             bins::grid_from_json(info.network, directory / "config.json"), computing);
     }
-    return bigbird_windows(std::move(network), std::move(tokenizer),
-                           {.pooling = info.pooling, .window = info.window, .computing = computing});
+    return bigbird_windows(std::move(network), std::move(tokenizer), info.pooling, info.window, computing);
 }
 
 ModelFolder open_folder(const fs::path& directory, TaskInfo info, const at::Device& device,
@@ -87,7 +86,7 @@ ModelFolder open_folder(const fs::path& directory, TaskInfo info, const at::Devi
     ModelFolder model{.info = std::move(info),
                       .labels = std::move(files.labels),
                       .sha256 = model::weights_checksum(directory),
-                      .calibration = ScoreCalibration(link)};
+                      .calibration = {.link = link}};
     if (const auto& scale = model.info.standardisation) {
         if (const std::size_t labels = model.labels.size();
             scale->mean.size() != labels || scale->deviation.size() != labels) {
@@ -95,9 +94,11 @@ ModelFolder open_folder(const fs::path& directory, TaskInfo info, const at::Devi
                                  " numbers, but the model has " + std::to_string(labels),
                              directory / "config.json");
         }
-        model.calibration = ScoreCalibration(*scale, device, link);
+        model.calibration.biases = at::tensor(scale->mean, at::kDouble).to(device);
+        model.calibration.deviation = at::tensor(scale->deviation, at::kDouble).to(device);
     } else if (files.calibration) {
-        model.calibration = ScoreCalibration(*files.calibration, device, link);
+        model.calibration.temperature = files.calibration->temperature;
+        model.calibration.biases = at::tensor(files.calibration->biases, at::kDouble).to(device);
     }
     model.network = is_bigbird ? load_bigbird(directory, model.info, device, computing)
                                : load_bases_network(directory, model.info, outputs, device, computing);

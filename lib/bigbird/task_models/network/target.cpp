@@ -209,28 +209,15 @@ double balanced_weight(std::int64_t ones, std::int64_t rows) {
     return std::min(largest_balanced_weight, static_cast<double>(rows - ones) / static_cast<double>(ones));
 }
 
-ScoreCalibration::ScoreCalibration(const evaluation::Calibration& calibration, const at::Device& device,
-                                   LinkFunction link)
-    : link_(link),
-      temperature_(calibration.temperature),
-      biases_(at::tensor(calibration.biases, at::kDouble).to(device)) {}
-
-ScoreCalibration::ScoreCalibration(const Standardisation& standardisation, const at::Device& device,
-                                   LinkFunction link)
-    : link_(link),
-      biases_(at::tensor(standardisation.mean, at::kDouble).to(device)),
-      deviation_(at::tensor(standardisation.deviation, at::kDouble).to(device)) {}
-
 at::Tensor ScoreCalibration::probabilities(const at::Tensor& logits) const {
-    if (link_ == LinkFunction::exponential) return logits.exp();
-    if (link_ == LinkFunction::identity || link_ == LinkFunction::softplus) {
-        const at::Tensor values = link_ == LinkFunction::softplus ? at::softplus(logits) : logits;
-        return deviation_.defined() ? values * deviation_.to(logits.options()) + biases_.to(logits.options())
-                                    : values;
+    if (link == LinkFunction::exponential) return logits.exp();
+    if (link == LinkFunction::identity || link == LinkFunction::softplus) {
+        const at::Tensor values = link == LinkFunction::softplus ? at::softplus(logits) : logits;
+        return deviation.defined() ? values * deviation.to(logits.options()) + biases.to(logits.options())
+                                   : values;
     }
-    const at::Tensor scores =
-        biases_.defined() ? logits / temperature_ + biases_.to(logits.options()) : logits;
-    return link_ == LinkFunction::softmax ? scores.softmax(-1) : scores.sigmoid();
+    const at::Tensor scores = biases.defined() ? logits / temperature + biases.to(logits.options()) : logits;
+    return link == LinkFunction::softmax ? scores.softmax(-1) : scores.sigmoid();
 }
 
 std::optional<FittedCalibration> fit_on_validation(const at::Tensor& logits, const at::Tensor& truth,

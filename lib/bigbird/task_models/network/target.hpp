@@ -20,25 +20,15 @@ inline constexpr double largest_balanced_weight = 100;
 /// Zeros / ones of a label, at most largest_balanced_weight; 1 if it has no ones.
 double balanced_weight(std::int64_t ones, std::int64_t rows);
 
-/// Converts logits to probabilities, or to numbers. Immutable; thread-safe.
-class ScoreCalibration {
-public:
-    /// Uses the link function only.
-    explicit ScoreCalibration(LinkFunction link = LinkFunction::logistic) : link_(link) {}
-    ScoreCalibration(const evaluation::Calibration& calibration, const at::Device& device,
-                     LinkFunction link = LinkFunction::logistic);
-    /// For numbers.
-    ScoreCalibration(const Standardisation& standardisation, const at::Device& device,
-                     LinkFunction link = LinkFunction::identity);
+/// Converts logits to probabilities, or to numbers. Thread-safe.
+struct ScoreCalibration {
+    LinkFunction link = LinkFunction::logistic;
+    double temperature = 1;
+    at::Tensor biases = {};     ///< (labels) float64 on the model's device; undefined: none
+    at::Tensor deviation = {};  ///< (labels) float64 there, for numbers; biases then are their means
 
     /// (…, labels) logits on any device -> probabilities (or numbers) of the same type there.
     at::Tensor probabilities(const at::Tensor& logits) const;
-
-private:
-    LinkFunction link_;
-    double temperature_ = 1;
-    at::Tensor biases_;     // (labels) float64 on the model's device; undefined: none
-    at::Tensor deviation_;  // (labels) float64 there, for numbers; biases_ then are their means
 };
 
 /// Fits a calibration to logits, (rows, labels) float32 on the CPU, and their truth there. `truth`: 0 and 1,

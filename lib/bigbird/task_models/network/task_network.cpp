@@ -109,11 +109,6 @@ void mark_anchor(EncodedWindow& window, const tokenizer::DnaTokenizer& tokenizer
     window.marked_end = last;
 }
 
-std::vector<TokenSpan> TaskNetwork::spans(const EncodedWindow&) const {
-    BIGBIRD_EXPECTS(reads_tokens(), "a network of tokens");
-    return {};
-}
-
 std::vector<std::vector<std::size_t>> BinNetwork::group(std::span<const EncodedWindow> windows,
                                                         std::int64_t batch_tokens,
                                                         model::GroupSizes sizes) const {

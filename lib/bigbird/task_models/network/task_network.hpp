@@ -114,8 +114,8 @@ public:
     virtual bool any_length() const { return reads_tokens(); }
     /// A separate network with the same weights, on the same device; null if this kind does not support it.
     virtual std::shared_ptr<TaskNetwork> twin() const { return nullptr; }
-    /// The bases of each token of a window; requires reads_tokens().
-    virtual std::vector<TokenSpan> spans(const EncodedWindow& window) const;
+    /// The bases of each token of a window; none if ids are bases.
+    virtual std::vector<TokenSpan> spans(const EncodedWindow&) const { return {}; }
     /// Groups of indices of windows that may go through the network together, with at most `batch_tokens` ids
     /// per group (but at least one window). The grouping does not change a window's logits. A group may be
     /// filled up by repeating its last window.
@@ -161,12 +161,8 @@ public:
     }
     /// Size of the encoder's part of features(), which comes first.
     virtual std::int64_t hidden_size() const = 0;
-    /// (channels, 4, width) of a first convolution over bases; undefined if there is none.
-    virtual at::Tensor first_filters() const { return {}; }
     /// The network itself if it reads bases; null if it reads tokens.
     virtual bins::BinsNetwork base_network() const { return nullptr; }
-    /// Parameters of the direct connection from the first filters to the head; undefined if there is none.
-    virtual bins::OwnMotifs own_motifs() const { return {}; }
     /// (windows, window_bins, hidden_size or more) float32: the head's input for each bin.
     virtual at::Tensor features(std::span<const EncodedWindow> windows,
                                 const model::DropoutKey& key = {}) const = 0;

@@ -2,7 +2,7 @@
 // The steps of train that depend on its inputs: peaks, coverage, or labeled sequences.
 #pragma once
 
-#include "bigbird/evaluation/evaluate_scores.hpp"
+#include "bigbird/evaluation/evaluation_report.hpp"
 #include "bigbird/examples/examples.hpp"
 #include "bigbird/genome/text/text_output.hpp"
 #include "bigbird/model/files/model_card.hpp"

@@ -141,7 +141,7 @@ Json peaks_checksum(const std::vector<fs::path>& peaks) {
     for (const fs::path& path : peaks)
         input_checksum(path);
     std::string text;
-    for (const examples::LabelPeaks& label : examples::read_peak_files(peaks)) {
+    for (const examples::LabelFiles& label : examples::read_label_files(peaks)) {
         text += label.group + '\t' + label.name;
         for (const fs::path& path : label.paths)
             text += '\t' + input_checksum(path);
@@ -243,7 +243,7 @@ private:
         const evaluation::FileEvaluation &of_floor = report.files.front(), &of_model = report.files.back();
         const evaluation::NamedFigures low = figures_of(of_floor.evaluation.groups.front()),
                                        high = figures_of(of_model.evaluation.groups.front()),
-                                       more = differences_of(of_model, 0);
+                                       more = figures_of(of_model.difference->groups.front());
         const auto line = [&](const char* name, std::size_t i) {
             return compared(name, *high[i].second, *low[i].second, *more[i].second);
         };

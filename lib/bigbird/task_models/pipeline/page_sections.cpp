@@ -79,7 +79,7 @@ std::vector<Scores> read_scores(std::span<const ShownRegion> shown, std::int64_t
 std::map<std::size_t, genome::IntervalSet> read_peaks(const examples::ChromatinOptions& options,
                                                       std::span<const ShownRegion> shown) {
     const auto reference = genome::open_references(options.references);
-    const auto files = examples::read_peak_files(options.peaks);
+    const auto files = examples::read_label_files(options.peaks);
     std::map<std::size_t, genome::IntervalSet> peaks;
     for (const ShownRegion& region : shown) {
         for (const std::size_t label : region.labels) {

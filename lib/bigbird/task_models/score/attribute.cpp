@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "bigbird/task_models/score/attribute.hpp"
-
 #include "bigbird/bins/letter_window.hpp"
 #include "bigbird/core/error.hpp"
 #include "bigbird/core/interrupt.hpp"

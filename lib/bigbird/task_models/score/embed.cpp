@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-
 #include "bigbird/core/error.hpp"
 #include "bigbird/core/interrupt.hpp"
 #include "bigbird/core/parallel.hpp"
@@ -150,19 +149,6 @@ private:
     std::int64_t layer_;
 };
 
-/// Opens a bin model. Throws ConfigError if the spec requests layers, tokens or a row's strand, which this
-/// network does not support.
-std::shared_ptr<BinNetwork> bin_network(const EmbedSpec& spec, const fs::path& directory, const Job& job) {
-    const auto network = open_model(directory, examples::Task::chromatin, job.device, job.computing).bins();
-    const auto refuse = [](bool given, const std::string& option, const std::string& why) {
-        if (given) throw ConfigError(option + " is not of models of bins: " + why);
-    };
-    refuse(spec.pooling != EmbedPooling::mean, "--pooling", "a row gets the mean over its bins");
-    refuse(spec.layer != -1, "--layer", "only the last layer is read");
-    refuse(spec.use_strand, "--strand", "windows lie on a grid of the reference");
-    return network;
-}
-
 /// (windows, window_bins, hidden) on the CPU.
 at::Tensor features_of(const BinNetwork& network, std::span<const std::string> windows) {
     const at::InferenceMode inference;
@@ -173,14 +159,22 @@ at::Tensor features_of(const BinNetwork& network, std::span<const std::string> w
 }
 
 /// Embeds rows with bigbird-bins: the mean of the last layer over the bins that a row overlaps (GridRows).
+/// Throws ConfigError if the spec requests layers, tokens or a row's strand, which this network does not
+/// support.
 class BinEmbedder : public RowEmbedder {
 public:
-    BinEmbedder(std::shared_ptr<BinNetwork> network, const genome::ReferenceGenome& genome,
-                std::int64_t batch_tokens)
-        : network_(std::move(network)),
+    BinEmbedder(const EmbedSpec& spec, const fs::path& directory, const Job& job,
+                const genome::ReferenceGenome& genome)
+        : network_(open_model(directory, examples::Task::chromatin, job.device, job.computing).bins()),
           sequence_of_([&genome](const genome::Interval& where) { return genome.fetch(where); }),
-          reader_(network_->grid(), sequence_of_, windows_at_once(*network_, batch_tokens),
+          reader_(network_->grid(), sequence_of_, windows_at_once(*network_, job.batch_tokens),
                   [this](std::span<const std::string> windows) { return features_of(*network_, windows); }) {
+        const auto refuse = [](bool given, const std::string& option, const std::string& why) {
+            if (given) throw ConfigError(option + " is not of models of bins: " + why);
+        };
+        refuse(spec.pooling != EmbedPooling::mean, "--pooling", "a row gets the mean over its bins");
+        refuse(spec.layer != -1, "--layer", "only the last layer is read");
+        refuse(spec.use_strand, "--strand", "windows lie on a grid of the reference");
         hidden_size = network_->hidden_size();
         layer = "last";
     }
@@ -221,10 +215,6 @@ std::unique_ptr<rows::RowSource> source_of(const EmbedSpec& spec, const genome::
     return std::make_unique<rows::RegionReader>(spec.regions, genome, options);
 }
 
-bool reads_bases(const fs::path& directory) {
-    return is_task_model(directory) && read_task_info(directory).architecture == bins_architecture;
-}
-
 outputs::TableSchema schema_of(const EmbedSpec& spec, const RowEmbedder& embedder,
                                const std::string& sha256) {
     outputs::TableSchema schema;
@@ -248,8 +238,8 @@ outputs::TableSchema schema_of(const EmbedSpec& spec, const RowEmbedder& embedde
 
 outputs::OutputSpec output_spec(const EmbedSpec& spec) {
     outputs::OutputSpec outputs = spec.outputs;
-    if (spec.sequences.empty()) outputs.inputs = {{"regions", spec.regions}};
-    if (!spec.sequences.empty()) outputs.inputs = {{"sequences", spec.sequences}};
+    outputs.inputs = {spec.sequences.empty() ? std::pair("regions", spec.regions)
+                                             : std::pair("sequences", spec.sequences)};
     outputs.options = {
         {"dtype", spec.dtype}, {"attention", spec.attention}, {"strand", spec.use_strand ? "yes" : "no"}};
     return outputs;
@@ -293,11 +283,11 @@ EmbedReport embed(const EmbedSpec& spec) {
         by_regions ? genome::open_references(spec.references) : genome::open_records(spec.sequences);
     const Job job = open_job(spec);
     const fs::path directory = training::find_model(spec.model);
-    const bool by_bins = reads_bases(directory);
+    const bool by_bins =
+        is_task_model(directory) && read_task_info(directory).architecture == bins_architecture;
     std::unique_ptr<RowEmbedder> embedder;
     if (by_bins)
-        embedder =
-            std::make_unique<BinEmbedder>(bin_network(spec, directory, job), *genome, job.batch_tokens);
+        embedder = std::make_unique<BinEmbedder>(spec, directory, job, *genome);
     else
         embedder = std::make_unique<TokenEmbedder>(spec, directory, job);
     std::unique_ptr<rows::RowSource> source = source_of(spec, *genome, by_bins);

@@ -156,7 +156,8 @@ std::vector<motifs::Motif> count_sites(const ModelFolder& model, const genome::R
 /// The labels that a filter feeds directly, else the label with the highest correlation.
 std::string served_labels(const ModelFolder& model, const at::Tensor& r, std::int64_t filter) {
     std::string names;
-    const bins::OwnMotifs own = model.bins() ? model.bins()->own_motifs() : bins::OwnMotifs{};
+    const auto base = model.bins() ? model.bins()->base_network() : bins::BinsNetwork(nullptr);
+    const bins::OwnMotifs own = base ? base->own_motifs() : bins::OwnMotifs{};
     for (std::int64_t label = 0; label < r.size(1); ++label) {
         if (!own.weight.defined() || filter >= own.weight.size(1)) break;
         if (own.weight[label][filter].item<float>() == 0) continue;

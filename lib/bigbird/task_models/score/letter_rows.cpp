@@ -3,6 +3,7 @@
 
 #include "bigbird/core/error.hpp"
 #include "bigbird/core/log.hpp"
+#include "bigbird/task_models/score/sources.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -51,15 +52,16 @@ LetterRows::LetterRows(const LetterSpec& spec, const ModelFolder& model, std::in
                        const rows::RegionOptions& options)
     : spec_(spec), tile_(tile), options_(options) {
     if (spec.by_records()) {
-        records_.emplace(spec.sequences, rows::SequenceColumns{});
-        if (const auto bins = model.bins()) shortest_ = bins->grid().bin;
+        const auto bins = model.bins();
+        source_ =
+            record_source(spec.sequences, {}, {.shortest = bins ? bins->grid().bin : 1, .can_skip = false});
         return;
     }
     reference_ = genome::open_references(spec.references);
     if (const auto warning = other_build(model.info, *reference_)) log_warning("{}", *warning);
     options_.anchor = rows::Anchor::itself;
     options_.tile = tile;
-    regions_ = std::make_unique<rows::RegionReader>(spec.regions, *reference_, options_);
+    source_ = std::make_unique<rows::RegionReader>(spec.regions, *reference_, options_);
     sequence_of_ = [&genome = *reference_](const genome::Interval& where) { return genome.fetch(where); };
 }
 
@@ -69,7 +71,7 @@ std::span<const genome::Contig> LetterRows::contigs() const {
 
 void LetterRows::require_one_length(const outputs::OutputSpec& outputs) const {
     std::error_code ignored;
-    if (!regions_ || std::ranges::none_of(outputs.paths, outputs::is_letter_arrays) ||
+    if (!reference_ || std::ranges::none_of(outputs.paths, outputs::is_letter_arrays) ||
         !fs::is_regular_file(spec_.regions, ignored))
         return;
     rows::RegionReader reader(spec_.regions, *reference_, options_);
@@ -82,42 +84,26 @@ void LetterRows::require_one_length(const outputs::OutputSpec& outputs) const {
 }
 
 std::optional<LetterRow> LetterRows::next() {
-    if (records_) return next_tile();
-    while (auto row = regions_->next()) {
-        regions_->fill(*row);
+    while (rest_.size() == 0) {
+        auto row = source_->next();
+        if (!row) return std::nullopt;
+        source_->fill(*row);
+        if (!reference_) {
+            rest_ = row->head.where;
+            sequence_of_ = sequence_of_record(std::move(row->sequence));
+            continue;
+        }
         tiled_ += row->last_of_line ? 0 : 1;
         if (!row->sequence.empty())
             return LetterRow{std::move(row->head), std::move(row->window), std::move(row->sequence),
                              sequence_of_};
     }
-    return std::nullopt;
-}
-
-std::optional<LetterRow> LetterRows::next_tile() {
-    if (rest_.size() > 0) {
-        ++tiled_;
-    } else {
-        auto record = records_->next();
-        if (!record) return std::nullopt;
-        rows::normalise(*record, letters_, records_->path());
-        rest_ = {record->id, 0, std::ssize(record->sequence)};
-        if (rest_.end < shortest_) {
-            throw InputError(
-                fmt::format("has a sequence of {} bases; the model scores bins of {}", rest_.end, shortest_),
-                records_->path(), record->line);
-        }
-        sequence_of_ = sequence_of_record(std::move(record->sequence));
-    }
-    rows::Row head;
+    rows::Row head;  // a tile of the record
     head.where = rest_;
     if (tile_ > 0) head.where.end = std::min(rest_.begin + tile_, rest_.end);
     rest_.begin = head.where.end;
+    tiled_ += rest_.size() > 0 ? 1 : 0;
     return LetterRow{head, head.where, sequence_of_(head.where), sequence_of_};
-}
-
-void LetterRows::report() const {
-    if (regions_) regions_->report();
-    if (letters_.others > 0) log_warning("{}: {}", records_->path().string(), letters_.complaint());
 }
 
 void LetterOutputs::prepare(const outputs::OutputSpec& spec) {

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reads rows and writes scores of each letter at each of their bases, for predict-mutagenesis and attribute.
+// Reads rows and writes scores of each letter at each of their bases, for predict-mutagenesis and attribute;
+// the differentiable functions of letters that attribute takes gradients of.
 #pragma once
 
+#include "bigbird/bins/attributions.hpp"
 #include "bigbird/outputs/letter_arrays.hpp"
 #include "bigbird/outputs/outputs.hpp"
 #include "bigbird/rows/label_table.hpp"
 #include "bigbird/rows/region_rows.hpp"
-#include "bigbird/rows/sequence_reader.hpp"
 #include "bigbird/task_models/network/model_folder.hpp"
 #include "bigbird/task_models/score/score_rows.hpp"
 #include "bigbird/task_models/score/scorers.hpp"
@@ -50,21 +51,17 @@ public:
     /// shorter than a bin of the model.
     std::optional<LetterRow> next();
     /// Logs warnings after all rows are read.
-    void report() const;
+    void report() const { source_->report(); }
     std::int64_t tiled() const { return tiled_; }  ///< number of cuts
 
 private:
-    std::optional<LetterRow> next_tile();
-
     const LetterSpec& spec_;
-    std::int64_t tile_, shortest_ = 1;
+    std::int64_t tile_;
     rows::RegionOptions options_;
     std::int64_t tiled_ = 0;
     SequenceOf sequence_of_;
     std::unique_ptr<genome::ReferenceGenome> reference_;  ///< null if rows are records
-    std::unique_ptr<rows::RegionReader> regions_;
-    std::optional<rows::SequenceReader> records_;
-    rows::LetterCounts letters_;
+    std::unique_ptr<rows::RowSource> source_;
     genome::Interval rest_;  ///< of the record
 };
 
@@ -97,5 +94,21 @@ private:
     outputs::Outputs tables_, tracks_;
     std::vector<std::vector<outputs::LetterArrays>> arrays_;  ///< for each of the labels
 };
+
+/// A score function, and the number of sequences that it can take at once.
+struct RowScore {
+    bins::LetterScores scores;
+    std::int64_t at_once = 1;
+};
+
+/// The score of a region as a function of the letters of `where`, at most a window's core. It is the mean
+/// over models and strands of the logits of the bins that `where` overlaps, weighted by the number of
+/// overlapping bases. All other letters come from `sequence_of`.
+RowScore region_score(std::span<const ModelFolder> models, Strands strands, const genome::Interval& where,
+                      const SequenceOf& sequence_of);
+
+/// The mean over models of a record's logits, without the k-mer part. In a record that is longer than the
+/// models read, it is the score of the middle.
+RowScore record_score(std::span<const ModelFolder> models, std::int64_t length);
 
 }  // namespace bigbird::task_models

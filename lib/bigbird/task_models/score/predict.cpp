@@ -31,10 +31,6 @@ struct Chunk {
     bool empty() const { return rows.empty(); }
 };
 
-bool has_classes(const PredictSpec& spec, const RowScorer& scorer) {
-    return spec.task == examples::Task::sequences && scorer.info().target == examples::TargetKind::classes;
-}
-
 /// Writes the chosen scores to the outputs: of rows, or of regions from their tiles.
 class RowWriter {
 public:
@@ -42,7 +38,8 @@ public:
               std::span<const genome::Contig> contigs, int threads)
         : pool_(spec.tile_pool()),
           by_records_(spec.by_records()),
-          classes_(has_classes(spec, scorer) ? scorer.labels() : rows::LabelTable()),
+          classes_(scorer.info().target == examples::TargetKind::classes ? scorer.labels()
+                                                                         : rows::LabelTable()),
           chosen_(scorer.labels().choose(spec.labels, spec.track_labels)),
           outputs_(spec.output_spec(),
                    {by_records_ ? outputs::record_head(classes_.size() > 0) : outputs::region_head(),
@@ -207,6 +204,11 @@ struct PredictWork {
         }
         job = open_job(spec);
         scorer = make_scorer();
+        if (examples && examples->task() != spec.task) {
+            throw InputError("holds " + std::string(to_string(examples->task())) + " examples, not " +
+                                 std::string(to_string(spec.task)),
+                             spec.examples);
+        }
         source = spec.by_records() ? source_of_records()
                  : examples        ? source_of_examples()
                                    : source_of_regions();
@@ -247,12 +249,6 @@ private:
         options.tile = spec.tile;
         return std::make_unique<rows::RegionReader>(spec.regions, *reference, options);
     }
-    void require_task() const {
-        if (examples->task() == spec.task) return;
-        throw InputError("holds " + std::string(to_string(examples->task())) + " examples, not " +
-                             std::string(to_string(spec.task)),
-                         spec.examples);
-    }
     std::unique_ptr<rows::RowSource> source_of_records() const {
         RecordFit fit{.skip_invalid = spec.skip_invalid};
         const std::span<const ModelFolder> models = scorer->models();
@@ -263,13 +259,11 @@ private:
         if (!examples)
             return record_source(spec.sequences, {.sequence = spec.sequence_column, .id = spec.id_column},
                                  fit);
-        require_task();
         return example_source(*examples, spec.split, {}, fit);
     }
     std::unique_ptr<rows::RowSource> source_of_examples() const {
         const rows::WindowBounds window =
             bins ? scorer->region_options(rows::Anchor::centre).bounds : scorer->info().window;
-        require_task();
         if (window.begin < examples->bounds().begin || window.end > examples->bounds().end) {
             throw InputError("holds windows of " + to_string(examples->bounds()) + ", the model takes " +
                                  to_string(window),

@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "bigbird/task_models/score/predict_forecast.hpp"
-
 #include "bigbird/core/error.hpp"
 #include "bigbird/core/files.hpp"
 #include "bigbird/core/interrupt.hpp"
@@ -29,27 +27,23 @@ constexpr std::int64_t runs = 64, rows_a_run = 64;
 /// Adjacent rows, in the form that the scorer gets.
 using Run = std::vector<rows::RegionRow>;
 
-/// The number of all rows, and evenly spaced runs of them.
-struct Survey {
-    std::int64_t rows = 0, rows_out = 0, windows = 0;
+/// Counts all rows, and returns evenly spaced runs of them.
+std::vector<Run> survey(rows::RowSource& source, const RowScorer& scorer, bool by_lines,
+                        PredictForecast& forecast) {
     std::vector<Run> tried;
-};
-
-Survey survey(rows::RowSource& source, const RowScorer& scorer, bool by_lines) {
-    Survey found;
     const std::int64_t stride = std::max<std::int64_t>(rows_a_run, source.total() / runs);
     std::optional<rows::RegionRow> before;
     while (std::optional<rows::RegionRow> row = source.next()) {
-        if (found.rows % 4096 == 0) stop_if_asked();
-        const std::int64_t index = found.rows % stride;
-        if (index == 0) found.tried.emplace_back();
-        if (index < rows_a_run) found.tried.back().push_back(*row);
-        ++found.rows;
-        found.rows_out += by_lines && !row->last_of_line ? 0 : 1;
-        found.windows += scorer.new_windows(before ? &*before : nullptr, *row);
+        if (forecast.rows % 4096 == 0) stop_if_asked();
+        const std::int64_t index = forecast.rows % stride;
+        if (index == 0) tried.emplace_back();
+        if (index < rows_a_run) tried.back().push_back(*row);
+        ++forecast.rows;
+        forecast.rows_out += by_lines && !row->last_of_line ? 0 : 1;
+        forecast.windows += scorer.new_windows(before ? &*before : nullptr, *row);
         before = std::move(row);
     }
-    return found;
+    return tried;
 }
 
 /// Rows and their scores, row by row; rows without sequence have none.
@@ -60,10 +54,14 @@ struct Scored {
 
 /// Counts over all runs, and the results of the scored ones.
 struct Trial {
-    std::int64_t rows = 0, with_sequence = 0, windows = 0;
-    double seconds = 0;
+    std::int64_t rows = 0, with_sequence = 0;
     Scored scored;  ///< rows with sequence in the scored runs
     Scored blank;   ///< rows without sequence in all runs
+    struct Rate {
+        std::int64_t windows = 0;
+        double seconds = 0;
+    };
+    Rate cold, warm;  ///< the first run, which includes one-time setup, and the others
 };
 
 bool has_sequence(const rows::RegionRow& row) {
@@ -109,24 +107,19 @@ Trial try_runs(std::vector<Run> tried, const rows::RowSource& source, RowScorer&
         trial.with_sequence += std::ranges::count_if(run, has_sequence);
         std::ranges::copy_if(run, std::back_inserter(trial.blank.rows), std::not_fn(has_sequence));
     }
-    Trial cold;  // the first run, which includes one-time setup
     for (const std::size_t index : spread_order(tried.size())) {
         stop_if_asked();
-        if (trial.seconds > limit) break;
+        if (trial.warm.seconds > limit) break;
         const Run& run = tried[index];
         if (std::ranges::none_of(run, has_sequence)) continue;
         Run copy = run;  // prepare() moves the sequences out
         const auto begin = std::chrono::steady_clock::now();
         const std::vector<float> scores = scorer.score(scorer.prepare(copy, threads), {});
-        Trial& counted = cold.windows == 0 ? cold : trial;
+        Trial::Rate& counted = trial.cold.windows == 0 ? trial.cold : trial.warm;
         counted.seconds += std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
         add(run, scores, trial.scored);
         for (std::size_t i = 0; i < run.size(); ++i)
             counted.windows += scorer.new_windows(i > 0 ? &run[i - 1] : nullptr, run[i]);
-    }
-    if (trial.windows == 0) {
-        trial.windows = cold.windows;
-        trial.seconds = cold.seconds;
     }
     return trial;
 }
@@ -182,24 +175,21 @@ std::vector<std::vector<rows::VariantRow>> keep_runs(rows::VariantRows& all, std
 PredictForecast forecast_rows(rows::RowSource& source, RowScorer& scorer, std::int64_t passes_a_window,
                               bool by_lines, const std::vector<std::string>& endings,
                               const WriteOutput& write, double seconds_of_trial, int threads) {
-    Survey found = survey(source, scorer, by_lines);
-    const Trial trial = try_runs(std::move(found.tried), source, scorer, seconds_of_trial, threads);
     PredictForecast forecast;
-    forecast.rows = found.rows;
-    forecast.rows_out = found.rows_out;
+    std::vector<Run> tried = survey(source, scorer, by_lines, forecast);
+    const Trial trial = try_runs(std::move(tried), source, scorer, seconds_of_trial, threads);
+    const auto& [windows, seconds] = trial.warm.windows > 0 ? trial.warm : trial.cold;
     forecast.tried_rows = trial.rows;
-    forecast.tried_windows = trial.windows;
+    forecast.tried_windows = windows;
     if (trial.rows > 0) {
         forecast.share_with_sequence =
             static_cast<double>(trial.with_sequence) / static_cast<double>(trial.rows);
     }
     forecast.windows =
-        static_cast<std::int64_t>(static_cast<double>(found.windows) * forecast.share_with_sequence);
+        static_cast<std::int64_t>(static_cast<double>(forecast.windows) * forecast.share_with_sequence);
     forecast.passes = forecast.windows * passes_a_window;
-    if (trial.windows > 0) {
-        forecast.seconds =
-            trial.seconds / static_cast<double>(trial.windows) * static_cast<double>(forecast.windows);
-    }
+    if (windows > 0)
+        forecast.seconds = seconds / static_cast<double>(windows) * static_cast<double>(forecast.windows);
     forecast.memory = most_memory();
     if (trial.rows == 0) return forecast;
     const TemporaryFolder folder("dry-run");

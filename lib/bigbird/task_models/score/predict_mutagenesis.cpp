@@ -70,10 +70,6 @@ std::string with_stretch(const LetterRow& row, const genome::Interval& window, s
     return dna;
 }
 
-bool is_only_n(std::string_view dna) {
-    return dna.find_first_not_of('N') == std::string_view::npos;
-}
-
 /// Computes the effects of changes in a row. Not thread-safe.
 class MutationEffects {
 public:
@@ -133,8 +129,9 @@ protected:
         return {row.head.where.contig, first, first + spec_.stretch()};
     }
     bool is_only_n_at(const LetterRow& row, std::int64_t offset) const {
-        return is_only_n(std::string_view(row.dna).substr(static_cast<std::size_t>(offset),
-                                                          static_cast<std::size_t>(spec_.stretch())));
+        return std::string_view(row.dna)
+                   .substr(static_cast<std::size_t>(offset), static_cast<std::size_t>(spec_.stretch()))
+                   .find_first_not_of('N') == std::string_view::npos;
     }
 
     const MutagenesisSpec& spec_;

@@ -10,6 +10,7 @@
 #include "bigbird/task_models/network/model_folder.hpp"
 #include "bigbird/task_models/score/score.hpp"
 #include "bigbird/task_models/score/score_rows.hpp"
+#include "bigbird/task_models/score/scorers.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -31,16 +32,10 @@ struct Piece {
     std::int64_t first = 0;  ///< its first base, among the bases that the window scores
     bool is_scored = false;
 };
-/// One reading of a window.
-struct Reading {
-    std::size_t window = 0;
-    bool reverse = false;
-};
 struct Chunk {
     std::vector<Piece> rows;
     std::vector<genome::Interval> windows;
-    std::vector<Reading> readings;
-    std::vector<EncodedWindow> encoded;  ///< encoded windows per reading
+    std::vector<EncodedWindow> encoded;  ///< each window in each of the directions
 
     bool empty() const { return rows.empty(); }
 };
@@ -49,12 +44,12 @@ struct Chunk {
 class PieceReader {
 public:
     PieceReader(rows::RegionReader& rows, const ModelFolder& model, const genome::ReferenceGenome& reference,
-                Strands strands, int threads)
+                const std::vector<bool>& directions, int threads)
         : rows_(rows),
           grid_(model.info.base_grid()),
           network_(*model.network),
           reference_(reference),
-          strands_(strands),
+          directions_(directions),
           threads_(threads) {}
 
     /// Empty at the end.
@@ -101,16 +96,12 @@ private:
     }
 
     void encode(Chunk& chunk) const {
-        for (std::size_t window = 0; window < chunk.windows.size(); ++window) {
-            if (strands_ != Strands::only) chunk.readings.push_back({window, false});
-            if (strands_ != Strands::none) chunk.readings.push_back({window, true});
-        }
-        chunk.encoded.resize(chunk.readings.size());
-        parallel_for(std::ssize(chunk.readings), threads_, [&](std::int64_t i) {
+        const std::size_t directions = directions_.size();
+        chunk.encoded.resize(chunk.windows.size() * directions);
+        parallel_for(std::ssize(chunk.encoded), threads_, [&](std::int64_t i) {
             const auto at = static_cast<std::size_t>(i);
-            const Reading& reading = chunk.readings[at];
-            chunk.encoded[at] =
-                network_.encode(reference_.fetch(chunk.windows[reading.window]), reading.reverse);
+            chunk.encoded[at] = network_.encode(reference_.fetch(chunk.windows[at / directions]),
+                                                directions_[at % directions]);
         });
     }
 
@@ -118,7 +109,7 @@ private:
     bins::Grid grid_;
     const TaskNetwork& network_;
     const genome::ReferenceGenome& reference_;
-    Strands strands_;
+    const std::vector<bool>& directions_;
     int threads_;
     std::optional<rows::RegionRow> row_;
     std::int64_t next_base_ = 0;
@@ -158,7 +149,7 @@ rows::Provenance provenance_of(const PredictTokensSpec& spec, const ModelFolder&
             {"contigs_sha256", contigs_checksum(reference)}};
 }
 
-CoreScores score_cores(const ModelFolder& model, const Chunk& chunk, Strands strands,
+CoreScores score_cores(const ModelFolder& model, const Chunk& chunk, const std::vector<bool>& directions,
                        std::int64_t batch_tokens) {
     const at::NoGradGuard no_gradients;
     const TaskNetwork& network = *model.network;
@@ -173,13 +164,13 @@ CoreScores score_cores(const ModelFolder& model, const Chunk& chunk, Strands str
             model.calibration.probabilities(network.logits(chunk.encoded, group)).to(at::kCPU).contiguous();
         for (std::size_t i = 0; i < group.size(); ++i) {
             if (i > 0 && group[i] == group[i - 1]) break;  // the group is filled up
-            const Reading& reading = chunk.readings[group[i]];
+            const std::size_t window = group[i] / directions.size();
             add_reading(grid, network.spans(chunk.encoded[group[i]]),
-                        probabilities[static_cast<std::int64_t>(i)], reading.reverse, sums[reading.window],
-                        times[reading.window]);
+                        probabilities[static_cast<std::int64_t>(i)], directions[group[i] % directions.size()],
+                        sums[window], times[window]);
         }
     }
-    const int wanted = strands == Strands::average ? 2 : 1;
+    const auto wanted = static_cast<int>(directions.size());
     CoreScores scores(chunk.windows.size());
     for (std::size_t window = 0; window < scores.size(); ++window) {
         for (std::size_t i = 0; i < core * labels; ++i) {
@@ -279,12 +270,13 @@ PredictTokensReport predict_tokens(const PredictTokensSpec& spec) {
     rows::RegionReader regions(spec.regions, *reference,
                                {.anchor = rows::Anchor::itself, .skip_invalid = spec.skip_invalid});
     RunWriter writer(spec, model, *reference, job.threads);
-    PieceReader pieces(regions, model, *reference, spec.strands, job.threads);
+    const std::vector<bool> directions = directions_of(spec.strands);
+    PieceReader pieces(regions, model, *reference, directions, job.threads);
     PredictTokensReport& report = writer.report;  // only the writing thread uses it
     Progress progress("Scoring", "bases", 0);
     std::int64_t bases = 0;
     const auto score = [&](const Chunk& chunk) {
-        CoreScores scores = score_cores(model, chunk, spec.strands, job.batch_tokens);
+        CoreScores scores = score_cores(model, chunk, directions, job.batch_tokens);
         for (const Piece& piece : chunk.rows)
             bases += piece.is_scored ? piece.where.size() : 0;
         progress.update(bases);

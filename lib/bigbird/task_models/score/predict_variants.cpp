@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-
 #include "bigbird/core/error.hpp"
 #include "bigbird/core/formats/is_there.hpp"
 #include "bigbird/core/log.hpp"
@@ -273,13 +272,51 @@ private:
 
 constexpr std::size_t rows_a_chunk = 256;
 
-outputs::TableSchema layout_of(const VariantScorer& scorer) {
+/// The quantities that get columns. A pretrained model always has both likelihoods and their difference,
+/// which is written only once.
+std::vector<Quantity> quantities_of(const VariantSpec& spec, const VariantScorer& scorer, bool ranked) {
+    std::vector<Quantity> quantities = parse_quantities(spec.quantities, ranked);
+    if (!scorer.label_columns.empty()) return quantities;
+    std::erase_if(quantities, [](Quantity quantity) { return quantity <= Quantity::log_odds; });
+    quantities.insert(quantities.begin(), {Quantity::ref, Quantity::alt, Quantity::log_odds});
+    return quantities;
+}
+
+std::vector<outputs::Column> columns_of(const VariantScorer& scorer, std::span<const Quantity> quantities) {
+    std::vector<outputs::Column> columns;
+    for (const outputs::Column& label : scorer.label_columns) {
+        for (const Quantity quantity : quantities) {
+            columns.push_back(label);
+            columns.back().name += fmt::format(":{}", to_string(quantity));
+            columns.back().id += fmt::format(".{}", to_string(quantity));
+        }
+    }
+    if (!columns.empty()) return columns;
+    for (const Quantity quantity : quantities) {
+        const bool likelihood = quantity < Quantity::difference;
+        const std::string name = (likelihood ? "log_likelihood_" : "") + std::string(to_string(quantity));
+        columns.push_back({name, std::ssize(columns), ".", name, name});
+    }
+    return columns;
+}
+
+std::vector<float> values_of(const AlleleEffects& effects, std::span<const Quantity> quantities) {
+    std::vector<float> values;
+    for (const auto& [ref, alt, difference, log_odds, quantile, p] : effects) {
+        const float all[] = {ref, alt, difference, log_odds, quantile, p};
+        for (const Quantity quantity : quantities)
+            values.push_back(all[static_cast<std::size_t>(quantity)]);
+    }
+    return values;
+}
+
+outputs::TableSchema layout_of(const VariantScorer& scorer, std::span<const Quantity> quantities) {
     using outputs::FieldKind;
     outputs::TableSchema schema;
     schema.head = {{"chrom"},  {"pos", FieldKind::integer},    {"id"}, {"ref"}, {"alt"},
                    {"status"}, {"n_fraction", FieldKind::real}};
     if (scorer.about_tss) schema.head.push_back({"tss"});
-    schema.columns = scorer.columns();
+    schema.columns = columns_of(scorer, quantities);
     schema.provenance = {{"bigbird-dna", std::string(version())}};
     schema.provenance.insert(schema.provenance.end(), scorer.run.begin(), scorer.run.end());
     return schema;
@@ -343,9 +380,9 @@ VariantReport predict_variants(const VariantSpec& spec) {
     VariantWork work(spec);
     VariantScorer& scorer = *work.scorer;
     ranks.require(scorer.run, scorer.labels);
-    scorer.choose(parse_quantities(spec.quantities, ranks.known()));
+    const std::vector<Quantity> quantities = quantities_of(spec, scorer, ranks.known());
     VariantSource source(spec, work.rows);
-    const outputs::TableSchema schema = layout_of(scorer);
+    const outputs::TableSchema schema = layout_of(scorer, quantities);
     outputs::Outputs outputs(output_spec(spec), schema, {}, work.reference->contigs(), work.threads);
     VariantFiles files(spec, scorer.labels, schema.provenance, work.rows, outputs, work.threads);
     VariantReport report;  // only the writing thread uses it
@@ -368,7 +405,8 @@ VariantReport predict_variants(const VariantSpec& spec) {
                    for (std::size_t i = 0; i < rows.size(); ++i) {
                        files.add(rows[i], effects[i]);  // may end a record, which is of the segment before
                        outputs.begin_segment(rows[i].segment);
-                       outputs.write(fields_of(rows[i], work.tss.has_value()), scorer.values_of(effects[i]));
+                       outputs.write(fields_of(rows[i], work.tss.has_value()),
+                                     values_of(effects[i], quantities));
                        ++report.rows;
                        report.scored += effects[i].empty() ? 0 : 1;
                    }

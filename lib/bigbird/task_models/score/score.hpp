@@ -4,11 +4,13 @@
 // DeviceError, WriteError, Stopped.
 #pragma once
 
-#include "bigbird/task_models/score/predict_forecast.hpp"
+#include "bigbird/core/formats/json_file.hpp"
 #include "bigbird/task_models/specs/score_specs.hpp"
 
 #include <cstdint>
 #include <string>
+#include <utility>
+#include <vector>
 
 namespace bigbird::task_models {
 
@@ -23,9 +25,23 @@ struct PredictReport {
 /// first base, or the last on the minus strand). A chromatin row's window is around its middle.
 PredictReport predict(const PredictSpec& spec);
 
+struct PredictForecast {
+    std::int64_t rows = 0;           ///< rows in the input
+    std::int64_t rows_out = 0;       ///< rows of the output table
+    std::int64_t windows = 0;        ///< approximate number of windows to score; adjacent rows share them
+    std::int64_t passes = 0;         ///< forward passes over a window, for all models and strands
+    double share_with_sequence = 1;  ///< share of the tried rows that are not only N
+    double seconds = 0;              ///< time for scoring, at the measured rate
+    std::int64_t memory = 0;         ///< bytes; peak memory of this process during the measurement
+    std::int64_t tried_rows = 0, tried_windows = 0;
+    std::vector<std::pair<std::string, std::int64_t>> bytes{};  ///< output size by file extension
+};
 /// Estimates the cost of predict() by counting all rows and scoring some of them for about
 /// `seconds_of_trial`. Writes no outputs.
 PredictForecast forecast_predict(const PredictSpec& spec, double seconds_of_trial = 3);
+/// Text for people, one fact per line.
+std::string describe(const PredictForecast& forecast);
+Json to_json(const PredictForecast& forecast);
 
 struct PredictTokensReport {
     std::int64_t regions = 0, bases = 0, scored = 0, rows = 0;

@@ -1,14 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
-// The loop that all predict-* commands share.
+// The loop that all predict-* commands share, and its trial on some rows.
 #pragma once
 
 #include "bigbird/core/interrupt.hpp"
 #include "bigbird/core/parallel.hpp"
+#include "bigbird/rows/row.hpp"
+#include "bigbird/task_models/score/score.hpp"
+#include "bigbird/task_models/score/scorers.hpp"
 
 #include <cstdint>
+#include <filesystem>
 #include <functional>
 #include <future>
 #include <span>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -61,5 +66,18 @@ auto read_rows(Source& source, std::size_t most, int threads) {
     return read_rows(
         source, most, threads, 1, [](const auto&) { return 0; });
 }
+
+/// Writes an output of that name with rows and their (rows, labels) scores; none for rows without sequence.
+using WriteOutput = std::function<void(const std::filesystem::path& path,
+                                       std::span<const rows::RegionRow> rows, std::span<const float> scores)>;
+
+/// Counts all rows, scores some that are spread over them, and writes these in the formats of `endings` to a
+/// temporary folder in $TMPDIR. `source` must know its total. `passes_a_window`: models times strands.
+/// `by_lines`: the tiles of an input line make one output row. The share of rows with sequence is computed
+/// over all kept rows. Scoring ends after about `seconds_of_trial`. Throws Stopped, WriteError and the errors
+/// of `source`.
+PredictForecast forecast_rows(rows::RowSource& source, RowScorer& scorer, std::int64_t passes_a_window,
+                              bool by_lines, const std::vector<std::string>& endings,
+                              const WriteOutput& write, double seconds_of_trial, int threads);
 
 }  // namespace bigbird::task_models

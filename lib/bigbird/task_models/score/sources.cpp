@@ -63,7 +63,7 @@ public:
         if (bases < fit_.shortest && !fit_.skip_invalid) {
             throw InputError("has a sequence of " + std::to_string(bases) +
                                  " bases; the model scores bins of " + std::to_string(fit_.shortest) +
-                                 " (--skip-invalid marks such rows and goes on)",
+                                 (fit_.can_skip ? " (--skip-invalid marks such rows and goes on)" : ""),
                              reader_.path(), record->line);
         }
         rows::RegionRow row = row_of_record(record->id, ++rows_, bases, fit_);
@@ -72,7 +72,7 @@ public:
     }
     void fill(rows::RegionRow& row) const override { fit_record(row, fit_); }
     void report() const override {
-        if (letters_.others > 0) log_warning("{}: {}", reader_.path().string(), letters_.complaint());
+        if (letters_.others() > 0) log_warning("{}: {}", reader_.path().string(), letters_.complaint());
     }
     std::int64_t total() const override {
         std::error_code error;

@@ -21,6 +21,7 @@ struct RecordFit {
     std::int64_t window = 0;
     std::int64_t shortest = 1;  ///< shorter ones get the status bad_interval, or are an error
     bool skip_invalid = false;
+    bool can_skip = true;  ///< whether the command has --skip-invalid for them, which errors then name
 };
 
 /// Records of a FASTA, CSV or TSV, or of standard input ("-"). A row's contig is the record's id. Its

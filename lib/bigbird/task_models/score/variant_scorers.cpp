@@ -238,57 +238,35 @@ namespace {
 class TaskScorer : public VariantScorer {
 public:
     TaskScorer(std::span<const ModelFolder> models, const VariantSpec& spec)
-        : model_labels_(models.front().labels),
+        : all_labels_(models.front().labels.size()),
           link_(models.front().info.link()),
-          chosen_(model_labels_.choose(spec.labels).labels) {
+          chosen_(models.front().labels.choose(spec.labels).labels) {
         const TaskInfo& info = models.front().info;
         window = info.window.size();
         if (info.task == examples::Task::promoter) about_tss = info.window;
-        for (const std::size_t label : chosen_)
-            labels.push_back(model_labels_.column_name(label));
+        label_columns = outputs::label_columns(models.front().labels, chosen_);
+        for (const outputs::Column& column : label_columns)
+            labels.push_back(column.name);
         run = {{"task", std::string(to_string(info.task))}};
         for (const ModelFolder& model : models)
             run.emplace_back("model_sha256", model.sha256);
     }
-    std::vector<outputs::Column> columns() const override {
-        std::vector<outputs::Column> columns;
-        for (const outputs::Column& label : outputs::label_columns(model_labels_, chosen_)) {
-            for (const Quantity quantity : quantities_) {
-                columns.push_back(label);
-                columns.back().name += fmt::format(":{}", to_string(quantity));
-                columns.back().id += fmt::format(".{}", to_string(quantity));
-            }
-        }
-        return columns;
-    }
 
 protected:
-    /// Effects from the scores of both alleles, one per label.
-    AlleleEffects effects_of(std::span<const double> ref, std::span<const double> alt) const {
+    /// Effects from the scores of both alleles, (labels, bins).
+    AlleleEffects effects_of(std::span<const double> ref, std::span<const double> alt,
+                             BinScorer scorer = BinScorer::centre) const {
+        const std::size_t bins = ref.size() / all_labels_;
         AlleleEffects effects;
         for (const std::size_t label : chosen_) {
             effects.push_back(
-                effect_over(ref.subspan(label, 1), alt.subspan(label, 1), BinScorer::centre, link_));
-        }
-        return effects;
-    }
-    /// Effects from the tracks of both alleles, (bins, labels).
-    AlleleEffects effects_over(const at::Tensor& ref, const at::Tensor& alt, BinScorer scorer) const {
-        const at::Tensor of_ref = ref.t().contiguous(), of_alt = alt.t().contiguous();
-        const auto bins = static_cast<std::size_t>(of_ref.size(1)),
-                   all = static_cast<std::size_t>(of_ref.numel());
-        const std::span<const double> r(of_ref.const_data_ptr<double>(), all),
-            a(of_alt.const_data_ptr<double>(), all);
-        AlleleEffects effects;
-        for (const std::size_t label : chosen_) {
-            effects.push_back(
-                effect_over(r.subspan(label * bins, bins), a.subspan(label * bins, bins), scorer, link_));
+                effect_over(ref.subspan(label * bins, bins), alt.subspan(label * bins, bins), scorer, link_));
         }
         return effects;
     }
 
 private:
-    rows::LabelTable model_labels_;
+    std::size_t all_labels_;
     LinkFunction link_;
     std::vector<std::size_t> chosen_;
 };
@@ -412,8 +390,10 @@ private:
         const std::int64_t first = bin_of(row) - side_, begin = row.window_begin + first * grid_.bin;
         const std::int64_t skipped = std::max<std::int64_t>(0, -begin / grid_.bin);
         const std::int64_t end = std::min(width(), (row.contig_length - begin + grid_.bin - 1) / grid_.bin);
-        return effects_over(ref.narrow(0, first + skipped, end - skipped),
-                            alt.narrow(0, skipped, end - skipped), scorer_);
+        const at::Tensor r = ref.narrow(0, first + skipped, end - skipped).t().contiguous(),
+                         a = alt.narrow(0, skipped, end - skipped).t().contiguous();
+        const auto count = static_cast<std::size_t>(r.numel());
+        return effects_of({r.const_data_ptr<double>(), count}, {a.const_data_ptr<double>(), count}, scorer_);
     }
 
     std::vector<ModelFolder> models_;
@@ -442,36 +422,18 @@ public:
         labels = {"."};
         run = {{"task", "masked tokens"}, {"model_sha256", sha256}};
     }
-    /// Always selects both likelihoods and their difference. The difference is written only once.
-    void choose(std::vector<Quantity> quantities) override {
-        quantities_ = {Quantity::ref, Quantity::alt, Quantity::log_odds};
-        std::ranges::copy_if(quantities, std::back_inserter(quantities_),
-                             [](Quantity quantity) { return quantity > Quantity::log_odds; });
-    }
-    std::vector<outputs::Column> columns() const override {
-        std::vector<outputs::Column> columns;
-        for (const Quantity quantity : quantities_) {
-            const bool likelihood = quantity < Quantity::difference;
-            const std::string name = (likelihood ? "log_likelihood_" : "") + std::string(to_string(quantity));
-            columns.push_back({name, std::ssize(columns), ".", name, name});
-        }
-        return columns;
-    }
     std::vector<AlleleEffects> score(std::span<rows::VariantRow> rows, int threads) override {
         std::vector<AllelePair> pairs;
-        std::vector<std::size_t> places;
-        for (std::size_t i = 0; i < rows.size(); ++i) {
-            if (!rows::is_scored(rows[i].status)) continue;
-            pairs.push_back(same_context(rows[i]));
-            places.push_back(i);
-        }
+        for (const rows::VariantRow& row : rows)
+            pairs.push_back(rows::is_scored(row.status) ? same_context(row) : AllelePair{});
         const auto scores = scorer_.score(pairs, threads);
         std::vector<AlleleEffects> effects(rows.size());
-        for (std::size_t i = 0; i < places.size(); ++i) {
+        for (std::size_t i = 0; i < rows.size(); ++i) {
+            if (!rows::is_scored(rows[i].status)) continue;
             // No value means equal tokens: neither allele is more likely.
             const MaskedScore score = scores[i].value_or(MaskedScore{});
             const auto odds = static_cast<float>(score.alt - score.ref);
-            effects[places[i]] = {{static_cast<float>(score.ref), static_cast<float>(score.alt), odds, odds}};
+            effects[i] = {{static_cast<float>(score.ref), static_cast<float>(score.alt), odds, odds}};
         }
         return effects;
     }
@@ -534,16 +496,6 @@ std::unique_ptr<VariantScorer> load_scorer(const VariantSpec& spec,
 }
 
 }  // namespace
-
-std::vector<float> VariantScorer::values_of(const AlleleEffects& effects) const {
-    std::vector<float> values;
-    for (const auto& [ref, alt, difference, log_odds, quantile, p] : effects) {
-        const float all[] = {ref, alt, difference, log_odds, quantile, p};
-        for (const Quantity quantity : quantities_)
-            values.push_back(all[static_cast<std::size_t>(quantity)]);
-    }
-    return values;
-}
 
 VariantWork::VariantWork(const VariantSpec& spec)
     : threads(resolve_threads(spec.threads)),

@@ -6,6 +6,7 @@
 #include "bigbird/genome/reference/reference_genome.hpp"
 #include "bigbird/model/batching.hpp"
 #include "bigbird/model/bigbird.hpp"
+#include "bigbird/outputs/sinks.hpp"
 #include "bigbird/outputs/table_schema.hpp"
 #include "bigbird/rows/score_table.hpp"
 #include "bigbird/rows/variant_rows.hpp"
@@ -49,12 +50,6 @@ AlleleEffect effect_over(std::span<const double> ref, std::span<const double> al
 class VariantScorer {
 public:
     virtual ~VariantScorer() = default;
-    /// Selects the quantities that get columns. Call it before columns().
-    virtual void choose(std::vector<Quantity> quantities) { quantities_ = std::move(quantities); }
-    /// The columns of tables.
-    virtual std::vector<outputs::Column> columns() const = 0;
-    /// The values of these columns.
-    std::vector<float> values_of(const AlleleEffects& effects) const;
     /// Returns effects by row; they are empty for rows without scores. May change statuses to truncated.
     virtual std::vector<AlleleEffects> score(std::span<rows::VariantRow> rows, int threads) = 0;
 
@@ -67,12 +62,11 @@ public:
     /// The window around a TSS; nullopt if windows are centered on variants.
     std::optional<rows::WindowBounds> about_tss{};
     std::vector<std::string> labels;  ///< of a row's effects
+    /// The labels' columns in tables; none if the model is only pretrained.
+    std::vector<outputs::Column> label_columns{};
     /// The settings that affect effects, besides the reference: task, checksums of the models, window,
     /// strands.
     rows::Provenance run;
-
-protected:
-    std::vector<Quantity> quantities_;
 };
 
 /// Two sequences that are equal before and after the alleles.

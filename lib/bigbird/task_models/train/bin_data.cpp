@@ -154,15 +154,16 @@ std::vector<bool> counting_bins(const examples::LabelledBins& bins, const exampl
 
 Teacher::Teacher(const std::filesystem::path& path, const examples::ExampleSet& examples,
                  const examples::LabelledBins& bins)
-    : rows_(rows_of_train(examples, bins)), scores_(path, rows_.ones(), bins.label_table().size()) {
+    : rows_(rows_of_train(examples, bins)),
+      scores_(path, examples::Cells::numbers, rows_.ones(), bins.label_table().size()) {
     for (std::int64_t row = 0; row < rows_.ones(); ++row)
-        if (std::ranges::any_of(scores_.row(row), [](float score) { return score < 0 || score > 1; }))
+        if (std::ranges::any_of(scores_.numbers(row), [](float score) { return score < 0 || score > 1; }))
             throw InputError("holds a number that is no probability", path);
 }
 
 std::span<const float> Teacher::scores(std::int64_t row) const {
     if (!rows_[row]) return {};
-    return scores_.row(rows_.ones_before(row));
+    return scores_.numbers(rows_.ones_before(row));
 }
 
 std::vector<BinWindow> evenly_spaced(std::vector<BinWindow> windows, std::int64_t most) {
@@ -374,9 +375,9 @@ void BinData::start(TaskNetwork& network, const Target& target, bool speaks) con
 
 void BinData::plant(const BinNetwork& network, bool speaks) const {
     constexpr double norm = 0.9;  // norm of planted motifs; the other filters have 0.58
-    at::Tensor filters = network.first_filters();
-    if (!filters.defined()) return;
-    if (grid_.bin < bins::least_motif_width) return;
+    const bins::BinsNetwork base = network.base_network();
+    if (!base || grid_.bin < bins::least_motif_width) return;
+    at::Tensor filters = base->first_filters();
     const bins::MotifSearch search{.width = std::clamp(filters.size(2), bins::least_motif_width, grid_.bin),
                                    .most = std::min(of_bins_.motifs, filters.size(0))};
     const Rng rng = Rng(spec_.seed).split("motifs");
@@ -387,7 +388,7 @@ void BinData::plant(const BinNetwork& network, bool speaks) const {
     bins::plant_motifs(planted, motifs, norm);
     filters.copy_(planted);
     std::int64_t own = 0;
-    if (const bins::OwnMotifs head = network.own_motifs(); head.weight.defined()) {
+    if (const bins::OwnMotifs head = base->own_motifs(); head.weight.defined()) {
         const bins::OwnMotifs chosen = choose_own_motifs(planted.narrow(0, 0, head.mean.size(0)),
                                                          sample_of(training_, choice_size, rng));
         head.mean.copy_(chosen.mean);

@@ -35,7 +35,7 @@ public:
 
 private:
     RankedBits rows_;  // by row of bins.npy: whether it has scores
-    examples::NumberMatrix scores_;
+    examples::LabelMatrix scores_;
 };
 
 /// Where a window of bins begins, its strand, and its bins that count in the loss.

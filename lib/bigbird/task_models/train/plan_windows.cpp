@@ -66,8 +66,8 @@ std::shared_ptr<TaskNetwork> windows_network(const FinetuneSpec& spec, const Tas
         return new_base_network(info, static_cast<std::int64_t>(labels), spec.seed, job.device);
     const model::BigBirdConfig config = classifier_config(spec, pretrained, labels);
     return bigbird_windows(starting_classifier(spec, config, pretrained, job.device),
-                           model::read_tokenizer(pretrained, config),
-                           {.pooling = info.pooling, .window = info.window, .computing = job.computing});
+                           model::read_tokenizer(pretrained, config), info.pooling, info.window,
+                           job.computing);
 }
 
 RunPlan plan_windows(const FinetuneSpec& spec, bool speaks) {

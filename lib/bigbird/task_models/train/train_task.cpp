@@ -62,7 +62,7 @@ TrainTask::TrainTask(std::shared_ptr<TaskNetwork> network, std::unique_ptr<Train
       calibrates_(spec.calibrates),
       averaging_(averaging.value_or(0)),
       threads_(threads),
-      ranks_(ranks ? std::move(ranks) : std::make_shared<training::Ranks>()),
+      ranks_(std::move(ranks)),
       gradients_(network_->trained_parameters(), *ranks_) {
     if (batch_size_ < ranks_->size()) {
         throw ConfigError("--batch-size " + std::to_string(batch_size_) + " leaves some of the " +

@@ -23,7 +23,7 @@ public:
     /// Without ranks, only this process trains. Throws ConfigError if a rank would get no window.
     TrainTask(std::shared_ptr<TaskNetwork> network, std::unique_ptr<TrainingData> data, TaskInfo info,
               const ClassifierSpec& spec, std::optional<double> averaging = std::nullopt, int threads = 1,
-              std::shared_ptr<training::Ranks> ranks = nullptr);
+              std::shared_ptr<training::Ranks> ranks = std::make_shared<training::Ranks>());
 
     torch::nn::Module& module() override { return *module_; }
     training::StepStats accumulate(std::int64_t step) override;

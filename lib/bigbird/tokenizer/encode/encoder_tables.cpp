@@ -12,25 +12,19 @@ namespace bigbird::tokenizer {
 
 TokenMatcher::TokenMatcher(std::span<const std::string> tokens) {
     numbers_.fill(unknown_letter);
-    for (const std::string& token : tokens) {
-        for (const char letter : token) {
-            std::uint8_t& number = numbers_[static_cast<unsigned char>(letter)];
-            if (number == unknown_letter) {
-                BIGBIRD_EXPECTS(letters_ < unknown_letter, "more letters than a byte counts");
-                number = static_cast<std::uint8_t>(letters_++);
-            }
-        }
-    }
-    // A C G T first, whatever the tokens' order, so that stretches of them take the eight-letter look-up.
-    std::uint8_t next = 0;
-    for (const char letter : {'A', 'C', 'G', 'T'}) {
-        std::uint8_t& number = numbers_[static_cast<unsigned char>(letter)];
-        const auto holder = std::find(numbers_.begin(), numbers_.end(), next);
-        if (number != unknown_letter && holder != numbers_.end()) {
-            std::swap(number, *holder);
-            ++next;
-        }
-    }
+    std::array<bool, 256> used{};
+    for (const std::string& token : tokens)
+        for (const char letter : token)
+            used[static_cast<unsigned char>(letter)] = true;
+    const auto number = [&](unsigned char letter) {
+        if (!used[letter] || numbers_[letter] != unknown_letter) return;
+        BIGBIRD_EXPECTS(letters_ < unknown_letter, "more letters than a byte counts");
+        numbers_[letter] = static_cast<std::uint8_t>(letters_++);
+    };
+    for (const char letter : {'A', 'C', 'G', 'T'})  // so that stretches of them take the eight-letter look-up
+        number(static_cast<unsigned char>(letter));
+    for (std::size_t letter = 0; letter < used.size(); ++letter)
+        number(static_cast<unsigned char>(letter));
     long_.nodes.resize(2 * letters_);
     for (std::size_t token = 0; token < tokens.size(); ++token)
         insert(tokens[token], static_cast<Token>(token));
@@ -139,8 +133,58 @@ private:
 template <typename Number>
 class PackedTables final : public EncoderTables {
 public:
-    explicit PackedTables(const ReachableTokens& tokens);
-    void encode(const std::uint8_t* letters, std::size_t size, std::vector<TokenAt>& tokens) const override;
+    explicit PackedTables(const ReachableTokens& tokens)
+        : EncoderTables(tokens),
+          edges_(tokens.texts.size()),
+          shapes_(tokens.texts.size()),
+          merges_(tokens.texts.size()) {
+        for (std::size_t i = 0; i < edges_.size(); ++i) {
+            const ReachableTokens::Edges& edges = tokens.edges[i];
+            if (edges.right != no_token) {
+                edges_[i] = {static_cast<Number>(edges.right), static_cast<Number>(edges.left),
+                             static_cast<Number>(edges.right_bound + 1),
+                             static_cast<Number>(edges.left_bound + 1),
+                             static_cast<Number>(edges.latest + 1)};
+                merges_.add(edges_[i].left, edges_[i].right, static_cast<Number>(edges.rank + 1));
+            }
+            shapes_[i].length = static_cast<Number>(tokens.texts[i].size());
+            if (tokens.shorter[i] != no_token) shapes_[i].shorter = static_cast<Number>(tokens.shorter[i]);
+        }
+        while (small_count_ < std::min(shapes_.size(), most_small) &&
+               shapes_[small_count_].length <= small_length)
+            ++small_count_;
+        fill_small();
+    }
+
+    void encode(const std::uint8_t* letters, std::size_t size, std::vector<TokenAt>& tokens) const override {
+        thread_local std::vector<std::uint8_t> dead;  // dead-end positions
+        dead.assign(size + 1, 0);
+        const std::size_t first = tokens.size();
+        std::size_t position = 0;
+        Number candidate = size > 0 ? static_cast<Number>(matcher_.longest(letters, size)) : last_of<Number>;
+        while (position < size) {
+            Shape shape;
+            for (; candidate != last_of<Number>; candidate = shape.shorter) {
+                shape = shapes_[candidate];
+                matcher_.prefetch(letters + std::min<std::size_t>(position + shape.length, size));
+                if (dead[position + shape.length] == 0 &&
+                    (tokens.size() == first || apart(static_cast<Number>(tokens.back().token), candidate)))
+                    break;
+            }
+            if (candidate != last_of<Number>) {
+                tokens.push_back({static_cast<std::uint32_t>(position), candidate});
+                position += shape.length;
+                if (position < size)
+                    candidate = static_cast<Number>(matcher_.longest(letters + position, size - position));
+            } else {
+                BIGBIRD_EXPECTS(tokens.size() > first, "letters without an encoding");
+                dead[position] = 1;
+                position = tokens.back().begin;
+                candidate = shapes_[tokens.back().token].shorter;
+                tokens.pop_back();
+            }
+        }
+    }
 
 private:
     struct Edges {
@@ -151,8 +195,48 @@ private:
         Number length = 0, shorter = last_of<Number>;
     };
 
-    bool apart(Number left, Number right) const;
-    void fill_small();
+    // In order of length, so that the previous stage is known.
+    void fill_small() {
+        const std::size_t count = small_count_;
+        std::vector<std::size_t> order(count * count);
+        std::iota(order.begin(), order.end(), std::size_t{0});
+        const auto letters = [&](std::size_t pair) {
+            return shapes_[pair / count].length + shapes_[pair % count].length;
+        };
+        std::ranges::stable_sort(order, {}, letters);
+        small_.resize(count * count);
+        for (const std::size_t pair : order) {
+            const auto left = static_cast<Number>(pair / count), right = static_cast<Number>(pair % count);
+            const Edges &l = edges_[left], &r = edges_[right];
+            bool crossed = false;
+            if (l.latest > r.latest)
+                crossed = small_[l.right * count + right] < l.right_bound;
+            else if (r.latest > 0)
+                crossed = small_[left * count + r.left] <= r.left_bound;
+            small_[pair] = crossed ? Number{0} : merges_.rank(left, right);
+        }
+    }
+
+    // Compatibility, from the last stage back to the letters. The stages before a token's last are the stages
+    // of the previous token at its edge. The token whose highest merge comes later was made last, the right
+    // one if they are equal. Going back over a merge inside the left token, what counts is whether a merge
+    // across comes earlier; inside the right token also one of equal rank, since it is further left. The
+    // other token's bound is later and need not be checked.
+    bool apart(Number left, Number right) const {
+        std::uint32_t limit = last_of<Number>;
+        while (left >= small_count_ || right >= small_count_) {
+            if (merges_.rank(left, right) < limit) return false;
+            const Edges l = edges_[left], r = edges_[right];
+            if (l.latest > r.latest) {
+                left = l.right;
+                limit = l.right_bound;
+            } else {
+                right = r.left;
+                limit = r.left_bound + 1U;
+            }
+        }
+        return small_[left * small_count_ + right] >= limit;
+    }
 
     std::vector<Edges> edges_;
     std::vector<Shape> shapes_;
@@ -161,106 +245,6 @@ private:
     std::vector<Number>
         small_;  // [left * small_count_ + right]: the rank, or 0 if a merge crosses an earlier stage
 };
-
-template <typename Number>
-PackedTables<Number>::PackedTables(const ReachableTokens& tokens)
-    : EncoderTables(tokens),
-      edges_(tokens.texts.size()),
-      shapes_(tokens.texts.size()),
-      merges_(tokens.texts.size()) {
-    for (std::size_t i = 0; i < edges_.size(); ++i) {
-        const ReachableTokens::Edges& edges = tokens.edges[i];
-        if (edges.right != no_token) {
-            edges_[i] = {static_cast<Number>(edges.right), static_cast<Number>(edges.left),
-                         static_cast<Number>(edges.right_bound + 1),
-                         static_cast<Number>(edges.left_bound + 1), static_cast<Number>(edges.latest + 1)};
-            merges_.add(edges_[i].left, edges_[i].right, static_cast<Number>(edges.rank + 1));
-        }
-        shapes_[i].length = static_cast<Number>(tokens.texts[i].size());
-        if (tokens.shorter[i] != no_token) shapes_[i].shorter = static_cast<Number>(tokens.shorter[i]);
-    }
-    while (small_count_ < std::min(shapes_.size(), most_small) &&
-           shapes_[small_count_].length <= small_length)
-        ++small_count_;
-    fill_small();
-}
-
-// In order of length, so that the previous stage is known.
-template <typename Number>
-void PackedTables<Number>::fill_small() {
-    const std::size_t count = small_count_;
-    std::vector<std::size_t> order(count * count);
-    std::iota(order.begin(), order.end(), std::size_t{0});
-    const auto letters = [&](std::size_t pair) {
-        return shapes_[pair / count].length + shapes_[pair % count].length;
-    };
-    std::ranges::stable_sort(order, {}, letters);
-    small_.resize(count * count);
-    for (const std::size_t pair : order) {
-        const auto left = static_cast<Number>(pair / count), right = static_cast<Number>(pair % count);
-        const Edges &l = edges_[left], &r = edges_[right];
-        bool crossed = false;
-        if (l.latest > r.latest)
-            crossed = small_[l.right * count + right] < l.right_bound;
-        else if (r.latest > 0)
-            crossed = small_[left * count + r.left] <= r.left_bound;
-        small_[pair] = crossed ? Number{0} : merges_.rank(left, right);
-    }
-}
-
-// Compatibility, from the last stage back to the letters. The stages before a token's last are the stages of
-// the previous token at its edge. The token whose highest merge comes later was made last, the right one
-// if they are equal. Going back over a merge inside the left token, what counts is whether a merge across
-// comes earlier; inside the right token also one of equal rank, since it is further left. The other token's
-// bound is later and need not be checked.
-template <typename Number>
-bool PackedTables<Number>::apart(Number left, Number right) const {
-    std::uint32_t limit = last_of<Number>;
-    while (left >= small_count_ || right >= small_count_) {
-        if (merges_.rank(left, right) < limit) return false;
-        const Edges l = edges_[left], r = edges_[right];
-        if (l.latest > r.latest) {
-            left = l.right;
-            limit = l.right_bound;
-        } else {
-            right = r.left;
-            limit = r.left_bound + 1U;
-        }
-    }
-    return small_[left * small_count_ + right] >= limit;
-}
-
-template <typename Number>
-void PackedTables<Number>::encode(const std::uint8_t* letters, std::size_t size,
-                                  std::vector<TokenAt>& tokens) const {
-    thread_local std::vector<std::uint8_t> dead;  // dead-end positions
-    dead.assign(size + 1, 0);
-    const std::size_t first = tokens.size();
-    std::size_t position = 0;
-    Number candidate = size > 0 ? static_cast<Number>(matcher_.longest(letters, size)) : last_of<Number>;
-    while (position < size) {
-        Shape shape;
-        for (; candidate != last_of<Number>; candidate = shape.shorter) {
-            shape = shapes_[candidate];
-            matcher_.prefetch(letters + std::min<std::size_t>(position + shape.length, size));
-            if (dead[position + shape.length] == 0 &&
-                (tokens.size() == first || apart(static_cast<Number>(tokens.back().token), candidate)))
-                break;
-        }
-        if (candidate != last_of<Number>) {
-            tokens.push_back({static_cast<std::uint32_t>(position), candidate});
-            position += shape.length;
-            if (position < size)
-                candidate = static_cast<Number>(matcher_.longest(letters + position, size - position));
-        } else {
-            BIGBIRD_EXPECTS(tokens.size() > first, "letters without an encoding");
-            dead[position] = 1;
-            position = tokens.back().begin;
-            candidate = shapes_[tokens.back().token].shorter;
-            tokens.pop_back();
-        }
-    }
-}
 
 struct Step {
     std::size_t at = 0;

@@ -20,80 +20,51 @@ constexpr std::uint32_t input_field = 1, model_type_field = 3;            // of 
 constexpr std::uint32_t add_dummy_prefix_field = 3;                       // of the normalizer
 constexpr std::uint64_t bpe = 2;
 
-std::optional<ModelPiece> parse_piece(std::string_view message) {
-    ModelPiece piece;
+// Calls visit(field) for each field until it returns false. Returns whether all were read.
+bool read_fields(std::string_view message, const std::function<bool(const WireField&)>& visit) {
     WireReader reader(message);
-    while (const std::optional<WireField> field = reader.next()) {
-        if (field->field == text_field && field->type == WireType::bytes) {
-            piece.text = field->bytes;
-        } else if (field->field == score_field && field->type == WireType::fixed32) {
-            piece.score = field->float32();
-        } else if (field->field == kind_field && field->type == WireType::varint) {
-            if (field->number < 1 || field->number > 6) return std::nullopt;
-            piece.kind = static_cast<PieceKind>(field->number);
-        }
-    }
-    // Pieces are sorted by score, so scores must not be NaN.
-    return reader.damaged() || piece.text.empty() || std::isnan(piece.score)
-               ? std::nullopt
-               : std::optional(std::move(piece));
-}
-
-bool parse_trainer_spec(SentencePieceModel& model) {
-    WireReader reader(model.trainer_spec);
     while (const std::optional<WireField> field = reader.next())
-        if (field->field == model_type_field && field->type == WireType::varint)
-            model.is_bpe = field->number == bpe;
-        else if (field->field == input_field && field->type == WireType::bytes && model.input.empty())
-            model.input = field->bytes;
+        if (!visit(*field)) return false;
     return !reader.damaged();
 }
 
-bool parse_normalizer_spec(SentencePieceModel& model) {
-    WireReader reader(model.normalizer_spec);
-    while (const std::optional<WireField> field = reader.next())
-        if (field->field == add_dummy_prefix_field && field->type == WireType::varint)
-            model.adds_blank = field->number != 0;
-    return !reader.damaged();
+bool parse_piece(std::string_view message, ModelPiece& piece) {
+    const bool read = read_fields(message, [&](const WireField& field) {
+        const bool is_kind = field.field == kind_field && field.type == WireType::varint;
+        if (field.field == text_field && field.type == WireType::bytes)
+            piece.text = field.bytes;
+        else if (field.field == score_field && field.type == WireType::fixed32)
+            piece.score = field.float32();
+        else if (is_kind)
+            piece.kind = static_cast<PieceKind>(field.number);
+        return !is_kind || (field.number >= 1 && field.number <= 6);
+    });
+    return read && !piece.text.empty() && !std::isnan(piece.score);  // pieces are sorted by score
 }
 
 bool parse(std::string_view bytes, SentencePieceModel& model) {
-    WireReader reader(bytes);
-    while (const std::optional<WireField> field = reader.next()) {
-        if (field->type != WireType::bytes) return false;
-        if (field->field == pieces_field) {
-            std::optional<ModelPiece> piece = parse_piece(field->bytes);
-            if (!piece) return false;
-            model.pieces.push_back(std::move(*piece));
-        } else if (field->field == trainer_spec_field) {
-            model.trainer_spec = field->bytes;
-        } else if (field->field == normalizer_spec_field) {
-            model.normalizer_spec = field->bytes;
-        }
-    }
-    return !reader.damaged() && !model.pieces.empty() && parse_trainer_spec(model) &&
-           parse_normalizer_spec(model);
-}
-
-bool is_ascii(std::string_view text) {
-    return std::ranges::all_of(
-        text, [](char letter) { return static_cast<unsigned char>(letter) < 0x80; });
-}
-
-void expect_plain(const SentencePieceModel& model, const std::filesystem::path& origin) {
-    if (!model.is_bpe) throw InputError("is not a byte-pair encoding (SentencePiece model type bpe)", origin);
-    for (const ModelPiece& piece : model.pieces) {
-        const bool plain = piece.kind == PieceKind::normal
-                               ? is_ascii(piece.text)
-                               : piece.kind == PieceKind::unknown || piece.kind == PieceKind::control;
-        if (!plain) {
-            throw InputError(
-                "piece '" + piece.text +
-                    "' is user-defined, unused, a byte or not ASCII, which DNA tokenizers do not have; "
-                    "make the tokenizer with train-tokenizer",
-                origin);
-        }
-    }
+    const bool read = read_fields(bytes, [&](const WireField& field) {
+        if (field.field == trainer_spec_field)
+            model.trainer_spec = field.bytes;
+        else if (field.field == normalizer_spec_field)
+            model.normalizer_spec = field.bytes;
+        return field.type == WireType::bytes &&
+               (field.field != pieces_field || parse_piece(field.bytes, model.pieces.emplace_back()));
+    });
+    const auto read_trainer = [&](const WireField& field) {
+        if (field.field == model_type_field && field.type == WireType::varint)
+            model.is_bpe = field.number == bpe;
+        else if (field.field == input_field && field.type == WireType::bytes && model.input.empty())
+            model.input = field.bytes;
+        return true;
+    };
+    const auto read_normalizer = [&](const WireField& field) {
+        if (field.field == add_dummy_prefix_field && field.type == WireType::varint)
+            model.adds_blank = field.number != 0;
+        return true;
+    };
+    return read && !model.pieces.empty() && read_fields(model.trainer_spec, read_trainer) &&
+           read_fields(model.normalizer_spec, read_normalizer);
 }
 
 }  // namespace
@@ -124,7 +95,7 @@ std::string serialize(const SentencePieceModel& model) {
 }
 
 BpeRules bpe_rules_of(const SentencePieceModel& model, const std::filesystem::path& origin) {
-    expect_plain(model, origin);
+    if (!model.is_bpe) throw InputError("is not a byte-pair encoding (SentencePiece model type bpe)", origin);
     BpeRules rules;
     std::vector<float> scores;
     for (std::size_t id = 0; id < model.pieces.size(); ++id) {
@@ -137,17 +108,9 @@ BpeRules bpe_rules_of(const SentencePieceModel& model, const std::filesystem::pa
             scores.push_back(piece.score);
         }
     }
-    const std::size_t pieces = rules.size();
-    // A letter inside pieces that is not a piece itself can still be merged; alone it is unknown.
-    for (std::size_t piece = 0; piece < pieces; ++piece) {
-        const std::string text = rules.texts[piece];
-        for (const char letter : text)
-            if (rules.letters[static_cast<unsigned char>(letter)] == no_token)
-                rules.add(std::string_view(&letter, 1), rules.unknown_id);
-    }
     std::vector<float> falling = scores;
     std::sort(falling.begin(), falling.end(), std::greater<>());
-    for (Token piece = 0; piece < pieces; ++piece) {
+    for (Token piece = 0; piece < rules.size(); ++piece) {
         const std::string_view text = rules.texts[piece];
         const auto rank = static_cast<std::uint32_t>(
             std::lower_bound(falling.begin(), falling.end(), scores[piece], std::greater<>()) -

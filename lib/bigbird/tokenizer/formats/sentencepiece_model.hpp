@@ -64,8 +64,8 @@ SentencePieceModel parse_sentencepiece_model(std::string_view bytes, const std::
 std::string serialize(const SentencePieceModel& model);
 
 /// SentencePiece's rules: merge any two neighbors whose joint text is a piece, by descending score. Throws
-/// InputError naming `origin` if the model is not BPE, or has pieces that this encoder does not support
-/// (user-defined, unused, bytes, letters beyond ASCII).
+/// InputError naming `origin` if the model is not BPE, or has a piece twice. Of other pieces than normal and
+/// unknown ones there are no rules; letters must be pieces.
 BpeRules bpe_rules_of(const SentencePieceModel& model, const std::filesystem::path& origin);
 
 }  // namespace bigbird::tokenizer

@@ -1,12 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "bigbird/tokenizer/train/sentencepiece_trainer.hpp"
-
 #include "bigbird/core/error.hpp"
 #include "bigbird/core/formats/protobuf_wire.hpp"
 #include "bigbird/core/interrupt.hpp"
 #include "bigbird/core/log.hpp"
 #include "bigbird/core/system/child_process.hpp"
-#include "bigbird/tokenizer/tokenizer.hpp"
+#include "bigbird/tokenizer/train/train.hpp"
 
 #include <sentencepiece_trainer.h>
 #include <unistd.h>
@@ -25,20 +23,16 @@ namespace {
 
 class StretchIterator : public sentencepiece::SentenceIterator {
 public:
-    explicit StretchIterator(const LetterArray& positions) : reader_(positions) { read(); }
-    bool done() const override { return reader_.done(); }
-    void Next() override {
-        reader_.next();
-        read();
-    }
+    explicit StretchIterator(const LetterArray& letters) : letters_(letters) {}
+    bool done() const override { return stretch_.empty(); }
+    void Next() override { stretch_ = text_of(next_stretch(letters_, position_)); }
     const std::string& value() const override { return stretch_; }
     sentencepiece::util::Status status() const override { return {}; }
 
 private:
-    void read() { stretch_ = reader_.done() ? "" : reader_.stretch(); }
-
-    StretchReader reader_;
-    std::string stretch_;
+    const LetterArray& letters_;
+    std::size_t position_ = 1;
+    std::string stretch_ = text_of(next_stretch(letters_, position_));
 };
 
 // One thread, since the model would record the number, and byte-pair learning uses no more.

@@ -12,7 +12,6 @@
 #include "bigbird/tokenizer/formats/sentencepiece_model.hpp"
 #include "bigbird/tokenizer/text_sketch.hpp"
 #include "bigbird/tokenizer/train/merges/learn_pieces.hpp"
-#include "bigbird/tokenizer/train/sentencepiece_trainer.hpp"
 #include "bigbird/tokenizer/train/training_corpus.hpp"
 
 #include <algorithm>
@@ -37,8 +36,11 @@ std::vector<std::string> stretches_to_measure(const TrainingCorpus& corpus) {
     const std::int64_t stride = std::max<std::int64_t>(1, corpus.bases() / bases_to_measure);
     std::vector<std::string> chosen;
     std::int64_t number = 0;
-    for (StretchReader reader(corpus.positions()); !reader.done(); reader.next())
-        if (number++ % stride == 0) chosen.push_back(reader.stretch());
+    std::size_t position = 1;
+    while (position < corpus.positions().size()) {
+        const auto stretch = next_stretch(corpus.positions(), position);
+        if (number++ % stride == 0) chosen.push_back(text_of(stretch));
+    }
     return chosen;
 }
 

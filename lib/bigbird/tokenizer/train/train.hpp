@@ -80,4 +80,18 @@ private:
     std::int64_t seen_ = 0;
 };
 
+// What the trainer is made of.
+
+/// Trains with the installed SentencePiece library: the readable, slow equivalent of learn_pieces(). Returns
+/// the bytes of the .model. Runs in a child process, so no other thread may be running. Throws InputError
+/// with the library's message, Stopped.
+std::string train_with_sentencepiece(const TrainSpec& spec, const TrainingCorpus& corpus);
+
+/// How the installed library counts (OverlapCounting).
+OverlapCounting installed_counting();
+
+/// The model that SentencePiece writes for these pieces and letters, byte for byte as 0.1.97 does.
+SentencePieceModel assemble_model(const TrainSpec& spec, const std::vector<std::string>& pieces,
+                                  const TrainingCorpus& corpus);
+
 }  // namespace bigbird::tokenizer

@@ -114,21 +114,19 @@ void TrainingCorpus::add_missing_letters() {
             positions_.append(&letter, 1);
 }
 
-void StretchReader::next() {
-    begin_ = end_ + 1;
-    done_ = begin_ >= positions_.size();
-    if (!done_) {
-        const void* const separator =
-            std::memchr(positions_.data() + begin_, LetterArray::separator, positions_.size() - begin_);
-        end_ = static_cast<std::size_t>(static_cast<const std::uint8_t*>(separator) - positions_.data());
-    }
+std::span<const std::uint8_t> next_stretch(const LetterArray& letters, std::size_t& position) {
+    if (position >= letters.size()) return {};
+    const std::uint8_t* const begin = letters.data() + position;
+    const void* const separator = std::memchr(begin, LetterArray::separator, letters.size() - position);
+    const std::span stretch(begin, static_cast<const std::uint8_t*>(separator));
+    position += stretch.size() + 1;
+    return stretch;
 }
 
-std::string StretchReader::stretch() const {
-    std::string stretch(size(), ' ');
-    std::transform(positions_.data() + begin_, positions_.data() + end_, stretch.begin(),
-                   [](std::uint8_t letter) { return letter_of_symbol(letter); });
-    return stretch;
+std::string text_of(std::span<const std::uint8_t> stretch) {
+    std::string text(stretch.size(), ' ');
+    std::ranges::transform(stretch, text.begin(), letter_of_symbol);
+    return text;
 }
 
 }  // namespace bigbird::tokenizer

@@ -7,6 +7,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <limits>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -55,19 +56,9 @@ private:
     std::vector<std::uint8_t> letters_;  // letters of the current sentence
 };
 
-/// Goes through stretches one after the other.
-class StretchReader {
-public:
-    explicit StretchReader(const LetterArray& positions) : positions_(positions) { next(); }
-    bool done() const { return done_; }
-    std::size_t size() const { return end_ - begin_; }
-    std::string stretch() const;
-    void next();
-
-private:
-    const LetterArray& positions_;
-    std::size_t begin_ = 0, end_ = 0;
-    bool done_ = false;
-};
+/// The stretch that begins at `position`, which moves to the next one; empty at the end. Begin at 1.
+std::span<const std::uint8_t> next_stretch(const LetterArray& letters, std::size_t& position);
+/// The letters of a stretch.
+std::string text_of(std::span<const std::uint8_t> stretch);
 
 }  // namespace bigbird::tokenizer

@@ -24,11 +24,9 @@ namespace {
 /// Key block -> multiplicity, of one row.
 std::map<int, int> row_of(const BlockLayout& layout, int row) {
     std::map<int, int> counts;
-    const auto at = [&](int i) { return static_cast<std::size_t>(i); };
-    for (int i = layout.row_offsets[at(row)]; i < layout.row_offsets[at(row + 1)]; ++i) {
-        DOCTEST_CHECK(counts.emplace(layout.columns[at(i)], layout.multiplicity[at(i)]).second);
-        DOCTEST_CHECK(
-            (i == layout.row_offsets[at(row)] || layout.columns[at(i - 1)] < layout.columns[at(i)]));
+    for (const std::size_t i : layout.entries(row)) {
+        DOCTEST_CHECK((counts.empty() || counts.rbegin()->first < layout.columns[i]));
+        counts.emplace(layout.columns[i], layout.multiplicity[i]);
     }
     return counts;
 }
@@ -208,12 +206,9 @@ DOCTEST_TEST_CASE("random_plan: the picks of transformers and of the authors' co
     for (const Fixture& f : fixtures) {
         DOCTEST_CAPTURE(f.tokens);
         DOCTEST_CAPTURE(f.seed);
-        RandomPlanSpec spec;
-        spec.blocks = f.tokens / 64;
-        spec.heads = 12;
-        spec.google = f.google;
-        const Picks picks = random_plan(spec, f.seed);
-        DOCTEST_REQUIRE(picks.size() == static_cast<std::size_t>(12 * (spec.blocks - 2) * 3));
+        const PatternSpec spec{.random_source = f.google ? RandomSource::google : RandomSource::seeded};
+        const Picks picks = random_plan(spec, f.tokens / 64, 12, f.seed);
+        DOCTEST_REQUIRE(picks.size() == static_cast<std::size_t>(12 * (f.tokens / 64 - 2) * 3));
         DOCTEST_CHECK(Picks(picks.begin(), picks.begin() + 3) == f.first);
         DOCTEST_CHECK(Picks(picks.end() - 3, picks.end()) == f.last);
         DOCTEST_CHECK(bigbird::sha256_of_text(little_endian(picks)).substr(0, 16) == f.digest);
@@ -221,11 +216,8 @@ DOCTEST_TEST_CASE("random_plan: the picks of transformers and of the authors' co
 }
 
 DOCTEST_TEST_CASE("random_plan: a model that is too short for its plan is refused") {
-    RandomPlanSpec spec;
-    spec.blocks = 64;
-    spec.heads = 1;
-    spec.plan_tokens = 2048;
-    DOCTEST_CHECK_THROWS_AS(random_plan(spec, 0), bigbird::ConfigError);
+    const PatternSpec spec{.plan_tokens = 2048};
+    DOCTEST_CHECK_THROWS_AS(random_plan(spec, 64, 1, 0), bigbird::ConfigError);
 }
 
 namespace {
@@ -244,8 +236,7 @@ PatternSpec longformer(int block, int window, int dilation, int globals) {
 std::set<std::pair<int, int>> pairs_of(const BlockLayout& layout, int block) {
     std::set<std::pair<int, int>> pairs;
     for (int row = 0; row < layout.rows(); ++row) {
-        for (auto i = static_cast<std::size_t>(layout.row_offsets[static_cast<std::size_t>(row)]);
-             i < static_cast<std::size_t>(layout.row_offsets[static_cast<std::size_t>(row) + 1]); ++i) {
+        for (const std::size_t i : layout.entries(row)) {
             for (int token = 0; token < block * block; ++token) {
                 const bool whole = layout.mask[i] < 0;
                 if (whole ||

@@ -19,12 +19,11 @@ DOCTEST_TEST_CASE("free_memory: some is free, and no more than the machine has")
 
 DOCTEST_TEST_CASE("free_memory: memory that ran out is told from other failures") {
     DOCTEST_CHECK(is_out_of_memory(std::bad_alloc()));
-    DOCTEST_CHECK(is_out_of_memory(std::runtime_error("CUDA out of memory. Tried to allocate 2.00 GiB.")));
-    DOCTEST_CHECK(
-        is_out_of_memory(std::runtime_error("CUDA error: CUBLAS_STATUS_ALLOC_FAILED when calling")));
-    DOCTEST_CHECK(is_out_of_memory(std::runtime_error("could not create a primitive")));
-    DOCTEST_CHECK(is_out_of_memory(std::runtime_error("could not create an engine")));
-    DOCTEST_CHECK(is_out_of_memory(std::runtime_error("could not clone a memory descriptor")));
+    for (const char* words :
+         {"CUDA out of memory. Tried to allocate 2.00 GiB.",
+          "CUDA error: CUBLAS_STATUS_ALLOC_FAILED when calling", "could not create a primitive",
+          "could not create an engine", "could not clone a memory descriptor"})
+        DOCTEST_CHECK(is_out_of_memory(std::runtime_error(words)));
     // What std::thread throws where its stack finds no room.
     DOCTEST_CHECK(
         is_out_of_memory(std::system_error(std::make_error_code(std::errc::resource_unavailable_try_again))));

@@ -182,10 +182,19 @@ DOCTEST_TEST_CASE("document_builder: nothing left is an error that says why") {
 
 namespace {
 
-std::vector<std::pair<std::int64_t, std::int64_t>> all_sentences(const std::vector<DocumentPlan>& documents) {
-    std::vector<std::pair<std::int64_t, std::int64_t>> sentences;
-    for (const DocumentPlan& document : documents)
-        sentences.insert(sentences.end(), document.sentences.begin(), document.sentences.end());
+std::vector<std::vector<Stretch>> plan_documents(const genome::Contig& contig, const DocumentSpec& spec,
+                                                 int pass) {
+    std::vector<std::vector<Stretch>> documents;
+    DocumentPlanner planner(contig, spec, pass);
+    while (auto document = planner.next())
+        documents.push_back(std::move(*document));
+    return documents;
+}
+
+std::vector<Stretch> all_sentences(const std::vector<std::vector<Stretch>>& documents) {
+    std::vector<Stretch> sentences;
+    for (const std::vector<Stretch>& document : documents)
+        sentences.insert(sentences.end(), document.begin(), document.end());
     return sentences;
 }
 
@@ -198,8 +207,8 @@ DOCTEST_TEST_CASE("document_plan: the paper's lengths, consecutive to the contig
         const auto documents = plan_documents(contig, spec, pass);
         DOCTEST_REQUIRE(documents.size() > 200);
         for (std::size_t d = 0; d + 1 < documents.size(); ++d) {
-            DOCTEST_CHECK(documents[d].sentences.size() >= 50);
-            DOCTEST_CHECK(documents[d].sentences.size() <= 100);
+            DOCTEST_CHECK(documents[d].size() >= 50);
+            DOCTEST_CHECK(documents[d].size() <= 100);
         }
         const auto sentences = all_sentences(documents);
         DOCTEST_CHECK(sentences.front().first >= 0);
@@ -223,13 +232,13 @@ DOCTEST_TEST_CASE("document_plan: starts and lengths are uniform, and differ by 
     std::set<std::int64_t> starts;
     for (int pass = 0; pass < spec.passes; ++pass) {
         const auto plan = plan_documents({"1", 200'000}, spec, pass);
-        const std::int64_t start = plan.front().sentences.front().first;
+        const std::int64_t start = plan.front().front().first;
         starts.insert(start);
         sum += start;
         largest = std::max(largest, start);
         documents += static_cast<std::int64_t>(plan.size()) - 1;
         for (std::size_t d = 0; d + 1 < plan.size(); ++d)
-            sentences += static_cast<std::int64_t>(plan[d].sentences.size());
+            sentences += static_cast<std::int64_t>(plan[d].size());
     }
     DOCTEST_CHECK(static_cast<double>(sum) / spec.passes ==
                   doctest::Approx(2500).epsilon(0.06));  // 3 standard errors
@@ -245,25 +254,24 @@ DOCTEST_TEST_CASE("document_plan: starts and lengths are uniform, and differ by 
 }
 
 DOCTEST_TEST_CASE("document_plan: the values that files of this version rest on") {
-    using Stretch = std::pair<std::int64_t, std::int64_t>;
     const auto documents = plan_documents({"22", 120'000}, {.seed = 1}, 0);
     DOCTEST_REQUIRE(documents.size() == 2);
-    DOCTEST_CHECK(documents[0].sentences.size() == 64);
-    DOCTEST_CHECK(documents[0].sentences.front() == Stretch{2843, 3657});
-    DOCTEST_CHECK(documents[1].sentences.size() == 90);
-    DOCTEST_CHECK(documents[1].sentences.front() == Stretch{52'284, 52'855});
-    DOCTEST_CHECK(documents[1].sentences.back() == Stretch{119'739, 120'000});
+    DOCTEST_CHECK(documents[0].size() == 64);
+    DOCTEST_CHECK(documents[0].front() == Stretch{2843, 3657});
+    DOCTEST_CHECK(documents[1].size() == 90);
+    DOCTEST_CHECK(documents[1].front() == Stretch{52'284, 52'855});
+    DOCTEST_CHECK(documents[1].back() == Stretch{119'739, 120'000});
 }
 
 DOCTEST_TEST_CASE("document_plan: contigs shorter than the start offset still give a document") {
     for (int pass = 0; pass < 50; ++pass) {
         const auto small = plan_documents({"scaffold", 1200}, {}, pass);
         DOCTEST_REQUIRE(small.size() == 1);
-        DOCTEST_CHECK(small[0].sentences.front().first <= 700);
-        DOCTEST_CHECK(small[0].sentences.back().second == 1200);
+        DOCTEST_CHECK(small[0].front().first <= 700);
+        DOCTEST_CHECK(small[0].back().second == 1200);
         const auto tiny = plan_documents({"scaffold", 3}, {.start_offset = {100, 200}}, pass);
         DOCTEST_REQUIRE(tiny.size() == 1);
-        DOCTEST_CHECK(tiny[0].sentences == std::vector<std::pair<std::int64_t, std::int64_t>>{{0, 3}});
+        DOCTEST_CHECK(tiny[0] == std::vector<Stretch>{{0, 3}});
     }
     DOCTEST_CHECK(plan_documents({"empty", 0}, {}, 0).empty());
 }

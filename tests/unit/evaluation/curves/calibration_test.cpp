@@ -34,6 +34,19 @@ Rows rows_of(const Json& json) {
     return rows;
 }
 
+void check_fit(const std::optional<CalibrationFit>& fit, const Json& expected) {
+    DOCTEST_REQUIRE(fit.has_value());
+    const auto close = [](double found, const Json& one, double share) {
+        DOCTEST_CHECK(found == doctest::Approx(one.get<double>()).epsilon(share));
+    };
+    close(fit->calibration.temperature, expected["temperature"], 1e-5);
+    DOCTEST_REQUIRE(fit->calibration.biases.size() == expected["biases"].size());
+    for (std::size_t label = 0; label < expected["biases"].size(); ++label)
+        close(fit->calibration.biases[label], expected["biases"][label], 1e-5);
+    close(fit->loss_before, expected["loss_before"], 1e-9);
+    close(fit->loss_after, expected["loss_after"], 1e-9);
+}
+
 double probability(double logit, const Calibration& calibration, std::size_t label) {
     return 1 / (1 + std::exp(-(logit / calibration.temperature + calibration.biases[label])));
 }
@@ -48,15 +61,7 @@ DOCTEST_TEST_CASE("calibration: without a pull it is scikit-learn's logistic reg
         DOCTEST_CAPTURE(name);
         const Rows rows = rows_of(one);
         const auto fit = fit_calibration(rows.logits, rows.truth, rows.labels, 2, 0);
-        DOCTEST_REQUIRE(fit.has_value());
-        const auto biases = one["biases"].get<std::vector<double>>();
-        DOCTEST_CHECK(fit->calibration.temperature ==
-                      doctest::Approx(one["temperature"].get<double>()).epsilon(1e-5));
-        DOCTEST_REQUIRE(fit->calibration.biases.size() == biases.size());
-        for (std::size_t label = 0; label < biases.size(); ++label)
-            DOCTEST_CHECK(fit->calibration.biases[label] == doctest::Approx(biases[label]).epsilon(1e-5));
-        DOCTEST_CHECK(fit->loss_before == doctest::Approx(one["loss_before"].get<double>()).epsilon(1e-9));
-        DOCTEST_CHECK(fit->loss_after == doctest::Approx(one["loss_after"].get<double>()).epsilon(1e-9));
+        check_fit(fit, one);
         DOCTEST_CHECK(fit_calibration(rows.logits, rows.truth, rows.labels, 1, 0)->calibration ==
                       fit->calibration);
         ++cases;
@@ -165,15 +170,7 @@ DOCTEST_TEST_CASE("softmax_calibration: without a pull it is where scipy finds t
         DOCTEST_CAPTURE(name);
         const ClassRows rows = class_rows_of(one);
         const auto fit = fit_softmax_calibration(rows.logits, rows.truth, rows.labels, 2, 0);
-        DOCTEST_REQUIRE(fit.has_value());
-        const auto biases = one["biases"].get<std::vector<double>>();
-        DOCTEST_CHECK(fit->calibration.temperature ==
-                      doctest::Approx(one["temperature"].get<double>()).epsilon(1e-5));
-        DOCTEST_REQUIRE(fit->calibration.biases.size() == biases.size());
-        for (std::size_t label = 0; label < biases.size(); ++label)
-            DOCTEST_CHECK(std::abs(fit->calibration.biases[label] - biases[label]) < 1e-5);
-        DOCTEST_CHECK(fit->loss_before == doctest::Approx(one["loss_before"].get<double>()).epsilon(1e-9));
-        DOCTEST_CHECK(fit->loss_after == doctest::Approx(one["loss_after"].get<double>()).epsilon(1e-9));
+        check_fit(fit, one);
         ++cases;
     }
     DOCTEST_CHECK(cases == 3);

@@ -69,7 +69,7 @@ DOCTEST_TEST_CASE("peak_sheet: a sheet names labels, groups and files beside it,
     testing::write_file(
         folder / "sheet.tsv",
         "# ours\ngroup\tname\tcell\tpath\nTF\tCTCF\tK562\tpeaks/a.bed\n\t CTCF\tH1\tpeaks/a.bed\n");
-    const auto files = read_peak_files(Paths{folder / "sheet.tsv"});
+    const auto files = read_label_files(Paths{folder / "sheet.tsv"});
     DOCTEST_REQUIRE(files.size() == 2);
     DOCTEST_CHECK(files[0].name == "CTCF");
     DOCTEST_CHECK(files[0].group == "TF");
@@ -83,31 +83,31 @@ DOCTEST_TEST_CASE("peak_sheet: rows of one name and group, and paths between com
         testing::write_file(folder / name, "");
     testing::write_file(folder / "sheet.tsv",
                         "name\tgroup\tpath\nCTCF\tTF\ta.bed,b.bed\nCTCF\tother\ta.bed\nCTCF\tTF\tc,d.bed\n");
-    const auto labels = read_peak_files(Paths{folder / "sheet.tsv"});
+    const auto labels = read_label_files(Paths{folder / "sheet.tsv"});
     DOCTEST_REQUIRE(labels.size() == 2);
     DOCTEST_CHECK(labels[0].paths == Paths{folder / "a.bed", folder / "b.bed", folder / "c,d.bed"});
     DOCTEST_CHECK(labels[1].paths == Paths{folder / "a.bed"});
 }
 
 DOCTEST_TEST_CASE("peak_sheet: files name their labels themselves") {
-    const auto files = read_peak_files(Paths{testing::test_data("chromatin/A549.CTCF.chr22.narrowPeak.gz"),
-                                             testing::test_data("regions/three.bed")});
+    const auto files = read_label_files(Paths{testing::test_data("chromatin/A549.CTCF.chr22.narrowPeak.gz"),
+                                              testing::test_data("regions/three.bed")});
     DOCTEST_REQUIRE(files.size() == 2);
     DOCTEST_CHECK(files[0].name == "A549.CTCF.chr22");
     DOCTEST_CHECK(files[1].name == "three");
-    DOCTEST_CHECK(read_peak_files(Paths{testing::test_data("regions/three.bed")}).size() == 1);
-    DOCTEST_CHECK(read_peak_files(Paths{testing::test_data("chromatin/peaks.tsv")}).size() == 109);
+    DOCTEST_CHECK(read_label_files(Paths{testing::test_data("regions/three.bed")}).size() == 1);
+    DOCTEST_CHECK(read_label_files(Paths{testing::test_data("chromatin/peaks.tsv")}).size() == 109);
 }
 
 DOCTEST_TEST_CASE("peak_sheet: faults are named with file and line") {
     const testing::TempDir folder;
     const auto message = [&](const std::string& text) {
         testing::write_file(folder / "s.tsv", text);
-        return testing::message_of<InputError>([&] { read_peak_files(Paths{folder / "s.tsv"}); });
+        return testing::message_of<InputError>([&] { read_label_files(Paths{folder / "s.tsv"}); });
     };
     DOCTEST_CHECK(message("name\tpath\nCTCF\tnone.bed\n") ==
                   (folder / "s.tsv").string() + ":2: " + (folder / "none.bed").string() + ": no such file");
     DOCTEST_CHECK(testing::holds(message("name\tpath\nCTCF\n"), "s.tsv:2: needs a name and a path"));
     DOCTEST_CHECK(testing::holds(message("name\tpath\n"), "names no files"));
-    DOCTEST_CHECK_THROWS_AS(read_peak_files(Paths{folder / "missing.bed"}), InputError);
+    DOCTEST_CHECK_THROWS_AS(read_label_files(Paths{folder / "missing.bed"}), InputError);
 }

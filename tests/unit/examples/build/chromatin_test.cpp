@@ -97,18 +97,13 @@ DOCTEST_TEST_CASE("chromatin: bins and labels of 109 real peak files on 22 equal
     }
     for (std::size_t i = 0; i < positives.size(); ++i)
         DOCTEST_CHECK(examples.label_table()[i].positives == positives[i]);
-    DOCTEST_CHECK(examples.label_table()[1].name == "A549|CTCF|None");
-    DOCTEST_CHECK(examples.label_table()[1].group == "TF");
-}
-
-DOCTEST_TEST_CASE("chromatin: windows are the reference's sequence about the bin") {
-    const testing::TempDir folder;
-    const ExampleSet examples = build(real_options(), folder / "c");
     const auto reference = genome::open_reference(testing::test_data("genome/22.fa.gz"));
-    for (std::int64_t row = 0; row < examples.size(); row += 97) {
+    for (row = 0; row < examples.size(); row += 97) {
         const genome::Interval window = genome::window_around(examples.row(row).where, 8000);
         DOCTEST_CHECK(examples.sequence(row) == reference->fetch(window));
     }
+    DOCTEST_CHECK(examples.label_table()[1].name == "A549|CTCF|None");
+    DOCTEST_CHECK(examples.label_table()[1].group == "TF");
 }
 
 DOCTEST_TEST_CASE("chromatin: the same bytes for any number of threads") {
@@ -310,7 +305,8 @@ DOCTEST_TEST_CASE("chromatin_bins: N is counted inside the sequence and beyond i
     std::string dna;
     while (dna.size() < 500)
         dna.append(static_cast<std::size_t>(rng.between(1, 30)), rng.between(0, 1) == 0 ? 'N' : 'A');
-    const NCounter counter(dna);
+    const auto genome = genome::in_memory_genome({{"1", dna}, {"empty", ""}});
+    const ContigSequence sequence(*genome, genome->contigs()[0]);
     for (int i = 0; i < 500; ++i) {
         const std::int64_t begin = rng.between(-100, 600), end = begin + rng.between(0, 300);
         std::int64_t expected = 0;
@@ -318,7 +314,7 @@ DOCTEST_TEST_CASE("chromatin_bins: N is counted inside the sequence and beyond i
             const bool inside = p >= 0 && p < static_cast<std::int64_t>(dna.size());
             expected += !inside || dna[static_cast<std::size_t>(p)] == 'N' ? 1 : 0;
         }
-        DOCTEST_CHECK(counter.count(begin, end) == expected);
+        DOCTEST_CHECK(sequence.count_n(begin, end) == expected);
     }
-    DOCTEST_CHECK(NCounter("").count(-5, 5) == 10);
+    DOCTEST_CHECK(ContigSequence(*genome, genome->contigs()[1]).count_n(-5, 5) == 10);
 }

@@ -74,7 +74,7 @@ DOCTEST_TEST_CASE("fasta_index: what is no FASTA is named with its line") {
 DOCTEST_TEST_CASE("fasta_index: an index whose numbers overflow is refused") {
     const testing::TempDir folder;
     testing::write_file(folder / "x.fa", ">a\nACGT\n");
-    const auto text = open_plain(folder / "x.fa");
+    const auto text = open_random(folder / "x.fa", Compression::none);
     for (const char* line :
          {"a\t9223372036854775807\t3\t1\t9223372036854775807\n", "a\t9223372036854775807\t3\t2\t4\n",
           "a\t4\t9223372036854775807\t4\t5\n", "a\t4611686018427387904\t3\t1\t4\n"}) {

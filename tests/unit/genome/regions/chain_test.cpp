@@ -29,7 +29,10 @@ std::string error_of(const std::string& text) {
     const testing::TempDir folder;
     testing::write_file(folder / "c", text);
     const std::string message = testing::message_of<InputError>([&] { ChainMap{folder / "c"}; });
-    return message.substr((folder / "c").string().size());
+    const std::string end = ": a UCSC chain file is needed";
+    DOCTEST_REQUIRE(message.ends_with(end));
+    const std::size_t path = (folder / "c").string().size();
+    return message.substr(path, message.size() - path - end.size());
 }
 
 }  // namespace
@@ -112,28 +115,22 @@ DOCTEST_TEST_CASE("chain: why a base does not lift") {
 
 DOCTEST_TEST_CASE("chain: malformed files are named with their line") {
     const std::string head = "chain 100 a 50 + 10 40 y 60 - 5 35 1\n";
-    DOCTEST_CHECK(error_of("") == ": holds no chains: a UCSC chain file is needed");
-    DOCTEST_CHECK(error_of("22\t1\t2\n") ==
-                  ":1: a chain begins with 'chain' and eleven or twelve fields: a UCSC chain file is needed");
+    DOCTEST_CHECK(error_of("") == ": holds no chains");
+    DOCTEST_CHECK(error_of("22\t1\t2\n") == ":1: a chain begins with 'chain' and eleven or twelve fields");
     DOCTEST_CHECK(error_of("chain 100 a 50 - 10 40 y 60 - 5 35 1\n30\n") ==
-                  ":1: the target's strand is + and the query's + or -: a UCSC chain file is needed");
+                  ":1: the target's strand is + and the query's + or -");
     DOCTEST_CHECK(error_of("chain 100 a 30 + 10 40 y 60 - 5 35 1\n30\n") ==
-                  ":1: the chain does not lie on its contigs: a UCSC chain file is needed");
-    DOCTEST_CHECK(error_of("chain 1e9 a 50 + 10 40 y 60 - 5 35 1\n30\n") ==
-                  ":1: '1e9' is not a number: a UCSC chain file is needed");
-    DOCTEST_CHECK(error_of(head + "30 1\n") ==
-                  ":2: a block has one field or three: a UCSC chain file is needed");
-    DOCTEST_CHECK(error_of(head + "29\n") ==
-                  ":2: the chain's blocks do not add up to its ends: a UCSC chain file is needed");
-    DOCTEST_CHECK(error_of(head + "10 5 5\n") ==
-                  ":2: the file ends within a chain: a UCSC chain file is needed");
-    DOCTEST_CHECK(error_of(head + "10 5 5\n\n") ==
-                  ":3: a block has one field or three: a UCSC chain file is needed");
+                  ":1: the chain does not lie on its contigs");
+    DOCTEST_CHECK(error_of("chain 1e9 a 50 + 10 40 y 60 - 5 35 1\n30\n") == ":1: '1e9' is not a number");
+    DOCTEST_CHECK(error_of(head + "30 1\n") == ":2: a block has one field or three");
+    DOCTEST_CHECK(error_of(head + "29\n") == ":2: the chain's blocks do not add up to its ends");
+    DOCTEST_CHECK(error_of(head + "10 5 5\n") == ":2: the file ends within a chain");
+    DOCTEST_CHECK(error_of(head + "10 5 5\n\n") == ":3: a block has one field or three");
 }
 
 DOCTEST_TEST_CASE("chain: blocks beyond the chain's ends are refused before their sums overflow") {
     const std::string head = "chain 100 a 50 + 10 40 y 60 - 5 35 1\n";
-    const std::string end = ":2: the chain's blocks do not add up to its ends: a UCSC chain file is needed";
+    const std::string end = ":2: the chain's blocks do not add up to its ends";
     DOCTEST_CHECK(error_of(head + "9223372036854775807 9223372036854775807 1\n30\n") == end);
     DOCTEST_CHECK(error_of(head + "10 9223372036854775807 1\n30\n") == end);
     DOCTEST_CHECK(error_of(head + "10 1 9223372036854775807\n30\n") == end);

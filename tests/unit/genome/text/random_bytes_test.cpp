@@ -64,8 +64,8 @@ DOCTEST_TEST_CASE("random_bytes: any part of plain text and of bgzip, as the tex
     const std::string text = some_text();
     write_file(dir / "plain", text);
     write_bgzip(dir / "text.gz", text);
-    check_reads(*open_plain(dir / "plain"), text);
-    check_reads(*open_bgzip(dir / "text.gz"), text);
+    check_reads(*open_random(dir / "plain", Compression::none), text);
+    check_reads(*open_random(dir / "text.gz", Compression::bgzip), text);
 }
 
 DOCTEST_TEST_CASE("random_bytes: a bgzip file that is cut off is refused") {
@@ -73,7 +73,8 @@ DOCTEST_TEST_CASE("random_bytes: a bgzip file that is cut off is refused") {
     write_bgzip(dir / "text.gz", some_text());
     const std::string whole = testing::read_file(dir / "text.gz");
     write_file(dir / "cut.gz", whole.substr(0, whole.size() / 2));
-    DOCTEST_CHECK_THROWS_AS(check_reads(*open_bgzip(dir / "cut.gz"), some_text()), InputError);
+    DOCTEST_CHECK_THROWS_AS(check_reads(*open_random(dir / "cut.gz", Compression::bgzip), some_text()),
+                            InputError);
 }
 
 DOCTEST_TEST_CASE("random_bytes: an index is fresh while it is there and not older than its file") {
@@ -105,7 +106,7 @@ DOCTEST_TEST_CASE("random_bytes: blocks longer than bgzip's are refused, in the 
          {std::pair<std::uint64_t, std::uint64_t>{100, std::uint64_t{1} << 62}, {100, 65'537}}) {
         write_file(dir / "text.gz.gzi", number(1) + number(compressed) + number(uncompressed));
         DOCTEST_CHECK(testing::message_of<InputError>([&] {
-                          open_bgzip(dir / "text.gz");
+                          open_random(dir / "text.gz", Compression::bgzip);
                       }).find("text.gz.gzi: does not fit") != std::string::npos);
     }
     std::filesystem::remove(dir / "text.gz.gzi");
@@ -115,6 +116,6 @@ DOCTEST_TEST_CASE("random_bytes: blocks longer than bgzip's are refused, in the 
     bytes[first - 1] = '\x7F';  // the block's own length
     write_file(dir / "text.gz", bytes);
     DOCTEST_CHECK(testing::message_of<InputError>([&] {
-                      open_bgzip(dir / "text.gz");
+                      open_random(dir / "text.gz", Compression::bgzip);
                   }).find("is truncated or corrupt") != std::string::npos);
 }

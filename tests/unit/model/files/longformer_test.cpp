@@ -29,10 +29,6 @@ LongformerForm form_of(const Json& changes) {
     return *config_from_json(small(changes), "config.json").longformer;
 }
 
-std::string refusal(const Json& changes) {
-    return message_of<InputError>([&] { form_of(changes); });
-}
-
 }  // namespace
 
 DOCTEST_TEST_CASE("longformer: transformers' keys, and what it means where they are missing") {
@@ -94,55 +90,45 @@ DOCTEST_TEST_CASE("longformer: what config.json says is written again") {
         Json({"LongformerForSequenceClassification"}));
 }
 
-DOCTEST_TEST_CASE("longformer: windows that cannot be") {
-    const std::string start = "config.json: model configuration: ";
-    DOCTEST_CHECK(refusal({{"attention_window", 7}}) ==
-                  start + "attention_window must be even and at least 2, not 7");
-    DOCTEST_CHECK(refusal({{"attention_window", {8, 0}}}) ==
-                  start + "attention_window must be even and at least 2, not 0");
-    DOCTEST_CHECK(refusal({{"attention_window", 514}}) ==
-                  start + "attention_window 514 is larger than max_position_embeddings 512");
-    DOCTEST_CHECK(refusal({{"attention_window", {8, 8, 8}}}) ==
-                  start + "attention_window lists 3 numbers, the model has 2 layers");
-    DOCTEST_CHECK(
-        refusal({{"attention_window", "wide"}}) ==
-        "config.json: key 'attention_window' must be a whole number or a list of them, one a layer, "
-        "not \"wide\"");
-    DOCTEST_CHECK(refusal({{"attention_window", 1e9}}).find("key 'attention_window' must be") !=
-                  std::string::npos);
-    DOCTEST_CHECK(refusal({{"attention_dilation", 0}}) ==
-                  start + "attention_dilation must be between 1 and max_position_embeddings, not 0");
-    DOCTEST_CHECK(refusal({{"attention_dilation", Json::array({1, Json::array({1, 2})})}}) ==
-                  start + "a layer of attention_dilation lists 2 numbers, the model has 3 heads");
-    DOCTEST_CHECK(
-        refusal({{"attention_dilation", {{1, "x"}, {1, 1}}}}).find("must be a whole number, a list") !=
-        std::string::npos);
-    DOCTEST_CHECK(refusal({{"num_global_tokens", -1}}) ==
-                  start + "num_global_tokens must be between 0 and max_position_embeddings, not -1");
-}
-
-DOCTEST_TEST_CASE("longformer: forms that transformers' Longformer has not") {
-    DOCTEST_CHECK(refusal({{"norm", "pre"}}).find("a Longformer has transformers' form") !=
-                  std::string::npos);
-    DOCTEST_CHECK(refusal({{"use_bias", false}}).find("a Longformer has transformers' form") !=
-                  std::string::npos);
-    DOCTEST_CHECK(refusal({{"attention_type", "block_sparse"}}) ==
-                  "config.json: key 'attention_type' must be longformer, not \"block_sparse\"");
-    DOCTEST_CHECK(
-        refusal({{"max_position_embeddings", 8}, {"pad_token_id", 7}}).find("at least pad_token_id + 2") !=
-        std::string::npos);
-}
-
-DOCTEST_TEST_CASE("longformer: lists of more layers and heads than memory holds are not made") {
-    const std::string start = "config.json: model configuration: ";
+DOCTEST_TEST_CASE("longformer: windows and forms that cannot be") {
     constexpr int many = 1 << 24;
-    DOCTEST_CHECK(
-        refusal({{"num_hidden_layers", many}, {"num_attention_heads", many}, {"hidden_size", many}}) ==
-        start + "attention_window lists 4096 numbers, the model has 16777216 layers");
-    const Json dilations(std::vector<int>(100'000, 1));
-    DOCTEST_CHECK(
-        refusal({{"attention_dilation", dilations}, {"num_attention_heads", many}, {"hidden_size", many}}) ==
-        start + "attention_dilation lists 100000 numbers, the model has 2 layers");
+    const std::string model = "model configuration: ";
+    const std::pair<Json, std::string> cases[] = {
+        {{{"attention_window", 7}}, model + "attention_window must be even and at least 2, not 7"},
+        {{{"attention_window", {8, 0}}}, model + "attention_window must be even and at least 2, not 0"},
+        {{{"attention_window", 514}},
+         model + "attention_window 514 is larger than max_position_embeddings 512"},
+        {{{"attention_window", {8, 8, 8}}},
+         model + "attention_window lists 3 numbers, the model has 2 layers"},
+        {{{"attention_window", "wide"}},
+         "key 'attention_window' must be a whole number or a list of them, one a layer, not \"wide\""},
+        {{{"attention_window", 1e9}}, "key 'attention_window' must be"},
+        {{{"attention_dilation", 0}},
+         model + "attention_dilation must be between 1 and max_position_embeddings, not 0"},
+        {{{"attention_dilation", Json::array({1, Json::array({1, 2})})}},
+         model + "a layer of attention_dilation lists 2 numbers, the model has 3 heads"},
+        {{{"attention_dilation", {{1, "x"}, {1, 1}}}},
+         "key 'attention_dilation' must be a whole number, a list"},
+        {{{"num_global_tokens", -1}},
+         model + "num_global_tokens must be between 0 and max_position_embeddings, not -1"},
+        {{{"norm", "pre"}}, model + "a Longformer has transformers' form"},
+        {{{"use_bias", false}}, model + "a Longformer has transformers' form"},
+        {{{"attention_type", "block_sparse"}},
+         "key 'attention_type' must be longformer, not \"block_sparse\""},
+        {{{"max_position_embeddings", 8}, {"pad_token_id", 7}},
+         model + "max_position_embeddings must be at least pad_token_id + 2"},
+        // Lists of more layers and heads than memory holds are not made.
+        {{{"num_hidden_layers", many}, {"num_attention_heads", many}, {"hidden_size", many}},
+         model + "attention_window lists 4096 numbers, the model has 16777216 layers"},
+        {{{"attention_dilation", std::vector<int>(100'000, 1)},
+          {"num_attention_heads", many},
+          {"hidden_size", many}},
+         model + "attention_dilation lists 100000 numbers, the model has 2 layers"}};
+    for (const auto& [changes, why] : cases) {
+        const std::string found =
+            message_of<InputError>([&, &json = changes] { config_from_json(small(json), "config.json"); });
+        DOCTEST_CHECK_MESSAGE(found.starts_with("config.json: " + why), found);
+    }
 }
 
 DOCTEST_TEST_CASE("weight_names: a Longformer's, there and back") {

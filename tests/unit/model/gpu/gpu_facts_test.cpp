@@ -13,12 +13,7 @@ const Gpu h100{"H100", 9, 0, 80}, a100{"A100", 8, 0, 80}, t4{"T4", 7, 5, 16}, v1
 /// A machine where all is well.
 GpuFacts good(std::vector<Gpu> gpus = {h100}) {
     GpuFacts facts;
-    facts.driver = {.load_error = {},
-                    .is_missing = false,
-                    .version = 13010,
-                    .start_error = 0,
-                    .start_error_text = {},
-                    .gpus = std::move(gpus)};
+    facts.driver = {.is_missing = false, .version = 13010, .gpus = std::move(gpus)};
     facts.libtorch_cuda = 13000;
     return facts;
 }
@@ -38,52 +33,54 @@ DOCTEST_TEST_CASE("gpu_facts: nothing stands in the way where all is there") {
     DOCTEST_CHECK(choose_gpu(good({h100, a100}), 1).index == 1);
 }
 
-DOCTEST_TEST_CASE("gpu_facts: without a driver") {
-    GpuFacts facts = good({});
-    facts.driver = {};
-    facts.driver.load_error = "libcuda.so.1: cannot open shared object file: No such file or directory";
-    DOCTEST_CHECK(obstacle(facts) == "no NVIDIA driver is installed (libcuda.so.1 is missing)");
-    facts.driver.load_error = "/usr/lib/libcuda.so.1: invalid ELF header";
-    facts.driver.is_missing = false;
-    DOCTEST_CHECK(obstacle(facts) ==
-                  "the NVIDIA driver cannot be opened: /usr/lib/libcuda.so.1: invalid ELF header");
-}
-
-DOCTEST_TEST_CASE("gpu_facts: a driver that is too old, by major numbers") {
-    GpuFacts facts = good();
-    facts.driver.version = 12040;
-    DOCTEST_CHECK(obstacle(facts) ==
-                  "the NVIDIA driver is too old: it serves CUDA 12.4, and this LibTorch needs 13.0; "
-                  "install driver 580 or newer");
-    facts.libtorch_cuda = 12080;
-    DOCTEST_CHECK(obstacle(facts).empty());
-    facts.driver.version = 11080;
-    DOCTEST_CHECK(obstacle(facts).ends_with("needs 12.8; install driver 525 or newer"));
-    facts.libtorch_cuda = 14000;
-    DOCTEST_CHECK(obstacle(facts).ends_with("needs 14.0; install a newer driver"));
-}
-
-DOCTEST_TEST_CASE("gpu_facts: a driver that does not start, or shows no GPU") {
-    GpuFacts facts = good({});
-    DOCTEST_CHECK(obstacle(facts) == "the driver shows no GPU (see nvidia-smi, and CUDA_VISIBLE_DEVICES)");
-    facts.driver.start_error = 803;
-    facts.driver.start_error_text = "system has unsupported display driver / cuda driver combination";
-    DOCTEST_CHECK(obstacle(facts) ==
-                  "the NVIDIA driver does not start: system has unsupported display driver / cuda driver "
-                  "combination (CUDA error 803; see nvidia-smi)");
-}
-
-DOCTEST_TEST_CASE("gpu_facts: what LibTorch lacks") {
-    GpuFacts facts = good();
-    facts.load_error = "undefined symbol: x";
-    DOCTEST_CHECK(obstacle(facts) == "LibTorch's CUDA part cannot be opened: undefined symbol: x");
-    facts.load_error = "libcufile.so.0: cannot open shared object file";
-    DOCTEST_CHECK(obstacle(facts) ==
-                  "LibTorch's CUDA part cannot be opened: libcufile.so.0: cannot open shared object file; "
-                  "scripts/setup --with-cuda of a clone, or pip's torch with CUDA, brings it");
-    facts.libtorch_cuda = 0;
-    DOCTEST_CHECK(obstacle(facts) ==
-                  "this LibTorch was built without CUDA: scripts/setup installs one with it");
+DOCTEST_TEST_CASE("gpu_facts: what stands in the way is said, and what to do") {
+    struct Case {
+        DriverFacts driver;
+        int libtorch_cuda;
+        std::string load_error, obstacle;
+    };
+    const auto driver_of = [](int version) {
+        DriverFacts driver = good().driver;
+        driver.version = version;
+        return driver;
+    };
+    const std::string no_file = "libcuda.so.1: cannot open shared object file: No such file or directory",
+                      no_elf = "/usr/lib/libcuda.so.1: invalid ELF header",
+                      no_open = "LibTorch's CUDA part cannot be opened: ";
+    const Case cases[] = {
+        {{.load_error = no_file}, 13000, "", "no NVIDIA driver is installed (libcuda.so.1 is missing)"},
+        {{.load_error = no_elf, .is_missing = false},
+         13000,
+         "",
+         "the NVIDIA driver cannot be opened: " + no_elf},
+        {driver_of(12040), 13000, "",
+         "the NVIDIA driver is too old: it serves CUDA 12.4, and this LibTorch needs 13.0; install driver "
+         "580 "
+         "or newer"},
+        {driver_of(12040), 12080, "", ""},
+        {driver_of(11080), 12080, "",
+         "the NVIDIA driver is too old: it serves CUDA 11.8, and this LibTorch needs 12.8; install driver "
+         "525 "
+         "or newer"},
+        {driver_of(11080), 14000, "",
+         "the NVIDIA driver is too old: it serves CUDA 11.8, and this LibTorch needs 14.0; install a newer "
+         "driver"},
+        {{.is_missing = false, .version = 13010},
+         13000,
+         "",
+         "the driver shows no GPU (see nvidia-smi, and CUDA_VISIBLE_DEVICES)"},
+        {{.is_missing = false, .version = 13010, .start_error = 803, .start_error_text = "no such driver"},
+         13000,
+         "",
+         "the NVIDIA driver does not start: no such driver (CUDA error 803; see nvidia-smi)"},
+        {driver_of(13010), 13000, "undefined symbol: x", no_open + "undefined symbol: x"},
+        {driver_of(13010), 13000, "libcufile.so.0: cannot open shared object file",
+         no_open + "libcufile.so.0: cannot open shared object file; scripts/setup --with-cuda of a clone, or "
+                   "pip's torch with CUDA, brings it"},
+        {driver_of(13010), 0, "",
+         "this LibTorch was built without CUDA: scripts/setup installs one with it"}};
+    for (const Case& each : cases)
+        DOCTEST_CHECK(obstacle({each.driver, each.libtorch_cuda, each.load_error}) == each.obstacle);
 }
 
 DOCTEST_TEST_CASE("gpu_facts: a GPU that is not there") {

@@ -177,18 +177,6 @@ DOCTEST_TEST_CASE(
     check({.theta = 500, .scaling = model::RopeScaling::ntk, .factor = 4}, 1, 500 * std::pow(4, 8.0 / 6));
 }
 
-DOCTEST_TEST_CASE("rotary: ntk leaves the fastest pair as it is and slows the slowest by the factor") {
-    using model::RopeScaling;
-    const model::RotaryTable plain = model::rotary_table(40, 8, at::kCPU),
-                             ntk = model::rotary_table(40, 8, at::kCPU,
-                                                       {.scaling = RopeScaling::ntk, .factor = 4}),
-                             linear = model::rotary_table(40, 8, at::kCPU,
-                                                          {.scaling = RopeScaling::linear, .factor = 4});
-    DOCTEST_CHECK(at::equal(ntk.sine.select(1, 0), plain.sine.select(1, 0)));
-    DOCTEST_CHECK(difference(ntk.sine.select(1, 3), linear.sine.select(1, 3)) < 1e-6);
-    DOCTEST_CHECK(at::equal(linear.sine[8], plain.sine[2]));
-}
-
 DOCTEST_TEST_CASE("rotary: a longer table turns the first positions alike") {
     const at::Tensor x = testing::random_tensor({2, 3, 10, 8}, 1, at::kFloat);
     DOCTEST_CHECK(at::equal(model::rotate(x, model::rotary_table(10, 8, at::kCPU)),

@@ -26,48 +26,35 @@ at::Tensor numbers(at::IntArrayRef sizes, std::uint64_t seed) {
 
 }  // namespace
 
-DOCTEST_TEST_CASE("linear_cross_entropy: loss, hits and gradients are those of LibTorch's own functions") {
+DOCTEST_TEST_CASE(
+    "linear_cross_entropy: loss, hits and gradients are those of LibTorch, rows by their weights") {
     const at::Tensor labels = at::arange(13, at::kLong).remainder(7);
     at::Tensor hidden = numbers({13, 5}, 1).requires_grad_(), weight = numbers({7, 5}, 2).requires_grad_(),
                bias = numbers({7}, 3).requires_grad_();
-    const at::Tensor logits = at::linear(hidden, weight, bias);
-    const at::Tensor nats = at::cross_entropy_loss(logits, labels, {}, at::Reduction::Sum);
-    (0.25 * nats).backward();
-    const std::vector<at::Tensor> wanted{hidden.grad().clone(), weight.grad().clone(), bias.grad().clone()};
-    for (const std::int64_t chunk : {0, 1, 4, 13, 100}) {
-        for (at::Tensor* tensor : {&hidden, &weight, &bias})
-            tensor->mutable_grad().reset();
-        const LinearCrossEntropy out = linear_cross_entropy(hidden, weight, bias, labels, {}, chunk);
-        DOCTEST_CHECK(out.nats.item<double>() == doctest::Approx(nats.item<double>()).epsilon(1e-6));
-        DOCTEST_CHECK(at::equal(out.row_correct, logits.argmax(1).eq(labels)));
-        (0.25 * out.nats).backward();
-        DOCTEST_CHECK(at::allclose(hidden.grad(), wanted[0], 1e-5, 1e-6));
-        DOCTEST_CHECK(at::allclose(weight.grad(), wanted[1], 1e-5, 1e-6));
-        DOCTEST_CHECK(at::allclose(bias.grad(), wanted[2], 1e-5, 1e-6));
+    for (const at::Tensor& weights : {at::Tensor(), at::arange(13, at::kFloat) / 4}) {
+        const auto gradients = [&](const at::Tensor& loss) {
+            for (at::Tensor* tensor : {&hidden, &weight, &bias})
+                tensor->mutable_grad().reset();
+            (0.25 * loss).backward();
+            return std::vector<at::Tensor>{hidden.grad(), weight.grad(), bias.grad()};
+        };
+        const at::Tensor logits = at::linear(hidden, weight, bias),
+                         row_nats = at::cross_entropy_loss(logits, labels, {}, at::Reduction::None),
+                         nats = (weights.defined() ? weights * row_nats : row_nats).sum();
+        const std::vector<at::Tensor> wanted = gradients(nats);
+        for (const std::int64_t chunk : {0, 1, 4, 13, 100}) {
+            const LinearCrossEntropy out = linear_cross_entropy(hidden, weight, bias, labels, weights, chunk);
+            DOCTEST_CHECK(out.nats.item<double>() == doctest::Approx(nats.item<double>()).epsilon(1e-6));
+            DOCTEST_CHECK(at::allclose(out.row_nats, row_nats));
+            DOCTEST_CHECK(at::equal(out.row_correct, logits.argmax(1).eq(labels)));
+            const std::vector<at::Tensor> found = gradients(out.nats);
+            for (std::size_t i = 0; i < wanted.size(); ++i)
+                DOCTEST_CHECK(at::allclose(found[i], wanted[i], 1e-5, 1e-6));
+        }
+        const at::NoGradGuard no_gradients;
+        DOCTEST_CHECK(linear_cross_entropy(hidden, weight, bias, labels, weights).nats.item<double>() ==
+                      doctest::Approx(nats.item<double>()).epsilon(1e-6));
     }
-    const at::NoGradGuard no_gradients;
-    DOCTEST_CHECK(linear_cross_entropy(hidden, weight, bias, labels).nats.item<double>() ==
-                  doctest::Approx(nats.item<double>()).epsilon(1e-6));
-}
-
-DOCTEST_TEST_CASE("linear_cross_entropy: rows count by their weights") {
-    const at::Tensor labels = at::arange(13, at::kLong).remainder(7);
-    const at::Tensor weights = at::arange(13, at::kFloat) / 4;
-    at::Tensor hidden = numbers({13, 5}, 1).requires_grad_(), weight = numbers({7, 5}, 2).requires_grad_(),
-               bias = numbers({7}, 3).requires_grad_();
-    const at::Tensor row_nats =
-        at::cross_entropy_loss(at::linear(hidden, weight, bias), labels, {}, at::Reduction::None);
-    (weights * row_nats).sum().backward();
-    const std::vector<at::Tensor> wanted{hidden.grad().clone(), weight.grad().clone(), bias.grad().clone()};
-    for (at::Tensor* tensor : {&hidden, &weight, &bias})
-        tensor->mutable_grad().reset();
-    const LinearCrossEntropy out = linear_cross_entropy(hidden, weight, bias, labels, weights, 4);
-    DOCTEST_CHECK(out.nats.item<double>() == doctest::Approx((weights * row_nats).sum().item<double>()));
-    DOCTEST_CHECK(at::allclose(out.row_nats, row_nats));
-    out.nats.backward();
-    DOCTEST_CHECK(at::allclose(hidden.grad(), wanted[0], 1e-5, 1e-6));
-    DOCTEST_CHECK(at::allclose(weight.grad(), wanted[1], 1e-5, 1e-6));
-    DOCTEST_CHECK(at::allclose(bias.grad(), wanted[2], 1e-5, 1e-6));
 }
 
 DOCTEST_TEST_CASE("linear_cross_entropy: no rows cost nothing") {

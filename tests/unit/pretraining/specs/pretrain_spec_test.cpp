@@ -78,7 +78,7 @@ DOCTEST_TEST_CASE("pretrain_spec: a configuration is a preset or a file") {
 namespace {
 
 std::string refusal(const CorporaSpec& spec) {
-    return testing::message_of<ConfigError>([&] { spec.validate(); });
+    return message_of<ConfigError>([&] { spec.validate(); });
 }
 
 }  // namespace

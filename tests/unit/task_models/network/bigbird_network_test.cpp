@@ -86,7 +86,7 @@ DOCTEST_TEST_CASE("bigbird_network: bfloat16 is near float32, and the head stays
 
 DOCTEST_TEST_CASE("bigbird_network: the anchor's tokens are marked on either strand") {
     const auto tokenizer = small_tokenizer();
-    const auto network = tiny_windows(tiny_config(1), 1, {.pooling = Pooling::centre, .window = {-700, 300}});
+    const auto network = tiny_windows(tiny_config(1), 1, Pooling::centre, {-700, 300});
     const std::string dna = random_dna(1000, 5);
     const auto marked_text = [&](const EncodedWindow& window) {
         const std::vector<std::int32_t> ids(window.ids.begin() + window.marked_begin,
@@ -94,17 +94,17 @@ DOCTEST_TEST_CASE("bigbird_network: the anchor's tokens are marked on either str
         return tokenizer.decode(ids);
     };
     const std::string forward = marked_text(network->encode(dna, false));
-    DOCTEST_CHECK(forward.find(dna.substr(600, 200)) != std::string::npos);
+    DOCTEST_CHECK(holds(forward, dna.substr(600, 200)));
     DOCTEST_CHECK(forward.size() < 230);
     const std::string reverse = marked_text(network->encode(dna, true));
-    DOCTEST_CHECK(reverse.find(genome::reverse_complement(dna.substr(600, 200))) != std::string::npos);
+    DOCTEST_CHECK(holds(reverse, genome::reverse_complement(dna.substr(600, 200))));
     DOCTEST_CHECK(reverse.size() < 230);
     DOCTEST_CHECK(tiny_windows(tiny_config(1), 1)->encode(dna, false).marked_end == 0);
 }
 
 DOCTEST_TEST_CASE("bigbird_network: equal readings, and the parameters that are trained") {
     const auto cls = tiny_windows(tiny_config(1), 1), other = tiny_windows(tiny_config(1), 2);
-    const auto centre = tiny_windows(tiny_config(1), 1, {.pooling = Pooling::centre});
+    const auto centre = tiny_windows(tiny_config(1), 1, Pooling::centre);
     DOCTEST_CHECK(cls->encoding_key() == other->encoding_key());
     DOCTEST_CHECK(cls->encoding_key() != centre->encoding_key());
     model::BigBirdConfig linear = tiny_config(1);
@@ -286,8 +286,8 @@ DOCTEST_TEST_CASE("bigbird_network: tokens, logits do not depend on what else is
 DOCTEST_TEST_CASE("bigbird_network: a model of one token type cannot mark its anchor") {
     model::BigBirdConfig config = tiny_config(1);
     config.type_vocab_size = 1;
-    DOCTEST_CHECK(message_of<ConfigError>([&] {
-                      bigbird_windows(tiny_network(config, 1), small_tokenizer(),
-                                      {.pooling = Pooling::centre, .window = {-700, 300}});
-                  }) == "--pooling centre needs two token types; the model has type_vocab_size 1");
+    DOCTEST_CHECK(
+        message_of<ConfigError>([&] {
+            bigbird_windows(tiny_network(config, 1), small_tokenizer(), Pooling::centre, {-700, 300}, {});
+        }) == "--pooling centre needs two token types; the model has type_vocab_size 1");
 }

@@ -89,9 +89,8 @@ DOCTEST_TEST_CASE("model_folder: damaged and newer descriptions") {
         return message_of<InputError>(
             [&] { open_model(folder / "model", examples::Task::promoter, at::kCPU); });
     };
-    DOCTEST_CHECK(with("window", "80:-120").find("bigbird_dna.task_model, is damaged: ") !=
-                  std::string::npos);
-    DOCTEST_CHECK(with("window", 7).find("bigbird_dna.task_model, is damaged: ") != std::string::npos);
+    DOCTEST_CHECK(holds(with("window", "80:-120"), "bigbird_dna.task_model, is damaged: "));
+    DOCTEST_CHECK(holds(with("window", 7), "bigbird_dna.task_model, is damaged: "));
     DOCTEST_CHECK(with("format", 2) ==
                   file.string() + ": was written by another bigbird-dna (" +
                       read_json(file)["bigbird_dna"]["task_model"]["version"].get<std::string>() + ")");

@@ -47,7 +47,7 @@ at::Tensor targets_of(const Json& expected, std::int64_t labels) {
 DOCTEST_TEST_CASE("target: probabilities are the logistic function of logit / temperature + bias") {
     const at::Tensor logits = at::tensor({-2.0, 0.0, 1.0, 3.0}, at::kDouble).view({2, 2});
     DOCTEST_CHECK(identical(ScoreCalibration().probabilities(logits), logits.sigmoid()));
-    const ScoreCalibration calibration({.temperature = 2, .biases = {0.5, -1}}, at::kCPU);
+    const ScoreCalibration calibration{.temperature = 2, .biases = at::tensor({0.5, -1.0}, at::kDouble)};
     const at::Tensor found = calibration.probabilities(logits);
     const double wanted[] = {-0.5, -1.0, 1.0, 0.5};  // -2/2+0.5, 0/2-1, 1/2+0.5, 3/2-1
     for (std::int64_t i = 0; i < 4; ++i) {
@@ -60,10 +60,10 @@ DOCTEST_TEST_CASE("target: probabilities are the logistic function of logit / te
 
 DOCTEST_TEST_CASE("target: of labels that exclude each other probabilities are a softmax") {
     const at::Tensor logits = at::tensor({-2.0, 0.0, 1.0, 3.0, 1.0, -1.0}, at::kDouble).view({2, 3});
-    const ScoreCalibration plain(LinkFunction::softmax);
+    const ScoreCalibration plain{.link = LinkFunction::softmax};
     DOCTEST_CHECK(identical(plain.probabilities(logits), at::softmax(logits, 1)));
-    const ScoreCalibration calibration({.temperature = 2, .biases = {0.5, -1, 0.5}}, at::kCPU,
-                                       LinkFunction::softmax);
+    const ScoreCalibration calibration{
+        .link = LinkFunction::softmax, .temperature = 2, .biases = at::tensor({0.5, -1.0, 0.5}, at::kDouble)};
     const double wanted[] = {-0.5, -1.0, 1.0, 2.0, -0.5, 0.0};
     const at::Tensor found = calibration.probabilities(logits).view(-1);
     for (std::int64_t row = 0; row < 6; row += 3) {
@@ -279,7 +279,8 @@ DOCTEST_TEST_CASE("target: coverage has PyTorch's Poisson loss, and the others a
     DOCTEST_CHECK(loss(CoverageLoss::log_squared) == doctest::Approx(squares));
     const at::Tensor bias = numbers_target(LinkFunction::softplus, CoverageLoss::poisson)->bias_at({1, 0.25});
     DOCTEST_CHECK(difference(at::softplus(bias), at::tensor({1.0, 0.25}, at::kDouble)) < 1e-12);
-    const Standardisation scale{.mean = {0, 0, 0}, .deviation = {1, 2, 3}};
-    const ScoreCalibration values(scale, at::kCPU, LinkFunction::softplus);
+    const ScoreCalibration values{.link = LinkFunction::softplus,
+                                  .biases = at::zeros({3}, at::kDouble),
+                                  .deviation = at::tensor({1.0, 2.0, 3.0}, at::kDouble)};
     DOCTEST_CHECK(difference(values.probabilities(logits), rate * at::tensor({1.0F, 2.0F, 3.0F})) < 1e-6);
 }

@@ -48,7 +48,7 @@ std::shared_ptr<task_models::TaskNetwork> some_bins(model::BigBirdConfig config)
 
 DOCTEST_TEST_CASE("task_network: a window's logits do not depend on the batch") {
     for (const Pooling pooling : {Pooling::cls, Pooling::mean, Pooling::centre}) {
-        const auto network = tiny_windows(tiny_config(3), 1, {.pooling = pooling, .window = {-400, 500}});
+        const auto network = tiny_windows(tiny_config(3), 1, pooling, {-400, 500});
         const auto windows = random_windows(*network, 40);
         const at::Tensor together = batched_logits(*network, windows, 1 << 20);
         DOCTEST_REQUIRE(together.sizes() == at::IntArrayRef({40, 1, 3}));
@@ -63,10 +63,10 @@ DOCTEST_TEST_CASE("task_network: a window's logits do not depend on the batch") 
 
 DOCTEST_TEST_CASE("task_network: a window's place among the windows changes no bit of its logits") {
     const std::vector<std::shared_ptr<task_models::TaskNetwork>> networks{
-        tiny_windows(usual_config("tiny"), 1, {.pooling = Pooling::cls}),
-        tiny_windows(usual_config("tiny-modern"), 1, {.pooling = Pooling::mean}),
-        tiny_windows(usual_config("tiny"), 1, {.pooling = Pooling::centre, .window = {-400, 500}}),
-        small_base_bins(1), some_bins(usual_config("tiny"))};
+        tiny_windows(usual_config("tiny"), 1, Pooling::cls),
+        tiny_windows(usual_config("tiny-modern"), 1, Pooling::mean),
+        tiny_windows(usual_config("tiny"), 1, Pooling::centre, {-400, 500}), small_base_bins(1),
+        some_bins(usual_config("tiny"))};
     for (const auto& network : networks) {
         DOCTEST_CAPTURE(&network - networks.data());
         std::vector<task_models::EncodedWindow> windows;

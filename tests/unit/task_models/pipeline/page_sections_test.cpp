@@ -10,6 +10,7 @@
 
 using namespace bigbird;
 using namespace bigbird::task_models;
+using bigbird::testing::holds;
 using bigbird::testing::TempDir;
 using bigbird::testing::write_file;
 
@@ -61,13 +62,13 @@ DOCTEST_TEST_CASE("region_tracks: stretches of test with most labels, then with 
                  (begin == 2000 ? "0.75" : "0") + "\tNA\n";
     write_file(folder / "s.tsv", table);
     const std::string html = tracks_html(options, set, folder / "s.tsv");
-    DOCTEST_CHECK(html.find("<figcaption>c:1001-6000</figcaption>") != std::string::npos);  // one of 100 kb
-    DOCTEST_CHECK(html.find(">a, 0 to 0.75</text>") != std::string::npos);
-    DOCTEST_CHECK(html.find(">b, 0 to 0</text>") != std::string::npos);  // no scores
+    DOCTEST_CHECK(holds(html, "<figcaption>c:1001-6000</figcaption>"));  // one of 100 kb
+    DOCTEST_CHECK(holds(html, ">a, 0 to 0.75</text>"));
+    DOCTEST_CHECK(holds(html, ">b, 0 to 0</text>"));  // no scores
     // The second track is that of a: its bin at 2,000 is 44 pixels high, the peak there 400 of 5,000 bases
     // wide.
-    DOCTEST_CHECK(html.find("L208.0 94.0H228.0") != std::string::npos);
-    DOCTEST_CHECK(html.find("<rect x=208.0 y=141 width=80.0 height=7 fill='#222'/>") != std::string::npos);
+    DOCTEST_CHECK(holds(html, "L208.0 94.0H228.0"));
+    DOCTEST_CHECK(holds(html, "<rect x=208.0 y=141 width=80.0 height=7 fill='#222'/>"));
 }
 
 DOCTEST_TEST_CASE("motif_logos: a letter is as high as its share of its place's information") {
@@ -76,13 +77,13 @@ DOCTEST_TEST_CASE("motif_logos: a letter is as high as its share of its place's 
                "MEME version 4\n\nMOTIF motif_1 a<b\nletter-probability matrix: alength= 4 w= 3 nsites= 9\n"
                " 1 0 0 0\n 0.25 0.25 0.25 0.25\n 0.5 0 0 0.5\n");
     const std::string html = logos_html(folder / "m.meme");
-    DOCTEST_CHECK(html.find("a&lt;b, 9 sites") != std::string::npos);
+    DOCTEST_CHECK(holds(html, "a&lt;b, 9 sites"));
     DOCTEST_CHECK(count(html, "<svg ") == 1);
     // A alone has 2 bits, all of the 60 pixels; the second place has none; A and T have half a bit each.
     DOCTEST_CHECK(count(html, "<path ") == 3);
-    DOCTEST_CHECK(html.find("translate(0.5 0.0) scale(0.130 0.6000)") != std::string::npos);
-    DOCTEST_CHECK(html.find("translate(28.5 45.0) scale(0.130 0.1500)") != std::string::npos);
-    DOCTEST_CHECK(html.find("translate(28.5 30.0) scale(0.130 0.1500)") != std::string::npos);
+    DOCTEST_CHECK(holds(html, "translate(0.5 0.0) scale(0.130 0.6000)"));
+    DOCTEST_CHECK(holds(html, "translate(28.5 45.0) scale(0.130 0.1500)"));
+    DOCTEST_CHECK(holds(html, "translate(28.5 30.0) scale(0.130 0.1500)"));
 }
 
 DOCTEST_TEST_CASE("motif_logos: a model without motifs has no section of them, a damaged file is refused") {

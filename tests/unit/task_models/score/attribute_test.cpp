@@ -1,21 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 // attribute(): contributions that sum to what predict() says of a genome without the region's letters, and
 // those of captum and tangermeme on sequence models.
-#include "bigbird/task_models/score/attribute.hpp"
-
 #include "support/formula_parameters.hpp"
-#include "support/temp_dir.hpp"
 #include "support/tensors.hpp"
-#include "support/testing.hpp"
-#include "unit/task_models/bin_examples.hpp"
-#include "unit/task_models/table_rows.hpp"
+#include "unit/task_models/scoring_folder.hpp"
 
 #include "bigbird/core/error.hpp"
 #include "bigbird/core/formats/json_file.hpp"
-#include "bigbird/rows/score_table.hpp"
 #include "bigbird/task_models/network/bigbird_network.hpp"
 #include "bigbird/task_models/network/sequence_network.hpp"
-#include "bigbird/task_models/score/score.hpp"
+#include "bigbird/task_models/score/letter_rows.hpp"
 
 #include <cmath>
 #include <map>
@@ -29,66 +23,36 @@ namespace {
 using Rows = TableRows;
 
 /// Cores of 4 bins of 20 bases; 300 to 304 are N.
-class Fixture {
+class Fixture : public ScoringFolder {
 public:
     Fixture() : genome_(random_dna(1010, 1)) {
         genome_.replace(300, 5, "NNNNN");
-        write_file(folder_ / "genome.fa", ">c\n" + genome_ + "\n");
-        bins::BinsConfig config = small_bins();
-        config.both_strands = true;
-        config.motif_filters = 4;
-        std::filesystem::create_directories(folder_ / "model");
-        const auto network = small_base_bins(1, config);
+        genome_file("genome.fa", genome_);
+        const auto network = small_base_bins(1, motif_bins());
         for (auto& item : network->module()->named_parameters()) {
             const at::NoGradGuard no_gradients;  // without biases norms of no letters are those of 0
             if (item.key().ends_with("bias")) item.value().copy_(at::arange(item.value().numel()).sin() / 4);
         }
-        network->write(small_bins_info(config), folder_ / "model");
-        write_labels("model");
+        write_model("model", *network, small_bins_info(motif_bins()));
     }
-    void write_labels(const std::string& model) const {
-        write_file(folder_ / model / "labels.tsv",
-                   rows::LabelTable({{"TF", "a", -1}, {"TF", "b", -1}}).to_text());
-    }
-    template <typename Spec>
-    Spec spec(const std::string& bed, const std::string& output) const {
-        write_file(folder_ / "regions.bed", bed);
-        Spec spec;
-        spec.models = {folder_ / "model"};
-        spec.references = {folder_ / "genome.fa"};
-        spec.regions = folder_ / "regions.bed";
-        spec.outputs.paths = {folder_ / output};
-        spec.outputs.overwrite = Overwrite::allow;
-        spec.device = "cpu";
+    AttributeSpec attribution(const std::string& bed) const {
+        auto spec = this->spec<AttributeSpec>("model", "found.tsv");
+        spec.regions = file("regions.bed", bed);
         return spec;
     }
-    AttributeSpec attribution(const std::string& bed) const { return spec<AttributeSpec>(bed, "found.tsv"); }
     Rows found(const AttributeSpec& spec) const {
         attribute(spec);
-        return read_rows(folder_ / "found.tsv", "#");
+        return read_rows(*this / "found.tsv", "#");
     }
     /// The log odds of predict() for the first row of a BED, with bases [begin, end) N.
     std::vector<double> log_odds_without(std::size_t begin, std::size_t end, const std::string& bed) const {
         std::string dna = genome_;
         dna.replace(begin, end - begin, end - begin, 'N');
-        write_file(folder_ / "other.fa", ">c\n" + dna + "\n");
-        auto spec = this->spec<PredictSpec>(bed, "scores.tsv");
-        spec.references = {folder_ / "other.fa"};
-        predict(spec);
-        rows::ScoreReader reader(folder_ / "scores.tsv");
-        rows::ScoreRow row;
-        std::vector<float> values;
-        reader.next(row, values);
-        std::vector<double> odds;
-        for (const float p : values)
-            odds.push_back(std::log(double{p}) - std::log1p(-double{p}));
-        return odds;
+        return odds_of(predicted(spec<PredictSpec>("model"), dna, bed));
     }
     const std::string& genome() const { return genome_; }
-    std::filesystem::path operator/(const std::string& name) const { return folder_ / name; }
 
 private:
-    TempDir folder_;
     std::string genome_;
 };
 
@@ -235,9 +199,7 @@ DOCTEST_TEST_CASE("attribute: what does not fit is refused by a sentence") {
     AttributeSpec tokens = fixture.attribution("c\t100\t110\n");
     info.architecture = "kmer-ridge";
     info.network = to_json(KmerSpec{.word = 3, .informative = 3});
-    std::filesystem::create_directories(fixture / "kmers");
-    linear_network(info, at::zeros({2, 32}), at::zeros({2}), at::kCPU)->write(info, fixture / "kmers");
-    fixture.write_labels("kmers");
+    fixture.write_model("kmers", *linear_network(info, at::zeros({2, 32}), at::zeros({2}), at::kCPU), info);
     tokens.models = {fixture / "kmers"};
     says(tokens, "is a model of k-mers, whose scores have no gradients; predict-mutagenesis");
 }
@@ -248,7 +210,7 @@ DOCTEST_TEST_CASE(
     TaskInfo info;
     info.window = {-150, 100};
     write_tiny_task_model(fixture / "tokens", info, 2, 1);
-    fixture.write_labels("tokens");
+    write_labels(rows::LabelTable({{"TF", "a", -1}, {"TF", "b", -1}}), fixture / "tokens");
     AttributeSpec spec = fixture.attribution("c\t400\t450\tx\n");
     spec.models = {fixture / "tokens"};
     const AttributeReport report = attribute(spec);
@@ -303,9 +265,9 @@ model::BigBirdConfig head_of_bins() {
 
 std::shared_ptr<BinNetwork> write_token_bins(const Fixture& fixture, const bins::Grid& grid) {
     const auto network = bigbird_bins(tiny_network(head_of_bins(), 4), small_tokenizer(), grid, {});
-    std::filesystem::create_directories(fixture / "tokens");
-    network->write({.window = {-grid.window_bases() / 2, grid.window_bases() / 2}}, fixture / "tokens");
-    fixture.write_labels("tokens");
+    TaskInfo info;
+    info.window = {-grid.window_bases() / 2, grid.window_bases() / 2};
+    fixture.write_model("tokens", *network, info);
     return network;
 }
 

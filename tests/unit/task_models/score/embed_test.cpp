@@ -1,13 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "support/temp_dir.hpp"
-#include "support/testing.hpp"
-#include "unit/task_models/bin_examples.hpp"
-#include "unit/task_models/table_rows.hpp"
+#include "unit/task_models/scoring_folder.hpp"
 
 #include "bigbird/core/error.hpp"
 #include "bigbird/genome/reference/sequence.hpp"
 #include "bigbird/model/model_directory.hpp"
-#include "bigbird/task_models/score/score.hpp"
 
 #include <functional>
 
@@ -17,34 +13,27 @@ using namespace bigbird::task_models;
 
 namespace {
 
-class Fixture {
+class Fixture : public ScoringFolder {
 public:
     Fixture() : genome_(random_dna(2000, 1) + std::string(200, 'N')) {
-        write_file(folder_ / "genome.fa", ">c\n" + genome_ + "\n>short\nACGT\n");
-        write_tiny_pretrained(folder_ / "model", 3);
-        TaskInfo info;
-        write_tiny_task_model(folder_ / "task", info, 2, 3);
+        genome_file("genome.fa", genome_ + "\n>short\nACGT");
+        write_tiny_pretrained(*this / "model", 3);
+        write_tiny_task_model(*this / "task", {}, 2, 3);
     }
     EmbedSpec spec(const std::string& bed, EmbedPooling pooling) const {
-        write_file(folder_ / "rows.bed", bed);
-        EmbedSpec spec;
-        spec.model = folder_ / "model";
-        spec.regions = folder_ / "rows.bed";
-        spec.references = {folder_ / "genome.fa"};
+        auto spec = ScoringFolder::spec<EmbedSpec>("model", "e.tsv");
+        spec.regions = file("rows.bed", bed);
         spec.pooling = pooling;
-        spec.outputs.paths = {folder_ / "e.tsv"};
-        spec.outputs.overwrite = Overwrite::allow;
-        spec.device = "cpu";
         return spec;
     }
     std::vector<std::vector<std::string>> run(const EmbedSpec& spec) const {
         embed(spec);
-        return read_rows(folder_ / "e.tsv", "#");
+        return read_rows(*this / "e.tsv", "#");
     }
     /// (length, hidden), [CLS] first
     at::Tensor hidden(const std::string& dna, std::size_t layer) const {
         const at::NoGradGuard no_gradients;
-        model::PreTrainingModel network = model::load_pretraining_model(folder_ / "model", at::kCPU);
+        model::PreTrainingModel network = model::load_pretraining_model(*this / "model", at::kCPU);
         std::vector<std::int32_t> ids = small_tokenizer().encode(dna);
         ids.insert(ids.begin(), tokenizer::special::cls);
         ids.push_back(tokenizer::special::sep);
@@ -54,10 +43,8 @@ public:
             .slice(0, 0, std::ssize(ids));
     }
     std::string bases(std::size_t begin, std::size_t end) const { return genome_.substr(begin, end - begin); }
-    std::filesystem::path operator/(const std::string& name) const { return folder_ / name; }
 
 private:
-    TempDir folder_;
     std::string genome_;
 };
 
@@ -70,19 +57,13 @@ void check_vector(const std::vector<std::string>& row, std::size_t first, const 
 }
 
 struct BinScene {
-    TempDir folder;
+    ScoringFolder folder;
     std::string dna = random_dna(1010, 1) + std::string(90, 'N');
-    EmbedSpec spec;
+    EmbedSpec spec = folder.spec<EmbedSpec>("m", "e.tsv");
     BinScene() {
-        std::filesystem::create_directories(folder / "m");
-        small_base_bins(4)->write(small_bins_info(), folder / "m");
-        write_labels(rows::LabelTable({{"TF", "a", -1}, {"TF", "b", -1}}), folder / "m");
-        write_file(folder / "c.fa", ">c\n" + dna + "\n");
-        spec.model = folder / "m";
+        folder.write_model("m", *small_base_bins(4), small_bins_info());
+        folder.genome_file("genome.fa", dna);
         spec.regions = folder / "rows.bed";
-        spec.references = {folder / "c.fa"};
-        spec.outputs.paths = {folder / "e.tsv"};
-        spec.device = "cpu";
     }
     /// Fields of the rows that embed() writes.
     std::vector<std::vector<std::string>> run(const std::string& bed) const {
@@ -155,7 +136,6 @@ DOCTEST_TEST_CASE("embed: FASTA records, long ones by their middle, and task mod
     write_file(fixture / "s.fa", ">a\n" + fixture.bases(100, 420) + "\n>long\n" + random_dna(9000, 4) + "\n");
     EmbedSpec spec = fixture.spec("", EmbedPooling::cls);
     spec.regions.clear();
-    spec.references.clear();
     spec.sequences = fixture / "s.fa";
     const auto rows = fixture.run(spec);
     DOCTEST_REQUIRE(rows.size() == 2);
@@ -197,7 +177,6 @@ DOCTEST_TEST_CASE("embed: FASTA records of one name are numbered, each with its 
                                      fixture.bases(900, 1220) + "\n>a\n" + fixture.bases(1300, 1620) + "\n");
     EmbedSpec spec = fixture.spec("", EmbedPooling::cls);
     spec.regions.clear();
-    spec.references.clear();
     spec.sequences = fixture / "s.fa";
     const auto rows = fixture.run(spec);
     DOCTEST_REQUIRE(rows.size() == 5);

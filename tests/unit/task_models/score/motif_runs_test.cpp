@@ -1,16 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // export_motifs() and marginalize_motifs() against plain loops and predict() on an edited genome.
-#include "support/temp_dir.hpp"
-#include "support/testing.hpp"
-#include "unit/task_models/bin_examples.hpp"
-#include "unit/task_models/table_rows.hpp"
+#include "unit/task_models/scoring_folder.hpp"
 
 #include "bigbird/core/error.hpp"
 #include "bigbird/genome/reference/sequence.hpp"
 #include "bigbird/motifs/motif_files.hpp"
-#include "bigbird/rows/score_table.hpp"
 #include "bigbird/task_models/network/sequence_network.hpp"
-#include "bigbird/task_models/score/score.hpp"
 
 #include <ATen/ATen.h>
 
@@ -24,66 +19,38 @@ namespace {
 
 constexpr std::int64_t width = 7;  // of small_bins()' first convolution
 
-class Fixture {
+class Fixture : public ScoringFolder {
 public:
-    Fixture() : genome_(random_dna(1000, 1)) {
+    Fixture() : genome_(random_dna(1000, 1)), network_(small_base_bins(1, motif_bins())) {
         genome_.replace(300, 5, "NNNNN");
-        write_file(folder_ / "genome.fa", ">c\n" + genome_ + "\n");
-        bins::BinsConfig config = small_bins();
-        config.both_strands = true;
-        config.motif_filters = 4;
-        std::filesystem::create_directories(folder_ / "run/model");
-        network_ = small_base_bins(1, config);
-        network_->write(small_bins_info(config), folder_ / "run/model");
-        write_file(folder_ / "run/model/labels.tsv",
-                   rows::LabelTable({{"TF", "a b", -1}, {"TF", "c", -1}}).to_text());
+        genome_file("genome.fa", genome_);
+        write_model("run/model", *network_, small_bins_info(motif_bins()),
+                    {{"TF", "a b", -1}, {"TF", "c", -1}});
     }
     template <typename Spec>
-    Spec spec() const {
-        Spec spec;
-        spec.model = folder_ / "run/model";
-        spec.references = {folder_ / "genome.fa"};
-        spec.output = folder_ / "out";
+    Spec motif_spec() const {
+        auto spec = this->spec<Spec>("run/model");
+        spec.output = *this / "out";
         spec.overwrite = Overwrite::allow;
-        spec.device = "cpu";
         return spec;
     }
     MarginalizeSpec marginalize(const std::string& meme, const std::string& bed) const {
-        write_file(folder_ / "m.meme", meme);
-        write_file(folder_ / "b.bed", bed);
-        auto spec = this->spec<MarginalizeSpec>();
-        spec.motifs = folder_ / "m.meme";
-        spec.backgrounds = folder_ / "b.bed";
+        auto spec = motif_spec<MarginalizeSpec>();
+        spec.motifs = file("m.meme", meme);
+        spec.backgrounds = file("b.bed", bed);
         return spec;
     }
     /// Log odds that predict() gives a bin of a genome.
     std::vector<double> odds(const std::string& genome, std::int64_t begin) const {
-        write_file(folder_ / "other.fa", ">c\n" + genome + "\n");
-        write_file(folder_ / "one.bed", "c\t" + std::to_string(begin) + "\t" + std::to_string(begin + 20));
-        PredictSpec spec;
-        spec.models = {folder_ / "run/model"};
-        spec.references = {folder_ / "other.fa"};
-        spec.regions = folder_ / "one.bed";
-        spec.outputs.paths = {folder_ / "one.tsv"};
-        spec.outputs.overwrite = Overwrite::allow;
+        auto spec = this->spec<PredictSpec>("run/model");
         spec.strands = Strands::average;
-        spec.device = "cpu";
-        predict(spec);
-        rows::ScoreReader reader(folder_ / "one.tsv");
-        rows::ScoreRow row;
-        std::vector<float> values;
-        reader.next(row, values);
-        std::vector<double> odds;
-        for (const float p : values)
-            odds.push_back(std::log(p) - std::log1p(-p));
-        return odds;
+        return odds_of(predicted(spec, genome,
+                                 "c\t" + std::to_string(begin) + "\t" + std::to_string(begin + 20) + "\n"));
     }
     const std::string& genome() const { return genome_; }
     const BinNetwork& network() const { return *network_; }
-    std::filesystem::path operator/(const std::string& name) const { return folder_ / name; }
 
 private:
-    TempDir folder_;
     std::string genome_;
     std::shared_ptr<BinNetwork> network_;
 };
@@ -178,7 +145,7 @@ DOCTEST_TEST_CASE("marginalize_motifs: shuffled backgrounds repeat, what does no
 DOCTEST_TEST_CASE("export_motifs: the letters under each filter's sites, by plain loops") {
     const Fixture fixture;
     write_file(fixture / "run/motifs.meme", one_motif);
-    const auto spec = fixture.spec<ExportMotifsSpec>();
+    const auto spec = fixture.motif_spec<ExportMotifsSpec>();
     const std::int64_t count = export_motifs(spec);
     const motifs::MotifSet set = motifs::read_motifs(fixture / "out");
     DOCTEST_CHECK(std::ssize(set.motifs) == count);
@@ -228,14 +195,11 @@ DOCTEST_TEST_CASE("motif_runs: models of records, a model without filters is ref
     info.task = examples::Task::sequences;
     for (const auto& [name, network] :
          {std::pair{"sequence-model", mean_network(members, nullptr, 0)}, {"kmers", kmers}}) {
-        std::filesystem::create_directories(fixture / name);
         info.architecture = network == kmers ? "kmer-logistic" : sequence_architecture;
         network->module()->eval();
-        network->write(info, fixture / name);
-        write_file(fixture / (std::string(name) + "/labels.tsv"),
-                   rows::LabelTable({{".", "a", -1}, {".", "b", -1}}).to_text());
+        fixture.write_model(name, *network, info);
     }
-    auto exported = fixture.spec<ExportMotifsSpec>();
+    auto exported = fixture.motif_spec<ExportMotifsSpec>();
     exported.model = fixture / "sequence-model";
     DOCTEST_CHECK(export_motifs(exported) == 10);
     DOCTEST_CHECK(motifs::read_motifs(fixture / "out").motifs.back().id == "filter_10");

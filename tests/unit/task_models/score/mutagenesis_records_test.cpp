@@ -1,15 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // predict_mutagenesis() on records, and on regions by models of windows: the effects that predict() shows
 // once letters are changed.
-#include "support/temp_dir.hpp"
-#include "support/testing.hpp"
-#include "unit/task_models/bin_examples.hpp"
-#include "unit/task_models/table_rows.hpp"
+#include "unit/task_models/scoring_folder.hpp"
 
 #include "bigbird/core/error.hpp"
 #include "bigbird/genome/reference/sequence.hpp"
 #include "bigbird/task_models/network/sequence_network.hpp"
-#include "bigbird/task_models/score/score.hpp"
 
 #include <cmath>
 
@@ -21,62 +17,45 @@ namespace {
 
 constexpr std::size_t first_score = 4, first_region_score = 8, first_effect = 6;  // columns
 
-class Fixture {
+class Fixture : public ScoringFolder {
 public:
-    Fixture() : genome_(random_dna(1000, 3)) { write_file(folder_ / "genome.fa", ">c\n" + genome_ + "\n"); }
-    std::filesystem::path operator/(const std::string& name) const { return folder_ / name; }
+    Fixture() : genome_(random_dna(1000, 3)) { genome_file("genome.fa", genome_); }
     const std::string& genome() const { return genome_; }
 
-    template <typename Spec>
-    Spec spec(const std::string& model, const std::string& output) const {
-        Spec spec;
-        spec.models = {folder_ / model};
-        spec.outputs.paths = {folder_ / output};
-        spec.outputs.overwrite = Overwrite::allow;
-        spec.device = "cpu";
-        return spec;
-    }
     /// Log odds of a record by predict().
     std::vector<double> odds(const std::string& model, examples::Task task, const std::string& dna) const {
-        write_file(folder_ / "one.fa", ">r\n" + dna + "\n");
-        auto spec = this->spec<PredictSpec>(model, "one.tsv");
-        spec.task = task;
-        spec.sequences = folder_ / "one.fa";
-        spec.strands = task == examples::Task::chromatin ? Strands::average : Strands::none;
-        return odds_of(spec, task == examples::Task::sequences ? first_score + 1 : first_score);
+        PredictSpec spec = predict_spec(model, task);
+        spec.sequences = file("one.fa", ">r\n" + dna + "\n");
+        predict(spec);
+        const TableRows rows = read_rows(*this / "scores.tsv", "#");
+        DOCTEST_REQUIRE(rows.size() == 1);
+        std::vector<double> scores;
+        for (std::size_t i = first_score + (task == examples::Task::sequences ? 1 : 0); i < rows[0].size();
+             ++i)
+            scores.push_back(std::stod(rows[0][i]));
+        return odds_of(scores);
     }
     /// Those of a region of a genome.
     std::vector<double> odds(const std::string& model, examples::Task task, const std::string& dna,
                              const std::string& bed) const {
-        write_file(folder_ / "other.fa", ">c\n" + dna + "\n");
-        write_file(folder_ / "one.bed", bed);
-        auto spec = this->spec<PredictSpec>(model, "one.tsv");
-        spec.task = task;
-        spec.references = {folder_ / "other.fa"};
-        spec.regions = folder_ / "one.bed";
-        spec.strands = task == examples::Task::chromatin ? Strands::average : Strands::none;
-        return odds_of(spec, first_region_score);
+        return odds_of(predicted(predict_spec(model, task), dna, bed));
     }
     TableRows effects(const MutagenesisSpec& spec) const {
         predict_mutagenesis(spec);
         return read_rows(spec.outputs.paths.front(), "#");
     }
     MutagenesisSpec of_records(const std::string& model, const std::string& fasta) const {
-        write_file(folder_ / "records.fa", fasta);
         auto spec = this->spec<MutagenesisSpec>(model, "effects.tsv");
-        spec.sequences = folder_ / "records.fa";
+        spec.sequences = file("records.fa", fasta);
         return spec;
     }
     MutagenesisSpec of_regions(const std::string& model, const std::string& bed) const {
-        write_file(folder_ / "regions.bed", bed);
         auto spec = this->spec<MutagenesisSpec>(model, "effects.tsv");
-        spec.regions = folder_ / "regions.bed";
-        spec.references = {folder_ / "genome.fa"};
+        spec.regions = file("regions.bed", bed);
         return spec;
     }
     /// Three classes; two networks of one layer, beside k-mers.
     void write_sequence_model() const {
-        std::filesystem::create_directories(folder_ / "sequences");
         sequences::Config config;
         config.filters = 16;
         config.hidden = 16;
@@ -93,24 +72,17 @@ public:
         info.task = examples::Task::sequences;
         info.target = examples::TargetKind::classes;
         info.architecture = sequence_architecture;
-        mean_network(members, kmers, 0.25)->write(info, folder_ / "sequences");
-        write_file(folder_ / "sequences/labels.tsv",
-                   rows::LabelTable({{"k", "a", -1}, {"k", "b", -1}, {"k", "c", -1}}).to_text());
+        write_model("sequences", *mean_network(members, kmers, 0.25), info,
+                    {{"k", "a", -1}, {"k", "b", -1}, {"k", "c", -1}});
     }
 
 private:
-    std::vector<double> odds_of(const PredictSpec& spec, std::size_t column) const {
-        predict(spec);
-        const TableRows rows = read_rows(folder_ / "one.tsv", "#");
-        DOCTEST_REQUIRE(rows.size() == 1);
-        std::vector<double> odds;
-        for (std::size_t i = column; i < rows[0].size(); ++i) {
-            const double p = std::stod(rows[0][i]);
-            odds.push_back(std::log(p) - std::log1p(-p));
-        }
-        return odds;
+    PredictSpec predict_spec(const std::string& model, examples::Task task) const {
+        auto spec = this->spec<PredictSpec>(model);
+        spec.task = task;
+        spec.strands = task == examples::Task::chromatin ? Strands::average : Strands::none;
+        return spec;
     }
-    TempDir folder_;
     std::string genome_;
 };
 
@@ -170,9 +142,7 @@ DOCTEST_TEST_CASE("mutagenesis of records: a bin model has each for a contig of 
     const Fixture fixture;
     bins::BinsConfig config = small_bins();
     config.both_strands = true;
-    std::filesystem::create_directories(fixture / "bins");
-    small_base_bins(1, config)->write(small_bins_info(config), fixture / "bins");
-    write_file(fixture / "bins/labels.tsv", rows::LabelTable({{"TF", "a", -1}, {"TF", "b", -1}}).to_text());
+    fixture.write_model("bins", *small_base_bins(1, config), small_bins_info(config));
     const std::string dna = random_dna(70, 4);
     MutagenesisSpec spec = fixture.of_records("bins", ">r\n" + dna + "\n>s\n" + random_dna(90, 5) + "\n");
     MutagenesisReport report = predict_mutagenesis(spec);

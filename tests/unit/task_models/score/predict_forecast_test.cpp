@@ -1,11 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "bigbird/task_models/score/predict_forecast.hpp"
-
-#include "support/temp_dir.hpp"
-#include "support/testing.hpp"
-#include "unit/task_models/tiny_task.hpp"
-
-#include "bigbird/task_models/score/score.hpp"
+#include "unit/task_models/scoring_folder.hpp"
 
 #include <filesystem>
 
@@ -18,18 +12,15 @@ namespace {
 
 /// A contig of 40,000 bases, the first half N, and a model with three labels and windows of 300 bases.
 struct Scene {
-    TempDir folder;
-    PredictSpec spec;
+    ScoringFolder folder;
+    PredictSpec spec = folder.spec<PredictSpec>("model");
 
     Scene() {
-        write_file(folder / "genome.fa", ">one\n" + std::string(20000, 'N') + random_dna(20000, 1) + "\n");
+        folder.genome_file("genome.fa", std::string(20000, 'N') + random_dna(20000, 1));
         TaskInfo info;
         info.window = {-150, 150};
         write_tiny_task_model(folder / "model", info, 3, 5);
-        write_file(folder / "rows.bed", "one\t0\t40000\n");
-        spec.models = {folder / "model"};
-        spec.regions = folder / "rows.bed";
-        spec.references = {folder / "genome.fa"};
+        spec.regions = folder.file("rows.bed", "c\t0\t40000\n");
         spec.threads = 1;
         spec.tile = 20;
     }
@@ -108,11 +99,11 @@ DOCTEST_TEST_CASE("predict forecast: for people and for programs") {
 
 DOCTEST_TEST_CASE("predict forecast: one row is timed, too, and no row is no error") {
     Scene scene;
-    write_file(scene.folder / "rows.bed", "one\t30000\t30001\n");
+    scene.folder.file("rows.bed", "c\t30000\t30001\n");
     const PredictForecast one = forecast_predict(scene.spec);
     DOCTEST_CHECK(one.tried_windows == 1);
     DOCTEST_CHECK(one.seconds > 0);
-    write_file(scene.folder / "rows.bed", "");
+    scene.folder.file("rows.bed", "");
     const PredictForecast none = forecast_predict(scene.spec);
     DOCTEST_CHECK(none.rows == 0);
     DOCTEST_CHECK(none.seconds == 0);

@@ -1,16 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // predict_mutagenesis(), and predict_variants() with models of bins: the same effects, and those of
 // predict() on a genome that was edited.
-#include "support/temp_dir.hpp"
-#include "support/testing.hpp"
-#include "unit/task_models/bin_examples.hpp"
-#include "unit/task_models/table_rows.hpp"
+#include "unit/task_models/scoring_folder.hpp"
 
 #include "bigbird/core/error.hpp"
 #include "bigbird/core/rng.hpp"
 #include "bigbird/genome/reference/sequence.hpp"
-#include "bigbird/rows/score_table.hpp"
-#include "bigbird/task_models/score/score.hpp"
 #include "bigbird/task_models/score/variant_scorers.hpp"
 
 #include <algorithm>
@@ -27,83 +22,53 @@ using Rows = TableRows;
 
 /// Cores of 4 bins of 20 bases; the contig's 1,010 bases end within a bin; 300 to 304 are N, and 500 to 540
 /// lower case.
-class Fixture {
+class Fixture : public ScoringFolder {
 public:
     explicit Fixture(bool coverage = false) : genome_(random_dna(1010, 1)) {
         genome_.replace(300, 5, "NNNNN");
         for (std::size_t i = 500; i < 540; ++i)
             lower_[i] = static_cast<char>(std::tolower(genome_[i]));
-        write_genome("genome.fa", genome_);
-        bins::BinsConfig config = small_bins();
-        config.both_strands = true;
-        config.motif_filters = 4;
-        std::filesystem::create_directories(folder_ / "model");
-        TaskInfo info = small_bins_info(config);
+        genome_file("genome.fa", cased(genome_));
+        TaskInfo info = small_bins_info(motif_bins());
         if (coverage) {
             info.target = examples::TargetKind::numbers;
             info.standardisation = Standardisation{.mean = {0, 0}, .deviation = {3, 0.5}};
         }
-        small_base_bins(1, config)->write(info, folder_ / "model");
-        write_file(folder_ / "model/labels.tsv",
-                   rows::LabelTable({{"TF", "a", -1}, {"TF", "b", -1}}).to_text());
-    }
-    template <typename Spec>
-    Spec spec(const std::string& output) const {
-        Spec spec;
-        spec.models = {folder_ / "model"};
-        spec.references = {folder_ / "genome.fa"};
-        spec.outputs.paths = {folder_ / output};
-        spec.outputs.overwrite = Overwrite::allow;
-        spec.strands = Strands::average;
-        spec.device = "cpu";
-        return spec;
+        write_model("model", *small_base_bins(1, motif_bins()), info);
     }
     MutagenesisSpec mutagenesis(const std::string& bed) const {
-        write_file(folder_ / "regions.bed", bed);
-        auto spec = this->spec<MutagenesisSpec>("effects.tsv");
-        spec.regions = folder_ / "regions.bed";
+        auto spec = this->spec<MutagenesisSpec>("model", "effects.tsv");
+        spec.regions = file("regions.bed", bed);
         return spec;
     }
     Rows effects(const MutagenesisSpec& spec) const {
         predict_mutagenesis(spec);
-        return read_rows(folder_ / "effects.tsv", "#");
+        return read_rows(*this / "effects.tsv", "#");
     }
     Rows variants(const std::string& body, const std::string& quantities,
                   BinScorer scorer = BinScorer::centre, std::int64_t bins = 1) const {
-        write_file(folder_ / "v.vcf",
-                   "##fileformat=VCFv4.2\n#CHROM\tPOS\tID\tREF\tALT\tQUAL\tFILTER\tINFO\n" + body);
-        auto spec = this->spec<VariantSpec>("variants.tsv");
-        spec.variants = folder_ / "v.vcf";
+        auto spec = this->spec<VariantSpec>("model", "variants.tsv");
+        spec.variants = vcf(body);
         spec.quantities = quantities;
         spec.scorer = scorer;
         spec.bins = bins;
         predict_variants(spec);
-        return read_rows(folder_ / "variants.tsv", "#");
+        return read_rows(*this / "variants.tsv", "#");
     }
     /// What predict() says of bases of a genome.
-    std::vector<float> predicted(const std::string& genome, const std::string& bed) const {
-        write_genome("other.fa", genome);
-        write_file(folder_ / "one.bed", bed);
-        auto spec = this->spec<PredictSpec>("one.tsv");
-        spec.references = {folder_ / "other.fa"};
-        spec.regions = folder_ / "one.bed";
-        predict(spec);
-        rows::ScoreReader reader(folder_ / "one.tsv");
-        rows::ScoreRow row;
-        std::vector<float> values;
-        reader.next(row, values);
-        return values;
+    std::vector<double> predicted(const std::string& genome, const std::string& bed) const {
+        auto spec = this->spec<PredictSpec>("model");
+        spec.strands = Strands::average;
+        return ScoringFolder::predicted(spec, cased(genome), bed);
     }
     const std::string& genome() const { return genome_; }
-    std::filesystem::path operator/(const std::string& name) const { return folder_ / name; }
 
 private:
-    void write_genome(const std::string& name, std::string dna) const {
+    std::string cased(std::string dna) const {
         for (const auto& [at, letter] : lower_)
             if (at < dna.size() && std::toupper(letter) == dna[at]) dna[at] = letter;
-        write_file(folder_ / name, ">c\n" + dna + "\n");
+        return dna;
     }
-    TempDir folder_;
     std::string genome_;
     std::map<std::size_t, char> lower_;
 };

@@ -1,13 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "support/temp_dir.hpp"
-#include "support/testing.hpp"
-#include "unit/task_models/tiny_task.hpp"
+#include "unit/task_models/scoring_folder.hpp"
 
 #include "bigbird/core/error.hpp"
 #include "bigbird/genome/reference/sequence.hpp"
 #include "bigbird/genome/text/text_input.hpp"
-#include "bigbird/rows/score_table.hpp"
-#include "bigbird/task_models/score/score.hpp"
 
 #include <cmath>
 
@@ -37,27 +33,20 @@ Table read_table(const std::filesystem::path& path) {
     return table;
 }
 
-class Fixture {
+class Fixture : public ScoringFolder {
 public:
     explicit Fixture(examples::Task task = examples::Task::chromatin, rows::WindowBounds window = {-150, 150})
         : genome_(random_dna(4000, 1) + std::string(1000, 'N') + random_dna(3000, 2)) {
-        std::string fasta = ">one\n" + genome_ + "\n>two\n" + random_dna(500, 3) + "\n";
-        write_file(folder_ / "genome.fa", fasta);
+        file("genome.fa", ">one\n" + genome_ + "\n>two\n" + random_dna(500, 3) + "\n");
         task_models::TaskInfo info;
         info.task = task;
         info.window = window;
         info.contigs = {{"one", 8000}, {"two", 500}};
-        write_tiny_task_model(folder_ / "model", info, 3, 5);
+        write_tiny_task_model(*this / "model", info, 3, 5);
     }
     PredictSpec spec(const std::string& bed, const std::string& output = "scores.tsv") {
-        write_file(folder_ / "rows.bed", bed);
-        PredictSpec spec;
-        spec.models = {folder_ / "model"};
-        spec.regions = folder_ / "rows.bed";
-        spec.references = {folder_ / "genome.fa"};
-        spec.outputs.paths = {folder_ / output};
-        spec.outputs.overwrite = Overwrite::allow;
-        spec.device = "cpu";
+        auto spec = ScoringFolder::spec<PredictSpec>("model", output);
+        spec.regions = file("rows.bed", bed);
         spec.threads = 2;
         return spec;
     }
@@ -65,11 +54,9 @@ public:
         predict(spec);
         return read_table(spec.outputs.paths[0]);
     }
-    std::filesystem::path operator/(const std::string& name) const { return folder_ / name; }
     const std::string& genome() const { return genome_; }
 
 private:
-    TempDir folder_;
     std::string genome_;
 };
 

@@ -1,13 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "support/temp_dir.hpp"
-#include "support/testing.hpp"
-#include "unit/task_models/table_rows.hpp"
-#include "unit/task_models/tiny_task.hpp"
+#include "unit/task_models/scoring_folder.hpp"
 
 #include "bigbird/core/error.hpp"
 #include "bigbird/outputs/effect_background.hpp"
-#include "bigbird/rows/score_table.hpp"
-#include "bigbird/task_models/score/score.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -20,16 +15,16 @@ namespace {
 
 using Rows = TableRows;
 
-class Fixture {
+class Fixture : public ScoringFolder {
 public:
     Fixture() : genome_(random_dna(3000, 1)) {
-        write_file(folder_ / "genome.fa", ">c\n" + genome_ + "\n");
+        genome_file("genome.fa", genome_);
         for (const std::uint64_t seed : {std::uint64_t{5}, std::uint64_t{6}}) {
             task_models::TaskInfo info;
             info.window = {-150, 150};
-            write_tiny_task_model(folder_ / ("model" + std::to_string(seed)), info, 3, seed);
+            write_tiny_task_model(*this / ("model" + std::to_string(seed)), info, 3, seed);
         }
-        write_tiny_pretrained(folder_ / "pretrained", 2);
+        write_tiny_pretrained(*this / "pretrained", 2);
     }
     /// A row of a VCF that changes base `position` (0-based).
     std::string row(std::size_t position, const std::string& alt) const {
@@ -37,50 +32,29 @@ public:
                genome_.substr(position, 1) + "\t" + alt + "\t.\t.\t.\n";
     }
     VariantSpec spec(const std::string& body, const std::string& model = "model5") const {
-        write_file(folder_ / "v.vcf",
-                   "##fileformat=VCFv4.2\n#CHROM\tPOS\tID\tREF\tALT\tQUAL\tFILTER\tINFO\n" + body);
-        VariantSpec spec;
-        spec.models = {folder_ / model};
-        spec.variants = folder_ / "v.vcf";
-        spec.references = {folder_ / "genome.fa"};
-        spec.outputs.paths = {folder_ / "scores.tsv"};
-        spec.outputs.overwrite = Overwrite::allow;
-        spec.device = "cpu";
+        auto spec = ScoringFolder::spec<VariantSpec>(model);
+        spec.variants = vcf(body);
         spec.threads = 2;
         return spec;
     }
     Rows run(const VariantSpec& spec) const {
         predict_variants(spec);
-        return read_rows(folder_ / "scores.tsv", "##");
+        return read_rows(*this / "scores.tsv", "##");
     }
     /// What predict-chromatin says of base `position`, once it is `base`.
-    std::vector<float> chromatin(std::size_t position, char base, const VariantSpec& like) const {
+    std::vector<double> chromatin(std::size_t position, char base, const VariantSpec& like) const {
         std::string changed = genome_;
         changed[position] = base;
-        write_file(folder_ / "changed.fa", ">c\n" + changed + "\n");
-        write_file(folder_ / "one.bed",
-                   "c\t" + std::to_string(position) + "\t" + std::to_string(position + 1) + "\n");
-        task_models::PredictSpec spec;
+        auto spec = ScoringFolder::spec<task_models::PredictSpec>("model5");
         spec.models = like.models;
-        spec.references = {folder_ / "changed.fa"};
-        spec.regions = folder_ / "one.bed";
-        spec.outputs.paths = {folder_ / "one.tsv"};
-        spec.outputs.overwrite = Overwrite::allow;
-        spec.strands = like.strands.value_or(task_models::Strands::average);
-        spec.device = "cpu";
-        predict(spec);
-        rows::ScoreReader reader(folder_ / "one.tsv");
-        rows::ScoreRow row;
-        std::vector<float> values;
-        reader.next(row, values);
-        return values;
+        spec.strands = task_models::Strands::average;
+        return predicted(spec, changed,
+                         "c\t" + std::to_string(position) + "\t" + std::to_string(position + 1) + "\n");
     }
     char other(std::size_t position) const { return genome_[position] == 'A' ? 'C' : 'A'; }
     char base(std::size_t position) const { return genome_[position]; }
-    std::filesystem::path operator/(const std::string& name) const { return folder_ / name; }
 
 private:
-    TempDir folder_;
     std::string genome_;
 };
 
@@ -177,10 +151,10 @@ DOCTEST_TEST_CASE("predict_variants: a BCF of no rows gives a header") {
 }
 
 DOCTEST_TEST_CASE("predict_variants: a promoter model sees the window of the nearest TSS, on its strand") {
-    const TempDir folder;
+    const ScoringFolder folder;
     const std::string genome = random_dna(3000, 9);
-    write_file(folder / "genome.fa", ">c\n" + genome + "\n");
-    write_file(folder / "tss.bed", "c\t1000\t1001\tplus\t.\t+\nc\t2000\t2001\tminus\t.\t-\n");
+    folder.genome_file("genome.fa", genome);
+    folder.file("tss.bed", "c\t1000\t1001\tplus\t.\t+\nc\t2000\t2001\tminus\t.\t-\n");
     task_models::TaskInfo info;
     info.task = examples::Task::promoter;
     info.window = {-200, 100};
@@ -192,16 +166,10 @@ DOCTEST_TEST_CASE("predict_variants: a promoter model sees the window of the nea
         body +=
             "c\t" + std::to_string(position + 1) + "\t.\t" + genome[position] + "\t" + alt + "\t.\t.\t.\n";
     }
-    write_file(folder / "changed.fa", ">c\n" + changed + "\n");
-    write_file(folder / "v.vcf",
-               "##fileformat=VCFv4.2\n#CHROM\tPOS\tID\tREF\tALT\tQUAL\tFILTER\tINFO\n" + body);
-    VariantSpec spec;
-    spec.models = {folder / "model"};
-    spec.variants = folder / "v.vcf";
-    spec.references = {folder / "genome.fa"};
+    folder.genome_file("changed.fa", changed);
+    auto spec = folder.spec<VariantSpec>("model");
+    spec.variants = folder.vcf(body);
     spec.tss = folder / "tss.bed";
-    spec.outputs.paths = {folder / "scores.tsv"};
-    spec.device = "cpu";
     DOCTEST_CHECK(task_models::predict_variants(spec).scored == 2);
     const Rows rows = read_rows(folder / "scores.tsv", "##");
     DOCTEST_REQUIRE(rows.size() == 4);
@@ -211,13 +179,10 @@ DOCTEST_TEST_CASE("predict_variants: a promoter model sees the window of the nea
     DOCTEST_CHECK(rows[3][5] == "no_tss");
     // predict-promoter on both genomes says the same
     for (const char* name : {"genome", "changed"}) {
-        task_models::PredictSpec promoter;
+        auto promoter = folder.spec<task_models::PredictSpec>("model", std::string(name) + ".tsv");
         promoter.task = examples::Task::promoter;
-        promoter.models = spec.models;
         promoter.references = {folder / (std::string(name) + ".fa")};
         promoter.regions = folder / "tss.bed";
-        promoter.outputs.paths = {folder / (std::string(name) + ".tsv")};
-        promoter.device = "cpu";
         predict(promoter);
         rows::ScoreReader reader(folder / (std::string(name) + ".tsv"));
         rows::ScoreRow row;
@@ -229,7 +194,6 @@ DOCTEST_TEST_CASE("predict_variants: a promoter model sees the window of the nea
         }
     }
     spec.tss.clear();
-    spec.outputs.overwrite = Overwrite::allow;
     DOCTEST_CHECK(message_of<ConfigError>([&] { task_models::predict_variants(spec); }) ==
                   "a promoter model scores variants in the windows of TSSs: give --tss BED");
 }
@@ -352,9 +316,7 @@ DOCTEST_TEST_CASE("build_background: a pretrained model's log odds, and variants
     DOCTEST_CHECK(std::vector(rows[0].begin() + 10, rows[0].end()) ==
                   std::vector<std::string>{"quantile", "p"});
     DOCTEST_CHECK(rows[1][10] == "0.5");
-    write_file(fixture / "v.vcf",
-               "##fileformat=VCFv4.2\n#CHROM\tPOS\tID\tREF\tALT\tQUAL\tFILTER\tINFO\n"
-               "c\t5\t.\tA\t<DEL>\t.\t.\t.\n");
+    fixture.vcf("c\t5\t.\tA\t<DEL>\t.\t.\t.\n");
     build.output = fixture / "none.h5";
     DOCTEST_CHECK(message_of<InputError>([&] {
                       task_models::build_background(build);

@@ -45,8 +45,7 @@ const task_models::AsBefore alone = [](const rows::RegionRow&, const rows::Regio
 
 DOCTEST_TEST_CASE("sources: rows of examples, of one split or all") {
     const TempDir folder;
-    write_motif_examples(folder / "examples", 40, 5);
-    const auto examples = examples::ExampleSet::load(folder / "examples");
+    const auto examples = write_motif_examples(folder / "examples", 40, 5);
     const auto test = task_models::example_source(examples, examples::Split::test, examples.bounds());
     DOCTEST_CHECK(test->total() == 10);
     auto row = test->next();

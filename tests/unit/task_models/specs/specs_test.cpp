@@ -7,6 +7,7 @@
 #include "bigbird/task_models/specs/score_specs.hpp"
 
 #include <functional>
+#include <vector>
 
 using namespace bigbird;
 using namespace bigbird::testing;
@@ -16,26 +17,31 @@ namespace {
 
 const std::string accepted;
 
-/// The beginning of what a spec is refused with.
+/// A change of a spec, and the beginning of what it is refused with then.
 template <typename Spec>
-void check(Spec spec, const std::function<void(Spec&)>& change, const std::string& wanted) {
-    change(spec);
-    std::string found = accepted;
-    try {
-        spec.validate();
-    } catch (const ConfigError& error) {
-        found = error.what();
-    }
-    DOCTEST_CAPTURE(found);
-    DOCTEST_CHECK(found.substr(0, wanted.size()) == wanted);
-    DOCTEST_CHECK(found.empty() == wanted.empty());
-}
+struct Case {
+    std::function<void(Spec&)> change;
+    std::string wanted;
+};
 
 template <typename Spec>
-void check(const Spec& spec, const std::string& wanted) {
-    check<Spec>(
-        spec, [](Spec&) {}, wanted);
+void check(const Spec& base, const std::vector<Case<Spec>>& cases) {
+    for (const Case<Spec>& one : cases) {
+        Spec spec = base;
+        one.change(spec);
+        std::string found = accepted;
+        try {
+            spec.validate();
+        } catch (const ConfigError& error) {
+            found = error.what();
+        }
+        DOCTEST_CAPTURE(found);
+        DOCTEST_CHECK(found.substr(0, one.wanted.size()) == one.wanted);
+        DOCTEST_CHECK(found.empty() == one.wanted.empty());
+    }
 }
+
+const auto as_it_is = [](auto&) {};
 
 FinetuneSpec finetuning(const std::string& architecture, const std::string& pretrained = "",
                         const std::string& head = "classification") {
@@ -50,54 +56,42 @@ void promoters(FinetuneSpec& spec) {
     spec.task = examples::Task::promoter;
 }
 
-PredictSpec whole_rows() {
-    PredictSpec spec;
-    spec.regions = "rows.bed";
-    return spec;
-}
-
 }  // namespace
 
 DOCTEST_TEST_CASE("specs: bigbird starts from a model, baselines from nothing") {
     const std::string needed =
         "--model is needed: the pretrained model to start from. Without one, give --architecture: ";
-    check<FinetuneSpec>(finetuning("bigbird"), needed + "bigbird-bins, deepsea, gkm-svm, kmer-ridge");
-    check<FinetuneSpec>(finetuning("bigbird"), promoters,
-                        needed + "cnnprom, deepromoter, gkm-svm, kmer-ridge");
-    check<FinetuneSpec>(finetuning("bigbird", "model"), accepted);
-    check<FinetuneSpec>(finetuning("deepsea"), accepted);
+    check<FinetuneSpec>(finetuning("bigbird"),
+                        {{as_it_is, needed + "bigbird-bins, deepsea, gkm-svm, kmer-ridge"},
+                         {promoters, needed + "cnnprom, deepromoter, gkm-svm, kmer-ridge"},
+                         {[](auto& spec) { spec.pretrained = "model"; }, accepted}});
     check<FinetuneSpec>(
-        finetuning("deepsea", "model"),
-        "--model is for --architecture bigbird and bigbird-bins: deepsea starts from nothing");
-    check<FinetuneSpec>(finetuning("resnet", "model"), "--architecture 'resnet' is not known;");
-    check<FinetuneSpec>(
-        finetuning("deepsea"), [](FinetuneSpec& spec) { spec.random_weights = true; },
-        "--random-weights is for --architecture bigbird: deepsea starts from nothing");
+        finetuning("deepsea"),
+        {{as_it_is, accepted},
+         {[](auto& spec) { spec.pretrained = "model"; },
+          "--model is for --architecture bigbird and bigbird-bins: deepsea starts from nothing"},
+         {[](auto& spec) { spec.random_weights = true; },
+          "--random-weights is for --architecture bigbird: deepsea starts from nothing"}});
+    check<FinetuneSpec>(finetuning("resnet", "model"), {{as_it_is, "--architecture 'resnet' is not known;"}});
 }
 
 DOCTEST_TEST_CASE("specs: models of bins are of chromatin only, without what means nothing there") {
-    const FinetuneSpec bins = finetuning("bigbird-bins"), head = finetuning("bigbird", "model", "bins");
-    check<FinetuneSpec>(bins, accepted);
-    check<FinetuneSpec>(bins, promoters, "--architecture bigbird-bins scores bins: use finetune-chromatin");
     check<FinetuneSpec>(
-        bins, [](FinetuneSpec& spec) { spec.pretrained = "model"; }, accepted);
-    check<FinetuneSpec>(
-        bins,
-        [](FinetuneSpec& spec) {
-            spec.window = rows::WindowBounds{-10, 10};
-        },
-        "--window is not of");
-    check<FinetuneSpec>(
-        bins, [](FinetuneSpec& spec) { spec.sampling = Sampling::balanced; }, "--sampling is not of");
-    check<FinetuneSpec>(
-        bins, [](FinetuneSpec& spec) { spec.bins.averaging = 1; },
-        "--average-weights must be at least 0 and below 1");
-    check<FinetuneSpec>(head, accepted);
-    check<FinetuneSpec>(head, promoters, "--head bins scores bins: use finetune-chromatin");
-    check<FinetuneSpec>(
-        head, [](FinetuneSpec& spec) { spec.pretrained.clear(); }, "--model is needed");
-    check<FinetuneSpec>(
-        head, [](FinetuneSpec& spec) { spec.pooling = "mean"; }, "--pooling is not of --head bins");
+        finetuning("bigbird-bins"),
+        {{as_it_is, accepted},
+         {promoters, "--architecture bigbird-bins scores bins: use finetune-chromatin"},
+         {[](auto& spec) { spec.pretrained = "model"; }, accepted},
+         {[](auto& spec) {
+              spec.window = rows::WindowBounds{-10, 10};
+          },
+          "--window is not of"},
+         {[](auto& spec) { spec.sampling = Sampling::balanced; }, "--sampling is not of"},
+         {[](auto& spec) { spec.bins.averaging = 1; }, "--average-weights must be at least 0 and below 1"}});
+    check<FinetuneSpec>(finetuning("bigbird", "model", "bins"),
+                        {{as_it_is, accepted},
+                         {promoters, "--head bins scores bins: use finetune-chromatin"},
+                         {[](auto& spec) { spec.pretrained.clear(); }, "--model is needed"},
+                         {[](auto& spec) { spec.pooling = "mean"; }, "--pooling is not of --head bins"}});
 }
 
 DOCTEST_TEST_CASE("specs: which architectures are solved rather than trained") {
@@ -138,16 +132,15 @@ DOCTEST_TEST_CASE("specs: a window is what fits, and margins are an eighth of it
 
 DOCTEST_TEST_CASE("specs: what does not go together in finetune-tokens is refused") {
     FinetuneTokensSpec spec;
-    check<FinetuneTokensSpec>(spec, "--model is needed: the pretrained model to start from");
+    check<FinetuneTokensSpec>(spec, {{as_it_is, "--model is needed: the pretrained model to start from"}});
     spec.pretrained = "model";
     spec.window = 100;
     spec.margin = 49;
-    check<FinetuneTokensSpec>(spec, accepted);
-    check<FinetuneTokensSpec>(
-        spec, [](auto& other) { other.margin = 50; }, "--margin 50 leaves nothing of a window of 100 bases");
-    check<FinetuneTokensSpec>(
-        spec, [](auto& other) { other.none_label = ""; },
-        "--none-label must be a word without tabs and line breaks");
+    check<FinetuneTokensSpec>(spec, {{as_it_is, accepted},
+                                     {[](auto& other) { other.margin = 50; },
+                                      "--margin 50 leaves nothing of a window of 100 bases"},
+                                     {[](auto& other) { other.none_label = ""; },
+                                      "--none-label must be a word without tabs and line breaks"}});
 }
 
 DOCTEST_TEST_CASE("specs: the learning rate follows the network's width, or is what was given") {
@@ -159,29 +152,25 @@ DOCTEST_TEST_CASE("specs: the learning rate follows the network's width, or is w
 }
 
 DOCTEST_TEST_CASE("specs: rows come from somewhere, tiles are pooled, and whole rows have a summit") {
-    check<PredictSpec>({}, "--regions with --reference, --sequences or --examples is needed");
-    check<PredictSpec>(
-        {}, [](auto& spec) { spec.examples = "folder"; }, accepted);
-    check<EmbedSpec>({}, "--regions with --reference, or --sequences, is needed");
-    check<EmbedSpec>(
-        {}, [](auto& spec) { spec.sequences = "s.fa"; }, accepted);
-    check<EmbedSpec>(
-        {}, [](auto& spec) { spec.regions = "rows.bed"; }, accepted);
+    check<PredictSpec>({}, {{as_it_is, "--regions with --reference, --sequences or --examples is needed"},
+                            {[](auto& spec) { spec.examples = "folder"; }, accepted}});
+    check<EmbedSpec>({}, {{as_it_is, "--regions with --reference, or --sequences, is needed"},
+                          {[](auto& spec) { spec.sequences = "s.fa"; }, accepted},
+                          {[](auto& spec) { spec.regions = "rows.bed"; }, accepted}});
     DOCTEST_CHECK_FALSE(EmbedSpec().outputs.tracks);
-    PredictSpec spec = whole_rows();
-    check<PredictSpec>(spec, accepted);
+    PredictSpec spec;
+    spec.regions = "rows.bed";
     check<PredictSpec>(
-        spec, [](auto& other) { other.pool = Pool::none; }, "--pool none needs tiles: give --tile");
+        spec, {{as_it_is, accepted},
+               {[](auto& other) { other.pool = Pool::none; }, "--pool none needs tiles: give --tile"}});
     spec.pool = Pool::mean;
-    check<PredictSpec>(spec, accepted);
-    check<PredictSpec>(
-        spec, [](auto& other) { other.task = examples::Task::promoter; },
-        "--pool mean needs tiles: give --tile");
+    check<PredictSpec>(spec, {{as_it_is, accepted},
+                              {[](auto& other) { other.task = examples::Task::promoter; },
+                               "--pool mean needs tiles: give --tile"}});
     spec.tile = 200;
-    check<PredictSpec>(spec, accepted);
-    check<PredictSpec>(
-        spec, [](auto& other) { other.anchor = rows::Anchor::summit; },
-        "--anchor summit is of whole rows, --tile cuts them: leave one of them out");
+    check<PredictSpec>(spec, {{as_it_is, accepted},
+                              {[](auto& other) { other.anchor = rows::Anchor::summit; },
+                               "--anchor summit is of whole rows, --tile cuts them: leave one of them out"}});
 }
 
 DOCTEST_TEST_CASE("specs: every value of an option has its word") {

@@ -23,13 +23,9 @@ namespace {
 struct Scene {
     TempDir folder;
     BinGenome genome{100, 1};
-    std::optional<examples::LabelledBins> bins;
     bins::BinsConfig config = small_bins();
-    Scene() {
-        write_bin_examples(folder / "e", 100, 1);
-        bins = examples::LabelledBins::load(folder / "e");
-    }
-    BinWindows windows(Split split) const { return {*bins, config.grid(), split, 2}; }
+    examples::LabelledBins labelled = write_bin_examples(folder / "e", 100, 1);
+    BinWindows windows(Split split) const { return {labelled, config.grid(), split, 2}; }
 };
 
 }  // namespace
@@ -115,7 +111,7 @@ DOCTEST_TEST_CASE("bin_data: a teacher's scores of the bins that count are avera
             scores.append(reinterpret_cast<const char*>(&score), sizeof(score));
     const auto file = scene.folder / "teacher.npy";
     write_file(file, npy_header("<f4", rows, std::size_t{2}) + scores);
-    const Teacher teacher(file, examples, *scene.bins);
+    const Teacher teacher(file, examples, scene.labelled);
     std::vector<float> targets(16);
     std::vector<std::uint8_t> counts(8), labels(16), same(8);
     for (const bool reverse : {false, true}) {
@@ -132,17 +128,17 @@ DOCTEST_TEST_CASE("bin_data: a teacher's scores of the bins that count are avera
     }
     DOCTEST_CHECK(teacher.scores(59).size() == 2);
     DOCTEST_CHECK(teacher.scores(60).empty());  // of validation
-    BinData data(small_base_bins(1), *scene.bins, {.batch_size = 1, .positive_weight = std::nullopt}, {}, 1,
-                 std::make_shared<Teacher>(file, examples, *scene.bins));
+    BinData data(small_base_bins(1), scene.labelled, {.batch_size = 1, .positive_weight = std::nullopt}, {},
+                 1, std::make_shared<Teacher>(file, examples, scene.labelled));
     DOCTEST_CHECK(data.train(0, 1).wanted.targets.is_floating_point());
     DOCTEST_CHECK_FALSE(data.validation(0, 1).wanted.targets.is_floating_point());
     const float two = 2;
     write_file(file, npy_header("<f4", rows, std::size_t{2}) + scores.substr(4) +
                          std::string(reinterpret_cast<const char*>(&two), 4));
-    DOCTEST_CHECK_THROWS_WITH_AS(Teacher(file, examples, *scene.bins), doctest::Contains("is no probability"),
-                                 InputError);
+    DOCTEST_CHECK_THROWS_WITH_AS(Teacher(file, examples, scene.labelled),
+                                 doctest::Contains("is no probability"), InputError);
     write_file(file, npy_header("<f4", rows - 1, std::size_t{2}) + scores.substr(8));
-    DOCTEST_CHECK_THROWS_WITH_AS(Teacher(file, examples, *scene.bins),
+    DOCTEST_CHECK_THROWS_WITH_AS(Teacher(file, examples, scene.labelled),
                                  doctest::Contains("is no float32 .npy of 60 rows and 2 columns"),
                                  InputError);
 }
@@ -201,12 +197,11 @@ DOCTEST_TEST_CASE("bin_data: what cannot be trained on is refused") {
     const auto data = [](const examples::LabelledBins& bins) {
         return BinData(small_base_bins(1), bins, {.batch_size = 1, .positive_weight = std::nullopt});
     };
-    DOCTEST_CHECK_NOTHROW(data(*scene.bins));
+    DOCTEST_CHECK_NOTHROW(data(scene.labelled));
     write_bin_examples(scene.folder / "n", 25, 1);  // train: bins 0 to 14
     change_example(scene.folder / "n" / "bins.bed", "c\t0\t500\ttest\n");
     const examples::LabelledBins none = examples::LabelledBins::load(scene.folder / "n");
-    DOCTEST_CHECK(message_of<InputError>([&] { data(none); }).find("holds no bin of train that is not N") !=
-                  std::string::npos);
+    DOCTEST_CHECK(holds(message_of<InputError>([&] { data(none); }), "holds no bin of train that is not N"));
 }
 
 namespace {
@@ -214,15 +209,14 @@ namespace {
 struct SampleScene {
     TempDir folder;
     BinGenome genome;
-    std::optional<examples::LabelledBins> bins;
-    std::optional<BinWindows> windows;
-    explicit SampleScene(std::int64_t count) : genome(count, 1) {
-        write_bin_examples(folder / "e", count, 1);
-        bins = examples::LabelledBins::load(folder / "e");
-        windows.emplace(*bins, small_bins().grid(), Split::train, 2);
-    }
+    examples::LabelledBins labelled;
+    BinWindows windows;
+    explicit SampleScene(std::int64_t count)
+        : genome(count, 1),
+          labelled(write_bin_examples(folder / "e", count, 1)),
+          windows(labelled, small_bins().grid(), Split::train, 2) {}
     bins::LabelledSequence sample(const SampleSize& size, std::uint64_t seed = 7) const {
-        return sample_of(*windows, size, Rng(seed));
+        return sample_of(windows, size, Rng(seed));
     }
 };
 
@@ -278,7 +272,7 @@ DOCTEST_TEST_CASE("bin_sample: above it, as many bins as asked for, each once, a
     std::ranges::sort(seen);
     DOCTEST_CHECK(std::ranges::adjacent_find(seen) == seen.end());
     for (const std::int32_t bin : some.with[0])
-        DOCTEST_CHECK(letters_of(some.codes_of(bin)).find("GATTACA") != std::string::npos);
+        DOCTEST_CHECK(holds(letters_of(some.codes_of(bin)), "GATTACA"));
 }
 
 DOCTEST_TEST_CASE("bin_sample: the seed's, and from all over the split") {

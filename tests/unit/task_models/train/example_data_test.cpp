@@ -43,20 +43,13 @@ void write_examples_with_gap(const std::filesystem::path& directory) {
     writer.finish(rows::LabelTable({{"TF", "x", -1}}), Json::object());
 }
 
-class Fixture {
-public:
-    Fixture() {
-        write_motif_examples(folder_ / "examples", 200, 11);
-        examples_ = std::make_unique<examples::ExampleSet>(examples::ExampleSet::load(folder_ / "examples"));
-    }
-    ExampleData data(const ClassifierSpec& spec) const {
-        return {tiny_windows(tiny_config(2), 1), *examples_, spec, false};
-    }
-    const examples::ExampleSet& examples() const { return *examples_; }
+struct Fixture {
+    TempDir folder;
+    ExampleSet examples = write_motif_examples(folder / "examples", 200, 11);
 
-private:
-    TempDir folder_;
-    std::unique_ptr<examples::ExampleSet> examples_;
+    ExampleData data(const ClassifierSpec& spec) const {
+        return {tiny_windows(tiny_config(2), 1), examples, spec, false};
+    }
 };
 
 std::vector<ExampleData::Sample> samples_of(ExampleData& data, std::int64_t step, std::int64_t batch_size) {
@@ -91,8 +84,7 @@ struct Scene {
 
 DOCTEST_TEST_CASE("example_data: both strands of every row, whatever the threads") {
     const TempDir folder;
-    write_motif_examples(folder / "examples", 300, 7);
-    const auto examples = examples::ExampleSet::load(folder / "examples");
+    const auto examples = write_motif_examples(folder / "examples", 300, 7);
     const auto rows = examples.rows(examples::Split::train);
     const auto tokenizer = small_tokenizer();
     const auto network = tiny_windows(tiny_config(1), 1);
@@ -130,11 +122,10 @@ DOCTEST_TEST_CASE("example_data: windows that are all N are left out and counted
 
 DOCTEST_TEST_CASE("example_data: a part of the windows, with its marks") {
     const TempDir folder;
-    write_motif_examples(folder / "examples", 8, 7);
-    const auto examples = examples::ExampleSet::load(folder / "examples");
+    const auto examples = write_motif_examples(folder / "examples", 8, 7);
     const auto rows = examples.rows(examples::Split::train);
     const rows::WindowBounds part{-80, 40};
-    const auto network = tiny_windows(tiny_config(1), 1, {.pooling = Pooling::centre, .window = part});
+    const auto network = tiny_windows(tiny_config(1), 1, Pooling::centre, part);
     const EncodedExamples windows(examples, rows, *network, part, true, 1);
     const std::string dna = examples.sequence(rows[1]).substr(20, 120);
     for (const bool reverse : {false, true}) {
@@ -187,7 +178,7 @@ DOCTEST_TEST_CASE("example_data: about half of the windows come reversed, fixed 
 
 DOCTEST_TEST_CASE("example_data: balanced weights are zeros by ones") {
     Fixture fixture;
-    const auto& examples = fixture.examples();
+    const auto& examples = fixture.examples;
     const auto target = fixture.data({.positive_weight = std::nullopt}).target(at::kCPU);
     const at::Tensor logits = at::zeros({1, 1, 2}), ones = at::ones({1, 1, 2}, at::kByte);
     double wanted = 0;
@@ -207,7 +198,7 @@ DOCTEST_TEST_CASE("example_data: balanced sampling takes both kinds in turn, all
     for (std::int64_t step = 1; step <= 20; ++step) {
         int with = 0;
         for (const auto& sample : samples_of(data, step, 40)) {
-            const auto labels = fixture.examples().labels(data.training().row(sample.index));
+            const auto labels = fixture.examples.labels(data.training().row(sample.index));
             const bool any = labels[0] + labels[1] > 0;
             with += any ? 1 : 0;
             ++seen[any][sample.index];
@@ -226,7 +217,7 @@ DOCTEST_TEST_CASE("example_data: balanced sampling takes both kinds in turn, all
 
 DOCTEST_TEST_CASE("example_data: the output bias starts at the best constant of what is drawn") {
     Fixture fixture;
-    const auto& examples = fixture.examples();
+    const auto& examples = fixture.examples;
     for (const Sampling sampling : {Sampling::uniform, Sampling::balanced}) {
         const auto network = tiny_windows(tiny_config(2), 1);
         const ClassifierSpec spec{.batch_size = 100, .positive_weight = 8, .sampling = sampling, .seed = 5};

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "bigbird/task_models/train/finetune.hpp"
 
+#include "support/metrics_lines.hpp"
 #include "support/temp_dir.hpp"
 #include "support/testing.hpp"
 #include "unit/task_models/bin_examples.hpp"
@@ -45,14 +46,6 @@ public:
 private:
     TempDir folder_;
 };
-
-std::vector<Json> lines_of(const std::filesystem::path& run) {
-    std::vector<Json> lines;
-    std::istringstream text(read_file(run / "metrics.jsonl"));
-    for (std::string line; std::getline(text, line);)
-        lines.push_back(Json::parse(line));
-    return lines;
-}
 
 struct BinScene {
     TempDir folder;
@@ -112,7 +105,7 @@ DOCTEST_TEST_CASE("finetune: a planted motif is learnt, a random label is not") 
     DOCTEST_REQUIRE(result.best_step.has_value());
     double best = 0;
     std::int64_t best_step = 0;
-    for (const Json& line : lines_of(fixture / "run")) {
+    for (const Json& line : metrics_of(fixture / "run")) {
         if (line.contains("eval_auroc") && line.at("eval_auroc").get<double>() > best) {
             best = line.at("eval_auroc").get<double>();
             best_step = line.at("step").get<std::int64_t>();
@@ -127,8 +120,7 @@ DOCTEST_TEST_CASE("finetune: a planted motif is learnt, a random label is not") 
     DOCTEST_CHECK(model.info.training.at("--batch-size") == 16);
     DOCTEST_CHECK(read_calibration(fixture / "run/model", 2).has_value());
     const std::string card = read_file(fixture / "run/model/README.md");
-    DOCTEST_CHECK(card.find("The weights are those of step " + std::to_string(best_step) + ".") !=
-                  std::string::npos);
+    DOCTEST_CHECK(holds(card, "The weights are those of step " + std::to_string(best_step) + "."));
 }
 
 DOCTEST_TEST_CASE("finetune: biases start at base rates, but at 0 where the head sees [CLS]") {
@@ -174,10 +166,8 @@ DOCTEST_TEST_CASE("finetune: other options or examples than the run was started 
     spec.learning_rate.total_steps = 2;
     finetune(spec);
     spec.learning_rate.peak = 1e-4;
-    DOCTEST_CHECK(message_of<ConfigError>([&] {
-                      finetune(spec);
-                  }).find("--learning-rate is 0.0001, but this run was started with 0.003") !=
-                  std::string::npos);
+    DOCTEST_CHECK(holds(message_of<ConfigError>([&] { finetune(spec); }),
+                        "--learning-rate is 0.0001, but this run was started with 0.003"));
     spec.task = examples::Task::promoter;
     DOCTEST_CHECK(message_of<InputError>([&] { finetune(spec); }) ==
                   (fixture / "examples").string() + ": holds chromatin examples; use finetune-chromatin");
@@ -260,12 +250,13 @@ DOCTEST_TEST_CASE("finetune: bins, what does not belong is refused in a sentence
     DOCTEST_CHECK(refusal([](FinetuneSpec& spec) { spec.pretrained = "x"; }) == "x: no such model folder");
     DOCTEST_CHECK(refusal([](FinetuneSpec& spec) { spec.task = examples::Task::promoter; }) ==
                   "--architecture bigbird-bins scores bins: use finetune-chromatin");
-    DOCTEST_CHECK(refusal([](FinetuneSpec& spec) {
-                      spec.window = rows::WindowBounds{-10, 10};
-                  }).find("give --window BP") != std::string::npos);
-    DOCTEST_CHECK(refusal([](FinetuneSpec& spec) {
-                      std::filesystem::remove(spec.examples / "bins.bed");
-                  }).find("holds no labels of whole stretches of bins") != std::string::npos);
+    DOCTEST_CHECK(holds(refusal([](FinetuneSpec& spec) {
+                            spec.window = rows::WindowBounds{-10, 10};
+                        }),
+                        "give --window BP"));
+    DOCTEST_CHECK(
+        holds(refusal([](FinetuneSpec& spec) { std::filesystem::remove(spec.examples / "bins.bed"); }),
+              "holds no labels of whole stretches of bins"));
 }
 
 DOCTEST_TEST_CASE("finetune: tokens, a run leaves a model that says how it was made") {
@@ -283,8 +274,7 @@ DOCTEST_TEST_CASE("finetune: tokens, a run leaves a model that says how it was m
     DOCTEST_CHECK(finetune_tokens(spec).finished_before);
     FinetuneTokensSpec other = spec;
     other.label_weights = LabelWeights::balanced;
-    DOCTEST_CHECK(message_of<ConfigError>([&] { finetune_tokens(other); }).find("--label-weights") !=
-                  std::string::npos);
+    DOCTEST_CHECK(holds(message_of<ConfigError>([&] { finetune_tokens(other); }), "--label-weights"));
 }
 
 DOCTEST_TEST_CASE("finetune: tokens, --calibration none is recorded, and validation is not") {
@@ -293,15 +283,13 @@ DOCTEST_TEST_CASE("finetune: tokens, --calibration none is recorded, and validat
     finetune_tokens(spec);
     DOCTEST_CHECK_FALSE(open_bases_model(spec.output, at::kCPU).info.training.contains("--calibration"));
     const std::string card = read_file(spec.output / "model" / "README.md");
-    DOCTEST_CHECK(card.find("They were fitted on 1,000 bases of validation") != std::string::npos);
+    DOCTEST_CHECK(holds(card, "They were fitted on 1,000 bases of validation"));
     spec.calibrates = false;
-    DOCTEST_CHECK(message_of<ConfigError>([&] { finetune_tokens(spec); }).find("--calibration") !=
-                  std::string::npos);
+    DOCTEST_CHECK(holds(message_of<ConfigError>([&] { finetune_tokens(spec); }), "--calibration"));
     spec.output = genome.folder / "plain";
     finetune_tokens(spec);
     DOCTEST_CHECK(open_bases_model(spec.output, at::kCPU).info.training["--calibration"] == "none");
-    DOCTEST_CHECK(read_file(spec.output / "model" / "README.md").find("they were not calibrated") !=
-                  std::string::npos);
+    DOCTEST_CHECK(holds(read_file(spec.output / "model" / "README.md"), "they were not calibrated"));
     DOCTEST_CHECK_FALSE(std::filesystem::exists(spec.output / "model" / "calibration.json"));
 }
 

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "support/metrics_lines.hpp"
 #include "support/temp_dir.hpp"
 #include "support/testing.hpp"
 #include "unit/task_models/sequence_examples.hpp"
@@ -9,8 +10,6 @@
 #include "bigbird/task_models/network/sequence_network.hpp"
 #include "bigbird/task_models/train/example_data.hpp"
 #include "bigbird/task_models/train/finetune.hpp"
-
-#include <fstream>
 
 using namespace bigbird;
 using namespace bigbird::testing;
@@ -39,12 +38,6 @@ struct Scene {
         spec.device = "cpu";
         spec.threads = 1;
     }
-    Json metrics() const {
-        std::ifstream lines(spec.output / "metrics.jsonl");
-        std::string line;
-        std::getline(lines, line);
-        return Json::parse(line);
-    }
     std::string refusal() const {
         return message_of<ConfigError>([&] { finetune(spec); });
     }
@@ -55,7 +48,7 @@ struct Scene {
 DOCTEST_TEST_CASE("task_models/plan_sequences: members and k-mers become one model") {
     Scene scene;
     const training::LoopResult result = finetune(scene.spec);
-    const Json metrics = scene.metrics();
+    const Json metrics = metrics_of(scene.spec.output).front();
     DOCTEST_CHECK(metrics.at("eval_auroc") > 0.9);  // the k-mers know it; the networks have had six steps
     DOCTEST_CHECK(metrics.at("kmer_share") > 0.0);
     DOCTEST_CHECK(metrics.at("best_steps").size() == 2);
@@ -99,7 +92,7 @@ DOCTEST_TEST_CASE("task_models/plan_sequences: numbers, counts and labels") {
     Scene labels(TargetKind::labels, 200);
     labels.spec.architecture = "kmer-logistic";
     finetune(labels.spec);
-    DOCTEST_CHECK(labels.metrics().contains("penalty"));
+    DOCTEST_CHECK(metrics_of(labels.spec.output).front().contains("penalty"));
 }
 
 DOCTEST_TEST_CASE("task_models/plan_sequences: networks of windows read the middle of a record") {

@@ -150,14 +150,6 @@ DOCTEST_TEST_CASE("run_plan: window and margin by options, and dropout everywher
     DOCTEST_CHECK_THROWS_AS(bins_config(spec, {}, 200), ConfigError);  // no whole blocks of 64
 }
 
-namespace {
-
-bool holds(const std::string& text, const std::string& part) {
-    return text.find(part) != std::string::npos;
-}
-
-}  // namespace
-
 DOCTEST_TEST_CASE("task_card: numbers are grouped by thousands") {
     DOCTEST_CHECK(with_commas(0) == "0");
     DOCTEST_CHECK(with_commas(999) == "999");
@@ -167,8 +159,7 @@ DOCTEST_TEST_CASE("task_card: numbers are grouped by thousands") {
 
 DOCTEST_TEST_CASE("task_card: says what was learned from, what it is worth and how it is used") {
     TempDir folder;
-    write_motif_examples(folder / "examples", 40, 3);
-    const auto examples = examples::ExampleSet::load(folder / "examples");
+    const auto examples = write_motif_examples(folder / "examples", 40, 3);
     CardFacts facts = facts_of(examples);
     facts.architecture = "deepsea";
     facts.options = {{"--steps", 7}};

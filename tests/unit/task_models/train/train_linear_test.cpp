@@ -15,29 +15,22 @@ using namespace bigbird::task_models;
 using examples::ExampleSet;
 using examples::Split;
 using examples::TargetKind;
-using task_models::train_linear;
 
 namespace {
 
-class Fixture {
-public:
-    Fixture() {
-        write_motif_examples(folder_ / "examples", 400, 7);
-        examples_ = std::make_unique<examples::ExampleSet>(examples::ExampleSet::load(folder_ / "examples"));
-    }
-    task_models::SolvedModel train(const std::string& architecture, const task_models::LinearSpec& spec,
-                                   std::uint64_t seed = 1, int threads = 1) {
-        task_models::TaskInfo info = task_models::task_info_of(*examples_);
-        info.architecture = architecture;
-        return train_linear(info, *examples_, spec, 1.0, seed, threads);
-    }
+struct Fixture {
+    TempDir folder;
+    ExampleSet examples = write_motif_examples(folder / "examples", 400, 7);
 
-private:
-    TempDir folder_;
-    std::unique_ptr<examples::ExampleSet> examples_;
+    SolvedModel train(const std::string& architecture, const LinearSpec& spec, std::uint64_t seed = 1,
+                      int threads = 1) const {
+        TaskInfo info = task_info_of(examples);
+        info.architecture = architecture;
+        return train_linear(info, examples, spec, 1.0, seed, threads);
+    }
 };
 
-at::Tensor weight_of(const task_models::SolvedModel& training) {
+at::Tensor weight_of(const SolvedModel& training) {
     return training.network->module()->named_parameters()["weight"].detach();
 }
 
@@ -60,7 +53,7 @@ DOCTEST_TEST_CASE("train_linear: both learn the planted motif, and nothing of th
 DOCTEST_TEST_CASE("train_linear: a penalty that is given is taken, windows are drawn by the seed") {
     Fixture fixture;
     DOCTEST_CHECK(fixture.train("kmer-ridge", {.penalty = 0.5}).metrics.at("penalty") == 0.5);
-    const task_models::LinearSpec few{.word = 4, .informative = 3, .most_windows = 50};
+    const LinearSpec few{.word = 4, .informative = 3, .most_windows = 50};
     const auto first = fixture.train("gkm-svm", few), again = fixture.train("gkm-svm", few),
                other = fixture.train("gkm-svm", few, 2);
     DOCTEST_CHECK(first.metrics.at("windows") == 50);
@@ -71,8 +64,7 @@ DOCTEST_TEST_CASE("train_linear: a penalty that is given is taken, windows are d
 DOCTEST_TEST_CASE("train_linear: classes and labels by logistic regression") {
     for (const TargetKind target : {TargetKind::classes, TargetKind::labels}) {
         TempDir folder;
-        write_sequence_rows(folder / "e", 800, 3, target);
-        const ExampleSet examples = ExampleSet::load(folder / "e");
+        const auto examples = write_sequence_rows(folder / "e", 800, 3, target);
         const KmerFit fit = fit_kmers(examples, {}, RecordStrand::both, std::nullopt, 2);
         DOCTEST_CHECK(fit.penalty >= 3);
         const auto rows = examples.rows(Split::test);
@@ -88,8 +80,7 @@ DOCTEST_TEST_CASE("train_linear: classes and labels by logistic regression") {
 
 DOCTEST_TEST_CASE("train_linear: numbers by ridge regression") {
     TempDir folder;
-    write_sequence_rows(folder / "e", 600, 3, TargetKind::numbers);
-    const ExampleSet examples = ExampleSet::load(folder / "e");
+    const auto examples = write_sequence_rows(folder / "e", 600, 3, TargetKind::numbers);
     const Standardisation scale = standardisation_of(examples);
     const LinearSpec spec{.word = 4};
     const KmerFit fit = fit_kmers(examples, spec, RecordStrand::both, scale, 2);
@@ -102,8 +93,7 @@ DOCTEST_TEST_CASE("train_linear: numbers by ridge regression") {
 
 DOCTEST_TEST_CASE("train_linear: which k-mers are counted") {
     TempDir folder;
-    write_sequence_rows(folder / "e", 8, 3);
-    const ExampleSet examples = ExampleSet::load(folder / "e");
+    const auto examples = write_sequence_rows(folder / "e", 8, 3);
     DOCTEST_CHECK(words_for(examples, RecordStrand::both, 0, false) == baselines::KmerWords{});
     const auto given = words_for(examples, RecordStrand::given, 0, false);
     DOCTEST_CHECK(!given.both_strands);
@@ -113,13 +103,12 @@ DOCTEST_TEST_CASE("train_linear: which k-mers are counted") {
 
 DOCTEST_TEST_CASE("train_linear: the strand that k-mers predict better") {
     TempDir folder;
-    write_sequence_rows(folder / "e", 800, 3);  // classes by a motif on either strand
-    const ExampleSet examples = ExampleSet::load(folder / "e");
+    const auto examples = write_sequence_rows(folder / "e", 800, 3);
     const auto chosen = [](const ExampleSet& of, RecordStrand strand) {
         return chosen_strand(of, strand, std::nullopt, 1);
     };
     DOCTEST_CHECK(chosen(examples, RecordStrand::automatic) == RecordStrand::both);
     DOCTEST_CHECK(chosen(examples, RecordStrand::given) == RecordStrand::given);
-    write_sequence_rows(folder / "f", 800, 3, TargetKind::classes, true);
-    DOCTEST_CHECK(chosen(ExampleSet::load(folder / "f"), RecordStrand::automatic) == RecordStrand::given);
+    DOCTEST_CHECK(chosen(write_sequence_rows(folder / "f", 800, 3, TargetKind::classes, true),
+                         RecordStrand::automatic) == RecordStrand::given);
 }

@@ -28,29 +28,21 @@ using Task = std::unique_ptr<TrainTask>;
 /// Labelled windows, which BigBird reads.
 struct Windows {
     TempDir folder;
-    std::unique_ptr<examples::ExampleSet> examples;
-    Windows() {
-        write_motif_examples(folder / "e", 200, 11);
-        examples = std::make_unique<examples::ExampleSet>(examples::ExampleSet::load(folder / "e"));
-    }
+    examples::ExampleSet set = write_motif_examples(folder / "e", 200, 11);
     Task task(const ClassifierSpec& spec, double dropout = 0) const {
         model::BigBirdConfig config = tiny_config(2);
         config.hidden_dropout_prob = dropout;
         const auto network = tiny_windows(config, 1);
-        return std::make_unique<TrainTask>(network,
-                                           std::make_unique<ExampleData>(network, *examples, spec, false),
-                                           task_info_of(*examples), spec);
+        return std::make_unique<TrainTask>(network, std::make_unique<ExampleData>(network, set, spec, false),
+                                           task_info_of(set), spec);
     }
 };
 
 /// Bins, which bigbird-bins reads.
 struct Bins {
     TempDir folder;
-    std::optional<examples::LabelledBins> bins;
-    explicit Bins(std::int64_t count = 100) {
-        write_bin_examples(folder / "e", count, 1);
-        bins = examples::LabelledBins::load(folder / "e");
-    }
+    examples::LabelledBins labelled;
+    explicit Bins(std::int64_t count = 100) : labelled(write_bin_examples(folder / "e", count, 1)) {}
     Task task(const ClassifierSpec& spec, const BinsSpec& of_bins = {}) const {
         bins::BinsConfig config = small_bins();
         config.encoder.hidden_dropout_prob = config.head_dropout = 0.1;
@@ -58,7 +50,8 @@ struct Bins {
         bins::BinsNetwork module(config, 2);
         bins::initialise(*module, 7);
         const auto network = base_bins(module, {});
-        return std::make_unique<TrainTask>(network, std::make_unique<BinData>(network, *bins, spec, of_bins),
+        return std::make_unique<TrainTask>(network,
+                                           std::make_unique<BinData>(network, labelled, spec, of_bins),
                                            small_bins_info(config), spec, of_bins.averaging);
     }
 };
@@ -152,7 +145,7 @@ DOCTEST_TEST_CASE("train_task: an interrupted run equals an uninterrupted one bi
 
 DOCTEST_TEST_CASE("train_task: the loss begins at what base rates give, a mean over bins or bases") {
     const Bins bins;
-    const BinWindows train(*bins.bins, {20, 8, 2}, examples::Split::train, 1);
+    const BinWindows train(bins.labelled, {20, 8, 2}, examples::Split::train, 1);
     double entropy = 0;
     for (const std::int64_t ones : train.positives()) {
         const double p = (static_cast<double>(ones) + 0.5) / 56;
@@ -177,10 +170,10 @@ DOCTEST_TEST_CASE("train_task: the loss of windows is weighted binary cross entr
     const double loss = windows.task(spec)->accumulate(1).loss.item<double>();
     double expected = 0;
     const auto network = tiny_windows(tiny_config(2), 1);
-    for (const std::int64_t row : windows.examples->rows(examples::Split::train)) {
-        const std::vector<EncodedWindow> one{network->encode(windows.examples->sequence(row))};
+    for (const std::int64_t row : windows.set.rows(examples::Split::train)) {
+        const std::vector<EncodedWindow> one{network->encode(windows.set.sequence(row))};
         const at::Tensor logits = batched_logits(*network, one, 1 << 20)[0][0];
-        const auto labels = windows.examples->labels(row);
+        const auto labels = windows.set.labels(row);
         for (std::int64_t label = 0; label < 2; ++label) {
             const double p = 1 / (1 + std::exp(-logits[label].item<double>()));
             expected -= labels[static_cast<std::size_t>(label)] == 1 ? 8 * std::log(p) : std::log(1 - p);
@@ -201,8 +194,7 @@ DOCTEST_TEST_CASE("train_task: figures of validation, and the folder that is wri
     task->write_model(windows.folder / "model");
     for (const char* file : {"config.json", "model.safetensors", "tokenizer.model", "calibration.json"})
         DOCTEST_CHECK(std::filesystem::exists(windows.folder / "model" / file));
-    DOCTEST_CHECK(read_file(windows.folder / "model/labels.tsv") ==
-                  windows.examples->label_table().to_text());
+    DOCTEST_CHECK(read_file(windows.folder / "model/labels.tsv") == windows.set.label_table().to_text());
 }
 
 DOCTEST_TEST_CASE("train_task: the first filters begin as motifs of the bins of train") {

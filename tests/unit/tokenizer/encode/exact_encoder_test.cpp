@@ -8,7 +8,7 @@
 #include "bigbird/core/parallel.hpp"
 #include "bigbird/core/rng.hpp"
 #include "bigbird/tokenizer/formats/sentencepiece_model.hpp"
-#include "bigbird/tokenizer/train/sentencepiece_trainer.hpp"
+#include "bigbird/tokenizer/train/train.hpp"
 
 #include <sentencepiece_processor.h>
 

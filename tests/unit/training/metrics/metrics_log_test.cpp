@@ -25,31 +25,31 @@ const std::string first_two =
 }  // namespace
 
 DOCTEST_TEST_CASE("metrics_log: lines are there as soon as they are written") {
-    const testing::TempDir folder;
+    const TempDir folder;
     MetricsLog log(folder.path(), 0);
     log.append({{"step", 1}, {"loss", 2.5}});
     log.append({{"step", 2}, {"loss", 2.25}});
     log.append({{"step", 2}, {"eval_loss", 3.0}});
-    DOCTEST_CHECK(testing::read_file(folder / "metrics.jsonl") == first_two);
-    const std::string events = testing::read_file(folder / "tensorboard/events.out.tfevents.0000000001");
-    DOCTEST_CHECK(events.find("training/loss") != std::string::npos);
-    DOCTEST_CHECK(events.find("evaluation/eval_loss") != std::string::npos);
+    DOCTEST_CHECK(read_file(folder / "metrics.jsonl") == first_two);
+    const std::string events = read_file(folder / "tensorboard/events.out.tfevents.0000000001");
+    DOCTEST_CHECK(holds(events, "training/loss"));
+    DOCTEST_CHECK(holds(events, "evaluation/eval_loss"));
 }
 
 DOCTEST_TEST_CASE("metrics_log: going on drops later steps and a line that a crash cut short") {
-    const testing::TempDir folder;
-    testing::write_file(folder / "metrics.jsonl", first_two + "{\"step\":3,\"loss\":2.0}\n{\"step\":1");
+    const TempDir folder;
+    write_file(folder / "metrics.jsonl", first_two + "{\"step\":3,\"loss\":2.0}\n{\"step\":1");
     MetricsLog log(folder.path(), 2);
     log.append({{"step", 3}, {"loss", 1.5}});
-    DOCTEST_CHECK(testing::read_file(folder / "metrics.jsonl") == first_two + "{\"step\":3,\"loss\":1.5}\n");
+    DOCTEST_CHECK(read_file(folder / "metrics.jsonl") == first_two + "{\"step\":3,\"loss\":1.5}\n");
     DOCTEST_CHECK(std::filesystem::exists(folder / "tensorboard/events.out.tfevents.0000000003"));
 }
 
 DOCTEST_TEST_CASE("metrics_log: a fresh start empties the file") {
-    const testing::TempDir folder;
-    testing::write_file(folder / "metrics.jsonl", first_two);
+    const TempDir folder;
+    write_file(folder / "metrics.jsonl", first_two);
     const MetricsLog log(folder.path(), 0);
-    DOCTEST_CHECK(testing::read_file(folder / "metrics.jsonl").empty());
+    DOCTEST_CHECK(read_file(folder / "metrics.jsonl").empty());
 }
 
 namespace {
@@ -90,7 +90,7 @@ DOCTEST_TEST_CASE("event_file: the bytes are those that TensorBoard's own writer
     const std::vector<std::string> theirs = records(stored);
     DOCTEST_REQUIRE(ours.size() == 4);
     DOCTEST_REQUIRE(theirs.size() == 2);
-    DOCTEST_CHECK(ours[0].find("brain.Event:2") != std::string::npos);
+    DOCTEST_CHECK(holds(ours[0], "brain.Event:2"));
     DOCTEST_CHECK(ours[2] == theirs[0]);
     DOCTEST_CHECK(ours[3] == theirs[1]);
     const std::string whole = read_file(folder / "events.out.tfevents.0000000005");
@@ -98,7 +98,7 @@ DOCTEST_TEST_CASE("event_file: the bytes are those that TensorBoard's own writer
 }
 
 DOCTEST_TEST_CASE("event_file: an event that the disk does not take is an error") {
-    const testing::TempDir folder;
+    const TempDir folder;
     EventFile file(folder.path(), 1);
     rlimit before{};
     DOCTEST_REQUIRE(::getrlimit(RLIMIT_FSIZE, &before) == 0);

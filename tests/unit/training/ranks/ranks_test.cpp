@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "bigbird/training/ranks/ranks.hpp"
 
+#include "support/metrics_lines.hpp"
 #include "unit/pretraining/small_corpus.hpp"
 
 #include "bigbird/core/error.hpp"
@@ -66,17 +67,9 @@ std::vector<int> run_ranks(const fs::path& folder, const std::string& what, int 
     return codes;
 }
 
-std::vector<Json> lines(const fs::path& run) {
-    std::istringstream in(read_file(run / "metrics.jsonl"));
-    std::vector<Json> all;
-    for (std::string line; std::getline(in, line);)
-        all.push_back(Json::parse(line));
-    return all;
-}
-
 /// Losses, norms and evaluations agree to the rounding of sums in another order.
 void check_same_curve(const fs::path& a, const fs::path& b) {
-    const std::vector<Json> ours = lines(a), theirs = lines(b);
+    const std::vector<Json> ours = metrics_of(a), theirs = metrics_of(b);
     DOCTEST_REQUIRE(ours.size() == theirs.size());
     for (std::size_t i = 0; i < ours.size(); ++i) {
         DOCTEST_CHECK(ours[i]["step"] == theirs[i]["step"]);
@@ -158,12 +151,12 @@ DOCTEST_TEST_CASE("ranks: one process tokenises for both") {
 
 DOCTEST_TEST_CASE("ranks: two or three processes train as one does, with and without pairs") {
     const TempDir folder;
-    train_in(folder / "one", nullptr, true);
-    train_in(folder / "one_plain", nullptr, false);
+    train_in(folder / "one", std::make_shared<Ranks>(), true);
+    train_in(folder / "one_plain", std::make_shared<Ranks>(), false);
     DOCTEST_REQUIRE(run_ranks(folder.path(), "two", 2) == std::vector<int>{0, 0});
     DOCTEST_REQUIRE(run_ranks(folder.path(), "plain", 2) == std::vector<int>{0, 0});
     DOCTEST_REQUIRE(run_ranks(folder.path(), "three", 3) == std::vector<int>{0, 0, 0});
-    DOCTEST_CHECK(lines(folder / "one").size() == all_steps + 2);
+    DOCTEST_CHECK(metrics_of(folder / "one").size() == all_steps + 2);
     check_same_curve(folder / "two", folder / "one");
     check_same_curve(folder / "three", folder / "one");
     check_same_curve(folder / "plain", folder / "one_plain");
@@ -171,17 +164,17 @@ DOCTEST_TEST_CASE("ranks: two or three processes train as one does, with and wit
 
 DOCTEST_TEST_CASE("ranks: two processes train as one does, with packed projections") {
     const TempDir folder;
-    train_in(folder / "one", nullptr, true);
+    train_in(folder / "one", std::make_shared<Ranks>(), true);
     DOCTEST_REQUIRE(run_ranks(folder.path(), "packed", 2) == std::vector<int>{0, 0});
     check_same_curve(folder / "packed", folder / "one");
 }
 
 DOCTEST_TEST_CASE("ranks: a run goes on with another number of processes") {
     const TempDir folder;
-    train_in(folder / "one", nullptr, true);
+    train_in(folder / "one", std::make_shared<Ranks>(), true);
     DOCTEST_REQUIRE(run_ranks(folder.path(), "stopped", 2) == std::vector<int>{75, 75});
-    DOCTEST_CHECK(lines(folder / "stopped").size() == 1);
-    train_in(folder / "stopped", nullptr, true);
+    DOCTEST_CHECK(metrics_of(folder / "stopped").size() == 1);
+    train_in(folder / "stopped", std::make_shared<Ranks>(), true);
     check_same_curve(folder / "stopped", folder / "one");
 }
 
@@ -189,6 +182,5 @@ DOCTEST_TEST_CASE("ranks: when one fails the others end, and say so") {
     const TempDir folder;
     DOCTEST_CHECK(run_ranks(folder.path(), "fail", 2) == std::vector<int>{4, 3});
     DOCTEST_CHECK(
-        read_file(folder / "rank0.log").find("process 0 of 2 lost the others: one of them failed") !=
-        std::string::npos);
+        holds(read_file(folder / "rank0.log"), "process 0 of 2 lost the others: one of them failed"));
 }

@@ -179,7 +179,7 @@ BIGBIRD_DEVICE void norm_backward_rows(const Isa& isa, const NormArguments& a, E
     }
 }
 
-/// Grid: part_count thread blocks, with norm_backward_shared(columns) bytes; sum_parts_kernel adds their
+/// Grid: part_count thread blocks, with norm_backward_shared(columns) bytes; SumPartsKernel adds their
 /// parts. Three blocks keep enough loads in flight for an H200's memory by Little's law.
 template <typename Scalar>
 struct NormBackwardKernel : KernelShape<NormArguments, threads_per_block, 3> {
@@ -210,24 +210,31 @@ struct NormBackwardKernel : KernelShape<NormArguments, threads_per_block, 3> {
 /// first[i] and second[i] are the sums of column i and columns + i of `parts` rows of 2 columns; without
 /// second, of `columns` columns. Each of sum_warps warps adds every sum_warps-th row, then their sums are
 /// added in their order. A thread block for each 32 columns, with sum_shared bytes.
-template <DeviceIsa Isa>
-BIGBIRD_DEVICE void sum_parts_kernel(const Isa& isa, const float* parts, int part_count, int columns,
-                                     float* first, float* second) {
-    const int width = second != nullptr ? 2 * columns : columns;
-    const int warp = isa.thread() / warp_lanes, lane = isa.lane();
-    const int place = isa.block() * warp_lanes + lane;
-    auto* shared = reinterpret_cast<float*>(isa.shared());
-    float total = 0;
-    for (int part = warp; part < part_count && place < width; part += sum_warps)
-        total += parts[static_cast<std::int64_t>(part) * width + place];
-    shared[warp * warp_lanes + lane] = total;
-    isa.sync_block();
-    if (warp > 0 || place >= width) return;
-    BIGBIRD_UNROLL
-    for (int other = 1; other < sum_warps; ++other)
-        total += shared[other * warp_lanes + lane];
-    (place < columns ? first[place] : second[place - columns]) = total;
-}
+struct SumPartsKernel {
+    struct Parameters {
+        const float* parts = nullptr;
+        std::int32_t part_count = 0, columns = 0;
+        float *first = nullptr, *second = nullptr;
+        BIGBIRD_HOST_DEVICE int width() const { return second != nullptr ? 2 * columns : columns; }
+    };
+    static constexpr int threads = sum_warps * warp_lanes, resident = 1;
+    template <DeviceIsa Isa>
+    BIGBIRD_DEVICE static void run(const Isa& isa, const Parameters& p) {
+        const int width = p.width(), warp = isa.thread() / warp_lanes, lane = isa.lane();
+        const int place = isa.block() * warp_lanes + lane;
+        auto* shared = reinterpret_cast<float*>(isa.shared());
+        float total = 0;
+        for (int part = warp; part < p.part_count && place < width; part += sum_warps)
+            total += p.parts[static_cast<std::int64_t>(part) * width + place];
+        shared[warp * warp_lanes + lane] = total;
+        isa.sync_block();
+        if (warp > 0 || place >= width) return;
+        BIGBIRD_UNROLL
+        for (int other = 1; other < sum_warps; ++other)
+            total += shared[other * warp_lanes + lane];
+        (place < p.columns ? p.first[place] : p.second[place - p.columns]) = total;
+    }
+};
 
 /// Running statistics of a row of logits: the maximum, and the sum of 2^((logit - maximum) log2 e). Also
 /// whether any logit ranks before the label's; among equal logits the first ranks first.
@@ -356,7 +363,7 @@ struct GeluForwardKernel : KernelShape<GeluArguments> {
     }
 };
 
-/// Grid: gelu_strips(columns) * part_count thread blocks; sum_parts_kernel adds their parts.
+/// Grid: gelu_strips(columns) * part_count thread blocks; SumPartsKernel adds their parts.
 template <typename Scalar>
 struct GeluBackwardKernel : KernelShape<GeluArguments> {
     template <DeviceIsa Isa>

@@ -6,19 +6,6 @@
 
 namespace bigbird::attention::cuda {
 
-struct SumPartsKernel {
-    struct Parameters {
-        const float* parts = nullptr;
-        std::int32_t part_count = 0, columns = 0;
-        float *first = nullptr, *second = nullptr;
-    };
-    static constexpr int threads = sum_warps * warp_lanes, resident = 1;
-    template <DeviceIsa Isa>
-    BIGBIRD_DEVICE static void run(const Isa& isa, const Parameters& p) {
-        sum_parts_kernel(isa, p.parts, p.part_count, p.columns, p.first, p.second);
-    }
-};
-
 /// Number of thread blocks that keeps any GPU busy, for kernels that process rows in steps of the grid size.
 inline constexpr int busy_blocks = 2048;
 
@@ -41,8 +28,7 @@ void launch_norm_forward(Launcher& launcher, const NormArguments& a) {
 }
 template <typename Launcher>
 void launch_sum_parts(Launcher& launcher, const SumPartsKernel::Parameters& p) {
-    const int width = p.second != nullptr ? 2 * p.columns : p.columns;
-    launcher.template launch<SumPartsKernel>(blocks_for(width, warp_lanes), sum_shared, p);
+    launcher.template launch<SumPartsKernel>(blocks_for(p.width(), warp_lanes), sum_shared, p);
 }
 template <typename Scalar, typename Launcher>
 void launch_norm_backward(Launcher& launcher, const NormArguments& a) {

@@ -19,28 +19,11 @@ private:
     BIGBIRD_DEVICE SharedTile<HeadDim> tile(int i) const { return {memory + i * SharedTile<HeadDim>::bytes}; }
 };
 
-/// Starts copying a unit's query tiles and their d_out.
-template <int HeadDim, DeviceIsa Isa>
-BIGBIRD_DEVICE void load_query_tiles(const Isa& isa, const Arguments& a,
-                                     const QueryGradientShared<HeadDim>& shared, const Unit& unit,
-                                     int sample) {
-    for (int i = 0; i < 2; ++i) {
-        const TokenRange range = tokens_of_side(a, unit, i);
-        load_tile<HeadDim>(isa, shared.queries(i), rows_of(a.q, sample, unit.head), range.first, range.count);
-        load_tile<HeadDim>(isa, shared.d_out(i), rows_of(a.d_out, sample, unit.head), range.first,
-                           range.count);
-    }
-}
-
-/// A warp's values of its 32 queries: rows g and g + 8 of two stacks.
-struct RowSums {
-    float lse[2][2], delta[2][2];
-};
-
+/// A warp's operands and values of its 32 queries: rows g and g + 8 of two stacks.
 template <int HeadDim>
 struct QueryOperands {
     Fragment q[2][steps<HeadDim>], d_out[2][steps<HeadDim>];
-    RowSums rows;
+    float lse[2][2], delta[2][2];
 };
 
 /// Gradients of the scores of 32 queries with 16 keys, unscaled, as a first operand.
@@ -79,8 +62,8 @@ BIGBIRD_DEVICE void score_gradients(const Isa& isa, const Tiling& tiling, const 
         for (int j = 0; j < 8; ++j) {
             const int n = j / 4, i = j % 4, half = i / 2;
             const float weight =
-                isa.exp2(scores[stack][n].x[i] * factor + (bias.shared() - operands.rows.lse[stack][half]));
-            d_weights[stack][n].x[i] = weight * (d_weights[stack][n].x[i] - operands.rows.delta[stack][half]);
+                isa.exp2(scores[stack][n].x[i] * factor + (bias.shared() - operands.lse[stack][half]));
+            d_weights[stack][n].x[i] = weight * (d_weights[stack][n].x[i] - operands.delta[stack][half]);
         }
         result[stack] = as_operand<Scalar>(isa, d_weights[stack][0], d_weights[stack][1]);
     }
@@ -117,29 +100,25 @@ BIGBIRD_DEVICE void load_operands(const Isa& isa, const Arguments& a,
     BIGBIRD_UNROLL
     for (int i = 0; i < 4; ++i) {
         const std::int64_t place = sums + row + 16 * (i / 2) + isa.lane() / 4 + 8 * (i % 2);
-        operands.rows.lse[i / 2][i % 2] = a.lse[place];
-        operands.rows.delta[i / 2][i % 2] = a.delta[place];
+        operands.lse[i / 2][i % 2] = a.lse[place];
+        operands.delta[i / 2][i % 2] = a.delta[place];
     }
 }
 
-/// Writes dq of a warp's 32 rows, or their part.
+/// Writes dq of 16 of a warp's rows, or their part.
 template <int HeadDim, typename Scalar, DeviceIsa Isa>
 BIGBIRD_DEVICE void store_query_gradients(const Isa& isa, const Arguments& a, const Unit& unit, int sample,
                                           int side, int row, const SharedTile<HeadDim>& through,
-                                          Accumulator (&dq)[2][stacked<HeadDim>]) {
+                                          Accumulator (&dq)[stacked<HeadDim>]) {
     const int tile = of_side(unit.tile, side);
-    BIGBIRD_UNROLL
-    for (int stack = 0; stack < 2; ++stack) {
-        scale_rows<HeadDim>(dq[stack], scale_of<HeadDim>());
-        if (of_side(unit.slot, side) >= 0) {
-            const std::int64_t slot =
-                static_cast<std::int64_t>(sample) * a.queries.slots + of_side(unit.slot, side);
-            store_part<HeadDim>(isa, a.workspace + slot * tile_tokens * HeadDim, row + 16 * stack, dq[stack]);
-        } else {
-            store_rows<HeadDim, Scalar>(isa, through, row + 16 * stack, dq[stack],
-                                        rows_of(a.dq, sample, unit.head), first_token_of(a.tiling, tile),
-                                        count_tokens(a.tiling, tile));
-        }
+    scale_rows<HeadDim>(dq, scale_of<HeadDim>());
+    if (of_side(unit.slot, side) >= 0) {
+        const std::int64_t slot =
+            static_cast<std::int64_t>(sample) * a.queries.slots + of_side(unit.slot, side);
+        store_part<HeadDim>(isa, a.workspace + slot * tile_tokens * HeadDim, row, dq);
+    } else {
+        store_rows<HeadDim, Scalar>(isa, through, row, dq, rows_of(a.dq, sample, unit.head),
+                                    first_token_of(a.tiling, tile), count_tokens(a.tiling, tile));
     }
 }
 
@@ -152,7 +131,13 @@ struct QueryGradientKernel : KernelShape<Arguments, threads_per_block, 2> {
         const int sample = isa.block() / a.queries.unit_count;
         const Unit unit = a.queries.units[isa.block() % a.queries.unit_count];
         const int warp = isa.thread() / warp_lanes, side = warp / 2, row = warp % 2 * 32;
-        load_query_tiles<HeadDim>(isa, a, shared, unit, sample);
+        for (int i = 0; i < 2; ++i) {
+            const TokenRange range = tokens_of_side(a, unit, i);
+            load_tile<HeadDim>(isa, shared.queries(i), rows_of(a.q, sample, unit.head), range.first,
+                               range.count);
+            load_tile<HeadDim>(isa, shared.d_out(i), rows_of(a.d_out, sample, unit.head), range.first,
+                               range.count);
+        }
         QueryOperands<HeadDim> operands;
         Accumulator dq[2][stacked<HeadDim>];
         walk_keys<HeadDim>(
@@ -165,8 +150,13 @@ struct QueryGradientKernel : KernelShape<Arguments, threads_per_block, 2> {
             [&](const TileBias& bias, const SharedTile<HeadDim>& keys, const SharedTile<HeadDim>& values) {
                 query_gradient_step<HeadDim, Scalar>(isa, a.tiling, bias, row, operands, keys, values, dq);
             });
-        if (of_side(unit.tile, side) >= 0)
-            store_query_gradients<HeadDim, Scalar>(isa, a, unit, sample, side, row, shared.queries(side), dq);
+        if (of_side(unit.tile, side) >= 0) {
+            BIGBIRD_UNROLL
+            for (int stack = 0; stack < 2; ++stack) {
+                store_query_gradients<HeadDim, Scalar>(isa, a, unit, sample, side, row + 16 * stack,
+                                                       shared.queries(side), dq[stack]);
+            }
+        }
     }
 };
 

@@ -72,16 +72,6 @@ concept DeviceIsa = requires(const T& isa, Accumulator& sum, const Fragment& fra
     { isa.load_matrices_transposed(from) } -> std::same_as<Fragment>;
 };
 
-BIGBIRD_DEVICE int first_token_of(const Tiling& tiling, int tile) {
-    return tile / tiling.tiles_per_span * tiling.span + tile % tiling.tiles_per_span * tile_tokens;
-}
-BIGBIRD_DEVICE int count_tokens(const Tiling& tiling, int tile) {
-    const int left_in_span = tiling.span - tile % tiling.tiles_per_span * tile_tokens;
-    const int left = tiling.length - first_token_of(tiling, tile);
-    const int count = left < left_in_span ? left : left_in_span;
-    return count < tile_tokens ? count : tile_tokens;
-}
-
 /// Accumulators beside each other in a row of a head, and 16-wide steps along it.
 template <int HeadDim>
 inline constexpr std::size_t stacked = static_cast<std::size_t>(HeadDim) / 8;

@@ -44,7 +44,7 @@ std::size_t at(std::int64_t index) {
 }
 
 std::int32_t place_of(const Tiling& tiling, int tile) {
-    return first_token(tiling, tile) * place_factor + tokens_of(tiling, tile);
+    return first_token_of(tiling, tile) * place_factor + count_tokens(tiling, tile);
 }
 
 /// The tiles that make up a block, or the tile that contains it.
@@ -59,9 +59,9 @@ std::vector<LinkList> tile_lists(const BlockLayout& layout, const Tiling& tiling
     const int side = tiling.blocks_per_tile;
     std::vector<std::map<int, std::vector<float>>> found(at(tiling.tiles));  // key tile -> biases
     for (int row = 0; row < layout.rows(); ++row) {
-        for (auto i = layout.row_offsets[at(row)]; i < layout.row_offsets[at(row) + 1]; ++i) {
-            const int column = layout.columns[at(i)];
-            const auto bias = std::log2(static_cast<float>(layout.multiplicity[at(i)]));
+        for (const std::size_t i : layout.entries(row)) {
+            const int column = layout.columns[i];
+            const auto bias = std::log2(static_cast<float>(layout.multiplicity[i]));
             const auto [first_query, last_query] = tiles_of_block(tiling, row);
             const auto [first_key, last_key] = tiles_of_block(tiling, column);
             for (int query = first_query; query < last_query; ++query) {
@@ -195,15 +195,6 @@ Tiling make_tiling(int blocks, int block_size) {
     const int spans = (blocks + tiling.blocks_per_tile - 1) / tiling.blocks_per_tile;
     tiling.tiles = spans * tiling.tiles_per_span;
     return tiling;
-}
-
-int first_token(const Tiling& tiling, int tile) {
-    return tile / tiling.tiles_per_span * tiling.span + tile % tiling.tiles_per_span * tile_tokens;
-}
-
-int tokens_of(const Tiling& tiling, int tile) {
-    const int left_in_span = tiling.span - tile % tiling.tiles_per_span * tile_tokens;
-    return std::min({tile_tokens, left_in_span, tiling.length - first_token(tiling, tile)});
 }
 
 Schedule make_schedule(const std::vector<BlockLayout>& heads, int block_size, int longest) {

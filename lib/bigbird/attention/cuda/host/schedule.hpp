@@ -30,9 +30,6 @@ struct Schedule {
 };
 
 Tiling make_tiling(int blocks, int block_size);
-/// The first token of a tile and how many it has.
-int first_token(const Tiling& tiling, int tile);
-int tokens_of(const Tiling& tiling, int tile);
 
 /// Returns the schedule of layouts (one per head, equal numbers of blocks, no element masks). `longest`: most
 /// entries per unit; 0: twice the median list, at least 16. Deterministic. Throws ConfigError on element

@@ -5,7 +5,7 @@
 #pragma once
 
 #include "bigbird/core/system/child_process.hpp"
-#include "bigbird/examples/bit_matrix.hpp"
+#include "bigbird/examples/label_matrix.hpp"
 
 #include <cstddef>
 #include <cstdint>

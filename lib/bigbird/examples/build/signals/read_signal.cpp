@@ -112,7 +112,7 @@ public:
         return false;
     }
     const std::vector<std::string_view>& fields() const { return fields_; }
-    InputError fault(const std::string& what) const { return {what, input_.path(), input_.line_number()}; }
+    InputError fault(const std::string& what) const { return input_.fault(what); }
     std::int64_t coordinate(std::size_t field) const {
         const auto value = fields_.size() > field ? parse_number<std::int64_t>(fields_[field]) : std::nullopt;
         if (!value || *value < 0) {

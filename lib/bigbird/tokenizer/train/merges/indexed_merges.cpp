@@ -317,7 +317,7 @@ private:
         for (const NewPair& pair : new_pairs_)
             list_of(pair) = open(pair.number, (pair.before ? counts.left : counts.right).of[pair.symbol]);
         lists.merged_twice = new_merged_ ? open(*new_merged_, counts.merged_twice) : nullptr;
-        slices_[slice].list_neighbours(merged_[slice], rule, lists);
+        slices_[slice].list_neighbours(rule, lists);
         for (const NewPair& pair : new_pairs_)
             std::exchange(list_of(pair), nullptr)->finish();
         if (new_merged_) lists.merged_twice->finish();

@@ -28,7 +28,7 @@ void NeighbourCounts::clear() {
 std::uint64_t MergeSlice::count(const PositionList& positions, Symbol left, Symbol right) const {
     const std::size_t width = widths_[left];
     std::uint64_t found = 0;
-    for_each_position(positions, positions_, width, [&](std::uint64_t position) {
+    positions.for_each(positions_, width, [&](std::uint64_t position) {
         found += positions_[position] == left && positions_[position + width] == right;
     });
     return found;
@@ -40,13 +40,13 @@ void MergeSlice::merge(const PositionList& positions, const MergeRule& rule, Nei
     const std::size_t left_width = widths_[rule.left], width = widths_[rule.merged];
     RunFilter run(counting_);
     remembered_.clear();
-    for_each_position(positions, positions_, width, [&](std::uint64_t position) {
+    positions.for_each(positions_, width, [&](std::uint64_t position) {
         Symbol* const here = positions_ + position;
         if (here[0] != rule.left || here[left_width] != rule.right) return;
         here[left_width - 1] = here[left_width] = hole;
         here[0] = here[width - 1] = rule.merged;
         const Symbol before = here[-1], behind = here[width];
-        if (remembered_.size() <= most_remembered_) remembered_.push_back({position, before, behind});
+        remembered_.push_back({position, before, behind});
         if (before == rule.merged) {
             ++counts.merged_twice;
             counts.merged_twice_kept += run.keep(position - width, width);
@@ -57,40 +57,22 @@ void MergeSlice::merge(const PositionList& positions, const MergeRule& rule, Nei
     });
 }
 
-// `behind` is not a neighbor if it was merged as well.
-void MergeSlice::list_one(const Merged& merged, bool next_merges, const MergeRule& rule,
-                          const NewLists& lists, RunFilter& run) const {
-    const auto [position, before, behind] = merged;
-    if (before == rule.merged) {
-        const std::size_t width = widths_[rule.merged];
-        if (lists.merged_twice != nullptr && run.keep(position - width, width))
-            lists.merged_twice->push_back(position - width);
-    } else if (before != TokenArray::separator && lists.left[before] != nullptr) {
-        lists.left[before]->push_back(position - widths_[before]);
-    }
-    if (!next_merges && behind != TokenArray::separator && lists.right[behind] != nullptr)
-        lists.right[behind]->push_back(position);
-}
-
-void MergeSlice::list_neighbours(const PositionList& positions, const MergeRule& rule,
-                                 const NewLists& lists) const {
+void MergeSlice::list_neighbours(const MergeRule& rule, const NewLists& lists) const {
     const std::size_t width = widths_[rule.merged];
     RunFilter run(counting_);
-    if (remembered_.size() <= most_remembered_) {
-        for (std::size_t i = 0; i < remembered_.size(); ++i) {
-            const bool next_merges = i + 1 < remembered_.size() && remembered_[i + 1].before == rule.merged;
-            list_one(remembered_[i], next_merges, rule, lists, run);
+    for (std::size_t i = 0; i < remembered_.size(); ++i) {
+        const auto [position, before, behind] = remembered_[i];
+        if (before == rule.merged) {
+            if (lists.merged_twice != nullptr && run.keep(position - width, width))
+                lists.merged_twice->push_back(position - width);
+        } else if (before != TokenArray::separator && lists.left[before] != nullptr) {
+            lists.left[before]->push_back(position - widths_[before]);
         }
-        return;
+        // `behind` is not a neighbor if it was merged as well.
+        const bool next_merges = i + 1 < remembered_.size() && remembered_[i + 1].before == rule.merged;
+        if (!next_merges && behind != TokenArray::separator && lists.right[behind] != nullptr)
+            lists.right[behind]->push_back(position);
     }
-    std::uint64_t covered =
-        0;  // AA's second A ends a merged symbol, which must not be taken for its beginning
-    for_each_position(positions, positions_, width, [&](std::uint64_t position) {
-        const Symbol* const here = positions_ + position;
-        if (here[0] != rule.merged || position < covered) return;
-        covered = position + width;
-        list_one({position, here[-1], here[width]}, here[width] == rule.merged, rule, lists, run);
-    });
 }
 
 // A first pass counts into hashed buckets, so that only pairs which may reach the threshold cost memory.

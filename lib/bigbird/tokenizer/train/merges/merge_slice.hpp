@@ -82,21 +82,16 @@ private:
 class MergeSlice {
 public:
     /// `widths` holds the positions that each symbol takes, and grows with the symbols.
-    /// list_neighbours() need not read the positions again if merge() merged at most `most_remembered`.
     MergeSlice(std::span<Symbol> positions, const std::vector<std::uint16_t>& widths,
-               OverlapCounting counting, std::size_t most_remembered = std::size_t{1} << 21)
-        : positions_(positions.data()),
-          size_(positions.size()),
-          widths_(widths),
-          counting_(counting),
-          most_remembered_(most_remembered) {}
+               OverlapCounting counting)
+        : positions_(positions.data()), size_(positions.size()), widths_(widths), counting_(counting) {}
 
     /// Occurrences of (left, right) at `positions` that are still there.
     std::uint64_t count(const PositionList& positions, Symbol left, Symbol right) const;
     /// Merges them from left to right and counts their neighbors.
     void merge(const PositionList& positions, const MergeRule& rule, NeighbourCounts& counts);
-    /// After merge(), with the same positions: writes the positions of pairs with the new symbol.
-    void list_neighbours(const PositionList& positions, const MergeRule& rule, const NewLists& lists) const;
+    /// After merge(): writes the positions of pairs with the new symbol.
+    void list_neighbours(const MergeRule& rule, const NewLists& lists) const;
 
     /// Calls visit(left, right, position) for each two neighbors, in order.
     template <typename Visit>
@@ -113,27 +108,16 @@ private:
         std::uint64_t position;
         Symbol before, behind;  // when it was merged
     };
-    void list_one(const Merged& merged, bool next_merges, const MergeRule& rule, const NewLists& lists,
-                  RunFilter& run) const;
 
     Symbol* positions_;
     std::size_t size_;
     const std::vector<std::uint16_t>& widths_;
     OverlapCounting counting_;
-    std::size_t most_remembered_;
-    std::vector<Merged>
-        remembered_;  // of the last merge; as many as may be remembered, plus one if there were more
+    std::vector<Merged> remembered_;  // of the last merge
 };
 
 template <typename Visit>
 void MergeSlice::for_each_pair(Visit&& visit) const {
-    if (widths_.size() == TokenArray::letters) {  // nothing is merged yet, so positions are independent
-        for (std::size_t position = 0; position + 1 < size_; ++position)
-            if (positions_[position] != TokenArray::separator &&
-                positions_[position + 1] != TokenArray::separator)
-                visit(positions_[position], positions_[position + 1], position);
-        return;
-    }
     std::size_t position = 0;
     while (position < size_) {
         const Symbol left = positions_[position];

@@ -34,6 +34,15 @@ HWY_INLINE std::size_t whole_words(std::size_t size) {
     return size == 0 ? 0 : (size - 1) / word;
 }
 
+// Calls visit(symbols) for each word, the last one padded.
+template <typename Visit>
+HWY_INLINE void for_each_word(const std::uint8_t* symbols, std::size_t size, Visit&& visit) {
+    const std::size_t words = whole_words(size), done = words * word;
+    for (std::size_t i = 0; i < words; ++i)
+        visit(symbols + i * word);
+    if (done < size) visit(Tail(symbols + done, size - done).symbols);
+}
+
 // Symbols in registers: storing and reloading them would take three times as long.
 struct Word {
     static constexpr std::size_t parts = word / hn::MaxLanes(Bytes());
@@ -227,20 +236,16 @@ std::size_t count_runs(const std::uint8_t* symbols, std::size_t size, std::uint8
                        const OddRuns& odd) {
     RunMarks marks(symbol, symbols[-1], odd);
     std::size_t count = 0;
-    const std::size_t words = whole_words(size), done = words * word;
-    for (std::size_t i = 0; i < words; ++i)
-        count += static_cast<std::size_t>(std::popcount(marks(symbols + i * word)));
-    if (done < size) {
-        const Tail tail(symbols + done, size - done);
-        count += static_cast<std::size_t>(std::popcount(marks(tail.symbols)));
-    }
+    for_each_word(symbols, size, [&](const std::uint8_t* here) {
+        count += static_cast<std::size_t>(std::popcount(marks(here)));
+    });
     return count;
 }
 
 // Makes a word of bits for each letter; the counts are the numbers of bits that two words share.
 void count_letter_pairs(const std::uint8_t* letters, std::size_t size, std::uint64_t* counts) {
     const Bytes d;
-    const auto count = [&](const std::uint8_t* from) {
+    for_each_word(letters, size, [&](const std::uint8_t* from) {
         std::uint64_t here[5], next[5];
         for (std::uint8_t letter = 0; letter < 5; ++letter) {
             here[letter] = equal_bits(d, from, hn::Set(d, letter));
@@ -248,14 +253,7 @@ void count_letter_pairs(const std::uint8_t* letters, std::size_t size, std::uint
         }
         for (std::size_t pair = 0; pair < 25; ++pair)
             counts[pair] += static_cast<std::uint64_t>(std::popcount(here[pair / 5] & next[pair % 5]));
-    };
-    const std::size_t words = whole_words(size), done = words * word;
-    for (std::size_t i = 0; i < words; ++i)
-        count(letters + i * word);
-    if (done < size) {
-        const Tail tail(letters + done, size - done);
-        count(tail.symbols);
-    }
+    });
 }
 
 }  // namespace bigbird::tokenizer::HWY_NAMESPACE

@@ -75,11 +75,42 @@ public:
     /// Prefetches the memory that push_back() writes.
     void prefetch() const { __builtin_prefetch(data_ + size_, 1); }
 
+    /// Calls visit(position) for each position, while symbols[position - 1] to symbols[position + reach] of
+    /// later positions are prefetched: the trainer spends its time waiting for memory.
+    template <typename Symbol, typename Visit>
+    void for_each(const Symbol* symbols, std::size_t reach, Visit&& visit) const {
+        constexpr std::size_t ahead = 32;
+        std::array<std::uint64_t, ahead> ring;
+        const std::uint8_t *at = data_, *const end = data_ + size_;
+        std::uint64_t last = 0;
+        const auto read = [&] {
+            std::uint64_t byte = *at++, difference = byte & 0x7F;
+            for (unsigned shift = 7; byte >= 0x80; shift += 7) {
+                byte = *at++;
+                difference |= (byte & 0x7F) << shift;
+            }
+            last += difference;
+            __builtin_prefetch(symbols + last - 1, 1);
+            __builtin_prefetch(symbols + last + reach, 1);
+            return last;
+        };
+        std::size_t count = 0, next = 0;
+        while (count < ahead && at != end)
+            ring[count++] = read();
+        while (at != end) {
+            const std::uint64_t position = ring[next];
+            ring[next] = read();
+            next = (next + 1) % ahead;
+            visit(position);
+        }
+        for (std::size_t i = 0; i < count; ++i)
+            visit(ring[(next + i) % ahead]);
+    }
+
     bool empty() const { return size_ == 0; }
     std::size_t memory() const { return capacity_; }
 
 private:
-    friend class PositionReader;
     static constexpr std::size_t most_bytes = 10;  // of one difference
     void grow() { move_to(std::size_t{capacity_} + capacity_ / 4 + most_bytes); }
     void move_to(std::size_t capacity);
@@ -89,54 +120,5 @@ private:
     std::uint32_t size_ = 0, capacity_ = 0;  // small, so that a list fits in one cache line
     std::uint64_t last_ = 0;
 };
-
-/// Reads a list and prefetches the memory that the positions point to.
-class PositionReader {
-public:
-    /// Symbols are read from symbols[position - 1] to symbols[position + reach].
-    PositionReader(const PositionList& list, std::size_t reach)
-        : next_(list.data_), end_(list.data_ + list.size_), reach_(reach) {}
-
-    bool done() const { return next_ == end_; }
-    /// Returns the next position, which must exist, and prefetches the symbols around it.
-    template <typename Symbol>
-    std::uint64_t read(const Symbol* symbols) {
-        std::uint64_t byte = *next_++, difference = byte & 0x7F;
-        for (unsigned shift = 7; byte >= 0x80; shift += 7) {
-            byte = *next_++;
-            difference |= (byte & 0x7F) << shift;
-        }
-        position_ += difference;
-        __builtin_prefetch(symbols + position_ - 1, 1);
-        __builtin_prefetch(symbols + position_ + reach_, 1);
-        return position_;
-    }
-
-private:
-    const std::uint8_t* next_;
-    const std::uint8_t* end_;
-    std::uint64_t position_ = 0;
-    std::size_t reach_;
-};
-
-/// Calls visit(position) for each position of `list`, while symbols[position - 1] to symbols[position +
-/// reach] of later positions are prefetched: the trainer spends its time waiting for memory.
-template <typename Symbol, typename Visit>
-void for_each_position(const PositionList& list, const Symbol* symbols, std::size_t reach, Visit&& visit) {
-    constexpr std::size_t ahead = 32;
-    std::array<std::uint64_t, ahead> ring;
-    PositionReader reader(list, reach);
-    std::size_t count = 0, next = 0;
-    while (count < ahead && !reader.done())
-        ring[count++] = reader.read(symbols);
-    while (!reader.done()) {
-        const std::uint64_t position = ring[next];
-        ring[next] = reader.read(symbols);
-        next = (next + 1) % ahead;
-        visit(position);
-    }
-    for (std::size_t i = 0; i < count; ++i)
-        visit(ring[(next + i) % ahead]);
-}
 
 }  // namespace bigbird::tokenizer

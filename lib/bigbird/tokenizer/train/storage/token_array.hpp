@@ -1,9 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "bigbird/core/check.hpp"
+
+#include <sys/mman.h>
+
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <limits>
+#include <new>
+#include <utility>
 
 namespace bigbird::tokenizer {
 
@@ -20,24 +28,54 @@ public:
     static constexpr Symbol letters = 5;
 
     /// Allocates `size` positions; the caller fills all but the first and the last. size >= 1.
-    explicit SymbolArray(std::size_t size = 1);
-    ~SymbolArray();
-    SymbolArray(SymbolArray&& other) noexcept;
-    SymbolArray& operator=(SymbolArray&& other) noexcept;
+    explicit SymbolArray(std::size_t size = 1) {
+        reserve(size);
+        size_ = size;
+        data_[0] = data_[size - 1] = separator;
+    }
+    ~SymbolArray() {
+        if (data_ != nullptr) ::munmap(data_, capacity_ * sizeof(Element));
+    }
+    SymbolArray(SymbolArray&& other) noexcept
+        : data_(std::exchange(other.data_, nullptr)),
+          size_(std::exchange(other.size_, 0)),
+          capacity_(std::exchange(other.capacity_, 0)) {}
+    SymbolArray& operator=(SymbolArray&& other) noexcept {
+        std::swap(data_, other.data_);
+        std::swap(size_, other.size_);
+        std::swap(capacity_, other.capacity_);
+        return *this;
+    }
     SymbolArray(const SymbolArray&) = delete;
     SymbolArray& operator=(const SymbolArray&) = delete;
 
     /// Gives its memory to an array of another kind and `size` positions, which reinterprets the bytes; it
     /// must be large enough.
     template <typename Other>
-    SymbolArray<Other> turn_into(std::size_t size) &&;
+    SymbolArray<Other> turn_into(std::size_t size) && {
+        BIGBIRD_EXPECTS(size * sizeof(Other) <= capacity_ * sizeof(Element), "the memory is too small");
+        SymbolArray<Other> other;
+        ::munmap(other.data_, other.capacity_ * sizeof(Other));
+        other.data_ = reinterpret_cast<Other*>(std::exchange(data_, nullptr));
+        other.capacity_ = std::exchange(capacity_, 0) * sizeof(Element) / sizeof(Other);
+        other.size_ = size;
+        size_ = 0;
+        return other;
+    }
 
     /// Adds a stretch of A C G T N, given as numbers, followed by a separator. Throws std::bad_alloc.
-    void append(const std::uint8_t* letters, std::size_t count);
+    void append(const std::uint8_t* letters_of_stretch, std::size_t count) {
+        reserve(size_ + count + 1);
+        std::copy(letters_of_stretch, letters_of_stretch + count, data_ + size_);
+        size_ += count + 1;
+        data_[size_ - 1] = separator;
+    }
     /// Drops everything from position `size` on, which must follow a separator.
     void truncate(std::size_t size) { size_ = size; }
     /// Moves positions [from, to) down to `target`, which is not above `from`.
-    void move_down(std::size_t from, std::size_t to, std::size_t target);
+    void move_down(std::size_t from, std::size_t to, std::size_t target) {
+        std::memmove(data_ + target, data_ + from, (to - from) * sizeof(Element));
+    }
 
     Element* data() { return data_; }
     const Element* data() const { return data_; }
@@ -47,7 +85,21 @@ public:
 private:
     template <typename>
     friend class SymbolArray;
-    void reserve(std::size_t positions);
+    // mremap moves pages instead of copying them, so growth never holds the sequence twice. Huge pages,
+    // because the trainer reads at random positions.
+    void reserve(std::size_t positions) {
+        constexpr std::size_t page = std::size_t{1} << 21;
+        if (positions <= capacity_) return;
+        std::size_t bytes = std::max(positions, capacity_ + capacity_ / 4) * sizeof(Element);
+        bytes = (bytes + page - 1) / page * page;
+        void* memory = data_ == nullptr ? ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE,
+                                                 MAP_PRIVATE | MAP_ANONYMOUS, -1, 0)
+                                        : ::mremap(data_, capacity_ * sizeof(Element), bytes, MREMAP_MAYMOVE);
+        if (memory == MAP_FAILED) throw std::bad_alloc();
+        ::madvise(memory, bytes, MADV_HUGEPAGE);
+        data_ = static_cast<Element*>(memory);
+        capacity_ = bytes / sizeof(Element);
+    }
 
     Element* data_ = nullptr;
     std::size_t size_ = 0, capacity_ = 0;

@@ -57,4 +57,20 @@ inline AttentionResults run_reference(const attention::LayerLayout& layout, cons
             v.grad().to(at::kDouble)};
 }
 
+/// The rule for low precision: at most `factor` times the error of the same maths by LibTorch in that type.
+inline void check_error(const at::Tensor& found, const at::Tensor& exact, const at::Tensor& by_torch,
+                        double factor) {
+    const double unavoidable = 1e-4 * exact.abs().max().item<double>();
+    DOCTEST_CHECK(difference(found.to(at::kDouble), exact) <=
+                  factor * difference(by_torch, exact) + unavoidable);
+}
+
+inline void check_errors(const AttentionResults& found, const AttentionResults& exact,
+                         const AttentionResults& by_torch) {
+    check_error(found.out, exact.out, by_torch.out, 2);
+    check_error(found.dq, exact.dq, by_torch.dq, 3);
+    check_error(found.dk, exact.dk, by_torch.dk, 3);
+    check_error(found.dv, exact.dv, by_torch.dv, 3);
+}
+
 }  // namespace bigbird::testing

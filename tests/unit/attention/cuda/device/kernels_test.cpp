@@ -13,7 +13,6 @@ using namespace bigbird;
 using namespace bigbird::attention;
 using bigbird::testing::AttentionResults;
 using bigbird::testing::CudaCase;
-using bigbird::testing::difference;
 using bigbird::testing::SimtIsa;
 
 namespace {
@@ -157,13 +156,6 @@ AttentionResults run_emulated(const CudaCase& c, const LayerLayout& layout,
     return problem.results();
 }
 
-/// The rule for low precision: at most `factor` times the error of the same maths by LibTorch in that type.
-void check_error(const at::Tensor& found, const at::Tensor& exact, const at::Tensor& by_torch,
-                 double factor) {
-    const double unavoidable = 1e-4 * exact.abs().max().item<double>();
-    DOCTEST_CHECK(difference(found, exact) <= factor * difference(by_torch, exact) + unavoidable);
-}
-
 constexpr std::array<CudaCase, 7> cases{
     {{.pattern = "bigbird", .blocks = 12, .padded = 70},
      {.pattern = "bigbird", .source = RandomSource::hf, .blocks = 13, .heads = 1, .longest = 4},
@@ -184,13 +176,8 @@ void check_case(const CudaCase& c, at::ScalarType type, cuda::KernelSet set) {
     DOCTEST_CAPTURE(c.block_size);
     const LayerLayout layout = layout_of(c);
     const testing::AttentionInputs inputs = inputs_of(c, type);
-    const AttentionResults exact = run_reference(layout, inputs, at::kDouble),
-                           by_torch = run_reference(layout, inputs, type),
-                           found = run_emulated(c, layout, inputs, type, set);
-    check_error(found.out, exact.out, by_torch.out, 2);
-    check_error(found.dq, exact.dq, by_torch.dq, 3);
-    check_error(found.dk, exact.dk, by_torch.dk, 3);
-    check_error(found.dv, exact.dv, by_torch.dv, 3);
+    check_errors(run_emulated(c, layout, inputs, type, set), run_reference(layout, inputs, at::kDouble),
+                 run_reference(layout, inputs, type));
 }
 
 }  // namespace

@@ -21,13 +21,6 @@ using cuda::TeamLists, cuda::WorkList;
 
 namespace {
 
-struct Case {
-    const char* pattern;
-    int block_size, blocks, longest = 0;  ///< longest: entries a unit, 0: the default
-    RandomSource source = RandomSource::uniform;
-    bool full = false;
-};
-
 constexpr float never = -std::numeric_limits<float>::infinity();
 
 /// (tokens, tokens): log2 of how often a query attends a key.
@@ -37,9 +30,7 @@ Attended by_layout(const BlockLayout& layout, int block) {
     const int length = layout.rows() * block;
     Attended pairs(static_cast<std::size_t>(length * length), never);
     for (int query = 0; query < length; ++query) {
-        const auto row = static_cast<std::size_t>(query / block);
-        for (auto i = static_cast<std::size_t>(layout.row_offsets[row]);
-             i < static_cast<std::size_t>(layout.row_offsets[row + 1]); ++i) {
+        for (const std::size_t i : layout.entries(query / block)) {
             std::fill_n(pairs.begin() + query * length + layout.columns[i] * block, block,
                         std::log2(static_cast<float>(layout.multiplicity[i])));
         }
@@ -55,14 +46,14 @@ Attended by_units(const cuda::Schedule& schedule, int head, bool of_keys) {
     Attended pairs(static_cast<std::size_t>(tiling.length * tiling.length), never);
     int again = 0;
     const auto add_tiles = [&](int query_tile, int key_tile, int bias) {
-        for (int i = 0; i < cuda::tokens_of(tiling, query_tile); ++i) {
-            for (int j = 0; j < cuda::tokens_of(tiling, key_tile); ++j) {
+        for (int i = 0; i < cuda::count_tokens(tiling, query_tile); ++i) {
+            for (int j = 0; j < cuda::count_tokens(tiling, key_tile); ++j) {
                 const int of_blocks = i / tiling.block % side * side + j / tiling.block % side;
                 const float value = schedule.biases[static_cast<std::size_t>(bias * side * side + of_blocks)];
                 if (value == never) continue;
-                float& pair = pairs[static_cast<std::size_t>((cuda::first_token(tiling, query_tile) + i) *
+                float& pair = pairs[static_cast<std::size_t>((cuda::first_token_of(tiling, query_tile) + i) *
                                                                  tiling.length +
-                                                             cuda::first_token(tiling, key_tile) + j)];
+                                                             cuda::first_token_of(tiling, key_tile) + j)];
                 again += pair != never;
                 pair = value;
             }
@@ -71,8 +62,8 @@ Attended by_units(const cuda::Schedule& schedule, int head, bool of_keys) {
     for (const cuda::Unit& unit : work.units) {
         for (int i = unit.first; unit.head == head && i < unit.first + unit.count; ++i) {
             const cuda::Entry& entry = work.entries[static_cast<std::size_t>(i)];
-            DOCTEST_CHECK(entry.place == cuda::place_factor * cuda::first_token(tiling, entry.tile) +
-                                             cuda::tokens_of(tiling, entry.tile));
+            DOCTEST_CHECK(entry.place == cuda::place_factor * cuda::first_token_of(tiling, entry.tile) +
+                                             cuda::count_tokens(tiling, entry.tile));
             for (int of = 0; of < 2; ++of) {
                 if (unit.tile[of] < 0 || entry.bias[of] < 0) continue;
                 of_keys ? add_tiles(entry.tile, unit.tile[of], entry.bias[of])
@@ -84,18 +75,12 @@ Attended by_units(const cuda::Schedule& schedule, int head, bool of_keys) {
     return pairs;
 }
 
-void check_case(const Case& c) {
+void check_case(const testing::CudaCase& c) {
     DOCTEST_CAPTURE(c.pattern);
     DOCTEST_CAPTURE(c.block_size);
     DOCTEST_CAPTURE(c.blocks);
     DOCTEST_CAPTURE(c.longest);
-    PatternSpec spec = named_pattern(c.pattern);
-    spec.block_size = c.block_size;
-    spec.random_source = c.source;
-    spec.full = c.full;
-    std::vector<BlockLayout> heads;
-    for (int head = 0; head < 2; ++head)
-        heads.push_back(make_layout(spec, c.blocks, 1, head));
+    const std::vector<BlockLayout> heads = *layout_of(c).layouts;
     const cuda::Schedule schedule = cuda::make_schedule(heads, c.block_size, c.longest);
     for (int head = 0; head < 2; ++head) {
         const Attended wanted = by_layout(heads[static_cast<std::size_t>(head)], c.block_size);
@@ -108,19 +93,20 @@ void check_case(const Case& c) {
 
 DOCTEST_TEST_CASE(
     "cuda_schedule: units go through what the layout attends, token by token, forward and backward") {
-    for (const Case& c : std::vector<Case>{{"bigbird", 16, 13},
-                                           {"bigbird", 16, 14, 0, RandomSource::hf},
-                                           {"bigbird", 32, 15, 3},
-                                           {"bigbird", 64, 12, 4},
-                                           {"bigbird-first", 64, 13},
-                                           {"bigbird-etc", 84, 9},
-                                           {"window", 48, 9},
-                                           {"random", 24, 13},
-                                           {"random+window", 5, 31},
-                                           {"bigbird", 70, 3, 0, RandomSource::uniform, true},
-                                           {"full", 16, 9, 1},
-                                           {"bigbird", 3, 20, 9},
-                                           {"window", 128, 6, 2}})
+    for (const testing::CudaCase& c : std::vector<testing::CudaCase>{
+             {.pattern = "bigbird", .block_size = 16, .blocks = 13},
+             {.pattern = "bigbird", .source = RandomSource::hf, .block_size = 16, .blocks = 14},
+             {.pattern = "bigbird", .block_size = 32, .blocks = 15, .longest = 3},
+             {.pattern = "bigbird", .block_size = 64, .blocks = 12, .longest = 4},
+             {.pattern = "bigbird-first", .block_size = 64, .blocks = 13},
+             {.pattern = "bigbird-etc", .block_size = 84, .blocks = 9},
+             {.pattern = "window", .block_size = 48, .blocks = 9},
+             {.pattern = "random", .block_size = 24, .blocks = 13},
+             {.pattern = "random+window", .block_size = 5, .blocks = 31},
+             {.pattern = "bigbird", .block_size = 70, .blocks = 3, .full = true},
+             {.pattern = "full", .block_size = 16, .blocks = 9, .longest = 1},
+             {.pattern = "bigbird", .block_size = 3, .blocks = 20, .longest = 9},
+             {.pattern = "window", .block_size = 128, .blocks = 6, .longest = 2}})
         check_case(c);
 }
 
@@ -174,9 +160,9 @@ DOCTEST_TEST_CASE("cuda_schedule: tiles cover every token once, for any block si
             const cuda::Tiling tiling = cuda::make_tiling(blocks, block);
             std::vector<int> covered(static_cast<std::size_t>(tiling.length));
             for (int tile = 0; tile < tiling.tiles; ++tile) {
-                DOCTEST_REQUIRE(cuda::tokens_of(tiling, tile) > 0);
-                for (int i = 0; i < cuda::tokens_of(tiling, tile); ++i)
-                    ++covered[static_cast<std::size_t>(cuda::first_token(tiling, tile) + i)];
+                DOCTEST_REQUIRE(cuda::count_tokens(tiling, tile) > 0);
+                for (int i = 0; i < cuda::count_tokens(tiling, tile); ++i)
+                    ++covered[static_cast<std::size_t>(cuda::first_token_of(tiling, tile) + i)];
             }
             DOCTEST_CHECK(std::ranges::all_of(covered, [](int times) { return times == 1; }));
         }

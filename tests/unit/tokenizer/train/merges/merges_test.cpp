@@ -168,9 +168,9 @@ DOCTEST_TEST_CASE("tokenizer/pair_census: what counting one by one finds, on tex
 namespace {
 
 struct Scene {
-    explicit Scene(const std::string& dna, OverlapCounting counting, std::size_t most_remembered) {
+    explicit Scene(const std::string& dna, OverlapCounting counting) {
         bigbird::testing::append_letters(array, dna);
-        slice.emplace_back(std::span(array.data() + 1, array.size() - 1), lengths, counting, most_remembered);
+        slice.emplace_back(std::span(array.data() + 1, array.size() - 1), lengths, counting);
     }
     PositionList places_of(Symbol left, Symbol right) {
         PositionList list(memory);
@@ -191,8 +191,7 @@ struct Scene {
     }
     std::vector<std::uint64_t> read(const PositionList& list) {
         std::vector<std::uint64_t> positions;
-        for_each_position(list, array.data() + 1, 2,
-                          [&](std::uint64_t position) { positions.push_back(position); });
+        list.for_each(array.data() + 1, 2, [&](std::uint64_t position) { positions.push_back(position); });
         return positions;
     }
 
@@ -225,38 +224,36 @@ std::string spell(const Symbols& symbols) {
 
 DOCTEST_TEST_CASE("tokenizer/merge_slice: merge after merge on real sequence, as one by one") {
     const std::string dna = bigbird::testing::real_sentences().front();
-    for (const std::size_t most_remembered : {std::size_t{0}, std::size_t{1} << 20}) {
-        Scene scene(dna, OverlapCounting::every, most_remembered);
-        Symbols plain;
-        for (const char letter : dna)
-            plain.push_back(symbol_of_letter(letter));
-        // The pairs to come are listed by the merge before them, never by looking at all again.
-        Symbol left = 0, right = 0;  // A and A
-        PositionList positions = scene.places_of(left, right);
-        for (int round = 0; round < 8; ++round) {
-            const auto merged = static_cast<Symbol>(scene.lengths.size());
-            const MergeRule rule{left, right, merged};
-            scene.lengths.push_back(static_cast<std::uint16_t>(scene.lengths[left] + scene.lengths[right]));
-            NeighbourCounts counts(scene.lengths.size());
-            scene.slice[0].merge(positions, rule, counts);
-            plain = merge_plainly(plain, rule);
-            DOCTEST_REQUIRE(scene.tokens() == spell(plain));
-            // The commonest symbol behind the merged one makes the next pair.
-            std::vector<std::uint64_t> behind(scene.lengths.size());
-            for (std::size_t i = 0; i + 1 < plain.size(); ++i)
-                behind[plain[i + 1]] += plain[i] == merged;
-            const auto next =
-                static_cast<Symbol>(std::max_element(behind.begin(), behind.end() - 1) - behind.begin());
-            PositionList listed(scene.memory);
-            NewLists lists(scene.lengths.size());
-            lists.right[next] = &listed;
-            scene.slice[0].list_neighbours(positions, rule, lists);
-            const PositionList expected = scene.places_of(merged, next);
-            DOCTEST_CHECK(scene.read(listed) == scene.read(expected));
-            DOCTEST_CHECK(scene.slice[0].count(listed, merged, next) == behind[next]);
-            left = merged;
-            right = next;
-            positions = std::move(listed);
-        }
+    Scene scene(dna, OverlapCounting::every);
+    Symbols plain;
+    for (const char letter : dna)
+        plain.push_back(symbol_of_letter(letter));
+    // The pairs to come are listed by the merge before them, never by looking at all again.
+    Symbol left = 0, right = 0;  // A and A
+    PositionList positions = scene.places_of(left, right);
+    for (int round = 0; round < 8; ++round) {
+        const auto merged = static_cast<Symbol>(scene.lengths.size());
+        const MergeRule rule{left, right, merged};
+        scene.lengths.push_back(static_cast<std::uint16_t>(scene.lengths[left] + scene.lengths[right]));
+        NeighbourCounts counts(scene.lengths.size());
+        scene.slice[0].merge(positions, rule, counts);
+        plain = merge_plainly(plain, rule);
+        DOCTEST_REQUIRE(scene.tokens() == spell(plain));
+        // The commonest symbol behind the merged one makes the next pair.
+        std::vector<std::uint64_t> behind(scene.lengths.size());
+        for (std::size_t i = 0; i + 1 < plain.size(); ++i)
+            behind[plain[i + 1]] += plain[i] == merged;
+        const auto next =
+            static_cast<Symbol>(std::max_element(behind.begin(), behind.end() - 1) - behind.begin());
+        PositionList listed(scene.memory);
+        NewLists lists(scene.lengths.size());
+        lists.right[next] = &listed;
+        scene.slice[0].list_neighbours(rule, lists);
+        const PositionList expected = scene.places_of(merged, next);
+        DOCTEST_CHECK(scene.read(listed) == scene.read(expected));
+        DOCTEST_CHECK(scene.slice[0].count(listed, merged, next) == behind[next]);
+        left = merged;
+        right = next;
+        positions = std::move(listed);
     }
 }

@@ -27,7 +27,7 @@ namespace {
 std::vector<std::uint64_t> read(const PositionList& list) {
     const std::vector<char> memory(1);  // prefetched only
     std::vector<std::uint64_t> found;
-    for_each_position(list, memory.data(), 1, [&](std::uint64_t at) { found.push_back(at); });
+    list.for_each(memory.data(), 1, [&](std::uint64_t at) { found.push_back(at); });
     return found;
 }
 

@@ -7,6 +7,7 @@
 #include "bigbird/attention/cuda/device/hopper/pipeline.hpp"
 #include "bigbird/attention/cuda/device/hopper/warpgroup_tiles.hpp"
 #include "bigbird/attention/cuda/device/key_gradient.hpp"
+#include "bigbird/attention/cuda/device/query_gradient.hpp"
 
 namespace bigbird::attention::cuda {
 
@@ -124,21 +125,10 @@ public:
     /// Writes the warp's 16 rows of dq, or partial sums of them if the list was split.
     template <DeviceIsa Isa>
     BIGBIRD_DEVICE void finish(const Isa& isa, const UnitHeader& header, int buffer) {
-        const int row = row_of(isa);
         const Unit unit = header.unit;
-        const int tile = of_side(unit.tile, side_);
-        if (tile < 0) return;
-        scale_rows<warpgroup_head_dim>(dq_, scale_of<warpgroup_head_dim>());
-        if (of_side(unit.slot, side_) >= 0) {
-            const std::int64_t slot =
-                static_cast<std::int64_t>(header.sample) * a_.queries.slots + of_side(unit.slot, side_);
-            store_part<warpgroup_head_dim>(isa, a_.workspace + slot * tile_tokens * warpgroup_head_dim, row,
-                                           dq_);
-        } else {
-            store_rows<warpgroup_head_dim, Scalar>(
-                isa, shared_.unit_tile(buffer, side_), row, dq_, rows_of(a_.dq, header.sample, unit.head),
-                first_token_of(a_.tiling, tile), count_tokens(a_.tiling, tile));
-        }
+        if (of_side(unit.tile, side_) < 0) return;
+        store_query_gradients<warpgroup_head_dim, Scalar>(isa, a_, unit, header.sample, side_, row_of(isa),
+                                                          shared_.unit_tile(buffer, side_), dq_);
     }
 
 private:

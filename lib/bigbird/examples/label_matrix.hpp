@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// A matrix of bits as NumPy's .npy (format 1.0, uint8, C order): row after row, each in full bytes, the first
-// column in the lowest bit. In Python: np.unpackbits(np.load(path), axis=1, count=columns,
-// bitorder="little").
+// A matrix of labels or numbers as NumPy's .npy (format 1.0, C order). Numbers are float32. Bits are uint8,
+// row after row, each in full bytes, the first column in the lowest bit. In Python:
+// np.unpackbits(np.load(path), axis=1, count=columns, bitorder="little").
 #pragma once
 
 #include "bigbird/core/formats/mapped_file.hpp"
@@ -45,42 +45,44 @@ private:
     std::vector<std::uint8_t> bytes_;
 };
 
-/// Writes directly to `path`: give a path inside a PendingOutput. Throws WriteError.
-void write_npy(const std::filesystem::path& path, const BitRows& rows);
+enum class Cells : std::uint8_t { bits, numbers };
 
-/// Writes rows one by one, for matrices that do not fit in memory. Writes directly to the path: give one
-/// inside a PendingOutput. Every call throws WriteError. Not thread-safe.
-class BitRowsWriter {
+/// Writes a matrix row by row, directly to the path: give one inside a PendingOutput. Every call throws
+/// WriteError. Not thread-safe.
+class LabelWriter {
 public:
-    BitRowsWriter(std::filesystem::path path, std::size_t columns);
-    /// `row`: full bytes, as BitRows holds them.
-    void append(std::span<const std::uint8_t> row);
+    LabelWriter(std::filesystem::path path, Cells cells, std::size_t columns);
+    /// Complete rows: bits in full bytes, as BitRows holds them, or floats.
+    void append(std::span<const std::byte> rows);
     /// Writes the number of rows into the header.
     void finish();
-    std::int64_t rows() const { return rows_; }
 
 private:
     std::filesystem::path path_;
-    std::size_t row_bytes_;
-    std::int64_t rows_ = 0;
+    Cells cells_;
+    std::size_t columns_, bytes_ = 0;
     std::ofstream out_;
 };
 
 /// Reads from mapped memory. Const calls are thread-safe.
-class BitMatrix {
+class LabelMatrix {
 public:
-    /// Throws InputError if the file is missing, no such .npy, or not rows x columns.
-    BitMatrix(const std::filesystem::path& path, std::int64_t rows, std::size_t columns);
+    /// Throws InputError if the file is missing, no such .npy, not rows x columns, or holds NaN or an
+    /// infinity.
+    LabelMatrix(const std::filesystem::path& path, Cells cells, std::int64_t rows, std::size_t columns);
 
+    bool holds_numbers() const { return cells_ == Cells::numbers; }
+    /// Of numbers. The other members are of bits.
+    std::span<const float> numbers(std::int64_t row) const {
+        return {reinterpret_cast<const float*>(bytes_of(row).data()), columns_};
+    }
     bool get(std::int64_t row, std::size_t column) const {
-        return ((std::to_integer<unsigned>(data_[static_cast<std::size_t>(row) * row_bytes_ + column / 8]) >>
-                 (column % 8)) &
-                1U) != 0;
+        return ((std::to_integer<unsigned>(bytes_of(row)[column / 8]) >> (column % 8)) & 1U) != 0;
     }
     /// Calls visit(column) for each 1 of a row, ascending; 0s cost almost nothing.
     template <typename Visit>
     void for_each_one(std::int64_t row, const Visit& visit) const {
-        const auto bytes = data_.subspan(static_cast<std::size_t>(row) * row_bytes_, row_bytes_);
+        const auto bytes = bytes_of(row);
         for (std::size_t begin = 0; begin < row_bytes_; begin += sizeof(std::uint64_t)) {
             std::uint64_t word = 0;  // little-endian
             std::memcpy(&word, &bytes[begin], std::min(sizeof word, row_bytes_ - begin));
@@ -92,32 +94,14 @@ public:
     }
 
 private:
-    MappedFile file_;
-    std::span<const std::byte> data_;
-    std::size_t columns_, row_bytes_;
-};
-
-// A matrix of float32 as NumPy's .npy (format 1.0, C order): np.load(path).
-
-/// Writes `values`, in row-major order, directly to `path`: give a path inside a PendingOutput. Throws
-/// WriteError.
-void write_npy(const std::filesystem::path& path, std::span<const float> values, std::size_t columns);
-
-/// Reads from mapped memory. Const calls are thread-safe.
-class NumberMatrix {
-public:
-    /// Throws InputError if the file is missing, no such .npy, not rows x columns, or holds NaN or an
-    /// infinity.
-    NumberMatrix(const std::filesystem::path& path, std::int64_t rows, std::size_t columns);
-
-    std::span<const float> row(std::int64_t row) const {
-        return values_.subspan(static_cast<std::size_t>(row) * columns_, columns_);
+    std::span<const std::byte> bytes_of(std::int64_t row) const {
+        return data_.subspan(static_cast<std::size_t>(row) * row_bytes_, row_bytes_);
     }
 
-private:
     MappedFile file_;
-    std::span<const float> values_;
-    std::size_t columns_;
+    std::span<const std::byte> data_;
+    Cells cells_;
+    std::size_t columns_, row_bytes_;
 };
 
 }  // namespace bigbird::examples

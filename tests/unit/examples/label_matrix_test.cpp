@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "bigbird/examples/bit_matrix.hpp"
+#include "bigbird/examples/label_matrix.hpp"
 
 #include "support/temp_dir.hpp"
 #include "support/testing.hpp"
@@ -11,7 +11,18 @@
 using namespace bigbird;
 using namespace bigbird::examples;
 
-DOCTEST_TEST_CASE("bit_matrix: bits are written and read, whatever the number of columns") {
+namespace {
+
+void write_bits(const std::filesystem::path& path, const BitRows& bits, std::size_t columns) {
+    LabelWriter writer(path, Cells::bits, columns);
+    for (std::size_t row = 0; row < bits.rows(); ++row)
+        writer.append(std::as_bytes(bits.row(row)));
+    writer.finish();
+}
+
+}  // namespace
+
+DOCTEST_TEST_CASE("label_matrix: bits are written and read, whatever the number of columns") {
     const testing::TempDir folder;
     for (const std::size_t columns : {std::size_t{1}, std::size_t{8}, std::size_t{919}}) {
         BitRows bits(columns);
@@ -25,8 +36,8 @@ DOCTEST_TEST_CASE("bit_matrix: bits are written and read, whatever the number of
             bits.set(ones.back().first, ones.back().second);
         }
         const auto path = folder / ("m" + std::to_string(columns) + ".npy");
-        write_npy(path, bits);
-        const BitMatrix matrix(path, 50, columns);
+        write_bits(path, bits, columns);
+        const LabelMatrix matrix(path, Cells::bits, 50, columns);
         std::size_t differing = 0;
         for (std::size_t row = 0; row < 50; ++row) {
             bool any = false;
@@ -45,14 +56,14 @@ DOCTEST_TEST_CASE("bit_matrix: bits are written and read, whatever the number of
 
 // The bytes that numpy 2.4 writes: np.save(path, np.packbits([[1, 0, 1], [0, 1, 0]], axis=1,
 // bitorder="little")).
-DOCTEST_TEST_CASE("bit_matrix: the file is NumPy's") {
+DOCTEST_TEST_CASE("label_matrix: the file is NumPy's") {
     const testing::TempDir folder;
     BitRows bits(3);
     bits.resize(2);
     bits.set(0, 0);
     bits.set(0, 2);
     bits.set(1, 1);
-    write_npy(folder / "m.npy", bits);
+    write_bits(folder / "m.npy", bits, 3);
     std::string expected("\x93NUMPY\x01\x00\x76\x00", 10);
     expected += "{'descr': '|u1', 'fortran_order': False, 'shape': (2, 1), }";
     expected.resize(127, ' ');
@@ -60,37 +71,21 @@ DOCTEST_TEST_CASE("bit_matrix: the file is NumPy's") {
     DOCTEST_CHECK(testing::read_file(folder / "m.npy") == expected);
 }
 
-DOCTEST_TEST_CASE("bit_matrix: a file of another shape is refused") {
+DOCTEST_TEST_CASE("label_matrix: a file of another shape is refused") {
     const testing::TempDir folder;
     BitRows bits(3);
     bits.resize(2);
-    write_npy(folder / "m.npy", bits);
-    DOCTEST_CHECK_NOTHROW(BitMatrix(folder / "m.npy", 2, 8));
-    DOCTEST_CHECK_THROWS_AS(BitMatrix(folder / "m.npy", 3, 3), InputError);
-    DOCTEST_CHECK_THROWS_AS(BitMatrix(folder / "m.npy", 2, 9), InputError);
+    write_bits(folder / "m.npy", bits, 3);
+    DOCTEST_CHECK_NOTHROW(LabelMatrix(folder / "m.npy", Cells::bits, 2, 8));
+    DOCTEST_CHECK_THROWS_AS(LabelMatrix(folder / "m.npy", Cells::bits, 3, 3), InputError);
+    DOCTEST_CHECK_THROWS_AS(LabelMatrix(folder / "m.npy", Cells::bits, 2, 9), InputError);
     testing::write_file(folder / "short.npy", testing::read_file(folder / "m.npy").substr(0, 100));
-    DOCTEST_CHECK_THROWS_AS(BitMatrix(folder / "short.npy", 2, 3), InputError);
+    DOCTEST_CHECK_THROWS_AS(LabelMatrix(folder / "short.npy", Cells::bits, 2, 3), InputError);
 }
 
-DOCTEST_TEST_CASE("bit_matrix: rows written one by one make the file that rows in memory make") {
-    const testing::TempDir folder;
-    for (const std::size_t rows : {std::size_t{0}, std::size_t{3}, std::size_t{1234}}) {
-        BitRows all(11);
-        all.resize(rows);
-        BitRowsWriter writer(folder / "one.npy", 11);
-        for (std::size_t row = 0; row < rows; ++row) {
-            all.set(row, row % 11);
-            writer.append(all.row(row));
-        }
-        writer.finish();
-        write_npy(folder / "all.npy", all);
-        DOCTEST_CHECK(testing::read_file(folder / "one.npy") == testing::read_file(folder / "all.npy"));
-    }
-}
-
-DOCTEST_TEST_CASE("bit_matrix: rows whose bytes overflow are another shape") {
+DOCTEST_TEST_CASE("label_matrix: rows whose bytes overflow are another shape") {
     const testing::TempDir folder;
     constexpr std::int64_t rows = std::int64_t{1} << 62;
     testing::write_file(folder / "m.npy", npy_header("|u1", rows, 4));
-    DOCTEST_CHECK_THROWS_AS(BitMatrix(folder / "m.npy", rows, 32), InputError);
+    DOCTEST_CHECK_THROWS_AS(LabelMatrix(folder / "m.npy", Cells::bits, rows, 32), InputError);
 }
