@@ -3,10 +3,9 @@
 #pragma once
 
 #include "cli/run_program.hpp"
+#include "support/metrics_lines.hpp"
 #include "support/temp_dir.hpp"
 #include "support/testing.hpp"
-
-#include <nlohmann/json.hpp>
 
 #include <filesystem>
 #include <iterator>
@@ -51,15 +50,12 @@ inline std::string weights_of(const std::filesystem::path& run) {
 }
 
 /// What a run's lines of metrics say of these, in their order.
-inline std::vector<double> metrics_of(const std::filesystem::path& run,
-                                      const std::vector<std::string>& names = {"loss"}) {
-    std::istringstream lines(read_file(run / "metrics.jsonl"));
+inline std::vector<double> values_of(const std::filesystem::path& run,
+                                     const std::vector<std::string>& names = {"loss"}) {
     std::vector<double> values;
-    for (std::string line; std::getline(lines, line);) {
-        const auto json = nlohmann::json::parse(line);
+    for (const Json& line : metrics_of(run))
         for (const std::string& name : names)
-            if (json.contains(name)) values.push_back(json[name].get<double>());
-    }
+            if (line.contains(name)) values.push_back(line[name].get<double>());
     return values;
 }
 

@@ -32,7 +32,7 @@ public:
         return run_program(words);
     }
     std::vector<double> losses(const std::string& run) const {
-        return metrics_of(*this / run, {"loss", "eval_loss"});
+        return values_of(*this / run, {"loss", "eval_loss"});
     }
 };
 
@@ -242,8 +242,8 @@ DOCTEST_TEST_CASE(
     DOCTEST_CHECK(options["--schedule"] == "cosine");
     DOCTEST_CHECK(options["--positive-weight"] == 1);
     succeeded(train("two", {"--threads", "2", "--processes", "2", "--epochs", "10"}));
-    DOCTEST_CHECK(metrics_of(folder / "two").back() ==
-                  doctest::Approx(metrics_of(folder / "one").back()).epsilon(1e-4));
+    DOCTEST_CHECK(values_of(folder / "two").back() ==
+                  doctest::Approx(values_of(folder / "one").back()).epsilon(1e-4));
     DOCTEST_CHECK(train("cut", {"--threads", "1", "--epochs", "10", "--max-hours", "1e-9"}).code == 75);
     succeeded(train("cut", {"--threads", "1", "--epochs", "10"}));
     DOCTEST_CHECK(weights_of(folder / "cut") == weights_of(folder / "one"));

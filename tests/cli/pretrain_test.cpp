@@ -56,7 +56,7 @@ DOCTEST_TEST_CASE(
     const std::string documents = documents_in(folder);
     const auto losses_by = [&](const std::string& attention) {
         works(pretrain(documents, folder / attention, {"--steps", "2", "--attention", attention}));
-        return metrics_of(folder / attention);
+        return values_of(folder / attention);
     };
     const std::vector<double> usual = losses_by("automatic");
     for (const char* attention : {"blocked", "reference"}) {
@@ -113,7 +113,7 @@ DOCTEST_TEST_CASE(
 DOCTEST_TEST_CASE("pretrain: two processes train as one, stop together and go on as one") {
     const TempDir folder;
     const std::string documents = documents_in(folder);
-    const auto losses = [&](const char* run) { return metrics_of(folder / run); };
+    const auto losses = [&](const char* run) { return values_of(folder / run); };
     works(pretrain(documents, folder / "one"));
     const ProgramResult two = works(pretrain(documents, folder / "two", {"--processes", "2"}));
     const std::vector<double> one = losses("one"), both = losses("two");
@@ -181,8 +181,8 @@ DOCTEST_TEST_CASE("pretrain: tiny-modern has its own defaults, trains on two pro
     DOCTEST_CHECK(options["--config"]["hidden_dropout_prob"] == 0);
     DOCTEST_CHECK(read_json(folder / "one/model/config.json")["model_type"] == "bigbird_dna");
     succeeded(modern("two", {"--processes", "2"}));
-    DOCTEST_CHECK(metrics_of(folder / "two").back() ==
-                  doctest::Approx(metrics_of(folder / "one").back()).epsilon(2e-5));
+    DOCTEST_CHECK(values_of(folder / "two").back() ==
+                  doctest::Approx(values_of(folder / "one").back()).epsilon(2e-5));
     DOCTEST_CHECK(modern("cut", {"--max-hours", "1e-9"}).code == 75);
     succeeded(modern("cut"));
     DOCTEST_CHECK(weights_of(folder / "cut") == weights_of(folder / "one"));
@@ -207,7 +207,7 @@ DOCTEST_TEST_CASE("pretrain: --optimizer muon is recorded, asked for again, and 
     DOCTEST_CHECK(read_json(folder / "muon/config.resolved.json")["options"]["--optimizer"] == "muon");
     works(pretrain(documents, folder / "adamw"));
     DOCTEST_CHECK_FALSE(read_json(folder / "adamw/config.resolved.json")["options"].contains("--optimizer"));
-    DOCTEST_CHECK(metrics_of(folder / "adamw").back() != metrics_of(folder / "muon").back());
+    DOCTEST_CHECK(values_of(folder / "adamw").back() != values_of(folder / "muon").back());
 }
 
 DOCTEST_TEST_CASE("pretrain: --model goes on with a model's weights, in longer contexts too") {
@@ -379,8 +379,8 @@ DOCTEST_TEST_CASE("pretrain: documents are drawn from a genome where none are gi
     *std::find(together.begin(), together.end(), (folder / "held_out").string()) = (folder / "two").string();
     together.insert(together.end(), {"--processes", "2"});
     const ProgramResult two = works(together);
-    const std::vector<double> one_process = metrics_of(folder / "held_out"),
-                              two_processes = metrics_of(folder / "two");
+    const std::vector<double> one_process = values_of(folder / "held_out"),
+                              two_processes = values_of(folder / "two");
     DOCTEST_REQUIRE(two_processes.size() == 1);
     DOCTEST_CHECK(two_processes[0] == doctest::Approx(one_process[0]).epsilon(2e-5));
 }

@@ -126,7 +126,7 @@ DOCTEST_TEST_CASE("tokens: a run that was stopped goes on exactly, two processes
     DOCTEST_CHECK(fixture.weights("cut") == fixture.weights("run"));
     check_said(fixture.finetune("cut", {"--margin", "10"}), 2, "--margin");
     const ProgramResult two = succeeded(fixture.finetune("two", {"--processes", "2"}));
-    const auto last_loss = [&](const char* run) { return metrics_of(fixture / run, {"eval_loss"}).back(); };
+    const auto last_loss = [&](const char* run) { return values_of(fixture / run, {"eval_loss"}).back(); };
     DOCTEST_CHECK(last_loss("two") == doctest::Approx(last_loss("run")).epsilon(1e-4));
     const auto calibrated_loss = [&](const std::string& run) {
         return read_json(fixture / (run + "/model/calibration.json"))["cross_entropy_after"].get<double>();
