@@ -25,6 +25,25 @@ struct Gradients {
     std::map<std::string, at::Tensor> by_name = {};
 };
 
+/// The weights of small_network().
+model::PreTrainingModel without_dropout() {
+    model::BigBirdConfig config = small_config();
+    config.hidden_dropout_prob = 0;
+    config.initializer_range = 0.1;
+    model::PreTrainingModel network(config);
+    model::initialise(*network, config, 3);
+    return network;
+}
+
+/// Whether gradients agree to rounding.
+void check_close(const std::map<std::string, at::Tensor>& found,
+                 const std::map<std::string, at::Tensor>& wanted) {
+    for (const auto& [name, gradient] : wanted) {
+        DOCTEST_INFO(name);
+        DOCTEST_CHECK(at::allclose(found.at(name), gradient, 1e-4, 1e-6));
+    }
+}
+
 Gradients gradients_of_step(std::int64_t step, const MlmTaskSpec& spec, bool nsp = true) {
     MlmTask task(small_network(), small_tokenizer(), small_source(nsp), std::nullopt, spec);
     const StepStats stats = task.accumulate(step);
@@ -70,12 +89,8 @@ DOCTEST_TEST_CASE(
                          .item<double>();
     }
     const at::AutoGradMode with_gradients(true);
-    model::BigBirdConfig config = small_config();
-    config.hidden_dropout_prob = 0;
-    model::PreTrainingModel trained(config);
-    config.initializer_range = 0.1;
-    model::initialise(*trained, config, 3);
-    MlmTask task(trained, small_tokenizer(), source, std::nullopt, {{.batch_size = batch_size}, 256});
+    MlmTask task(without_dropout(), small_tokenizer(), source, std::nullopt,
+                 {{.batch_size = batch_size}, 256});
     const StepStats stats = task.accumulate(step);
     const double mlm = nats / static_cast<double>(masked), nsp = pair_nats / static_cast<double>(batch_size);
     DOCTEST_CHECK(stats.loss.item<double>() == doctest::Approx(mlm + nsp).epsilon(1e-5));
@@ -97,10 +112,7 @@ DOCTEST_TEST_CASE("mlm_task: micro-batches give the gradients of the whole batch
     for (const std::int64_t tokens : {1, 256, 384}) {
         const Gradients cut = gradients_of_step(2, {{.batch_size = 6, .seed = 9}, tokens});
         DOCTEST_CHECK(cut.loss == doctest::Approx(whole.loss).epsilon(1e-6));
-        for (const auto& [name, gradient] : whole.by_name) {
-            DOCTEST_INFO(name);
-            DOCTEST_CHECK(at::allclose(cut.by_name.at(name), gradient, 1e-4, 1e-6));
-        }
+        check_close(cut.by_name, whole.by_name);
     }
     const Gradients other = gradients_of_step(2, {{.batch_size = 6, .seed = 10}, 100'000});
     DOCTEST_CHECK(other.loss != whole.loss);  // other dropout masks
@@ -136,10 +148,7 @@ DOCTEST_TEST_CASE("mlm_task: packed projections give the gradients of three, who
             spec.packed_projections = true;
             const Gradients found = gradients_of_step(2, spec);
             DOCTEST_CHECK(found.loss == doctest::Approx(wanted.loss).epsilon(1e-6));
-            for (const auto& [name, gradient] : wanted.by_name) {
-                DOCTEST_INFO(name);
-                DOCTEST_CHECK(at::allclose(found.by_name.at(name), gradient, 1e-4, 1e-6));
-            }
+            check_close(found.by_name, wanted.by_name);
         }
     }
 }
@@ -221,12 +230,7 @@ DOCTEST_TEST_CASE("mlm_task: soft-masked tokens count by --repeat-weight, in any
     DOCTEST_REQUIRE(tokens > repeats);
     for (const double weight : {1.0, 0.25, 0.0}) {
         for (const std::int64_t at_once : {1, 100'000}) {
-            model::BigBirdConfig config = small_config();
-            config.hidden_dropout_prob = 0;
-            config.initializer_range = 0.1;
-            model::PreTrainingModel trained(config);
-            model::initialise(*trained, config, 3);
-            MlmTask task(trained, small_tokenizer(), source, std::nullopt,
+            MlmTask task(without_dropout(), small_tokenizer(), source, std::nullopt,
                          {{.batch_size = 4, .repeat_weight = weight}, at_once});
             DOCTEST_CHECK(
                 task.accumulate(1).loss.item<double>() ==

@@ -151,9 +151,8 @@ training::LoopResult carry_out(const FinetuneSpec& spec, const training::RankSpe
     const Job job{device, parse_compute_options(spec.dtype, spec.attention, device), spec.batch_tokens,
                   threads};
     loop.compute = job.computing.type;
-    const std::shared_ptr<TaskNetwork> network = plan.network(job);
-    TrainTask task(network, plan.data(network, threads), plan.info, spec, plan.averaging, threads,
-                   loop.ranks);
+    auto [network, data] = plan.make(job);
+    TrainTask task(network, std::move(data), plan.info, spec, plan.averaging, threads, loop.ranks);
     if (rank.is_first()) task.data().say(*network, loop.learning_rate.total_steps, spec.batch_size);
     return training::run_training(task, loop, spec.output);
 }

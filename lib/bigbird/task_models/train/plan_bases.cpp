@@ -103,13 +103,11 @@ RunPlan plan_bases(const FinetuneTokensSpec& spec, int threads, bool speaks) {
                  .validation = validation.bases() > 0 ? with_commas(validation.bases()) + " bases" : "",
                  .data = {{"bases of train", with_commas(data->splits.train.bases())},
                           {"bases of validation", with_commas(validation.bases())}}};
-    plan.network = [&spec, config, pretrained](const Job& job) {
-        return bigbird_tokens(starting_classifier(spec, config, pretrained, job.device),
-                              model::read_tokenizer(pretrained, config), job.computing);
-    };
-    plan.data = [&spec, data, info](std::shared_ptr<TaskNetwork> network, int some) {
-        return std::make_unique<BaseData>(std::move(network), data->splits, info, label_table(*data), spec,
-                                          some);
+    plan.make = [=, &spec](const Job& job) -> NetworkAndData {
+        auto network = bigbird_tokens(starting_classifier(spec, config, pretrained, job.device),
+                                      model::read_tokenizer(pretrained, config), job.computing);
+        return {network, std::make_unique<BaseData>(network, data->splits, info, label_table(*data), spec,
+                                                    job.threads)};
     };
     return plan;
 }

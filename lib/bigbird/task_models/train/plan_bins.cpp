@@ -110,8 +110,8 @@ Json fixed_options(const FinetuneSpec& spec, const Shape& shape, const training:
             (numbers ? " --loss" : "") + (spec.bins.teacher.empty() ? "" : " --teacher"));
 }
 
-std::shared_ptr<TaskNetwork> new_network(const FinetuneSpec& spec, const Shape& shape, std::size_t labels,
-                                         const Job& job) {
+std::shared_ptr<BinNetwork> new_network(const FinetuneSpec& spec, const Shape& shape, std::size_t labels,
+                                        const Job& job) {
     if (spec.is_bigbird()) {
         return bigbird_bins(starting_classifier(spec, shape.encoder, shape.pretrained, job.device),
                             model::read_tokenizer(shape.pretrained, shape.encoder), shape.grid,
@@ -195,10 +195,8 @@ RunPlan plan_bins(const FinetuneSpec& spec, int threads, bool speaks) {
     plan.card = facts_of(*examples);
     plan.card.reads = "each bin of " + std::to_string(shape.grid.bin) + " bases";
     plan.averaging = spec.bins.averaging;
-    plan.network = [&spec, shape, bins](const Job& job) {
-        return new_network(spec, shape, bins->label_table().size(), job);
-    };
-    plan.data = [&spec, shape, bins, examples](const std::shared_ptr<TaskNetwork>& network, int some) {
+    plan.make = [=, &spec](const Job& job) -> NetworkAndData {
+        const std::shared_ptr<BinNetwork> network = new_network(spec, shape, bins->label_table().size(), job);
         BinsSpec of_bins = spec.bins;
         of_bins.motif_file = spec.output / motif_file;
         // A copied trunk already has motifs; in bins shorter than a position there are none to find.
@@ -207,8 +205,7 @@ RunPlan plan_bins(const FinetuneSpec& spec, int threads, bool speaks) {
         const auto teacher = spec.bins.teacher.empty()
                                  ? nullptr
                                  : std::make_shared<Teacher>(spec.bins.teacher, *examples, *bins);
-        return std::make_unique<BinData>(std::dynamic_pointer_cast<BinNetwork>(network), *bins, spec, of_bins,
-                                         some, teacher);
+        return {network, std::make_unique<BinData>(network, *bins, spec, of_bins, job.threads, teacher)};
     };
     return plan;
 }

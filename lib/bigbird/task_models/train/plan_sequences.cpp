@@ -77,17 +77,16 @@ Json sequence_options(const FinetuneSpec& spec, const training::LoopSpec& loop, 
     return chosen_options(options, names);
 }
 
-/// RunPlan::data of networks that are trained step by step.
-auto record_data(const FinetuneSpec& spec, const Examples& examples, const TaskInfo& info) {
-    return [&spec, examples, info](std::shared_ptr<TaskNetwork> network, int threads) {
-        ClassifierSpec classifier = spec;
-        classifier.window = info.window;
-        classifier.both_strands = spec.sequence.strand != RecordStrand::given;
-        SequenceSpec sequence = spec.sequence;
-        if (!spec.is_sequence()) sequence.smoothing = 0;
-        return std::make_unique<ExampleData>(std::move(network), *examples, classifier, true, threads,
-                                             sequence, info.standardisation);
-    };
+/// A network that is trained step by step, and its data.
+NetworkAndData with_records(std::shared_ptr<TaskNetwork> network, const FinetuneSpec& spec,
+                            const Examples& examples, const TaskInfo& info, int threads) {
+    ClassifierSpec classifier = spec;
+    classifier.window = info.window;
+    classifier.both_strands = spec.sequence.strand != RecordStrand::given;
+    SequenceSpec sequence = spec.sequence;
+    if (!spec.is_sequence()) sequence.smoothing = 0;
+    return {network, std::make_unique<ExampleData>(network, *examples, classifier, true, threads, sequence,
+                                                   info.standardisation)};
 }
 
 /// The run of one member, in a separate folder.
@@ -163,11 +162,11 @@ private:
         plan.loop = finetune_loop(own, plan_.loop.learning_rate, metric_of(*examples_));
         plan.loop.fixed_options = sequence_options(own, plan.loop, {});
         plan.averaging = own.sequence.averaging;
-        plan.network = [config = member_config(own, *examples_), labels = examples_->label_table().size(),
-                        seed = own.seed](const Job& job) {
-            return new_sequence_network(config, static_cast<std::int64_t>(labels), seed, job.device);
+        plan.make = [this, &own, config = member_config(own, *examples_)](const Job& job) {
+            const auto labels = static_cast<std::int64_t>(examples_->label_table().size());
+            return with_records(new_sequence_network(config, labels, own.seed, job.device), own, examples_,
+                                plan_.info, job.threads);
         };
-        plan.data = record_data(own, examples_, plan.info);
         return plan;
     }
 
@@ -278,10 +277,10 @@ RunPlan plan_sequences(const FinetuneSpec& spec, bool speaks) {
             return Solver(spec, plan, examples, threads).members_with_kmers();
         };
     } else {
-        plan.network = [=, &spec](const Job& job) {
-            return windows_network(spec, info, examples->label_table().size(), pretrained, job);
+        plan.make = [=, &spec](const Job& job) {
+            return with_records(windows_network(spec, info, examples->label_table().size(), pretrained, job),
+                                spec, examples, info, job.threads);
         };
-        plan.data = record_data(spec, examples, info);
     }
     return plan;
 }

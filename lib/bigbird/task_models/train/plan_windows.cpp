@@ -98,19 +98,17 @@ RunPlan plan_windows(const FinetuneSpec& spec, bool speaks) {
         };
         return plan;
     }
-    plan.network = [=, &spec](const Job& job) {
-        return windows_network(spec, info, examples->label_table().size(), pretrained, job);
-    };
     // The bias starts at the base rates only if the head does not read [CLS]. After little pretraining, [CLS]
     // is nearly the same for all windows, and so is a new network's output. At base rates, the gradients of
     // the labels then cancel, and nothing is learned for over a hundred steps
     // (docs/development/measurements.md).
     const bool at_base_rates = spec.is_bigbird() && info.pooling != Pooling::cls;
-    plan.data = [=, &spec](std::shared_ptr<TaskNetwork> network, int threads) {
+    plan.make = [=, &spec](const Job& job) -> NetworkAndData {
+        auto network = windows_network(spec, info, examples->label_table().size(), pretrained, job);
         ClassifierSpec classifier = spec;
         classifier.window = window;
-        return std::make_unique<ExampleData>(std::move(network), *examples, classifier, at_base_rates,
-                                             threads);
+        return {network,
+                std::make_unique<ExampleData>(network, *examples, classifier, at_base_rates, job.threads)};
     };
     return plan;
 }

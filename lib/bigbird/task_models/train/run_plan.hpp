@@ -45,14 +45,19 @@ std::string with_commas(std::int64_t number);
 /// read.
 model::ModelCard task_card(const CardFacts& facts, const training::TrainedModel& model);
 
+struct NetworkAndData {
+    std::shared_ptr<TaskNetwork> network;
+    std::unique_ptr<TrainingData> data;
+};
+
 struct RunPlan {
     training::LoopSpec loop{};  ///< includes the fixed options
     TaskInfo info{};
     CardFacts card{};
-    std::function<std::shared_ptr<TaskNetwork>(const Job& job)> network{};
-    std::function<std::unique_ptr<TrainingData>(std::shared_ptr<TaskNetwork> network, int threads)> data{};
+    /// Makes what is trained step by step.
+    std::function<NetworkAndData(const Job& job)> make{};
     std::optional<double> averaging = std::nullopt;  ///< decay of TrainTask's weight average
-    /// Instead of network and data: solves a model in closed form.
+    /// Instead of that: solves a model in closed form.
     std::function<training::Solution(int threads)> solve{};
 };
 

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "bigbird/pretraining/specs/pretrain_spec.hpp"
 
-#include "support/small_tokenizer.hpp"
-#include "support/temp_dir.hpp"
 #include "support/testing.hpp"
 
 #include "bigbird/core/error.hpp"
@@ -10,19 +8,6 @@
 using namespace bigbird;
 using namespace bigbird::pretraining;
 using namespace bigbird::testing;
-
-DOCTEST_TEST_CASE("pretrain_spec: a config.json for another vocabulary is refused, one without is not") {
-    const TempDir folder;
-    const std::string file = (folder / "config.json").string();
-    write_file(file, R"({"hidden_size": 64})");
-    require_vocabulary(file, small_tokenizer());
-    require_vocabulary("tiny", small_tokenizer());
-    write_file(file, R"({"vocab_size": 50358})");
-    DOCTEST_CHECK(message_of<InputError>([&] { require_vocabulary(file, small_tokenizer()); }) ==
-                  file +
-                      ": vocab_size is 50358, but the tokenizer has 512 pieces; leave vocab_size out, and "
-                      "the tokenizer's is taken");
-}
 
 DOCTEST_TEST_CASE("pretrain_spec: what is left open is the configuration's") {
     PretrainSpec open;
@@ -98,14 +83,4 @@ DOCTEST_TEST_CASE("corpora_spec: regions are held out of documents that are draw
                   "give one of --hold-out and --evaluate-documents");
     DOCTEST_CHECK(refusal({.references = {"g.fa"}, .hold_out = {"22"}, .evaluate_corpus = "s"}) ==
                   "give one of --hold-out and --evaluate-documents");
-}
-
-DOCTEST_TEST_CASE("corpora_spec: whether anything is drawn or held out") {
-    DOCTEST_CHECK(CorporaSpec{.references = {"g.fa"}}.draws());
-    DOCTEST_CHECK_FALSE(CorporaSpec{.documents = "d.txt"}.draws());
-    DOCTEST_CHECK_FALSE(CorporaSpec{.corpus = "shards"}.draws());
-    DOCTEST_CHECK_FALSE(CorporaSpec{.corpus = "shards"}.holds_out());
-    DOCTEST_CHECK(CorporaSpec{.hold_out = {"22"}}.holds_out());
-    DOCTEST_CHECK(CorporaSpec{.evaluate_corpus = "s"}.holds_out());
-    DOCTEST_CHECK(CorporaSpec{.evaluate_documents = "e.txt"}.holds_out());
 }

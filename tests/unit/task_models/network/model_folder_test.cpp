@@ -34,6 +34,10 @@ TaskInfo promoter_info() {
     return info;
 }
 
+std::string refusal(const fs::path& model, examples::Task task) {
+    return message_of<InputError>([&] { open_model(model, task, at::kCPU); });
+}
+
 void write_labeller(const fs::path& directory, std::int64_t window, std::int64_t margin) {
     fs::create_directories(directory);
     tiny_labeller(3)->write(bases_info(window, margin, {{"c", 10}}), directory);
@@ -62,20 +66,17 @@ DOCTEST_TEST_CASE("model_folder: what config.json says comes back") {
 DOCTEST_TEST_CASE("model_folder: models that are not what is asked for") {
     const TempDir folder;
     write_tiny_task_model(folder / "model", promoter_info(), 1, 1);
-    DOCTEST_CHECK(message_of<InputError>([&] {
-                      open_model(folder / "model", examples::Task::chromatin, at::kCPU);
-                  }) == (folder / "model").string() + ": is a promoter model; use predict-promoter");
+    DOCTEST_CHECK(refusal(folder / "model", examples::Task::chromatin) ==
+                  (folder / "model").string() + ": is a promoter model; use predict-promoter");
     write_tiny_pretrained(folder / "pretrained", 1);
-    DOCTEST_CHECK(message_of<InputError>([&] {
-                      open_model(folder / "pretrained", examples::Task::chromatin, at::kCPU);
-                  }) == (folder / "pretrained/config.json").string() +
-                            ": is no model for a task: finetune-promoter or finetune-chromatin makes one");
+    DOCTEST_CHECK(refusal(folder / "pretrained", examples::Task::chromatin) ==
+                  (folder / "pretrained/config.json").string() +
+                      ": is no model for a task: finetune-promoter or finetune-chromatin makes one");
     write_tiny_task_model(folder / "two", promoter_info(), 2, 1);
     write_file(folder / "two/labels.tsv", "index\tgroup\tname\tpositives\n0\tTF\tx\t1\n");
-    DOCTEST_CHECK(message_of<InputError>([&] {
-                      open_model(folder / "two", examples::Task::promoter, at::kCPU);
-                  }) == (folder / "two/labels.tsv").string() +
-                            ": has 1 labels, but the network gives 2; restore the file that belongs to it");
+    DOCTEST_CHECK(refusal(folder / "two", examples::Task::promoter) ==
+                  (folder / "two/labels.tsv").string() +
+                      ": has 1 labels, but the network gives 2; restore the file that belongs to it");
 }
 
 DOCTEST_TEST_CASE("model_folder: damaged and newer descriptions") {
@@ -86,8 +87,7 @@ DOCTEST_TEST_CASE("model_folder: damaged and newer descriptions") {
         Json json = read_json(file);
         json["bigbird_dna"]["task_model"][key] = value;
         write_json(file, json, Overwrite::allow);
-        return message_of<InputError>(
-            [&] { open_model(folder / "model", examples::Task::promoter, at::kCPU); });
+        return refusal(folder / "model", examples::Task::promoter);
     };
     DOCTEST_CHECK(holds(with("window", "80:-120"), "bigbird_dna.task_model, is damaged: "));
     DOCTEST_CHECK(holds(with("window", 7), "bigbird_dna.task_model, is damaged: "));
@@ -120,30 +120,29 @@ DOCTEST_TEST_CASE("model_folder: a model of bases is opened with its windows and
     DOCTEST_CHECK(model.network->labels() == 3);
     DOCTEST_CHECK((model.network->segments() == Segments::tokens));
     DOCTEST_CHECK(model::read_architecture(folder / "m") == "BigBirdForTokenClassification");
-    DOCTEST_CHECK(message_of<InputError>([&] {
-                      open_model(folder / "m", examples::Task::chromatin, at::kCPU);
-                  }) == (folder / "m/config.json").string() + ": is a model of tokens: use predict-tokens");
+    DOCTEST_CHECK(refusal(folder / "m", examples::Task::chromatin) ==
+                  (folder / "m/config.json").string() + ": is a model of tokens: use predict-tokens");
 }
 
 DOCTEST_TEST_CASE("model_folder: what is no model of bases is refused") {
     const TempDir folder;
-    const auto refusal = [&](const char* name) {
+    const auto refused = [&](const char* name) {
         return message_of<InputError>([&] { open_bases_model(folder / name, at::kCPU); });
     };
     write_tiny_pretrained(folder / "p", 1);
-    DOCTEST_CHECK(refusal("p") ==
+    DOCTEST_CHECK(refused("p") ==
                   (folder / "p/config.json").string() + ": is no model of tokens: finetune-tokens makes one");
     const std::int64_t huge = std::int64_t{1} << 62;
     for (const std::int64_t margin : {std::int64_t{100}, std::int64_t{-1}, huge}) {
         DOCTEST_CAPTURE(margin);
         write_labeller(folder / "m", 200, margin);
-        DOCTEST_CHECK(refusal("m") == (folder / "m/config.json").string() + ": has a window without bases");
+        DOCTEST_CHECK(refused("m") == (folder / "m/config.json").string() + ": has a window without bases");
     }
     write_labeller(folder / "m", std::int64_t{1} << 40, 10);
-    DOCTEST_CHECK(refusal("m").ends_with(": has a window of more than 2^24 bases"));
+    DOCTEST_CHECK(refused("m").ends_with(": has a window of more than 2^24 bases"));
     write_labeller(folder / "n", 200, 10);
     write_labels(rows::LabelTable({{".", "none", -1}}), folder / "n");
-    DOCTEST_CHECK(refusal("n") ==
+    DOCTEST_CHECK(refused("n") ==
                   (folder / "n/labels.tsv").string() +
                       ": has 1 labels, but the network gives 3; restore the file that belongs to it");
 }

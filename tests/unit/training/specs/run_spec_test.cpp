@@ -25,12 +25,6 @@ DOCTEST_TEST_CASE("optimizer_spec: values out of range are named") {
     DOCTEST_CHECK_THROWS_AS(OptimizerSpec{.epsilon = 0}.validate(), ConfigError);
 }
 
-DOCTEST_TEST_CASE("optimizer_spec: whether the betas are the usual ones") {
-    DOCTEST_CHECK(OptimizerSpec{.epsilon = 1e-8}.has_usual_betas());
-    DOCTEST_CHECK_FALSE(OptimizerSpec{.beta1 = 0.8}.has_usual_betas());
-    DOCTEST_CHECK_FALSE(OptimizerSpec{.beta2 = 0.98}.has_usual_betas());
-}
-
 DOCTEST_TEST_CASE("schedule: the rate rises to its peak at the warm-up's end and falls towards 0") {
     const LearningRateSpec spec{.peak = 2.0, .warmup_steps = 4, .total_steps = 12, .decay = Decay::linear};
     const double expected[] = {0.5, 1.0, 1.5, 2.0};
