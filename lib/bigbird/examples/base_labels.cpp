@@ -3,6 +3,7 @@
 
 #include "bigbird/core/error.hpp"
 #include "bigbird/genome/regions/interval_set.hpp"
+#include "bigbird/rows/region_rows.hpp"
 
 #include <algorithm>
 #include <set>
@@ -11,18 +12,6 @@
 namespace bigbird::examples {
 
 namespace {
-
-void require_on_contig(const genome::BedRecord& record, genome::Fit fit,
-                       const genome::ReferenceGenome& reference, const std::filesystem::path& bed) {
-    if (fit == genome::Fit::unknown_contig)
-        throw InputError("contig '" + record.where.contig + "' is not in the reference", bed, record.line);
-    if (fit == genome::Fit::past_end) {
-        const genome::Contig& contig = reference.contigs()[*reference.find(record.where.contig)];
-        throw InputError("end " + std::to_string(record.where.end) + " lies past the end of contig '" +
-                             contig.name + "', which has " + std::to_string(contig.length) + " bases",
-                         bed, record.line);
-    }
-}
 
 /// Rows on the reference with a label, by position.
 std::vector<genome::BedRecord> read_rows(const genome::ReferenceGenome& reference,
@@ -34,8 +23,8 @@ std::vector<genome::BedRecord> read_rows(const genome::ReferenceGenome& referenc
             throw InputError("has no label in column 4: a row is contig, start, end, label", bed,
                              record->line);
         }
-        const genome::Fit fit = genome::place(record->where, reference);
-        require_on_contig(*record, fit, reference, bed);
+        if (genome::place(record->where, reference) != genome::Fit::inside)
+            throw InputError(rows::why_off(record->where, reference), bed, record->line);
         if (record->where.size() > 0) rows.push_back(std::move(*record));
     }
     std::ranges::stable_sort(rows, {}, [](const genome::BedRecord& row) {

@@ -60,6 +60,14 @@ std::int64_t tiles_of(const genome::BedRecord& record, const RegionOptions& opti
 
 }  // namespace
 
+std::string why_off(const genome::Interval& where, const genome::ReferenceGenome& reference) {
+    const auto contig = reference.find(where.contig);
+    if (!contig) return "contig '" + where.contig + "' is not in the reference";
+    const genome::Contig& known = reference.contigs()[*contig];
+    return "end " + std::to_string(where.end) + " lies past the end of contig '" + known.name +
+           "', which has " + std::to_string(known.length) + " bases";
+}
+
 RegionReader::RegionReader(const std::filesystem::path& regions, const genome::ReferenceGenome& reference,
                            RegionOptions options)
     : reader_(regions), reference_(reference), options_(options) {
@@ -77,19 +85,13 @@ RegionRow RegionReader::invalid_row(Row head, RowStatus status, std::int64_t lin
 RegionRow RegionReader::row_of(const genome::BedRecord& record) {
     const genome::Interval& where = record.where;
     const auto contig = reference_.find(where.contig);
-    const auto refuse = [&](RowStatus status, const std::string& what) {
+    if (!contig || where.end > reference_.contigs()[*contig].length) {
         if (!options_.skip_invalid)
-            throw InputError(what + "; give regions of the same assembly" +
+            throw InputError(why_off(where, reference_) + "; give regions of the same assembly" +
                                  (options_.can_skip ? ", or --skip-invalid to mark such rows and go on" : ""),
                              reader_.path(), record.line);
-        return invalid_row(head_of(record), status, record.line);
-    };
-    if (!contig) return refuse(RowStatus::no_contig, "contig '" + where.contig + "' is not in the reference");
-    const genome::Contig& known = reference_.contigs()[*contig];
-    if (where.end > known.length) {
-        return refuse(RowStatus::bad_interval, "end " + std::to_string(where.end) +
-                                                   " lies past the end of contig '" + known.name +
-                                                   "', which has " + std::to_string(known.length) + " bases");
+        return invalid_row(head_of(record), contig ? RowStatus::bad_interval : RowStatus::no_contig,
+                           record.line);
     }
     if (options_.tile > 0 && where.size() > 0) {
         tiled_ = record;
@@ -100,7 +102,7 @@ RegionRow RegionReader::row_of(const genome::BedRecord& record) {
     if (options_.anchor != Anchor::itself && where.size() > options_.bounds.size()) ++longer_;
     if (options_.anchor == Anchor::summit && !record.summit) ++without_summit_;
     if (options_.anchor == Anchor::itself && where.size() == 0) ++empty_;
-    return row_on(record, known);
+    return row_on(record, reference_.contigs()[*contig]);
 }
 
 RegionRow RegionReader::row_on(const genome::BedRecord& record, const genome::Contig& contig) {

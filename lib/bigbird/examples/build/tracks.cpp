@@ -46,9 +46,8 @@ struct Values {
     }
 };
 
-struct Track {
-    std::string name, group = ".", strand_pair{};
-    std::vector<fs::path> paths{};
+struct Track : LabelFiles {
+    std::string strand_pair{};
     Values values{};
     std::int64_t read = 0, positive = 0;  ///< intervals of its files; bins above 0
 };
@@ -90,11 +89,8 @@ Values values_of(const SheetRow& row, const fs::path& sheet, const TrackOptions&
 
 Track track_of(const LabelFiles& files, const TrackOptions& options) {
     const fs::path& sheet = options.signals.front();
-    Track track{.name = files.name,
-                .group = files.group,
-                .strand_pair = files.rows.front().value("strand_pair", ""),
-                .paths = files.paths,
-                .values = values_of(files.rows.front(), sheet, options)};
+    Track track{files, files.rows.front().value("strand_pair", ""),
+                values_of(files.rows.front(), sheet, options)};
     for (const fs::path& path : track.paths)
         if (!holds_fragments(path) && track.values.per_million)
             throw ConfigError("scale cpm is for fragments; give track " + track.name + " a factor");
