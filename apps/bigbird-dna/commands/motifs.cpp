@@ -7,7 +7,7 @@
 #include "bigbird/core/parallel.hpp"
 #include "bigbird/genome/text/text_output.hpp"
 #include "bigbird/motifs/motif_commands.hpp"
-#include "bigbird/outputs/merge/readers.hpp"
+#include "bigbird/outputs/merge/merge_scores.hpp"
 
 #include <algorithm>
 #include <functional>

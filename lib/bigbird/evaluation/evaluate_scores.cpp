@@ -102,33 +102,27 @@ private:
             return std::pair(best_on(file, kind), rule_words[static_cast<std::size_t>(kind)]);
         };
         if (rule.kind == Kind::given) return {rule.value, "given"};
+        const bool stream = file.path == "-", none = examples_.rows(examples::Split::validation).empty();
         if (rule.kind != Kind::automatic) {
-            require_validation(file);
+            if (stream) {
+                throw ConfigError(
+                    "--threshold f1 and mcc read the scores twice, which standard input cannot be; write "
+                    "them to a file");
+            }
+            if (none) {
+                throw ConfigError(
+                    "--threshold f1 and mcc choose it on rows of validation, of which the examples have "
+                    "none; give a score, or build them with --validation");
+            }
             return chosen(rule.kind);
         }
-        if (file.path != "-" && !examples_.rows(examples::Split::validation).empty()) {
-            try {
-                return chosen(Kind::best_f1);
-            } catch (const Error&) {  // not scored, or all of one kind
-            }
+        try {
+            if (!stream && !none) return chosen(Kind::best_f1);
+        } catch (const Error&) {  // not scored, or all of one kind
         }
         log_info("{}: threshold {}, since no rows of validation are scored on which to choose it", file.name,
                  rule.value);
         return {rule.value, "default: no rows of validation are scored"};
-    }
-
-    void require_validation(const ScoreFile& file) const {
-        if (file.path == "-") {
-            throw ConfigError(
-                "--threshold f1 and mcc read the scores twice, which standard input cannot be; write them "
-                "to a file");
-        }
-        if (examples_.rows(examples::Split::validation).empty()) {
-            throw ConfigError(
-                "--threshold f1 and mcc choose it on rows of validation, of which the examples have none; "
-                "give a "
-                "score, or build them with --validation");
-        }
     }
 
     double best_on(const ScoreFile& file, ThresholdRule::Kind kind) const {

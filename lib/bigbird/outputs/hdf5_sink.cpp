@@ -28,12 +28,14 @@ struct HeldFields {
     explicit HeldFields(FieldKind of) : kind(of) {}
 
     void add(const rows::Field& field) {
-        if (kind == FieldKind::integer)
-            integers.push_back(integer_of(field));
+        const auto* const text = std::get_if<std::string_view>(&field);
+        if (kind == FieldKind::integer)  // -1 where a malformed line has no number
+            integers.push_back(text != nullptr ? parse_number<std::int64_t>(*text).value_or(-1)
+                                               : std::get<std::int64_t>(field));
         else if (kind == FieldKind::real)
             reals.push_back(std::get<double>(field));
         else
-            texts.emplace_back(std::get<std::string_view>(field));
+            texts.emplace_back(*text);
     }
     void clear() {
         integers.clear();
@@ -45,13 +47,6 @@ struct HeldFields {
     std::vector<std::int64_t> integers;
     std::vector<double> reals;
     std::vector<std::string> texts;
-
-private:
-    /// -1 where a malformed line has no number.
-    static std::int64_t integer_of(const rows::Field& field) {
-        if (const auto* integer = std::get_if<std::int64_t>(&field)) return *integer;
-        return parse_number<std::int64_t>(std::get<std::string_view>(field)).value_or(-1);
-    }
 };
 
 /// Texts in the memory layout that HDF5 expects: pointers, or adjacent texts if the type has a length.

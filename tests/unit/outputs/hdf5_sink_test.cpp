@@ -35,15 +35,8 @@ extern "C" ssize_t pwrite(int file, const void* bytes, std::size_t count, off_t 
 
 namespace {
 
-std::vector<hsize_t> shape(hid_t dataset) {
-    const hid_t space = H5Dget_space(dataset);
-    std::vector<hsize_t> size(static_cast<std::size_t>(H5Sget_simple_extent_ndims(space)));
-    H5Sget_simple_extent_dims(space, size.data(), nullptr);
-    H5Sclose(space);
-    return size;
-}
-
 using outputs::Hdf5Handle;
+using outputs::shape_of;
 
 Hdf5Handle opened(const std::filesystem::path& path) {
     Hdf5Handle file(H5Fopen(path.c_str(), H5F_ACC_RDONLY, H5P_DEFAULT), H5Fclose);
@@ -58,7 +51,7 @@ Hdf5Handle dataset_of(hid_t file, const char* name) {
 /// All numbers of a dataset, each of the `type` in memory.
 template <typename Number>
 std::vector<Number> numbers_of(hid_t dataset, hid_t type) {
-    const std::vector<hsize_t> size = shape(dataset);
+    const std::vector<hsize_t> size = shape_of(dataset);
     std::vector<Number> numbers(size.front() * (size.size() > 1 ? size.back() : 1));
     DOCTEST_REQUIRE(H5Dread(dataset, type, H5S_ALL, H5S_ALL, H5P_DEFAULT, numbers.data()) >= 0);
     return numbers;
@@ -73,7 +66,7 @@ DOCTEST_TEST_CASE("hdf5_sink: scores, rows and labels, over several chunks") {
         write_all(outputs::hdf5_sink(folder / name, Overwrite::refuse, small_layout()), rows);
     DOCTEST_CHECK(read_file(folder / "a.h5") == read_file(folder / "b.h5"));
     const Hdf5Handle file = opened(folder / "a.h5"), scores = dataset_of(file, "scores");
-    DOCTEST_REQUIRE(shape(scores) == std::vector<hsize_t>{rows, 2});
+    DOCTEST_REQUIRE(shape_of(scores) == std::vector<hsize_t>{rows, 2});
     const auto values = numbers_of<float>(scores, H5T_NATIVE_FLOAT);
     DOCTEST_CHECK(values[2 * 9999] == 9999.0F / 1024);
     DOCTEST_CHECK(std::isnan(values[2 * 9998]));
@@ -115,7 +108,7 @@ DOCTEST_TEST_CASE("hdf5_sink: a small job's file is small, and reads as a large 
     bytes_of(1500, 4, false);
     const Hdf5Handle file = opened(folder / "s.h5"), names = dataset_of(file, "rows/name"),
                      type(H5Dget_type(names), H5Tclose);
-    DOCTEST_REQUIRE(shape(names) == std::vector<hsize_t>{1500});
+    DOCTEST_REQUIRE(shape_of(names) == std::vector<hsize_t>{1500});
     DOCTEST_CHECK(H5Tget_cset(type) == H5T_CSET_UTF8);
     std::string text(1500 * H5Tget_size(type), ' ');
     DOCTEST_CHECK(H5Dread(names, type, H5S_ALL, H5S_ALL, H5P_DEFAULT, text.data()) >= 0);
@@ -167,7 +160,7 @@ DOCTEST_TEST_CASE("hdf5_sink: no rows is a valid file") {
     const TempDir folder;
     outputs::hdf5_sink(folder / "e.h5", Overwrite::refuse, small_layout())->commit();
     const Hdf5Handle file = opened(folder / "e.h5");
-    DOCTEST_CHECK(shape(dataset_of(file, "scores")) == std::vector<hsize_t>{0, 2});
+    DOCTEST_CHECK(shape_of(dataset_of(file, "scores")) == std::vector<hsize_t>{0, 2});
 }
 
 DOCTEST_TEST_CASE("hdf5_sink: float16 is what the library makes of the same numbers") {

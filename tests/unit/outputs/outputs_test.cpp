@@ -152,16 +152,6 @@ DOCTEST_TEST_CASE("outputs: a part is a file, of rows in a file") {
                   }).find("--shard needs --regions as a file") == 0);
 }
 
-DOCTEST_TEST_CASE("schema: columns know their labels, and repeated names are told apart") {
-    const outputs::TableSchema schema = testing::small_layout();
-    DOCTEST_REQUIRE(schema.columns.size() == 2);
-    DOCTEST_CHECK(schema.columns[0].name == "K562|CTCF");
-    DOCTEST_CHECK(schema.columns[1].name == "002_A_B");
-    DOCTEST_CHECK(schema.columns[1].label == "A|B");
-    DOCTEST_CHECK(schema.columns[1].index == 2);
-    DOCTEST_CHECK(schema.columns[0].id == "000_K562_CTCF");
-}
-
 DOCTEST_TEST_CASE("schema: a region's fields are of the kinds that its head says") {
     const auto head = outputs::region_head();
     const auto fields = rows::fields_of({.where = {"1", 2, 3}});

@@ -5,7 +5,7 @@
 
 #include "bigbird/core/error.hpp"
 #include "bigbird/core/rng.hpp"
-#include "bigbird/outputs/merge/readers.hpp"
+#include "bigbird/outputs/merge/merge_scores.hpp"
 #include "bigbird/outputs/sinks.hpp"
 
 #include <bigWig.h>

@@ -268,10 +268,14 @@ struct Sums {
             share[i] = score(i);
         const double most = *std::ranges::max_element(share);
         double sum = 0, mean = 0;  // mean of the logits, weighted by their probabilities
-        for (double& one : share)
-            sum += one = std::exp(one - most);
-        for (std::size_t i = 0; i < share.size(); ++i)
-            mean += (share[i] /= sum) * logit(i);
+        for (double& one : share) {
+            one = std::exp(one - most);
+            sum += one;
+        }
+        for (std::size_t i = 0; i < share.size(); ++i) {
+            share[i] /= sum;
+            mean += share[i] * logit(i);
+        }
         value += rows * (most + std::log(sum));
         for (std::size_t i = 0; i < share.size(); ++i) {
             const double expected = rows * share[i], surplus = expected - counts[i];

@@ -11,7 +11,6 @@
 #include "bigbird/genome/regions/variant_writer.hpp"
 #include "bigbird/genome/text/text_input.hpp"
 #include "bigbird/outputs/hdf5_handle.hpp"
-#include "bigbird/outputs/merge/readers.hpp"
 #include "bigbird/outputs/outputs.hpp"
 #include "bigbird/outputs/sinks.hpp"
 #include "bigbird/rows/text_fields.hpp"

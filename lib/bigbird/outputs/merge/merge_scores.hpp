@@ -3,9 +3,16 @@
 
 #include "bigbird/core/files.hpp"
 #include "bigbird/core/parts/part_set.hpp"
+#include "bigbird/genome/reference/interval.hpp"
+#include "bigbird/motifs/motif_commands.hpp"
+#include "bigbird/outputs/sinks.hpp"
 
+#include <cstdint>
 #include <filesystem>
+#include <optional>
 #include <span>
+#include <string>
+#include <vector>
 
 namespace bigbird::outputs {
 
@@ -16,5 +23,30 @@ namespace bigbird::outputs {
 /// WriteError.
 void merge_scores(std::span<const Part> parts, const std::filesystem::path& output, Overwrite overwrite,
                   int threads);
+
+// Readers of bigWig and of attributions. A child process reads, since libBigWig and HDF5 can crash on a
+// damaged file: call them where this process has one thread.
+
+/// The segments of each contig, in the contigs' order; Segment::contig is an index in `contigs`. The file may
+/// use another of a contig's usual names (genome::ContigNames); a contig that it lacks has none.
+/// Throws InputError.
+std::vector<Segment> read_bigwig(const std::filesystem::path& path, std::span<const genome::Contig> contigs);
+
+/// The mean over the bases of [begin, end) that have a value; nullopt if none has. `segments`: from
+/// read_bigwig().
+std::optional<double> mean_over(std::span<const Segment> segments, std::size_t contig, std::int64_t begin,
+                                std::int64_t end);
+
+/// Contributions of all regions' bases to one label.
+struct LabelContributions {
+    std::string label;  ///< the file's attribute "label", else the file's name
+    std::vector<motifs::Contributions> regions{};
+};
+
+/// Reads HDF5 in TF-MoDISco's form, as predict-mutagenesis and attribute write it: raw/seq, one-hot sequence,
+/// and shap/seq, scores of A C G T, both (regions, 4, length). A base's contribution is the score of its
+/// letter minus the mean of the four, so that effects of substitutions and hypothetical contributions are
+/// treated alike. Throws InputError.
+LabelContributions read_attributions(const std::filesystem::path& path);
 
 }  // namespace bigbird::outputs

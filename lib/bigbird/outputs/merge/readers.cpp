@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "bigbird/outputs/merge/readers.hpp"
-
 #include "bigbird/core/error.hpp"
 #include "bigbird/core/system/child_process.hpp"
 #include "bigbird/genome/reference/contig_names.hpp"
 #include "bigbird/outputs/hdf5_handle.hpp"
+#include "bigbird/outputs/merge/merge_scores.hpp"
 
 #include <bigWig.h>
 

@@ -111,12 +111,6 @@ DOCTEST_TEST_CASE("calibration: labels without positives, apart or upside down h
     DOCTEST_CHECK(wrong->loss_after == doctest::Approx(std::log(2.0)).epsilon(0.01));
 }
 
-DOCTEST_TEST_CASE("calibration: nothing without rows or with a logit that is no number") {
-    DOCTEST_CHECK_FALSE(fit_calibration({}, {}, 3, 1).has_value());
-    const std::vector<float> logits{0.5F, std::numeric_limits<float>::quiet_NaN()};
-    DOCTEST_CHECK_FALSE(fit_calibration(logits, std::vector<std::uint8_t>{0, 1}, 1, 1).has_value());
-}
-
 namespace {
 
 struct ClassRows {
@@ -226,8 +220,10 @@ DOCTEST_TEST_CASE("softmax_calibration: logits that are upside down are left out
     DOCTEST_CHECK(apart->calibration.temperature < 1);
 }
 
-DOCTEST_TEST_CASE("softmax_calibration: nothing without rows or with a logit that is no number") {
-    DOCTEST_CHECK_FALSE(fit_softmax_calibration({}, {}, 3, 1).has_value());
+DOCTEST_TEST_CASE("calibration: nothing without rows or with a logit that is no number") {
     const std::vector<float> logits{0.5F, std::numeric_limits<float>::quiet_NaN()};
+    DOCTEST_CHECK_FALSE(fit_calibration({}, {}, 3, 1).has_value());
+    DOCTEST_CHECK_FALSE(fit_calibration(logits, std::vector<std::uint8_t>{0, 1}, 1, 1).has_value());
+    DOCTEST_CHECK_FALSE(fit_softmax_calibration({}, {}, 3, 1).has_value());
     DOCTEST_CHECK_FALSE(fit_softmax_calibration(logits, std::vector<std::int32_t>{0}, 2, 1).has_value());
 }

@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "bigbird/outputs/merge/readers.hpp"
-
 #include "support/temp_dir.hpp"
 #include "support/testing.hpp"
 
 #include "bigbird/core/error.hpp"
 #include "bigbird/outputs/hdf5_handle.hpp"
+#include "bigbird/outputs/merge/merge_scores.hpp"
 
 #include <array>
 
