@@ -7,6 +7,8 @@
 
 #include "bigbird/core/rng.hpp"
 #include "bigbird/tokenizer/encode/bpe_rules.hpp"
+#include "bigbird/tokenizer/encode/encoder_tables.hpp"
+#include "bigbird/tokenizer/encode/exact_encoder.hpp"
 #include "bigbird/tokenizer/formats/sentencepiece_model.hpp"
 #include "bigbird/tokenizer/train/storage/token_array.hpp"
 
@@ -59,19 +61,42 @@ inline std::size_t random_number(Rng& rng, std::size_t below) {
     return static_cast<std::size_t>(rng.between(0, static_cast<std::int64_t>(below) - 1));
 }
 
+/// A text whose letters repeat, with the given probability, those of a few letters before.
+inline std::string random_text(Rng& rng, std::size_t length, const std::string& letters, double repeat) {
+    std::string text;
+    const std::size_t unit = 1 + random_number(rng, 6);
+    while (text.size() < length) {
+        text += rng.uniform() < repeat && text.size() >= unit ? text[text.size() - unit]
+                                                              : letters[random_number(rng, letters.size())];
+    }
+    return text;
+}
+
 /// Texts of rising length, with repeats of every phase; the first is empty.
 inline std::vector<std::string> random_texts(Rng& rng, const std::string& letters, int count = 60,
                                              std::size_t step = 3) {
     std::vector<std::string> texts{""};
-    for (int i = 0; i < count; ++i) {
-        std::string& text = texts.emplace_back();
-        const std::size_t unit = 1 + random_number(rng, 6);
-        while (text.size() < static_cast<std::size_t>(i) * step + 1) {
-            text += rng.uniform() < 0.7 && text.size() >= unit ? text[text.size() - unit]
-                                                               : letters[random_number(rng, letters.size())];
-        }
-    }
+    for (int i = 0; i < count; ++i)
+        texts.push_back(random_text(rng, static_cast<std::size_t>(i) * step + 1, letters, 0.7));
     return texts;
+}
+
+/// A text as TokenMatcher and encoders read it.
+inline std::vector<std::uint8_t> numbers_of(const tokenizer::TokenMatcher& matcher, std::string_view text) {
+    std::vector<std::uint8_t> numbers(text.size() + tokenizer::TokenMatcher::padding);
+    for (std::size_t i = 0; i < text.size(); ++i)
+        numbers[i] = matcher.letter_number(text[i]);
+    return numbers;
+}
+
+/// Whether spans are adjacent and together cover `size` letters.
+inline bool cover(const std::vector<tokenizer::TextSpan>& spans, std::size_t size) {
+    std::size_t position = 0;
+    for (const tokenizer::TextSpan span : spans) {
+        if (span.begin != position) return false;
+        position = span.end;
+    }
+    return position == size;
 }
 
 /// Pieces in any order, merged from any two: tokens that cannot be reached, merges that wait for each other,

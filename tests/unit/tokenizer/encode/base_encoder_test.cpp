@@ -30,9 +30,7 @@ int differences(const BpeRules& rules, std::size_t prefix_tokens, const std::vec
     const BaseEncoder encoder(std::move(*bases), *general, prefix_tokens);
     int found = 0;
     for (const std::string& text : texts) {
-        std::vector<std::uint8_t> letters(text.size() + TokenMatcher::padding);
-        for (std::size_t i = 0; i < text.size(); ++i)
-            letters[i] = general->matcher().letter_number(text[i]);
+        const std::vector<std::uint8_t> letters = numbers_of(general->matcher(), text);
         std::vector<TokenAt> fast{{7, 7}}, slow{{7, 7}};  // both append
         encoder.encode(letters.data(), text.size(), fast);
         general->encode(letters.data(), text.size(), slow);

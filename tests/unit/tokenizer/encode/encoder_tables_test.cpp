@@ -44,16 +44,10 @@ int differences(const BpeRules& rules, const std::vector<std::string>& texts) {
     const auto tables = make_encoder_tables(tokens);
     int found = 0;
     for (const std::string& text : texts) {
-        std::vector<std::uint8_t> numbers(text.size() + TokenMatcher::padding);
-        std::vector<Token> letters;
-        for (std::size_t i = 0; i < text.size(); ++i) {
-            numbers[i] = tables->matcher().letter_number(text[i]);
-            letters.push_back(rules.letters[static_cast<unsigned char>(text[i])]);
-        }
         std::vector<TokenAt> placed;
-        tables->encode(numbers.data(), text.size(), placed);
+        tables->encode(numbers_of(tables->matcher(), text).data(), text.size(), placed);
         std::vector<Token> expected;
-        for (const Token token : encode_by_definition(rules, letters))
+        for (const Token token : encode_by_definition(rules, letters_of(rules, text)))
             expected.push_back(tokens.number_of[token]);
         std::vector<Token> encoded;
         std::size_t position = 0;
@@ -143,9 +137,7 @@ DOCTEST_TEST_CASE("tokenizer/token_matcher: the longest token, as comparing with
     DOCTEST_CHECK(matcher.letter_number('x') == TokenMatcher::unknown_letter);
     DOCTEST_CHECK(matcher.letter_number('T') < 4);
     const std::string text = random_text(3000);
-    std::vector<std::uint8_t> numbers(text.size() + TokenMatcher::padding);
-    for (std::size_t i = 0; i < text.size(); ++i)
-        numbers[i] = matcher.letter_number(text[i]);
+    const std::vector<std::uint8_t> numbers = numbers_of(matcher, text);
     int wrong = 0;
     for (std::size_t position = 0; position < text.size(); ++position) {
         const std::size_t size = std::min<std::size_t>(text.size() - position, position % 13 + 1);
@@ -160,23 +152,6 @@ DOCTEST_TEST_CASE("tokenizer/token_matcher: the longest token, as comparing with
     DOCTEST_CHECK(wrong == 0);
 }
 
-namespace {
-
-struct Text {
-    Text(const TokenMatcher& matcher, const std::string& text)
-        : numbers(text.size() + TokenMatcher::padding), size(text.size()) {
-        for (std::size_t i = 0; i < size; ++i)
-            numbers[i] = matcher.letter_number(text[i]);
-    }
-    Token longest(const TokenMatcher& matcher, std::size_t from = 0) const {
-        return matcher.longest(numbers.data() + from, size - from);
-    }
-    std::vector<std::uint8_t> numbers;
-    std::size_t size;
-};
-
-}  // namespace
-
 DOCTEST_TEST_CASE("tokenizer/token_matcher: more nodes than 16 bits count") {
     bigbird::Rng rng(61);
     std::vector<std::string> tokens{"A", "C", "G", "T"};
@@ -188,11 +163,14 @@ DOCTEST_TEST_CASE("tokenizer/token_matcher: more nodes than 16 bits count") {
         if (known.insert(text).second) tokens.push_back(text);
     }
     const TokenMatcher matcher(tokens);
+    const auto longest = [&](const std::string& text) {
+        return matcher.longest(numbers_of(matcher, text).data(), text.size());
+    };
     int wrong = 0;
     for (std::size_t token = 4; token < tokens.size(); token += 7) {
-        wrong += Text(matcher, tokens[token] + "A").longest(matcher) != token;
+        wrong += longest(tokens[token] + "A") != token;
         const std::string all_but_one = tokens[token].substr(0, 19);
-        const Token found = Text(matcher, all_but_one).longest(matcher);
+        const Token found = longest(all_but_one);
         wrong += tokens[found] != all_but_one.substr(0, 1);
     }
     DOCTEST_CHECK(wrong == 0);

@@ -57,13 +57,9 @@ DOCTEST_TEST_CASE("hf_writer: the files, read back, encode as the model does") {
     Rng rng(12);
     int wrong = 0;
     for (int round = 0; round < 2000; ++round) {
-        std::string text;
-        const auto unit = static_cast<std::size_t>(rng.between(1, 6));
         const double repeat = rng.uniform();
-        while (static_cast<std::int64_t>(text.size()) < round % 300 + 1) {
-            text += text.size() >= unit && rng.uniform() < repeat ? text[text.size() - unit]
-                                                                  : "ACGTNacgu"[rng.between(0, 8)];
-        }
+        const std::string text =
+            random_text(rng, static_cast<std::size_t>(round % 300 + 1), "ACGTNacgu", repeat);
         wrong += ours.encode(text) != theirs.encode(text);
     }
     DOCTEST_CHECK(wrong == 0);

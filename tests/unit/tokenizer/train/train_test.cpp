@@ -222,10 +222,6 @@ DOCTEST_TEST_CASE("train: a limit of memory trains on a sample") {
     DOCTEST_CHECK(report.bases <= 1'000'000);
     DOCTEST_CHECK(report.bases > 500'000);
     DOCTEST_CHECK(tokenizer::estimated_memory(TrainEngine::exact, report.bases) <= spec.max_memory);
-    DOCTEST_CHECK(message_of<ConfigError>([] { TrainSpec{.max_memory = 1000}.validate(); }) ==
-                  "--max-memory must be at least 103 MB");
-    DOCTEST_CHECK(message_of<ConfigError>([] { TrainSpec{.vocab_size = 70'000}.validate(); }) ==
-                  "--vocab-size can be at most 65000 pieces");
 }
 
 DOCTEST_TEST_CASE("train: a corpus small for its vocabulary gets SentencePiece's pieces all the same") {
@@ -250,7 +246,7 @@ DOCTEST_TEST_CASE("train: each option that is out of range is named") {
     DOCTEST_CHECK_NOTHROW(TrainSpec{}.validate());
     DOCTEST_CHECK_NOTHROW(TrainSpec{.vocab_size = 10}.validate());
     DOCTEST_CHECK_NOTHROW(TrainSpec{.vocab_size = 65'000}.validate());
-    DOCTEST_CHECK(message({.vocab_size = 65'001}).starts_with("--vocab-size can be at most 65000"));
+    DOCTEST_CHECK(message({.vocab_size = 65'001}) == "--vocab-size can be at most 65000 pieces");
     DOCTEST_CHECK_NOTHROW((TrainSpec{.vocab_size = 65'001, .engine = TrainEngine::sentencepiece}.validate()));
     DOCTEST_CHECK(message({.max_piece_length = 0}) == "--max-piece-length must be at least 1");
     DOCTEST_CHECK(message({.max_sentences = -1}) == "--max-sentences must not be negative; 0 takes all");
@@ -527,10 +523,6 @@ DOCTEST_TEST_CASE("tokenizer/exact_trainer: the threads change nothing") {
         DOCTEST_CHECK(one.size() == 600);
         for (const int threads : {2, 5})
             DOCTEST_CHECK(learn(sentences, {.merges = 600, .counting = counting, .threads = threads}) == one);
-        for (const std::int32_t sweeps : {0, 100}) {
-            DOCTEST_CHECK(learn(sentences, {.merges = 600, .counting = counting, .most_sweeps = sweeps}) ==
-                          one);
-        }
     }
 }
 
