@@ -14,7 +14,6 @@
 #include "bigbird/task_models/score/score.hpp"
 #include "bigbird/task_models/score/score_rows.hpp"
 #include "bigbird/task_models/score/scorers.hpp"
-#include "bigbird/task_models/score/sources.hpp"
 #include "bigbird/task_models/specs/score_specs.hpp"
 #include "bigbird/training/checkpoint_store.hpp"
 

@@ -3,7 +3,7 @@
 
 #include "bigbird/core/error.hpp"
 #include "bigbird/core/log.hpp"
-#include "bigbird/task_models/score/sources.hpp"
+#include "bigbird/task_models/score/score_rows.hpp"
 
 #include <algorithm>
 #include <cmath>

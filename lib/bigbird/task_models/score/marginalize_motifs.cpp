@@ -25,8 +25,7 @@ constexpr std::size_t insertions_a_call = 64;
 
 /// How a model scores backgrounds.
 struct Scorer {
-    TaskInfo info;
-    rows::LabelTable labels;
+    ModelFolder model;
     std::int64_t length = 0;  ///< bases that it reads; the default length of a record, too
     std::int64_t middle = 0;  ///< position of the motif's middle; a given record uses its own middle
     bool reads_rows = false;  ///< whether rows are records
@@ -46,7 +45,7 @@ Scorer bin_scorer(const ModelFolder& model) {
         }
         return scores;
     };
-    return {model.info, model.labels, grid.window_bases(), bin * grid.bin + grid.bin / 2, false, score};
+    return {model, grid.window_bases(), bin * grid.bin + grid.bin / 2, false, score};
 }
 
 Scorer open_scorer(const MarginalizeSpec& spec) {
@@ -56,12 +55,7 @@ Scorer open_scorer(const MarginalizeSpec& spec) {
     const auto predictor = std::make_shared<Predictor>(std::vector{model}, Strands::none, job.batch_tokens);
     const bool records = reads_records(model.info);
     const std::int64_t length = records ? record_length : model.info.window.size();
-    return {model.info,
-            model.labels,
-            length,
-            length / 2,
-            records,
-            [predictor, job](const std::vector<std::string>& sequences) {
+    return {model, length, length / 2, records, [predictor, job](const std::vector<std::string>& sequences) {
                 return predictor->probabilities(predictor->encode(sequences, job.threads));
             }};
 }
@@ -218,7 +212,7 @@ std::int64_t marginalize_motifs(const MarginalizeSpec& spec) {
         const auto score = [&](const std::vector<std::string>& sequences) {
             std::vector<double> values = scorer.score(sequences);
             for (double& value : values)
-                value = additive(value, scorer.info.link());
+                value = additive(value, scorer.model.info.link());
             return values;
         };
         const std::vector<double> before = score({dna});
@@ -245,7 +239,7 @@ std::int64_t marginalize_motifs(const MarginalizeSpec& spec) {
             ? "#motif\tname\tlabel\teffect\tse\tbackgrounds\n"
             : "#motif\tother\tspacing\tlabel\teffect\tse\tinteraction\tinteraction_se\tbackgrounds\n");
     for (std::size_t i = 0; i < insertions.size(); ++i)
-        write_effects(insertions[i], effects[i], scorer.labels, output);
+        write_effects(insertions[i], effects[i], scorer.model.labels, output);
     output.commit();
     return std::ssize(backgrounds);
 }

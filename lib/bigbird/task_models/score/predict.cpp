@@ -11,7 +11,6 @@
 #include "bigbird/task_models/score/score.hpp"
 #include "bigbird/task_models/score/score_rows.hpp"
 #include "bigbird/task_models/score/scorers.hpp"
-#include "bigbird/task_models/score/sources.hpp"
 
 #include <algorithm>
 #include <cmath>

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "bigbird/task_models/score/sources.hpp"
-
 #include "bigbird/core/error.hpp"
 #include "bigbird/core/log.hpp"
 #include "bigbird/genome/reference/sequence.hpp"
+#include "bigbird/task_models/score/score_rows.hpp"
 
 #include <limits>
 #include <numeric>

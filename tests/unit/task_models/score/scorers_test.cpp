@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "bigbird/task_models/score/scorers.hpp"
+
 #include "support/temp_dir.hpp"
 #include "support/tensors.hpp"
 #include "support/testing.hpp"
@@ -7,7 +9,6 @@
 #include "bigbird/core/error.hpp"
 #include "bigbird/genome/reference/reference_genome.hpp"
 #include "bigbird/genome/reference/sequence.hpp"
-#include "bigbird/task_models/score/scorers.hpp"
 
 #include <ATen/ATen.h>
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "bigbird/task_models/score/sources.hpp"
-
 #include "support/temp_dir.hpp"
 #include "support/testing.hpp"
 #include "unit/task_models/tiny_task.hpp"
+
+#include "bigbird/task_models/score/score_rows.hpp"
 
 #include <vector>
 
