@@ -7,7 +7,6 @@
 #include "bigbird/model/batching.hpp"
 #include "bigbird/model/bigbird.hpp"
 #include "bigbird/outputs/sinks.hpp"
-#include "bigbird/outputs/table_schema.hpp"
 #include "bigbird/rows/score_table.hpp"
 #include "bigbird/rows/variant_rows.hpp"
 #include "bigbird/task_models/files/task_files.hpp"
