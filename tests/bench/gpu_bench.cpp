@@ -9,6 +9,7 @@
 // --try-on-cpu before these runs them there, for mistakes. What is measured is printed at once; behind a
 // training's line come the kernels that took most of a step, where LibTorch's profiler can tell.
 #include "bigbird/attention/backends.hpp"
+#include "bigbird/core/formats/json_file.hpp"
 #include "bigbird/model/bigbird.hpp"
 #include "bigbird/model/device/device.hpp"
 #include "bigbird/pretraining/masked/cost.hpp"
@@ -292,23 +293,19 @@ void time_inference(const at::Device& device, const std::string& preset, std::in
 
 /// [[[key blocks of head 0, query block 0], …], …]
 void print_lists(std::int64_t length) {
-    std::printf("[");
+    Json heads_lists = Json::array();
     for (int head = 0; head < heads; ++head) {
         const attention::BlockLayout layout =
             attention::make_layout(pattern_spec(), static_cast<int>(length / block), 0, head);
-        std::printf("%s[", head == 0 ? "" : ",");
+        Json rows = Json::array();
         for (int row = 0; row < layout.rows(); ++row) {
-            std::printf("%s[", row == 0 ? "" : ",");
-            for (auto i = layout.row_offsets[static_cast<std::size_t>(row)];
-                 i < layout.row_offsets[static_cast<std::size_t>(row) + 1]; ++i) {
-                std::printf("%s%d", i == layout.row_offsets[static_cast<std::size_t>(row)] ? "" : ",",
-                            layout.columns[static_cast<std::size_t>(i)]);
-            }
-            std::printf("]");
+            Json& columns = rows.emplace_back(Json::array());
+            for (const std::size_t i : layout.entries(row))
+                columns.push_back(layout.columns[i]);
         }
-        std::printf("]");
+        heads_lists.push_back(std::move(rows));
     }
-    std::printf("]\n");
+    std::puts(heads_lists.dump().c_str());
 }
 
 std::vector<std::string> parts_of(const std::string& list) {

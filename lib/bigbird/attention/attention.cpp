@@ -26,15 +26,6 @@ at::Tensor full_attention(const at::Tensor& q, const at::Tensor& k, const at::Te
 
 namespace {
 
-/// (block, block): the bias that a column of a layout adds to scores.
-at::Tensor entry_bias(const BlockLayout& layout, std::size_t entry, std::int64_t block) {
-    const at::Tensor bias = at::full({block, block}, std::log(layout.multiplicity[entry]), at::kDouble);
-    if (!layout.is_masked(entry)) return bias;
-    const ElementMask& mask = layout.masks[static_cast<std::size_t>(layout.mask[entry])];
-    const at::Tensor attended = at::tensor(at::ArrayRef<std::uint8_t>(mask), at::kByte).view({block, block});
-    return bias.masked_fill_(attended == 0, masked_bias);
-}
-
 /// (heads, length, length): ln multiplicity of the key's block for the query's block, masked_bias where it is
 /// not attended.
 at::Tensor dense_bias(const LayerLayout& layout, const at::TensorOptions& options) {
@@ -44,10 +35,14 @@ at::Tensor dense_bias(const LayerLayout& layout, const at::TensorOptions& option
         const BlockLayout& of_head = (*layout.layouts)[static_cast<std::size_t>(head)];
         for (int row = 0; row < layout.blocks; ++row) {
             for (const std::size_t i : of_head.entries(row)) {
-                bias[head]
-                    .narrow(0, row * block, block)
-                    .narrow(1, of_head.columns[i] * block, block)
-                    .copy_(entry_bias(of_head, i, block));
+                const at::Tensor entry =
+                    bias[head].narrow(0, row * block, block).narrow(1, of_head.columns[i] * block, block);
+                entry.fill_(std::log(of_head.multiplicity[i]));
+                if (!of_head.is_masked(i)) continue;
+                const ElementMask& mask = of_head.masks[static_cast<std::size_t>(of_head.mask[i])];
+                entry.masked_fill_(
+                    at::tensor(at::ArrayRef<std::uint8_t>(mask), at::kByte).view({block, block}) == 0,
+                    masked_bias);
             }
         }
     }

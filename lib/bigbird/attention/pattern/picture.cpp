@@ -27,18 +27,20 @@ char letter(const PatternSpec& spec, int blocks, int row, int column, int multip
     return window && spec.window_blocks > 0 ? 'o' : '*';
 }
 
+constexpr std::uint32_t unattended = 0xf1f1f4;
+
 struct CellKind {
     char letter;
     const char* name;
-    const char* colour;  ///< "#rrggbb"
+    std::uint32_t colour;  ///< 0xrrggbb
 };
 
 /// What a letter of picture() means; all digits are one kind.
 CellKind kind_of(char letter) {
-    if (letter == '#') return {'#', "global", "#d1495b"};
-    if (letter == 'o') return {'o', "window", "#30638e"};
-    if (letter == '*') return {'*', "random", "#edae49"};
-    return {'2', "counts more", "#5c8001"};
+    if (letter == '#') return {'#', "global", 0xd1495b};
+    if (letter == 'o') return {'o', "window", 0x30638e};
+    if (letter == '*') return {'*', "random", 0xedae49};
+    return {'2', "counts more", 0x5c8001};
 }
 
 /// Calls visit(row, column, letter, is_masked) for each attended block.
@@ -53,9 +55,9 @@ void for_cells(const PatternSpec& spec, const BlockLayout& layout, const Visit& 
     }
 }
 
-std::string svg_square(int x, int y, int side, std::string_view attributes) {
-    return fmt::format("<rect x='{}' y='{}' width='{}' height='{}' fill='{}'/>", x, y, side, side,
-                       attributes);
+std::string svg_square(int x, int y, int side, std::uint32_t colour, std::string_view more = "") {
+    return fmt::format("<rect x='{}' y='{}' width='{}' height='{}' fill='#{:06x}{}'/>", x, y, side, side,
+                       colour, more);
 }
 
 }  // namespace
@@ -76,8 +78,8 @@ std::string svg_picture(const PatternSpec& spec, const BlockLayout& layout, cons
     for_cells(spec, layout, [&](int row, int column, char letter, bool pale) {
         const CellKind kind = kind_of(letter);
         kinds.insert(kind.letter);
-        cells += svg_square(10 + column * cell, top + row * cell, cell,
-                            std::string(kind.colour) + (pale ? "' opacity='0.55" : "")) +
+        cells += svg_square(10 + column * cell, top + row * cell, cell, kind.colour,
+                            pale ? "' opacity='0.55" : "") +
                  '\n';
     });
     std::string legend;
@@ -94,7 +96,7 @@ std::string svg_picture(const PatternSpec& spec, const BlockLayout& layout, cons
         "<svg xmlns='http://www.w3.org/2000/svg' width='{}' height='{}' font-family='sans-serif' "
         "font-size='11' shape-rendering='crispEdges'>\n<rect width='100%' height='100%' fill='white'/>\n"
         "<text x='10' y='19' font-size='13'>{}</text>\n{}\n{}{}</svg>\n",
-        width, top + side + 30, title, svg_square(10, top, side, "#f1f1f4"), cells, legend);
+        width, top + side + 30, title, svg_square(10, top, side, unattended), cells, legend);
 }
 
 LayoutCost cost_of(const PatternSpec& spec, const BlockLayout& layout) {
@@ -130,7 +132,7 @@ constexpr std::array<Glyph, 39> glyphs{{
     {'x', 0x001151151ULL}, {'y', 0x00118bc2eULL}, {'z', 0x001f1111fULL},}};
 // clang-format on
 
-constexpr std::uint32_t white = 0xffffff, black = 0x222222, unattended = 0xf1f1f4;
+constexpr std::uint32_t white = 0xffffff, black = 0x222222;
 
 /// An image with three bytes per pixel; drawing beyond the edges is clipped.
 class Canvas {
@@ -182,10 +184,6 @@ private:
     std::vector<std::uint8_t> pixels_;
 };
 
-std::uint32_t number_of(const std::string& colour) {  // "#rrggbb"
-    return static_cast<std::uint32_t>(std::stoul(colour.substr(1), nullptr, 16));
-}
-
 /// `colour` mixed with white, for blocks in which an element mask leaves out tokens.
 std::uint32_t paler(std::uint32_t colour) {
     std::uint32_t mixed = 0;
@@ -202,9 +200,8 @@ std::string png_picture(const PatternSpec& spec, const BlockLayout& layout, cons
     constexpr int margin = 16, top = 44, legend_space = 46;
     const int cell = std::max(2, 640 / layout.rows()), side = cell * layout.rows();
     std::map<std::string, std::uint32_t> kinds;
-    for_cells(spec, layout, [&](int, int, char letter, bool) {
-        kinds[kind_of(letter).name] = number_of(kind_of(letter).colour);
-    });
+    for_cells(spec, layout,
+              [&](int, int, char letter, bool) { kinds[kind_of(letter).name] = kind_of(letter).colour; });
     int legend = 0;
     for (const auto& item : kinds)
         legend += 36 + advance * static_cast<int>(item.first.size());
@@ -214,7 +211,7 @@ std::string png_picture(const PatternSpec& spec, const BlockLayout& layout, cons
     canvas.write(margin, margin, title);
     canvas.fill(margin, top, side, side, unattended);
     for_cells(spec, layout, [&](int row, int column, char letter, bool pale) {
-        const std::uint32_t colour = number_of(kind_of(letter).colour);
+        const std::uint32_t colour = kind_of(letter).colour;
         canvas.fill(margin + column * cell, top + row * cell, cell, cell, pale ? paler(colour) : colour);
     });
     int x = margin;

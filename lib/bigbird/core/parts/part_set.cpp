@@ -264,11 +264,11 @@ InputError miscounted(const fs::path& part, const std::string& records) {
 std::vector<Piece> order_of(std::span<const Part> parts) {
     std::map<std::int64_t, Piece> by_segment;
     for (std::size_t part = 0; part < parts.size(); ++part)
-        for (const auto& [number, records] : parts[part].record.segments)
-            if (!by_segment.emplace(number, Piece{part, records}).second)
-                throw InputError(
-                    "has segment " + std::to_string(number) + " of the work, as another part has",
-                    part_record_path(parts[part].path));
+        for (const auto& [number, records] : parts[part].record.segments) {
+            if (by_segment.emplace(number, Piece{part, records}).second) continue;
+            throw InputError("has segment " + std::to_string(number) + " of the work, as another part has",
+                             part_record_path(parts[part].path));
+        }
     const auto pieces = std::views::values(by_segment);
     return {pieces.begin(), pieces.end()};
 }

@@ -130,9 +130,8 @@ Lifted on_query(const Chain& chain, std::int64_t base, Strand strand) {
 
 /// Where the query has a target's base, on the chain's strand; nullopt if it is in no block.
 std::optional<std::int64_t> query_of(const Chain& chain, std::int64_t position) {
-    const auto block =
-        std::upper_bound(chain.blocks.begin(), chain.blocks.end(), position,
-                         [](std::int64_t at, const Block& b) { return at < b.target + b.size; });
+    const auto block = std::ranges::upper_bound(chain.blocks, position, {},
+                                                [](const Block& b) { return b.target + b.size; });
     if (block == chain.blocks.end() || block->target > position) return std::nullopt;
     return block->query + (position - block->target);
 }

@@ -15,7 +15,7 @@ namespace {
 using Spans = std::vector<Span>;
 
 void merge(Spans& spans) {
-    std::sort(spans.begin(), spans.end(), [](const Span& a, const Span& b) { return a.begin < b.begin; });
+    std::ranges::sort(spans, {}, &Span::begin);
     Spans merged;
     for (const Span& span : spans)
         if (!merged.empty() && span.begin <= merged.back().end)
@@ -27,9 +27,7 @@ void merge(Spans& spans) {
 
 /// The first span that ends after `position`.
 std::span<const Span>::iterator first_behind(std::span<const Span> spans, std::int64_t position) {
-    return std::upper_bound(
-        spans.begin(), spans.end(), position,
-        [](std::int64_t wanted, const Span& span) { return wanted < span.end; });
+    return std::ranges::upper_bound(spans, position, {}, &Span::end);
 }
 
 /// The bases of a BED file that are on the reference.

@@ -20,12 +20,6 @@ namespace bigbird::genome {
 
 namespace {
 
-/// Returns NAME of a header line ##INFO=<ID=NAME,…>, or "" for any other line.
-std::string info_of(const std::string& line) {
-    constexpr std::string_view start = "##INFO=<ID=";
-    return line.starts_with(start) ? line.substr(start.size(), line.find(',') - start.size()) : "";
-}
-
 std::string text_of(const VariantHeader& header) {
     kstring_t text{};
     if (bcf_hdr_format(header.header.get(), 0, &text) != 0) throw std::bad_alloc();
@@ -90,8 +84,11 @@ std::shared_ptr<VariantHeader> VariantReader::keep_records(std::span<const std::
     keeps_records_ = true;
     bcf_hdr_t* const header = header_->header.get();
     for (const std::string& line : lines) {
-        if (const std::string name = info_of(line); !name.empty())
+        constexpr std::string_view info = "##INFO=<ID=";
+        if (line.starts_with(info)) {
+            const std::string name = line.substr(info.size(), line.find(',') - info.size());
             bcf_hdr_remove(header, BCF_HL_INFO, name.c_str());
+        }
         if (bcf_hdr_append(header, line.c_str()) != 0)
             throw InputError("its header takes no further line (" + line + ")", path_);
     }

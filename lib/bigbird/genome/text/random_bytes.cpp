@@ -239,9 +239,7 @@ public:
 
     void read(std::int64_t offset, std::int64_t count, char* out) const override {
         if (count == 0) return;
-        const auto after =
-            std::upper_bound(table_.blocks.begin(), table_.blocks.end(), offset,
-                             [](std::int64_t position, const Block& block) { return position < block.text; });
+        const auto after = std::ranges::upper_bound(table_.blocks, offset, {}, &Block::text);
         const Block& block = *(after - 1);
         const std::int64_t virtual_offset = block.compressed << 16U | (offset - block.text);
         struct ::stat now {};

@@ -152,33 +152,27 @@ void add_units(WorkList& work, int head, int first, int second, const std::vecto
     }
 }
 
-/// Adds units of pairs of tiles.
-void add_pairs(WorkList& work, int head, const std::vector<LinkList>& lists, const std::vector<int>& tiles,
-               int longest) {
-    for (std::size_t i = 0; i < tiles.size(); i += 2) {
-        const bool paired = i + 1 < tiles.size();
+/// Adds units of `together` tiles, one or two; the last may have one.
+void add_tiles(WorkList& work, int head, const std::vector<LinkList>& lists, const std::vector<int>& tiles,
+               std::size_t together, int longest) {
+    for (std::size_t i = 0; i < tiles.size(); i += together) {
+        const bool paired = together == 2 && i + 1 < tiles.size();
         const int first = tiles[i], second = paired ? tiles[i + 1] : -1;
         const LinkList other = paired ? lists[at(second)] : LinkList{};
         add_units(work, head, first, second, merge(lists[at(first)], other), longest);
     }
 }
 
-/// Adjacent tiles share a unit. The long rows also share units, because they mostly attend the same tiles.
-/// The union of two short lists may be longer than `longest`; it is not divided for that.
-void add_query_units(WorkList& work, int head, const std::vector<LinkList>& lists, int longest) {
+/// Adds a head's units, long ones first. If `pairs`, adjacent tiles share a unit. The long rows also share
+/// units, because they mostly attend the same tiles. The union of two short lists may be longer than
+/// `longest`; it is not divided for that.
+void add_head(WorkList& work, int head, const std::vector<LinkList>& lists, bool pairs, int longest) {
     const std::size_t first_unit = work.units.size();
-    std::vector<int> is_long, is_short;
+    std::vector<int> is_long, others;
     for (int tile = 0; tile < static_cast<int>(lists.size()); ++tile)
-        (static_cast<int>(lists[at(tile)].size()) > longest ? is_long : is_short).push_back(tile);
-    add_pairs(work, head, lists, is_long, longest);
-    add_pairs(work, head, lists, is_short, 2 * longest);
-    std::ranges::stable_sort(std::span(work.units).subspan(first_unit), std::greater(), &Unit::count);
-}
-
-void add_key_units(WorkList& work, int head, const std::vector<LinkList>& lists, int longest) {
-    const std::size_t first_unit = work.units.size();
-    for (int tile = 0; tile < static_cast<int>(lists.size()); ++tile)
-        add_units(work, head, tile, -1, merge(lists[at(tile)], {}), longest);
+        (pairs && static_cast<int>(lists[at(tile)].size()) > longest ? is_long : others).push_back(tile);
+    add_tiles(work, head, lists, is_long, 2, longest);
+    add_tiles(work, head, lists, others, pairs ? 2 : 1, pairs ? 2 * longest : longest);
     std::ranges::stable_sort(std::span(work.units).subspan(first_unit), std::greater(), &Unit::count);
 }
 
@@ -214,8 +208,8 @@ Schedule make_schedule(const std::vector<BlockLayout>& heads, int block_size, in
     const int query_longest = longest > 0 ? longest : choose_longest(by_query);
     const int key_longest = longest > 0 ? longest : choose_longest(by_key);
     for (std::size_t head = 0; head < heads.size(); ++head) {
-        add_query_units(schedule.queries, static_cast<int>(head), by_query[head], query_longest);
-        add_key_units(schedule.keys, static_cast<int>(head), by_key[head], key_longest);
+        add_head(schedule.queries, static_cast<int>(head), by_query[head], true, query_longest);
+        add_head(schedule.keys, static_cast<int>(head), by_key[head], false, key_longest);
     }
     schedule.biases = table.take();
     return schedule;

@@ -176,8 +176,8 @@ void check_case(const CudaCase& c, at::ScalarType type, cuda::KernelSet set) {
     DOCTEST_CAPTURE(c.block_size);
     const LayerLayout layout = layout_of(c);
     const testing::AttentionInputs inputs = inputs_of(c, type);
-    check_errors(run_emulated(c, layout, inputs, type, set), run_reference(layout, inputs, at::kDouble),
-                 run_reference(layout, inputs, type));
+    testing::check_errors(run_emulated(c, layout, inputs, type, set),
+                          run_reference(layout, inputs, at::kDouble), run_reference(layout, inputs, type));
 }
 
 }  // namespace
@@ -229,7 +229,8 @@ DOCTEST_TEST_CASE("cuda_kernels: emulated, large scores do not overflow") {
     const AttentionResults exact = run_reference(layout, inputs, at::kDouble),
                            by_torch = run_reference(layout, inputs, at::kBFloat16);
     for (const cuda::KernelSet set : {cuda::KernelSet::general, cuda::KernelSet::hopper})
-        check_error(run_emulated(c, layout, inputs, at::kBFloat16, set).out, exact.out, by_torch.out, 2);
+        testing::check_error(run_emulated(c, layout, inputs, at::kBFloat16, set).out, exact.out, by_torch.out,
+                             2);
 }
 
 // The emulation itself: what it is there to find.
