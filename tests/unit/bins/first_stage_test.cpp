@@ -43,15 +43,11 @@ at::Tensor some_bases(std::int64_t windows, std::int64_t length) {
 template <typename Compute>
 std::vector<at::Tensor> all_of(const Compute& compute, const at::Tensor& bases, const FirstStage& stage) {
     const StemOutput out = compute(bases, stage);
-    at::Tensor loss =
-        (out.positions *
-         at::cos(at::arange(out.positions.numel(), out.positions.options())).view(out.positions.sizes()))
-            .sum();
-    if (out.sites.defined()) {
-        loss = loss + (out.sites *
-                       at::sin(at::arange(out.sites.numel(), out.sites.options())).view(out.sites.sizes()))
-                          .sum();
-    }
+    const auto weighed = [](const at::Tensor& x) {
+        return (x * at::cos(at::arange(x.numel(), x.options())).view(x.sizes())).sum();
+    };
+    at::Tensor loss = weighed(out.positions);
+    if (out.sites.defined()) loss = loss + weighed(out.sites);
     loss.backward();
     return {out.positions.detach(), out.sites.defined() ? out.sites.detach() : at::zeros({0}),
             stage.weight.grad(), stage.bias.grad(), stage.sharpness.grad()};

@@ -56,17 +56,9 @@ DOCTEST_TEST_CASE("device: compute threads are set, 0 means all") {
 }
 
 DOCTEST_TEST_CASE("arithmetic: LibTorch keeps to the instruction set that may be used") {
-    const std::string capability = at::get_cpu_capability();
-    switch (instruction_set()) {
-        case InstructionSet::base:
-            DOCTEST_CHECK(capability == "DEFAULT");
-            break;
-        case InstructionSet::avx2:
-            DOCTEST_CHECK(capability == "AVX2");
-            break;
-        default:
-            DOCTEST_CHECK(capability == "AVX512");
-    }
+    const InstructionSet set = instruction_set();
+    const char* const with_vectors = set == InstructionSet::avx2 ? "AVX2" : "AVX512";
+    DOCTEST_CHECK(at::get_cpu_capability() == (set == InstructionSet::base ? "DEFAULT" : with_vectors));
 }
 
 DOCTEST_TEST_CASE(

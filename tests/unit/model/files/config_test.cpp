@@ -240,31 +240,15 @@ DOCTEST_TEST_CASE("config: every error names the key and the file") {
 
 DOCTEST_TEST_CASE("config: GENA-LM's bigbird-base-t2t is a model of ours by its configuration alone") {
     // Shape, activation, ids and pattern as published; its weights have the names and shapes of transformers.
-    const Json gena = {{"architectures", {"BigBirdForMaskedLM"}},
-                       {"attention_probs_dropout_prob", 0.1},
-                       {"attention_type", "block_sparse"},
-                       {"block_size", 64},
-                       {"gradient_checkpointing", false},
-                       {"hidden_act", "gelu_new"},
-                       {"hidden_dropout_prob", 0.1},
-                       {"hidden_size", 768},
-                       {"initializer_range", 0.02},
-                       {"intermediate_size", 3072},
-                       {"layer_norm_eps", 1e-12},
-                       {"max_position_embeddings", 4096},
-                       {"model_type", "big_bird"},
-                       {"num_attention_heads", 12},
-                       {"num_hidden_layers", 12},
-                       {"num_random_blocks", 3},
-                       {"pad_token_id", 3},
-                       {"position_embedding_type", "absolute"},
-                       {"rescale_embeddings", false},
-                       {"sep_token_id", 66},
-                       {"transformers_version", "4.4.0.dev0"},
-                       {"type_vocab_size", 2},
-                       {"use_bias", true},
-                       {"use_cache", true},
-                       {"vocab_size", 32000}};
+    const Json gena = Json::parse(R"({
+        "architectures": ["BigBirdForMaskedLM"], "attention_probs_dropout_prob": 0.1,
+        "attention_type": "block_sparse", "block_size": 64, "gradient_checkpointing": false,
+        "hidden_act": "gelu_new", "hidden_dropout_prob": 0.1, "hidden_size": 768, "initializer_range": 0.02,
+        "intermediate_size": 3072, "layer_norm_eps": 1e-12, "max_position_embeddings": 4096,
+        "model_type": "big_bird", "num_attention_heads": 12, "num_hidden_layers": 12,
+        "num_random_blocks": 3, "pad_token_id": 3, "position_embedding_type": "absolute",
+        "rescale_embeddings": false, "sep_token_id": 66, "transformers_version": "4.4.0.dev0",
+        "type_vocab_size": 2, "use_bias": true, "use_cache": true, "vocab_size": 32000})");
     const BigBirdConfig config = config_from_json(gena, "config.json");
     DOCTEST_CHECK(config.pad_token_id == 3);
     DOCTEST_CHECK(config.pattern.random_source == RandomSource::hf);

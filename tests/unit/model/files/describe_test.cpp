@@ -17,9 +17,6 @@ using namespace bigbird::model;
 using namespace bigbird::testing;
 using bigbird::InputError;
 using bigbird::Json;
-using bigbird::testing::message_of;
-using bigbird::testing::TempDir;
-using bigbird::testing::test_data;
 
 DOCTEST_TEST_CASE("describe: a model directory of transformers") {
     const Json json = describe(test_data("model/classifier"));
