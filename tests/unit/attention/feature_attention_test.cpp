@@ -272,6 +272,36 @@ std::span<const double> row_of(const Vector& rows, std::size_t row, std::size_t 
     return std::span(rows).subspan(row * width, width);
 }
 
+/// The paper's estimate of exp(q.k): the mean over rows of exp(w.q - |q|^2 / 2) exp(w.k - |k|^2 / 2).
+double estimate(const Vector& rows, const Vector& q, const Vector& k) {
+    const std::size_t width = q.size(), count = rows.size() / width;
+    double sum = 0;
+    for (std::size_t row = 0; row < count; ++row) {
+        const auto w = row_of(rows, row, width);
+        sum += std::exp(dot(w, q) + dot(w, k) - (dot(q, q) + dot(k, k)) / 2);
+    }
+    return sum / static_cast<double>(count);
+}
+
+struct Error {
+    double bias, root_mean_square;
+};
+
+/// Of the mean of `draws` draws against exp(q.k), relative to it, over `trials` such means.
+Error error_of(FeatureSpec spec, int draws, int trials) {
+    const Vector q{0.5, -0.3, 0.2, 0.6, -0.1, 0.4, 0.1, -0.2}, k{0.4, 0.1, -0.5, 0.3, 0.2, 0.3, -0.4, 0.1};
+    const double exact = std::exp(dot(q, k));
+    double sum = 0, squares = 0;
+    for (int trial = 0; trial < trials; ++trial) {
+        double mean = 0;
+        for (int draw = 0; draw < draws; ++draw, ++spec.redraw)
+            mean += estimate(draw_features(spec, 0, 8), q, k) / draws;
+        sum += mean / exact - 1;
+        squares += (mean / exact - 1) * (mean / exact - 1);
+    }
+    return {sum / trials, std::sqrt(squares / trials)};
+}
+
 }  // namespace
 
 DOCTEST_TEST_CASE(
@@ -332,6 +362,16 @@ DOCTEST_TEST_CASE("random_features: the numbers that files of models mean, as do
     DOCTEST_REQUIRE(drawn.size() == expected.size());
     for (std::size_t i = 0; i < drawn.size(); ++i)
         DOCTEST_CHECK(drawn[i] == doctest::Approx(expected[i]).epsilon(1e-12));
+}
+
+DOCTEST_TEST_CASE("random_features: the mean over draws tends to exp(q.k) like 1 / sqrt(draws)") {
+    for (const bool orthogonal : {true, false}) {
+        const FeatureSpec spec{.features = 8, .orthogonal = orthogonal, .seed = 11};
+        const Error one = error_of(spec, 1, 2000), many = error_of(spec, 16, 500);
+        DOCTEST_CHECK(std::abs(one.bias) < 4 * one.root_mean_square / std::sqrt(2000.0));
+        DOCTEST_CHECK(std::abs(many.bias) < 4 * many.root_mean_square / std::sqrt(500.0));
+        DOCTEST_CHECK(one.root_mean_square / many.root_mean_square == doctest::Approx(4).epsilon(0.2));
+    }
 }
 
 DOCTEST_TEST_CASE("random_features: steps of pretraining and their draws") {

@@ -18,16 +18,32 @@ DOCTEST_TEST_CASE("rng: values are part of the formats, so they never change") {
     DOCTEST_CHECK(first[1] == 0xF4ABD143FEB24055ULL);
 }
 
-DOCTEST_TEST_CASE("rng: normal() has the moments of its distribution") {
+DOCTEST_TEST_CASE("rng: bounded values are uniform, both ends included") {
+    Rng rng(1);
+    std::array<int, 6> counts{};
+    for (int i = 0; i < 60'000; ++i)
+        ++counts[static_cast<std::size_t>(rng.between(10, 15) - 10)];
+    double chi_squared = 0;
+    for (const int count : counts)
+        chi_squared += (count - 10'000.0) * (count - 10'000.0) / 10'000.0;
+    DOCTEST_CHECK(chi_squared < 20.5);  // 5 degrees of freedom, p = 0.001
+    DOCTEST_CHECK(rng.between(4, 4) == 4);
+}
+
+DOCTEST_TEST_CASE("rng: uniform() and normal() have the moments of their distributions") {
     Rng rng(3);
-    double sum = 0, squares = 0;
+    double sum = 0, normal_sum = 0, normal_squares = 0;
     for (int i = 0; i < 100'000; ++i) {
-        const double z = rng.normal();
-        sum += z;
-        squares += z * z;
+        const double u = rng.uniform(), z = rng.normal();
+        DOCTEST_REQUIRE(u >= 0);
+        DOCTEST_REQUIRE(u < 1);
+        sum += u;
+        normal_sum += z;
+        normal_squares += z * z;
     }
-    DOCTEST_CHECK(sum / 100'000 == doctest::Approx(0).epsilon(0.02));
-    DOCTEST_CHECK(squares / 100'000 == doctest::Approx(1).epsilon(0.02));
+    DOCTEST_CHECK(sum / 100'000 == doctest::Approx(0.5).epsilon(0.01));
+    DOCTEST_CHECK(normal_sum / 100'000 == doctest::Approx(0).epsilon(0.02));
+    DOCTEST_CHECK(normal_squares / 100'000 == doctest::Approx(1).epsilon(0.02));
 }
 
 namespace {
@@ -98,7 +114,6 @@ DOCTEST_TEST_CASE("rng: bounds of any sign and width, by rejection without bias"
         DOCTEST_REQUIRE(value <= 2);
     }
     DOCTEST_CHECK(rng.between(INT64_MIN, INT64_MIN) == INT64_MIN);
-    DOCTEST_CHECK(rng.between(4, 4) == 4);
     DOCTEST_CHECK_THROWS_AS(rng.between(1, 0), std::logic_error);
     // Of a span of 3 * 2^62, values below 2^62 of the 2^64 are drawn again; else they would come twice.
     constexpr std::int64_t quarter = std::int64_t{1} << 62;
