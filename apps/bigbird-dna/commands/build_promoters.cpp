@@ -30,7 +30,7 @@ void setup_build_promoters(Program& program) {
         command, "--chain", "FILE", [&promoters](const std::string& text) { promoters.chain = text; },
         "Chain file to lift the TSSs over, such as hg38ToHg19.over.chain.gz");
     const auto set_window = [&promoters](const std::string& text) {
-        promoters.bounds = rows::parse_window_bounds(text);
+        if (!text.empty()) promoters.bounds = rows::parse_window_bounds(text);
     };
     add_parsed(command, "--window", "A:B", set_window,
                "Window from A up to (not including) B, relative to the TSS; mirrored on the minus strand",

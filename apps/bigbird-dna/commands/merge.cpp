@@ -98,6 +98,8 @@ int run_merge(const MergeOptions& options) {
     for (const fs::path& part : options.parts)
         if (labels_of(part) != labels)
             throw InputError("has other labels than " + options.parts.front().string(), part);
+    for (const std::string& label : labels)
+        prepare_output(with_label(options.output.output, label), options.output.overwrite);
     for (const std::string& label : labels) {
         MergeOptions one = options;
         one.output.output = with_label(options.output.output, label);

@@ -37,10 +37,10 @@ LabelWriter::LabelWriter(std::filesystem::path path, Cells cells, std::size_t co
     require_written(out_, path_);
 }
 
-void LabelWriter::append(std::span<const std::byte> rows) {
-    BIGBIRD_EXPECTS(rows.size() % width_of(cells_, columns_) == 0, "a row of another width");
-    out_.write(reinterpret_cast<const char*>(rows.data()), std::ssize(rows));
-    bytes_ += rows.size();
+void LabelWriter::append(std::span<const std::byte> row) {
+    BIGBIRD_EXPECTS(row.size() == width_of(cells_, columns_), "a row of another width");
+    out_.write(reinterpret_cast<const char*>(row.data()), std::ssize(row));
+    bytes_ += row.size();
     require_written(out_, path_);
 }
 

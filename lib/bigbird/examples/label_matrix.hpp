@@ -52,8 +52,8 @@ enum class Cells : std::uint8_t { bits, numbers };
 class LabelWriter {
 public:
     LabelWriter(std::filesystem::path path, Cells cells, std::size_t columns);
-    /// Complete rows: bits in full bytes, as BitRows holds them, or floats.
-    void append(std::span<const std::byte> rows);
+    /// A row: bits in full bytes, as BitRows holds them, or floats.
+    void append(std::span<const std::byte> row);
     /// Writes the number of rows into the header.
     void finish();
 

@@ -35,7 +35,7 @@ struct HeldFields {
         else if (kind == FieldKind::real)
             reals.push_back(std::get<double>(field));
         else
-            texts.emplace_back(*text);
+            texts.emplace_back(std::get<std::string_view>(field));
     }
     void clear() {
         integers.clear();

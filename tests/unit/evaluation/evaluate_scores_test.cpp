@@ -85,11 +85,18 @@ DOCTEST_TEST_CASE("evaluate_scores: a file beside itself differs by nothing, one
         evaluate_scores(request_of(bins.folder, Task::chromatin,
                                    {{"same", bins.folder / "s.tsv"}, {"noise", bins.folder / "noise.tsv"}}));
     DOCTEST_REQUIRE(report.files.size() == 3);
-    for (const GroupFigures& group : report.files[1].difference->groups) {
-        for (const auto& [name, figure] : figures_of(group)) {
-            DOCTEST_CHECK(figure->value == 0);
-            if (figure->low) DOCTEST_CHECK((*figure->low == 0 && *figure->high == 0));
-        }
+    const auto check_none = [](const Figure& figure) {
+        if (figure.value) DOCTEST_CHECK(*figure.value == 0);
+        if (figure.low) DOCTEST_CHECK((*figure.low == 0 && *figure.high == 0));
+    };
+    const Evaluation& none = *report.files[1].difference;
+    for (const GroupFigures& group : none.groups)
+        for (const auto& [name, figure] : figures_of(group))
+            check_none(*figure);
+    DOCTEST_REQUIRE(none.labels.at(0).roc_auc.value);
+    for (const LabelFigures& label : none.labels) {
+        check_none(label.roc_auc);
+        check_none(label.average_precision);
     }
     const Figure& difference = report.files[2].difference->groups[0].mean_roc_auc;
     DOCTEST_CHECK(*difference.value ==

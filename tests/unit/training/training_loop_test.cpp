@@ -33,7 +33,8 @@ bool same_model(const fs::path& a, const fs::path& b) {
 }
 
 void check_same_run(const fs::path& a, const fs::path& b) {
-    check_same_run(a, b);
+    DOCTEST_CHECK(same_model(a, b));
+    DOCTEST_CHECK(curve_of(a) == curve_of(b));
 }
 
 /// Runs a task that nothing disturbs.

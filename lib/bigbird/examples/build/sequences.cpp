@@ -302,14 +302,16 @@ private:
         SequenceExample& example = read_.records[record];
         for (std::size_t i = 0; i < labels_.size(); ++i) {
             const std::string& text = read_.values[record][i];
-            const std::string value = "has '" + text + "' as ", name = "'" + labels_[i].name + "', which is ";
+            const auto fault = [&](const std::string& what, const std::string& is) {
+                return read_.fault(
+                    record, "has '" + text + "' as " + what + "'" + labels_[i].name + "', which is " + is);
+            };
             if (target_ == TargetKind::numbers) {
                 const auto number = static_cast<float>(rows::parse_real(text).value_or(NAN));
-                if (!std::isfinite(number)) throw read_.fault(record, value + name + "no finite number");
+                if (!std::isfinite(number)) throw fault("", "no finite number");
                 example.numbers.push_back(number);
             } else {
-                if (text != "0" && text != "1")
-                    throw read_.fault(record, value + "label " + name + "neither 0 nor 1");
+                if (text != "0" && text != "1") throw fault("label ", "neither 0 nor 1");
                 if (text == "1") example.labels.push_back(static_cast<std::uint32_t>(i));
             }
         }

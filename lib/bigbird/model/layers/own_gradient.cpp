@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "bigbird/model/layers/own_gradient.hpp"
 
+#include "bigbird/core/check.hpp"
+
 #include <torch/csrc/autograd/function.h>
 #include <torch/csrc/autograd/functions/utils.h>
 
@@ -15,6 +17,7 @@ class OwnGradient : public torch::autograd::Node {
 public:
     explicit OwnGradient(Slopes slopes) : slopes_(std::move(slopes)) {}
     Tensors apply(Tensors&& gradients) override {
+        BIGBIRD_EXPECTS(slopes_ != nullptr, "gradients were taken before, and freed what they need");
         for (std::size_t i = 0; i < gradients.size(); ++i)
             if (!gradients[i].defined()) gradients[i] = input_metadata(i).zeros_like();
         return slopes_(gradients);

@@ -175,18 +175,8 @@ public:
     }
 
 private:
-    /// A substitution is scored by the mean of the bins that the row overlaps, or by its own bin.
     void substitute(const LetterRow& row, std::vector<Change> changes, const PutChange& put) override {
-        std::map<std::int64_t, Opened> windows;
-        if (spec_.score == MutagenesisScore::region) return score(row, row.where, changes, windows, put);
-        const auto bin_of = [&](const Change& change) { return (row.where.begin + change.base) / grid_.bin; };
-        for (auto first = changes.cbegin(), last = first; first != changes.cend(); first = last) {
-            const std::int64_t bin = bin_of(*first);
-            last =
-                std::find_if(first, changes.cend(), [&](const Change& each) { return bin_of(each) != bin; });
-            score(row, {row.where.contig, bin * grid_.bin, (bin + 1) * grid_.bin}, {first, last}, windows,
-                  put);
-        }
+        spec_.score == MutagenesisScore::own_bin ? own_bins(row, changes, put) : region(row, changes, put);
     }
 
     /// The window that begins at a base of the row's contig, from `windows` if it is there.
@@ -201,11 +191,36 @@ private:
         }
         return found->second;
     }
+    /// Scores each substitution by the bin that contains the base.
+    void own_bins(const LetterRow& row, const std::vector<Change>& changes, const PutChange& put) const {
+        const auto begin_at = [&](const Change& change) {
+            return grid_.begin_of(grid_.window_of((row.where.begin + change.base) / grid_.bin));
+        };
+        std::map<std::int64_t, Opened> windows;
+        for (std::size_t next = 0; next < changes.size();) {
+            stop_if_asked();
+            const std::int64_t begin = begin_at(changes[next]);
+            const std::size_t first = next;
+            const auto& [window, ref] = open(row, begin, windows);
+            std::vector<bins::Substitution> each;
+            std::vector<std::int64_t> bins;
+            for (; next < changes.size() && each.size() < substitutions_a_call; ++next) {
+                if (begin_at(changes[next]) != begin) break;
+                each.push_back({row.where.begin + changes[next].base - begin, changes[next].code});
+                bins.push_back(each.back().at / grid_.bin);
+            }
+            const at::Tensor alt = window.substituted(each, at::tensor(bins, at::kLong).unsqueeze(1));
+            for (std::size_t i = 0; i < each.size(); ++i) {
+                put(changes[first + i], ref.const_data_ptr<double>() + bins[i] * alt.size(1),
+                    alt.const_data_ptr<double>() + i * labels());
+            }
+        }
+    }
     /// (labels).
     at::Tensor zeros() const { return at::zeros({static_cast<std::int64_t>(labels())}, at::kDouble); }
-    std::vector<WindowPart> parts_of(const genome::Interval& where) const {
+    std::vector<WindowPart> parts_of(const LetterRow& row) const {
         std::vector<WindowPart> parts;
-        for (const bins::BinShare& share : bins::shares_of(where.begin, where.end, grid_.bin)) {
+        for (const bins::BinShare& share : bins::shares_of(row.where.begin, row.where.end, grid_.bin)) {
             const std::int64_t begin = grid_.begin_of(grid_.window_of(share.bin));
             if (parts.empty() || parts.back().begin != begin) parts.push_back({begin, {}, {}});
             parts.back().bins.push_back(grid_.place_of(share.bin));
@@ -214,10 +229,10 @@ private:
         return parts;
     }
 
-    /// Scores changes by the mean of the bins that `where` overlaps.
-    void score(const LetterRow& row, const genome::Interval& where, std::span<const Change> changes,
-               std::map<std::int64_t, Opened>& windows, const PutChange& put) const {
-        const std::vector<WindowPart> parts = parts_of(where);
+    /// Scores each substitution by the mean of the bins that the row overlaps.
+    void region(const LetterRow& row, std::span<const Change> changes, const PutChange& put) const {
+        const std::vector<WindowPart> parts = parts_of(row);
+        std::map<std::int64_t, Opened> windows;
         std::vector<at::Tensor> refs;  // (labels) per window: its part of the score
         at::Tensor ref = zeros();
         for (const WindowPart& part : parts) {

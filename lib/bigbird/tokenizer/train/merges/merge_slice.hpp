@@ -65,16 +65,15 @@ class RunFilter {
 public:
     explicit RunFilter(OverlapCounting counting) : counting_(counting) {}
     bool keep(std::uint64_t position, std::uint64_t width) {
-        const bool overlaps = counting_ == OverlapCounting::alternate && any_ && position == last_ + width;
-        any_ = !overlaps;
-        last_ = position;
+        const bool overlaps = counting_ == OverlapCounting::alternate && position == end_;
+        end_ = overlaps ? no_end : position + width;
         return !overlaps;
     }
 
 private:
     OverlapCounting counting_;
-    std::uint64_t last_ = 0;
-    bool any_ = false;
+    static constexpr std::uint64_t no_end = ~std::uint64_t{0};
+    std::uint64_t end_ = no_end;  // of the symbol at the last position that was kept
 };
 
 /// A range of the token array that one thread works on. It begins after a separator and ends with one, so
