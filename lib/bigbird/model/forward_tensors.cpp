@@ -242,8 +242,9 @@ LoadedEncoder load_with_heads(const fs::path& directory, const std::string& arch
 struct AnswerHead : torch::nn::Module {
     explicit AnswerHead(const BigBirdConfig& config) {
         const std::int64_t hidden = config.hidden_size, wide = config.intermediate_size;
-        const auto head = add_group(*this, "qa_classifier"), output = add_group(*head, "output");
+        const auto head = add_group(*this, "qa_classifier");
         expand = add_group(*head, "intermediate")->register_module("dense", Linear(hidden, wide));
+        const auto output = add_group(*head, "output");
         contract = output->register_module("dense", Linear(wide, hidden));
         norm = output->register_module("LayerNorm", LayerNorm(hidden, config.layer_norm_eps));
         answers = head->register_module("qa_outputs", Linear(hidden, 2));

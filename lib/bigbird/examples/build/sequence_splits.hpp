@@ -33,7 +33,7 @@ Contradictions contradictions_in(std::span<const SequenceExample> records);
 
 /// The value of --split-by: `column:NAME`, `fraction[:TRAIN,VALIDATION,TEST]` or `similarity[:…]`.
 struct SplitRule {
-    std::string column;  ///< empty: by the shares
+    std::string column{};  ///< empty: by the shares
     std::array<double, 3> shares{0.8, 0.1, 0.1};
     bool similarity = false;
 };

@@ -227,7 +227,8 @@ DOCTEST_TEST_CASE(
         std::string ref, alt;
     };
     std::vector<Edit> edits;
-    for (const std::size_t at : {0, 79, 80, 299, 505, 1009})  // ends, borders of cores, lower case
+    for (const std::size_t at :
+         std::initializer_list<std::size_t>{0, 79, 80, 299, 505, 1009})  // ends, borders of cores, lower case
         edits.push_back({at, genome.substr(at, 1), genome[at] == 'A' ? "C" : "A"});
     edits.push_back({410, genome.substr(410, 1), genome.substr(410, 1) + "GATTACA"});
     edits.push_back({410, genome.substr(410, 9), genome.substr(410, 1)});
