@@ -211,7 +211,7 @@ private:
             }
             const at::Tensor alt = window.substituted(each, at::tensor(bins, at::kLong).unsqueeze(1));
             for (std::size_t i = 0; i < each.size(); ++i) {
-                put(changes[first + i], ref.const_data_ptr<double>() + bins[i] * alt.size(1),
+                put(changes[first + i], ref.const_data_ptr<double>() + bins[i] * alt.size(2),
                     alt.const_data_ptr<double>() + i * labels());
             }
         }
