@@ -359,9 +359,9 @@ public:
         scored_ = &prepared;
         const std::size_t width = labels().size();
         std::vector<float> scores(rows.size() * width, std::numeric_limits<float>::quiet_NaN());
-        const std::int64_t all = std::transform_reduce(
-            rows.begin(), rows.end(), std::int64_t{0}, std::plus(),
-            [this](const GridRow& row) { return last_unit(row) - first_unit(row) + 1; });
+        const std::int64_t all =
+            std::transform_reduce(rows.begin(), rows.end(), std::int64_t{0}, std::plus(),
+                                  [this](const GridRow& row) { return std::ssize(units_of(row)); });
         std::int64_t done = 0;
         Units units;
         const auto flush = [&] {
@@ -374,8 +374,8 @@ public:
         };
         for (std::size_t i = 0; i < rows.size(); ++i) {
             if (!rows[i].wanted) continue;
-            for (std::int64_t unit = first_unit(rows[i]); unit <= last_unit(rows[i]); ++unit) {
-                units.where.push_back(unit_of(rows[i], unit));
+            for (GridRow& unit : units_of(rows[i])) {
+                units.where.push_back(std::move(unit));
                 units.row.push_back(i);
                 if (units.where.size() * width >= scores_at_once) flush();
             }
@@ -391,12 +391,12 @@ private:
         std::vector<std::size_t> row;  ///< row of each unit
     };
 
-    bool is_cut(const GridRow& row) const { return largest_ && row.where.size() > bin_; }
-    std::int64_t first_unit(const GridRow& row) const { return is_cut(row) ? row.where.begin / bin_ : 0; }
-    std::int64_t last_unit(const GridRow& row) const { return is_cut(row) ? (row.where.end - 1) / bin_ : 0; }
-    GridRow unit_of(const GridRow& row, std::int64_t unit) const {
-        if (!is_cut(row)) return row;
-        return {{row.where.contig, unit * bin_, (unit + 1) * bin_}, true};
+    std::vector<GridRow> units_of(const GridRow& row) const {
+        if (!largest_ || row.where.size() <= bin_) return {row};
+        std::vector<GridRow> bins;
+        for (std::int64_t begin = row.where.begin / bin_ * bin_; begin < row.where.end; begin += bin_)
+            bins.push_back({{row.where.contig, begin, begin + bin_}, true});
+        return bins;
     }
     /// Puts the largest score of each row's units into `scores`, which may hold scores of other units.
     void score(const Units& units, std::vector<float>& scores, const std::function<void(double)>& after) {
