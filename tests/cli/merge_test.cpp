@@ -90,19 +90,21 @@ DOCTEST_TEST_CASE("merge: rows and tiles of predict-chromatin, in every format")
 DOCTEST_TEST_CASE("merge: a file per label") {
     const Fixture fixture;
     const std::vector<std::string> predict = fixture.predict({"--tile", "60"});
-    const std::string whole = "whole.{label}.bw", one = "1.{label}.bw", two = "2.{label}.bw";
-    DOCTEST_REQUIRE(fixture.run(predict, whole).code == 0);
-    DOCTEST_REQUIRE(fixture.run(predict, one, "1/2").code == 0);
-    DOCTEST_REQUIRE(fixture.run(predict, two, "2/2").code == 0);
-    succeeded(fixture.merge({two, one}, "merged.{label}.bw"));
-    int labels = 0;
+    for (const std::string names : {"{index}.bw", "{label}.bw"}) {
+        DOCTEST_REQUIRE(fixture.run(predict, "whole." + names).code == 0);
+        DOCTEST_REQUIRE(fixture.run(predict, "1." + names, "1/2").code == 0);
+        DOCTEST_REQUIRE(fixture.run(predict, "2." + names, "2/2").code == 0);
+        succeeded(fixture.merge({"2." + names, "1." + names}, "merged." + names));
+    }
+    int files = 0;
     for (const auto& entry : fs::directory_iterator(fixture / ".")) {
         const std::string name = entry.path().filename().string();
         if (!name.starts_with("whole.")) continue;
-        ++labels;
+        ++files;
         DOCTEST_CHECK(read_file(entry.path()) == read_file(fixture / ("merged." + name.substr(6))));
     }
-    DOCTEST_CHECK(labels == 2);
+    DOCTEST_CHECK(files == 4);  // of two labels
+    const std::string one = "1.{label}.bw", two = "2.{label}.bw";
     check_said(fixture.merge({one, "2.bw"}, "again.{label}.bw"), 2, "{label} is not in the file name");
     check_said(fixture.merge({one, "3.{label}.bw"}, "again.{label}.bw"), 3, "no such files");
     for (const auto& entry : fs::directory_iterator(fixture / "."))

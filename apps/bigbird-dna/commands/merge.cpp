@@ -66,14 +66,20 @@ int merge_one(const MergeOptions& options) {
     return 0;
 }
 
-constexpr std::string_view place_of_label = "{label}";
+/// The place of a label's name or index in a file name; empty if there is none.
+std::string_view place_in(const std::string& name) {
+    for (const std::string_view place : {"{label}", "{index}"})
+        if (name.find(place) != std::string::npos) return place;
+    return {};
+}
 
-/// What stands for {label} in the names of the parts that a pattern names.
+/// What replaces the place in the names of the files that a pattern names.
 std::set<std::string> labels_of(const fs::path& pattern) {
     const std::string name = pattern.filename().string();
-    const std::size_t at = name.find(place_of_label);
-    if (at == std::string::npos) throw ConfigError(pattern.string() + ": {label} is not in the file name");
-    const std::string before = name.substr(0, at), after = name.substr(at + place_of_label.size());
+    const std::string_view place = place_in(name);
+    if (place.empty()) throw ConfigError(pattern.string() + ": {label} is not in the file name");
+    const std::size_t at = name.find(place);
+    const std::string before = name.substr(0, at), after = name.substr(at + place.size());
     std::set<std::string> labels;
     std::error_code error;
     for (const auto& entry : fs::directory_iterator(pattern.parent_path() / ".", error)) {
@@ -87,13 +93,13 @@ std::set<std::string> labels_of(const fs::path& pattern) {
 
 fs::path with_label(const fs::path& pattern, const std::string& label) {
     std::string name = pattern.filename().string();
-    return pattern.parent_path() / name.replace(name.find(place_of_label), place_of_label.size(), label);
+    const std::string_view place = place_in(name);
+    return pattern.parent_path() / name.replace(name.find(place), place.size(), label);
 }
 
 /// One merged file per label, where predict --output 'DIR/{label}.bw' wrote the parts.
 int run_merge(const MergeOptions& options) {
-    if (options.output.output.filename().string().find(place_of_label) == std::string::npos)
-        return merge_one(options);
+    if (place_in(options.output.output.filename().string()).empty()) return merge_one(options);
     const std::set<std::string> labels = labels_of(options.parts.front());
     for (const fs::path& part : options.parts)
         if (labels_of(part) != labels)

@@ -268,7 +268,6 @@ std::vector<Line> read_lines(const examples::ExampleSet& examples, const fs::pat
     genome::TextInput input(path);
     std::string text;
     std::vector<std::string_view> fields;
-    const auto fault = [&](const std::string& what) { return InputError(what, path, input.line_number()); };
     while (input.next(text) && text.starts_with("##")) {
         const std::size_t equals = text.find('=');
         if (equals != std::string::npos)
@@ -277,7 +276,8 @@ std::vector<Line> read_lines(const examples::ExampleSet& examples, const fs::pat
     const bool csv = !text.starts_with('#');
     if (!csv) text.erase(0, 1);
     const auto split = [&] {
-        if (!rows::split_line(text, csv, fields)) throw fault("has a quote that does not end on the line");
+        if (!rows::split_line(text, csv, fields))
+            throw input.fault("has a quote that does not end on the line");
     };
     split();
     const std::size_t count = fields.size();
@@ -285,8 +285,8 @@ std::vector<Line> read_lines(const examples::ExampleSet& examples, const fs::pat
     for (const std::string& name : columns_of(examples)) {
         const auto found = std::ranges::find(fields, name);
         if (found == fields.end()) {
-            throw fault("is no table of scores of these examples: it has no column '" + name +
-                        "' (predict --sequences or --examples writes one)");
+            throw input.fault("is no table of scores of these examples: it has no column '" + name +
+                              "' (predict --sequences or --examples writes one)");
         }
         columns.push_back(static_cast<std::size_t>(found - fields.begin()));
     }
@@ -296,8 +296,8 @@ std::vector<Line> read_lines(const examples::ExampleSet& examples, const fs::pat
         if (text.empty()) continue;
         split();
         if (fields.size() != count) {
-            throw fault("has " + std::to_string(fields.size()) + " columns where the header has " +
-                        std::to_string(count));
+            throw input.fault("has " + std::to_string(fields.size()) + " columns where the header has " +
+                              std::to_string(count));
         }
         Line& line = lines.emplace_back(Line{std::string(fields[columns[0]]), input.line_number()});
         for (std::size_t i = 1; i < columns.size() - scores.size(); ++i)
@@ -305,7 +305,8 @@ std::vector<Line> read_lines(const examples::ExampleSet& examples, const fs::pat
         for (const std::size_t at : scores) {
             const bool none = fields[at].empty() || fields[at] == "NA";
             const auto value = none ? missing : rows::parse_real(fields[at]);
-            if (!value) throw fault("score '" + std::string(fields[at]) + "' is neither a number nor NA");
+            if (!value)
+                throw input.fault("score '" + std::string(fields[at]) + "' is neither a number nor NA");
             line.scores.push_back(static_cast<float>(*value));
         }
     }

@@ -92,10 +92,9 @@ ScoreReader::ScoreReader(const std::filesystem::path& path) : input_(path) {
         columns_.assign(fields_.begin() + head_columns, fields_.end());
         return;
     }
-    throw InputError(
+    throw input_.fault(
         "is no score table: a header '#chrom start end name score strand status n_fraction ...', "
-        "tab-separated, is needed, or the same as CSV without #",
-        path, input_.line_number());
+        "tab-separated, is needed, or the same as CSV without #");
 }
 
 bool ScoreReader::next(ScoreRow& row, std::vector<float>& values) {

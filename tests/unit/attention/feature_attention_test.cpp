@@ -283,12 +283,12 @@ double estimate(const Vector& rows, const Vector& q, const Vector& k) {
     return sum / static_cast<double>(count);
 }
 
-struct Error {
+struct EstimateError {
     double bias, root_mean_square;
 };
 
 /// Of the mean of `draws` draws against exp(q.k), relative to it, over `trials` such means.
-Error error_of(FeatureSpec spec, int draws, int trials) {
+EstimateError error_of(FeatureSpec spec, int draws, int trials) {
     const Vector q{0.5, -0.3, 0.2, 0.6, -0.1, 0.4, 0.1, -0.2}, k{0.4, 0.1, -0.5, 0.3, 0.2, 0.3, -0.4, 0.1};
     const double exact = std::exp(dot(q, k));
     double sum = 0, squares = 0;
@@ -367,7 +367,7 @@ DOCTEST_TEST_CASE("random_features: the numbers that files of models mean, as do
 DOCTEST_TEST_CASE("random_features: the mean over draws tends to exp(q.k) like 1 / sqrt(draws)") {
     for (const bool orthogonal : {true, false}) {
         const FeatureSpec spec{.features = 8, .orthogonal = orthogonal, .seed = 11};
-        const Error one = error_of(spec, 1, 2000), many = error_of(spec, 16, 500);
+        const EstimateError one = error_of(spec, 1, 2000), many = error_of(spec, 16, 500);
         DOCTEST_CHECK(std::abs(one.bias) < 4 * one.root_mean_square / std::sqrt(2000.0));
         DOCTEST_CHECK(std::abs(many.bias) < 4 * many.root_mean_square / std::sqrt(500.0));
         DOCTEST_CHECK(one.root_mean_square / many.root_mean_square == doctest::Approx(4).epsilon(0.2));

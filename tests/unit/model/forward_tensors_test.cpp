@@ -148,6 +148,18 @@ DOCTEST_TEST_CASE("forward_tensors: questions and choices have shapes of their o
     DOCTEST_CHECK(refused("question_answering",
                           {{"input_ids", ids}, {"question_lengths", at::ones({2, 2}).to(at::kInt)}}) ==
                   "tensor 'question_lengths' must have the shape (batch, 1)");
+    // A question reaches up to the first separator, or is one token; all of its tokens but the first are
+    // barred.
+    const std::int64_t separator = 66;
+    at::Tensor text = at::full({2, 10}, 9, at::kLong);
+    text[0][3] = separator, text[0][6] = separator;
+    const auto answers =
+        forward_tensors(test_data("model/heads/question_answering"), {{"input_ids", text}}, {}, at::kCPU);
+    for (const char* logits : {"start_logits", "end_logits"}) {
+        at::Tensor barred = at::zeros({2, 10}, at::kBool);
+        barred[0].slice(0, 1, 4).fill_(true);
+        DOCTEST_CHECK(at::equal(answers.at(logits) < -1e5, barred));
+    }
 }
 
 DOCTEST_TEST_CASE("forward_tensors: a task model gives logits, bf16 is near") {

@@ -6,6 +6,8 @@
 
 #include "bigbird/core/error.hpp"
 
+#include <algorithm>
+#include <string>
 #include <vector>
 
 using namespace bigbird;
@@ -119,4 +121,17 @@ DOCTEST_TEST_CASE("label_table: the labels of a strand pair name each other, in 
     DOCTEST_CHECK_THROWS_AS(LabelTable(std::vector<Label>{{".", "a", 5, 1}, {".", "b", 6}}), ConfigError);
     DOCTEST_CHECK_THROWS_AS(LabelTable(std::vector<Label>{{".", "a", 5, 1}}), ConfigError);
     DOCTEST_CHECK(!LabelTable(std::vector<Label>{{".", "a", 5}}).has_strand_pairs());
+}
+
+DOCTEST_TEST_CASE("label_table: DeepSEA's names keep their order and tell repeated ones apart") {
+    std::vector<Label> labels;
+    for (int i = 0; i < 919; ++i)
+        labels.push_back({i < 125 ? "DHS" : i < 815 ? "TF" : "HM", "cell" + std::to_string(i % 844), -1});
+    const LabelTable table(labels);
+    std::vector<std::string> columns;
+    for (std::size_t i = 0; i < table.size(); ++i)
+        columns.push_back(table.column_name(i));
+    std::sort(columns.begin(), columns.end());
+    DOCTEST_CHECK(std::adjacent_find(columns.begin(), columns.end()) == columns.end());
+    DOCTEST_CHECK(table.select("TF").size() == 690);
 }

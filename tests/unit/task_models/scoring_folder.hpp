@@ -66,7 +66,7 @@ public:
         rows::ScoreReader reader(folder_ / "predicted.tsv");
         rows::ScoreRow row;
         std::vector<float> values;
-        reader.next(row, values);
+        DOCTEST_REQUIRE(reader.next(row, values));
         return {values.begin(), values.end()};
     }
 

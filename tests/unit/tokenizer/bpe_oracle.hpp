@@ -89,10 +89,12 @@ inline std::vector<std::uint8_t> numbers_of(const tokenizer::TokenMatcher& match
     return numbers;
 }
 
-/// Whether spans are adjacent and together cover `size` letters.
-inline bool cover(const std::vector<tokenizer::TextSpan>& spans, std::size_t size) {
+/// Whether each id has a span, and spans are adjacent and together cover `size` letters.
+template <typename Encoded>
+bool spans_cover(const Encoded& encoded, std::size_t size) {
+    if (encoded.spans.size() != encoded.ids.size()) return false;
     std::size_t position = 0;
-    for (const tokenizer::TextSpan span : spans) {
+    for (const tokenizer::TextSpan span : encoded.spans) {
         if (span.begin != position) return false;
         position = span.end;
     }

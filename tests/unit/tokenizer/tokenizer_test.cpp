@@ -13,10 +13,12 @@
 #include "bigbird/core/error.hpp"
 #include "bigbird/core/formats/json_file.hpp"
 #include "bigbird/core/nucleotide.hpp"
+#include "bigbird/core/parallel.hpp"
 #include "bigbird/tokenizer/formats/hf_tokenizer.hpp"
 #include "bigbird/tokenizer/formats/sentencepiece_model.hpp"
 
 #include <algorithm>
+#include <atomic>
 #include <cstdlib>
 #include <sstream>
 #include <stdexcept>
@@ -214,7 +216,11 @@ DOCTEST_TEST_CASE("encode: spans tell the letters of the sequence as it was give
         const auto traced = tokenizer.encode_with_spans(encoding.dna);
         DOCTEST_CAPTURE(encoding.name);
         DOCTEST_CHECK(traced.ids == encoding.ids);
-        DOCTEST_CHECK(cover(traced.spans, encoding.dna.size()));
+        DOCTEST_CHECK(spans_cover(traced, encoding.dna.size()));
+        std::string spelt;
+        for (const std::int32_t id : traced.ids)
+            spelt += tokenizer.piece(id);
+        DOCTEST_CHECK(spelt == normalised(encoding.dna));
     }
     DOCTEST_CHECK(tokenizer.encode("").empty());
     DOCTEST_CHECK(tokenizer.encode_with_spans("").spans.empty());
@@ -333,7 +339,7 @@ DOCTEST_TEST_CASE("kmer_tokenizer: decoding gives the normalised sequence back, 
             const auto encoding = tokenizer.encode_with_spans(dna);
             DOCTEST_CHECK(tokenizer.decode(encoding.ids) == normalised(dna));
             DOCTEST_CHECK(tokenizer.encode(dna) == encoding.ids);
-            DOCTEST_CHECK(cover(encoding.spans, dna.size()));
+            DOCTEST_CHECK(spans_cover(encoding, dna.size()));
         }
     }
     const std::vector<std::int32_t> special{0, 2, 5, 4, 1, 3}, outside{10};
@@ -415,4 +421,35 @@ DOCTEST_TEST_CASE("input_spec: says what is missing and what excludes each other
                   "--kmer-length is for --input kmers");
     DOCTEST_CHECK(refusal({.input = Input::kmers, .kmer_length = 13}) ==
                   "k-mers have 1 to 12 letters, not 13");
+}
+
+DOCTEST_TEST_CASE("encode: a sequence longer than SentencePiece's training limit") {
+    const DnaTokenizer tokenizer = small_tokenizer();
+    const auto encodings = read_encodings();
+    const auto window = std::find_if(encodings.begin(), encodings.end(),
+                                     [](const Encoding& e) { return e.dna.size() == 8000; });
+    DOCTEST_REQUIRE(window != encodings.end());
+    std::string dna;
+    std::vector<std::int32_t> expected;
+    for (int copy = 0; copy < 20; ++copy) {
+        dna += window->dna + "N";
+        expected.insert(expected.end(), window->ids.begin(), window->ids.end());
+        expected.push_back(511);
+    }
+    DOCTEST_CHECK(tokenizer.encode(dna) == expected);
+    std::erase(dna, 'N');
+    DOCTEST_CHECK(tokenizer.decode(tokenizer.encode(dna)) == normalised(dna));
+}
+
+DOCTEST_TEST_CASE("kmer_tokenizer: the same ids whatever the threads, and on many of them") {
+    const DnaTokenizer tokenizer = kmer_tokenizer(6);
+    std::string dna;
+    for (int i = 0; i < 3000; ++i)
+        dna += "GATTACACCGGTNNACGTATCG"[static_cast<std::size_t>(i * i % 22)];
+    const auto expected = tokenizer.encode(dna);
+    DOCTEST_CHECK(tokenizer.encode(dna, 4) == expected);
+    DOCTEST_CHECK(tokenizer.encode_with_spans(dna, 4).ids == expected);
+    std::atomic<int> wrong{0};
+    parallel_for(100, 4, [&](std::int64_t) { wrong += tokenizer.encode(dna) == expected ? 0 : 1; });
+    DOCTEST_CHECK(wrong == 0);
 }

@@ -437,3 +437,19 @@ DOCTEST_TEST_CASE("muon: takes the matrices of layers alone") {
         DOCTEST_CHECK_FALSE(is_hidden_matrix(name, matrix));
     DOCTEST_CHECK_FALSE(is_hidden_matrix("bert.embeddings.convolution.weight", at::zeros({2, 1, 3})));
 }
+
+DOCTEST_TEST_CASE("optimizer: values out of range are named") {
+    Net net;
+    DOCTEST_CHECK_THROWS_AS(Optimizer(net, {.weight_decay = -1}), ConfigError);
+    DOCTEST_CHECK_THROWS_AS(Optimizer(net, {.clip_norm = -1}), ConfigError);
+}
+
+DOCTEST_TEST_CASE("muon: a broken step changes nothing, even where the gradient is not finite") {
+    at::Tensor value = random_tensor({4, 3}, 1), momentum = random_tensor({4, 3}, 2);
+    const at::Tensor value_before = value.clone(), momentum_before = momentum.clone();
+    at::Tensor gradient = random_tensor({4, 3}, 3);
+    gradient[1][2] = std::numeric_limits<double>::quiet_NaN();
+    muon_update(value, momentum, gradient, {.learning_rate = 1, .weight_decay = 0.1, .broken = truth(true)});
+    DOCTEST_CHECK(at::equal(value, value_before));
+    DOCTEST_CHECK(at::equal(momentum, momentum_before));
+}

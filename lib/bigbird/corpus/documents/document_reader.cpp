@@ -44,7 +44,7 @@ Document DocumentReader::fetch(const std::vector<Row>& rows) const {
 }
 
 [[noreturn]] void DocumentReader::fail(const std::string& what) const {
-    throw InputError(what, input_.path(), input_.line_number());
+    throw input_.fault(what);
 }
 
 bool DocumentReader::next_line() {

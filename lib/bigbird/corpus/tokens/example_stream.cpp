@@ -28,11 +28,7 @@ void check_share(double value, const std::string& what) {
 
 /// Keeps `count` of the candidates, ascending.
 void choose_tokens(std::vector<std::int32_t>& candidates, std::size_t count, Rng& rng) {
-    for (std::size_t i = 0; i < count; ++i) {
-        const auto other =
-            rng.between(static_cast<std::int64_t>(i), static_cast<std::int64_t>(candidates.size()) - 1);
-        std::swap(candidates[i], candidates[static_cast<std::size_t>(other)]);
-    }
+    draw_to_front(candidates, count, rng);
     candidates.resize(count);
     std::sort(candidates.begin(), candidates.end());
 }

@@ -55,7 +55,7 @@ public:
 
 private:
     [[noreturn]] void refuse(const std::string& what) const {
-        throw InputError(what + ": a UCSC chain file is needed", input_.path(), input_.line_number());
+        throw input_.fault(what + ": a UCSC chain file is needed");
     }
 
     std::int64_t number(std::string_view text) const {

@@ -136,8 +136,7 @@ RowScore region_score(std::span<const ModelFolder> models, Strands strands, cons
         const std::string dna = sequence_of({where.contig, begin, begin + grid.window_bases()});
         means = 0;
         for (const ModelFolder& model : models) {
-            for (const bool reverse : {false, true}) {
-                if (strands == (reverse ? Strands::none : Strands::only)) continue;
+            for (const bool reverse : directions_of(strands)) {
                 parts.push_back(window_score(*model.bins(), begin, weights, reverse, where, dna));
                 if (model.labels.has_strand_pairs()) parts.back().labels = model.labels;
                 at_once = std::min(at_once, at_once_of(*model.bins(), parts.back().window->stem_bases()));
@@ -268,8 +267,7 @@ TokenContributions token_contributions(std::span<const ModelFolder> models, cons
     TokenContributions all{at::zeros({std::ssize(labels), row.where.size()})};
     std::int64_t readings = 0;
     for (const ModelFolder& model : models) {
-        for (const bool other : {false, true}) {
-            if (both ? spec.strands == (other ? Strands::none : Strands::only) : other) continue;
+        for (const bool other : directions_of(both ? spec.strands : Strands::none)) {
             ++readings;
             for (const auto& [begin, weights] : windows) {
                 const TokenReading reading(*model.network, row, {row.where.contig, begin, begin + bases},

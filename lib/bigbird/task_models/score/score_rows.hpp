@@ -36,7 +36,7 @@ struct RecordFit {
 };
 
 /// Records of a FASTA, CSV or TSV, or of standard input ("-"). A row's contig is the record's id. Its
-/// window's contig is the record's number, because ids may repeat. total() reads the file a second time.
+/// window's contig is the record's number, because ids may repeat. total() reads the file again.
 /// Throws as rows::SequenceReader and normalise().
 std::unique_ptr<rows::RowSource> record_source(const std::filesystem::path& path,
                                                const rows::SequenceColumns& columns, const RecordFit& fit);

@@ -38,14 +38,8 @@ void fit_record(rows::RegionRow& row, const RecordFit& fit) {
     const std::int64_t bases = row.head.where.size();
     row.head.status = rows::status_of(row.sequence, fit.window > bases);
     if (fit.window == 0 || fit.window == bases) return;
-    const genome::Interval window = genome::window_around(row.head.where, fit.window);
-    if (fit.window > bases) {
-        row.sequence.insert(0, static_cast<std::size_t>(-window.begin), 'N');
-        row.sequence.resize(static_cast<std::size_t>(fit.window), 'N');
-        return;
-    }
-    row.sequence =
-        row.sequence.substr(static_cast<std::size_t>(window.begin), static_cast<std::size_t>(fit.window));
+    row.sequence = cut_out(row.sequence, genome::window_around(row.head.where, fit.window));
+    if (fit.window > bases) return;
     const rows::RowStatus status = rows::status_of(row.sequence);
     row.head.status = status == rows::RowStatus::all_n ? status : rows::RowStatus::truncated;
 }

@@ -201,7 +201,7 @@ std::vector<double> MaskedScorer::log_likelihoods(std::span<const Query> queries
 }
 
 std::vector<std::optional<MaskedScore>> MaskedScorer::score(std::span<const AllelePair> pairs, int threads) {
-    const bool forward = strands_ != Strands::only, reverse = strands_ != Strands::none;
+    const std::vector<bool> directions = directions_of(strands_);
     std::vector<std::vector<Query>> of_pairs(pairs.size());
     parallel_for(static_cast<std::int64_t>(pairs.size()), threads, [&](std::int64_t index) {
         const AllelePair& pair = pairs[static_cast<std::size_t>(index)];
@@ -210,8 +210,9 @@ std::vector<std::optional<MaskedScore>> MaskedScorer::score(std::span<const Alle
             for (Query& query : queries_of(ref, alt))
                 all.push_back(std::move(query));
         };
-        if (forward) add(pair.ref, pair.alt);
-        if (reverse) add(genome::reverse_complement(pair.ref), genome::reverse_complement(pair.alt));
+        for (const bool reverse : directions)
+            reverse ? add(genome::reverse_complement(pair.ref), genome::reverse_complement(pair.alt))
+                    : add(pair.ref, pair.alt);
     });
     std::vector<Query> queries;
     for (std::vector<Query>& some : of_pairs)

@@ -19,7 +19,7 @@ namespace bigbird::tokenizer {
 /// of two merges, the one with the lower number comes first.
 ///
 /// Each token is merged from the same two tokens wherever it occurs: its letters merge in a text as they do
-/// alone (encoder_tables.hpp).
+/// by themselves (encoder_tables.hpp).
 class BaseTokens {
 public:
     using Number = std::uint16_t;

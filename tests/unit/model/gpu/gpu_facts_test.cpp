@@ -33,7 +33,7 @@ DOCTEST_TEST_CASE("gpu_facts: nothing stands in the way where all is there") {
     DOCTEST_CHECK(choose_gpu(good({h100, a100}), 1).index == 1);
 }
 
-DOCTEST_TEST_CASE("gpu_facts: what stands in the way is said, and what to do") {
+DOCTEST_TEST_CASE("gpu_facts: what is missing is said, and what to do") {
     struct Case {
         DriverFacts driver;
         int libtorch_cuda;

@@ -279,3 +279,15 @@ DOCTEST_TEST_CASE("dropout: the gradient passes through the same mask") {
     DOCTEST_CHECK(difference(y, x.detach() * factors) < 1e-15);
     DOCTEST_CHECK(difference(x.grad(), weights * factors) < 1e-15);
 }
+
+DOCTEST_TEST_CASE("rotary: ntk leaves the fastest pair as it is and slows the slowest by the factor") {
+    using model::RopeScaling;
+    const model::RotaryTable plain = model::rotary_table(40, 8, at::kCPU),
+                             ntk = model::rotary_table(40, 8, at::kCPU,
+                                                       {.scaling = RopeScaling::ntk, .factor = 4}),
+                             linear = model::rotary_table(40, 8, at::kCPU,
+                                                          {.scaling = RopeScaling::linear, .factor = 4});
+    DOCTEST_CHECK(at::equal(ntk.sine.select(1, 0), plain.sine.select(1, 0)));
+    DOCTEST_CHECK(difference(ntk.sine.select(1, 3), linear.sine.select(1, 3)) < 1e-6);
+    DOCTEST_CHECK(at::equal(linear.sine[8], plain.sine[2]));
+}

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "bigbird/pretraining/specs/pretrain_spec.hpp"
 
+#include "support/small_tokenizer.hpp"
+#include "support/temp_dir.hpp"
 #include "support/testing.hpp"
 
 #include "bigbird/core/error.hpp"
@@ -83,4 +85,17 @@ DOCTEST_TEST_CASE("corpora_spec: regions are held out of documents that are draw
                   "give one of --hold-out and --evaluate-documents");
     DOCTEST_CHECK(refusal({.references = {"g.fa"}, .hold_out = {"22"}, .evaluate_corpus = "s"}) ==
                   "give one of --hold-out and --evaluate-documents");
+}
+
+DOCTEST_TEST_CASE("pretrain_spec: a config.json for another vocabulary is refused, one without is not") {
+    const TempDir folder;
+    const std::string file = (folder / "config.json").string();
+    write_file(file, R"({"hidden_size": 64})");
+    require_vocabulary(file, small_tokenizer());
+    require_vocabulary("tiny", small_tokenizer());
+    write_file(file, R"({"vocab_size": 50358})");
+    DOCTEST_CHECK(message_of<InputError>([&] { require_vocabulary(file, small_tokenizer()); }) ==
+                  file +
+                      ": vocab_size is 50358, but the tokenizer has 512 pieces; leave vocab_size out, and "
+                      "the tokenizer's is taken");
 }

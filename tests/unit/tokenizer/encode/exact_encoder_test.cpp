@@ -120,7 +120,7 @@ DOCTEST_TEST_CASE("tokenizer/exact_encoder: spans cover the text") {
     const Encoding encoding = both.encoder.encode(text, 1, true);
     DOCTEST_CHECK(encoding.ids == both.encoder.encode(text));
     DOCTEST_REQUIRE(encoding.spans.size() == encoding.ids.size());
-    DOCTEST_CHECK(cover(encoding.spans, text.size()));
+    DOCTEST_CHECK(spans_cover(encoding, text.size()));
     int unknown = 0;
     for (std::size_t i = 0; i < encoding.ids.size(); ++i) {
         const TextSpan span = encoding.spans[i];
@@ -182,7 +182,7 @@ DOCTEST_TEST_CASE("tokenizer/exact_encoder: sizes around a chunk of 32,768 lette
         DOCTEST_CHECK(both.agree(text));
         const Encoding encoding = both.encoder.encode(text, 2, true);
         DOCTEST_CHECK(encoding.ids == both.encoder.encode(text));
-        DOCTEST_CHECK(cover(encoding.spans, size));
+        DOCTEST_CHECK(spans_cover(encoding, size));
         std::size_t wrong = 0;
         for (std::size_t i = 0; i < encoding.ids.size(); ++i) {
             const TextSpan span = encoding.spans[i];
