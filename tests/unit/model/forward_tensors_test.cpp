@@ -150,7 +150,7 @@ DOCTEST_TEST_CASE("forward_tensors: questions and choices have shapes of their o
                   "tensor 'question_lengths' must have the shape (batch, 1)");
     // A question reaches up to the first separator, or is one token; all of its tokens but the first are
     // barred.
-    const std::int64_t separator = 66;
+    const std::int64_t separator = 7;  // sep_token_id of its config.json
     at::Tensor text = at::full({2, 10}, 9, at::kLong);
     text[0][3] = separator, text[0][6] = separator;
     const auto answers =
