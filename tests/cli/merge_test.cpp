@@ -90,7 +90,7 @@ DOCTEST_TEST_CASE("merge: rows and tiles of predict-chromatin, in every format")
 DOCTEST_TEST_CASE("merge: a file per label") {
     const Fixture fixture;
     const std::vector<std::string> predict = fixture.predict({"--tile", "60"});
-    for (const std::string names : {"{index}.bw", "{label}.bw"}) {
+    for (const std::string names : {"{index}.bedgraph", "{label}.bw"}) {
         DOCTEST_REQUIRE(fixture.run(predict, "whole." + names).code == 0);
         DOCTEST_REQUIRE(fixture.run(predict, "1." + names, "1/2").code == 0);
         DOCTEST_REQUIRE(fixture.run(predict, "2." + names, "2/2").code == 0);
