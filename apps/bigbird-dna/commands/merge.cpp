@@ -77,7 +77,7 @@ std::string_view place_in(const std::string& name) {
 std::set<std::string> labels_of(const fs::path& pattern) {
     const std::string name = pattern.filename().string();
     const std::string_view place = place_in(name);
-    if (place.empty()) throw ConfigError(pattern.string() + ": {label} is not in the file name");
+    if (place.empty()) throw ConfigError(pattern.string() + ": {label} or {index} is not in the file name");
     const std::size_t at = name.find(place);
     const std::string before = name.substr(0, at), after = name.substr(at + place.size());
     std::set<std::string> labels;
