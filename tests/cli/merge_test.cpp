@@ -105,7 +105,8 @@ DOCTEST_TEST_CASE("merge: a file per label") {
     }
     DOCTEST_CHECK(files == 4);  // of two labels
     const std::string one = "1.{label}.bw", two = "2.{label}.bw";
-    check_said(fixture.merge({one, "2.bw"}, "again.{label}.bw"), 2, "{label} or {index} is not in the file name");
+    check_said(fixture.merge({one, "2.bw"}, "again.{label}.bw"), 2,
+               "{label} or {index} is not in the file name");
     check_said(fixture.merge({one, "3.{label}.bw"}, "again.{label}.bw"), 3, "no such files");
     for (const auto& entry : fs::directory_iterator(fixture / "."))
         if (entry.path().filename().string().starts_with("2.")) fs::rename(entry.path(), fixture / "gone");
