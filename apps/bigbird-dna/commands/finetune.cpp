@@ -232,7 +232,7 @@ void add_bins_options(CLI::App& command, FinetuneSpec& spec) {
     add_value(
         command, "--teacher", "NPY", bins.teacher,
         "Probabilities of the train rows by other models (predict --split train --output FILE.npy); the "
-        "target is the mean of label and probability");
+        "network learns from the labels and from these");
     bins.motifs = task_models::bin_model_spec().bins.motifs;
     add_value(command, "--motifs", "N", bins.motifs,
               "bigbird-bins: maximum number of first-layer filters initialized with motifs from the training "

@@ -60,8 +60,18 @@ public:
     LinkFunction link() const override { return LinkFunction::logistic; }
     at::Tensor loss_sum(const at::Tensor& logits, const at::Tensor& targets,
                         const at::Tensor& counts) const override {
-        const at::Tensor losses = at::binary_cross_entropy_with_logits(
-            logits, targets.to(at::kFloat), {}, weights_.to(logits.device()), at::Reduction::None);
+        const std::int64_t labels = logits.size(2);
+        const at::Tensor weights = weights_.to(logits.device());
+        at::Tensor losses = at::binary_cross_entropy_with_logits(
+            logits, targets.narrow(2, 0, labels).to(at::kFloat), {}, weights, at::Reduction::None);
+        if (targets.size(2) > labels) {
+            const at::Tensor taught = at::logit(targets.narrow(2, labels, labels), least_taught);
+            const at::Tensor softened = ((taught + weights.log()) / taught_temperature).sigmoid();
+            losses += taught_temperature * taught_temperature *
+                      at::binary_cross_entropy_with_logits(logits / taught_temperature, softened, {}, {},
+                                                           at::Reduction::None);
+            losses /= 2;
+        }
         return (counts.defined() ? losses * counts.to(at::kFloat) : losses).sum();
     }
     at::Tensor bias_at(const std::vector<double>& rates) const override {
@@ -84,6 +94,7 @@ public:
     }
 
 private:
+    static constexpr double taught_temperature = 4, least_taught = 1e-6;
     at::Tensor weights_;  // (1) or (labels)
     bool with_auprc_;
 };

@@ -287,16 +287,18 @@ void BinWindows::copy_labels(const BinWindow& window, std::span<std::uint8_t> la
 
 void BinWindows::copy_taught(const BinWindow& window, const Teacher& teacher, std::span<float> targets,
                              std::span<std::uint8_t> counts) const {
-    std::vector<std::uint8_t> labels(bins_.label_table().size());
+    const std::size_t width = bins_.label_table().size();
+    std::vector<std::uint8_t> labels(width);
     std::ranges::fill(targets, 0.0F);
     copy_bins(window, counts, [&](std::int64_t row, std::size_t at) {
         bins_.copy_labels(row, labels);
         const std::span<const float> scores = teacher.scores(row);
-        float* const target = targets.data() + at * labels.size();
-        for (std::size_t i = 0; i < labels.size(); ++i) {
-            const auto label = static_cast<float>(labels[i]);
-            target[i] = scores.empty() ? label : (label + scores[i]) / 2;
-        }
+        const std::span<float> target = targets.subspan(2 * at * width, 2 * width);
+        const auto probabilities = std::ranges::copy(labels, target.begin()).out;
+        if (scores.empty())
+            std::ranges::copy(labels, probabilities);
+        else
+            std::ranges::copy(scores, probabilities);
     });
 }
 
@@ -430,11 +432,11 @@ BinWindow BinData::sample(std::int64_t number) const {
 }
 
 Batch BinData::batch_of(const BinWindows& source, std::span<const BinWindow> windows) const {
+    const bool numbers = bins_.has_numbers(), taught = teacher_ && &source == &training_;
     const std::int64_t count = std::ssize(windows), bins = grid_.window_bins,
-                       width = bins * static_cast<std::int64_t>(labels().size());
+                       width = bins * static_cast<std::int64_t>(labels().size()) * (taught ? 2 : 1);
     Batch batch;
     batch.windows.resize(windows.size());
-    const bool numbers = bins_.has_numbers(), taught = teacher_ && &source == &training_;
     batch.wanted = {at::empty({count, bins, width / bins}, numbers || taught ? at::kFloat : at::kByte),
                     at::empty({count, bins, 1}, at::kByte)};
     at::Tensor& targets = batch.wanted.targets;

@@ -284,3 +284,32 @@ DOCTEST_TEST_CASE("target: coverage has PyTorch's Poisson loss, and the others a
                                   .deviation = at::tensor({1.0, 2.0, 3.0}, at::kDouble)};
     DOCTEST_CHECK(difference(values.probabilities(logits), rate * at::tensor({1.0F, 2.0F, 3.0F})) < 1e-6);
 }
+
+DOCTEST_TEST_CASE(
+    "target: a teacher's half of the loss is taken at temperature 4, and falls towards its scores") {
+    const at::Tensor logits = 4 * random_tensor({2, 5, 3}, 1, at::kFloat) - 3,
+                     labels = (random_tensor({2, 5, 3}, 2, at::kFloat) > 0.5).to(at::kFloat),
+                     taught = (3 * random_tensor({2, 5, 3}, 3, at::kFloat) - 5).sigmoid();
+    at::Tensor counts = at::ones({2, 5, 1}, at::kByte);
+    counts[1][4] = 0;
+    constexpr double weight = 3, temperature = 4;
+    const auto cross_entropy = [](double logit, double ones, double positive) {
+        return positive * ones * std::log1p(std::exp(-logit)) + (1 - ones) * std::log1p(std::exp(logit));
+    };
+    double plain = 0;
+    for (std::int64_t i = 0; i < 27; ++i) {  // 9 of 10 bins count
+        const auto value = [&](const at::Tensor& of) { return of.view({-1})[i].item<double>(); };
+        const double odds = weight * value(taught) / (1 - value(taught));
+        plain += cross_entropy(value(logits), value(labels), weight) / 2;
+        plain += temperature * temperature / 2 *
+                 cross_entropy(value(logits) / temperature, 1 / (1 + std::pow(odds, -1 / temperature)), 1);
+    }
+    const auto target = labels_target({weight}, at::kCPU, true);
+    const auto loss = [&](const at::Tensor& of) {
+        return target->loss_sum(of, at::cat({labels, taught}, 2), counts).item<double>();
+    };
+    DOCTEST_CHECK(loss(logits) == doctest::Approx(plain).epsilon(1e-5));
+    DOCTEST_CHECK(loss(at::logit(taught) + std::log(weight)) < plain);
+    DOCTEST_CHECK(std::isfinite(loss(logits) + target->loss_sum(logits, at::cat({labels, labels}, 2), counts)
+                                                   .item<double>()));  // probabilities of 0 and 1
+}

@@ -100,7 +100,7 @@ DOCTEST_TEST_CASE("bin_data: the reverse complement has the numbers of a strand 
     DOCTEST_CHECK((std::vector(numbers.begin(), numbers.begin() + 4) == std::vector<float>{110, 10, 109, 9}));
 }
 
-DOCTEST_TEST_CASE("bin_data: a teacher's scores of the bins that count are averaged with the labels") {
+DOCTEST_TEST_CASE("bin_data: a teacher's scores of the bins that count come after the labels") {
     const Scene scene;
     const BinWindows windows = scene.windows(Split::train);
     const auto examples = examples::ExampleSet::load(scene.folder / "e");
@@ -112,7 +112,7 @@ DOCTEST_TEST_CASE("bin_data: a teacher's scores of the bins that count are avera
     const auto file = scene.folder / "teacher.npy";
     write_file(file, npy_header("<f4", rows, std::size_t{2}) + scores);
     const Teacher teacher(file, examples, scene.labelled);
-    std::vector<float> targets(16);
+    std::vector<float> targets(32);
     std::vector<std::uint8_t> counts(8), labels(16), same(8);
     for (const bool reverse : {false, true}) {
         const BinWindow window{.stretch = 0, .first = 18, .reverse = reverse, .counted_end = 8};
@@ -120,10 +120,11 @@ DOCTEST_TEST_CASE("bin_data: a teacher's scores of the bins that count are avera
         windows.copy_taught(window, teacher, targets, counts);
         DOCTEST_CHECK(counts == same);
         for (const auto& [bin, row] : {std::pair{0U, 18}, {1U, 19}, {7U, 25}}) {
-            const std::size_t at = 2 * (reverse ? 7 - bin : bin);
+            const std::size_t at = reverse ? 7 - bin : bin;
             const float score = static_cast<float>(row) / 64;
-            DOCTEST_CHECK(targets[at] == (static_cast<float>(labels[at]) + score) / 2);
-            DOCTEST_CHECK(targets[at + 1] == (static_cast<float>(labels[at + 1]) + 1 - score) / 2);
+            const auto label = [&](std::size_t i) { return static_cast<float>(labels[2 * at + i]); };
+            DOCTEST_CHECK((std::vector(targets.begin() + 4 * at, targets.begin() + 4 * at + 4) ==
+                           std::vector{label(0), label(1), score, 1 - score}));
         }
     }
     DOCTEST_CHECK(teacher.scores(59).size() == 2);
