@@ -65,12 +65,13 @@ public:
         at::Tensor losses = at::binary_cross_entropy_with_logits(
             logits, targets.narrow(2, 0, labels).to(at::kFloat), {}, weights, at::Reduction::None);
         if (targets.size(2) > labels) {
-            const at::Tensor taught = at::logit(targets.narrow(2, labels, labels), least_taught);
-            const at::Tensor softened = ((taught + weights.log()) / taught_temperature).sigmoid();
-            losses += taught_temperature * taught_temperature *
-                      at::binary_cross_entropy_with_logits(logits / taught_temperature, softened, {}, {},
-                                                           at::Reduction::None);
-            losses /= 2;
+            const at::Tensor taught = targets.narrow(2, labels, labels);
+            const at::Tensor softened =
+                ((at::logit(taught, least_taught) + weights.log()) / taught_temperature).sigmoid();
+            const at::Tensor of_teacher = at::binary_cross_entropy_with_logits(
+                logits / taught_temperature, softened, {}, {}, at::Reduction::None);
+            losses = at::where(taught >= 0,
+                               (losses + taught_temperature * taught_temperature * of_teacher) / 2, losses);
         }
         return (counts.defined() ? losses * counts.to(at::kFloat) : losses).sum();
     }

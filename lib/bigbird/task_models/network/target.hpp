@@ -71,10 +71,10 @@ public:
 
 /// Independent labels: binary cross entropy with a sigmoid each. `weights`: weight of positives in the loss,
 /// one for all or one per label. `with_auprc`: adds "eval_auprc" to the figures. loss_sum() also takes
-/// targets of twice the width: 0 and 1 of every label, then a teacher's probabilities p of them. The loss is
-/// then the mean of that of the labels and T^2 times the cross entropy of sigmoid(logit / T) and
-/// sigmoid(logit(p) / T) with T = 4 (Hinton et al., arXiv:1503.02531). Most labels are rare: at T = 1 the
-/// many bins of low p, whose order AUROC measures, would hardly count.
+/// targets of twice the width: 0 and 1 of every label, then a teacher's probabilities p of them, or -1.
+/// Where there is a p, the loss is the mean of that of the label and T^2 times the cross entropy of
+/// sigmoid(logit / T) and sigmoid(logit(p) / T) with T = 4 (Hinton et al., arXiv:1503.02531). Most labels are
+/// rare: at T = 1 the many bins of low p, whose order AUROC measures, would hardly count.
 std::unique_ptr<Target> labels_target(const std::vector<double>& weights, const at::Device& device,
                                       bool with_auprc);
 /// Mutually exclusive labels; the first is for bases without a row. The loss is -ln p of the label, with a

@@ -296,7 +296,7 @@ void BinWindows::copy_taught(const BinWindow& window, const Teacher& teacher, st
         const std::span<float> target = targets.subspan(2 * at * width, 2 * width);
         const auto probabilities = std::ranges::copy(labels, target.begin()).out;
         if (scores.empty())
-            std::ranges::copy(labels, probabilities);
+            std::fill(probabilities, target.end(), -1.0F);
         else
             std::ranges::copy(scores, probabilities);
     });

@@ -91,7 +91,7 @@ public:
     void copy_labels(const BinWindow& window, std::span<std::uint8_t> labels,
                      std::span<std::uint8_t> counts) const;
     /// As copy_labels(), but (window_bins, 2 labels): a bin's labels, then the teacher's probabilities of
-    /// them, or the labels again where it has none.
+    /// them, -1 where it has none.
     void copy_taught(const BinWindow& window, const Teacher& teacher, std::span<float> targets,
                      std::span<std::uint8_t> counts) const;
     /// Copies numbers; bins that do not count get 0.

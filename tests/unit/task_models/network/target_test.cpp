@@ -310,6 +310,10 @@ DOCTEST_TEST_CASE(
     };
     DOCTEST_CHECK(loss(logits) == doctest::Approx(plain).epsilon(1e-5));
     DOCTEST_CHECK(loss(at::logit(taught) + std::log(weight)) < plain);
-    DOCTEST_CHECK(std::isfinite(loss(logits) + target->loss_sum(logits, at::cat({labels, labels}, 2), counts)
-                                                   .item<double>()));  // probabilities of 0 and 1
+    const auto with = [&](const at::Tensor& second) {
+        return target->loss_sum(logits, at::cat({labels, second}, 2), counts).item<double>();
+    };
+    DOCTEST_CHECK(std::isfinite(with(labels)));  // probabilities of 0 and 1
+    DOCTEST_CHECK(with(at::full_like(labels, -1)) ==
+                  doctest::Approx(target->loss_sum(logits, labels, counts).item<double>()));
 }

@@ -11,6 +11,7 @@
 #include "bigbird/genome/reference/sequence.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <set>
 
 using namespace bigbird;
@@ -131,8 +132,13 @@ DOCTEST_TEST_CASE("bin_data: a teacher's scores of the bins that count come afte
     DOCTEST_CHECK(teacher.scores(60).empty());  // of validation
     BinData data(small_base_bins(1), scene.labelled, {.batch_size = 1, .positive_weight = std::nullopt}, {},
                  1, std::make_shared<Teacher>(file, examples, scene.labelled));
-    DOCTEST_CHECK(data.train(0, 1).wanted.targets.is_floating_point());
-    DOCTEST_CHECK_FALSE(data.validation(0, 1).wanted.targets.is_floating_point());
+    for (const auto& [wanted, width] :
+         {std::pair{data.train(0, 1).wanted, 4}, {data.validation(0, 1).wanted, 2}}) {
+        DOCTEST_CHECK(wanted.targets.size(2) == width);
+        const at::Tensor logits = at::zeros({1, wanted.targets.size(1), 2});
+        const at::Tensor loss = data.target(at::kCPU)->loss_sum(logits, wanted.targets, wanted.counts);
+        DOCTEST_CHECK(std::isfinite(loss.item<double>()));
+    }
     const float two = 2;
     write_file(file, npy_header("<f4", rows, std::size_t{2}) + scores.substr(4) +
                          std::string(reinterpret_cast<const char*>(&two), 4));
