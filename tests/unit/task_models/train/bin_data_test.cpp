@@ -135,6 +135,7 @@ DOCTEST_TEST_CASE("bin_data: a teacher's scores of the bins that count come afte
     for (const auto& [wanted, width] :
          {std::pair{data.train(0, 1).wanted, 4}, {data.validation(0, 1).wanted, 2}}) {
         DOCTEST_CHECK(wanted.targets.size(2) == width);
+        DOCTEST_CHECK(wanted.targets.is_floating_point() == (width == 4));
         const at::Tensor logits = at::zeros({1, wanted.targets.size(1), 2});
         const at::Tensor loss = data.target(at::kCPU)->loss_sum(logits, wanted.targets, wanted.counts);
         DOCTEST_CHECK(std::isfinite(loss.item<double>()));
