@@ -116,6 +116,7 @@ DOCTEST_TEST_CASE("manual: --help names common options that exist, and --help-al
                   run_program({"merge", "--help"}).out);  // which has no rare ones
     DOCTEST_CHECK(holds(brief, "\n  --steps N "));
     DOCTEST_CHECK(!holds(brief, "\n  --weight-decay "));
+    DOCTEST_CHECK(!holds(brief, "\n:\n"));  // an option without a group
     DOCTEST_CHECK(holds(brief, " more options: bigbird-dna pretrain --help-all\n"));
     DOCTEST_CHECK(holds(all, "\n  --weight-decay "));
     DOCTEST_CHECK(!holds(all, "more options:"));

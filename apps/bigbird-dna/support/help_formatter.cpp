@@ -91,7 +91,7 @@ std::string HelpFormatter::make_common_groups(const CLI::App& app) const {
     std::string text;
     std::size_t shown = 0;
     for (const std::string& group : app.get_groups()) {
-        if (group == hidden_group) continue;
+        if (group == hidden_group || group.empty()) continue;  // --help-all has no group
         const auto options = app.get_options(
             [&](const CLI::Option* option) { return option->get_group() == group && is_common(*option); });
         if (options.empty()) continue;
