@@ -131,23 +131,35 @@ void BinRegions::choose_missing_hold_outs(const std::function<bool(const std::st
     const std::vector<HeldOut> chosen = choose_hold_outs(counts, missing.size());
     for (std::size_t i = 0; i < missing.size(); ++i) {
         for (const std::string& contig : chosen[i].contigs) {
-            missing[i].second->push_back(region_text(contig, chosen[i].bins, most));
-            log_info("held out by rule for {}: {}", to_string(missing[i].first), missing[i].second->back());
+            std::string names;
+            for (const std::string& region : free_regions(contig, chosen[i].bins, most)) {
+                missing[i].second->push_back(region);
+                names += " " + region;
+            }
+            log_info("held out by rule for {}:{}", to_string(missing[i].first), names);
         }
         most.resize(most.size() - static_cast<std::size_t>(chosen[i].bins));
     }
     hold_outs_ = HoldOuts(*reference_, validation, test);
 }
 
-/// A contig, or its last `count` of the bins `usable`, in the form of --validation.
-std::string BinRegions::region_text(const std::string& contig, std::int64_t count,
-                                    std::span<const std::int64_t> usable) const {
-    std::int64_t begin = 0, end = reference_->contigs()[*reference_->find(contig)].length;
+/// A contig, or its last `count` of the bins `usable`, in the form of --validation and without what is held
+/// out already.
+std::vector<std::string> BinRegions::free_regions(const std::string& contig, std::int64_t count,
+                                                  std::span<const std::int64_t> usable) const {
+    genome::Interval chosen{contig, 0, reference_->contigs()[*reference_->find(contig)].length};
     if (count > 0) {
-        begin = usable[usable.size() - static_cast<std::size_t>(count)] * options_.bin;
-        end = (usable.back() + 1) * options_.bin;
+        chosen.begin = usable[usable.size() - static_cast<std::size_t>(count)] * options_.bin;
+        chosen.end = (usable.back() + 1) * options_.bin;
     }
-    return contig + ":" + std::to_string(begin + 1) + "-" + std::to_string(end);
+    std::vector<std::string> texts;
+    for (const genome::Interval& part : genome::IntervalSet(std::span(&chosen, 1))
+                                            .without(hold_outs_.regions(Split::validation))
+                                            .without(hold_outs_.regions(Split::test))
+                                            .intervals())
+        if (part.size() >= options_.bin)
+            texts.push_back(contig + ":" + std::to_string(part.begin + 1) + "-" + std::to_string(part.end));
+    return texts;
 }
 
 Json BinRegions::inputs() const {

@@ -78,8 +78,8 @@ public:
 
 private:
     std::vector<std::int64_t> usable_bins(const genome::Contig& contig) const;
-    std::string region_text(const std::string& contig, std::int64_t count,
-                            std::span<const std::int64_t> usable) const;
+    std::vector<std::string> free_regions(const std::string& contig, std::int64_t count,
+                                          std::span<const std::int64_t> usable) const;
 
     const BinRegionOptions& options_;
     std::unique_ptr<genome::ReferenceGenome> reference_;

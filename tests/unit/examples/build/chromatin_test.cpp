@@ -232,6 +232,18 @@ DOCTEST_TEST_CASE(
                   "--bins 'none such' is neither all nor any nor a label's group");
 }
 
+DOCTEST_TEST_CASE("chromatin: a label of several files has the union of their peaks") {
+    const testing::TempDir folder;
+    write_small(folder);
+    testing::write_file(folder / "c.bed", "1\t300\t306\n2\t100\t108\n");
+    testing::write_file(folder / "d.bed", "1\t306\t312\n2\t100\t108\n");
+    testing::write_file(folder / "sheet.tsv", "name\tpath\nboth\tc.bed,d.bed\n");
+    ChromatinOptions options = small_options(folder);
+    options.peaks = {folder / "sheet.tsv"};
+    // 12 of 20 bases on contig 1, 8 on contig 2
+    DOCTEST_CHECK(places(build(options, folder / "both")) == std::vector<std::string>{"1:300-320"});
+}
+
 DOCTEST_TEST_CASE("chromatin: held out by rule are whole contigs, and stretches within what is admitted") {
     const testing::TempDir folder;
     testing::write_file(folder / "g.fa", ">1\n" + std::string(3000, 'N') + std::string(9000, 'A') + "\n>2\n" +
@@ -253,6 +265,12 @@ DOCTEST_TEST_CASE("chromatin: held out by rule are whole contigs, and stretches 
     options.test = {"1:11001-12000"};
     held_out = build(options, folder / "given").manifest()["parameters"]["held_out"];
     DOCTEST_CHECK(held_out == Json{{"validation", {"2:0-1100"}}, {"test", {"1:11000-12000"}}});
+    // Not even in part, where the rule takes what is on both sides of it.
+    options.test = {"1:11101-11300", "2:1-500"};
+    options.include = {"1"};
+    held_out = build(options, folder / "within").manifest()["parameters"]["held_out"];
+    DOCTEST_CHECK(held_out["validation"] == Json{"1:10920-11100", "1:11300-12000"});
+    options.include = {(folder / "most.bed").string()};
     options.validation = {"1:3001-4000"};
     held_out = build(options, folder / "both").manifest()["parameters"]["held_out"];
     DOCTEST_CHECK(held_out["validation"] == Json{"1:3000-4000"});
