@@ -257,6 +257,15 @@ DOCTEST_TEST_CASE(
     succeeded(train("stopped", long_steps));
     DOCTEST_CHECK(weights_of(folder / "stopped") == weights_of(folder / "long"));
 
+    works({"predict-chromatin", "--model", at("long"), "--examples", at("examples"), "--split", "train",
+           "--device", "cpu", "--output", at("teacher.npy")});
+    const std::vector<std::string> taught{"--threads", "1", "--epochs", "10", "--teacher", at("teacher.npy")};
+    succeeded(train("taught", taught));
+    DOCTEST_CHECK(weights_of(folder / "taught") != weights_of(folder / "one"));
+    DOCTEST_CHECK(train("taught-cut", joined(taught, {"--max-hours", "1e-9"})).code == 75);
+    succeeded(train("taught-cut", taught));
+    DOCTEST_CHECK(weights_of(folder / "taught-cut") == weights_of(folder / "taught"));
+
     write_file(folder / "c.fa", ">c\n" + BinGenome(100, 1).dna + "\n");
     write_file(folder / "c.bed", "c\t0\t2000\n");
     const auto predict = [&](const std::string& output, std::vector<std::string> more) {

@@ -60,7 +60,7 @@ LabelMatrix::LabelMatrix(const std::filesystem::path& path, Cells cells, std::in
                              " labels that the folder's other files tell of; make the examples again",
                          path);
     }
-    if (cells == Cells::numbers && !is_npy_of(file_.bytes(), "<f4", rows, columns))
+    if (cells != Cells::bits && !is_npy_of(file_.bytes(), "<f4", rows, columns))
         throw InputError("is no float32 .npy of " + shape + " columns", path);
     data_ = file_.bytes().subspan(header_of(cells, rows, columns).size());
     for (std::int64_t row = 0; cells == Cells::numbers && row < rows; ++row)

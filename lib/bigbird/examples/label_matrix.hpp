@@ -45,7 +45,8 @@ private:
     std::vector<std::uint8_t> bytes_;
 };
 
-enum class Cells : std::uint8_t { bits, numbers };
+/// Scores are numbers, NaN in rows that have none.
+enum class Cells : std::uint8_t { bits, numbers, scores };
 
 /// Writes a matrix row by row, directly to the path: give one inside a PendingOutput. Every call throws
 /// WriteError. Not thread-safe.
@@ -67,11 +68,10 @@ private:
 /// Reads from mapped memory. Const calls are thread-safe.
 class LabelMatrix {
 public:
-    /// Throws InputError if the file is missing, no such .npy, not rows x columns, or holds NaN or an
-    /// infinity.
+    /// Throws InputError if the file is missing, no such .npy, not rows x columns, or numbers are not finite.
     LabelMatrix(const std::filesystem::path& path, Cells cells, std::int64_t rows, std::size_t columns);
 
-    bool holds_numbers() const { return cells_ == Cells::numbers; }
+    bool holds_numbers() const { return cells_ != Cells::bits; }
     /// Of numbers. The other members are of bits.
     std::span<const float> numbers(std::int64_t row) const {
         return {reinterpret_cast<const float*>(bytes_of(row).data()), columns_};

@@ -9,6 +9,7 @@
 #include "bigbird/genome/reference/sequence.hpp"
 
 #include <algorithm>
+#include <cmath>
 
 namespace bigbird::task_models {
 
@@ -155,15 +156,24 @@ std::vector<bool> counting_bins(const examples::LabelledBins& bins, const exampl
 Teacher::Teacher(const std::filesystem::path& path, const examples::ExampleSet& examples,
                  const examples::LabelledBins& bins)
     : rows_(rows_of_train(examples, bins)),
-      scores_(path, examples::Cells::numbers, rows_.ones(), bins.label_table().size()) {
-    for (std::int64_t row = 0; row < rows_.ones(); ++row)
-        if (std::ranges::any_of(scores_.numbers(row), [](float score) { return score < 0 || score > 1; }))
+      scores_(path, examples::Cells::scores, rows_.ones(), bins.label_table().size()) {
+    std::int64_t without = 0;
+    for (std::int64_t row = 0; row < rows_.ones(); ++row) {
+        const std::span<const float> scores = scores_.numbers(row);
+        if (std::isnan(scores[0]) &&
+            std::ranges::all_of(scores, [](float score) { return std::isnan(score); }))
+            ++without;
+        else if (!std::ranges::all_of(scores, [](float score) { return score >= 0 && score <= 1; }))
             throw InputError("holds a number that is no probability", path);
+    }
+    if (without == rows_.ones()) throw InputError("holds no scores", path);
+    if (without > 0) log_info("{} rows of --teacher have no scores and teach by their labels", without);
 }
 
 std::span<const float> Teacher::scores(std::int64_t row) const {
     if (!rows_[row]) return {};
-    return scores_.numbers(rows_.ones_before(row));
+    const std::span<const float> scores = scores_.numbers(rows_.ones_before(row));
+    return std::isnan(scores[0]) ? std::span<const float>() : scores;
 }
 
 std::vector<BinWindow> evenly_spaced(std::vector<BinWindow> windows, std::int64_t most) {

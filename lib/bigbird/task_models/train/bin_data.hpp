@@ -26,11 +26,13 @@ namespace bigbird::task_models {
 class Teacher {
 public:
     /// `path`: float32 .npy with a row per row of train and a column per label, as predict --split train
-    /// writes it. `bins`: those of the same folder. Throws InputError.
+    /// writes it; a row of NaN has no scores. `bins`: those of the same folder. Throws InputError, also if no
+    /// row has scores.
     Teacher(const std::filesystem::path& path, const examples::ExampleSet& examples,
             const examples::LabelledBins& bins);
 
-    /// The probabilities of the bin at a row of bins.npy; empty if no row of train is this bin.
+    /// The probabilities of the bin at a row of bins.npy; empty if it is no row of train, or has no
+    /// scores.
     std::span<const float> scores(std::int64_t row) const;
 
 private:

@@ -12,6 +12,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstring>
+#include <limits>
 #include <set>
 
 using namespace bigbird;
@@ -140,7 +142,21 @@ DOCTEST_TEST_CASE("bin_data: a teacher's scores of the bins that count come afte
         const at::Tensor loss = data.target(at::kCPU)->loss_sum(logits, wanted.targets, wanted.counts);
         DOCTEST_CHECK(std::isfinite(loss.item<double>()));
     }
-    const float two = 2;
+    const float two = 2, none = std::numeric_limits<float>::quiet_NaN();
+    const auto message_with = [&](const std::string& bytes) {
+        write_file(file, npy_header("<f4", rows, std::size_t{2}) + bytes);
+        return message_of<InputError>([&] { Teacher(file, examples, scene.labelled); });
+    };
+    std::memcpy(&scores[0], &none, 4);
+    DOCTEST_CHECK(holds(message_with(scores), "is no probability"));
+    std::memcpy(&scores[4], &none, 4);
+    write_file(file, npy_header("<f4", rows, std::size_t{2}) + scores);
+    DOCTEST_CHECK(Teacher(file, examples, scene.labelled).scores(0).empty());
+    DOCTEST_CHECK(Teacher(file, examples, scene.labelled).scores(1).size() == 2);
+    std::string nothing;
+    for (std::int64_t row = 0; row < rows; ++row)
+        nothing += scores.substr(0, 8);
+    DOCTEST_CHECK(holds(message_with(nothing), "holds no scores"));
     write_file(file, npy_header("<f4", rows, std::size_t{2}) + scores.substr(4) +
                          std::string(reinterpret_cast<const char*>(&two), 4));
     DOCTEST_CHECK_THROWS_WITH_AS(Teacher(file, examples, scene.labelled),
