@@ -28,8 +28,8 @@ Wanted TrainingData::wanted(const Batch& batch, std::span<const std::size_t> gro
 
 ScoredRows TrainingData::score(const TaskNetwork& network, const Target& target, const Batch& batch,
                                std::int64_t batch_tokens) const {
-    std::optional<model::GroupSizes> sizes;
-    if (network.segments() == Segments::bins) sizes = model::GroupSizes::any;
+    std::optional<model::GroupSizes> sizes;  // on a CPU a few windows at once, as in a step
+    if (network.segments() == Segments::bins && !network.device().is_cpu()) sizes = model::GroupSizes::any;
     const at::Tensor logits = batched_logits(network, batch.windows, batch_tokens, {}, sizes);
     const auto& [targets, counts] = batch.wanted;
     ScoredRows rows{logits.flatten(0, 1), targets.flatten(0, 1),
