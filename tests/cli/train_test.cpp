@@ -151,6 +151,8 @@ DOCTEST_TEST_CASE("train: what it would take, and what it refuses before it begi
                "the reference has 50 bins with sequence on contigs with peaks, too few to hold some out");
     check_said(run_program(at.words("nothing", {"--test", "22:20600001-20600600"})), 3,
                "no bin of test has a label, so the model could not be judged");
+    check_holds(works(at.words("some", {"--test", "22:20766001-20770000"})).err,
+                {"1 of 3 labels have no positive bin in test: K562.ATF3"});
 }
 
 namespace {
