@@ -13,6 +13,9 @@
 #include <cerrno>
 #include <cstdlib>
 #include <new>
+#include <set>
+#include <span>
+#include <string>
 #include <string_view>
 #include <utility>
 
@@ -50,6 +53,25 @@ std::string fault_of_line(const htsFile& file, int error) {
     return "POS '" + text + "' is no position";
 }
 
+/// Removes what `line` replaces in a header: the INFO field of its name, or the lines of its key and of all
+/// keys that begin with it and `_`.
+void remove_replaced(bcf_hdr_t* header, std::string_view line) {
+    constexpr std::string_view info = "##INFO=<ID=";
+    if (line.starts_with(info)) {
+        line.remove_prefix(info.size());
+        bcf_hdr_remove(header, BCF_HL_INFO, std::string(line.substr(0, line.find(','))).c_str());
+        return;
+    }
+    const std::string key(line.substr(2, line.find('=') - 2));
+    std::set<std::string> replaced;
+    for (const bcf_hrec_t* entry : std::span(header->hrec, static_cast<std::size_t>(header->nhrec)))
+        if (entry->type == BCF_HL_GEN &&
+            (entry->key == key || std::string(entry->key).starts_with(key + "_")))
+            replaced.insert(entry->key);
+    for (const std::string& other : replaced)
+        bcf_hdr_remove(header, BCF_HL_GEN, other.c_str());
+}
+
 }  // namespace
 
 void CloseVariants::operator()(htsFile* file) const noexcept {
@@ -83,15 +105,11 @@ VariantReader::VariantReader(std::filesystem::path path) : path_(std::move(path)
 std::shared_ptr<VariantHeader> VariantReader::keep_records(std::span<const std::string> lines) {
     keeps_records_ = true;
     bcf_hdr_t* const header = header_->header.get();
-    for (const std::string& line : lines) {
-        constexpr std::string_view info = "##INFO=<ID=";
-        if (line.starts_with(info)) {
-            const std::string name = line.substr(info.size(), line.find(',') - info.size());
-            bcf_hdr_remove(header, BCF_HL_INFO, name.c_str());
-        }
+    for (const std::string& line : lines)
+        remove_replaced(header, line);
+    for (const std::string& line : lines)
         if (bcf_hdr_append(header, line.c_str()) != 0)
             throw InputError("its header takes no further line (" + line + ")", path_);
-    }
     if (bcf_hdr_sync(header) != 0) throw std::bad_alloc();
     return header_;
 }

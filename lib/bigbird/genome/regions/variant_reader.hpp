@@ -49,7 +49,8 @@ public:
 
     std::optional<Variant> next();
     /// Makes all later variants keep their complete records, for VariantWriter. Adds `lines` (##…) to the
-    /// header, where they replace INFO fields with the same names. Call it before next(). Throws InputError.
+    /// header, where they replace INFO fields with the same names, and ##KEY= the lines of KEY and KEY_….
+    /// Call it before next(). Throws InputError.
     std::shared_ptr<VariantHeader> keep_records(std::span<const std::string> lines);
     /// Like keep_records(), for a part of a job whose first part has this header. The given header replaces
     /// this file's. Call it before any part's records are read. Throws InputError if this file has a

@@ -46,16 +46,23 @@ std::optional<VariantFormat> variant_format_of(const fs::path& path) {
 
 void set_info(const Variant& variant, VariantHeader& header, std::span<const VariantField> fields) {
     const std::scoped_lock locked(header.lock);
+    bcf_hdr_t* const names = header.header.get();
     bcf1_t* const record = variant.whole.get();
     for (const VariantField& field : fields) {
+        const char* const name = field.name.c_str();
+        int result = bcf_update_info(names, record, name, nullptr, 0, BCF_HT_STR);
+        const int key = bcf_hdr_id2int(names, BCF_DT_ID, name);
+        for (bcf_info_t& info : std::span(record->d.info, record->n_info))  // a name may occur twice
+            if (info.key == key) info.vptr = nullptr;
         std::vector<float> numbers = field.numbers;
         for (float& number : numbers)
             if (std::isnan(number)) bcf_float_set_missing(number);
-        const int result =
-            numbers.empty()
-                ? bcf_update_info_string(header.header.get(), record, field.name.c_str(), field.text.c_str())
-                : bcf_update_info_float(header.header.get(), record, field.name.c_str(), numbers.data(),
-                                        static_cast<int>(numbers.size()));
+        if (!numbers.empty()) {
+            result |=
+                bcf_update_info_float(names, record, name, numbers.data(), static_cast<int>(numbers.size()));
+        } else if (!field.text.empty()) {
+            result |= bcf_update_info_string(names, record, name, field.text.c_str());
+        }
         if (result < 0) throw InputError(name_of(variant) + " takes no further INFO field");
     }
 }

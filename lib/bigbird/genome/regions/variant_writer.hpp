@@ -19,14 +19,15 @@ namespace bigbird::genome {
 enum class VariantFormat : std::uint8_t { vcf, bgzipped_vcf, bcf };
 std::optional<VariantFormat> variant_format_of(const std::filesystem::path& path);
 
-/// A value of INFO: a text or, where `numbers` is not empty, numbers, NaN for a missing one.
+/// A value of INFO: a text or, where `numbers` is not empty, numbers, NaN for a missing one. Neither: no
+/// value.
 struct VariantField {
     std::string name, text;
     std::vector<float> numbers{};
 };
 
-/// Adds fields, which the header must define, to a record's INFO. Replaces fields with the same names. Needs
-/// VariantReader::keep_records(). Throws InputError for a record that htslib cannot change.
+/// Removes fields, which the header must define, from a record's INFO, and adds those that have a value.
+/// Needs VariantReader::keep_records(). Throws InputError for a record that htslib cannot change.
 void set_info(const Variant& variant, VariantHeader& header, std::span<const VariantField> fields);
 
 /// Writes records of a VariantReader, atomically, or to standard output ("-") as they come. A compressed file

@@ -214,17 +214,18 @@ public:
         if (row.whole != record_) end_record();
         record_ = row.whole;
         add_entries(row, effects);
-        float largest = effects.empty() ? std::numeric_limits<float>::quiet_NaN() : 0;
+        float largest = std::numeric_limits<float>::quiet_NaN();
         for (const AlleleEffect& effect : effects)
-            largest = std::max(largest, std::abs(effect.log_odds));
+            largest = std::fmax(largest, std::abs(effect.log_odds));  // a number, if there is one
         largest_.push_back(largest);
     }
     /// Writes the last record. Throws WriteError.
     void end_record() {
         if (!record_) return;
-        std::vector<genome::VariantField> fields{{"BIGBIRD", entries_}};
-        if (!record_->alts.empty()) fields.push_back({"BIGBIRD_MAX", {}, largest_});
-        genome::set_info(*record_, *header_, fields);
+        if (record_->alts.empty()) largest_.clear();
+        genome::set_info(
+            *record_, *header_,
+            std::vector<genome::VariantField>{{"BIGBIRD", entries_}, {"BIGBIRD_MAX", {}, largest_}});
         for (VariantSink* file : files_)
             file->write(*record_);
         entries_.clear();

@@ -17,22 +17,20 @@ namespace {
 
 const std::string columns = "#CHROM\tPOS\tID\tREF\tALT\tQUAL\tFILTER\tINFO\n";
 const std::vector<std::string> lines{"##INFO=<ID=TEXT,Number=.,Type=String,Description=\"t\">",
-                                     "##INFO=<ID=MOST,Number=A,Type=Float,Description=\"m\">"};
+                                     "##INFO=<ID=MOST,Number=A,Type=Float,Description=\"m\">", "##tool=new"};
 
-/// Writes a file with TEXT and MOST added to each record.
+/// Writes a file with TEXT added to each record and, if `most`, MOST to those with ALT.
 void annotate(const std::filesystem::path& from, const std::vector<std::filesystem::path>& to,
-              int threads = 1) {
+              int threads = 1, bool most = true) {
     VariantReader reader(from);
     const auto header = reader.keep_records(lines);
     std::vector<std::unique_ptr<VariantWriter>> writers;
     for (const auto& path : to)
         writers.push_back(std::make_unique<VariantWriter>(path, Overwrite::allow, header, threads));
     while (const auto variant = reader.next()) {
-        std::vector<float> numbers(variant->alts.size(), 0.5F);
+        std::vector<float> numbers(most ? variant->alts.size() : 0, 0.5F);
         if (!numbers.empty()) numbers[0] = std::nanf("");
-        std::vector<VariantField> fields{{"TEXT", "a|b,c"}};
-        if (!numbers.empty()) fields.push_back({"MOST", {}, numbers});
-        set_info(*variant, *header, fields);
+        set_info(*variant, *header, std::vector<VariantField>{{"TEXT", "a|b,c"}, {"MOST", {}, numbers}});
         for (const auto& writer : writers)
             writer->write(*variant);
     }
@@ -75,21 +73,35 @@ DOCTEST_TEST_CASE("variant_writer: records of real files but for two more INFO f
     }
 }
 
-DOCTEST_TEST_CASE("variant_writer: fields that a file has already are replaced, sites without ALT kept") {
+DOCTEST_TEST_CASE("variant_writer: fields and header lines of an earlier run are removed from every record") {
     const TempDir folder;
     write_file(folder / "a.vcf",
-               "##fileformat=VCFv4.2\n##INFO=<ID=MOST,Number=1,Type=Integer,Description=\"old\">\n" +
+               "##fileformat=VCFv4.2\n##INFO=<ID=MOST,Number=1,Type=String,Description=\"old\">\n"
+               "##contig=<ID=c>\n##FILTER=<ID=q10,Description=\"q\">\n##ALT=<ID=DEL,Description=\"d\">\n"
+               "##INFO=<ID=NEW,Number=1,Type=String,Description=\"n\">\n"
+               "##tool=1\n##tool=2\n##tool_scorer=max\n##toolbox=kept\n" +
                    columns +
-                   "c\t5\t.\tA\tC,<DEL>\t29.5\tq10\tMOST=3;NEW=x\nc\t7\t.\tA\t.\t.\t.\t.\n"
+                   "c\t5\t.\tA\tC,<DEL>\t29.5\tq10\tMOST=x;NEW=x;MOST=4\nc\t7\t.\tA\t.\t.\t.\tTEXT=old;MOST="
+                   "9;NEW=y\n"
                    "c\t9\t.\tA\tN[1:5[\t.\tPASS\tTEXT=z\n");
-    annotate(folder / "a.vcf", {folder / "b.vcf"});
+    annotate(folder / "a.vcf", {folder / "b.vcf", folder / "b.bcf"});
     DOCTEST_CHECK(records_of(folder / "b.vcf") ==
                   std::vector<std::string>{"c\t5\t.\tA\tC,<DEL>\t29.5\tq10\tMOST=.,0.5;NEW=x;TEXT=a|b,c",
-                                           "c\t7\t.\tA\t.\t.\t.\tTEXT=a|b,c",
+                                           "c\t7\t.\tA\t.\t.\t.\tTEXT=a|b,c;NEW=y",
                                            "c\t9\t.\tA\tN[1:5[\t.\tPASS\tTEXT=a|b,c;MOST=."});
     const std::string text = read_file(folder / "b.vcf");
-    DOCTEST_CHECK(text.find("\"old\"") == std::string::npos);
-    DOCTEST_CHECK(text.find(lines[1]) != std::string::npos);
+    for (const char* gone : {"\"old\"", "##tool=1", "##tool=2", "##tool_scorer"})
+        DOCTEST_CHECK(text.find(gone) == std::string::npos);
+    for (const char* there : {lines[1].c_str(), "\n##tool=new\n", "\n##toolbox=kept\n"})
+        DOCTEST_CHECK(text.find(there) != std::string::npos);
+    annotate(folder / "b.bcf", {folder / "c.vcf", folder / "c.bcf"}, 1, false);
+    annotate(folder / "c.bcf", {folder / "d.vcf"}, 1, false);
+    for (const char* name : {"c.vcf", "d.vcf"}) {
+        DOCTEST_CHECK(records_of(folder / name) ==
+                      std::vector<std::string>{"c\t5\t.\tA\tC,<DEL>\t29.5\tq10\tNEW=x;TEXT=a|b,c",
+                                               "c\t7\t.\tA\t.\t.\t.\tTEXT=a|b,c;NEW=y",
+                                               "c\t9\t.\tA\tN[1:5[\t.\tPASS\tTEXT=a|b,c"});
+    }
 }
 
 DOCTEST_TEST_CASE(
