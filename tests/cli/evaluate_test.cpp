@@ -101,9 +101,12 @@ DOCTEST_TEST_CASE("evaluate: wrong inputs are one sentence and leave nothing") {
                   "bigbird-dna: error: " + scores + ": no such file\n");
     DOCTEST_CHECK(
         holds(error_of(joined(evaluate("promoter", folder, output), {"--split", "all"}), 2), "--split"));
-    DOCTEST_CHECK(holds(
-        error_of(joined(evaluate("promoter", folder, output), {"--scores", (folder / "s.npy").string()}), 2),
-        "--scores takes tables, and not s.npy: predict --output scores.tsv.gz writes one"));
+    for (const std::string name : {"s.npy", "s.long.tsv.gz"}) {
+        DOCTEST_CHECK(holds(
+            error_of(joined(evaluate("promoter", folder, output), {"--scores", (folder / name).string()}), 2),
+            "--scores takes tables with a column per label, and not " + name +
+                ": predict --output scores.tsv.gz writes one"));
+    }
 }
 
 DOCTEST_TEST_CASE("evaluate: several reports and several files of scores at once") {

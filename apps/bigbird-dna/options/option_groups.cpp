@@ -184,7 +184,10 @@ CLI::Option* add_score_outputs(CLI::App& command, outputs::OutputSpec& outputs, 
     std::string formats = ".tsv, .csv (each also .gz)";
     if (what == "Scores") {
         add_value(command, "--min-score", "SCORE", outputs.min_score,
-                  "Omit scores below this value from .long.tsv outputs")
+                  outputs.variants
+                      ? "Omit labels from .long.tsv outputs whose absolute log_odds (difference, if "
+                        "--write has no log_odds) is below this value"
+                      : "Omit scores below this value from .long.tsv outputs")
             ->group("Output");
         formats += ", .long.tsv";
     }

@@ -223,9 +223,11 @@ std::vector<ScoreFile> parse_score_files(const std::vector<std::string>& texts) 
             file = {fs::path(text).filename().string(), text};
             file.name.resize(std::min(file.name.size(), file.name.find('.', 1)));
         }
-        if (const fs::path ending = file.path.extension();
-            ending == ".npy" || ending == ".h5" || ending == ".bw" || ending == ".bedgraph") {
-            throw ConfigError("--scores takes tables, and not " + file.path.filename().string() +
+        const fs::path ending = file.path.extension();
+        const std::string base = file.path.filename().string();
+        if (ending == ".npy" || ending == ".h5" || ending == ".bw" || ending == ".bedgraph" ||
+            base.find(".long.tsv") != std::string::npos) {
+            throw ConfigError("--scores takes tables with a column per label, and not " + base +
                               ": predict --output scores.tsv.gz writes one");
         }
         if (!names.insert(file.name).second)

@@ -99,7 +99,9 @@ TableSchema schema_of(const Json& json) {
     for (const Json& column : json.at("head"))
         schema.head.push_back({column.at(0), static_cast<FieldKind>(column.at(1).get<int>())});
     for (const Json& column : json.at("columns"))
-        schema.columns.push_back({column.at(0), column.at(1), column.at(2), column.at(3), column.at(4)});
+        schema.columns.push_back(
+            {column.at(0), column.at(1), column.at(2), column.at(3), column.at(4), column.at(5)});
+    schema.effect = json.at("effect");
     schema.provenance = json.at("provenance").get<rows::Provenance>();
     schema.precision = json.at("precision") == "float16" ? Precision::float16 : Precision::float32;
     return schema;
@@ -205,13 +207,15 @@ void prepare_outputs(const OutputSpec& spec) {
 Json to_json(const ScoreRun& run) {
     Json json{{"provenance", run.schema.provenance},
               {"inputs", run.inputs},
+              {"effect", run.schema.effect},
               {"precision", word_of(precision_choices, run.schema.precision)}};
     Json& head = json["head"] = Json::array();
     for (const HeadColumn& column : run.schema.head)
         head.push_back({column.name, static_cast<int>(column.kind)});
     Json& columns = json["columns"] = Json::array();
     for (const Column& column : run.schema.columns)
-        columns.push_back({column.name, column.index, column.group, column.label, column.id});
+        columns.push_back(
+            {column.name, column.index, column.group, column.label, column.id, column.quantity});
     if (run.min_score) json["min_score"] = *run.min_score;
     if (!run.contigs.empty()) {
         Json& contigs = json["contigs"] = Json::array();

@@ -38,6 +38,7 @@ struct Column {
     std::int64_t index = 0;          ///< the label's index in the model
     std::string group = ".", label;  ///< the label's
     std::string id;                  ///< suitable as part of a file name
+    std::string quantity{};          ///< which of a label's numbers, if there are several
 };
 
 struct TableSchema {
@@ -46,6 +47,9 @@ struct TableSchema {
     rows::Provenance provenance;
     Precision precision = Precision::float32;  ///< type of numbers in .npy and HDF5
     bool many_rows = false;                    ///< use HDF5's schema for many rows, even if there are few
+    /// If columns have quantities, which are the same for all labels: the one that a long table's threshold
+    /// compares by its size.
+    std::string effect{};
 };
 
 /// chrom start end name score strand status n_fraction: the fields of rows::fields_of.
@@ -88,7 +92,9 @@ std::unique_ptr<Sink> table_sink(const std::filesystem::path& path, Overwrite ov
 void append_fields(std::string& line, std::span<const rows::Field> fields);
 
 /// A table with one line for each row and label whose score is at least `min_score`: the row's fields, then
-/// `index group label value`. Rows that were not scored have no line.
+/// `index group label value`. Rows that were not scored have no line. If columns have quantities, there is a
+/// line for each, `index group label quantity value`, where the absolute value of schema.effect is at least
+/// `min_score`.
 std::unique_ptr<Sink> long_sink(const std::filesystem::path& path, Overwrite overwrite,
                                 const TableSchema& schema, float min_score, int threads);
 

@@ -10,6 +10,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <cmath>
 #include <cstddef>
 #include <fstream>
 #include <limits>
@@ -77,21 +78,34 @@ class LongSink : public LineSink {
 public:
     LongSink(const std::filesystem::path& path, Overwrite overwrite, const TableSchema& schema,
              float min_score, int threads)
-        : LineSink(path, overwrite, threads), columns_(schema.columns), min_score_(min_score) {
+        : LineSink(path, overwrite, threads),
+          columns_(schema.columns),
+          min_score_(min_score),
+          has_quantities_(!schema.effect.empty()) {
         std::string text = rows::provenance_lines(schema.provenance) + "##min_score=";
         rows::append_number(text, min_score);
+        if (has_quantities_) {
+            const auto& quantity = &Column::quantity;
+            const auto labels = std::ranges::count(columns_, columns_.front().quantity, quantity);
+            per_label_ = columns_.size() / static_cast<std::size_t>(labels);
+            compared_ = static_cast<std::size_t>(std::ranges::find(columns_, schema.effect, quantity) -
+                                                 columns_.begin());
+            text += "\n##min_score_of=absolute " + schema.effect;
+        }
         text += "\n#";
         for (const HeadColumn& column : schema.head)
             text += column.name + '\t';
-        output_.write(text + "index\tgroup\tlabel\tvalue\n");
+        output_.write(text + "index\tgroup\tlabel\t" + (has_quantities_ ? "quantity\t" : "") + "value\n");
     }
     void write(std::span<const rows::Field> head, std::span<const float> values) override {
         prefix_.clear();
         for (std::size_t i = 0; i < values.size(); ++i) {
-            if (!(values[i] >= min_score_)) continue;
+            const float score = values[i - i % per_label_ + compared_];
+            if (!((has_quantities_ ? std::abs(score) : score) >= min_score_)) continue;
             if (prefix_.empty()) append_fields(prefix_, head);
-            line_ = prefix_ + std::to_string(columns_[i].index) + '\t' + columns_[i].group + '\t' +
-                    columns_[i].label + '\t';
+            const auto& [name, index, group, label, id, quantity] = columns_[i];
+            line_ = prefix_ + std::to_string(index) + '\t' + group + '\t' + label + '\t';
+            if (has_quantities_) line_ += quantity + '\t';
             rows::append_number(line_, values[i]);
             copy(line_ += '\n', {});
         }
@@ -100,6 +114,8 @@ public:
 private:
     std::vector<Column> columns_;
     float min_score_;
+    bool has_quantities_;
+    std::size_t per_label_ = 1, compared_ = 0;  ///< columns of a label; which of them the threshold compares
     std::string prefix_;
 };
 

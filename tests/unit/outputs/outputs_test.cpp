@@ -172,10 +172,13 @@ DOCTEST_TEST_CASE("score run: what is written is read") {
                  .contigs = {{"1", 1000}, {"MT", 16}},
                  .overlap = outputs::Overlap::max};
     run.schema.precision = outputs::Precision::float16;
+    run.schema.effect = run.schema.columns[1].quantity = "log_odds";
     const ScoreRun again = outputs::score_run_from_json(Json::parse(to_json(run).dump()), "x");
     DOCTEST_CHECK(to_json(again) == to_json(run));
     DOCTEST_CHECK(again.schema.head[7].kind == outputs::FieldKind::real);
     DOCTEST_CHECK(again.schema.columns[1].id == run.schema.columns[1].id);
+    DOCTEST_CHECK(again.schema.columns[1].quantity == "log_odds");
+    DOCTEST_CHECK(again.schema.effect == "log_odds");
     DOCTEST_CHECK(again.schema.provenance == run.schema.provenance);
     DOCTEST_CHECK((again.schema.precision == outputs::Precision::float16));
     DOCTEST_CHECK(again.min_score == 0.25);

@@ -121,6 +121,29 @@ DOCTEST_TEST_CASE("long_sink: a line for each score that is high enough") {
                   "1\t200\t400\t.\t.\t.\tok\t0\t2\tDHS\tA|B\t0.25\n");
 }
 
+DOCTEST_TEST_CASE("long_sink: of several quantities all those of a label whose effect is large, named") {
+    const TempDir folder;
+    outputs::TableSchema schema{.head = {{"chrom"}, {"pos", outputs::FieldKind::integer}},
+                                .effect = "log_odds"};
+    for (const std::int64_t index : {3, 5})
+        for (const char* quantity : {"ref", "log_odds", "p"})
+            schema.columns.push_back({"", index, "TF", "l" + std::to_string(index), "", quantity});
+    const auto sink = outputs::long_sink(folder / "s.long.tsv", Overwrite::refuse, schema, 0.5F, 1);
+    const float nan = std::nanf("");
+    const auto write = [&](std::int64_t position, const std::vector<float>& values) {
+        sink->write(std::vector<rows::Field>{std::string_view("1"), position}, values);
+    };
+    write(7, {0.9F, -1.5F, nan, 0.9F, 0.25F, 0.75F});
+    write(8, {0.9F, nan, 0.75F, 0.125F, 0.5F, 0.25F});
+    write(9, {});
+    sink->commit();
+    DOCTEST_CHECK(read_file(folder / "s.long.tsv") ==
+                  "##min_score=0.5\n##min_score_of=absolute log_odds\n"
+                  "#chrom\tpos\tindex\tgroup\tlabel\tquantity\tvalue\n"
+                  "1\t7\t3\tTF\tl3\tref\t0.9\n1\t7\t3\tTF\tl3\tlog_odds\t-1.5\n1\t7\t3\tTF\tl3\tp\tNA\n"
+                  "1\t8\t5\tTF\tl5\tref\t0.125\n1\t8\t5\tTF\tl5\tlog_odds\t0.5\n1\t8\t5\tTF\tl5\tp\t0.25\n");
+}
+
 DOCTEST_TEST_CASE("npy_sink: NumPy's format, and side tables that tell rows and columns") {
     const TempDir folder;
     write_all(outputs::npy_sink(folder / "s.npy", Overwrite::refuse, small_layout()), 3);

@@ -22,7 +22,7 @@ Quantity parse_quantity(std::string_view word) {
     for (const Choice<Quantity>& column : columns)
         if (column.word == word) return column.value;
     throw ConfigError(
-        "--write takes ref, alt, difference, log-odds, quantile and p, separated by commas, not '" +
+        "--write takes ref, alt, difference, log_odds, quantile and p, separated by commas, not '" +
         std::string(word) + "'");
 }
 
@@ -34,7 +34,7 @@ std::string_view to_string(Quantity quantity) {
 
 std::vector<Quantity> parse_quantities(std::string_view words, bool ranked) {
     if (words.empty())
-        words = ranked ? "ref,alt,difference,log-odds,quantile,p" : "ref,alt,difference,log-odds";
+        words = ranked ? "ref,alt,difference,log_odds,quantile,p" : "ref,alt,difference,log_odds";
     std::vector<Quantity> quantities;
     for (const std::string_view word : rows::split_fields(words, ',')) {
         const Quantity quantity = parse_quantity(word);

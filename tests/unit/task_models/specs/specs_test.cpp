@@ -212,7 +212,7 @@ DOCTEST_TEST_CASE("specs: other quantities are refused") {
     spec.quantities = "ref,beta";
     DOCTEST_CHECK(
         testing::message_of<ConfigError>([&] { spec.validate(); }) ==
-        "--write takes ref, alt, difference, log-odds, quantile and p, separated by commas, not 'beta'");
+        "--write takes ref, alt, difference, log_odds, quantile and p, separated by commas, not 'beta'");
 }
 
 DOCTEST_TEST_CASE("specs: strands have the words that predict-* has, or none") {
