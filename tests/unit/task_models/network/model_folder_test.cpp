@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "bigbird/task_models/network/model_folder.hpp"
 
+#include "support/captured_log.hpp"
 #include "support/temp_dir.hpp"
 #include "support/testing.hpp"
 #include "unit/task_models/labelled_genome.hpp"
@@ -98,6 +99,7 @@ DOCTEST_TEST_CASE("model_folder: damaged and newer descriptions") {
 
 DOCTEST_TEST_CASE("model_folder: another build of the genome is told by its contigs") {
     const TaskInfo info = promoter_info();
+    const CapturedLog log;  // a model's names of contigs are no file of the user's
     const auto same = genome::in_memory_genome({{"chr22", std::string(1000, 'A')}, {"X", "ACGT"}});
     DOCTEST_CHECK_FALSE(other_build(info, *same).has_value());
     const auto unrelated = genome::in_memory_genome({{"I", "ACGT"}});
@@ -107,6 +109,7 @@ DOCTEST_TEST_CASE("model_folder: another build of the genome is told by its cont
         other_build(info, *other) ==
         "contig chr21 has 4 bases in --reference, but 900 in the genome that the model was trained on: "
         "is it another build?");
+    DOCTEST_CHECK(log.text().empty());
 }
 
 DOCTEST_TEST_CASE("model_folder: a model of bases is opened with its windows and labels") {
