@@ -116,12 +116,12 @@ DOCTEST_TEST_CASE("merge: a file per label") {
 
 DOCTEST_TEST_CASE("merge: predict-variants, embed, build-documents and tokenize") {
     const Fixture fixture;
-    for (const char* ending : {".v.tsv.gz", ".vcf", ".vcf.gz", ".bcf"}) {
+    for (const char* ending : {".v.tsv.gz", ".v.long.tsv", ".vcf", ".vcf.gz", ".bcf"}) {
         DOCTEST_CAPTURE(ending);
-        DOCTEST_CHECK(
-            fixture.merges({"predict-variants", "--model", fixture / "model", "--reference",
-                            fixture / "genome.fa", "--variants", fixture / "variants.vcf", "--skip-invalid"},
-                           ending));
+        DOCTEST_CHECK(fixture.merges(
+            {"predict-variants", "--model", fixture / "model", "--reference", fixture / "genome.fa",
+             "--variants", fixture / "variants.vcf", "--skip-invalid", "--min-score", "0"},
+            ending));
     }
     DOCTEST_CHECK(read_file(fixture / "whole.vcf.gz.tbi") == read_file(fixture / "merged.vcf.gz.tbi"));
     DOCTEST_CHECK(read_file(fixture / "whole.bcf.csi") == read_file(fixture / "merged.bcf.csi"));

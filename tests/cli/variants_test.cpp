@@ -46,7 +46,8 @@ DOCTEST_TEST_CASE("variants: rows in order on standard output, what is wrong mar
          "odds\nchrc\t1001\ta\tA\tG\tpadded\t",
          "\nchrc\t1001\ta\tA\t<DEL>\tsymbolic\tNA\tNA\tNA\nc\t1002\tb\tA\tG\tref_mismatch\tNA\tNA\tNA\n"});
     check_holds(result.err,
-                {"v.vcf: 1 of 3 rows are ref_mismatch and have no scores", "1 of 3 alleles scored"});
+                {"v.vcf: 1 of 3 rows are ref_mismatch and have no scores", "1 of 3 alleles scored in ",
+                 " s; their status says why the others have no scores\n"});
 }
 
 DOCTEST_TEST_CASE("variants: --strict and inputs that are no VCF end it and leave nothing") {
@@ -105,6 +106,15 @@ DOCTEST_TEST_CASE("variants: a VCF with effects in INFO, its index, and what is 
                        "|.|padded,<DEL>|.|.|.|.|.|symbolic;BIGBIRD_MAX=",
                        "\nc\t1002\tb\tA\tG\t.\t.\tBIGBIRD=G|.|.|.|.|.|ref_mismatch;BIGBIRD_MAX=.\n"});
     DOCTEST_CHECK(run(fixture / "e.vcf.gz", {}).code == 2);
+    write_file(fixture / "old.vcf",
+               "##fileformat=VCFv4.2\n##INFO=<ID=BIGBIRD_MAX,Number=1,Type=String,Description=\"old\">\n"
+               "##bigbird-dna_scorer=max\n#CHROM\tPOS\tID\tREF\tALT\tQUAL\tFILTER\tINFO\n"
+               "c\t1003\ta\tG\t.\t.\t.\tBIGBIRD_MAX=9.5;DP=3;BIGBIRD=7\n");
+    const auto again = succeeded(fixture.variants({"--model", fixture / "model", "--variants",
+                                                   fixture / "old.vcf", "--output", "-", "--format", "vcf"}));
+    DOCTEST_CHECK(records_of(again.out) == "c\t1003\ta\tG\t.\t.\t.\tDP=3;BIGBIRD=.|.|.|.|.|.|no_alt\n");
+    for (const char* old : {"\"old\"", "scorer"})
+        DOCTEST_CHECK_FALSE(holds(again.out, old));
     const auto bcf = run(fixture / "e.bcf", {});
     check_said(bcf, 3, "has a contig or field that the header lacks, which BCF cannot hold");
     DOCTEST_CHECK_FALSE(fixture.has("e.bcf"));

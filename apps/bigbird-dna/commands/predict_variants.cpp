@@ -96,8 +96,9 @@ void setup_predict_variants(Program& program, Runner<VariantSpec> run) {
     add_variant_options(command, spec, "VCF (plain, gzip, bgzip) or BCF, or '-' for standard input");
     add_labels_option(command, spec.labels);
     add_value(command, "--write", "LIST", spec.quantities,
-              "Columns per label: ref, alt, difference (alt - ref), log-odds (for coverage: of "
-              "logarithms), quantile and p (with a background); default: all");
+              "Columns per label (INFO has its own): ref, alt, difference (alt - ref), log_odds (difference "
+              "of log odds; coverage: of logarithms; numbers: alt - ref), quantile and p (with a "
+              "background); default: all");
     add_value(command, "--background", "H5", spec.background,
               "Background of build-background to rank effects against; default: background.h5 in the "
               "model's folder, if any");

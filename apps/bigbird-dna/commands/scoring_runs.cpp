@@ -77,7 +77,14 @@ int run(const task_models::VariantSpec& spec) {
     }
     if (spec.outputs.paths.empty()) throw ConfigError("--output is needed, or --dry-run");
     const auto [report, seconds] = timed([&] { return task_models::predict_variants(spec); });
-    log_info("{} of {} alleles scored in {:.1f} s", report.scored, report.rows, seconds);
+    log_info("{} of {} alleles scored in {:.1f} s{}", report.scored, report.rows, seconds,
+             report.scored < report.rows ? "; their status says why the others have no scores" : "");
+    if (report.not_numbers > 0) {
+        log_warning(
+            "{} of {} scored alleles have effects that are no numbers (NA): scores of 0 or 1 have no log "
+            "odds, or the model's weights overflow",
+            report.not_numbers, report.scored);
+    }
     return 0;
 }
 

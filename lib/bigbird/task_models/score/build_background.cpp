@@ -3,6 +3,7 @@
 #include "bigbird/core/interrupt.hpp"
 #include "bigbird/core/progress.hpp"
 #include "bigbird/core/rng.hpp"
+#include "bigbird/genome/reference/sequence.hpp"
 #include "bigbird/outputs/effect_background.hpp"
 #include "bigbird/task_models/score/score.hpp"
 #include "bigbird/task_models/score/score_rows.hpp"
@@ -10,7 +11,7 @@
 
 #include <algorithm>
 #include <iterator>
-#include <tuple>
+#include <map>
 
 namespace bigbird::task_models {
 
@@ -33,7 +34,7 @@ std::vector<rows::VariantRow> draw_rows(const BackgroundSpec& spec, rows::Varian
 }
 
 /// The row's allele at a position of the reference, counted over all contigs; nullopt if it does not fit
-/// there.
+/// there. The row's alleles are normalized.
 std::optional<rows::VariantRow> moved_to(const rows::VariantRow& row,
                                          const genome::ReferenceGenome& reference, std::int64_t position) {
     auto contig = reference.contigs().begin();
@@ -52,30 +53,6 @@ std::optional<rows::VariantRow> moved_to(const rows::VariantRow& row,
     if (row.ref.size() > row.alt.size()) moved.alt = there.substr(0, row.alt.size());
     if (moved.alt == moved.ref) return std::nullopt;
     return moved;
-}
-
-/// Moves alleles to random positions. Substitutions and insertions need a position with the same REF;
-/// deletions can be anywhere. Returns `count` rows in the reference's order, so that neighbors share windows.
-std::vector<rows::VariantRow> shuffled(const std::vector<rows::VariantRow>& from,
-                                       const genome::ReferenceGenome& reference, const BackgroundSpec& spec) {
-    std::int64_t bases = 0;
-    for (const genome::Contig& contig : reference.contigs())
-        bases += contig.length;
-    Rng rng = Rng(spec.seed).split("shuffled");
-    std::vector<rows::VariantRow> all;
-    for (int tries = 0; std::ssize(all) < spec.count;) {
-        if (tries++ == tries_per_allele)
-            throw ConfigError(
-                "the reference has no positions for shuffled variants: it is too short, or all N");
-        const rows::VariantRow& row = from[static_cast<std::size_t>(rng.between(0, std::ssize(from) - 1))];
-        if (auto moved = moved_to(row, reference, rng.between(0, bases - 1))) {
-            all.push_back(std::move(*moved));
-            tries = 0;
-        }
-    }
-    std::ranges::stable_sort(all, {},
-                             [](const rows::VariantRow& row) { return std::tie(row.contig, row.position); });
-    return all;
 }
 
 /// Returns the effects by label, and keeps only the scored rows in `rows`. If `counted`, the rows are also
@@ -108,6 +85,33 @@ std::vector<std::vector<float>> score(VariantWork& work, bool counted, std::vect
 
 }  // namespace
 
+std::vector<rows::VariantRow> shuffled_variants(std::span<const rows::VariantRow> from,
+                                                const genome::ReferenceGenome& reference, std::int64_t count,
+                                                std::uint64_t seed) {
+    std::int64_t bases = 0;
+    for (const genome::Contig& contig : reference.contigs())
+        bases += contig.length;
+    Rng rng = Rng(seed).split("shuffled");
+    std::multimap<std::int64_t, rows::VariantRow> moved;  // by position over all contigs
+    for (int tries = 0; std::ssize(moved) < count;) {
+        if (tries++ == tries_per_allele)
+            throw ConfigError(
+                "the reference has no positions for shuffled variants: it is too short, or all N");
+        rows::VariantRow row = from[static_cast<std::size_t>(rng.between(0, std::ssize(from) - 1))];
+        genome::normalise(row.ref);
+        genome::normalise(row.alt);
+        const std::int64_t position = rng.between(0, bases - 1);
+        if (auto there = moved_to(row, reference, position)) {
+            moved.emplace(position, std::move(*there));
+            tries = 0;
+        }
+    }
+    std::vector<rows::VariantRow> all;
+    for (auto& [position, row] : moved)
+        all.push_back(std::move(row));
+    return all;
+}
+
 BackgroundReport build_background(const BackgroundSpec& spec) {
     spec.validate();
     if (spec.variants == "-")
@@ -135,7 +139,7 @@ BackgroundReport build_background(const BackgroundSpec& spec) {
     work.rows.report(false, spec.skip_invalid);
     if (drawn.empty())
         throw InputError("has no variants that the model can score on this reference", spec.variants);
-    std::vector<rows::VariantRow> moved = shuffled(drawn, *work.reference, spec);
+    std::vector<rows::VariantRow> moved = shuffled_variants(drawn, *work.reference, spec.count, spec.seed);
     background.of_shuffled = ranked(moved, "shuffled variants", false);
     background.shuffled = std::ssize(moved);
     outputs::write_background(spec.output, spec.outputs.overwrite, background);

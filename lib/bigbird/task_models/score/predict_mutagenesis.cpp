@@ -378,7 +378,9 @@ rows::Provenance provenance_of(const MutagenesisSpec& spec, std::span<const Mode
     rows::Provenance provenance{{"bigbird-dna", std::string(version())}};
     for (const ModelFolder& model : models)
         provenance.emplace_back("model_sha256", model.sha256);
-    provenance.emplace_back("effect", std::string(to_string(spec.quantity)));
+    provenance.emplace_back("effect", spec.quantity == Quantity::difference
+                                          ? to_string(spec.quantity)
+                                          : additive_effect(models.front().info.link()));
     provenance.emplace_back("score", std::string(word_of(mutagenesis_score_choices, spec.score)));
     provenance.emplace_back("reverse_complement", word_of(strand_choices, spec.strands));
     return provenance;

@@ -146,10 +146,24 @@ void append_value(std::string& entry, float value) {
         rows::append_number(entry, value);
 }
 
+/// The meaning of LOGODDS.
+std::string formula_of(const VariantSpec& spec, std::string_view effect) {
+    const std::string formula = effect == "log_odds"    ? "ln(ALT / (1 - ALT)) - ln(REF / (1 - REF))"
+                                : effect == "log_ratio" ? "ln(ALT / REF)"
+                                                        : "ALT - REF";
+    if (spec.scorer == BinScorer::centre) return formula;
+    return fmt::format("{}, {} over {} bins", formula, word_of(bin_scorer_choices, spec.scorer), spec.bins);
+}
+
 std::vector<std::string> header_lines(const VariantSpec& spec, const rows::Provenance& provenance) {
+    const std::string effect = rows::value_of(provenance, "effect");
+    // Readers of VEP's and SpliceAI's fields look for the names of the parts after "Format: ".
     std::vector<std::string> lines{
-        "##INFO=<ID=BIGBIRD,Number=.,Type=String,Description=\"Effects of alleles by label: "
-        "ALLELE|LABEL|REF|ALT|LOGODDS|QUANTILE|STATUS\">",
+        fmt::format(
+            "##INFO=<ID=BIGBIRD,Number=.,Type=String,Description=\"Effects of alleles by label. REF and "
+            "ALT are {} of the alleles, LOGODDS is {}, QUANTILE is the share of a background's variants "
+            "with a smaller LOGODDS. Format: ALLELE|LABEL|REF|ALT|LOGODDS|QUANTILE|STATUS\">",
+            effect == "log_likelihood_ratio" ? "log likelihoods" : "scores", formula_of(spec, effect)),
         "##INFO=<ID=BIGBIRD_MAX,Number=A,Type=Float,Description=\"Largest absolute LOGODDS of any label\">"};
     for (const auto& [key, value] : provenance)
         lines.push_back("##" + (key.starts_with("bigbird") ? key : "bigbird-dna_" + key) + "=" + value);
@@ -188,6 +202,7 @@ public:
     VariantFiles(const VariantSpec& spec, std::vector<std::string> labels, const rows::Provenance& provenance,
                  rows::VariantRows& rows, outputs::Outputs& outputs, int threads)
         : labels_(std::move(labels)),
+          by_size_(spec.labels.empty()),
           most_labels_(spec.labels.empty() ? std::min(static_cast<std::size_t>(spec.top), labels_.size())
                                            : labels_.size()) {
         const std::vector<fs::path> paths = variant_paths(spec);
@@ -248,9 +263,11 @@ private:
         }
         std::vector<std::size_t> order(effects.size());
         std::iota(order.begin(), order.end(), std::size_t{0});
-        if (most_labels_ < order.size()) {
-            std::ranges::stable_sort(order, std::ranges::greater(),
-                                     [&](std::size_t i) { return std::abs(effects[i].log_odds); });
+        if (by_size_) {
+            std::ranges::stable_sort(order, std::ranges::greater(), [&](std::size_t i) {
+                const float size = std::abs(effects[i].log_odds);
+                return std::isnan(size) ? -1.0F : size;
+            });
             order.resize(most_labels_);
         }
         for (const std::size_t i : order) {
@@ -263,6 +280,7 @@ private:
     }
 
     std::vector<std::string> labels_;
+    bool by_size_;  ///< whether labels are those of the largest effects, largest first
     std::size_t most_labels_;
     std::shared_ptr<genome::VariantHeader> header_;
     std::vector<VariantSink*> files_;                ///< those of the outputs
@@ -290,13 +308,14 @@ std::vector<outputs::Column> columns_of(const VariantScorer& scorer, std::span<c
             columns.push_back(label);
             columns.back().name += fmt::format(":{}", to_string(quantity));
             columns.back().id += fmt::format(".{}", to_string(quantity));
+            columns.back().quantity = to_string(quantity);
         }
     }
     if (!columns.empty()) return columns;
     for (const Quantity quantity : quantities) {
         const bool likelihood = quantity < Quantity::difference;
         const std::string name = (likelihood ? "log_likelihood_" : "") + std::string(to_string(quantity));
-        columns.push_back({name, std::ssize(columns), ".", name, name});
+        columns.push_back({name, 0, ".", ".", name, std::string(to_string(quantity))});
     }
     return columns;
 }
@@ -311,6 +330,10 @@ std::vector<float> values_of(const AlleleEffects& effects, std::span<const Quant
     return values;
 }
 
+bool is_no_number(const AlleleEffect& effect) {
+    return std::isnan(effect.log_odds) || std::isnan(effect.difference);
+}
+
 outputs::TableSchema layout_of(const VariantScorer& scorer, std::span<const Quantity> quantities) {
     using outputs::FieldKind;
     outputs::TableSchema schema;
@@ -320,6 +343,9 @@ outputs::TableSchema layout_of(const VariantScorer& scorer, std::span<const Quan
     schema.columns = columns_of(scorer, quantities);
     schema.provenance = {{"bigbird-dna", std::string(version())}};
     schema.provenance.insert(schema.provenance.end(), scorer.run.begin(), scorer.run.end());
+    schema.provenance.emplace_back("effect", scorer.effect);
+    const bool by_odds = std::ranges::find(quantities, Quantity::log_odds) != quantities.end();
+    schema.effect = to_string(by_odds ? Quantity::log_odds : Quantity::difference);
     return schema;
 }
 
@@ -334,6 +360,18 @@ std::vector<rows::Field> fields_of(const rows::VariantRow& row, bool with_tss) {
                                     rows::rounded_share(row.n_fraction)};
     if (with_tss) fields.emplace_back(row.tss);
     return fields;
+}
+
+/// Throws ConfigError if a long table's threshold has nothing to compare.
+void require_effect(const VariantSpec& spec, const outputs::TableSchema& schema) {
+    const bool long_table = std::ranges::any_of(spec.outputs.paths, [&](const fs::path& path) {
+        return outputs::kind_of(path, spec.outputs.stream) == outputs::Kind::long_table;
+    });
+    if (long_table && std::ranges::find(schema.columns, schema.effect, &outputs::Column::quantity) ==
+                          schema.columns.end()) {
+        throw ConfigError(
+            "--min-score of a .long.tsv is a size of log_odds or difference: add one of them to --write");
+    }
 }
 
 outputs::OutputSpec output_spec(const VariantSpec& spec) {
@@ -384,6 +422,7 @@ VariantReport predict_variants(const VariantSpec& spec) {
     const std::vector<Quantity> quantities = quantities_of(spec, scorer, ranks.known());
     VariantSource source(spec, work.rows);
     const outputs::TableSchema schema = layout_of(scorer, quantities);
+    require_effect(spec, schema);
     outputs::Outputs outputs(output_spec(spec), schema, {}, work.reference->contigs(), work.threads);
     VariantFiles files(spec, scorer.labels, schema.provenance, work.rows, outputs, work.threads);
     VariantReport report;  // only the writing thread uses it
@@ -410,6 +449,7 @@ VariantReport predict_variants(const VariantSpec& spec) {
                                      values_of(effects[i], quantities));
                        ++report.rows;
                        report.scored += effects[i].empty() ? 0 : 1;
+                       report.not_numbers += std::ranges::any_of(effects[i], is_no_number) ? 1 : 0;
                    }
                });
     progress.finish();

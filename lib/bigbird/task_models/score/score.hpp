@@ -56,13 +56,14 @@ PredictTokensReport predict_tokens(const PredictTokensSpec& spec);
 
 struct VariantReport {
     std::int64_t rows = 0, scored = 0;
+    std::int64_t not_numbers = 0;  ///< scored rows with an effect that is not a number
 };
 
 /// Writes a row per alternative allele. The first columns are chrom, pos (1-based), id, ref, alt, status and
 /// n_fraction; promoter models add the name of the TSS. For each label of a task model:
-///   LABEL:ref, LABEL:alt  the probabilities of both windows (VariantRows)
+///   LABEL:ref, LABEL:alt  the scores of both windows (VariantRows)
 ///   LABEL:difference      alt - ref
-///   LABEL:log_odds        ln(alt / (1 - alt)) - ln(ref / (1 - ref))
+///   LABEL:log_odds        ln(alt / (1 - alt)) - ln(ref / (1 - ref)); additive() of coverage and numbers
 /// A bin model scores the bin that contains POS, in the contig's grid of windows. A promoter model scores the
 /// window of the nearest TSS whose window contains the variant. A pretrained model without task training
 /// gives log_likelihood_ref, log_likelihood_alt and their difference, log_odds (MaskedScorer). With a

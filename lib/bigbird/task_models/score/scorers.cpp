@@ -491,4 +491,9 @@ double additive(double value, LinkFunction link) {
     return link == LinkFunction::identity ? value : std::log(std::max(value, least));
 }
 
+std::string_view additive_effect(LinkFunction link) {
+    if (gives_probabilities(link)) return "log_odds";
+    return link == LinkFunction::identity ? "difference" : "log_ratio";
+}
+
 }  // namespace bigbird::task_models

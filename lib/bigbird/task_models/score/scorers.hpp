@@ -239,5 +239,7 @@ void require_one_grid(std::span<const ModelFolder> models);
 /// The scale on which effects are additive: log odds, ln(p / (1 - p)), for probabilities, ln for coverage and
 /// counts, no change for other numbers.
 double additive(double value, LinkFunction link);
+/// What a difference of additive() is: "log_odds", "log_ratio" or "difference".
+std::string_view additive_effect(LinkFunction link);
 
 }  // namespace bigbird::task_models

@@ -44,7 +44,7 @@ AlleleEffect effect_over(std::span<const double> ref, std::span<const double> al
     Sums sums;
     for (std::size_t i = 0; i < ref.size(); ++i) {
         const double difference = alt[i] - ref[i], effect = additive(alt[i], link) - additive(ref[i], link);
-        if (i == 0 || std::abs(effect) > std::abs(largest_effect)) {
+        if (i == 0 || std::isnan(largest_effect) || std::abs(effect) > std::abs(largest_effect)) {
             largest = i;
             largest_effect = effect;
         }
@@ -248,6 +248,7 @@ public:
         label_columns = outputs::label_columns(models.front().labels, chosen_);
         for (const outputs::Column& column : label_columns)
             labels.push_back(column.name);
+        effect = additive_effect(link_);
         run = {{"task", std::string(to_string(info.task))}};
         for (const ModelFolder& model : models)
             run.emplace_back("model_sha256", model.sha256);
@@ -421,6 +422,7 @@ public:
         : scorer_(std::move(scorer)) {
         window = spec.window;
         labels = {"."};
+        effect = "log_likelihood_ratio";
         run = {{"task", "masked tokens"}, {"model_sha256", sha256}};
     }
     std::vector<AlleleEffects> score(std::span<rows::VariantRow> rows, int threads) override {
@@ -431,6 +433,10 @@ public:
         std::vector<AlleleEffects> effects(rows.size());
         for (std::size_t i = 0; i < rows.size(); ++i) {
             if (!rows::is_scored(rows[i].status)) continue;
+            if (!scores[i] && pairs[i].ref != pairs[i].alt) {  // more tokens than the network has positions
+                rows[i].status = rows::RowStatus::too_long;
+                continue;
+            }
             // No value means equal tokens: neither allele is more likely.
             const MaskedScore score = scores[i].value_or(MaskedScore{});
             const auto odds = static_cast<float>(score.alt - score.ref);

@@ -25,9 +25,9 @@
 
 namespace bigbird::task_models {
 
-/// A model's effect of one allele on one label. Task models give the probabilities of REF and ALT, ALT - REF,
-/// and the difference of log odds. Pretrained models give log likelihoods of REF and ALT, and their
-/// difference in both other fields.
+/// A model's effect of one allele on one label. Task models give the scores of REF and ALT, ALT - REF, and
+/// the difference of additive(): of log odds, of logarithms for coverage, of numbers. Pretrained models give
+/// log likelihoods of REF and ALT, and their difference in both other fields.
 struct AlleleEffect {
     float ref = 0, alt = 0, difference = 0, log_odds = 0;
     float quantile = NAN, p = NAN;  ///< ranks in a background (outputs::EffectBackground)
@@ -49,7 +49,8 @@ AlleleEffect effect_over(std::span<const double> ref, std::span<const double> al
 class VariantScorer {
 public:
     virtual ~VariantScorer() = default;
-    /// Returns effects by row; they are empty for rows without scores. May change statuses to truncated.
+    /// Returns effects by row; they are empty for rows without scores. May change statuses to truncated, and
+    /// to too_long where alleles have more tokens than the network.
     virtual std::vector<AlleleEffects> score(std::span<rows::VariantRow> rows, int threads) = 0;
 
     std::int64_t window = 0;
@@ -61,6 +62,8 @@ public:
     /// The window around a TSS; nullopt if windows are centered on variants.
     std::optional<rows::WindowBounds> about_tss{};
     std::vector<std::string> labels;  ///< of a row's effects
+    /// What AlleleEffect::log_odds holds: additive_effect() or "log_likelihood_ratio".
+    std::string effect;
     /// The labels' columns in tables; none if the model is only pretrained.
     std::vector<outputs::Column> label_columns{};
     /// The settings that affect effects, besides the reference: task, checksums of the models, window,
@@ -81,9 +84,9 @@ struct MaskedScore {
 /// Scores pairs of alleles with a masked language model. Encodes both sequences. Common tokens at the
 /// beginning and the end are kept. The tokens between cover the alleles and the bases around them; they are
 /// all masked at once. An allele's score is the sum of the log probabilities of its masked tokens, or with
-/// Strands::average the mean of both strands. Returns nullopt for pairs with equal tokens, and for pairs that
-/// are only N. Sequences with more tokens than the network has positions keep the tokens around the alleles.
-/// One thread at a time.
+/// Strands::average the mean of both strands. Returns nullopt for pairs with equal tokens, for pairs that are
+/// only N, and for alleles with more tokens than the network has positions. Sequences with more tokens than
+/// the network has positions keep the tokens around the alleles. One thread at a time.
 class MaskedScorer {
 public:
     MaskedScorer(model::PreTrainingModel network, tokenizer::DnaTokenizer tokenizer, Strands strands,
@@ -112,6 +115,13 @@ private:
     Job job_;
     std::int64_t max_tokens_;
 };
+
+/// Moves alleles to `count` random positions. Substitutions and insertions need a position with the same REF;
+/// deletions can be anywhere. Returns rows in the reference's order, so that neighbors share windows. Throws
+/// ConfigError if there are no such positions.
+std::vector<rows::VariantRow> shuffled_variants(std::span<const rows::VariantRow> from,
+                                                const genome::ReferenceGenome& reference, std::int64_t count,
+                                                std::uint64_t seed);
 
 /// What reads and scores the variants of a run.
 struct VariantWork {

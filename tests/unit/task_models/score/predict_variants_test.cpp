@@ -3,6 +3,7 @@
 
 #include "bigbird/core/error.hpp"
 #include "bigbird/outputs/effect_background.hpp"
+#include "bigbird/task_models/score/variant_scorers.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -143,6 +144,11 @@ DOCTEST_TEST_CASE("predict_variants: a pretrained model is asked for the tokens 
             DOCTEST_CHECK(masked < 12);  // half a window is about 60
         }
     }
+    spec.variants = fixture.vcf(fixture.row(700, fixture.base(700) + random_dna(1900, 9)));
+    spec.window = 4000;
+    const Rows longer = fixture.run(spec);  // an allele of more than 512 tokens has no value
+    DOCTEST_CHECK(longer[1][5] == "too_long");
+    DOCTEST_CHECK(longer[1][9] == "NA");
 }
 
 DOCTEST_TEST_CASE("predict_variants: a BCF of no rows gives a header") {
@@ -219,6 +225,11 @@ DOCTEST_TEST_CASE(
     DOCTEST_CHECK(info(1).starts_with("BIGBIRD=<DEL>|.|.|.|.|.|symbolic," + entry("label0", 7) + "," +
                                       entry("label2", 10) + ",*|.|.|.|.|.|symbolic;BIGBIRD_MAX=.,"));
     DOCTEST_CHECK(info(2) == "BIGBIRD=.|.|.|.|.|.|no_alt");
+    DOCTEST_CHECK(
+        read_file(fixture / "effects.vcf")
+            .find("LOGODDS is ln(ALT / (1 - ALT)) - ln(REF / (1 - REF)), QUANTILE is the share of a "
+                  "background's variants with a smaller LOGODDS. Format: "
+                  "ALLELE|LABEL|REF|ALT|LOGODDS|QUANTILE|STATUS\">\n") != std::string::npos);
     spec.labels = "";
     spec.top = 1;
     const Rows all = fixture.run(spec);
@@ -228,6 +239,80 @@ DOCTEST_TEST_CASE(
         largest = std::max(largest, std::abs(std::stod(all[2][column])));
     DOCTEST_CHECK(std::stod(text.substr(text.find("MAX=.,") + 6)) == doctest::Approx(largest).epsilon(1e-5));
     DOCTEST_CHECK(text.find(start) == text.rfind(start));
+}
+
+DOCTEST_TEST_CASE("predict_variants: effects that are no numbers are missing, last, and counted") {
+    const Fixture fixture;
+    // Probabilities of label0 are 1, which has no log odds.
+    fixture.file("model5/calibration.json", "{\"format\": 1, \"temperature\": 1, \"biases\": [1000, 0, 0]}");
+    VariantSpec spec = fixture.spec(fixture.row(500, std::string(1, fixture.other(500))));
+    spec.outputs.paths.push_back(fixture / "effects.vcf");
+    const auto info = [&](const std::string& labels, std::int64_t top = 10) {
+        spec.labels = labels;
+        spec.top = top;
+        const auto report = predict_variants(spec);
+        DOCTEST_CHECK(report.scored == 1);
+        DOCTEST_CHECK(report.not_numbers == (labels == "label1" ? 0 : 1));
+        return read_rows(fixture / "effects.vcf", "##")[1][7];
+    };
+    DOCTEST_CHECK(info("label0").ends_with("|label0|1|1|.|.|ok;BIGBIRD_MAX=."));
+    const std::string one = info("label1");
+    const std::string largest = one.substr(one.find("BIGBIRD_MAX="));
+    DOCTEST_CHECK(std::stod(largest.substr(12)) > 0);
+    DOCTEST_CHECK(info("label0,label1").ends_with(largest));
+    DOCTEST_CHECK(info("", 3).find("|label0|") > info("", 3).find("|label2|"));
+    DOCTEST_CHECK(info("", 2).find("|label0|") == std::string::npos);
+    const std::vector<double> ref{1, 0.25, 0.5}, alt{1, 0.5, 0.5};
+    const auto effect =
+        task_models::effect_over(ref, alt, task_models::BinScorer::max, task_models::LinkFunction::logistic);
+    DOCTEST_CHECK(effect.log_odds == doctest::Approx(std::log(3)));
+}
+
+DOCTEST_TEST_CASE("predict_variants: a long table names its quantities, and its threshold is a size") {
+    const Fixture fixture;
+    VariantSpec spec =
+        fixture.spec(fixture.row(500, std::string(1, fixture.other(500))) +
+                     fixture.row(600, std::string(1, fixture.other(600))) + fixture.row(5, "*"));
+    const Rows wide = fixture.run(spec);
+    spec.outputs.paths = {fixture / "l.long.tsv"};
+    const auto lines = [&](double threshold, const std::string& model, const std::string& quantities) {
+        spec.models = {fixture / model};
+        spec.quantities = quantities;
+        spec.outputs.min_score = threshold;
+        predict_variants(spec);
+        return read_rows(fixture / "l.long.tsv", "##");
+    };
+    double threshold = 10;  // between the effects of one allele, of which the largest is negative or not
+    Rows wanted;
+    for (const std::size_t column : {std::size_t{10}, std::size_t{14}, std::size_t{18}})
+        threshold = std::min(threshold, std::abs(std::stod(wide[1][column])));
+    threshold *= 1.001;
+    for (std::size_t row = 1; row <= 2; ++row)
+        for (std::size_t label = 0; label < 3; ++label)
+            for (std::size_t i = 0; i < 4; ++i) {
+                if (std::abs(std::stod(wide[row][10 + 4 * label])) < threshold) continue;
+                const std::string name = wide[0][7 + 4 * label + i], number = std::to_string(label);
+                Rows::value_type line(wide[row].begin(), wide[row].begin() + 7);
+                for (const std::string& field :
+                     {number, std::string(label == 1 ? "odd" : "even"), "label" + number, name.substr(7),
+                      wide[row][7 + 4 * label + i]})
+                    line.push_back(field);
+                wanted.push_back(line);
+            }
+    Rows found = lines(threshold, "model5", "");
+    DOCTEST_CHECK(std::vector(found[0].begin() + 7, found[0].end()) ==
+                  std::vector<std::string>{"index", "group", "label", "quantity", "value"});
+    found.erase(found.begin());
+    DOCTEST_CHECK(found == wanted);
+    DOCTEST_CHECK(wanted.size() < 24);
+    DOCTEST_CHECK(std::ranges::any_of(wanted, [](const auto& line) { return line.back().starts_with('-'); }));
+    DOCTEST_CHECK(lines(2, "model5", "difference").size() == 1);  // no difference of probabilities is above 1
+    DOCTEST_CHECK(lines(-1, "model5", "ref,difference").size() == 13);
+    DOCTEST_CHECK(lines(0, "pretrained", "").size() == 7);
+    DOCTEST_CHECK(lines(0, "pretrained", "")[3][10] == "log_odds");
+    DOCTEST_CHECK(
+        message_of<ConfigError>([&] { lines(0, "model5", "ref,alt"); }) ==
+        "--min-score of a .long.tsv is a size of log_odds or difference: add one of them to --write");
 }
 
 DOCTEST_TEST_CASE("predict_variants: ranks among a background of the same model, and of no other") {
@@ -325,6 +410,25 @@ DOCTEST_TEST_CASE("build_background: a pretrained model's log odds, and variants
     DOCTEST_CHECK(message_of<ConfigError>([&] {
                       task_models::build_background(build);
                   }).starts_with("build-background reads the variants twice"));
+}
+
+DOCTEST_TEST_CASE(
+    "shuffled_variants: in the reference's order, at positions with the same REF in upper case") {
+    const auto reference = genome::in_memory_genome({{"b", random_dna(300, 1)}, {"a", random_dna(300, 2)}});
+    rows::VariantRow row;
+    row.ref = "a";
+    row.alt = "ag";
+    const auto rows = task_models::shuffled_variants(std::span(&row, 1), *reference, 50, 3);
+    DOCTEST_REQUIRE(rows.size() == 50);
+    std::vector<std::pair<std::size_t, std::int64_t>> order;
+    for (const rows::VariantRow& moved : rows) {
+        DOCTEST_CHECK(moved.ref == "A");
+        DOCTEST_CHECK(moved.alt == "AG");
+        DOCTEST_CHECK(reference->fetch({moved.contig, moved.position, moved.position + 1}) == "A");
+        order.emplace_back(*reference->find(moved.contig), moved.position);
+    }
+    DOCTEST_CHECK(std::ranges::is_sorted(order));
+    DOCTEST_CHECK(order.front().first + 1 == order.back().first);
 }
 
 DOCTEST_TEST_CASE("predict_variants: a variant has one score, however it is written") {

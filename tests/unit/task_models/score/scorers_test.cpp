@@ -431,3 +431,12 @@ DOCTEST_TEST_CASE("grid rows: windows that a row adds to those of the row in fro
     DOCTEST_CHECK(!begin_in_one_window(grid, next, far));
     DOCTEST_CHECK(!begin_in_one_window(grid, far, other));
 }
+
+DOCTEST_TEST_CASE(
+    "additive_effect: log odds of probabilities, logarithms of coverage, differences of numbers") {
+    for (const auto link : {LinkFunction::logistic, LinkFunction::softmax})
+        DOCTEST_CHECK(additive_effect(link) == "log_odds");
+    for (const auto link : {LinkFunction::exponential, LinkFunction::softplus})
+        DOCTEST_CHECK(additive_effect(link) == "log_ratio");
+    DOCTEST_CHECK(additive_effect(LinkFunction::identity) == "difference");
+}
