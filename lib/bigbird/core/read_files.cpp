@@ -28,7 +28,8 @@ void require_readable(const fs::path& path) {
     if (fs::is_directory(path, error)) throw InputError("is a folder, a file is needed", path);
     if (path == "/dev/zero" || path == "/dev/urandom")
         throw InputError("is a device, a file is needed", path);
-    if (::access(path.c_str(), R_OK) != 0) throw ReadError(std::string("cannot be read: ") + std::strerror(errno), path);
+    if (::access(path.c_str(), R_OK) != 0)
+        throw ReadError(std::string("cannot be read: ") + std::strerror(errno), path);
 }
 
 }  // namespace bigbird

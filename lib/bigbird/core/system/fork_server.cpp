@@ -89,13 +89,17 @@ pid_t fork_here() {
     return id;
 }
 
-ForkServer::ForkServer() {
+ForkServer::ForkServer() noexcept {
     std::array<int, 2> ends{};
-    if (::socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends.data()) != 0) refuse(errno);
-    server = fork_here();
+    if (::socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends.data()) != 0) return;
+    std::fflush(stdout);
+    server = ::fork();
     ::close(ends[server == 0 ? 0 : 1]);
     if (server == 0) serve(ends[1]);
-    server_socket = ends[0];
+    if (server > 0)
+        server_socket = ends[0];
+    else
+        ::close(ends[0]);
 }
 
 void ForkServer::end() noexcept {

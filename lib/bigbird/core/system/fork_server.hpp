@@ -16,8 +16,8 @@ class ForkServer {
 public:
     using Body = void (*)(int connection);
 
-    /// Starts the process, in microseconds. Call it before other threads start, once. Throws ConfigError.
-    ForkServer();
+    /// Starts the process, if the system has one to give. Call it before other threads start, once.
+    ForkServer() noexcept;
     ~ForkServer() { end(); }
     ForkServer(const ForkServer&) = delete;
     ForkServer& operator=(const ForkServer&) = delete;
