@@ -5,6 +5,7 @@
 
 #include "bigbird/core/error.hpp"
 #include "bigbird/core/interrupt.hpp"
+#include "bigbird/core/system/fork_server.hpp"
 #include "bigbird/core/system/program_file.hpp"
 
 #include <fmt/format.h>
@@ -67,6 +68,7 @@ void set_waiting() {
     require_address_space();
     set_waiting();
     hold_signals();
+    ForkServer::end();
     ::execv(program.c_str(), argv);
     throw ConfigError(program.string() + " cannot be started: " + std::strerror(errno) +
                       "; it belongs beside bigbird-dna, for the commands that need LibTorch");

@@ -11,6 +11,7 @@
 #include "bigbird/core/files.hpp"
 #include "bigbird/core/interrupt.hpp"
 #include "bigbird/core/log.hpp"
+#include "bigbird/core/system/fork_server.hpp"
 #include "bigbird/core/system/free_memory.hpp"
 #include "bigbird/core/system/processor.hpp"
 #include "bigbird/core/version.hpp"
@@ -390,6 +391,7 @@ int run_program(int argc, char** argv, const std::function<void(Program&)>& add)
     allow_many_files();
     std::atexit(end_by_library);
     running = ::getpid();
+    const ForkServer server;
     Program program;
     add(program);
     const int code = program.main(argc, argv);

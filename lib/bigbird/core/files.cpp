@@ -54,6 +54,16 @@ std::string temporary_prefix(const fs::path& target) {
     return "." + target.filename().string() + ".tmp.";
 }
 
+/// Whether the run that left a temporary, or the output that it replaced (.old), has ended. The lock is on
+/// the temporary, and on the target once that is renamed.
+bool is_left_over(const fs::path& path, const fs::path& target) {
+    if (path.extension() != ".old") return is_unlocked(path);
+    fs::path writer = path;
+    writer.replace_extension();
+    if (is_there(writer)) return is_unlocked(writer);
+    return !is_there(target) || is_unlocked(target);
+}
+
 void remove_leftovers(const fs::path& target) {
     const std::string begin = temporary_prefix(target);
     std::error_code error;
@@ -62,7 +72,7 @@ void remove_leftovers(const fs::path& target) {
         const fs::path& path = entry->path();
         const std::string name = path.filename().string();
         const bool numbered = name.find_first_of("0123456789", begin.size()) == begin.size();
-        if (!name.starts_with(begin) || !numbered || !is_unlocked(path)) continue;
+        if (!name.starts_with(begin) || !numbered || !is_left_over(path, target)) continue;
         if (path.extension() == ".old" && !is_there(target))  // killed between two renames
             ::rename(path.c_str(), target.c_str());
         else
@@ -93,17 +103,6 @@ void remove_unfinished() noexcept {
     const std::scoped_lock lock(unfinished_mutex);
     for (const auto& [name, temporary] : unfinished)
         remove_quietly(temporary);
-}
-
-std::vector<fs::path> entries_of(const fs::path& folder) {
-    std::vector<fs::path> entries;
-    std::error_code error;
-    fs::directory_iterator entry(folder, error);
-    for (; !error && entry != fs::directory_iterator(); entry.increment(error))
-        entries.push_back(entry->path());
-    if (error && error != std::errc::no_such_file_or_directory)
-        throw ReadError("cannot be looked into: " + error.message(), folder);
-    return entries;
 }
 
 void throw_refused(const std::string& message, int reason) {
@@ -234,16 +233,6 @@ void write_atomically(const fs::path& target, Overwrite overwrite,
     PendingOutput output(target, overwrite);
     output.write(body);
     output.commit();
-}
-
-void require_readable(const fs::path& path) {
-    if (path == "-") return;
-    std::error_code error;
-    if (!fs::exists(path, error)) throw InputError("no such file", path);
-    if (fs::is_directory(path, error)) throw InputError("is a folder, a file is needed", path);
-    if (path == "/dev/zero" || path == "/dev/urandom")
-        throw InputError("is a device, a file is needed", path);
-    if (::access(path.c_str(), R_OK) != 0) throw ReadError("cannot be read" + because(), path);
 }
 
 }  // namespace bigbird

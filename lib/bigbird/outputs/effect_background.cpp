@@ -114,7 +114,7 @@ std::vector<Number> read_dataset(hid_t file, const char* name, hid_t type, const
 }
 
 /// Runs in the child process.
-void send_background(const fs::path& path, const ChildReader::Send& send) {
+void send_background(const fs::path& path, const ChildReader::Words&, const ChildReader::Send& send) {
     start_hdf5();
     const Hdf5Handle file = open_unlocked_hdf5(path.c_str());
     const auto description = file < 0 ? std::nullopt : text_attribute(file, "bigbird");
@@ -158,7 +158,7 @@ void write_background(const fs::path& path, Overwrite overwrite, const EffectBac
 
 EffectBackground read_background(const fs::path& path) {
     require_readable(path);
-    ChildReader reader(path, [&](const ChildReader::Send& send) { send_background(path, send); });
+    ChildReader reader(path, send_background);
     EffectBackground background;
     try {
         const Json json = Json::parse(reader.next());

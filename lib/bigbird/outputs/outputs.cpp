@@ -7,6 +7,7 @@
 #include "bigbird/outputs/sinks.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cctype>
 #include <iterator>
 #include <map>
@@ -322,19 +323,23 @@ void Outputs::end_segment() {
 }
 
 void Outputs::commit(std::vector<PendingOutput*> pending) {
-    end_segment();
-    for (const Output& output : outputs_)
-        output.sink->finish(pending);
-    if (!spec_.shard) {
-        commit_together(pending);
-        for (const Output& output : outputs_)
-            remove_part_record(output.files.front());
-        return;
+    commit_together(std::array{this}, std::move(pending));
+}
+
+void Outputs::commit_together(std::span<Outputs* const> tables, std::vector<PendingOutput*> pending) {
+    std::vector<std::unique_ptr<PendingOutput>> records;
+    for (Outputs* const table : tables) {
+        table->end_segment();
+        for (const Output& output : table->outputs_)
+            output.sink->finish(pending);
+        if (table->spec_.shard) std::ranges::move(table->part_records(pending), std::back_inserter(records));
     }
-    const auto records = part_records(pending);
     std::ranges::transform(records, std::inserter(pending, pending.begin()),
                            [](const auto& record) { return record.get(); });
-    commit_together(pending);
+    bigbird::commit_together(pending);
+    for (const Outputs* const table : tables)
+        for (const Output& output : table->outputs_)
+            if (!table->spec_.shard) remove_part_record(output.files.front());
 }
 
 std::vector<std::unique_ptr<PendingOutput>> Outputs::part_records(std::span<PendingOutput* const> pending) {

@@ -67,6 +67,8 @@ public:
     /// Renames all outputs to their final names, or none, including those in `pending`. If this is a part,
     /// also writes each output's part record beside it. Throws WriteError.
     void commit(std::vector<PendingOutput*> pending = {});
+    /// commit() of several tables of one run: all outputs are renamed, or none.
+    static void commit_together(std::span<Outputs* const> tables, std::vector<PendingOutput*> pending);
 
 private:
     struct Output {

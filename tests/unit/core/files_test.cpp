@@ -397,6 +397,27 @@ DOCTEST_TEST_CASE("files: what lay aside while a killed run replaced it comes ba
     DOCTEST_CHECK(entries(folder.path()) == 1);
 }
 
+DOCTEST_TEST_CASE("files: what lies aside while another run puts its output in place is left to that run") {
+    const testing::TempDir folder;
+    const fs::path old = folder / ".run.tmp.7.old", temporary = folder / ".run.tmp.7";
+    const auto lock = [](const fs::path& made) {
+        const int handle = ::open(made.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+        DOCTEST_REQUIRE(::flock(handle, LOCK_EX | LOCK_NB) == 0);
+        return handle;
+    };
+    fs::create_directory(old);
+    fs::create_directory(temporary);
+    const int handle = lock(temporary);  // between its two renames
+    prepare_output(folder / "run", Overwrite::allow);
+    DOCTEST_CHECK((fs::exists(old) && fs::exists(temporary) && !fs::exists(folder / "run")));
+    fs::rename(temporary, folder / "run");  // after them: its other outputs may fail still
+    prepare_output(folder / "run", Overwrite::allow);
+    DOCTEST_CHECK(fs::exists(old));
+    ::close(handle);
+    prepare_output(folder / "run", Overwrite::allow);
+    DOCTEST_CHECK_FALSE(fs::exists(old));
+}
+
 DOCTEST_TEST_CASE(
     "files: a disk that gives out is a failed write, a place that does not allow it a wrong option") {
     DOCTEST_CHECK_THROWS_AS(throw_cannot_be_made("out", ENOSPC), WriteError);

@@ -11,6 +11,7 @@
 #include <sys/resource.h>
 
 #include <algorithm>
+#include <array>
 #include <csignal>
 
 using namespace bigbird;
@@ -86,6 +87,23 @@ DOCTEST_TEST_CASE("outputs: all formats at once, tracks a label each") {
     }
     DOCTEST_CHECK(read_file(folder / "K562_CTCF.bedGraph") == "1\t0\t200\t0.5\n");
     DOCTEST_CHECK(read_file(folder / "A_B.bedGraph") == "1\t0\t200\t0.25\n");
+}
+
+DOCTEST_TEST_CASE("outputs: several tables of one run appear together or not at all") {
+    const TempDir folder;
+    const auto commit = [&](Overwrite overwrite) {
+        outputs::Outputs table({.paths = {folder / "a.tsv"}, .overwrite = overwrite}, small_layout(), {},
+                               one_contig, 1),
+            track({.paths = {folder / "a.bedGraph"}, .overwrite = overwrite}, small_layout(),
+                  std::vector<std::size_t>{0}, one_contig, 1);
+        write_file(folder / "a.bedGraph", "appeared");
+        outputs::Outputs::commit_together(std::array{&table, &track}, {});
+    };
+    DOCTEST_CHECK_THROWS_AS(commit(Overwrite::refuse), ConfigError);
+    DOCTEST_CHECK_FALSE(std::filesystem::exists(folder / "a.tsv"));
+    commit(Overwrite::allow);
+    DOCTEST_CHECK(std::filesystem::exists(folder / "a.tsv"));
+    DOCTEST_CHECK(read_file(folder / "a.bedGraph").empty());
 }
 
 DOCTEST_TEST_CASE(

@@ -3,11 +3,13 @@
 
 #include "bigbird/core/error.hpp"
 #include "bigbird/core/interrupt.hpp"
+#include "bigbird/core/system/fork_server.hpp"
 
 #include <fcntl.h>
 #include <poll.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
+#include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -33,13 +35,14 @@ using std::chrono::milliseconds;
 
 constexpr int signal_base = 128, not_started = 127, poll_ms = 50;
 
-/// A pipe; the destructor closes both ends.
+/// A pipe, or a connection that is read and written at both ends; the destructor closes both ends.
 struct Pipe {
     int reading = -1, writing = -1;
 
-    Pipe() {
+    explicit Pipe(bool both_ways = false) {
         std::array<int, 2> ends{};
-        if (::pipe2(ends.data(), O_CLOEXEC) != 0)
+        if ((both_ways ? ::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends.data())
+                       : ::pipe2(ends.data(), O_CLOEXEC)) != 0)
             throw ConfigError(std::string("a pipe cannot be made: ") + std::strerror(errno));
         reading = ends[0];
         writing = ends[1];
@@ -56,14 +59,6 @@ struct Pipe {
         end = -1;
     }
 };
-
-/// Flushes standard output, else the child writes its copy of the buffer, too.
-pid_t fork_here() {
-    std::fflush(stdout);
-    const pid_t id = ::fork();
-    if (id < 0) throw ConfigError(std::string("a process cannot be started: ") + std::strerror(errno));
-    return id;
-}
 
 /// A child process. The destructor kills it, if it still runs, and waits for it.
 class Child {
@@ -205,15 +200,40 @@ void prepare_reader() {
     ::dup2(::open("/dev/null", O_WRONLY | O_CLOEXEC), STDERR_FILENO);
 }
 
-[[noreturn]] void be_reader(int to, const std::function<void(const ChildReader::Send&)>& read) {
-    const auto send = [to](Head::Kind kind, std::string_view text) {
+/// What a reader's process is told first; then come the file's name and the words, each with a zero byte.
+struct Request {
+    ChildReader::Read read = nullptr;
+    std::size_t size = 0;
+};
+
+void read_all(int from, char* data, std::size_t size) {
+    while (size > 0) {
+        const ssize_t count = ::read(from, data, size);
+        if (count < 0 && errno == EINTR) continue;
+        if (count <= 0) ::_exit(0);  // the parent is gone
+        data += count;
+        size -= static_cast<std::size_t>(count);
+    }
+}
+
+void be_reader(int connection) {
+    const auto send = [connection](Head::Kind kind, std::string_view text) {
         const Head head{kind, text.size()};
-        write_all(to, reinterpret_cast<const char*>(&head), sizeof head);
-        write_all(to, text.data(), text.size());
+        write_all(connection, reinterpret_cast<const char*>(&head), sizeof head);
+        write_all(connection, text.data(), text.size());
     };
     prepare_reader();
     try {
-        read([&](std::string_view text) { send(Head::Kind::message, text); });
+        Request request;
+        read_all(connection, reinterpret_cast<char*>(&request), sizeof request);
+        std::string text(request.size, '\0');
+        read_all(connection, text.data(), text.size());
+        std::vector<std::string> words;
+        for (std::size_t at = 0; at < text.size(); at += words.back().size() + 1)
+            words.emplace_back(text.c_str() + at);
+        const std::filesystem::path file = words.front();
+        words.erase(words.begin());
+        request.read(file, words, [&](std::string_view message) { send(Head::Kind::message, message); });
     } catch (const InputError& error) {
         send(Head::Kind::input_error, error.what());
     } catch (const std::bad_alloc&) {
@@ -221,7 +241,6 @@ void prepare_reader() {
     } catch (const std::exception& error) {
         send(Head::Kind::other_error, error.what());
     }
-    ::_exit(0);
 }
 
 }  // namespace
@@ -229,7 +248,7 @@ void prepare_reader() {
 struct ChildReader::State {
     std::filesystem::path file;
     milliseconds patience;
-    Pipe pipe;
+    Pipe pipe{true};
     std::optional<Child> child;
 
     /// Waits for bytes; throws if none arrive.
@@ -260,13 +279,20 @@ struct ChildReader::State {
     }
 };
 
-ChildReader::ChildReader(std::filesystem::path file, const std::function<void(const Send&)>& read,
-                         milliseconds patience)
-    : state_(new State{std::move(file), patience, {}, {}}) {
-    const pid_t id = fork_here();
-    if (id == 0) be_reader(state_->pipe.writing, read);
-    state_->child.emplace(id);
+ChildReader::ChildReader(std::filesystem::path file, Read read, const Words& words, milliseconds patience)
+    : state_(new State{.file = std::move(file), .patience = patience, .child = {}}) {
+    state_->child.emplace(ForkServer::fork(be_reader, state_->pipe.writing));
     Pipe::close_end(state_->pipe.writing);
+    std::string text = state_->file.string() + '\0';
+    for (const std::string& word : words)
+        (text += word) += '\0';
+    const Request request{read, text.size()};
+    text.insert(0, reinterpret_cast<const char*>(&request), sizeof request);
+    for (std::string_view left = text; !left.empty();) {  // a child that ended is found by next()
+        const ssize_t count = ::send(state_->pipe.reading, left.data(), left.size(), MSG_NOSIGNAL);
+        if (count < 0 && errno != EINTR) break;
+        left.remove_prefix(static_cast<std::size_t>(std::max<ssize_t>(0, count)));
+    }
 }
 
 ChildReader::~ChildReader() = default;

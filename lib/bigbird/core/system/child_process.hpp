@@ -26,8 +26,8 @@ struct ChildResult {
 
 /// Forks, and runs `body` in the child; its result is the child's exit code. For an exception, the child
 /// prints the text to standard error and exits with 70. A child that runs longer than `limit` is killed. Call
-/// it where this process has one thread, or with a body that only calls exec. Throws Stopped if a stop signal
-/// arrives during the call.
+/// it where other threads only wait, holding no lock that `body` takes, or with a body that only calls exec.
+/// Throws Stopped if a stop signal arrives during the call.
 ChildResult run_child(const std::function<int()>& body, std::chrono::milliseconds limit);
 
 /// Runs a program, given by its path. `words`: its arguments, beginning with the program's name.
@@ -39,10 +39,13 @@ ChildResult run_child(const std::string& program, const std::vector<std::string>
 class ChildReader {
 public:
     using Send = std::function<void(std::string_view)>;
+    using Words = std::vector<std::string>;
+    /// A function of the file and of words, which sends messages.
+    using Read = void (*)(const std::filesystem::path& file, const Words& words, const Send& send);
 
-    /// Forks; `read` runs in the child and sends messages. `patience`: the time limit for each message. Call
-    /// it while this process has one thread.
-    ChildReader(std::filesystem::path file, const std::function<void(const Send&)>& read,
+    /// `read` runs in a child that ForkServer forks. `words` have no zero bytes. `patience`: the time limit
+    /// for each message.
+    ChildReader(std::filesystem::path file, Read read, const Words& words = {},
                 std::chrono::milliseconds patience = std::chrono::minutes(2));
     ~ChildReader();
     ChildReader(const ChildReader&) = delete;

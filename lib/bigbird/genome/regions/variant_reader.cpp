@@ -4,14 +4,18 @@
 #include "bigbird/core/error.hpp"
 #include "bigbird/core/files.hpp"
 #include "bigbird/genome/regions/variant_header.hpp"
+#include "bigbird/genome/text/sound_stream.hpp"
 #include "bigbird/genome/text/text_input.hpp"
 
+#include <htslib/bgzf.h>
+#include <htslib/hfile.h>
 #include <htslib/hts.h>
 #include <htslib/vcf.h>
 
 #include <algorithm>
 #include <cerrno>
 #include <cstdlib>
+#include <cstring>
 #include <new>
 #include <set>
 #include <span>
@@ -72,6 +76,13 @@ void remove_replaced(bcf_hdr_t* header, std::string_view line) {
         bcf_hdr_remove(header, BCF_HL_GEN, other.c_str());
 }
 
+/// Throws InputError if the stream is damaged, or has `ended` and is not closed.
+void require_sound(const htsFile& file, bool ended, const std::filesystem::path& path, std::int64_t line) {
+    if (file.is_bgzf) return detail::require_sound(*file.fp.bgzf, ended, path, line);
+    if (const int error = herrno(file.fp.hfile))
+        throw ReadError(std::string("cannot be read: ") + std::strerror(error), path, line);
+}
+
 }  // namespace
 
 void CloseVariants::operator()(htsFile* file) const noexcept {
@@ -93,8 +104,7 @@ VariantReader::VariantReader(std::filesystem::path path) : path_(std::move(path)
                              format->compression == bgzf;  // htslib would end the program on other formats
     if (!is_readable || (format->format != vcf && format->format != bcf))
         throw InputError("is no VCF or BCF: a first line '##fileformat=VCF…' is needed", path_);
-    if (path_ != "-" && hts_check_EOF(file_.get()) == 0)
-        throw InputError("is truncated: its last block is missing; copy it again", path_);
+    if (path_ != "-" && hts_check_EOF(file_.get()) == 0) detail::refuse_unclosed(path_);
     errno = 0;
     header_->header = {bcf_hdr_read(file_.get()), bcf_hdr_destroy};
     if (!header_->header && errno == ENOMEM) throw std::bad_alloc();
@@ -127,14 +137,19 @@ std::optional<Variant> VariantReader::next() {
     bcf1_t* const record = record_.get();
     bcf_hdr_t* const header = header_->header.get();
     const int result = bcf_read(file_.get(), header, record);
-    if (result == -1) return std::nullopt;
+    const std::int64_t line = file_->format.format == vcf ? file_->lineno : 0;
+    if (result == -1) {
+        require_sound(*file_, true, path_, std::max<std::int64_t>(0, line - 1));
+        return std::nullopt;
+    }
     ++records_;
     // Contigs missing from the header are accepted: htslib adds them.
     const bool damaged = result < -1 || (record->errcode & ~(BCF_ERR_CTG_UNDEF | BCF_ERR_TAG_UNDEF)) != 0 ||
                          bcf_unpack(record, BCF_UN_STR) < 0;
-    const std::int64_t line = file_->format.format == vcf ? file_->lineno : 0;
     const std::string fault = fault_of_line(*file_, record->errcode);
     if (damaged || record->n_allele < 1 || !fault.empty() || record->pos < -1) {
+        const bool ended = file_->is_bgzf != 0 && bgzf_peek(file_->fp.bgzf) < 0;
+        require_sound(*file_, ended, path_, line);  // the text of a cut file is not to blame
         throw InputError(
             !fault.empty() ? fault : "record " + std::to_string(records_) + " is malformed or cut off", path_,
             line);

@@ -3,6 +3,7 @@
 
 #include "bigbird/core/error.hpp"
 #include "bigbird/core/files.hpp"
+#include "bigbird/genome/text/sound_stream.hpp"
 
 #include <htslib/bgzf.h>
 #include <htslib/hfile.h>
@@ -65,6 +66,25 @@ Compression compression_of(const std::filesystem::path& path) {
     return extra && magic[12] == 'B' && magic[13] == 'C' ? Compression::bgzip : Compression::gzip;
 }
 
+void refuse_damaged(const std::filesystem::path& path, std::int64_t line) {
+    throw InputError(line > 0 ? "the file is truncated or corrupt behind this line: copy or compress it again"
+                              : "is truncated or corrupt: copy or compress it again",
+                     path, line);
+}
+
+void refuse_unclosed(const std::filesystem::path& path, std::int64_t line) {
+    throw InputError(
+        "the file ends without the empty block that closes bgzip: blocks are missing, so fetch it again, or "
+        "its writer left that one out, so write it anew ('bgzip -dc OLD | bgzip > NEW')",
+        path, line);
+}
+
+void require_sound(BGZF& file, bool ended, const std::filesystem::path& path, std::int64_t line) {
+    if (file.errcode != 0) refuse_damaged(path, line);
+    if (ended && bgzf_compression(&file) == bgzip_code && file.last_block_eof == 0)
+        refuse_unclosed(path, line);
+}
+
 ByteStream::ByteStream(std::filesystem::path path) : path_(std::move(path)) {
     silence_htslib();
     require_readable(path_);
@@ -85,17 +105,14 @@ std::size_t ByteStream::read(char* out, std::size_t size, std::int64_t line) {
         count = std::min(size, static_cast<std::size_t>(file.block_length - file.block_offset));
         failed = bgzf_read(&file, out, count) != static_cast<ssize_t>(count);
     }
-    // A bgzip file ends with an empty block; without it entire blocks may be missing.
-    const bool cut = count == 0 && bgzf_compression(&file) == bgzip_code && file.last_block_eof == 0;
-    if (failed || cut || file.errcode != 0) refuse(line);
+    if (failed) refuse(line);
+    require_sound(file, count == 0, path_, line);
     bytes_read_ = htell(file.fp);
     return count;
 }
 
 void ByteStream::refuse(std::int64_t line) const {
-    throw InputError(line > 0 ? "the file is truncated or corrupt behind this line: copy or compress it again"
-                              : "is truncated or corrupt: copy or compress it again",
-                     path_, line);
+    refuse_damaged(path_, line);
 }
 
 }  // namespace bigbird::genome::detail

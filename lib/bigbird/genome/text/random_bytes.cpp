@@ -4,6 +4,7 @@
 #include "bigbird/core/error.hpp"
 #include "bigbird/core/log.hpp"
 #include "bigbird/core/parallel.hpp"
+#include "bigbird/genome/text/sound_stream.hpp"
 
 #include <fcntl.h>
 #include <htslib/bgzf.h>
@@ -148,15 +149,14 @@ public:
             at.compressed += size;
             at.text += last_text;
         }
-        if (last_text != 0 || at.compressed != file_size_) truncated();
+        if (at.compressed != file_size_) truncated();
+        if (last_text != 0) refuse_unclosed(path_);
         table.text_size = at.text;
         return table;
     }
 
 private:
-    [[noreturn]] void truncated() const {
-        throw InputError("is truncated or corrupt: copy or compress it again", path_);
-    }
+    [[noreturn]] void truncated() const { refuse_damaged(path_); }
 
     std::int64_t block_size(std::int64_t offset) {
         const std::string_view head = bytes(offset, 12);

@@ -143,14 +143,10 @@ bool is_of_type(hid_t dataset, hid_t type) {
 /// The file of one part, in the child process.
 class Hdf5Part {
 public:
-    Hdf5Part(const Part& part, const TableSchema& schema)
-        : path_(part.path),
-          schema_(schema),
-          file_(open_unlocked_hdf5(path_.c_str())),
-          types_(schema.precision) {
+    Hdf5Part(const fs::path& path, hsize_t rows, const TableSchema& schema)
+        : path_(path), schema_(schema), file_(open_unlocked_hdf5(path_.c_str())), types_(schema.precision) {
         if (file_ < 0) throw damaged();
-        const auto rows = static_cast<hsize_t>(records_of(part.record)),
-                   columns = hsize_t{schema.columns.size()};
+        const hsize_t columns{schema.columns.size()};
         add(file_, "scores", types_.scores(), {columns > 0 ? rows : 0, columns});
         if (!is_own_link(file_, "rows")) throw foreign("rows");
         const Id group(H5Gopen2(file_, "rows", H5P_DEFAULT), H5Gclose);
@@ -234,24 +230,38 @@ private:
     std::vector<Id> datasets_;  ///< scores, then the head's
 };
 
-void send_part(const Part& part, const TableSchema& schema, const ChildReader::Send& send) {
+/// What send_part() needs to know: the rows, the number of columns, their precision, and the head's names and
+/// kinds.
+ChildReader::Words words_of(const Part& part, const TableSchema& schema) {
+    ChildReader::Words words{std::to_string(records_of(part.record)), std::to_string(schema.columns.size()),
+                             std::to_string(static_cast<int>(schema.precision))};
+    for (const HeadColumn& column : schema.head)
+        words.insert(words.end(), {column.name, std::to_string(static_cast<int>(column.kind))});
+    return words;
+}
+
+void send_part(const fs::path& path, const ChildReader::Words& words, const ChildReader::Send& send) {
     start_hdf5();
-    const Hdf5Part file(part, schema);
+    const std::size_t rows = std::stoull(words.at(0));
+    TableSchema schema;
+    schema.columns.resize(std::stoull(words.at(1)));
+    schema.precision = static_cast<Precision>(std::stoi(words.at(2)));
+    for (std::size_t i = 3; i + 1 < words.size(); i += 2)
+        schema.head.push_back({words[i], static_cast<FieldKind>(std::stoi(words[i + 1]))});
+    const Hdf5Part file(path, rows, schema);
     send("");
-    const auto rows = static_cast<std::size_t>(records_of(part.record));
     for (std::size_t begin = 0; begin < rows; begin += rows_at_once)
         file.send_rows(begin, std::min(rows_at_once, rows - begin), send);
 }
 
-/// The HDF5 library reads in a child process, since it can crash on a damaged file. Make it before this
-/// process opens a file of HDF5: a fork shares the library's state. `schema` must outlive it. Throws
-/// InputError if the file does not fit the record and `schema`, and where it leads to other files.
+/// The HDF5 library reads in a child process, since it can crash on a damaged file. `schema` must outlive it.
+/// Throws InputError if the file does not fit the record and `schema`, and where it leads to other files.
 class Hdf5Rows : public PartRows {
 public:
     Hdf5Rows(const Part& part, const TableSchema& schema)
         : schema_(schema),
           left_(static_cast<std::size_t>(records_of(part.record))),
-          reader_(part.path, [&](const ChildReader::Send& send) { send_part(part, schema, send); }) {
+          reader_(part.path, send_part, words_of(part, schema)) {
         reader_.next();  // the file is open
     }
     void copy(std::int64_t records, Outputs& whole) override {

@@ -25,7 +25,7 @@ void merge_scores(std::span<const Part> parts, const std::filesystem::path& outp
                   int threads);
 
 // Readers of bigWig and of attributions. A child process reads, since libBigWig and HDF5 can crash on a
-// damaged file: call them where this process has one thread.
+// damaged file.
 
 /// The segments of each contig, in the contigs' order; Segment::contig is an index in `contigs`. The file may
 /// use another of a contig's usual names (genome::ContigNames); a contig that it lacks has none.

@@ -2,6 +2,7 @@
 #include "bigbird/core/error.hpp"
 #include "bigbird/core/system/child_process.hpp"
 #include "bigbird/genome/reference/contig_names.hpp"
+#include "bigbird/genome/reference/contig_words.hpp"
 #include "bigbird/outputs/hdf5_handle.hpp"
 #include "bigbird/outputs/merge/merge_scores.hpp"
 
@@ -32,8 +33,8 @@ std::vector<genome::Contig> contigs_of(const bigWigFile_t& file) {
 }
 
 /// Runs in the child process: sends the segments of each contig.
-void send_bigwig(const fs::path& path, std::span<const genome::Contig> contigs,
-                 const ChildReader::Send& send) {
+void send_bigwig(const fs::path& path, const ChildReader::Words& wanted, const ChildReader::Send& send) {
+    const std::vector<genome::Contig> contigs = genome::contigs_of(wanted);
     std::string name = path.string(), mode = "r";
     bwInit(1U << 17U);
     const std::unique_ptr<bigWigFile_t, CloseBigWig> file(bwOpen(name.c_str(), nullptr, mode.c_str()));
@@ -59,7 +60,7 @@ void send_bigwig(const fs::path& path, std::span<const genome::Contig> contigs,
 }  // namespace
 
 std::vector<Segment> read_bigwig(const fs::path& path, std::span<const genome::Contig> contigs) {
-    ChildReader reader(path, [&](const ChildReader::Send& send) { send_bigwig(path, contigs, send); });
+    ChildReader reader(path, send_bigwig, genome::words_of(contigs));
     std::vector<Segment> segments;
     for (std::uint32_t contig = 0; contig < contigs.size(); ++contig) {
         for (const Segment& segment : reader.next_numbers<Segment>()) {
@@ -109,7 +110,7 @@ std::vector<float> read_region(hid_t dataset, const Hdf5Shape& shape, hsize_t re
 }
 
 /// Runs in the child process: sends the label, the number of regions, then each region's sequence and scores.
-void send_all(const fs::path& path, const ChildReader::Send& send) {
+void send_all(const fs::path& path, const ChildReader::Words&, const ChildReader::Send& send) {
     start_hdf5();
     const Hdf5Handle file = open_unlocked_hdf5(path.c_str());
     if (file < 0) throw InputError("is no HDF5 file, or damaged", path);
@@ -144,7 +145,7 @@ motifs::Contributions contributions_of(const std::vector<float>& sequence, const
 }  // namespace
 
 LabelContributions read_attributions(const fs::path& path) {
-    ChildReader reader(path, [&](const ChildReader::Send& send) { send_all(path, send); });
+    ChildReader reader(path, send_all);
     LabelContributions all{reader.next()};
     const auto regions = reader.next_numbers<hsize_t>();
     if (regions.size() != 1) reader.throw_unfit();

@@ -221,8 +221,7 @@ private:
         model::add_to_card(pending.path(), result);
         PendingOutput text(folder_ / model::card_file, Overwrite::allow);
         fs::copy_file(pending.path() / model::card_file, text.path(), fs::copy_options::overwrite_existing);
-        text.commit();
-        pending.commit();
+        commit_together(std::array{&text, &pending});
     }
 
     const TrainSpec& spec_;

@@ -6,6 +6,7 @@
 #include "bigbird/task_models/score/score_rows.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 
 namespace bigbird::task_models {
@@ -170,9 +171,7 @@ void LetterOutputs::commit() {
     for (auto& of_label : arrays_)
         for (outputs::LetterArrays& array : of_label)
             array.finish(pending);
-    tables_.commit();
-    tracks_.commit();
-    commit_together(pending);
+    outputs::Outputs::commit_together(std::array{&tables_, &tracks_}, std::move(pending));
 }
 
 }  // namespace bigbird::task_models

@@ -5,7 +5,9 @@
 
 #include "bigbird/core/error.hpp"
 #include "bigbird/core/interrupt.hpp"
+#include "bigbird/core/system/fork_server.hpp"
 
+#include <sys/mman.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -14,6 +16,9 @@
 #include <csignal>
 #include <cstdio>
 #include <filesystem>
+#include <mutex>
+#include <new>
+#include <stdexcept>
 #include <string>
 #include <thread>
 
@@ -153,46 +158,102 @@ DOCTEST_TEST_CASE("child_process: what this process had still to write is writte
     DOCTEST_CHECK(outer.out == "once inner");
 }
 
+namespace {
+
+using Words = ChildReader::Words;
+using Send = ChildReader::Send;
+
+const std::string long_text(std::size_t{40} << 20, 'x');
+
+void tell(const std::filesystem::path& file, const Words& words, const Send& send) {
+    send(std::to_string(::getpid()) == words.at(0) ? "here" : "there");
+    send(file.string() + words.at(1) + words.at(2));
+    send(long_text);
+}
+
+void fail(const std::filesystem::path&, const Words& words, const Send&) {
+    if (words[0] == "input") throw InputError("is odd", "a.mat", 3);
+    if (words[0] == "bug") throw std::logic_error("no");
+    if (words[0] == "memory") throw std::bad_alloc();
+    if (words[0] == "signal") ::raise(SIGSEGV);
+    ::_exit(5);
+}
+
+void wait_for_ever(const std::filesystem::path&, const Words&, const Send&) {
+    while (true)
+        ::pause();
+}
+
+std::mutex shared;
+
+void lock_and_send(const std::filesystem::path&, const Words&, const Send& send) {
+    const std::scoped_lock lock(shared);
+    send(std::string(long_text));
+}
+
+/// 32 GiB of address space that are in use, as a GPU's driver takes.
+class Mapped {
+public:
+    ~Mapped() { ::munmap(memory_, size); }
+
+private:
+    static constexpr std::size_t size = std::size_t{32} << 30;
+    void* memory_ = ::mmap(nullptr, size, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+};
+
+}  // namespace
+
 DOCTEST_TEST_CASE("child_process: a reader's messages come in order and whole, from a process of its own") {
-    const std::string long_text(std::size_t{40} << 20, 'x');
-    ChildReader reader("a.mat", [&, maker = ::getpid()](const ChildReader::Send& send) {
-        send(::getpid() == maker ? "here" : "there");
-        send("");
-        send(long_text);
-    });
+    ChildReader reader("a.mat", tell, {std::to_string(::getpid()), "", long_text});
     DOCTEST_CHECK(reader.next() == "there");
-    DOCTEST_CHECK(reader.next().empty());
+    DOCTEST_CHECK(reader.next() == "a.mat" + long_text);
     DOCTEST_CHECK(reader.next() == long_text);
     DOCTEST_CHECK_THROWS_AS(reader.next(), InputError);
 }
 
 DOCTEST_TEST_CASE("child_process: a reader's errors are thrown on, and a crash is damage to the file") {
-    const auto error_of = [](const std::function<void()>& body) {
-        ChildReader reader(
-            "a.mat", [&](const ChildReader::Send&) { body(); });
+    const auto error_of = [](const std::string& what) {
+        ChildReader reader("a.mat", fail, {what});
         return testing::message_of<std::exception>([&] { reader.next(); });
     };
-    DOCTEST_CHECK(error_of([] { throw InputError("is odd", "a.mat", 3); }) == "a.mat:3: is odd");
-    DOCTEST_CHECK(error_of([] { throw std::logic_error("no"); }) == "no");
-    DOCTEST_CHECK(error_of([] { throw std::bad_alloc(); }) == std::bad_alloc().what());
-    DOCTEST_CHECK(error_of([] { ::raise(SIGSEGV); }) ==
-                  "a.mat: is damaged: the library that reads it ended by signal 11 (Segmentation fault)");
-    DOCTEST_CHECK(error_of([] { ::_exit(5); }) ==
-                  "a.mat: is damaged: the library that reads it ended with exit code 5");
+    const auto all = [&] {
+        DOCTEST_CHECK(error_of("input") == "a.mat:3: is odd");
+        DOCTEST_CHECK(error_of("bug") == "no");
+        DOCTEST_CHECK(error_of("memory") == std::bad_alloc().what());
+        DOCTEST_CHECK(error_of("signal") ==
+                      "a.mat: is damaged: the library that reads it ended by signal 11 (Segmentation fault)");
+        DOCTEST_CHECK(error_of("exit") ==
+                      "a.mat: is damaged: the library that reads it ended with exit code 5");
+    };
+    all();
+    const ForkServer server;
+    all();
 }
 
 DOCTEST_TEST_CASE("child_process: a reader that gives no answer is ended, also by a signal to the asker") {
-    const auto wait = [](const ChildReader::Send&) {
-        while (true)
-            ::pause();
-    };
-    {
-        ChildReader reader("a.mat", wait, 100ms);
+    const auto ask = [] {
+        ChildReader reader("a.mat", wait_for_ever, {}, 100ms);
         DOCTEST_CHECK(testing::message_of<InputError>([&] { reader.next(); }) ==
                       "a.mat: is damaged: the library that reads it gave no answer");
         set_stop_signal(SIGTERM);
         DOCTEST_CHECK_THROWS_AS(reader.next(), Stopped);
         set_stop_signal(0);
+    };
+    const std::size_t before = open_files();
+    ask();
+    {
+        const ForkServer server;
+        ask();
     }
+    DOCTEST_CHECK(open_files() == before);
     DOCTEST_CHECK_FALSE(has_children());
+}
+
+DOCTEST_TEST_CASE("child_process: a fork server's readers inherit no lock and no memory of later times") {
+    const ForkServer server;
+    const std::scoped_lock held(shared);
+    const Mapped mapped;
+    ChildReader first("a.mat", lock_and_send, {}, 20s), second("b.mat", lock_and_send, {}, 20s);
+    DOCTEST_CHECK(second.next() == long_text);
+    DOCTEST_CHECK(first.next() == long_text);
 }

@@ -7,6 +7,12 @@
 #include "bigbird/core/error.hpp"
 #include "bigbird/genome/text/byte_stream.hpp"
 #include "bigbird/genome/text/text_input.hpp"
+#include "bigbird/genome/text/text_output.hpp"
+
+#include <sys/stat.h>
+#include <zlib.h>
+
+#include <thread>
 
 using namespace bigbird;
 using namespace bigbird::testing;
@@ -130,4 +136,50 @@ DOCTEST_TEST_CASE("variant_reader: what is no whole VCF is refused") {
                   std::string::npos);
     DOCTEST_CHECK(error("no/such.vcf") == "no/such.vcf: no such file");
     DOCTEST_CHECK(error(test_data("regions")).find("is a folder") != std::string::npos);
+}
+
+DOCTEST_TEST_CASE(
+    "variant_reader: a stream that breaks off or is damaged is refused, from a file and a pipe") {
+    const TempDir folder;
+    {
+        genome::TextOutput output(folder / "whole.vcf.gz", Overwrite::refuse);
+        output.write(head);
+        for (int i = 1; i <= 5500; ++i)
+            output.write("1\t" + std::to_string(i) + "\trs" + std::to_string(i * 7919 % 100'003) +
+                         "\tA\tC\t.\tPASS\tDP=" + std::to_string(i) + "\n");
+        output.commit();
+    }
+    const std::string whole = read_file(folder / "whole.vcf.gz");
+    const auto block_end = [&](std::size_t at) {  // SAM specification, 4.1
+        return at + 1 + genome::detail::little_endian(std::string_view(whole).substr(at + 16, 2));
+    };
+    const std::size_t second = block_end(0), third = block_end(second);
+    DOCTEST_REQUIRE((third + 28 < whole.size() && whole.size() < 65'536));  // fits into a pipe
+    std::string flipped = whole;
+    flipped[second + 500] = static_cast<char>(flipped[second + 500] ^ 0x55);
+    const std::string unclosed = "the file ends without the empty block that closes bgzip",
+                      damaged =
+                          "the file is truncated or corrupt behind this line: copy or compress it again";
+    const auto read_piped = [&](const std::string& bytes) {
+        DOCTEST_REQUIRE(::mkfifo((folder / "pipe").c_str(), 0600) == 0);
+        const std::jthread writer([&] { write_file(folder / "pipe", bytes); });
+        const std::string message = message_of<InputError>([&] { read_all(folder / "pipe"); });
+        std::filesystem::remove(folder / "pipe");
+        return message;
+    };
+    DOCTEST_CHECK(read_piped(whole.substr(0, third)).find(unclosed) != std::string::npos);
+    DOCTEST_CHECK(read_piped(whole.substr(0, third + 500)).ends_with(damaged));
+    DOCTEST_CHECK(read_piped(flipped).ends_with(damaged));
+    const gzFile plain = ::gzopen((folder / "plain.gz").c_str(), "wb");
+    const std::string text = head + "1\t1\t.\tA\tC\t.\t.\tX=" + std::string(200'000, 'x') + "\n";
+    DOCTEST_REQUIRE(::gzwrite(plain, text.data(), static_cast<unsigned>(text.size())) > 0);
+    ::gzclose(plain);
+    DOCTEST_CHECK(read_all(folder / "plain.gz").size() == 1);  // plain gzip has no last block
+    const std::string gzip = read_file(folder / "plain.gz");
+    DOCTEST_CHECK(read_piped(gzip.substr(0, gzip.size() - 9)).ends_with(damaged));
+    for (const auto& [bytes, expected] : {std::pair(flipped, damaged), {whole.substr(0, third), unclosed}}) {
+        write_file(folder / "v.gz", bytes);
+        DOCTEST_CHECK(message_of<InputError>([&] { read_all(folder / "v.gz"); }).find(expected) !=
+                      std::string::npos);
+    }
 }

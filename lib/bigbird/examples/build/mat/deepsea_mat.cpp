@@ -349,7 +349,10 @@ void send_rows(const std::filesystem::path& path, std::int64_t slab_rows, const 
 }
 
 DeepseaMat::DeepseaMat(const std::filesystem::path& path, std::int64_t slab_rows)
-    : reader_(path, [&](const ChildReader::Send& send) { send_rows(path, slab_rows, send); }),
+    : reader_(path,
+              [](const std::filesystem::path& file, const ChildReader::Words& words,
+                 const ChildReader::Send& send) { send_rows(file, std::stoll(words.at(0)), send); },
+              {std::to_string(slab_rows)}),
       slab_rows_(slab_rows) {
     const std::vector<std::int64_t> sizes = reader_.next_numbers<std::int64_t>();
     rows_ = sizes.at(0);

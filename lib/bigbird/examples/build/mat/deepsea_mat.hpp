@@ -32,7 +32,7 @@ void send_rows(const std::filesystem::path& path, std::int64_t slab_rows, const 
 /// One .mat file, read in a separate process. Not thread-safe.
 class DeepseaMat {
 public:
-    /// Call it where this process has one thread. Requires an array (rows, 4, bases), and one (rows, labels)
+    /// Requires an array (rows, 4, bases), and one (rows, labels)
     /// with the same number of rows. `slab_rows`: rows per call of next(). Throws InputError: not a .mat,
     /// truncated, without these arrays, or damaged so that the library crashes.
     DeepseaMat(const std::filesystem::path& path, std::int64_t slab_rows);

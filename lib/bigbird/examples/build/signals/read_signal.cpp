@@ -6,6 +6,8 @@
 #include "bigbird/core/log.hpp"
 #include "bigbird/core/parse_number.hpp"
 #include "bigbird/core/system/child_process.hpp"
+#include "bigbird/genome/reference/contig_names.hpp"
+#include "bigbird/genome/reference/contig_words.hpp"
 #include "bigbird/genome/regions/assembly_fit.hpp"
 #include "bigbird/genome/text/text_input.hpp"
 #include "bigbird/rows/text_fields.hpp"
@@ -34,8 +36,9 @@ struct Segment {
 
 /// Runs in the child process. If the reference is a slice of a genome, reads its contigs up to their end. The
 /// last message has no segments.
-void send_bigwig(const fs::path& path, const genome::ReferenceGenome& reference,
-                 const ChildReader::Send& send) {
+void send_bigwig(const fs::path& path, const ChildReader::Words& reference, const ChildReader::Send& send) {
+    const std::vector<genome::Contig> contigs = genome::contigs_of(reference);
+    const genome::ContigNames names(contigs, false);
     std::string name = path.string(), mode = "r";
     bwInit(1U << 17U);
     const std::unique_ptr<bigWigFile_t, void (*)(bigWigFile_t*)> file(
@@ -44,10 +47,10 @@ void send_bigwig(const fs::path& path, const genome::ReferenceGenome& reference,
     bool shared = file->hdr->nBasesCovered == 0;
     for (std::int64_t key = 0; file->hdr->nBasesCovered > 0 && key < file->cl->nKeys; ++key) {
         const std::string contig = file->cl->chrom[key];
-        const auto index = reference.find(contig);
+        const auto index = names.find(contig);
         if (!index) continue;
         shared = true;
-        const auto length = static_cast<std::uint32_t>(reference.contigs()[*index].length);
+        const auto length = static_cast<std::uint32_t>(contigs[*index].length);
         const std::uint32_t in_file = file->cl->len[key];
         if (length != in_file && length >= in_file / 10 * 9) {  // a slice is much shorter
             throw InputError("says that contig " + contig + " has " + std::to_string(in_file) +
@@ -75,7 +78,7 @@ void send_bigwig(const fs::path& path, const genome::ReferenceGenome& reference,
 
 std::int64_t read_bigwig(const fs::path& path, const genome::ReferenceGenome& reference,
                          const AddSignal& add) {
-    ChildReader reader(path, [&](const ChildReader::Send& send) { send_bigwig(path, reference, send); });
+    ChildReader reader(path, send_bigwig, genome::words_of(reference.contigs()));
     for (std::int64_t read = 0;;) {
         stop_if_asked();
         const std::vector<Segment> segments = reader.next_numbers<Segment>();
