@@ -131,8 +131,9 @@ def largest(rows, columns, key, count):
 
 def check_scores(folder, printed):
     rows = table(folder / "scores.csv")
-    for _, name, label in largest(rows, list(rows[0])[8:], "name", 10):
-        assert re.search(rf"^{re.escape(name)} +{re.escape(label)} ", printed, re.MULTILINE), (name, label)
+    wanted = largest(rows, list(rows[0])[8:], "name", 10)
+    for (score, name, label), line in zip(wanted, printed.splitlines()[1:-1], strict=True):  # a name that repeats is printed once
+        assert line.startswith((name, " ")) and line.split()[-2] == label and math.isclose(float(line.split()[-1]), score, rel_tol=1e-5), (name, label, line)
 
 
 def check_ctcf(folder, printed):
