@@ -1,25 +1,28 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""recipes_checks.py BUILD runs README.md's first command, and the blocks of docs/recipes.md and docs/explain.md one after the other, in folders that have the
-pages' names for files of test_data; then those of docs/sequences.md, tracks.md, pretraining.md,
-variants.md, install.md and motifs.md, with inputs made from test_data and shorter training. Blocks that
-begin with "takes long" are left out, and so are those that need a package, a program or another block's file that is not there."""
+"""recipes_checks.py BUILD PAGE runs the blocks of docs/PAGE one after the other (README.md: its first command), in a folder that has the page's names for
+files of test_data, or inputs made from them and shorter training. Regions, variants and sequences hold a row without scores and a name with blanks, and
+labels a `|`. A `text` block behind a block is what that prints: words exactly, numbers to a twentieth. Blocks that begin with "takes long" are left out, and
+so are those that need a package, a program or another block's file that is not there. The last line says how many were run, and the processor's seconds."""
+import csv
+import gzip
 import math
 import os
 import re
+import resource
 import shutil
 import subprocess
 import sys
 import tempfile
 from pathlib import Path
 
+from interpreters import python_with
+
 ROOT = Path(__file__).resolve().parents[2]
 DATA = ROOT / "test_data"
 WRITTEN = re.compile(r'(?:to_csv|open)\("([^"]+)", (?:"w"|index)')
-BLOCK = re.compile(r"^```(bash|python|r)\n(.*?)^```$", re.DOTALL | re.MULTILINE)
-PAGES = ("recipes.md", "explain.md")
-FILES = {"test_data": "", "scripts": "../scripts", "model": "models/chromatin-grch37", "genome.fa.gz": "genome/22.fa.gz", "regions.bed": "models/example.bed",
-         "promoters.csv.gz": "sequences/promoters.csv.gz"}
+BLOCK = re.compile(r"^```(bash|python|r)\n(.*?)^```$(?:\n\n```text\n(.*?)^```$)?", re.DOTALL | re.MULTILINE)
+FILES = {"test_data": "", "scripts": "../scripts", "model": "models/chromatin-grch37", "genome.fa.gz": "genome/22.fa.gz", "promoters.csv.gz": "sequences/promoters.csv.gz"}
 SEQUENCES = r"""gzip -dc test_data/sequences/promoters.csv.gz >all.csv
 awk 'NR == 1 || NR <= 151' all.csv >train.csv; awk 'NR == 1 || NR > 151 && NR <= 181' all.csv >dev.csv; awk 'NR == 1 || NR > 181' all.csv >test.csv
 awk -F, 'NR > 1 { print ">" $1 "\n" $3 }' test.csv >new.fa
@@ -37,13 +40,20 @@ bigbird-dna build-chromatin --peaks peaks.tsv --reference genome.fa --window 100
     --output examples
 bigbird-dna build-promoters --tss test_data/promoter/tss.hg19.bed --reference genome.fa --window=-1000:500 --validation 22:20000001-20500000 \
     --output promoters"""
+# A region of N beside the site, and a bin of the test split that was not scored.
+UNSCORED = {r"\tsite\n": r"\tsite\n22\t1000000\t1000070\tno bases here\n",
+            "--split test \\\n    --output test.tsv.gz\n": "--split test \\\n    --output all.tsv.gz\ngzip -dc all.tsv.gz | awk -v FS='\\t' -v OFS='\\t' "
+            "'!/^#/ && ++row == 3 { $7 = \"all_n\"; for (i = 9; i <= NF; ++i) $i = \"NA\" } { print }' | gzip >test.tsv.gz\n"}
 # How a page's inputs are made, and what in its blocks is replaced.
-SHORTENED = {
+PAGES = {
+    "README.md": ("", {}),
+    "recipes.md": ("", UNSCORED),
+    "explain.md": ("", {}),
     "sequences.md": (SEQUENCES, {" train ": " train --members 1 --epochs 2 ", "my-sequences --output my-run": "my-sequences --output my-run --members 1 --epochs 2"}),
     "tracks.md": (TRACKS, {" train ": " train --steps 20 ", "--output run\n": "--output run --steps 20\n", "--output run-1bp\n": "--output run-1bp --steps 10\n", " regions.bed": " tracks.bed"}),
     "pretraining.md": (PRETRAINING, {"--steps 500": "--steps 2", "--output mlm.json": "--output mlm.json --max-sequences 8", "--pooling mean": "--pooling mean --steps 2",
                                      "tensorboard --logdir": "ls", "--documents other": "--documents corpus --steps 2"}),
-    "variants.md": ("", {"$MODEL": "model", "$GENOME": "genome.fa.gz", "$VCF": "variants.vcf.gz"}),
+    "variants.md": ("", {"$MODEL": "model", "$GENOME": "genome.fa.gz", "$VCF": "variants.vcf.gz", "--output background.h5": "--count 200 --output background.h5"}),
     # Packages and the clone's build have tests of their own (tests/scripts/package, tests/install).
     "install.md": ("mkdir -p share/example; ln -s ../../test_data/models/example.bed ../../test_data/genome/22.fa.gz share/example/; ln -s ../test_data/models share/models\n"
                    "ln -s ../../test_data/chromatin/K562.CTCF.chr22.narrowPeak.gz share/example/",
@@ -60,9 +70,17 @@ def lay_out(folder):
     (folder / "peaks").mkdir()
     for name in PEAKS:
         (folder / f"peaks/{name}.narrowPeak.gz").symlink_to(DATA / f"chromatin/{name}.chr22.narrowPeak.gz")
-    shell = f"gzip -dc peaks/K562.CTCF.narrowPeak.gz > peaks.bed; gzip -dc {DATA}/variants/1000g.chr22.vcf.gz > all.vcf; " \
-            "(grep '^#' all.vcf; grep -v '^#' all.vcf | head -n 40) | gzip > variants.vcf.gz; " \
-            "printf '>one\\n%s\\n' $(gzip -dc genome.fa.gz | tail -n +2 | tr -d '\\n' | head -c 20000400 | tail -c 600) > sequences.fa"
+    rows = (DATA / "models/example.bed").read_text().splitlines(keepends=True)
+    (folder / "regions.bed").write_text("".join([*rows[:2], "22\t1000000\t1000200\tno bases here\n", *rows[2:]]).replace("LZTR1_promoter", "promoter of LZTR1"))
+    with gzip.open(DATA / "variants/1000g.chr22.vcf.gz", "rt") as file:
+        lines = file.readlines()
+    records = [line for line in lines if line[0] != "#"][:40]
+    chrom, pos, _, ref, *others = records[7].split("\t", 5)
+    records.insert(7, "\t".join([chrom, pos, "unscored", ref, "<DEL>", others[-1]]))
+    with gzip.open(folder / "variants.vcf.gz", "wt") as file:
+        file.writelines([*(line for line in lines if line[0] == "#"), *records])
+    shell = "gzip -dc peaks/K562.CTCF.narrowPeak.gz > peaks.bed; " \
+            "printf '>one\\n%s\\n>nothing\\n%0300d\\n' $(gzip -dc genome.fa.gz | tail -n +2 | tr -d '\\n' | head -c 20000400 | tail -c 600) 0 | sed '$s/0/N/g' > sequences.fa"
     subprocess.run(["bash", "-c", shell], cwd=folder, check=True)
 
 
@@ -72,12 +90,18 @@ def missing(language, text):
         return next((word for word in words if not shutil.which(word)), None)
     if language == "r":
         return None if shutil.which("Rscript") else "Rscript"
-    names = {name.strip().split(".")[0] for line in re.findall(r"^(?:import|from) ([\w., ]+?)(?: import .*)?$", text, re.MULTILINE) for name in line.split(",")}
-    return next((name for name in sorted(names) if subprocess.run([sys.executable, "-c", f"import {name}"], capture_output=True).returncode), None)
+    return None if python_with(*packages(text)) else " or no ".join(packages(text))
+
+
+def packages(text):
+    lines = re.findall(r"^(?:import|from) ([\w., ]+?)(?: import .*)?$", text, re.MULTILINE)
+    return sorted({name.strip().split(".")[0] for line in lines for name in line.split(",")})
 
 
 def command(language, text):
-    return {"bash": ["bash", "-euc", text], "python": [sys.executable, "-c", text], "r": ["Rscript", "-e", text]}[language]
+    if language == "python":
+        return [python_with(*packages(text)), "-c", text]
+    return {"bash": ["bash", "-euc", text], "r": ["Rscript", "-e", text]}[language]
 
 
 def same(found, wanted):
@@ -88,19 +112,81 @@ def same(found, wanted):
         return found == wanted
 
 
-def check_readme(folder, environment):
-    block = next(part for part in re.findall(r"(?:(?<=\n\n)|^)((?: {4}.*\n)+\n(?: {4}.*\n)+)", (ROOT / "README.md").read_text()) if "bigbird-dna predict" in part)
-    commands, wanted = block.split("\n\n")
-    done = subprocess.run(["bash", "-euc", commands], cwd=folder, env=environment, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, text=True, check=True)
-    words = done.stdout.split(), wanted.split()
+def compare(found, wanted, text):
+    words = found.split(), wanted.split()
     if len(words[0]) != len(words[1]) or not all(map(same, *words)):
-        sys.exit(f"FAILED: README.md has\n{wanted}\nand its first command prints\n{done.stdout}")
+        sys.exit(f"FAILED: the page has\n{wanted}\nand\n{text}\nprints\n{found}")
 
 
-def run_page(page, folder, environment, replaced):
+def table(path):
+    with open(path, newline="") as file:
+        return list(csv.DictReader(file))
+
+
+def largest(rows, columns, key, count):
+    """The rows' `key` and columns of the `count` largest numbers, by hand; rows without scores have empty fields."""
+    cells = [(abs(float(row[column])), row[key], column) for row in rows for column in columns if row[column]]
+    return sorted(cells, reverse=True)[:count]
+
+
+def check_scores(folder, printed):
+    rows = table(folder / "scores.csv")
+    wanted = largest(rows, list(rows[0])[8:], "name", 10)
+    for (score, name, label), line in zip(wanted, printed.splitlines()[1:-1], strict=True):  # a name that repeats is printed once
+        assert line.startswith((name, " ")) and line.split()[-2] == label and math.isclose(float(line.split()[-1]), score, rel_tol=1e-5), (name, label, line)
+
+
+def check_ctcf(folder, printed):
+    rows = table(folder / "scores.csv")
+    labels = [label for label in list(rows[0])[8:] if "CTCF" in label]
+    means = {row["name"]: sum(float(row[label]) for label in labels) for row in rows if row[labels[0]]}
+    found = [line.split(None, 4)[4].rsplit(None, 1)[0] for line in printed.splitlines()[1:]]
+    assert found == sorted(means, key=means.get, reverse=True)[:6], found
+
+
+def check_effects(folder, printed):
+    """Each allele by its largest effect of all labels."""
+    rows = table(folder / "effects.csv")
+    labels = [column for column in rows[0] if column.endswith(":log_odds")]
+    each = sorted((cells[0] for cells in (largest([row], labels, "pos", 1) for row in rows) if cells), reverse=True)[:5]
+    lines = printed.splitlines()[1:]
+    assert len(each) == len(lines) == 5
+    for (effect, pos, label), line in zip(each, lines):
+        words = line.split()
+        assert pos in words and math.isclose(float(words[-1]), effect, rel_tol=1e-3), (pos, effect, line)
+        assert len(words) == 6 or label.removesuffix(":log_odds") in words, (label, line)
+
+
+# What is right of what a block with these words prints.
+CHECKS = {"nlargest(10)": check_scores, "rowMeans": check_ctcf, 'nlargest(5, "largest")': check_effects, "effects$largest": check_effects}
+
+
+def run_block(language, text, wanted, folder, environment):
+    ended = subprocess.run(command(language, text), cwd=folder, env=environment, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, text=True)
+    print(ended.stdout, flush=True)
+    if ended.returncode:
+        sys.exit(f"FAILED: exit code {ended.returncode} of the block above")
+    if wanted:
+        compare(ended.stdout, wanted, text)
+    for words, check in CHECKS.items():
+        if words in text:
+            check(folder, ended.stdout)
+
+
+def blocks_of(page):
+    """Language, text and output of each block."""
+    if page != "README.md":
+        return BLOCK.findall((ROOT / "docs" / page).read_text())
+    parts = re.findall(r"(?:(?<=\n\n)|^)((?: {4}.*\n)+\n(?: {4}.*\n)+)", (ROOT / page).read_text())
+    return [("bash", *next(part for part in parts if "bigbird-dna predict" in part).split("\n\n"))]
+
+
+def run_page(page, folder, environment):
     """How many blocks the page has, and how many were run."""
-    blocks, done, lost = BLOCK.findall((ROOT / "docs" / page).read_text()), 0, set()
-    for language, text in blocks:
+    inputs, replaced = PAGES[page]
+    subprocess.run(["bash", "-euc", inputs], cwd=folder, env=environment, check=True)
+    blocks, done, lost = blocks_of(page), 0, set()
+    for language, text, wanted in blocks:
         for old, new in replaced.items():
             text = text.replace(old, new)
         lacks = "time" if text.startswith("# takes long") else next((one for one in lost if one in text), None) or missing(language, text)
@@ -108,28 +194,20 @@ def run_page(page, folder, environment, replaced):
         if lacks:
             lost.update(WRITTEN.findall(text))
             continue
-        ended = subprocess.run(command(language, text), cwd=folder, env=environment, stdin=subprocess.DEVNULL)
-        if ended.returncode:
-            sys.exit(f"FAILED: exit code {ended.returncode} of the block above")
+        run_block(language, text, wanted, folder, environment)
         done += 1
     return len(blocks), done
 
 
 def main():
-    binaries = (Path(sys.argv[1]) / "bin").resolve()
+    binaries, page = (Path(sys.argv[1]) / "bin").resolve(), sys.argv[2]
     environment = os.environ | {"PATH": f"{binaries}:{ROOT}/scripts:{os.environ['PATH']}", "LC_ALL": "C.UTF-8"}
-    total = 0
-    for page in (*PAGES, *SHORTENED):
-        inputs, replaced = SHORTENED.get(page, ("", {}))
-        with tempfile.TemporaryDirectory() as name:
-            lay_out(Path(name))
-            if page == PAGES[0]:
-                check_readme(name, environment)
-            subprocess.run(["bash", "-euc", inputs], cwd=name, env=environment, check=True)
-            count, done = run_page(page, name, environment, replaced)
-        print(f"{page}: {done} of {count} blocks were run")
-        total += count
-    assert total > 35, "the blocks of the pages are no longer read"
+    with tempfile.TemporaryDirectory() as name:
+        lay_out(Path(name))
+        count, done = run_page(page, Path(name), environment)
+    usage = resource.getrusage(resource.RUSAGE_CHILDREN)
+    print(f"{page}: {done} of {count} blocks were run, {usage.ru_utime + usage.ru_stime:.0f} processor seconds")
+    assert done > 0, "the blocks of the page are no longer read"
 
 
 main()
