@@ -38,9 +38,9 @@ Scan read_scan(const std::filesystem::path& path, double threshold) {
     rows::ScoreRow row;
     std::vector<float> values;
     while (reader.next(row, values)) {
+        if (std::isnan(values[0])) continue;
         const auto begin = parse_number<std::int64_t>(row.begin), end = parse_number<std::int64_t>(row.end);
         if (!begin || !end) throw InputError("start and end must be numbers", path, reader.line_number());
-        if (std::isnan(values[0])) continue;
         scan.scanned.push_back({row.contig, *begin, *end});
         if (static_cast<double>(values[0]) >= threshold) scan.called.push_back(scan.scanned.back());
     }

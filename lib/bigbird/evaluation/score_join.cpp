@@ -4,8 +4,7 @@
 #include "bigbird/core/error.hpp"
 #include "bigbird/core/log.hpp"
 #include "bigbird/genome/reference/contig_names.hpp"
-#include "bigbird/genome/text/text_input.hpp"
-#include "bigbird/rows/text_fields.hpp"
+#include "bigbird/rows/row.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -262,53 +261,47 @@ std::vector<std::string> columns_of(const examples::ExampleSet& examples) {
     return names;
 }
 
+/// How many fields of a header come before the labels', where the program wrote it; else 0.
+std::size_t first_label(const examples::ExampleSet& examples, const std::vector<std::string>& header) {
+    const auto begins = [&](const auto& head) {
+        return header.size() >= head.size() && std::ranges::equal(std::span(header).first(head.size()), head);
+    };
+    if (begins(rows::region_columns)) return rows::region_columns.size();
+    const std::size_t head = rows::record_columns.size();
+    if (!begins(rows::record_columns)) return 0;
+    const bool classes = examples.target() == examples::TargetKind::classes;
+    return head + (classes && header.size() > head && header[head] == "class" ? 1 : 0);
+}
+
 /// Reads the ids and the scores of the examples' labels.
 std::vector<Line> read_lines(const examples::ExampleSet& examples, const fs::path& path,
                              rows::Provenance& provenance) {
-    genome::TextInput input(path);
-    std::string text;
-    std::vector<std::string_view> fields;
-    while (input.next(text) && text.starts_with("##")) {
-        const std::size_t equals = text.find('=');
-        if (equals != std::string::npos)
-            provenance.emplace_back(text.substr(2, equals - 2), text.substr(equals + 1));
-    }
-    const bool csv = !text.starts_with('#');
-    if (!csv) text.erase(0, 1);
-    const auto split = [&] {
-        if (!rows::split_line(text, csv, fields))
-            throw input.fault("has a quote that does not end on the line");
-    };
-    split();
-    const std::size_t count = fields.size();
+    rows::ScoreLines input(path);
+    provenance = input.provenance();
+    const std::vector<std::string>& header = input.header();
+    const std::vector<std::string> names = columns_of(examples);
+    const std::size_t ids = names.size() - examples.label_table().size();
+    const auto labels = static_cast<std::ptrdiff_t>(first_label(examples, header));
     std::vector<std::size_t> columns;
-    for (const std::string& name : columns_of(examples)) {
-        const auto found = std::ranges::find(fields, name);
-        if (found == fields.end()) {
+    for (const std::string& name : names) {  // a label may be called as a column before the labels
+        const auto found =
+            std::find(header.begin() + (columns.size() < ids ? 0 : labels), header.end(), name);
+        if (found == header.end()) {
             throw input.fault("is no table of scores of these examples: it has no column '" + name +
                               "' (predict --sequences or --examples writes one)");
         }
-        columns.push_back(static_cast<std::size_t>(found - fields.begin()));
+        columns.push_back(static_cast<std::size_t>(found - header.begin()));
     }
-    const auto scores = std::span(columns).last(examples.label_table().size());
     std::vector<Line> lines;
-    while (input.next(text)) {
-        if (text.empty()) continue;
-        split();
-        if (fields.size() != count) {
-            throw input.fault("has " + std::to_string(fields.size()) + " columns where the header has " +
-                              std::to_string(count));
-        }
+    while (input.next()) {
+        const std::vector<std::string_view>& fields = input.fields();
         Line& line = lines.emplace_back(Line{std::string(fields[columns[0]]), input.line_number()});
-        for (std::size_t i = 1; i < columns.size() - scores.size(); ++i)
+        for (std::size_t i = 1; i < ids; ++i)
             line.id.append("\t").append(fields[columns[i]]);
-        for (const std::size_t at : scores) {
-            const bool none = fields[at].empty() || fields[at] == "NA";
-            const auto value = none ? missing : rows::parse_real(fields[at]);
-            if (!value)
-                throw input.fault("score '" + std::string(fields[at]) + "' is neither a number nor NA");
-            line.scores.push_back(static_cast<float>(*value));
-        }
+        for (const std::size_t at : std::span(columns).subspan(ids))
+            line.scores.push_back(input.score(at));
+        if (std::ranges::any_of(line.scores, [](float score) { return std::isinf(score); }))
+            throw input.fault("has an infinite score: give a number, or NA where there is none");
     }
     return lines;
 }

@@ -23,6 +23,7 @@ std::vector<HeadColumn> region_head() {
         head.push_back({name, FieldKind::text});
     head[1].kind = head[2].kind = FieldKind::integer;
     head.back().kind = FieldKind::real;
+    head[4].optional = head[5].optional = true;  // score, strand
     return head;
 }
 
@@ -188,7 +189,8 @@ void prepare_outputs(const OutputSpec& spec) {
             throw ConfigError(path.string() + ": is given twice as --output");
         if (*kind == Kind::long_table && !spec.min_score) {
             throw ConfigError(path.string() +
-                              ": a .long.tsv needs --min-score, from which on a score is written");
+                              ": a .long.tsv needs --min-score, from which on a score is written; a command "
+                              "without that option writes .tsv");
         }
         if (is_track(*kind) && !spec.tracks)
             throw ConfigError(path.string() + ": a track needs scores of places; write .tsv, .npy or .h5");

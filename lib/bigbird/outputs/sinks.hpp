@@ -30,6 +30,7 @@ enum class FieldKind : std::uint8_t { text, integer, real };
 struct HeadColumn {
     std::string name;
     FieldKind kind = FieldKind::text;
+    bool optional = false;  ///< of a text: "." is no text, and empty in CSV
 };
 
 /// A column of numbers.
@@ -83,7 +84,8 @@ public:
 // Score tables (rows/score_table.hpp): only here is a row turned into text.
 
 /// One line per row, one column per label; CSV and bgzip by suffix, "-" is standard output. A score is
-/// written with the fewest digits that read back as the same float, NaN as NA.
+/// written with the fewest digits that read back as the same float, NaN as NA; as CSV, it is empty. Texts are
+/// the same in both.
 std::unique_ptr<Sink> table_sink(const std::filesystem::path& path, Overwrite overwrite,
                                  const TableSchema& schema, int threads);
 

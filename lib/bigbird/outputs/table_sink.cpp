@@ -40,15 +40,23 @@ private:
     std::int64_t lines_ = 0;
 };
 
+void append_field(std::string& line, const rows::Field& field) {
+    if (const auto* integer = std::get_if<std::int64_t>(&field)) {
+        line += std::to_string(*integer);
+    } else if (const auto* real = std::get_if<double>(&field)) {
+        rows::append_number(line, *real);
+    } else {
+        const std::string_view text = std::get<std::string_view>(field);
+        line += text.empty() ? "." : text;
+    }
+}
+
 class TableSink : public LineSink {
 public:
     TableSink(const std::filesystem::path& path, Overwrite overwrite, const TableSchema& schema, int threads)
-        : LineSink(path, overwrite, threads),
-          csv_(kind_of(path) == Kind::csv),
-          head_(schema.head.size()),
-          columns_(schema.columns.size()) {
+        : LineSink(path, overwrite, threads), csv_(kind_of(path) == Kind::csv), schema_(schema) {
         std::string text = rows::provenance_lines(schema.provenance);
-        for (std::size_t i = 0; i < head_; ++i)
+        for (std::size_t i = 0; i < schema.head.size(); ++i)
             text += (i == 0 ? "#" : "\t") + schema.head[i].name;
         for (const Column& column : schema.columns)
             text += '\t' + rows::without_breaks(column.name);
@@ -56,22 +64,40 @@ public:
         output_.write(csv_ ? rows::csv_of(text, path) : text);
     }
     void write(std::span<const rows::Field> head, std::span<const float> values) override {
-        BIGBIRD_EXPECTS(head.size() == head_ && (values.empty() || values.size() == columns_),
+        const std::size_t columns = schema_.columns.size();
+        BIGBIRD_EXPECTS(head.size() == schema_.head.size() && (values.empty() || values.size() == columns),
                         "one field and one score for each column is needed");
         line_.clear();
-        append_fields(line_, head);
-        for (std::size_t i = 0; i < columns_; ++i) {
-            rows::append_number(line_, values.empty() ? std::numeric_limits<float>::quiet_NaN() : values[i]);
-            line_ += '\t';
+        csv_ ? append_csv(head) : append_fields(line_, head);
+        for (std::size_t i = 0; i < columns; ++i) {
+            const float value = values.empty() ? std::numeric_limits<float>::quiet_NaN() : values[i];
+            if (!csv_ || !std::isnan(value)) rows::append_number(line_, value);
+            line_ += csv_ ? ',' : '\t';
         }
-        line_.pop_back();
-        if (csv_) line_ = rows::csv_line(line_);
-        copy(line_ += '\n', {});
+        line_.back() = '\n';
+        copy(line_, {});
     }
 
 private:
+    /// Only a missing number and an optional text are empty: other texts may be "NA" or ".".
+    void append_csv(std::span<const rows::Field> head) {
+        for (std::size_t i = 0; i < head.size(); ++i) {
+            const auto& [name, kind, optional] = schema_.head[i];
+            const auto* const text = std::get_if<std::string_view>(&head[i]);
+            const auto* const real = std::get_if<double>(&head[i]);
+            const bool may_lack = optional || kind != FieldKind::text;
+            const bool lacks = text != nullptr ? text->empty() || (may_lack && *text == ".")
+                                               : real != nullptr && std::isnan(*real);
+            field_.clear();
+            if (!lacks) append_field(field_, head[i]);
+            rows::append_csv_field(line_, field_);
+            line_ += ',';
+        }
+    }
+
+    std::string field_;
     bool csv_;
-    std::size_t head_, columns_;
+    TableSchema schema_;
 };
 
 class LongSink : public LineSink {
@@ -128,14 +154,7 @@ std::unique_ptr<Sink> table_sink(const std::filesystem::path& path, Overwrite ov
 
 void append_fields(std::string& line, std::span<const rows::Field> fields) {
     for (const rows::Field& field : fields) {
-        if (const auto* integer = std::get_if<std::int64_t>(&field)) {
-            line += std::to_string(*integer);
-        } else if (const auto* real = std::get_if<double>(&field)) {
-            rows::append_number(line, *real);
-        } else {
-            const std::string_view text = std::get<std::string_view>(field);
-            line += text.empty() ? "." : text;
-        }
+        append_field(line, field);
         line += '\t';
     }
 }

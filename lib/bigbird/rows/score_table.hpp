@@ -2,7 +2,8 @@
 // Score tables: one line per scored region, one column per label. `##key=value` lines first, then
 // `#chrom start end name score strand status n_fraction` and the labels' column names, tab-separated; absent
 // fields are `.`, missing scores are `NA`. outputs/table_sink writes them. As CSV (RFC 4180), a table has
-// commas, no `##` lines, a header without #, and empty fields instead of `.` and `NA`.
+// commas, no `##` lines, a header without #, and empty fields instead of missing numbers, scores and strands.
+// Texts are the same in both: a contig, name or class may be called `NA` or `.`.
 #pragma once
 
 #include "bigbird/genome/text/text_input.hpp"
@@ -33,30 +34,58 @@ std::string value_of(const Provenance& provenance, std::string_view key);
 
 /// Whether a file's name is a CSV's: .csv, or .csv.gz.
 bool names_csv(const std::filesystem::path& path);
-/// Converts a line of a table to CSV. `header`: keeps every field, and removes #.
-std::string csv_line(std::string_view line, bool header = false);
-/// Converts a table, or its first lines, to CSV. Its `##` lines are logged with `path`.
+/// Converts a table of figures, or the header of any table, to CSV. Its `##` lines are logged with `path`.
+/// The first columns, as far as they are called index, group, name, label, figure or of, are texts, the
+/// others numbers, whose NA becomes empty.
 std::string csv_of(std::string_view table, const std::filesystem::path& path);
 
-/// Reads a table, as CSV or with tabs, plain, gzip, bgzip or "-". Empty fields are `.` and NA. Throws
-/// InputError with file and line. Not thread-safe.
+/// Reads the lines of a table with a header, as CSV or with tabs, as this program, pandas or R write it.
+/// Fields with tabs are taken out of quotes if the header has some. Throws InputError with file and line:
+/// another format of scores, a column of row numbers, a line with more or fewer fields than the header, a cut
+/// file. Not thread-safe.
+class ScoreLines {
+public:
+    explicit ScoreLines(const std::filesystem::path& path);
+
+    const std::vector<std::string>& header() const { return header_; }  ///< without #
+    const Provenance& provenance() const { return provenance_; }
+    /// False at the end. Empty lines are skipped.
+    bool next();
+    /// The line's fields, one per column of the header, until the next call of next().
+    const std::vector<std::string_view>& fields() const { return fields_; }
+    /// The number in a column, NaN where it is missing. Throws InputError.
+    float score(std::size_t column) const;
+    std::int64_t line_number() const { return input_.line_number(); }
+    /// What is wrong with the line last read.
+    InputError fault(const std::string& what) const { return input_.fault(what); }
+
+private:
+    void split();
+
+    genome::TextInput input_;
+    char separator_ = '\t';
+    bool quoted_ = false;  ///< whether fields may be in quotes
+    std::string line_;
+    std::vector<std::string_view> fields_;  ///< of line_
+    std::vector<std::string> header_;
+    Provenance provenance_;
+};
+
+/// Reads a table, as CSV or with tabs, plain, gzip, bgzip or "-". Empty fields are `.` and NA, as are numbers
+/// that pandas and R write as missing. Throws InputError with file and line. Not thread-safe.
 class ScoreReader {
 public:
     explicit ScoreReader(const std::filesystem::path& path);
 
     const std::vector<std::string>& columns() const { return columns_; }
-    const Provenance& provenance() const { return provenance_; }
+    const Provenance& provenance() const { return lines_.provenance(); }
     /// False at the end. `values` gets one element per column, NaN for NA.
     bool next(ScoreRow& row, std::vector<float>& values);
-    std::int64_t line_number() const { return input_.line_number(); }
+    std::int64_t line_number() const { return lines_.line_number(); }
 
 private:
-    genome::TextInput input_;
-    bool csv_ = false;
-    std::string line_;
-    std::vector<std::string_view> fields_;  ///< of line_
+    ScoreLines lines_;
     std::vector<std::string> columns_;
-    Provenance provenance_;
 };
 
 }  // namespace bigbird::rows

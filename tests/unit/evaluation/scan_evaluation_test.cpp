@@ -44,7 +44,7 @@ DOCTEST_TEST_CASE("scan_evaluation: calls are joined, TSSs beyond the scan do no
 
 DOCTEST_TEST_CASE("scan_evaluation: nothing called is no precision, and a foreign assembly an error") {
     const testing::TempDir folder;
-    testing::write_file(folder / "scan.tsv", head + row(0, "0.1"));
+    testing::write_file(folder / "scan.tsv", head + row(0, "0.1") + "1\tx\t9\t.\t.\t.\tmalformed\tNA\tNA\n");
     testing::write_file(folder / "tss.bed", "1\t50\t51\ta\t0\t+\n");
     const ScanFigures figures = evaluate_scan({folder / "scan.tsv", folder / "tss.bed", 200}, 0.5);
     DOCTEST_CHECK_FALSE(figures.precision.has_value());

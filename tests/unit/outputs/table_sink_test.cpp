@@ -55,14 +55,21 @@ DOCTEST_TEST_CASE("table_sink: CSV has a plain header, quotes, empty fields and 
         write_rows(*sink, 3);
         sink->write(rows::fields_of({.where = {"HLA,1", 100, 200}, .name = "x \"y\"", .score = "7"}),
                     std::vector<float>{0.5F, 1});
+        sink->write(rows::fields_of({.where = {"NA", 1, 2}, .name = "NA"}), std::vector<float>{0.5F, 1});
+        sink->write(rows::fields_of({.status = rows::RowStatus::malformed,
+                                     .n_fraction = std::nan(""),
+                                     .as_read = {".", ".", "x", "nan", ".", "."}}),
+                    {});
         sink->commit();
     }
     DOCTEST_CHECK(read_file(folder / "s.csv") ==
                   "chrom,start,end,name,score,strand,status,n_fraction,K562|CTCF,\"a \"\"b\"\", c\"\n"
-                  "1,0,200,,,,ok,0,0,0.25\n"
-                  "1,200,400,,,,ok,0,0.0009765625,0.25\n"
-                  "1,400,600,,,,all_n,0,,\n"
-                  "\"HLA,1\",100,200,\"x \"\"y\"\"\",7,,ok,0,0.5,1\n");
+                  "1,0,200,.,,,ok,0,0,0.25\n"
+                  "1,200,400,.,,,ok,0,0.0009765625,0.25\n"
+                  "1,400,600,.,,,all_n,0,,\n"
+                  "\"HLA,1\",100,200,\"x \"\"y\"\"\",7,,ok,0,0.5,1\n"
+                  "NA,1,2,NA,,,ok,0,0.5,1\n"  // influenza's neuraminidase
+                  ".,,x,nan,,,malformed,,,\n");
     DOCTEST_CHECK(read_file(folder / "s.csv.gz").starts_with("\x1f\x8b"));
     rows::ScoreReader reader(folder / "s.csv.gz");
     DOCTEST_CHECK(reader.columns() == std::vector<std::string>{"K562|CTCF", "a \"b\", c"});
@@ -76,7 +83,29 @@ DOCTEST_TEST_CASE("table_sink: CSV has a plain header, quotes, empty fields and 
     DOCTEST_CHECK(row.contig == "HLA,1");
     DOCTEST_CHECK(row.name == "x \"y\"");
     DOCTEST_CHECK(values == std::vector<float>{0.5F, 1});
+    DOCTEST_REQUIRE(reader.next(row, values));
+    DOCTEST_CHECK(row.contig + row.name + row.score == "NANA.");
+    DOCTEST_REQUIRE(reader.next(row, values));
+    DOCTEST_CHECK(row.contig + row.begin + row.name + row.status == "..nanmalformed");
     DOCTEST_CHECK_FALSE(reader.next(row, values));
+}
+
+DOCTEST_TEST_CASE("table_sink: in CSV a record and a class may be called NA, and no class is empty") {
+    const TempDir folder;
+    const auto sink = outputs::table_sink(folder / "s.csv", Overwrite::refuse,
+                                          {outputs::record_head(true), {{"NA"}}, {}}, 1);
+    const auto write = [&](const char* id, std::string_view name, std::span<const float> values) {
+        const rows::Row row{.where = {id, 0, 4}};
+        const auto fields = rows::record_fields_of(row);
+        std::vector<rows::Field> head(fields.begin(), fields.end());
+        head.emplace_back(name);
+        sink->write(head, values);
+    };
+    write("NA", "NA", std::vector<float>{1});
+    write(".", "", {});
+    sink->commit();
+    DOCTEST_CHECK(read_file(folder / "s.csv") ==
+                  "id,length,status,n_fraction,class,NA\nNA,4,ok,0,NA,1\n.,4,ok,0,,\n");
 }
 
 DOCTEST_TEST_CASE("table_sink: a table of regions is a BED file") {

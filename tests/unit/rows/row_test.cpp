@@ -115,8 +115,8 @@ DOCTEST_TEST_CASE("text_fields: lines are cut at every separator") {
 }
 
 DOCTEST_TEST_CASE("text_fields: lines of CSV are cut outside quotes, and fields come back as they were") {
-    const auto cut = [](std::string line) {
-        const auto fields = split_csv(line);
+    const auto cut = [](std::string line, char separator = ',') {
+        const auto fields = split_quoted(line, separator);
         return fields ? std::vector<std::string>(fields->begin(), fields->end())
                       : std::vector<std::string>{"none"};
     };

@@ -8,6 +8,7 @@
 #include "bigbird/core/parse_number.hpp"
 #include "bigbird/examples/base_labels.hpp"
 #include "bigbird/genome/regions/interval_set.hpp"
+#include "bigbird/rows/row.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -67,6 +68,13 @@ std::int64_t repeated_bases(std::map<std::string, std::vector<genome::Span>>& by
         }
     }
     return repeated;
+}
+
+/// Whether the row is no place on the reference, as predict-tokens --skip-invalid found.
+bool is_invalid(const rows::ScoreRow& row) {
+    constexpr rows::RowStatus invalid[] = {rows::RowStatus::malformed, rows::RowStatus::no_contig,
+                                           rows::RowStatus::bad_interval};
+    return std::ranges::any_of(invalid, [&](rows::RowStatus s) { return row.status == to_string(s); });
 }
 
 genome::Interval place_of(const rows::ScoreRow& row, const genome::ReferenceGenome& reference,
@@ -222,10 +230,17 @@ BaseEvaluation evaluate_bases(const BaseEvaluationRequest& request) {
     GenomeBlocks blocks(request.options.block_size);
     rows::ScoreRow row;
     std::vector<float> values;
+    std::int64_t invalid = 0;
     while (reader.next(row, values)) {
+        invalid += is_invalid(row) ? 1 : 0;
+        if (is_invalid(row)) continue;
         const genome::Interval where = place_of(row, *reference, request.scores, reader.line_number());
         places[where.contig].push_back({where.begin, where.end});
         add_row(runs, where, values, labels, column_of, blocks);
+    }
+    if (invalid > 0) {
+        log_warning("{}: {} rows are malformed or not on the reference, and left out",
+                    request.scores.string(), invalid);
     }
     if (const std::int64_t bases = repeated_bases(places); bases > 0) {
         log_warning("{}: {} bases are scored by more than one row, and count once for each",

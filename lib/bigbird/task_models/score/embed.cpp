@@ -221,7 +221,7 @@ outputs::TableSchema schema_of(const EmbedSpec& spec, const RowEmbedder& embedde
     if (spec.pooling == EmbedPooling::token) {
         for (const char* name : {"token", "token_start", "token_end"})
             schema.head.push_back({name, outputs::FieldKind::integer});
-        schema.head.push_back({"piece", outputs::FieldKind::text});
+        schema.head.push_back({"piece", outputs::FieldKind::text, true});
     }
     for (std::int64_t i = 0; i < embedder.hidden_size; ++i) {
         const std::string name = fmt::format("d{}", i);

@@ -66,6 +66,17 @@ DOCTEST_TEST_CASE("base_evaluation: every figure counts bases") {
     DOCTEST_CHECK(*found.mean_f1.value == doctest::Approx((*exon.f1.value + *donor.f1.value) / 2));
 }
 
+DOCTEST_TEST_CASE("base_evaluation: rows that predict-tokens marked as invalid are counted and left out") {
+    const Scene scene;
+    const std::string table = read_file(scene.request.scores);
+    write_file(scene.request.scores, table +
+                                         "1\tx\t9\t.\t.\t.\tmalformed\tNA\tNA\tNA\tNA\n"
+                                         "7\t1\t9\t.\t.\t.\tno_contig\tNA\tNA\tNA\tNA\n");
+    const CapturedLog log;
+    DOCTEST_CHECK(evaluate_bases(scene.request).bases == 90);
+    DOCTEST_CHECK(holds(log.text(), "2 rows are malformed or not on the reference, and left out"));
+}
+
 DOCTEST_TEST_CASE("base_evaluation: bases that several rows score are told of") {
     const Scene scene;
     const auto said = [&] {

@@ -120,6 +120,28 @@ DOCTEST_TEST_CASE("sequence_evaluation: files are compared row by row, whatever 
     DOCTEST_CHECK(same["mcc_low"] == 0);
 }
 
+DOCTEST_TEST_CASE("sequence_evaluation: classes called as columns, NA or with commas are found in CSV") {
+    const Scored scored(1);
+    const rows::LabelTable classes({{".", "NA", -1}, {".", "length", -1}, {".", "a,\"b\"", -1}});
+    std::vector<examples::SequenceExample> records;
+    for (const char* id : {"NA", ".", "n,1"})
+        records.push_back({id, ".", Split::test, "ACGT", {static_cast<std::uint32_t>(records.size())}, {}});
+    fs::create_directory(scored.folder / "c");
+    examples::write_sequence_examples(scored.folder / "c", TargetKind::classes, classes, records,
+                                      Json::object());
+    const auto examples = examples::ExampleSet::load(scored.folder / "c");
+    const auto scores = [&](const std::string& text) {
+        testing::write_file(scored.folder / "c.csv", text);
+        return join_sequence_scores(examples, scored.folder / "c.csv", Split::test).scores;
+    };
+    const std::string head = "id,length,status,n_fraction,class,";
+    DOCTEST_CHECK(scores(head + "NA,length,\"a,\"\"b\"\"\"\nNA,4,ok,0,NA,1,0,0\n.,4,ok,0,length,0,0.75,0.25\n"
+                                "\"n,1\",4,all_n,1,,,,\n") == std::vector<float>{1, 0, 0, 0, 0.75F, 0.25F});
+    DOCTEST_CHECK(testing::holds(
+        testing::message_of<InputError>([&] { scores(head + "NA,\"a,\"\"b\"\"\"\nNA,4,ok,0,NA,1,0\n"); }),
+        "has no column 'length'"));
+}
+
 DOCTEST_TEST_CASE("sequence_evaluation: a threshold is for two classes and labels") {
     Scored scored(100);
     scored.request.threshold = {ThresholdRule::Kind::given, 0.2};
