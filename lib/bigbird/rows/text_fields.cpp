@@ -19,15 +19,15 @@ std::vector<std::string_view> split_fields(std::string_view line, char separator
     }
 }
 
-std::optional<std::vector<std::string_view>> split_csv(std::string& line) {
-    if (line.find('"') == std::string::npos) return split_fields(line, ',');
+std::optional<std::vector<std::string_view>> split_quoted(std::string& line, char separator) {
+    if (line.find('"') == std::string::npos) return split_fields(line, separator);
     std::vector<std::string_view> fields;
     for (std::size_t at = 0; at <= line.size(); ++at) {
         const std::size_t begin = at;
         std::size_t end = begin;  // end of the field without its quotes
         bool quoted = false;
-        for (; at < line.size() && (quoted || line[at] != ','); ++at)
-            if (line[at] != '"')
+        for (; at < line.size() && (quoted || line[at] != separator); ++at)
+            if (line[at] != '"' || (!quoted && at > begin))
                 line[end++] = line[at];
             else if (quoted && at + 1 < line.size() && line[at + 1] == '"')
                 line[end++] = line[at++];
@@ -40,9 +40,17 @@ std::optional<std::vector<std::string_view>> split_csv(std::string& line) {
 }
 
 bool split_line(std::string& line, bool csv, std::vector<std::string_view>& fields) {
-    auto cut = csv ? split_csv(line) : split_fields(line, '\t');
+    auto cut = csv ? split_quoted(line, ',') : split_fields(line, '\t');
     if (cut) fields = std::move(*cut);
     return cut.has_value();
+}
+
+bool is_missing(std::string_view field) {
+    static constexpr std::string_view words[] = {
+        "",     "NA",   "N/A",  "n/a", "NaN", "nan",    "-NaN",    "-nan",    "NULL",    "null",
+        "None", "<NA>", "#N/A", "#NA", "NaT", "1.#IND", "-1.#IND", "1.#QNAN", "-1.#QNAN"};
+    const std::size_t begin = std::min(field.find_first_not_of(' '), field.size());
+    return std::ranges::count(words, field.substr(begin, field.find_last_not_of(' ') + 1 - begin)) > 0;
 }
 
 void append_csv_field(std::string& line, std::string_view field) {

@@ -17,13 +17,18 @@ namespace bigbird::rows {
 /// Returns at least one field; the fields are views into `line`.
 std::vector<std::string_view> split_fields(std::string_view line, char separator);
 
-/// The fields of a line of CSV (RFC 4180), without quotes, as views into `line`, whose quoted fields are
-/// rewritten. Returns nullopt if quotes do not match.
-std::optional<std::vector<std::string_view>> split_csv(std::string& line);
+/// The fields of a line of CSV (RFC 4180), or of a table of tabs with quoted texts as R and pandas write it,
+/// without quotes, as views into `line`, whose quoted fields are rewritten. A quote within an unquoted field
+/// is a letter. Returns nullopt if quotes do not match.
+std::optional<std::vector<std::string_view>> split_quoted(std::string& line, char separator);
 
-/// Sets `fields` to those of a line with commas (CSV) or tabs. Returns false, and sets nothing, if quotes do
-/// not match.
+/// Sets `fields` to those of a line with commas (CSV), or with tabs and without quotes, as this program
+/// writes them. Returns false, and sets nothing, if quotes do not match.
 bool split_line(std::string& line, bool csv, std::vector<std::string_view>& fields);
+
+/// Whether a field is empty or one of the words for a missing value that R and pandas write, or that pandas
+/// reads as one: NA, NaN, None, NULL, <NA>, N/A ...
+bool is_missing(std::string_view field);
 
 /// Appends a field of CSV, in quotes if it contains a comma, a quote or a line break.
 void append_csv_field(std::string& line, std::string_view field);
