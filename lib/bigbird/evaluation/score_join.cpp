@@ -3,6 +3,7 @@
 
 #include "bigbird/core/error.hpp"
 #include "bigbird/core/log.hpp"
+#include "bigbird/core/words.hpp"
 #include "bigbird/genome/reference/contig_names.hpp"
 #include "bigbird/genome/text/text_input.hpp"
 #include "bigbird/rows/text_fields.hpp"
@@ -220,8 +221,8 @@ void keep_common(const examples::ExampleSet& examples, std::vector<ScoredExample
                                       : "the files of --scores have no label in common");
     }
     if (rows.size() < most_rows || labels.size() < most_labels) {
-        log_warning("compared on the {} rows and {} labels that all have scores for", rows.size(),
-                    labels.size());
+        log_warning("compared on the {} and {} that all have scores for", counted(rows.size(), "row"),
+                    counted(labels.size(), "label"));
     }
     for (ScoredExamples& some : joined) {
         std::erase_if(some.labels, [&](const LabelScores& one) { return !labels.contains(one.label); });
@@ -296,7 +297,7 @@ std::vector<Line> read_lines(const examples::ExampleSet& examples, const fs::pat
         if (text.empty()) continue;
         split();
         if (fields.size() != count) {
-            throw input.fault("has " + std::to_string(fields.size()) + " columns where the header has " +
+            throw input.fault("has " + counted(fields.size(), "column") + " where the header has " +
                               std::to_string(count));
         }
         Line& line = lines.emplace_back(Line{std::string(fields[columns[0]]), input.line_number()});
@@ -305,8 +306,7 @@ std::vector<Line> read_lines(const examples::ExampleSet& examples, const fs::pat
         for (const std::size_t at : scores) {
             const bool none = fields[at].empty() || fields[at] == "NA";
             const auto value = none ? missing : rows::parse_real(fields[at]);
-            if (!value)
-                throw input.fault("score '" + std::string(fields[at]) + "' is neither a number nor NA");
+            if (!value) throw input.fault("score '" + shortened(fields[at]) + "' is neither a number nor NA");
             line.scores.push_back(static_cast<float>(*value));
         }
     }
@@ -379,8 +379,8 @@ void keep_common(std::vector<ScoredSequences>& joined) {
     if (common.empty()) throw InputError("no row has scores in all files");
     for (ScoredSequences& one : joined) {
         if (one.rows.size() == common.size()) continue;
-        log_warning("{} rows are left out, which not all files have scores for",
-                    one.rows.size() - common.size());
+        log_warning("left out {}, which not all files have scores for",
+                    counted(one.rows.size() - common.size(), "row"));
         const std::size_t width = one.scores.size() / one.rows.size();
         std::vector<float> scores;
         for (const std::size_t i : positions_of(common, one.rows))

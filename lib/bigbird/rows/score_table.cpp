@@ -4,6 +4,7 @@
 #include "bigbird/core/error.hpp"
 #include "bigbird/core/log.hpp"
 #include "bigbird/core/parse_number.hpp"
+#include "bigbird/core/words.hpp"
 #include "bigbird/rows/row.hpp"
 #include "bigbird/rows/text_fields.hpp"
 
@@ -104,20 +105,20 @@ bool ScoreReader::next(ScoreRow& row, std::vector<float>& values) {
     if (!split_line(line_, csv_, fields_)) throw input_.fault("has a quote that does not end on the line");
     const std::size_t expected = head_columns + columns_.size();
     if (fields_.size() != expected) {
-        throw input_.fault("has " + std::to_string(fields_.size()) + " columns where the header has " +
+        throw input_.fault("has " + counted(fields_.size(), "column") + " where the header has " +
                            std::to_string(expected));
     }
     const auto text = [&](std::size_t i) { return std::string(fields_[i].empty() ? "." : fields_[i]); };
     row = {text(0), text(1), text(2), text(3), text(4), text(5), text(6), 0};
     const auto n_fraction = parse_real(fields_[7]);
     if (!n_fraction && fields_[7] != "NA" && !fields_[7].empty())
-        throw input_.fault("n_fraction '" + std::string(fields_[7]) + "' is neither a number nor NA");
+        throw input_.fault("n_fraction '" + shortened(fields_[7]) + "' is neither a number nor NA");
     row.n_fraction = n_fraction.value_or(std::numeric_limits<double>::quiet_NaN());
     values.resize(columns_.size());
     for (std::size_t i = 0; i < values.size(); ++i) {
         const auto value = parse_score(fields_[head_columns + i]);
         if (!value) {
-            throw input_.fault("score '" + std::string(fields_[head_columns + i]) + "' in column " +
+            throw input_.fault("score '" + shortened(fields_[head_columns + i]) + "' in column " +
                                columns_[i] + " is neither a number nor NA");
         }
         values[i] = *value;

@@ -6,6 +6,7 @@
 #include "bigbird/core/log.hpp"
 #include "bigbird/core/parse_number.hpp"
 #include "bigbird/core/system/child_process.hpp"
+#include "bigbird/core/words.hpp"
 #include "bigbird/genome/regions/assembly_fit.hpp"
 #include "bigbird/genome/text/text_input.hpp"
 #include "bigbird/rows/text_fields.hpp"
@@ -198,7 +199,8 @@ std::int64_t read_fragments(TextRows rows, const SignalReading& how, const AddSi
         add(*contig, end - 1 + how.end_shift, end + how.end_shift, 1);
     }
     if (apart > 0)
-        log_warning("pairs on two contigs, or with an unmapped read, do not count: {} rows", apart);
+        log_warning("pairs on two contigs, or with an unmapped read, do not count: {}",
+                    counted(apart, "row"));
     return rows.finish(how.skip_invalid);
 }
 
