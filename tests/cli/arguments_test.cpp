@@ -220,6 +220,32 @@ DOCTEST_TEST_CASE("arguments: an options file of several documents, or with a st
 }
 
 DOCTEST_TEST_CASE(
+    "arguments: flags of an options file are YAML's booleans, and errors name file and option") {
+    const TempDir folder;
+    const fs::path options = folder / "o.yaml", lines = folder / "lines.txt";
+    write_file(lines, "ACGT\n");
+    const std::vector<std::string> encode{"encode",       "--tokenizer", test_data("tokenizer/small.model"),
+                                          "--input",      lines,         "--output",
+                                          folder / "ids", "--options",   options};
+    for (const char* truth : {"true", "True", "TRUE", "yes", "Yes", "on", "ON"}) {
+        write_file(options, "force: " + std::string(truth) + "\n");
+        DOCTEST_CAPTURE(truth);
+        DOCTEST_CHECK(run_program(encode).code == 0);
+    }
+    for (const char* truth : {"false", "False", "no", "OFF", "null"}) {
+        write_file(options, "force: " + std::string(truth) + "\n");
+        check_said(run_program(encode), 2, "exists");
+    }
+    write_file(options, "threads: 1\nforce: maybe\n");
+    check_said(run_program(encode), 3,
+               "o.yaml:2: the value of '--force' is 'maybe': it takes true or false, without quotes");
+    write_file(options, "threads: many\n");
+    check_said(run_program(encode), 2, "o.yaml: --threads: ");
+    write_file(options, "thread: 1\n");
+    check_said(run_program(encode), 2, "o.yaml: there is no option --thread; ");
+}
+
+DOCTEST_TEST_CASE(
     "arguments: an options file with bytes of zero is refused, where yaml-cpp would take all memory") {
     check_said(
         run_program({"encode", "--options", test_data("fuzz/options_file/documents_without_end.yaml")}), 3,

@@ -124,7 +124,7 @@ DOCTEST_TEST_CASE("motifs find: motifs of effects, named by label") {
     const std::vector<std::string> words{"motifs", "find",     "--attributions",
                                          effects,  "--output", fixture / "found.meme"};
     const auto result = works(words);
-    DOCTEST_CHECK(holds(result.err, "1 motifs of 40 stretches with high contributions"));
+    DOCTEST_CHECK(holds(result.err, "1 motif of 40 stretches with high contributions"));
     DOCTEST_CHECK(holds(read_file(fixture / "found.meme"),
                         "MOTIF pattern_1 cell_factor\nletter-probability matrix: alength= 4 w= 7 nsites= 40\n"
                         " 0.000000 0.000000 1.000000 0.000000\n"));

@@ -199,7 +199,7 @@ DOCTEST_TEST_CASE("variants: build-background writes what predict-variants ranks
     };
     const std::vector<std::string> output{"--output", fixture / "b.h5", "--skip-invalid"};
     const auto built = succeeded(run(fixture / "model", fixture / "v.vcf", output));
-    DOCTEST_CHECK(holds(built.err, "effects of 1 variants and 20 shuffled ones ranked"));
+    DOCTEST_CHECK(holds(built.err, "effects of 1 variant and 20 shuffled ranked"));
     DOCTEST_CHECK(run(fixture / "model", fixture / "v.vcf", output).code == 2);
     const auto ranked = succeeded(
         fixture.variants({"--model", fixture / "model", "--variants", fixture / "v.vcf", "--output", "-",

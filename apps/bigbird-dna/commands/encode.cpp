@@ -3,6 +3,7 @@
 #include "commands/commands.hpp"
 
 #include "bigbird/core/log.hpp"
+#include "bigbird/core/words.hpp"
 #include "bigbird/corpus/documents/sequence_lines.hpp"
 
 #include <filesystem>
@@ -35,7 +36,8 @@ int run_on_lines(const LineOptions& options, decltype(corpus::encode_lines)* con
     genome::TextOutput output(options.output.output, options.output.overwrite);
     const auto counts = convert(input, tokenizer, options.threads, output);
     output.commit();
-    log_debug("{} lines, {} bases, {} tokens", counts.lines, counts.bases, counts.tokens);
+    log_debug("{}, {}, {}", counted(counts.lines, "line"), counted(counts.bases, "base"),
+              counted(counts.tokens, "token"));
     return 0;
 }
 

@@ -11,6 +11,7 @@
 #include "bigbird/core/system/processor.hpp"
 #include "bigbird/core/system/program_file.hpp"
 #include "bigbird/core/version.hpp"
+#include "bigbird/core/words.hpp"
 #include "bigbird/corpus/tokens/token_shards.hpp"
 #include "bigbird/model/files/describe.hpp"
 #include "bigbird/model/gpu/gpu_facts.hpp"
@@ -72,10 +73,10 @@ Json to_json(const rows::LabelTable& labels) {
 
 /// How many labels, then a line per label: its name, and its positive examples where they are known.
 std::string short_listing(const rows::LabelTable& labels) {
-    std::string text = std::to_string(labels.size()) + (labels.size() == 1 ? " label:\n" : " labels:\n");
+    std::string text = counted(labels.size(), "label") + ":\n";
     for (std::size_t i = 0; i < labels.size(); ++i) {
         text += "  " + std::to_string(i) + "  " + labels[i].name;
-        if (labels[i].positives >= 0) text += "  (" + std::to_string(labels[i].positives) + " positives)";
+        if (labels[i].positives >= 0) text += "  (" + counted(labels[i].positives, "positive") + ")";
         text += "\n";
     }
     return text + "\n";

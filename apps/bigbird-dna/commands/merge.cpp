@@ -5,6 +5,7 @@
 #include "bigbird/core/formats/json_file.hpp"
 #include "bigbird/core/log.hpp"
 #include "bigbird/core/parts/part_set.hpp"
+#include "bigbird/core/words.hpp"
 #include "bigbird/corpus/merge/merge_tokens.hpp"
 #include "bigbird/outputs/merge/merge_scores.hpp"
 
@@ -62,7 +63,7 @@ int merge_one(const MergeOptions& options) {
     const std::vector<fs::path> paths = without_records(options.parts);
     merge(options, paths, options.threads);
     remove_part_record(options.output.output);
-    log_info("{}: {} parts together", options.output.output.string(), paths.size());
+    log_info("{}: {} together", options.output.output.string(), counted(paths.size(), "part"));
     return 0;
 }
 

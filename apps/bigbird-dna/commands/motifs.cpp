@@ -5,6 +5,7 @@
 #include "bigbird/core/error.hpp"
 #include "bigbird/core/log.hpp"
 #include "bigbird/core/parallel.hpp"
+#include "bigbird/core/words.hpp"
 #include "bigbird/genome/text/text_output.hpp"
 #include "bigbird/motifs/motif_commands.hpp"
 #include "bigbird/outputs/merge/merge_scores.hpp"
@@ -48,7 +49,7 @@ int run_scan(const MotifsScanOptions& options) {
             };
         };
     }
-    log_info("{} hits", motifs::scan_regions(spec));
+    log_info("{}", counted(motifs::scan_regions(spec), "hit"));
     return 0;
 }
 
@@ -84,15 +85,15 @@ int run_find(const MotifsFindOptions& options) {
     auto [label, regions] = outputs::read_attributions(options.attributions);
     motifs::FoundMotifs found = motifs::find_motifs(regions);
     if (found.motifs.empty())
-        throw InputError(
-            fmt::format("{} stretches have high contributions, and no 10 of them are alike: give "
-                        "more regions",
-                        found.seqlets),
-            options.attributions);
+        throw InputError(fmt::format("{} with high contributions, and no 10 of them are alike: give "
+                                     "more regions",
+                                     counted(found.seqlets, "stretch")),
+                         options.attributions);
     std::ranges::replace(label, ' ', '_');
     for (motifs::Motif& motif : found.motifs)
         motif.name = label;
-    log_info("{} motifs of {} stretches with high contributions", found.motifs.size(), found.seqlets);
+    log_info("{} of {} with high contributions", counted(found.motifs.size(), "motif"),
+             counted(found.seqlets, "stretch"));
     motifs::write_motifs(options.output.output, {.motifs = std::move(found.motifs)},
                          options.output.overwrite);
     return 0;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "commands/commands.hpp"
+#include "options/sequence_options.hpp"
 
 #include <algorithm>
 
@@ -96,6 +97,7 @@ void add_row_options(CLI::App& command, PredictSpec& spec, const std::string& wi
     add_value(command, "--id-column", "NAME", spec.id_column,
               "Column of ids; rows without one are numbered from 1")
         ->needs(sequences);
+    add_header_option(command, spec.header)->needs(sequences);
     add_choice_option(command, "--longer", spec.longer, task_models::longer_choices, "");
     CLI::Option* examples =
         add_value(

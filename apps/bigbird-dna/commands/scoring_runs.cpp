@@ -7,6 +7,7 @@
 #include "bigbird/core/formats/checksum.hpp"
 #include "bigbird/core/log.hpp"
 #include "bigbird/core/version.hpp"
+#include "bigbird/core/words.hpp"
 #include "bigbird/model/device/device.hpp"
 #include "bigbird/model/forward_tensors.hpp"
 #include "bigbird/task_models/score/score.hpp"
@@ -63,9 +64,11 @@ int run(const task_models::PredictSpec& spec) {
                     report.not_numbers, report.scored);
     }
     if (report.truncated > 0) {
-        log_warning("{} {}: their middle was scored (status truncated)", report.truncated,
-                    spec.by_records() ? "sequences are longer than what the model reads"
-                                      : "windows have more tokens than the model has positions");
+        log_warning(
+            "{}: the middle was scored (status truncated)",
+            spec.by_records()
+                ? counted(report.truncated, "sequence") + " longer than what the model reads"
+                : counted(report.truncated, "window") + " with more tokens than the model has positions");
     }
     return 0;
 }
@@ -90,7 +93,7 @@ int run(const task_models::VariantSpec& spec) {
 
 int run(const task_models::BackgroundSpec& spec) {
     const auto [report, seconds] = timed([&] { return task_models::build_background(spec); });
-    log_info("effects of {} variants and {} shuffled ones ranked in {:.1f} s", report.variants,
+    log_info("effects of {} and {} shuffled ranked in {:.1f} s", counted(report.variants, "variant"),
              report.shuffled, seconds);
     return 0;
 }
@@ -101,7 +104,7 @@ int run(const task_models::MutagenesisSpec& spec) {
     log_info("{} of {} bases scored in {:.1f} s{}", stretches ? "stretches" : "substitutions",
              report.bases - (stretches ? 0 : report.without_letter), seconds,
              report.without_letter > 0 && !stretches
-                 ? "; " + std::to_string(report.without_letter) + " bases are N and have none (NA)"
+                 ? "; none (NA) of " + counted(report.without_letter, "base") + ", N"
                  : "");
     return 0;
 }
@@ -109,12 +112,12 @@ int run(const task_models::MutagenesisSpec& spec) {
 int run(const task_models::AttributeSpec& spec) {
     constexpr double most_gap = 0.05;  // largest accepted gap, as a share of the difference
     const auto [report, seconds] = timed([&] { return task_models::attribute(spec); });
-    log_info("{} bases attributed in {:.1f} s", report.bases, seconds);
+    log_info("{} attributed in {:.1f} s", counted(report.bases, "base"), seconds);
     if (report.tiled > 0) {
         log_warning(
             "regions longer than the scored part of a window were cut into tiles of that length, each with a "
-            "score of its own ({} cuts)",
-            report.tiled);
+            "score of its own ({})",
+            counted(report.tiled, "cut"));
     }
     if (report.difference > 0) {
         const double share = report.gap / report.difference;
@@ -134,31 +137,31 @@ int run(const task_models::EmbedSpec& spec) {
     log_info("{} of {} rows embedded in {:.1f} s", report.embedded, report.rows, seconds);
     if (report.truncated > 0) {
         log_warning(
-            "{} rows have more tokens than the model has positions: their middle was embedded (status "
+            "{} with more tokens than the model has positions: the middle was embedded (status "
             "truncated)",
-            report.truncated);
+            counted(report.truncated, "row"));
     }
     return 0;
 }
 
 int run(const task_models::PredictTokensSpec& spec) {
     const auto [report, seconds] = timed([&] { return task_models::predict_tokens(spec); });
-    log_info("{} of {} bases of {} regions scored in {:.1f} s, in {} rows", report.scored, report.bases,
-             report.regions, seconds, report.rows);
+    log_info("{} of {} of {} scored in {:.1f} s, in {}", report.scored, counted(report.bases, "base"),
+             counted(report.regions, "region"), seconds, counted(report.rows, "row"));
     if (report.truncated > 0) {
-        log_warning("{} windows have more tokens than the model has positions: only their middle was read",
-                    report.truncated);
+        log_warning("{} with more tokens than the model has positions: only the middle was read",
+                    counted(report.truncated, "window"));
     }
     return 0;
 }
 
 int run(const task_models::ExportMotifsSpec& spec) {
-    log_info("{} motifs written", task_models::export_motifs(spec));
+    log_info("{} written", counted(task_models::export_motifs(spec), "motif"));
     return 0;
 }
 
 int run(const task_models::MarginalizeSpec& spec) {
-    log_info("{} backgrounds scored", task_models::marginalize_motifs(spec));
+    log_info("{} scored", counted(task_models::marginalize_motifs(spec), "background"));
     return 0;
 }
 

@@ -7,6 +7,7 @@
 #include "bigbird/core/error.hpp"
 #include "bigbird/core/log.hpp"
 #include "bigbird/core/progress.hpp"
+#include "bigbird/core/words.hpp"
 #include "bigbird/corpus/merge/merge_tokens.hpp"
 #include "bigbird/corpus/tokens/shard_writer.hpp"
 
@@ -69,9 +70,9 @@ int run_tokenize(const TokenizeOptions& options) {
     const corpus::TokenCounts& counts = writer.counts();
     const double seconds = progress.end();
     const auto bases = static_cast<double>(counts.bases);
-    log_info("{} documents, {} sentences, {} tokens of {:.3f} bases; {}, {:.1f} Mbp/s", counts.documents,
-             counts.sentences, counts.tokens, bases / static_cast<double>(counts.tokens),
-             Progress::duration(seconds), bases / 1e6 / seconds);
+    log_info("{}, {}, {} of {:.3f} bases; {}, {:.1f} Mbp/s", counted(counts.documents, "document"),
+             counted(counts.sentences, "sentence"), counted(counts.tokens, "token"),
+             bases / static_cast<double>(counts.tokens), Progress::duration(seconds), bases / 1e6 / seconds);
     return 0;
 }
 

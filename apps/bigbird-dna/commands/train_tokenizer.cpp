@@ -4,6 +4,7 @@
 #include "bigbird/core/error.hpp"
 #include "bigbird/core/formats/checksum.hpp"
 #include "bigbird/core/log.hpp"
+#include "bigbird/core/words.hpp"
 #include "bigbird/corpus/tokens/tokenize.hpp"
 #include "bigbird/tokenizer/tokenizer.hpp"
 #include "bigbird/tokenizer/train/train.hpp"
@@ -70,7 +71,7 @@ int run_train_tokenizer(const TrainTokenizerOptions& options) {
         return outputs;
     };
     const tokenizer::TrainReport report = trainer.finish(companions);
-    log_info("{} pieces, {:.3f} bases a token", report.vocab_size, report.bases_per_token());
+    log_info("{}, {:.3f} bases a token", counted(report.vocab_size, "piece"), report.bases_per_token());
     return 0;
 }
 

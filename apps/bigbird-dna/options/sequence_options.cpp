@@ -3,6 +3,8 @@
 
 #include "options/option_groups.hpp"
 
+#include "bigbird/rows/sequence_reader.hpp"
+
 namespace bigbird::cli {
 
 std::vector<CLI::Option*> add_sequence_inputs(CLI::App& command, examples::SequencesOptions& options) {
@@ -15,6 +17,12 @@ std::vector<CLI::Option*> add_sequence_inputs(CLI::App& command, examples::Seque
     CLI::Option* targets =
         add_value(command, "--targets", "TABLE", options.table, "")->needs(fasta)->excludes(table);
     return {table, fasta, targets};
+}
+
+CLI::Option* add_header_option(CLI::App& command, std::optional<bool>& header) {
+    return add_choice_option(command, "--header", header, rows::header_choices,
+                             "Whether a table's first line is a header; auto: if it names a column, or the "
+                             "column of sequences holds no DNA in it");
 }
 
 std::vector<CLI::Option*> add_sequence_columns(CLI::App& command, examples::SequencesOptions& options) {
@@ -37,7 +45,8 @@ std::vector<CLI::Option*> add_sequence_columns(CLI::App& command, examples::Sequ
     CLI::Option* target =
         add_choice_option(command, "--target", options.target, examples::target_option_choices,
                           "Kind of the label columns; auto: labels if there are several, else classes");
-    return {sequence, label, labels, target, split_by};
+    CLI::Option* header = add_header_option(command, options.header);
+    return {sequence, label, labels, target, split_by, header};
 }
 
 std::vector<CLI::Option*> add_sequence_model_options(CLI::App& command, task_models::SequenceSpec& model,

@@ -4,10 +4,13 @@
 #include "bigbird/core/error.hpp"
 #include "bigbird/core/formats/mapped_file.hpp"
 #include "bigbird/core/protected_files.hpp"
+#include "bigbird/core/words.hpp"
 
 #include <yaml-cpp/eventhandler.h>
 #include <yaml-cpp/yaml.h>
 
+#include <algorithm>
+#include <cctype>
 #include <filesystem>
 #include <set>
 #include <sstream>
@@ -94,18 +97,23 @@ bool is_flag(const CLI::App& command, const std::string& name) {
     return option != nullptr && option->get_items_expected_max() == 0;
 }
 
+const CLI::App* command_of(const std::vector<std::string>& words, const CLI::App& program) {
+    const auto commands = program.get_subcommands(
+        [&](const CLI::App* each) { return words.size() > 1 && each->get_name() == words[1]; });
+    return commands.empty() ? nullptr : commands.front();
+}
+
 /// Changes "--force=true" to "--force", and removes "--force=false"; options that are not flags keep their
 /// values.
 std::vector<std::string> without_truths_of_flags(const std::vector<std::string>& words,
                                                  const CLI::App& program) {
-    const auto commands = program.get_subcommands(
-        [&](const CLI::App* each) { return words.size() > 1 && each->get_name() == words[1]; });
-    if (commands.empty()) return words;
+    const CLI::App* const command = command_of(words, program);
+    if (command == nullptr) return words;
     std::vector<std::string> kept;
     for (const std::string& word : words) {
         const std::size_t equals = word.find('=');
         const auto truth = equals == std::string::npos ? std::nullopt : truth_of(word.substr(equals + 1));
-        if (!word.starts_with("--") || !truth || !is_flag(*commands.front(), name_of(word)))
+        if (!word.starts_with("--") || !truth || !is_flag(*command, name_of(word)))
             kept.push_back(word);
         else if (*truth)
             kept.push_back(name_of(word));
@@ -113,7 +121,7 @@ std::vector<std::string> without_truths_of_flags(const std::vector<std::string>&
     return kept;
 }
 
-std::vector<std::string> with_options_of_file(const std::vector<std::string>& arguments) {
+ExpandedLine with_options_of_file(const std::vector<std::string>& arguments, const CLI::App& program) {
     std::vector<std::string> given;
     std::filesystem::path file;
     bool any = false;
@@ -130,35 +138,57 @@ std::vector<std::string> with_options_of_file(const std::vector<std::string>& ar
         any = true;
         file = equals == std::string::npos ? arguments[++i] : arguments[i].substr(equals + 1);
     }
-    if (!any) return given;
+    if (!any) return {.words = given};
     const YAML::Node root = read(file);
     protect_input(file, options_file_option);
     if (!root.IsMap()) throw InputError("is no map from options to values", file);
     std::set<std::string> on_command_line;
     for (const std::string& argument : given)
         on_command_line.insert(name_of(argument));
+    const CLI::App* const command = command_of(given, program);
+    ExpandedLine line{.words = given, .file = file};
     for (const auto& entry : root) {
         std::string name = entry.first.Scalar();
         if (!name.starts_with("--")) name.insert(0, "--");
-        if (!on_command_line.contains(name)) {
-            const std::vector<std::string> words = words_of(name, entry.second, file);
-            given.insert(given.end(), words.begin(), words.end());
+        if (on_command_line.contains(name)) continue;
+        const std::vector<std::string> words = words_of(name, entry.second, file);
+        if (command != nullptr && is_flag(*command, name) && words.size() > 1) {
+            throw InputError("the value of '" + name + "' is '" + shortened(words[1]) +
+                                 "': it takes true or false, without quotes",
+                             file, entry.second.Mark().line + 1);
         }
+        line.words.insert(line.words.end(), words.begin(), words.end());
+        line.names.push_back(name);
     }
-    return given;
+    return line;
 }
 
 }  // namespace
 
-std::optional<bool> truth_of(const std::string& word) {
+std::optional<bool> truth_of(const std::string& text) {
+    std::string word = text;
+    std::ranges::transform(word, word.begin(), [](unsigned char letter) { return std::tolower(letter); });
     if (word == "true" || word == "yes" || word == "on") return true;
     if (word == "false" || word == "no" || word == "off") return false;
     return std::nullopt;
 }
 
-std::vector<std::string> expand_options_file(const std::vector<std::string>& arguments,
-                                             const CLI::App& program) {
-    return without_truths_of_flags(with_options_of_file(arguments), program);
+std::string ExpandedLine::with_origin(const std::string& message) const {
+    constexpr std::string_view letters = "abcdefghijklmnopqrstuvwxyz0123456789-";
+    for (const std::string& name : names) {
+        const std::size_t at = message.find(name);
+        if (at == std::string::npos) continue;
+        const std::size_t after = at + name.size();
+        if (after == message.size() || letters.find(message[after]) == std::string_view::npos)
+            return file.string() + ": " + message;
+    }
+    return message;
+}
+
+ExpandedLine expand_options_file(const std::vector<std::string>& arguments, const CLI::App& program) {
+    ExpandedLine line = with_options_of_file(arguments, program);
+    line.words = without_truths_of_flags(line.words, program);
+    return line;
 }
 
 }  // namespace bigbird::cli

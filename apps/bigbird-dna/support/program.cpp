@@ -116,13 +116,14 @@ void check_numbers(CLI::Option& option) {
         option.transform(CLI::Validator(write_number, "", "number"));
 }
 
-/// YAML reads on and off as true and false; converts them back for options with these words.
+/// YAML reads on, off, yes and no as true and false; converts them back for options with these words.
 void take_truths(CLI::Option& option) {
     const std::vector<std::string> words = CLI::detail::split(option.get_type_name(), '|');
     const auto has = [&](const char* word) { return std::ranges::find(words, word) != words.end(); };
-    if (!has("on") || !has("off")) return;
-    const auto to_word = [](std::string& word) {
-        if (const auto truth = truth_of(word)) word = *truth ? "on" : "off";
+    const bool on = has("on") && has("off");
+    if (!on && !(has("yes") && has("no"))) return;
+    const auto to_word = [on](std::string& word) {
+        if (const auto truth = truth_of(word)) word = *truth ? (on ? "on" : "yes") : (on ? "off" : "no");
         return std::string();
     };
     option.transform(CLI::Validator(to_word, "", "truth"));
@@ -271,20 +272,21 @@ int Program::main(int argc, char** argv) {
 
 int Program::parse_and_run(int argc, char** argv) {
     finish_commands();
-    const std::vector<std::string> words =
-        expand_options_file(command_first({argv, argv + argc}, app_), app_);
-    for (const std::string& word : words)
+    const ExpandedLine line = expand_options_file(command_first({argv, argv + argc}, app_), app_);
+    for (const std::string& word : line.words)
         if (!genome::is_utf8(word))  // names in JSON and labels come from paths, too
             throw ConfigError("'" + word + "' is not UTF-8: rename the file, or link to it by another name");
     try {
-        parse(words);
+        parse(line.words);
+    } catch (const ConfigError& error) {
+        throw ConfigError(line.with_origin(error.what()));
     } catch (const CLI::ParseError& error) {
         if (error.get_exit_code() == 0)  // --help, --version
             return app_.exit(error);
         if (argc == 1)
             std::fputs(short_road, stderr);
         else
-            log_error("{}", usage_error(error, argc, argv));
+            log_error("{}", line.with_origin(usage_error(error, argc, argv)));
         return exit_code(ExitCode::usage);
     }
     set_up_log(quiet_ ? Verbosity::quiet : verbose_ ? Verbosity::verbose : Verbosity::normal);

@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "bigbird/core/error.hpp"
+#include "bigbird/core/formats/file_name.hpp"
 #include "bigbird/core/log.hpp"
 #include "bigbird/core/version.hpp"
+#include "bigbird/core/words.hpp"
 #include "bigbird/evaluation/evaluation_report.hpp"
 #include "bigbird/examples/example_format.hpp"
 #include "bigbird/examples/example_writer.hpp"
 
-#include <set>
+#include <algorithm>
 #include <tuple>
 #include <utility>
 
@@ -77,8 +79,8 @@ private:
                         scored.missing_columns, examples_.label_table().size());
         }
         if (scored.other_rows > 0) {
-            log_info("{}{} rows of the scores are not of split {} and not looked at", which,
-                     scored.other_rows, to_string(request_.split));
+            log_info("{}not looked at: {} of the scores, of other splits than {}", which,
+                     counted(scored.other_rows, "row"), to_string(request_.split));
         }
         const std::string learnt = rows::value_of(scored.provenance, "negatives");
         const Json made = negatives();
@@ -212,17 +214,14 @@ Json checksums_of(const EvaluationRequest& request) {
 
 std::vector<ScoreFile> parse_score_files(const std::vector<std::string>& texts) {
     std::vector<ScoreFile> files;
-    std::set<std::string> names;
     for (const std::string& text : texts) {
         const std::size_t equals = text.find('=');
         ScoreFile file;
         // A path may contain "=" after a slash.
-        if (equals != std::string::npos && equals > 0 && text.find('/') > equals) {
+        if (equals != std::string::npos && equals > 0 && text.find('/') > equals)
             file = {text.substr(0, equals), text.substr(equals + 1)};
-        } else {
-            file = {fs::path(text).filename().string(), text};
-            file.name.resize(std::min(file.name.size(), file.name.find('.', 1)));
-        }
+        else
+            file = {name_of_content(fs::path(text).filename().string()), text};
         const fs::path ending = file.path.extension();
         const std::string base = file.path.filename().string();
         if (ending == ".npy" || ending == ".h5" || ending == ".bw" || ending == ".bedgraph" ||
@@ -230,8 +229,10 @@ std::vector<ScoreFile> parse_score_files(const std::vector<std::string>& texts) 
             throw ConfigError("--scores takes tables with a column per label, and not " + base +
                               ": predict --output scores.tsv.gz writes one");
         }
-        if (!names.insert(file.name).second)
-            throw ConfigError("--scores: two files are called '" + file.name + "'; name them, NAME=FILE");
+        if (const auto other = std::ranges::find(files, file.name, &ScoreFile::name); other != files.end()) {
+            throw ConfigError("--scores: " + other->path.string() + " and " + file.path.string() +
+                              " are both called '" + file.name + "'; name them, NAME=FILE");
+        }
         files.push_back(std::move(file));
     }
     return files;

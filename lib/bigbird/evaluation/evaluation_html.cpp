@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "bigbird/core/log.hpp"
+#include "bigbird/core/words.hpp"
 #include "bigbird/evaluation/evaluation_report.hpp"
 #include "bigbird/evaluation/plot.hpp"
 
@@ -77,7 +78,7 @@ std::string reliability_picture(const EvaluationReport& report) {
         for (const ReliabilityBin& bin : merged(reliability->bins, least)) {
             points.emplace_back(bin.mean_score, bin.positive_share);
             plot.point(bin.mean_score, bin.positive_share, colour,
-                       fmt::format("{} rows, {:.4f} positive", bin.rows, bin.positive_share),
+                       fmt::format("{}, {:.4f} positive", counted(bin.rows, "row"), bin.positive_share),
                        1.5 + 0.9 * std::log10(static_cast<double>(bin.rows)));
             plot.words(bin.mean_score, bin.positive_share, std::to_string(bin.rows), colour,
                        10 * static_cast<int>(i));
@@ -147,16 +148,17 @@ std::string precision_pictures(const EvaluationReport& report) {
     std::vector<PlotLine> lines;
     for (const FileEvaluation& file : report.files)
         lines.push_back(mean_precision(file.evaluation.labels));
-    html += precision_picture(fmt::format("Mean of {} labels. Dashes: mean base rate.", order.size()),
-                              base_rate / static_cast<double>(order.size()), lines);
+    html +=
+        precision_picture(fmt::format("Mean of {}. Dashes: mean base rate.", counted(order.size(), "label")),
+                          base_rate / static_cast<double>(order.size()), lines);
     for (std::size_t n = 0; n < std::min(most, order.size()); ++n) {
         const LabelFigures& label = labels[order[n]];
         for (std::size_t i = 0; i < lines.size(); ++i)
             lines[i] = precision_of(report.files[i].evaluation.labels[order[n]].curve);
-        html +=
-            precision_picture(fmt::format("{}: {} positives. Dashes: base rate {:.4f}.",
-                                          report.labels[label.label].name, label.positives, label.base_rate),
-                              label.base_rate, lines);
+        html += precision_picture(
+            fmt::format("{}: {}. Dashes: base rate {:.4f}.", report.labels[label.label].name,
+                        counted(label.positives, "positive"), label.base_rate),
+            label.base_rate, lines);
     }
     html += "</div>\n";
     if (order.size() > most)

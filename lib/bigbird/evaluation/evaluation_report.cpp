@@ -2,6 +2,7 @@
 #include "bigbird/evaluation/evaluation_report.hpp"
 
 #include "bigbird/core/log.hpp"
+#include "bigbird/core/words.hpp"
 #include "bigbird/evaluation/plot.hpp"
 #include "bigbird/rows/text_fields.hpp"
 
@@ -249,7 +250,8 @@ std::string about_html(const Json& about) {
 
 std::string opening_html(const Json& about, std::int64_t rows, std::int64_t units,
                          const std::string& resampled) {
-    return fmt::format("<p>{} rows of split {}", rows, escaped_html(about["split"].get<std::string>())) +
+    return fmt::format("<p>{} of split {}", counted(rows, "row"),
+                       escaped_html(about["split"].get<std::string>())) +
            (about["parameters"]["resamples"] > 0
                 ? fmt::format("; 95 % intervals from {} resampled {}.", units, escaped_html(resampled))
                 : ".");
@@ -325,13 +327,13 @@ std::vector<std::string> to_lines(const EvaluationReport& report) {
     const Evaluation& first = report.files.front().evaluation;
     const Json& parameters = report.about["parameters"];
     std::vector<std::string> lines{
-        fmt::format("{} rows of split {}", first.rows, report.about["split"].get<std::string>())};
+        fmt::format("{} of split {}", counted(first.rows, "row"), report.about["split"].get<std::string>())};
     if (parameters["resamples"] > 0) {
-        lines.back() += fmt::format(", 95 % intervals from {} blocks of {} bp", first.blocks,
+        lines.back() += fmt::format(", 95 % intervals from {} of {} bp", counted(first.blocks, "block"),
                                     parameters["block_size"].get<std::int64_t>());
     }
     if (first.at_threshold) {
-        lines.push_back(fmt::format("{} positives, negatives: {}", first.labels.front().positives,
+        lines.push_back(fmt::format("{}, negatives: {}", counted(first.labels.front().positives, "positive"),
                                     report.about.value("negatives", "unknown")));
     }
     for (const FileEvaluation& file : report.files) {
@@ -352,14 +354,14 @@ std::vector<std::string> to_lines(const EvaluationReport& report) {
     for (const GroupFigures& group : first.groups) {
         if (report.published.empty()) break;
         const PublishedSummary both = published_summary(report, group.group);
-        lines.push_back(fmt::format("{}: {} labels of DeepSEA's; AUROC median {}, DeepSEA's {}", group.group,
-                                    both.ours.defined, brief({both.ours.median, {}, {}}),
+        lines.push_back(fmt::format("{}: {} of DeepSEA's; AUROC median {}, DeepSEA's {}", group.group,
+                                    counted(both.ours.defined, "label"), brief({both.ours.median, {}, {}}),
                                     brief({both.published.median, {}, {}})));
     }
     if (report.scan) {
         lines.push_back(fmt::format(
-            "scan: {} calls in {:.2f} Mb, {} of them right; {} false calls a Mb; {} of {} TSSs found",
-            report.scan->calls, static_cast<double>(report.scan->scanned_bases) / 1e6,
+            "scan: {} in {:.2f} Mb, {} of them right; {} false calls a Mb; {} of {} TSSs found",
+            counted(report.scan->calls, "call"), static_cast<double>(report.scan->scanned_bases) / 1e6,
             report.scan->right_calls,
             report.scan->false_calls_a_megabase ? fmt::format("{:.2f}", *report.scan->false_calls_a_megabase)
                                                 : "NA",

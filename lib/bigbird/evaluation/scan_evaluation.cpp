@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "bigbird/core/error.hpp"
 #include "bigbird/core/parse_number.hpp"
+#include "bigbird/core/words.hpp"
 #include "bigbird/evaluation/evaluation_report.hpp"
 #include "bigbird/genome/reference/contig_names.hpp"
 #include "bigbird/genome/regions/bed.hpp"
@@ -26,8 +27,8 @@ struct Scan {
 Scan read_scan(const std::filesystem::path& path, double threshold) {
     rows::ScoreReader reader(path);
     if (reader.columns().size() != 1) {
-        throw InputError("has " + std::to_string(reader.columns().size()) +
-                             " columns of scores; a scan of predict-promoter has one",
+        throw InputError("has " + counted(reader.columns().size(), "column") +
+                             " of scores; a scan of predict-promoter has one",
                          path);
     }
     const bool ours = !reader.provenance().empty();

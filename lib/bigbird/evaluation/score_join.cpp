@@ -3,6 +3,7 @@
 
 #include "bigbird/core/error.hpp"
 #include "bigbird/core/log.hpp"
+#include "bigbird/core/words.hpp"
 #include "bigbird/genome/reference/contig_names.hpp"
 #include "bigbird/rows/row.hpp"
 
@@ -219,8 +220,8 @@ void keep_common(const examples::ExampleSet& examples, std::vector<ScoredExample
                                       : "the files of --scores have no label in common");
     }
     if (rows.size() < most_rows || labels.size() < most_labels) {
-        log_warning("compared on the {} rows and {} labels that all have scores for", rows.size(),
-                    labels.size());
+        log_warning("compared on the {} and {} that all have scores for", counted(rows.size(), "row"),
+                    counted(labels.size(), "label"));
     }
     for (ScoredExamples& some : joined) {
         std::erase_if(some.labels, [&](const LabelScores& one) { return !labels.contains(one.label); });
@@ -372,8 +373,8 @@ void keep_common(std::vector<ScoredSequences>& joined) {
     if (common.empty()) throw InputError("no row has scores in all files");
     for (ScoredSequences& one : joined) {
         if (one.rows.size() == common.size()) continue;
-        log_warning("{} rows are left out, which not all files have scores for",
-                    one.rows.size() - common.size());
+        log_warning("left out {}, which not all files have scores for",
+                    counted(one.rows.size() - common.size(), "row"));
         const std::size_t width = one.scores.size() / one.rows.size();
         std::vector<float> scores;
         for (const std::size_t i : positions_of(common, one.rows))

@@ -4,6 +4,7 @@
 #include "bigbird/core/error.hpp"
 #include "bigbird/genome/regions/interval_set.hpp"
 #include "bigbird/rows/region_rows.hpp"
+#include "bigbird/rows/text_fields.hpp"
 
 #include <algorithm>
 #include <set>
@@ -15,13 +16,17 @@ namespace {
 
 /// Rows on the reference with a label, by position.
 std::vector<genome::BedRecord> read_rows(const genome::ReferenceGenome& reference,
-                                         const std::filesystem::path& bed) {
+                                         const std::filesystem::path& bed, const std::string& none) {
     std::vector<genome::BedRecord> rows;
     genome::BedReader reader(bed);
     while (auto record = reader.next()) {
         if (record->name == ".") {
             throw InputError("has no label in column 4: a row is contig, start, end, label", bed,
                              record->line);
+        }
+        if (record->name != none && rows::is_missing(record->name)) {
+            throw InputError("has '" + record->name + "', a missing value, as its label: delete such rows",
+                             bed, record->line);
         }
         if (genome::place(record->where, reference) != genome::Fit::inside)
             throw InputError(rows::why_off(record->where, reference), bed, record->line);
@@ -55,7 +60,7 @@ void for_each_part(std::span<const LabelledSpan> spans, std::int64_t begin, std:
 
 BaseLabels BaseLabels::read(const genome::ReferenceGenome& reference, const std::filesystem::path& bed,
                             const std::string& none) {
-    const std::vector<genome::BedRecord> rows = read_rows(reference, bed);
+    const std::vector<genome::BedRecord> rows = read_rows(reference, bed, none);
     std::set<std::string> named;
     for (const genome::BedRecord& row : rows)
         named.insert(row.name);

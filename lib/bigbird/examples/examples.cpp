@@ -5,6 +5,7 @@
 #include "bigbird/core/error.hpp"
 #include "bigbird/core/formats/is_there.hpp"
 #include "bigbird/core/parse_number.hpp"
+#include "bigbird/core/words.hpp"
 #include "bigbird/examples/example_format.hpp"
 #include "bigbird/examples/two_bit.hpp"
 #include "bigbird/genome/reference/interval.hpp"
@@ -131,7 +132,7 @@ std::string_view ExampleSet::add_row(std::span<const std::string_view> fields) {
     const std::size_t expected = task_ == Task::promoter ? promoter_columns : chromatin_columns;
     if (record ? fields.size() <= record_columns : fields.size() != expected) {
         throw ConfigError(
-            "has " + std::to_string(fields.size()) + " columns where " +
+            "has " + counted(fields.size(), "column") + " where " +
             (record ? "more than " + std::to_string(record_columns) : std::to_string(expected)) + " are");
     }
     const auto begin = record ? std::optional<std::int64_t>(0) : parse_number<std::int64_t>(fields[1]),

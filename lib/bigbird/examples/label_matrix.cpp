@@ -4,6 +4,7 @@
 #include "bigbird/core/check.hpp"
 #include "bigbird/core/error.hpp"
 #include "bigbird/core/formats/npy_header.hpp"
+#include "bigbird/core/words.hpp"
 #include "bigbird/examples/example_format.hpp"
 
 #include <cmath>
@@ -54,14 +55,14 @@ void LabelWriter::finish() {
 LabelMatrix::LabelMatrix(const std::filesystem::path& path, Cells cells, std::int64_t rows,
                          std::size_t columns)
     : file_(path), cells_(cells), columns_(columns), row_bytes_(width_of(cells, columns)) {
-    const std::string shape = std::to_string(rows) + " rows and " + std::to_string(columns);
+    const std::string shape = counted(rows, "row") + " and " + counted(columns, "label");
     if (cells == Cells::bits && !is_npy_of(file_.bytes(), "|u1", rows, row_bytes_)) {
         throw InputError("is not the label matrix of " + shape +
-                             " labels that the folder's other files tell of; make the examples again",
+                             " that the folder's other files tell of; make the examples again",
                          path);
     }
     if (cells != Cells::bits && !is_npy_of(file_.bytes(), "<f4", rows, columns))
-        throw InputError("is no float32 .npy of " + shape + " columns", path);
+        throw InputError("is no float32 .npy of " + shape, path);
     data_ = file_.bytes().subspan(header_of(cells, rows, columns).size());
     for (std::int64_t row = 0; cells == Cells::numbers && row < rows; ++row)
         if (!std::ranges::all_of(numbers(row), [](float value) { return std::isfinite(value); }))

@@ -5,6 +5,7 @@
 #include "bigbird/core/error.hpp"
 #include "bigbird/core/formats/is_there.hpp"
 #include "bigbird/core/parse_number.hpp"
+#include "bigbird/core/words.hpp"
 #include "bigbird/examples/example_format.hpp"
 #include "bigbird/genome/text/text_input.hpp"
 #include "bigbird/rows/text_fields.hpp"
@@ -21,7 +22,7 @@ constexpr std::size_t stretch_columns = 4;  // contig, start, end, split
 
 BinStretch stretch_of(const std::vector<std::string_view>& fields, std::int64_t bin) {
     if (fields.size() != stretch_columns)
-        throw ConfigError("has " + std::to_string(fields.size()) + " columns where 4 are");
+        throw ConfigError("has " + counted(fields.size(), "column") + " where 4 are");
     const auto begin = parse_number<std::int64_t>(fields[1]), end = parse_number<std::int64_t>(fields[2]);
     if (!begin || !end || *begin < 0 || *begin % bin != 0 || *end <= *begin || *end % bin != 0 ||
         *end > genome::longest_contig)

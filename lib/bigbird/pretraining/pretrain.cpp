@@ -8,6 +8,7 @@
 #include "bigbird/core/parallel.hpp"
 #include "bigbird/core/progress.hpp"
 #include "bigbird/core/version.hpp"
+#include "bigbird/core/words.hpp"
 #include "bigbird/model/device/device.hpp"
 #include "bigbird/model/files/model_card.hpp"
 #include "bigbird/model/model_directory.hpp"
@@ -162,12 +163,13 @@ void describe(const model::PreTrainingModel& network, const corpus::ExampleSourc
     if (!spec.model.empty()) log_info("{}: the weights that this run starts from", spec.model.string());
     const corpus::TokenCorpus& corpus = source.corpus();
     const double tokens = static_cast<double>(corpus.tokens());
-    log_info("{} documents, {} tokens of {:.2f} bases; a network of {:.1f} million parameters",
-             corpus.documents(), corpus.tokens(), static_cast<double>(corpus.bases()) / tokens,
-             static_cast<double>(parameters) / 1e6);
+    log_info("{}, {} of {:.2f} bases; a network of {:.1f} million parameters",
+             counted(corpus.documents(), "document"), counted(corpus.tokens(), "token"),
+             static_cast<double>(corpus.bases()) / tokens, static_cast<double>(parameters) / 1e6);
     const std::int64_t steps = spec.loop.learning_rate.total_steps;
-    log_info("{} steps of {} sequences of {} tokens: the corpus {:.2f} times", steps, spec.task.batch_size,
-             spec.examples.sequence_length, static_cast<double>(steps) / steps_of_epoch(source, spec));
+    log_info("{} of {} of {} tokens: the corpus {:.2f} times", counted(steps, "step"),
+             counted(spec.task.batch_size, "sequence"), spec.examples.sequence_length,
+             static_cast<double>(steps) / steps_of_epoch(source, spec));
     log_info("padding: {:.2f} % of the tokens", 100 * padded_share(source, spec));
 }
 

@@ -4,6 +4,7 @@
 #include "bigbird/core/error.hpp"
 #include "bigbird/core/log.hpp"
 #include "bigbird/core/parse_number.hpp"
+#include "bigbird/core/words.hpp"
 #include "bigbird/genome/text/text_input.hpp"
 #include "bigbird/rows/text_fields.hpp"
 
@@ -59,7 +60,14 @@ std::string nearest_names(const LabelTable& table, std::string_view item) {
         const std::string quoted = "'" + table[index].name + "'";
         if (names.size() < shown && std::ranges::find(names, quoted) == names.end()) names.push_back(quoted);
     }
-    return fmt::format("{}", fmt::join(names, ", "));
+    return listed(names, "");
+}
+
+std::vector<std::string> numbers(const std::vector<std::size_t>& indices) {
+    std::vector<std::string> texts;
+    for (const std::size_t index : indices)
+        texts.push_back(std::to_string(index));
+    return texts;
 }
 
 /// The items of a selection. Adjacent items that form a label's name together with their commas are one item.
@@ -110,7 +118,7 @@ public:
                         " or name:" + std::string(item_));
         }
         if (names.size() > 1) {
-            throw fault("is the name of labels " + fmt::format("{}", fmt::join(names, ", ")) +
+            throw fault("is the name of labels " + listed(numbers(names), "") +
                         "; choose by index or by unique id, as " + table_.unique_id(names.front()));
         }
         for (const auto& found : {names, groups, ids}) {
@@ -134,7 +142,7 @@ private:
     bool wanted(std::string_view kind) const { return kind_.empty() || kind_ == kind; }
 
     ConfigError fault(const std::string& what) const {
-        return ConfigError("the label selection '" + std::string(item_) + "' " + what);
+        return ConfigError("the label selection '" + shortened(item_) + "' " + what);
     }
 
     /// The labels that fit, if the item may be of this kind.
@@ -166,7 +174,7 @@ private:
         if (!index || *index < 0 || *index >= static_cast<std::int64_t>(table_.size())) return;
         if (found == std::vector{static_cast<std::size_t>(*index)}) return;
         const std::string item(item_);
-        throw fault("is the " + kind + " of label " + fmt::format("{}", fmt::join(found, ", ")) +
+        throw fault("is the " + kind + " of label " + listed(numbers(found), "") +
                     " and the index of label '" + table_[static_cast<std::size_t>(*index)].name +
                     "'; write " + kind + ":" + item + " or index:" + item);
     }
@@ -215,19 +223,19 @@ LabelTable LabelTable::read(const std::filesystem::path& path) {
         if (fields.size() < 3 || fields[1].empty() || fields[2].empty())
             throw input.fault("a label needs an index, a group and a name, separated by tabs");
         if (parse_number<std::int64_t>(fields[0]) != static_cast<std::int64_t>(labels.size())) {
-            throw input.fault("index '" + std::string(fields[0]) + "' where " +
-                              std::to_string(labels.size()) + " comes; indices count from 0 without gaps");
+            throw input.fault("index '" + shortened(fields[0]) + "' where " + std::to_string(labels.size()) +
+                              " comes; indices count from 0 without gaps");
         }
         Label label{std::string(fields[1]), std::string(fields[2]), -1};
         if (counted && fields.size() > 3 && fields[3] != ".") {
             const auto positives = parse_number<std::int64_t>(fields[3]);
             if (!positives || *positives < 0)
-                throw input.fault("positives '" + std::string(fields[3]) + "' are no count");
+                throw input.fault("positives '" + shortened(fields[3]) + "' are no count");
             label.positives = *positives;
         }
         if (paired && fields.size() > 4 && fields[4] != ".") {
             const auto pair = parse_number<std::int64_t>(fields[4]);
-            if (!pair) throw input.fault("strand_pair '" + std::string(fields[4]) + "' is no index");
+            if (!pair) throw input.fault("strand_pair '" + shortened(fields[4]) + "' is no index");
             label.strand_pair = *pair;
         }
         labels.push_back(std::move(label));

@@ -4,6 +4,7 @@
 #include "bigbird/core/error.hpp"
 #include "bigbird/core/log.hpp"
 #include "bigbird/core/parse_number.hpp"
+#include "bigbird/core/words.hpp"
 #include "bigbird/genome/text/byte_stream.hpp"
 #include "bigbird/rows/row.hpp"
 #include "bigbird/rows/text_fields.hpp"
@@ -136,7 +137,7 @@ bool ScoreLines::next() {
     } while (line_.empty());
     split();
     if (fields_.size() == header_.size()) return true;
-    throw input_.fault("has " + std::to_string(fields_.size()) + " columns where the header has " +
+    throw input_.fault("has " + counted(fields_.size(), "column") + " where the header has " +
                        std::to_string(header_.size()));
 }
 
@@ -144,7 +145,7 @@ float ScoreLines::score(std::size_t column) const {
     const std::string_view text = fields_[column];
     if (const auto value = parse_number<float>(text)) return *value;
     if (is_none(text)) return std::numeric_limits<float>::quiet_NaN();
-    throw input_.fault("score '" + std::string(text) + "' in column " + header_[column] +
+    throw input_.fault("score '" + shortened(text) + "' in column " + header_[column] +
                        " is neither a number nor NA");
 }
 
@@ -166,7 +167,7 @@ bool ScoreReader::next(ScoreRow& row, std::vector<float>& values) {
     row = {text(0), text(1), text(2), text(3), text(4), text(5), text(6), 0};
     const auto n_fraction = parse_real(fields[7]);
     if (!n_fraction && !is_none(fields[7]))
-        throw lines_.fault("n_fraction '" + std::string(fields[7]) + "' is neither a number nor NA");
+        throw lines_.fault("n_fraction '" + shortened(fields[7]) + "' is neither a number nor NA");
     row.n_fraction = n_fraction.value_or(std::numeric_limits<double>::quiet_NaN());
     values.resize(columns_.size());
     for (std::size_t i = 0; i < values.size(); ++i)

@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "bigbird/rows/sequence_reader.hpp"
 
+#include "bigbird/core/log.hpp"
 #include "bigbird/core/nucleotide.hpp"
 #include "bigbird/core/parse_number.hpp"
+#include "bigbird/core/words.hpp"
+#include "bigbird/genome/reference/letter_gaps.hpp"
 #include "bigbird/rows/text_fields.hpp"
 
 #include <algorithm>
@@ -17,10 +20,6 @@ namespace {
 constexpr std::size_t none = std::numeric_limits<std::size_t>::max();
 constexpr std::string_view read_as_n = "NX-.*", ambiguity_codes = "RYSWKMBDHV";
 
-bool is_blank(char letter) {
-    return letter == ' ' || letter == '\t' || letter == '\r';
-}
-
 char upper(char letter) {
     return static_cast<char>(std::toupper(static_cast<unsigned char>(letter)));
 }
@@ -31,9 +30,16 @@ bool holds_bases_only(std::string_view text) {
                text, [](char letter) { return normalised_base(letter) != 'N' || upper(letter) == 'N'; });
 }
 
-void append_letters(std::string& sequence, std::string_view text) {
-    std::ranges::copy_if(
-        text, std::back_inserter(sequence), [](char c) { return !is_blank(c); });
+/// Whether a text can be a sequence, k-mers or a missing one, rather than the name of a column of sequences.
+bool may_be_sequence(std::string_view text) {
+    const auto is = [&](std::string_view word) { return std::ranges::equal(text, word, {}, upper); };
+    return !is("DNA") && !is("RNA") &&  // each of their letters is a code of IUPAC
+           std::ranges::all_of(text, [](char letter) {
+               const char code = upper(letter);
+               return normalised_base(letter) != 'N' || code == ' ' ||
+                      read_as_n.find(code) != std::string_view::npos ||
+                      ambiguity_codes.find(code) != std::string_view::npos;
+           });
 }
 
 }  // namespace
@@ -57,36 +63,55 @@ InputError SequenceReader::missing(const std::string& column) const {
         return fault("has no header that names a column '" + column +
                      "'; without a header give columns by number, from 1");
     }
-    std::string known;
-    for (const std::string_view field : fields_)
-        known += (known.empty() ? "'" : ", '") + std::string(field) + "'";
-    return fault("has no column '" + column + "'; its columns are " + known);
+    const std::string remedy = column == "sequence" ? "; --sequence-column names that of the sequences"
+                               : column == "label"
+                                   ? "; --label-column names that of the labels, --target says what they are"
+                                   : "";
+    return fault("has no column '" + column + "'; its columns are " + listed(fields_) + remedy);
+}
+
+void SequenceReader::split() {
+    auto cut = split_quoted(line_, tabs_ ? '\t' : ',');
+    if (!cut) throw fault("has a quote that does not end on the line");
+    fields_ = std::move(*cut);
+}
+
+bool SequenceReader::names(const std::string& column) const {
+    return !column.empty() && std::ranges::count(fields_, column) > 0;
+}
+
+std::optional<std::size_t> SequenceReader::position_of(const std::string& column) const {
+    const auto number = parse_number<std::size_t>(column);
+    return number && *number > 0 && *number <= count_ ? std::optional(*number - 1) : std::nullopt;
+}
+
+bool SequenceReader::begins_with_header() const {
+    const auto position = position_of(columns_.sequence);
+    return named_ || (position && !may_be_sequence(fields_[*position]));
 }
 
 void SequenceReader::read_first_line() {
     tabs_ = line_.find('\t') != std::string::npos;
-    const std::string unsplit = line_;  // split_line() removes its quotes
-    if (!split_line(line_, !tabs_, fields_)) throw fault("has a quote that does not end on the line");
+    const std::string unsplit = line_;  // split() removes its quotes
+    split();
     count_ = fields_.size();
     if (fields_.front().starts_with('#')) fields_.front().remove_prefix(1);
-    const auto find = [&](const std::string& name) {
-        if (name.empty()) return none;
-        const auto named = std::ranges::find(fields_, name);
-        if (named != fields_.end()) return static_cast<std::size_t>(named - fields_.begin());
-        const auto number = parse_number<std::size_t>(name);
-        return number && *number > 0 && *number <= count_ ? *number - 1 : none;
-    };
     std::vector<std::string> wanted = columns_.values;
     wanted.insert(wanted.end(), {columns_.sequence, columns_.id});
-    header_ = std::ranges::any_of(wanted, [&](const std::string& name) {
-        return !name.empty() && std::ranges::count(fields_, name) > 0;
-    });
+    named_ = columns_.header.value_or(true) && std::ranges::any_of(wanted, [&](const std::string& column) {
+                 return names(column) && !position_of(column);
+             });
+    header_ = columns_.header.value_or(begins_with_header());
+    const auto find = [&](const std::string& column) {
+        if (!header_ || !names(column)) return position_of(column).value_or(none);
+        return static_cast<std::size_t>(std::ranges::find(fields_, column) - fields_.begin());
+    };
     sequence_at_ = find(columns_.sequence);
     if (sequence_at_ == none && !header_ && columns_.sequence == "sequence") {
         const auto found = std::ranges::find_if(fields_, holds_bases_only);
         if (found != fields_.end()) sequence_at_ = static_cast<std::size_t>(found - fields_.begin());
     }
-    if (sequence_at_ == none) throw missing(columns_.sequence);
+    if (sequence_at_ == none && !columns_.sequence.empty()) throw missing(columns_.sequence);
     for (const std::string& name : columns_.values) {
         values_at_.push_back(find(name));
         if (values_at_.back() != none) continue;
@@ -94,16 +119,35 @@ void SequenceReader::read_first_line() {
         values_at_.back() = 1 - sequence_at_;
     }
     id_at_ = find(columns_.id);
+    if (id_at_ == none && columns_.sequence.empty()) throw missing(columns_.id);
     waiting_ = !header_;
     if (waiting_) line_ = unsplit;
+}
+
+void SequenceReader::tell_header() const {
+    if (fasta_ || named_ || columns_.header) return;
+    log_info("{}: the first line is taken as {}", path().string(),
+             header_ ? "a header; --header no makes it a row" : "a row; --header yes makes it a header");
+}
+
+void SequenceReader::append_letters(std::string& sequence, std::string_view text) const {
+    const std::string_view letters = genome::without_outer_blanks(text);
+    if (letters.find_first_of(" \t\r") != std::string_view::npos) throw fault(genome::fault_of_gaps(letters));
+    sequence += letters;
 }
 
 std::optional<SequenceRecord> SequenceReader::next() {
     std::optional<SequenceRecord> record = fasta_ ? next_of_fasta() : next_of_table();
     if (!record) return record;
     ++records_;
+    const bool wanted = fasta_ || !columns_.sequence.empty();
+    if (!wanted && record->id.empty()) throw fault("has no id", record->line);
     if (record->id.empty()) record->id = std::to_string(records_);
-    if (record->sequence.empty()) throw fault("has an empty sequence", record->line);
+    if (wanted && record->sequence.empty()) throw fault("has an empty sequence", record->line);
+    if (wanted && is_missing(record->sequence)) {
+        throw fault("has '" + record->sequence + "', a missing value, for a sequence: delete such records",
+                    record->line);
+    }
     if (record->id.find('\t') != std::string::npos) throw fault("has an id with a tab", record->line);
     return record;
 }
@@ -123,13 +167,16 @@ std::optional<SequenceRecord> SequenceReader::next_of_table() {
         waiting_ = !line_.empty();
     if (!waiting_) return std::nullopt;
     waiting_ = false;
-    if (!split_line(line_, !tabs_, fields_)) throw fault("has a quote that does not end on the line");
+    split();
     if (fields_.size() != count_) {
-        throw fault("has " + std::to_string(fields_.size()) + " columns where the first line has " +
-                    std::to_string(count_));
+        throw fault("has " + counted(fields_.size(), "column") + " where the first line has " +
+                    std::to_string(count_) +
+                    (header_ && fields_.size() == count_ + 1
+                         ? "; R writes names of rows unless row.names = FALSE"
+                         : ""));
     }
     SequenceRecord record{.line = input_.line_number()};
-    append_letters(record.sequence, fields_[sequence_at_]);
+    if (sequence_at_ != none) append_letters(record.sequence, fields_[sequence_at_]);
     if (id_at_ != none) record.id = fields_[id_at_];
     for (const std::size_t at : values_at_)
         record.values.emplace_back(fields_[at]);

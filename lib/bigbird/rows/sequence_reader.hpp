@@ -3,6 +3,7 @@
 // TSV, detected by content; plain, gzip or bgzip, or standard input ("-").
 #pragma once
 
+#include "bigbird/core/choice.hpp"
 #include "bigbird/core/error.hpp"
 #include "bigbird/genome/text/text_input.hpp"
 
@@ -16,19 +17,25 @@
 
 namespace bigbird::rows {
 
-/// The columns of a table that are read. A table has a header if its first line names one of them. Without a
-/// header a column is its number, from 1; "sequence" is then the first column that holds only A C G T U N,
-/// and "label" the column beside it where there are two.
+/// The columns of a table that are read, by name or, from 1, by number. A table has a header if its first
+/// line names one of them by a word, or if the column of sequences, given by number, holds no letters of DNA
+/// in it. Without a header "sequence" is the first column that holds only A C G T U N, and "label" the column
+/// beside it where there are two.
 struct SequenceColumns {
-    std::string sequence = "sequence";
+    std::string sequence = "sequence";  ///< "": none, and ids are required
     std::string id = "id";              ///< optional; "": none
     std::vector<std::string> values{};  ///< required
+    std::optional<bool> header{};       ///< whether the first line is a header; nullopt: as above
 };
+
+/// The values of --header.
+inline constexpr Choices<std::optional<bool>, 3> header_choices{
+    {{std::nullopt, "auto"}, {true, "yes"}, {false, "no"}}};
 
 struct SequenceRecord {
     /// FASTA: the header up to its first blank. Without an id: the record's number, from 1.
     std::string id{};
-    std::string sequence{};  ///< as read, without blanks and line ends
+    std::string sequence{};  ///< as read, without line ends and blanks at its ends
     std::vector<std::string> values{};
     std::int64_t line = 0;  ///< its first line, from 1
 };
@@ -40,14 +47,22 @@ public:
     SequenceReader(std::filesystem::path path, SequenceColumns columns);
 
     bool is_fasta() const { return fasta_; }
+    /// Logs whether a table's first line is taken as a header, where no name decides it.
+    void tell_header() const;
     /// The next record, or nothing at the end. Throws InputError with file and line: a different number of
-    /// columns than in the first line, an unclosed quote, an empty sequence.
+    /// columns than in the first line, an unclosed quote, an empty or missing sequence, blanks between
+    /// letters.
     std::optional<SequenceRecord> next();
     const std::filesystem::path& path() const { return input_.path(); }
 
 private:
     InputError fault(const std::string& what, std::int64_t line = 0) const;
     void read_first_line();
+    void split();
+    bool names(const std::string& column) const;
+    std::optional<std::size_t> position_of(const std::string& column) const;
+    bool begins_with_header() const;
+    void append_letters(std::string& sequence, std::string_view text) const;
     InputError missing(const std::string& column) const;
     std::optional<SequenceRecord> next_of_fasta();
     std::optional<SequenceRecord> next_of_table();
@@ -57,7 +72,8 @@ private:
     std::string line_;
     std::vector<std::string_view> fields_;  ///< of line_
     bool fasta_ = false, tabs_ = false;
-    bool header_ = false;
+    bool header_ = false,
+         named_ = false;    ///< whether the first line names columns, and one of them by a word
     bool waiting_ = false;  ///< line_ was read and belongs to the next record
     std::int64_t records_ = 0;
     std::size_t sequence_at_ = 0, id_at_ = 0, count_ = 0;

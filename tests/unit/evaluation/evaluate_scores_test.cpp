@@ -69,9 +69,10 @@ DOCTEST_TEST_CASE("evaluate_scores: files are named, or called by their names") 
     DOCTEST_CHECK(files[0].path == "a/x.tsv");
     DOCTEST_CHECK(files[1].name == "small");
     DOCTEST_CHECK(files[2].name == "s");
+    DOCTEST_CHECK(parse_score_files({"a.pos.tsv", "a.neg.tsv"})[1].name == "a.neg");
     DOCTEST_CHECK(testing::message_of<ConfigError>([] {
                       parse_score_files({"a/s.tsv", "b/s.tsv"});
-                  }) == "--scores: two files are called 's'; name them, NAME=FILE");
+                  }) == "--scores: a/s.tsv and b/s.tsv are both called 's'; name them, NAME=FILE");
 }
 
 DOCTEST_TEST_CASE("evaluate_scores: a file beside itself differs by nothing, one beside noise by much") {

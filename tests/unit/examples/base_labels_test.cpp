@@ -71,6 +71,8 @@ DOCTEST_TEST_CASE("base_labels: what is wrong with a row is said with its line")
     const Scene scene;
     DOCTEST_CHECK(scene.refusal("1\t0\t20\ta\n1\t30\t40\n") ==
                   ":2: has no label in column 4: a row is contig, start, end, label");
+    DOCTEST_CHECK(scene.refusal("1\t0\t20\ta\n1\t30\t40\tNA\n") ==
+                  ":2: has 'NA', a missing value, as its label: delete such rows");
     DOCTEST_CHECK(scene.refusal("7\t0\t20\ta\n") == ":1: contig '7' is not in the reference");
     DOCTEST_CHECK(scene.refusal("2\t40\t51\ta\n") ==
                   ":1: end 51 lies past the end of contig '2', which has 50 bases");

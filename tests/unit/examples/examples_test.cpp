@@ -114,7 +114,7 @@ DOCTEST_TEST_CASE(
     };
     fresh();
     testing::write_file(folder / "c/sequences.bed", "1\t0\t2\ttrain\n");
-    DOCTEST_CHECK(testing::holds(message(), "labels.npy: is not the label matrix of 1 rows and 9 labels"));
+    DOCTEST_CHECK(testing::holds(message(), "labels.npy: is not the label matrix of 1 row and 9 labels"));
     testing::write_file(folder / "c/sequences.bed", "1\t0\t2\tlearn\n");
     DOCTEST_CHECK(testing::holds(message(), "sequences.bed:1: 'learn' is no split"));
     fresh();

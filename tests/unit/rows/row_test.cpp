@@ -125,6 +125,8 @@ DOCTEST_TEST_CASE("text_fields: lines of CSV are cut outside quotes, and fields 
     DOCTEST_CHECK(cut("") == Fields{""});
     DOCTEST_CHECK(cut("\"a,b\",\"\",\"c\"\"d\"\"\",") == Fields{"a,b", "", "c\"d\"", ""});
     DOCTEST_CHECK(cut("a,\"b") == Fields{"none"});
+    DOCTEST_CHECK(cut("5\" x,a \"b\"") == Fields{"5\" x", "a \"b\""});
+    DOCTEST_CHECK(cut("\"a\tb\"\t\"x\"\t5\"", '\t') == Fields{"a\tb", "x", "5\""});
     const Fields fields{"a,b", "\"", "", "plain", "two\nlines", ",\","};
     std::string line;
     for (const std::string& field : fields) {
@@ -134,6 +136,13 @@ DOCTEST_TEST_CASE("text_fields: lines of CSV are cut outside quotes, and fields 
     line.pop_back();
     DOCTEST_CHECK(line == "\"a,b\",\"\"\"\",,plain,\"two\nlines\",\",\"\",\"");
     DOCTEST_CHECK(cut(line) == fields);
+}
+
+DOCTEST_TEST_CASE("text_fields: what R and pandas write for a missing value is one, and no other word is") {
+    for (const char* word : {"", " ", "NA", "nan", "NaN", "None", "NULL", "<NA>", "N/A", "#N/A", " NA "})
+        DOCTEST_CHECK(is_missing(word));
+    for (const char* word : {"N", "na", "none", ".", "-", "NAN", "0", "NANA"})
+        DOCTEST_CHECK(!is_missing(word));
 }
 
 DOCTEST_TEST_CASE("text_fields: only finite numbers are numbers") {

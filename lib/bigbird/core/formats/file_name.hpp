@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <algorithm>
+#include <cctype>
+#include <span>
+#include <string>
 #include <string_view>
 
 namespace bigbird {
@@ -20,6 +24,28 @@ constexpr bool is_name_within(std::string_view name) {
         if (slash == std::string_view::npos) return true;
         name.remove_prefix(slash + 1);
     }
+}
+
+/// The name of a file's class, label or track: the file's name without the endings of compression and of
+/// formats of sequences, regions and signals. "K562.pos" of K562.pos.fa.gz; of another ending nothing goes.
+inline std::string name_of_content(std::string name) {
+    static constexpr std::string_view packed[] = {".gz", ".bgz", ".zst", ".bz2", ".xz"},
+                                      formats[] = {".fa",         ".fasta",     ".fna",        ".ffn",
+                                                   ".fas",        ".seq",       ".txt",        ".csv",
+                                                   ".tsv",        ".bed",       ".bedpe",      ".npy",
+                                                   ".narrowpeak", ".broadpeak", ".gappedpeak", ".bedgraph",
+                                                   ".bdg",        ".bg",        ".bw",         ".bigwig",
+                                                   ".h5",         ".hdf5"};
+    using Endings = std::span<const std::string_view>;
+    for (const Endings endings : {Endings(packed), Endings(formats)}) {
+        std::string lower = name;
+        std::ranges::transform(
+            lower, lower.begin(), [](unsigned char letter) { return std::tolower(letter); });
+        const auto ending = std::ranges::find_if(
+            endings, [&](std::string_view one) { return lower.size() > one.size() && lower.ends_with(one); });
+        if (ending != endings.end()) name.resize(name.size() - ending->size());
+    }
+    return name;
 }
 
 }  // namespace bigbird

@@ -3,6 +3,7 @@
 
 #include "bigbird/core/error.hpp"
 #include "bigbird/core/parse_number.hpp"
+#include "bigbird/core/words.hpp"
 #include "bigbird/corpus/documents/sequence_lines.hpp"
 #include "bigbird/genome/reference/sequence.hpp"
 
@@ -85,8 +86,8 @@ DocumentReader::Row DocumentReader::parse_row() const {
     for (std::size_t i = 0; i < fields.size(); ++i) {
         const std::size_t tab = rest.find('\t');
         if (i + 1 < fields.size() && tab == std::string_view::npos) {
-            fail("has " + std::to_string(i + 1) +
-                 " columns; coordinates of documents have six: contig, start, end, document, "
+            fail("has " + counted(i + 1, "column") +
+                 "; coordinates of documents have six: contig, start, end, document, "
                  "sentence, strand");
         }
         fields[i] = rest.substr(0, tab);
@@ -94,14 +95,14 @@ DocumentReader::Row DocumentReader::parse_row() const {
     }
     Row row{.where = {std::string(fields[0]), 0, 0}, .reverse = fields[5] == "-"};
     if (!to_number(fields[3], row.document) || !to_number(fields[4], row.sentence)) {
-        fail("document '" + std::string(fields[3]) + "' and sentence '" + std::string(fields[4]) +
+        fail("document '" + shortened(fields[3]) + "' and sentence '" + shortened(fields[4]) +
              "' are not two whole numbers");
     }
     if (fields[5] != "-" && fields[5] != "+" && fields[5] != ".")
-        fail("strand '" + std::string(fields[5]) + "' is neither +, - nor .");
+        fail("strand '" + shortened(fields[5]) + "' is neither +, - nor .");
     if (!to_number(fields[1], row.where.begin) || !to_number(fields[2], row.where.end) ||
         row.where.begin >= row.where.end) {
-        fail("start '" + std::string(fields[1]) + "' and end '" + std::string(fields[2]) +
+        fail("start '" + shortened(fields[1]) + "' and end '" + shortened(fields[2]) +
              "' are not two rising whole numbers");
     }
     const auto contig = genome_->find(row.where.contig);

@@ -7,6 +7,8 @@
 #include "bigbird/core/parallel.hpp"
 #include "bigbird/core/parse_number.hpp"
 #include "bigbird/core/progress.hpp"
+#include "bigbird/core/words.hpp"
+#include "bigbird/genome/reference/letter_gaps.hpp"
 
 #include <fmt/format.h>
 
@@ -128,7 +130,7 @@ std::vector<std::int32_t> parse_ids(const Line& line, std::int32_t vocabulary,
         const std::string_view word(at, after);
         const std::int32_t id = parse_number<std::int32_t>(word).value_or(-1);
         if (id < 0 || id >= vocabulary) {
-            throw InputError("'" + std::string(word) +
+            throw InputError("'" + shortened(word) +
                                  "' is no token id; this tokenizer's ids are whole numbers from 0 to " +
                                  std::to_string(vocabulary - 1) + ", separated by blanks",
                              file, line.number);
@@ -145,6 +147,9 @@ void expect_sequence_line(std::string_view text, const std::filesystem::path& fi
     const auto stranger = std::find_if(text.begin(), text.end(), not_letter);
     if (text.front() == '>')
         throw InputError("is a FASTA header, and plain sequence is needed here, one a line", file, line);
+    const bool gap = genome::without_outer_blanks(text).find_first_of(" \t") < text.size();
+    if (gap && (*stranger == ' ' || *stranger == '\t'))
+        throw InputError(genome::fault_of_gaps(text), file, line);
     const auto byte = static_cast<unsigned char>(*stranger);
     const std::string shown = byte >= ' ' && byte < 0x7f ? std::string("'") + *stranger + "'"
                                                          : fmt::format("the byte 0x{:02x}", byte);

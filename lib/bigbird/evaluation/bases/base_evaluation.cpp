@@ -6,6 +6,7 @@
 #include "bigbird/core/log.hpp"
 #include "bigbird/core/parallel.hpp"
 #include "bigbird/core/parse_number.hpp"
+#include "bigbird/core/words.hpp"
 #include "bigbird/examples/base_labels.hpp"
 #include "bigbird/genome/regions/interval_set.hpp"
 #include "bigbird/rows/row.hpp"
@@ -81,7 +82,7 @@ genome::Interval place_of(const rows::ScoreRow& row, const genome::ReferenceGeno
                           const fs::path& file, std::int64_t line) {
     const auto number = [&](const std::string& text) {
         const auto value = parse_number<std::int64_t>(text);
-        if (!value) throw InputError("'" + text + "' is no coordinate", file, line);
+        if (!value) throw InputError("'" + shortened(text) + "' is no coordinate", file, line);
         return *value;
     };
     genome::Interval where{row.contig, number(row.begin), number(row.end)};
@@ -99,7 +100,7 @@ std::vector<std::size_t> columns_of(const examples::BaseLabels& labels,
         const std::string& name = labels.names()[label];
         const auto found = std::ranges::find(columns, name);
         const std::string what = fmt::format("'{}' is none of the labels that {} has scores of: {}", name,
-                                             request.scores.string(), fmt::join(columns, ", "));
+                                             request.scores.string(), listed(columns, ""));
         if (found == columns.end() && label == 0) throw ConfigError("--none-label " + what);
         if (found == columns.end())
             throw InputError("label " + what, request.labels, labels.first_line(label));
@@ -279,12 +280,12 @@ BaseEvaluation evaluate_bases(const BaseEvaluationRequest& request) {
 
 std::vector<std::string> to_lines(const BaseEvaluation& evaluation) {
     std::vector<std::string> lines{fmt::format(
-        "{} bases, {} without scores, {} blocks; accuracy {} ({:.3f} by calling all the same); means: AUROC "
+        "{}, {} without scores, {}; accuracy {} ({:.3f} by calling all the same); means: AUROC "
         "{}, "
         "AUPRC {}, F1 {}",
-        evaluation.bases, evaluation.not_scored, evaluation.blocks, brief(evaluation.accuracy),
-        evaluation.majority.value_or(0), brief(evaluation.mean_auroc), brief(evaluation.mean_auprc),
-        brief(evaluation.mean_f1))};
+        counted(evaluation.bases, "base"), evaluation.not_scored, counted(evaluation.blocks, "block"),
+        brief(evaluation.accuracy), evaluation.majority.value_or(0), brief(evaluation.mean_auroc),
+        brief(evaluation.mean_auprc), brief(evaluation.mean_f1))};
     for (const BaseFigures& label : evaluation.labels) {
         lines.push_back(fmt::format("label {}: {} bases, AUROC {}, AUPRC {}, F1 {}", label.label, label.bases,
                                     brief(label.auroc), brief(label.auprc), brief(label.f1)));

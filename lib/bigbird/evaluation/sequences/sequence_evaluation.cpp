@@ -6,6 +6,7 @@
 #include "bigbird/core/log.hpp"
 #include "bigbird/core/parallel.hpp"
 #include "bigbird/core/progress.hpp"
+#include "bigbird/core/words.hpp"
 #include "bigbird/evaluation/plot.hpp"
 #include "bigbird/examples/example_format.hpp"
 
@@ -190,8 +191,8 @@ private:
         if (scored.not_scored > 0)
             log_warning("{}{} of {} rows are NA in the scores and left out", which, scored.not_scored, all);
         if (scored.other_rows > 0) {
-            log_info("{}{} rows of the scores are not of split {} and not looked at", which,
-                     scored.other_rows, to_string(request_.split));
+            log_info("{}not looked at: {} of the scores, of other splits than {}", which,
+                     counted(scored.other_rows, "row"), to_string(request_.split));
         }
     }
 

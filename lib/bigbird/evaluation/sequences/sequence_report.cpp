@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "bigbird/core/log.hpp"
+#include "bigbird/core/words.hpp"
 #include "bigbird/evaluation/plot.hpp"
 #include "bigbird/evaluation/sequences/sequence_evaluation.hpp"
 #include "bigbird/rows/score_table.hpp"
@@ -91,9 +92,9 @@ Range range_of(const std::vector<std::pair<float, float>>& points) {
 std::string scatter(const SequenceReport& report, std::size_t file, std::size_t label) {
     const auto& points = report.files[file].picture.points[label];
     const Range range = range_of(points);
-    Plot plot(report.files[file].name + ": " + report.labels[label].name + ", " +
-                  std::to_string(points.size()) + " rows",
-              "predicted", "true", range, range);
+    Plot plot(
+        report.files[file].name + ": " + report.labels[label].name + ", " + counted(points.size(), "row"),
+        "predicted", "true", range, range);
     plot.diagonal();
     for (const auto& [x, y] : points)
         plot.point(static_cast<double>(x), static_cast<double>(y), colour_of(file),
@@ -201,7 +202,7 @@ std::string to_tsv(const SequenceReport& report) {
 
 std::vector<std::string> to_lines(const SequenceReport& report) {
     std::vector<std::string> lines{
-        fmt::format("{} rows of split {}", report.rows, report.about["split"].get<std::string>())};
+        fmt::format("{} of split {}", counted(report.rows, "row"), report.about["split"].get<std::string>())};
     const Json& parameters = report.about["parameters"];
     if (parameters["resamples"] > 0) {
         lines.back() += fmt::format(", 95 % intervals from {} {}", report.units,

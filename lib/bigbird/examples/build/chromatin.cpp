@@ -7,6 +7,7 @@
 #include "bigbird/core/parallel.hpp"
 #include "bigbird/core/progress.hpp"
 #include "bigbird/core/rng.hpp"
+#include "bigbird/core/words.hpp"
 #include "bigbird/examples/build/sheet.hpp"
 #include "bigbird/examples/example_format.hpp"
 #include "bigbird/examples/example_writer.hpp"
@@ -99,13 +100,13 @@ private:
         genome::AssemblyFit fit;
         for (const Peaks& peaks : peaks_)
             fit += peaks.fit;
-        log_info("read {} peaks of {} labels", fit.rows, files_.size());
+        log_info("read {} of {}", counted(fit.rows, "peak"), counted(files_.size(), "label"));
         if (fit.off_reference() > 0)
             log_warning("left out {} of {} peaks: {}", fit.off_reference(), fit.rows, fit.misfits());
         if (fit.rows == 0) throw InputError("--peaks holds no peaks: every file is empty");
         if (fit.rows == fit.off_reference()) {
-            throw InputError("none of the " + std::to_string(fit.rows) +
-                             " peaks lies on the reference; give peaks and reference of the same assembly");
+            throw InputError("none of the " + counted(fit.rows, "peak") +
+                             " lies on the reference; give peaks and reference of the same assembly");
         }
         genome::require_assembly(fit, reference(), "--peaks", "peaks", options_.skip_invalid);
     }
@@ -227,14 +228,15 @@ private:
 
     void report() const {
         if (left_out_n_ > 0) {
-            log_info("left out {} bins whose window has more than {:g} of N", left_out_n_,
+            log_info("left out {} whose window has more than {:g} of N", counted(left_out_n_, "bin"),
                      options_.max_n_fraction);
         }
         if (left_out_shared_ > 0)
-            log_info("left out {} bins whose window reaches into one that is held out", left_out_shared_);
-        log_info("{} bins of {} bp: {} for training, {} for validation, {} for test", writer_.rows(),
-                 options_.bin, writer_.rows(Split::train), writer_.rows(Split::validation),
-                 writer_.rows(Split::test));
+            log_info("left out {} whose window reaches into one that is held out",
+                     counted(left_out_shared_, "bin"));
+        log_info("{} of {} bp: {} for training, {} for validation, {} for test",
+                 counted(writer_.rows(), "bin"), options_.bin, writer_.rows(Split::train),
+                 writer_.rows(Split::validation), writer_.rows(Split::test));
         for (const Split split : {Split::validation, Split::test}) {
             if (!regions_.holds_out(split)) continue;
             if (writer_.rows(split) == 0) {

@@ -6,6 +6,7 @@
 #include "bigbird/core/log.hpp"
 #include "bigbird/core/parse_number.hpp"
 #include "bigbird/core/progress.hpp"
+#include "bigbird/core/words.hpp"
 #include "bigbird/examples/build/bin_regions.hpp"
 #include "bigbird/examples/build/mat/deepsea_mat.hpp"
 #include "bigbird/examples/example_format.hpp"
@@ -55,9 +56,9 @@ rows::LabelTable table_for(const fs::path& given, const rows::LabelTable& found)
     if (given.empty()) return found;
     rows::LabelTable table = rows::LabelTable::read(given);
     if (table.size() != found.size()) {
-        throw InputError("names " + std::to_string(table.size()) + " labels, but there are " +
-                             std::to_string(found.size()),
-                         given);
+        throw InputError(
+            "names " + counted(table.size(), "label") + ", but there are " + std::to_string(found.size()),
+            given);
     }
     return table;
 }
@@ -92,13 +93,13 @@ Bins read_table(const ImportOptions& options, const genome::ReferenceGenome& ref
         if (line.empty() || line.starts_with('#')) continue;
         const auto fields = rows::split_fields(line, '\t');
         if (fields.size() != bins.labels.size() + 3) {
-            throw input.fault("has " + std::to_string(fields.size()) + " columns where the header has " +
+            throw input.fault("has " + counted(fields.size(), "column") + " where the header has " +
                               std::to_string(bins.labels.size() + 3));
         }
         const auto begin = parse_number<std::int64_t>(fields[1]), end = parse_number<std::int64_t>(fields[2]);
         const auto contig = reference.find(fields[0]);
         if (!begin || !end || *begin < 0 || *begin >= *end) throw input.fault("start and end are no bin");
-        if (!contig) throw input.fault("contig '" + std::string(fields[0]) + "' is not in the reference");
+        if (!contig) throw input.fault("contig '" + shortened(fields[0]) + "' is not in the reference");
         const genome::Contig& known = reference.contigs()[*contig];
         if (*end > known.length) throw input.fault("reaches past the end of contig '" + known.name + "'");
         bins.bits.resize(bins.places.size() + 1);
@@ -159,7 +160,7 @@ Bins read_mats(const ImportOptions& options, const genome::ReferenceGenome& refe
             bins.labels = table_for(options.label_table, unnamed_labels(mat.labels()));
             bins.bits = BitRows(mat.labels());
         } else if (bins.labels.size() != mat.labels()) {
-            throw InputError("has " + std::to_string(mat.labels()) + " labels, the file before it " +
+            throw InputError("has " + counted(mat.labels(), "label") + ", the file before it " +
                                  std::to_string(bins.labels.size()),
                              path);
         }
@@ -218,10 +219,11 @@ Json inputs_of(const ImportOptions& options) {
 }
 
 void say(const ExampleWriter& writer, std::int64_t left_out_n, std::int64_t left_out_shared) {
-    if (left_out_n > 0) log_info("left out {} bins whose window has too much N", left_out_n);
+    if (left_out_n > 0) log_info("left out {} whose window has too much N", counted(left_out_n, "bin"));
     if (left_out_shared > 0)
-        log_info("left out {} bins whose window reaches into one that is held out", left_out_shared);
-    log_info("{} bins: {} for training, {} for validation, {} for test", writer.rows(),
+        log_info("left out {} whose window reaches into one that is held out",
+                 counted(left_out_shared, "bin"));
+    log_info("{}: {} for training, {} for validation, {} for test", counted(writer.rows(), "bin"),
              writer.rows(Split::train), writer.rows(Split::validation), writer.rows(Split::test));
 }
 

@@ -6,6 +6,7 @@
 #include "bigbird/core/log.hpp"
 #include "bigbird/core/parallel.hpp"
 #include "bigbird/core/rng.hpp"
+#include "bigbird/core/words.hpp"
 #include "bigbird/examples/example_format.hpp"
 #include "bigbird/examples/example_writer.hpp"
 #include "bigbird/examples/hold_outs.hpp"
@@ -200,7 +201,8 @@ private:
         }
         if (fit.off_reference() > 0)
             log_warning("left out {} of {} TSSs: {}", fit.off_reference(), found.size(), fit.misfits());
-        if (repeated > 0) log_info("left out {} TSSs that repeat another's place, strand and name", repeated);
+        if (repeated > 0)
+            log_info("left out {} with another's place, strand and name", counted(repeated, "TSS"));
         if (read == 0) throw InputError("holds no TSSs", options_.tss);
         if (sites.empty()) {
             throw InputError(
@@ -237,7 +239,7 @@ private:
         const std::size_t left_out = std::erase_if(
             promoters_, [&](const Promoter& promoter) { return has_much_n(promoter.sequence); });
         if (left_out > 0) {
-            log_info("left out {} promoters whose window has more than {:g} of N", left_out,
+            log_info("left out {} whose window has more than {:g} of N", counted(left_out, "promoter"),
                      options_.max_n_fraction);
         }
     }
@@ -251,7 +253,8 @@ private:
         const std::size_t left_out =
             std::erase_if(promoters_, [&](const Promoter&) { return !kept[index++]; });
         if (left_out > 0)
-            log_info("left out {} promoters whose window reaches into one that is held out", left_out);
+            log_info("left out {} whose window reaches into one that is held out",
+                     counted(left_out, "promoter"));
     }
 
     Rng stream(const Promoter& promoter) const {
@@ -337,10 +340,10 @@ private:
         }
         store.finish();
         writer.finish(rows::LabelTable({{"promoter", "promoter", -1}}), details());
-        log_info(
-            "{} promoters and as many negatives ({}): {} rows for training, {} for validation, {} for test",
-            promoters_.size(), word_of(negative_choices, options_.negatives), writer.rows(Split::train),
-            writer.rows(Split::validation), writer.rows(Split::test));
+        log_info("{} and as many negatives ({}): {} for training, {} for validation, {} for test",
+                 counted(promoters_.size(), "promoter"), word_of(negative_choices, options_.negatives),
+                 counted(writer.rows(Split::train), "row"), writer.rows(Split::validation),
+                 writer.rows(Split::test));
     }
 
     Json details() const {

@@ -5,6 +5,7 @@
 #include "bigbird/core/interrupt.hpp"
 #include "bigbird/core/log.hpp"
 #include "bigbird/core/rng.hpp"
+#include "bigbird/core/words.hpp"
 #include "bigbird/genome/reference/sequence.hpp"
 #include "bigbird/rows/text_fields.hpp"
 
@@ -240,8 +241,8 @@ std::vector<std::vector<std::size_t>> clusters_of(std::span<const SequenceExampl
         largest = std::max(largest, clusters[at->second].size());
     }
     if (largest > 1) {
-        log_info("{} records in {} sets that stay together, the largest of {}", records.size(),
-                 clusters.size(), largest);
+        log_info("{} in {} that stay together, the largest of {}", counted(records.size(), "record"),
+                 counted(clusters.size(), "set"), largest);
     }
     return clusters;
 }

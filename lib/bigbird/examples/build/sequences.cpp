@@ -5,7 +5,9 @@
 #include "bigbird/core/interrupt.hpp"
 #include "bigbird/core/log.hpp"
 #include "bigbird/core/parse_number.hpp"
+#include "bigbird/core/words.hpp"
 #include "bigbird/examples/build/sequence_splits.hpp"
+#include "bigbird/examples/build/sheet.hpp"
 #include "bigbird/examples/example_writer.hpp"
 #include "bigbird/rows/sequence_reader.hpp"
 #include "bigbird/rows/text_fields.hpp"
@@ -47,12 +49,6 @@ std::optional<Split> split_word(std::string_view word) {
     return std::nullopt;
 }
 
-/// The file's name without its folder and endings: "pos" of data/pos.fa.gz.
-std::string class_of_file(const fs::path& path) {
-    const std::string name = path.filename().string();
-    return name.substr(0, std::max<std::size_t>(1, name.find('.')));
-}
-
 /// The files of build-sequences as records in memory, with uninterpreted labels.
 class LabelledSequences {
 public:
@@ -77,12 +73,17 @@ public:
             if (!options_.validation.empty()) read_table(options_.validation, Split::validation);
             if (!options_.test.empty()) read_table(options_.test, Split::test);
         } else if (options_.table.empty()) {
-            for (const fs::path& path : options_.fasta)
-                read_class(path);
+            const auto names = names_of_files(options_.fasta, "join them, if they are one class");
+            for (std::size_t i = 0; i < names.size(); ++i)
+                read_class(options_.fasta[i], names[i]);
         } else {
             read_targets();
         }
         refuse_repeated_ids();
+        if (without_group_ > 0) {
+            log_warning("{} of {} have no group, the first in {}: each is split by itself", without_group_,
+                        counted(records.size(), "record"), place(first_without_group_));
+        }
     }
 
     InputError fault(std::size_t record, const std::string& what) const {
@@ -102,8 +103,10 @@ private:
     };
 
     rows::SequenceColumns columns() const {
-        rows::SequenceColumns columns{.sequence = options_.sequence_column, .id = options_.id_column};
-        columns.values = label_columns(options_);
+        rows::SequenceColumns columns{.sequence = options_.sequence_column,
+                                      .id = options_.id_column,
+                                      .values = label_columns(options_),
+                                      .header = options_.header};
         if (!options_.group_column.empty()) columns.values.push_back(options_.group_column);
         if (!split_column_.empty()) columns.values.push_back(split_column_);
         return columns;
@@ -115,7 +118,10 @@ private:
             const std::string& group = fields[fields.size() - (split_column_.empty() ? 1 : 2)];
             if (group.find_first_of("\t\r\n") != std::string::npos)
                 throw InputError("has a group with a tab", files[source.file], source.line);
-            if (!group.empty()) records.back().group = group;
+            if (!rows::is_missing(group))
+                records.back().group = group;
+            else if (++without_group_ == 1)
+                first_without_group_ = records.size() - 1;
         }
         values.push_back(std::move(fields));
         sources.push_back(source);
@@ -129,9 +135,8 @@ private:
         while (auto record = reader.next()) {
             if (records.size() % 4096 == 0) stop_if_asked();
             if (std::ssize(record->sequence) > rows::longest_window) {
-                throw InputError("has a sequence of " + std::to_string(record->sequence.size()) +
-                                     " letters; at most " + std::to_string(rows::longest_window) +
-                                     " are read",
+                throw InputError("has a sequence of " + counted(record->sequence.size(), "letter") +
+                                     "; at most " + std::to_string(rows::longest_window) + " are read",
                                  reader.path(), record->line);
             }
             rows::normalise(*record, counts, reader.path());
@@ -148,6 +153,7 @@ private:
         files.push_back(path);
         rows::SequenceReader reader(path, columns());
         if (reader.is_fasta()) throw InputError("is FASTA: give it as --fasta", path);
+        reader.tell_header();
         read_records(reader, split, [&](rows::SequenceRecord& record) {
             add_row(std::move(record.values), {files.size() - 1, record.line});
         });
@@ -155,10 +161,9 @@ private:
 
     /// Reads FASTA, or a sequence per line, whose records become CLASS.1, CLASS.2 ... So do FASTA records
     /// with another record's id: published sets repeat ids.
-    void read_class(const fs::path& path) {
+    void read_class(const fs::path& path, const std::string& name) {
         files.push_back(path);
         rows::SequenceReader reader(path, {});
-        const std::string name = class_of_file(path);
         std::int64_t number = 0, repeated = 0;
         read_records(reader, Split::train, [&](const rows::SequenceRecord& record) {
             ++number;
@@ -175,14 +180,15 @@ private:
     void read_targets() {
         files.push_back(options_.table);
         rows::SequenceColumns wanted = columns();
-        wanted.sequence = std::exchange(wanted.id, std::string());  // only the id is required in a line
+        wanted.sequence.clear();
         rows::SequenceReader reader(options_.table, wanted);
+        reader.tell_header();
         std::unordered_map<std::string, Row> rows;
         while (auto record = reader.next()) {
             const auto [at, is_new] =
-                rows.emplace(record->sequence, Row{std::move(record->values), {0, record->line}});
+                rows.emplace(record->id, Row{std::move(record->values), {0, record->line}});
             if (!is_new) {
-                throw InputError("has the id '" + record->sequence + "' of line " +
+                throw InputError("has the id '" + record->id + "' of line " +
                                      std::to_string(at->second.source.line) + " again",
                                  options_.table, record->line);
             }
@@ -226,6 +232,7 @@ private:
     const SequencesOptions& options_;
     std::string split_column_;
     std::unordered_set<std::string> ids_;  // ids in classes' FASTA
+    std::size_t without_group_ = 0, first_without_group_ = 0;
 };
 
 class SequencesBuilder {
@@ -265,19 +272,23 @@ private:
         std::map<std::string, std::vector<std::size_t>> classes;  // records of each
         for (std::size_t i = 0; i < read_.records.size(); ++i) {
             const std::string& name = read_.values[i].front();
-            if (name.empty() || name.find('\t') != std::string::npos)
-                throw read_.fault(i, name.empty() ? "has no class" : "has a class with a tab");
+            if (name.find('\t') != std::string::npos) throw read_.fault(i, "has a class with a tab");
+            if (!options_.table.empty() && rows::is_missing(name)) {
+                throw read_.fault(i, "has '" + name +
+                                         "' as its class, a missing value of R or pandas: delete "
+                                         "such rows, or give the class another name");
+            }
             classes[name].push_back(i);
             if (classes.size() > most_classes) {
-                throw read_.fault(i, "has class number " + std::to_string(most_classes + 1) + ", '" + name +
-                                         "': at most " + std::to_string(most_classes) +
+                throw read_.fault(i, "has class number " + std::to_string(most_classes + 1) + ", '" +
+                                         shortened(name) + "': at most " + std::to_string(most_classes) +
                                          " are learned; for numbers give --target number");
             }
         }
         for (const auto& [name, members] : classes) {
             if (members.size() == 1) {
                 throw read_.fault(members.front(),
-                                  "has the only record of class '" + name +
+                                  "has the only record of class '" + shortened(name) +
                                       "': a class needs two; for numbers give --target number");
             }
         }
@@ -303,8 +314,8 @@ private:
         for (std::size_t i = 0; i < labels_.size(); ++i) {
             const std::string& text = read_.values[record][i];
             const auto fault = [&](const std::string& what, const std::string& is) {
-                return read_.fault(
-                    record, "has '" + text + "' as " + what + "'" + labels_[i].name + "', which is " + is);
+                return read_.fault(record, "has '" + shortened(text) + "' as " + what + "'" +
+                                               labels_[i].name + "', which is " + is);
             };
             if (target_ == TargetKind::numbers) {
                 const auto number = static_cast<float>(rows::parse_real(text).value_or(NAN));
@@ -327,7 +338,7 @@ private:
             const std::string& word = read_.values[i].back();
             const auto split = split_word(word);
             if (!split) {
-                throw read_.fault(i, "has '" + word + "' in column '" + rule_.column +
+                throw read_.fault(i, "has '" + shortened(word) + "' in column '" + rule_.column +
                                          "'; it takes train, validation or test");
             }
             read_.records[i].split = *split;
@@ -351,8 +362,8 @@ private:
         std::array<std::int64_t, 3> rows{};
         for (const SequenceExample& record : records())
             ++rows[static_cast<std::size_t>(record.split)];
-        log_info("{} records: {} for training, {} for validation, {} for test", records().size(), rows[0],
-                 rows[1], rows[2]);
+        log_info("{}: {} for training, {} for validation, {} for test", counted(records().size(), "record"),
+                 rows[0], rows[1], rows[2]);
         if (rows[0] == 0) throw InputError("leaves no record for training", read_.files.front());
         tell_lengths();
         tell_letters();
@@ -426,8 +437,9 @@ private:
         const Contradictions found = contradictions_in(records());
         statistics_["sequences_with_different_labels"] = found.sequences;
         if (found.sequences == 0) return;
-        log_warning("{} sequences ({} records) occur with different labels, the first in {} and {}",
-                    found.sequences, found.records, read_.place(found.first), read_.place(found.other));
+        log_warning("{} ({} records) with different labels, the first in {} and {}",
+                    counted(found.sequences, "sequence"), found.records, read_.place(found.first),
+                    read_.place(found.other));
     }
 
     void tell_overlap(Split split) {
@@ -447,6 +459,7 @@ private:
                         {"group_column", options_.group_column},
                         {"split_by", options_.split_by}};
         if (!options_.split_by.empty()) parameters["seed"] = options_.seed;
+        if (options_.header) parameters["header"] = *options_.header;
         return parameters;
     }
 

@@ -3,6 +3,7 @@
 
 #include "bigbird/core/error.hpp"
 #include "bigbird/core/files.hpp"
+#include "bigbird/core/formats/file_name.hpp"
 #include "bigbird/examples/build/signals/read_signal.hpp"
 #include "bigbird/genome/text/text_input.hpp"
 #include "bigbird/rows/text_fields.hpp"
@@ -26,7 +27,9 @@ std::optional<std::vector<SheetRow>> read_sheet(const fs::path& path) {
     std::vector<SheetRow> rows;
     std::string line;
     while (input.next(line)) {
-        const auto fields = rows::split_fields(line, '\t');
+        const auto split = rows::split_quoted(line, '\t');
+        if (!split && !header.empty()) throw input.fault("has a quote that does not end on the line");
+        const std::vector<std::string_view> fields = split.value_or(std::vector<std::string_view>());
         const auto has = [&](std::string_view name) { return std::ranges::count(fields, name) > 0; };
         if (header.empty() && has("name") && has("path")) {
             header.assign(fields.begin(), fields.end());
@@ -37,8 +40,13 @@ std::optional<std::vector<SheetRow>> read_sheet(const fs::path& path) {
         SheetRow row{.line = input.line_number()};
         for (std::size_t i = 0; i < std::min(fields.size(), header.size()); ++i)
             row.values.emplace(header[i], fields[i]);
-        if (row.value("name", "").empty() || row.value("path", "").empty())
+        if (rows::is_missing(row.value("name", "")) || rows::is_missing(row.value("path", "")))
             throw InputError("needs a name and a path, separated by tabs as in the header", path, row.line);
+        if (const std::string group = row.value("group", "."); rows::is_missing(group)) {
+            throw InputError(
+                "has '" + group + "', a missing value, as its group: leave the field empty for none", path,
+                row.line);
+        }
         rows.push_back(std::move(row));
     }
     if (header.empty()) return std::nullopt;
@@ -82,6 +90,19 @@ std::vector<LabelFiles> labels_of(const std::vector<SheetRow>& rows, const fs::p
 
 }  // namespace
 
+std::vector<std::string> names_of_files(std::span<const fs::path> paths, const std::string& remedy) {
+    std::vector<std::string> names;
+    for (const fs::path& path : paths) {
+        names.push_back(name_of_content(path.filename().string()));
+        const auto other = static_cast<std::size_t>(std::ranges::find(names, names.back()) - names.begin());
+        if (other + 1 < names.size()) {
+            throw ConfigError(paths[other].string() + " and " + path.string() + " are both called '" +
+                              names.back() + "': rename one or " + remedy);
+        }
+    }
+    return names;
+}
+
 std::vector<LabelFiles> read_label_files(std::span<const fs::path> paths) {
     for (const fs::path& path : paths)
         require_readable(path);
@@ -89,12 +110,9 @@ std::vector<LabelFiles> read_label_files(std::span<const fs::path> paths) {
         if (const auto sheet = read_sheet(paths.front())) return labels_of(*sheet, paths.front());
     }
     std::vector<LabelFiles> labels;
-    for (const fs::path& path : paths) {
-        fs::path name = path.filename();
-        if (name.extension() == ".gz" || name.extension() == ".bgz") name = name.stem();
-        labels.push_back(
-            {.name = (name.has_stem() ? name.stem() : name).string(), .paths = {path}, .rows = {SheetRow()}});
-    }
+    const auto names = names_of_files(paths, "give a sheet with the columns name and path");
+    for (std::size_t i = 0; i < paths.size(); ++i)
+        labels.push_back({.name = names[i], .paths = {paths[i]}, .rows = {SheetRow()}});
     return labels;
 }
 

@@ -6,6 +6,7 @@
 #include "bigbird/core/interrupt.hpp"
 #include "bigbird/core/log.hpp"
 #include "bigbird/core/progress.hpp"
+#include "bigbird/core/words.hpp"
 #include "bigbird/examples/build/sheet.hpp"
 #include "bigbird/examples/example_format.hpp"
 #include "bigbird/examples/example_writer.hpp"
@@ -57,8 +58,8 @@ double number_in(const SheetRow& row, std::string_view column, double otherwise,
     if (text.empty()) return otherwise;
     const auto number = rows::parse_real(text);
     if (!number) {
-        throw InputError("has '" + text + "' in column " + std::string(column) + ", no number", sheet,
-                         row.line);
+        throw InputError("has '" + shortened(text) + "' in column " + std::string(column) + ", no number",
+                         sheet, row.line);
     }
     return *number;
 }
@@ -104,15 +105,8 @@ Track track_of(const LabelFiles& files, const TrackOptions& options) {
 
 std::vector<Track> read_tracks(const TrackOptions& options) {
     std::vector<Track> tracks;
-    for (const LabelFiles& files : read_label_files(options.signals)) {
-        if (std::ranges::any_of(tracks, [&](const Track& other) {
-                return other.name == files.name && other.group == files.group;
-            }))
-            throw ConfigError(
-                "two files of --signal have one name: a sheet with the columns name and path tells them "
-                "apart");
+    for (const LabelFiles& files : read_label_files(options.signals))
         tracks.push_back(track_of(files, options));
-    }
     const bool fragments = std::ranges::any_of(
         tracks, [](const Track& track) { return std::ranges::any_of(track.paths, holds_fragments); });
     if (!fragments && options.reading != SignalReading{.skip_invalid = options.reading.skip_invalid})
@@ -162,9 +156,9 @@ public:
         warn_of_missing_data();
         write_numbers();
         describe();
-        log_info("{} tracks of {} bins of {} bp: {} for training, {} for validation, {} for test",
-                 tracks_.size(), writer_.rows(), options_.bin, writer_.rows(Split::train),
-                 writer_.rows(Split::validation), writer_.rows(Split::test));
+        log_info("{} of {} of {} bp: {} for training, {} for validation, {} for test",
+                 counted(tracks_.size(), "track"), counted(writer_.rows(), "bin"), options_.bin,
+                 writer_.rows(Split::train), writer_.rows(Split::validation), writer_.rows(Split::test));
         for (const Split split : {Split::validation, Split::test})
             if (regions_.holds_out(split) && writer_.rows(split) == 0)
                 log_warning("--{} holds no bin: no row is held out by it", to_string(split));

@@ -8,6 +8,7 @@
 #include "bigbird/core/parse_number.hpp"
 #include "bigbird/genome/reference/base_kernels.hpp"
 #include "bigbird/genome/reference/interval.hpp"
+#include "bigbird/genome/reference/letter_gaps.hpp"
 #include "bigbird/genome/text/text_input.hpp"
 
 #include <algorithm>
@@ -44,6 +45,13 @@ public:
             if (is_nucleotide_code(c) || std::string_view("-.*").find(c) != std::string_view::npos) continue;
             const std::string where =
                 "contig '" + std::string(contig) + "' holds " + show(c) + " at base " + std::to_string(base);
+            if (c == ' ' || c == '\t') {
+                const auto at = static_cast<std::size_t>(&c - text.data());
+                const std::string_view line = text.substr(text.rfind('\n', at) + 1);  // npos + 1 is 0
+                throw InputError(
+                    "contig '" + std::string(contig) + "' " + fault_of_gaps(line.substr(0, line.find('\n'))),
+                    path_);
+            }
             if (std::isalpha(static_cast<unsigned char>(c)) == 0) {
                 throw InputError(where +
                                      ", which is no letter of a sequence: see whether the file is whole, and "

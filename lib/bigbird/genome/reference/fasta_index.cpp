@@ -4,6 +4,7 @@
 #include "bigbird/core/error.hpp"
 #include "bigbird/core/parse_number.hpp"
 #include "bigbird/genome/reference/base_kernels.hpp"
+#include "bigbird/genome/reference/letter_gaps.hpp"
 #include "bigbird/genome/text/text_input.hpp"
 
 #include <algorithm>
@@ -91,9 +92,13 @@ void FastaScanner::take_sequence(std::string_view piece) {
     carriage_return_ = piece.back() == '\r';
     std::string_view letters = piece;
     letters.remove_suffix(carriage_return_ ? 1 : 0);
-    if (keep_ && !bases_.empty())
-        std::ranges::copy_if(letters, std::back_inserter(bases_.back()), [](char c) { return !is_blank(c); });
-    if (!blank_before && is_plain(letters)) return;
+    const std::string_view inner = without_outer_blanks(letters);
+    if (keep_ && !bases_.empty()) bases_.back().append(inner);
+    gap_ = gap_ || (lettered_ && (blank_before || (!letters.empty() && is_blank(letters.front()))));
+    const bool joins = !inner.empty() && (gap_ || std::ranges::any_of(inner, is_blank));
+    lettered_ = lettered_ || !inner.empty();
+    gap_ = gap_ || (lettered_ && !letters.empty() && is_blank(letters.back()));
+    if (!blank_before && is_plain(letters) && !joins) return;
     const auto odd = std::find_if(letters.begin(), letters.end(), [](char c) {
         return !is_blank(c) && !is_plain({&c, 1});
     });
@@ -101,6 +106,7 @@ void FastaScanner::take_sequence(std::string_view piece) {
         refuse("holds a byte that is no text (value " + std::to_string(static_cast<unsigned char>(*odd)) +
                "): a FASTA file is needed");
     }
+    if (joins) refuse(fault_of_gaps(letters));
     if (!entries_.empty()) entries_.back().even = false;
 }
 
@@ -113,7 +119,7 @@ void FastaScanner::end_line(std::int64_t newline_bytes) {
     }
     line_ += 1;
     line_begin_ = position_;
-    in_header_ = carriage_return_ = false;
+    in_header_ = carriage_return_ = lettered_ = gap_ = false;
 }
 
 void FastaScanner::end_header() {

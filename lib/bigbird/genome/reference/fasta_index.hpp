@@ -30,7 +30,7 @@ public:
     explicit FastaScanner(std::filesystem::path path, bool keep = false);
 
     /// Throws InputError with the line: no header at the start, a header without a name, a byte that is not
-    /// text.
+    /// text, blanks between letters.
     void feed(std::string_view text);
     /// Ends the pass.
     std::vector<FastaEntry> finish();
@@ -56,6 +56,8 @@ private:
     std::string header_;              ///< its text, if it is a header
     bool in_header_ = false;
     bool carriage_return_ = false;  ///< whether the line's last byte so far is one
+    bool lettered_ = false;         ///< whether the line has letters so far
+    bool gap_ = false;              ///< whether it has blanks behind them
     bool closed_ = false;           ///< a shorter line ended the contig's regular part
 };
 

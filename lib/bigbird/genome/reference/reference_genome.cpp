@@ -4,6 +4,7 @@
 #include "bigbird/core/check.hpp"
 #include "bigbird/core/error.hpp"
 #include "bigbird/core/log.hpp"
+#include "bigbird/core/words.hpp"
 #include "bigbird/genome/text/text_input.hpp"
 
 #include <algorithm>
@@ -67,8 +68,8 @@ ReferenceGenome::ReferenceGenome(std::vector<detail::FastaFile> files, Repeated 
         }
     }
     if (renamed > 0) {
-        log_info("{}: {} records have the name of an earlier one; the second is called NAME#2",
-                 files_.front().path.string(), renamed);
+        log_info("{}: {} with the name of an earlier one; the second is called NAME#2",
+                 files_.front().path.string(), counted(renamed, "record"));
     }
     names_ = ContigNames(contigs_);
 }

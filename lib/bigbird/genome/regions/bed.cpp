@@ -4,6 +4,7 @@
 #include "bigbird/core/error.hpp"
 #include "bigbird/core/log.hpp"
 #include "bigbird/core/parse_number.hpp"
+#include "bigbird/core/words.hpp"
 
 #include <array>
 #include <string_view>
@@ -73,7 +74,7 @@ private:
     std::int64_t position(const std::string& name, std::string_view text) const {
         const auto value = parse_number<std::int64_t>(text);
         if (!value) {
-            refuse(name + " '" + std::string(text) + "' is not a number: BED has whole numbers, digits only" +
+            refuse(name + " '" + shortened(text) + "' is not a number: BED has whole numbers, digits only" +
                    (text == name ? "; a line of column names begins with #" : ""));
         }
         return *value;

@@ -3,6 +3,7 @@
 
 #include "bigbird/core/error.hpp"
 #include "bigbird/core/parse_number.hpp"
+#include "bigbird/core/words.hpp"
 #include "bigbird/genome/text/text_input.hpp"
 
 #include <algorithm>
@@ -60,7 +61,7 @@ private:
 
     std::int64_t number(std::string_view text) const {
         const std::int64_t value = parse_number<std::int64_t>(text).value_or(-1);
-        if (value < 0) refuse("'" + std::string(text) + "' is not a number");
+        if (value < 0) refuse("'" + shortened(text) + "' is not a number");
         return value;
     }
 

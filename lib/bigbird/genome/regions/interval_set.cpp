@@ -3,6 +3,7 @@
 
 #include "bigbird/core/error.hpp"
 #include "bigbird/core/log.hpp"
+#include "bigbird/core/words.hpp"
 #include "bigbird/genome/reference/contig_names.hpp"
 
 #include <algorithm>
@@ -45,8 +46,8 @@ IntervalSet read_interval_set(const ReferenceGenome& reference, const std::files
         if (record->where.begin < record->where.end) intervals.push_back(std::move(record->where));
     }
     if (left_out > 0) {
-        log_warning("{}: {} intervals on contigs that the reference lacks were left out", path.string(),
-                    left_out);
+        log_warning("{}: left out {} on contigs that the reference lacks", path.string(),
+                    counted(left_out, "interval"));
     }
     return IntervalSet(intervals);
 }

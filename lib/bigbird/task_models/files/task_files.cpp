@@ -4,6 +4,7 @@
 #include "bigbird/core/error.hpp"
 #include "bigbird/core/formats/is_there.hpp"
 #include "bigbird/core/log.hpp"
+#include "bigbird/core/words.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -95,8 +96,8 @@ std::optional<evaluation::Calibration> read_calibration(const fs::path& director
                              file);
         evaluation::Calibration calibration = calibration_from(json);
         if (calibration.biases.size() != labels) {
-            throw InputError("has " + std::to_string(calibration.biases.size()) +
-                                 " biases, but the model has " + std::to_string(labels) + " labels",
+            throw InputError("has " + counted(calibration.biases.size(), "bias") + ", but the model has " +
+                                 counted(labels, "label"),
                              file);
         }
         return calibration;
@@ -116,7 +117,7 @@ TaskFiles read_task_files(const fs::path& directory, std::int64_t outputs, LinkF
     TaskFiles files{rows::LabelTable::read(file), std::nullopt};
     const std::size_t labels = files.labels.size();
     if (static_cast<std::int64_t>(labels) != outputs) {
-        throw InputError("has " + std::to_string(labels) + " labels, but the network gives " +
+        throw InputError("has " + counted(labels, "label") + ", but the network gives " +
                              std::to_string(outputs) + "; restore the file that belongs to it",
                          file);
     }
@@ -133,7 +134,7 @@ bool check_task_files(const fs::path& directory) {
 namespace {
 
 std::string data_of(std::int64_t rows, examples::Split split) {
-    return fmt::format("{} rows {}", rows,
+    return fmt::format("{} {}", counted(rows, "row"),
                        split == examples::Split::test ? "of test, which nothing was trained on"
                                                       : "held out to choose the step");
 }

@@ -256,8 +256,9 @@ private:
         else if (!RowWindows(models, false).whole_records)
             fit.window = scorer->info().window.size();
         if (!examples)
-            return record_source(spec.sequences, {.sequence = spec.sequence_column, .id = spec.id_column},
-                                 fit);
+            return record_source(
+                spec.sequences,
+                {.sequence = spec.sequence_column, .id = spec.id_column, .header = spec.header}, fit);
         return example_source(*examples, spec.split, {}, fit);
     }
     std::unique_ptr<rows::RowSource> source_of_examples() const {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "bigbird/core/error.hpp"
 #include "bigbird/core/log.hpp"
+#include "bigbird/core/words.hpp"
 #include "bigbird/genome/reference/sequence.hpp"
 #include "bigbird/task_models/score/score_rows.hpp"
 
@@ -47,15 +48,17 @@ void fit_record(rows::RegionRow& row, const RecordFit& fit) {
 class RecordSource : public rows::RowSource {
 public:
     RecordSource(std::filesystem::path path, rows::SequenceColumns columns, const RecordFit& fit)
-        : columns_(std::move(columns)), fit_(fit), reader_(std::move(path), columns_) {}
+        : columns_(std::move(columns)), fit_(fit), reader_(std::move(path), columns_) {
+        reader_.tell_header();
+    }
     std::optional<rows::RegionRow> next() override {
         auto record = reader_.next();
         if (!record) return std::nullopt;
         rows::normalise(*record, letters_, reader_.path());
         const std::int64_t bases = std::ssize(record->sequence);
         if (bases < fit_.shortest && !fit_.skip_invalid) {
-            throw InputError("has a sequence of " + std::to_string(bases) +
-                                 " bases; the model scores bins of " + std::to_string(fit_.shortest) +
+            throw InputError("has a sequence of " + counted(bases, "base") + "; the model scores bins of " +
+                                 std::to_string(fit_.shortest) +
                                  (fit_.can_skip ? " (--skip-invalid marks such rows and goes on)" : ""),
                              reader_.path(), record->line);
         }

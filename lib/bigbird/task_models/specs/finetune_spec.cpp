@@ -4,6 +4,7 @@
 #include "bigbird/baselines/names/architecture_names.hpp"
 #include "bigbird/core/error.hpp"
 #include "bigbird/core/log.hpp"
+#include "bigbird/core/words.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -93,8 +94,8 @@ std::int64_t FinetuneSpec::waits_for() const {
 }
 
 std::string FinetuneSpec::length() const {
-    return learning_rate.total_steps > 0 ? fmt::format("{} steps", learning_rate.total_steps)
-                                         : fmt::format("{:g} epochs", epochs);
+    return learning_rate.total_steps > 0 ? counted(learning_rate.total_steps, "step")
+                                         : fmt::format("{:g} {}", epochs, epochs == 1 ? "epoch" : "epochs");
 }
 
 FinetuneSpec sequence_model_spec() {

@@ -9,6 +9,7 @@
 #include "bigbird/core/progress.hpp"
 #include "bigbird/core/rng.hpp"
 #include "bigbird/core/system/free_memory.hpp"
+#include "bigbird/core/words.hpp"
 #include "bigbird/tokenizer/formats/sentencepiece_model.hpp"
 #include "bigbird/tokenizer/text_sketch.hpp"
 #include "bigbird/tokenizer/train/merges/learn_pieces.hpp"
@@ -103,8 +104,9 @@ std::string train_exactly(const TrainSpec& spec, TrainingCorpus& corpus) {
 
 void say_memory(const TrainSpec& spec, const TrainingCorpus& corpus) {
     const std::int64_t estimate = estimated_memory(spec.engine, corpus.bases());
-    log_info("training {} pieces on {} sentences, {} bases, in about {:.1f} GB of memory", spec.vocab_size,
-             corpus.sentences(), corpus.bases(), static_cast<double>(estimate) / 1e9);
+    log_info("training {} on {}, {}, in about {:.1f} GB of memory", counted(spec.vocab_size, "piece"),
+             counted(corpus.sentences(), "sentence"), counted(corpus.bases(), "base"),
+             static_cast<double>(estimate) / 1e9);
     const auto held = static_cast<double>(corpus.bases());
     const double to_spare = free_memory() + held;
     if (static_cast<double>(estimate) > to_spare) {

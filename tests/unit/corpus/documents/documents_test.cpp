@@ -494,9 +494,11 @@ DOCTEST_TEST_CASE("document_reader: coordinates, both strands, through aliases")
 
 DOCTEST_TEST_CASE("document_reader: what is no document is refused with its line") {
     const auto genome = genome::in_memory_genome({{"22", "AACCGGTTAN"}});
-    DOCTEST_CHECK(message("ACGT\n\nAC GT\n") ==
-                  "3: holds ' ', which is no letter of a sequence; one sequence a line is needed, without "
-                  "blanks or gaps");
+    DOCTEST_CHECK(
+        message("ACGT\n\nAC GT\n") ==
+        "3: holds blanks between the letters of a sequence ('AC GT'), and letters are not joined over "
+        "blanks: delete them or, if these are k-mers that overlap, write the sequence that they "
+        "spell");
     DOCTEST_CHECK(message(">22\nACGT\n") ==
                   "1: is a FASTA header, and plain sequence is needed here, one a line");
     DOCTEST_CHECK(

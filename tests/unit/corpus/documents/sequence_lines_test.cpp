@@ -75,6 +75,10 @@ DOCTEST_TEST_CASE("sequence_lines: what is no sequence, or no id, is refused wit
     DOCTEST_CHECK(message(encode_lines, "ACGT\nAC-GT\n") ==
                   "2: holds '-', which is no letter of a sequence; one sequence a line is needed, without "
                   "blanks or gaps");
+    DOCTEST_CHECK(message(encode_lines, "ACGT\nACG CGT GTA\n")
+                      .starts_with("2: holds overlapping k-mers ('ACG CGT'), and letters are not joined over "
+                                   "blanks: write the sequence that they spell, as sed"));
+    DOCTEST_CHECK(message(encode_lines, "ACGT \n").starts_with("1: holds ' ', which is no letter"));
     DOCTEST_CHECK(
         message(decode_lines, "5 6\n\n7 512\n") ==
         "3: '512' is no token id; this tokenizer's ids are whole numbers from 0 to 511, separated by blanks");

@@ -102,7 +102,7 @@ DOCTEST_TEST_CASE("base_evaluation: reports as JSON and as a table") {
     DOCTEST_CHECK(json["labels"][2]["label"] == "exon");
     DOCTEST_CHECK(json["scores"]["task"] == "tokens");
     DOCTEST_CHECK(read_file(scene.folder / "report.tsv").find("\ndonor\t10\t40\t") != std::string::npos);
-    DOCTEST_CHECK(to_lines(found)[0].starts_with("90 bases, 10 without scores, 1 blocks; accuracy 0.444 ("));
+    DOCTEST_CHECK(to_lines(found)[0].starts_with("90 bases, 10 without scores, 1 block; accuracy 0.444 ("));
 }
 
 DOCTEST_TEST_CASE("base_evaluation: labels without scores and rows off the reference are named") {

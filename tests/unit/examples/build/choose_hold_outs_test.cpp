@@ -66,9 +66,9 @@ DOCTEST_TEST_CASE("peak_sheet: a sheet names labels, groups and files beside it,
     const testing::TempDir folder;
     fs::create_directory(folder / "peaks");
     testing::write_file(folder / "peaks/a.bed", "");
-    testing::write_file(
-        folder / "sheet.tsv",
-        "# ours\ngroup\tname\tcell\tpath\nTF\tCTCF\tK562\tpeaks/a.bed\n\t CTCF\tH1\tpeaks/a.bed\n");
+    testing::write_file(folder / "sheet.tsv",
+                        "# \"ours\ngroup\t\"name\"\tcell\t\"path\"\nTF\t\"CTCF\"\tNA\t\"peaks/a.bed\"\n\t "
+                        "CTCF\tH1\tpeaks/a.bed\n");
     const auto files = read_label_files(Paths{folder / "sheet.tsv"});
     DOCTEST_REQUIRE(files.size() == 2);
     DOCTEST_CHECK(files[0].name == "CTCF");
@@ -109,5 +109,22 @@ DOCTEST_TEST_CASE("peak_sheet: faults are named with file and line") {
                   (folder / "s.tsv").string() + ":2: " + (folder / "none.bed").string() + ": no such file");
     DOCTEST_CHECK(testing::holds(message("name\tpath\nCTCF\n"), "s.tsv:2: needs a name and a path"));
     DOCTEST_CHECK(testing::holds(message("name\tpath\n"), "names no files"));
+    DOCTEST_CHECK(testing::holds(message("name\tpath\nNA\ta.bed\n"), "s.tsv:2: needs a name and a path"));
+    DOCTEST_CHECK(
+        testing::holds(message("name\tpath\tgroup\na\ta.bed\tNA\n"),
+                       "s.tsv:2: has 'NA', a missing value, as its group: leave the field empty for none"));
+    DOCTEST_CHECK(
+        testing::holds(message("name\tpath\n\"a\ta.bed\n"), "s.tsv:2: has a quote that does not end"));
     DOCTEST_CHECK_THROWS_AS(read_label_files(Paths{folder / "missing.bed"}), InputError);
+    for (const char* name : {"A", "B"}) {
+        fs::create_directory(folder / name);
+        testing::write_file(folder / name / "x.narrowPeak", "");
+    }
+    const fs::path one = folder / "A" / "x.narrowPeak", other = folder / "B" / "x.narrowPeak";
+    DOCTEST_CHECK_THROWS_WITH_AS(
+        read_label_files(Paths{one, other}),
+        (one.string() + " and " + other.string() +
+         " are both called 'x': rename one or give a sheet with the columns name and path")
+            .c_str(),
+        ConfigError);
 }

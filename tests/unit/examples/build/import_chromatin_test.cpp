@@ -135,9 +135,9 @@ DOCTEST_TEST_CASE("import_chromatin: a table of bins and labels") {
     check_labels(set, 0, "01");
     check_labels(set, 1, "11");
     DOCTEST_CHECK(set.label_table()[1].name == "MAX");
-    DOCTEST_CHECK(testing::holds(log.text(), "left out 1 bins whose window has too much N"));
+    DOCTEST_CHECK(testing::holds(log.text(), "left out 1 bin whose window has too much N"));
     DOCTEST_CHECK(
-        testing::holds(log.text(), "left out 1 bins whose window reaches into one that is held out"));
+        testing::holds(log.text(), "left out 1 bin whose window reaches into one that is held out"));
 }
 
 DOCTEST_TEST_CASE("import_chromatin: a wrong table names its line, a label table must fit") {

@@ -249,7 +249,7 @@ DOCTEST_TEST_CASE("promoter_sites: the TSS is a row's first base in the directio
     DOCTEST_CHECK(examples.row(2).where.begin == 69);
     DOCTEST_CHECK(examples.row(2).strand == Strand::reverse);
     DOCTEST_CHECK(examples.row(4).name == "1:20-");
-    DOCTEST_CHECK(testing::holds(log.text(), "left out 1 TSSs that repeat another's place"));
+    DOCTEST_CHECK(testing::holds(log.text(), "left out 1 TSS with another's place"));
     DOCTEST_CHECK(testing::holds(
         log.text(), "left out 2 of 6 TSSs: 1 on contigs that the reference lacks, 1 past a contig's end"));
 }

@@ -95,7 +95,10 @@ DOCTEST_TEST_CASE("sequences: FASTA files are classes, or have their labels in a
     build.options.labels.clear();
     build.options.label_column = "group";
     build.options.group_column.clear();
-    DOCTEST_CHECK(build.message() == "t.tsv:4: has no class");
+    DOCTEST_CHECK(
+        build.message() ==
+        "t.tsv:4: has '' as its class, a missing value of R or pandas: delete such rows, or give the "
+        "class another name");
     build.options.fasta.push_back(build.file("more.fa", ">q\nAC\n"));
     DOCTEST_CHECK(build.message() == "more.fa:1: has the id 'q', which is not in t.tsv");
     build.options.fasta.back() = build.file("more.fa", ">a\nAC\n");
@@ -134,6 +137,37 @@ DOCTEST_TEST_CASE("sequences: classes are files of FASTA or of a sequence per li
     DOCTEST_CHECK(examples.centred(1, 8) == "ACGTACGG");
 }
 
+DOCTEST_TEST_CASE("sequences: files name their classes up to their known endings, and no two alike") {
+    Build build;
+    fs::create_directory(build.folder / "B");
+    build.options.fasta = {build.file("K562.pos.fa", ">a\nAC\n>b\nGG\n"),
+                           build.file("K562.neg.fasta", ">c\nT\n>d\nTT\n"),
+                           build.file("NA.fa", ">e\nA\n>f\nG\n")};
+    const ExampleSet examples = build.build();
+    for (std::size_t i = 0; i < 3; ++i)
+        DOCTEST_CHECK(examples.label_table()[i].name == (std::array{"K562.neg", "K562.pos", "NA"})[i]);
+    build.options.fasta[2] = build.file("B/K562.pos.fna", ">e\nA\n>f\nG\n");
+    const std::string what = testing::message_of<ConfigError>([&] { build.build(); });
+    DOCTEST_CHECK(what == build.options.fasta[0].string() + " and " + build.options.fasta[2].string() +
+                              " are both called 'K562.pos': rename one or join them, if they are one class");
+}
+
+DOCTEST_TEST_CASE("sequences: a missing group is none, as an empty one is, and the header can be forced") {
+    Build build;
+    build.options.table = build.file("t.tsv", "1\tACGT\tNA\n1\tAC\tg\n2\tGG\t\n2\tTT\tg\n");
+    build.options.sequence_column = "2";
+    build.options.label_column = "1";
+    build.options.group_column = "3";
+    const ExampleSet examples = build.build();
+    DOCTEST_REQUIRE(examples.size() == 4);
+    for (std::int64_t i = 0; i < 4; ++i)
+        DOCTEST_CHECK(examples.group(i) == (i % 2 == 0 ? "." : "g"));
+    build.options.header = true;
+    DOCTEST_CHECK(build.message() ==
+                  "t.tsv:2: has the only record of class '1': a class needs two; for numbers "
+                  "give --target number");
+}
+
 DOCTEST_TEST_CASE("sequences: what is wrong with a table is said with file and line") {
     Build build;
     const std::string head = "id,sequence,label\n";
@@ -145,6 +179,13 @@ DOCTEST_TEST_CASE("sequences: what is wrong with a table is said with file and l
                   "t.csv:4: has the only record of class 'y': a class needs two; for numbers give --target "
                   "number");
     DOCTEST_CHECK(build.message_of(head + "a,AC,x\nb,AC,x\n") == "t.csv: has one class only, 'x'");
+    for (const std::string word : {"NA", "<NA>", "None", "nan"}) {
+        DOCTEST_CHECK(
+            build.message_of(head + "a,AC,x\nb,AC,\"" + word + "\"\n") ==
+            "t.csv:3: has '" + word +
+                "' as its class, a missing value of R or pandas: delete such rows, or give the class "
+                "another name");
+    }
     DOCTEST_CHECK(
         build.message_of(head + "a,MKLLIE,x\nb,AC,x\n") ==
         "t.csv: 4 of 8 letters stand for no nucleotide, the first 'L' in line 2: are these proteins?");

@@ -156,7 +156,7 @@ DOCTEST_TEST_CASE("tracks: rows that do not count, and bins without data, are to
     built(yeast({folder / "some.bed"}), folder / "examples");
     DOCTEST_CHECK(testing::holds(log.text(), "1 of 2 rows end past their contig's end"));
     DOCTEST_CHECK(
-        testing::holds(log.text(), "pairs on two contigs, or with an unmapped read, do not count: 1 rows"));
+        testing::holds(log.text(), "pairs on two contigs, or with an unmapped read, do not count: 1 row"));
     DOCTEST_CHECK(testing::holds(log.text(),
                                  " % of the bins for training are in stretches of 200 bins or more "
                                  "without signal"));

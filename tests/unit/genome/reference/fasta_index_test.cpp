@@ -49,15 +49,29 @@ DOCTEST_TEST_CASE("fasta_index: the scan gives what samtools faidx writes, whate
 
 DOCTEST_TEST_CASE(
     "fasta_index: lines that positions cannot be computed from are found, in pieces of any size") {
-    for (const std::string text :
-         {">a\nACGT\nAC\nACGT\n", ">a\nAC\nACGT\n", ">a\nACGT\n\nACGT\n", ">a\nAC GT\nACGT\n",
-          ">a\nACGT \nACGT\n", ">a\nACGT\r\nACGT\nACGT\n", ">a\nAC\rGT\nACG\n"}) {
+    for (const std::string text : {">a\nACGT\nAC\nACGT\n", ">a\nAC\nACGT\n", ">a\nACGT\n\nACGT\n",
+                                   ">a\n ACGT\nACGT\n", ">a\nACGT \nACGT\n", ">a\nACGT\r\nACGT\nACGT\n"}) {
         for (std::size_t piece = 1; piece <= text.size(); ++piece) {
             DOCTEST_CAPTURE(text);
             DOCTEST_CAPTURE(piece);
             DOCTEST_CHECK(!scan(text, piece).front().even);
         }
     }
+}
+
+DOCTEST_TEST_CASE("fasta_index: letters are not joined over blanks, whatever the pieces") {
+    for (const std::string text : {">a\nACGT\nAC GT\n", ">a\nACGT\nA\tC  \r\n", ">a\nACGT\nAC\rGT\nACG\n"}) {
+        for (std::size_t piece = 1; piece <= text.size(); ++piece) {
+            DOCTEST_CAPTURE(piece);
+            DOCTEST_CHECK(testing::message_of<InputError>([&] {
+                              scan(text, piece);
+                          }).starts_with("x.fa:3: holds blanks between the letters of a sequence ("));
+        }
+    }
+    DOCTEST_CHECK(message(">a b c\nACGTA CGTAC\n") ==
+                  "x.fa:2: holds overlapping k-mers ('ACGTA CGTAC'), and letters are not joined over blanks: "
+                  "write the sequence that they spell, as sed -E '/^>/!s/([ACGTNacgtn])[ACGTNacgtn]* /\\1/g' "
+                  "FILE does");
 }
 
 DOCTEST_TEST_CASE("fasta_index: what is no FASTA is named with its line") {
@@ -114,7 +128,11 @@ DOCTEST_TEST_CASE("other_letters: digits and signs are refused with their place,
                           std::string(36, 'C') + "\n") == ": contig 'a' holds '@' at base 104" + remedy);
 }
 
-DOCTEST_TEST_CASE("other_letters: bytes that are no text are refused behind an index, too") {
+DOCTEST_TEST_CASE("other_letters: bytes that are no text, and blanks, are refused behind an index, too") {
+    DOCTEST_CHECK(refusal(">a\nACGT\nA GT\n", true) ==
+                  ": contig 'a' holds blanks between the letters of a sequence ('A GT'), and letters are not "
+                  "joined over blanks: delete them or, if these are k-mers that overlap, write the sequence "
+                  "that they spell");
     DOCTEST_CHECK(refusal(std::string(">a\nACGT\nA\0GT\n", 13), true) ==
                   ": contig 'a' holds a byte of value 0 at base 6" + remedy);
     DOCTEST_CHECK(refusal(std::string(">a\nACGT\nA\0GT\n", 13)) ==

@@ -59,7 +59,7 @@ DOCTEST_TEST_CASE("task_files: a model for no task has none to check") {
 
 DOCTEST_TEST_CASE("task_files: what does not fit is refused") {
     DOCTEST_CHECK(finding("labels.tsv", "index\tgroup\tname\n0\tTF\ta\n") ==
-                  "has 1 labels, but the network gives 2; restore the file that belongs to it");
+                  "has 1 label, but the network gives 2; restore the file that belongs to it");
     DOCTEST_CHECK(finding("calibration.json", calibration_of(logistic, "[0]")) ==
                   "has 1 biases, but the model has 2 labels");
     DOCTEST_CHECK(

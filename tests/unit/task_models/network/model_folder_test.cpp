@@ -77,7 +77,7 @@ DOCTEST_TEST_CASE("model_folder: models that are not what is asked for") {
     write_file(folder / "two/labels.tsv", "index\tgroup\tname\tpositives\n0\tTF\tx\t1\n");
     DOCTEST_CHECK(refusal(folder / "two", examples::Task::promoter) ==
                   (folder / "two/labels.tsv").string() +
-                      ": has 1 labels, but the network gives 2; restore the file that belongs to it");
+                      ": has 1 label, but the network gives 2; restore the file that belongs to it");
 }
 
 DOCTEST_TEST_CASE("model_folder: damaged and newer descriptions") {
@@ -147,7 +147,7 @@ DOCTEST_TEST_CASE("model_folder: what is no model of bases is refused") {
     write_labels(rows::LabelTable({{".", "none", -1}}), folder / "n");
     DOCTEST_CHECK(refused("n") ==
                   (folder / "n/labels.tsv").string() +
-                      ": has 1 labels, but the network gives 3; restore the file that belongs to it");
+                      ": has 1 label, but the network gives 3; restore the file that belongs to it");
 }
 
 DOCTEST_TEST_CASE("job: type and attention from their words") {

@@ -163,8 +163,7 @@ DOCTEST_TEST_CASE("bin_data: a teacher's scores of the bins that count come afte
                                  doctest::Contains("is no probability"), InputError);
     write_file(file, npy_header("<f4", rows - 1, std::size_t{2}) + scores.substr(8));
     DOCTEST_CHECK_THROWS_WITH_AS(Teacher(file, examples, scene.labelled),
-                                 doctest::Contains("is no float32 .npy of 60 rows and 2 columns"),
-                                 InputError);
+                                 doctest::Contains("is no float32 .npy of 60 rows and 2 labels"), InputError);
 }
 
 DOCTEST_TEST_CASE("bin_data: draws lie in the split, count a bin, and reach all of it") {

@@ -5,6 +5,7 @@
 #include "bigbird/core/files.hpp"
 #include "bigbird/core/formats/mapped_file.hpp"
 #include "bigbird/core/interrupt.hpp"
+#include "bigbird/core/words.hpp"
 #include "bigbird/genome/reference/sequence.hpp"
 
 #include <matio.h>
@@ -215,8 +216,8 @@ public:
                 path_);
         }
         if (sequences_->dims[0] != labels_->dims[0]) {
-            throw InputError("has " + std::to_string(sequences_->dims[0]) + " sequences but " +
-                                 std::to_string(labels_->dims[0]) + " rows of labels",
+            throw InputError("has " + counted(sequences_->dims[0], "sequence") + " but " +
+                                 counted(labels_->dims[0], "row") + " of labels",
                              path_);
         }
         for (const matvar_t* variable : {sequences_.get(), labels_.get()}) {

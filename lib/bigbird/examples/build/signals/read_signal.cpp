@@ -6,6 +6,7 @@
 #include "bigbird/core/log.hpp"
 #include "bigbird/core/parse_number.hpp"
 #include "bigbird/core/system/child_process.hpp"
+#include "bigbird/core/words.hpp"
 #include "bigbird/genome/reference/contig_names.hpp"
 #include "bigbird/genome/reference/contig_words.hpp"
 #include "bigbird/genome/regions/assembly_fit.hpp"
@@ -201,7 +202,8 @@ std::int64_t read_fragments(TextRows rows, const SignalReading& how, const AddSi
         add(*contig, end - 1 + how.end_shift, end + how.end_shift, 1);
     }
     if (apart > 0)
-        log_warning("pairs on two contigs, or with an unmapped read, do not count: {} rows", apart);
+        log_warning("pairs on two contigs, or with an unmapped read, do not count: {}",
+                    counted(apart, "row"));
     return rows.finish(how.skip_invalid);
 }
 
