@@ -197,7 +197,8 @@ DOCTEST_TEST_CASE("sequence_scores: what is wrong with a table is said with file
                   ": has no row with the id '3' of split test (--rows scored takes those that are there)");
     DOCTEST_CHECK(scored.message(head + "1\t0\t1\n2\t0\t1\n3\t0\t1\n2\t0\t1\n") ==
                   ":5: has the id '2' twice");
-    DOCTEST_CHECK(scored.message(head + "1\t0\tx\n") == ":2: score 'x' is neither a number nor NA");
+    DOCTEST_CHECK(scored.message(head + "1\t0\tx\n") ==
+                  ":2: score 'x' in column yes is neither a number nor NA");
     DOCTEST_CHECK(scored.message(head + "1\t0\n") == ":2: has 2 columns where the header has 3");
     DOCTEST_CHECK(scored.message(head + "1\tNA\tNA\n2\tNA\tNA\n3\tNA\tNA\n") ==
                   ": holds no score of split test");
