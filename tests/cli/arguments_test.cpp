@@ -240,7 +240,11 @@ DOCTEST_TEST_CASE(
     check_said(run_program(encode), 3,
                "o.yaml:2: the value of '--force' is 'maybe': it takes true or false, without quotes");
     write_file(options, "threads: many\n");
-    check_said(run_program(encode), 2, "o.yaml: --threads: ");
+    const ProgramResult many = run_program(encode);
+    check_said(many, 2, "o.yaml: ");
+    check_said(many, 2, "--threads");
+    write_file(options, "threads: \"\"\n");
+    check_said(run_program(encode), 2, "o.yaml: --threads: is given without a value");
     write_file(options, "thread: 1\n");
     check_said(run_program(encode), 2, "o.yaml: there is no option --thread; ");
 }

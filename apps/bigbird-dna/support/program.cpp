@@ -278,6 +278,7 @@ int Program::parse_and_run(int argc, char** argv) {
             throw ConfigError("'" + word + "' is not UTF-8: rename the file, or link to it by another name");
     try {
         parse(line.words);
+        require_values(*app_.get_subcommands().front());
     } catch (const ConfigError& error) {
         throw ConfigError(line.with_origin(error.what()));
     } catch (const CLI::ParseError& error) {
@@ -291,7 +292,6 @@ int Program::parse_and_run(int argc, char** argv) {
     }
     set_up_log(quiet_ ? Verbosity::quiet : verbose_ ? Verbosity::verbose : Verbosity::normal);
     const CLI::App& command = *app_.get_subcommands().front();
-    require_values(command);
     require_outputs_apart(command);
     if (!handed_over_) warn_of_retired_options(command);
     constexpr std::chrono::seconds grace{6};

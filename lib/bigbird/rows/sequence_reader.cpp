@@ -61,7 +61,7 @@ InputError SequenceReader::fault(const std::string& what, std::int64_t line) con
 InputError SequenceReader::missing(const std::string& column) const {
     if (!header_) {
         return fault("has no header that names a column '" + column +
-                     "'; without a header give columns by number, from 1");
+                     "'; without a header --sequence-column and --label-column take numbers, from 1");
     }
     const std::string remedy = column == "sequence" ? "; --sequence-column names that of the sequences"
                                : column == "label"

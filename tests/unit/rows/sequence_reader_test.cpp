@@ -117,11 +117,11 @@ DOCTEST_TEST_CASE("sequence_reader: what is wrong is said with file and line") {
                   ":1: has no column 'sequence'; its columns are 'dna', 'label'; --sequence-column names "
                   "that of the sequences");
     DOCTEST_CHECK(message("ACGT,0,1\n", labelled) ==
-                  ":1: has no header that names a column 'label'; without a header give columns by number, "
-                  "from 1");
+                  ":1: has no header that names a column 'label'; without a header --sequence-column and "
+                  "--label-column take numbers, from 1");
     DOCTEST_CHECK(message("dna\tclass\n", labelled) ==
-                  ":1: has no header that names a column 'sequence'; without a header give columns by "
-                  "number, from 1");
+                  ":1: has no header that names a column 'sequence'; without a header --sequence-column and "
+                  "--label-column take numbers, from 1");
     DOCTEST_CHECK(message("sequence,label\nACGT\n", labelled) ==
                   ":2: has 1 column where the first line has 2");
     DOCTEST_CHECK(message("sequence\tlabel\n1\tACGT\t0\n", labelled) ==
