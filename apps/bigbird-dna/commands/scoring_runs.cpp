@@ -3,6 +3,7 @@
 // a summary.
 #include "commands/commands.hpp"
 
+#include "bigbird/core/counted.hpp"
 #include "bigbird/core/error.hpp"
 #include "bigbird/core/formats/checksum.hpp"
 #include "bigbird/core/log.hpp"
@@ -146,12 +147,12 @@ int run(const task_models::PredictTokensSpec& spec) {
 }
 
 int run(const task_models::ExportMotifsSpec& spec) {
-    log_info("{} motifs written", task_models::export_motifs(spec));
+    log_info("{} written", counted(task_models::export_motifs(spec), "motif"));
     return 0;
 }
 
 int run(const task_models::MarginalizeSpec& spec) {
-    log_info("{} backgrounds scored", task_models::marginalize_motifs(spec));
+    log_info("{} scored", counted(task_models::marginalize_motifs(spec), "background"));
     return 0;
 }
 

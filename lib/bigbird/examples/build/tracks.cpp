@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "bigbird/examples/build/tracks.hpp"
 
+#include "bigbird/core/counted.hpp"
 #include "bigbird/core/error.hpp"
 #include "bigbird/core/formats/npy_header.hpp"
 #include "bigbird/core/interrupt.hpp"
@@ -162,9 +163,9 @@ public:
         warn_of_missing_data();
         write_numbers();
         describe();
-        log_info("{} tracks of {} bins of {} bp: {} for training, {} for validation, {} for test",
-                 tracks_.size(), writer_.rows(), options_.bin, writer_.rows(Split::train),
-                 writer_.rows(Split::validation), writer_.rows(Split::test));
+        log_info("{} of {} of {} bp: {} for training, {} for validation, {} for test",
+                 counted(std::ssize(tracks_), "track"), counted(writer_.rows(), "bin"), options_.bin,
+                 writer_.rows(Split::train), writer_.rows(Split::validation), writer_.rows(Split::test));
         for (const Split split : {Split::validation, Split::test})
             if (regions_.holds_out(split) && writer_.rows(split) == 0)
                 log_warning("--{} holds no bin: no row is held out by it", to_string(split));
