@@ -98,10 +98,15 @@ def interval(fields):
     return start, end
 
 
+def is_no_row(line):
+    """Is the line a comment, or one for browsers? A row of a contig called track goes on with a number."""
+    return re.match(rb"#|(track|browser)(\s+[^\s\d]|\s*$)", line) is not None
+
+
 def bed_rows(path, region):
     """Start, end and all fields of the rows that overlap the region."""
     for number, line in numbered_lines(path):
-        if not line or line.startswith((b"#", b"track", b"browser")):
+        if not line or is_no_row(line):
             continue
         fields = line.split(b"\t") if b"\t" in line else line.split()
         try:
@@ -179,7 +184,7 @@ class Source:
     def _parse(self, lines, region, columns):
         rows = []
         for number, line in lines:
-            if not line or line.startswith(b"#") or (not self.is_table and line.startswith((b"track", b"browser"))):
+            if not line or line.startswith(b"#") or (not self.is_table and is_no_row(line)):
                 continue
             try:
                 row = self._row(line, region, columns)
@@ -303,7 +308,7 @@ def read_sheet(path):
 def is_sheet(path):
     """Does the text begin with a sheet's header? Peaks begin with contig, start and end."""
     for _, line in numbered_lines(path):
-        if line and not line.startswith((b"#", b"track", b"browser")):
+        if line and not is_no_row(line):
             fields = line.split()
             return len(fields) < 3 or not (fields[1].isdigit() or fields[2].isdigit())
     return False

@@ -6,6 +6,7 @@ Rates and memory are of the demo's models on an Intel Xeon with AVX-512; `rates`
 import gzip
 import json
 import math
+import re
 from pathlib import Path
 
 # Windows (alleles of variants) a second of processor time, on one strand, by one model: three quarters of what was measured. Promoters and
@@ -39,7 +40,7 @@ def lines_of(file):
         packed = start.read(2) == b"\x1f\x8b"
     with (gzip.open if packed else open)(file, "rb") as lines:
         for line in lines:
-            if line.strip() and not line.startswith((b"#", b"track", b"browser")):
+            if line.strip() and not re.match(rb"#|(track|browser)(\s+[^\s\d]|\s*$)", line):
                 yield line
 
 

@@ -53,8 +53,10 @@ DOCTEST_TEST_CASE("motifs scan: hits of both strands as a BED, the same by eithe
     const auto both_forms = run_program({"motifs-scan", "--motifs", fixture / "m.meme", "--reference",
                                          fixture / "genome.fa", "--output", "-", "--threads", "2"});
     DOCTEST_CHECK(both_forms.out == result.out);
-    fixture.write("r.bed", "c\t3\t11\nc\t5\t30\n");
+    fixture.write("r.bed", "c\t3\t11\nc\t5\t27\n");
     DOCTEST_CHECK(holds(fixture.scan("m.meme", {"--regions", fixture / "r.bed"}).err, "2 hits"));
+    fixture.write("r.bed", "c\t3\t11\n");
+    DOCTEST_CHECK(holds(fixture.scan("m.meme", {"--regions", fixture / "r.bed"}).err, ": 1 hit\n"));
 }
 
 DOCTEST_TEST_CASE("motifs scan: a motif of width 1 has no hits, and is named") {
@@ -76,13 +78,17 @@ DOCTEST_TEST_CASE("motifs scan: motif files and regions that cannot be read end 
     refused(head + "MOTIF a\nletter-probability matrix: alength= 4 w= 1\n0 0 0 0\n",
             "bad.meme:7: position 1 of the motif has no counts");
     refused(head + "MOTIF a\nletter-probability matrix: alength= 4 w= 0\n",
-            "bad.meme:6: the matrix has no w= that says its columns, 1 at least");
+            "bad.meme:6: the motif 'a' has a matrix without rows");
     refused("MEME version 4\n\nALPHABET= ACDEFGHIKLMNPQRSTVWY\n",
             "bad.meme:3: the alphabet is 'ACDEFGHIKLMNPQRSTVWY', and motifs of DNA (ACGT) are needed");
     refused(head, "holds no motif");
     fixture.write("r.bed", "x\t3\t11\n");
     check_said(fixture.scan("m.meme", {"--regions", fixture / "r.bed"}), 3,
-               "r.bed:1: the contig 'x' is not in the reference");
+               "r.bed:1: contig 'x' is not in the reference; give regions of the same assembly");
+    fixture.write("r.bed", "c\t3\t11\nc\t5\t30\n");
+    check_said(
+        fixture.scan("m.meme", {"--regions", fixture / "r.bed"}), 3,
+        "r.bed:2: end 30 lies past the end of contig 'c', which has 27 bases; give regions of the same");
 }
 
 DOCTEST_TEST_CASE("motifs compare: the nearest known motif of each, on either strand") {
@@ -116,6 +122,10 @@ DOCTEST_TEST_CASE("motifs scan: --weights adds the mean of a track over each hit
                 {"\tq\tmotif\tweight\n", "c\t4\t11\tone\t13.65\t+\t6.104e-05\t0.0008545\tfirst\t1.5\n"});
     DOCTEST_CHECK(result.out.ends_with("\tfirst\tNA\n"));
     check_said(fixture.scan("m.meme", {"--weights", fixture / "m.meme"}), 3, "m.meme: is no bigWig");
+    fixture.write("genome.fa", ">c\nTTTTGATTACATTTTTNTGTAATCAA\n");
+    check_said(
+        fixture.scan("m.meme", {"--weights", fixture / "w.bw"}), 3,
+        "w.bw: says that contig c has 27 bases, --reference that it has 26: is it of another assembly?");
 }
 
 DOCTEST_TEST_CASE("motifs find: motifs of effects, named by label") {
@@ -146,6 +156,10 @@ DOCTEST_TEST_CASE("motifs export, motifs marginalize: of the bundled model, a fo
            fixture / "f.meme"});
     DOCTEST_CHECK(holds(read_file(fixture / "f.meme"), "MOTIF filter_5 HepG2|CEBPB|None"));
     fixture.write("b.bed", "c\t6000\t7000\n");
+    fixture.write("far.bed", "c\t6000\t70000\n");
+    check_said(run_program({"motifs", "marginalize", "--model", model, "--motifs", fixture / "m.meme",
+                            "--backgrounds", fixture / "far.bed", "--reference", fixture / "wide.fa"}),
+               3, "far.bed:1: end 70000 lies past the end of contig 'c', which has 13000 bases");
     const auto marginalize = [&](const char* device) {
         return run_program({"motifs", "marginalize", "--model", model, "--motifs", fixture / "m.meme",
                             "--backgrounds", fixture / "b.bed", "--reference", fixture / "wide.fa",

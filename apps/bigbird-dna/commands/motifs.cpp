@@ -85,14 +85,14 @@ int run_find(const MotifsFindOptions& options) {
     auto [label, regions] = outputs::read_attributions(options.attributions);
     motifs::FoundMotifs found = motifs::find_motifs(regions);
     if (found.motifs.empty())
-        throw InputError(fmt::format("{} with high contributions, and no 10 of them are alike: give "
-                                     "more regions",
-                                     counted(found.seqlets, "stretch")),
-                         options.attributions);
+        throw InputError(
+            fmt::format("has {} with high contributions, and no 10 of them are alike: give more regions",
+                        counted(found.seqlets, "stretch")),
+            options.attributions);
     std::ranges::replace(label, ' ', '_');
     for (motifs::Motif& motif : found.motifs)
         motif.name = label;
-    log_info("{} of {} with high contributions", counted(found.motifs.size(), "motif"),
+    log_info("{} of {} with high contributions", counted(std::ssize(found.motifs), "motif"),
              counted(found.seqlets, "stretch"));
     motifs::write_motifs(options.output.output, {.motifs = std::move(found.motifs)},
                          options.output.overwrite);
@@ -160,7 +160,8 @@ void setup_motifs_compare(Program& program) {
               "Known motifs to write per motif, the most similar first", CLI::PositiveNumber);
     add_stream_output_options(command, options.output,
                               "Table: motif, name, known, known_name, p, e (p times the number of known "
-                              "motifs), offset, overlap, strand");
+                              "motifs), offset (columns from the known motif's first to the motif's first), "
+                              "overlap (columns), strand (- : the known motif is reverse-complemented)");
     add_own_threads_option(command, options.threads);
 }
 
@@ -179,7 +180,8 @@ void setup_motifs_find(Program& program) {
         ->required();
     add_output_options(
         command, options.output,
-        "Motifs and their numbers of sites, in JASPAR's format if the name ends in .jaspar, else in MEME's");
+        "Motifs and their numbers of sites, in JASPAR's format if the name ends in .jaspar, else in MEME's; "
+        "negative_ before the name of a motif that lowers the score");
 }
 
 void setup_motifs_export(Program& program, Runner<ExportMotifsSpec> run) {
@@ -207,8 +209,8 @@ void setup_motifs_marginalize(Program& program, Runner<MarginalizeSpec> run) {
         "motifs-marginalize", "Motifs",
         "Measure how inserting a motif into background sequences changes the score of each label.\nThe "
         "motif's most likely letters replace the letters in the middle of the background. A bin model scores "
-        "the bin around the middle. Effects are differences of log odds or, for models of numbers, "
-        "differences of numbers.",
+        "the bin around the middle. Effects are differences of log odds; "
+        "for coverage and counts, of natural logarithms; for other numbers, of the numbers.",
         "",
         {{"Effects of known motifs on each label, in 100 shuffled backgrounds",
           "--model chromatin/run --motifs chromatin/run/motifs.meme --backgrounds shuffled --reference "
@@ -233,8 +235,9 @@ void setup_motifs_marginalize(Program& program, Runner<MarginalizeSpec> run) {
         ->check(CLI::Range(std::int64_t{0}, std::int64_t{10'000}))
         ->type_name("BP");
     add_outputs(command, spec,
-                "Table: motif, name, label, effect (mean over backgrounds), se (standard error), "
-                "backgrounds; with --spacing also interaction: the effect of both minus that of each");
+                "Table: motif, name, label, effect (mean over backgrounds), se (standard error), backgrounds "
+                "(their number); with --spacing: motif, other, spacing, label, effect (of both), se, "
+                "interaction (that effect minus those of each), interaction_se, backgrounds");
     add_device_option(command, spec.device);
 }
 

@@ -73,6 +73,7 @@ void Progress::show(bool last) {
         elapsed > 0 ? static_cast<double>(done_ - (started_at_ < 0 ? 0 : started_at_)) / elapsed : 0;
     std::string line = label_ + ": " + std::to_string(done_) +
                        (total_ > 0 && !last ? "/" + std::to_string(total_) : "") + " " + unit_;
+    if (last && done_ == 1 && unit_.ends_with('s') && !unit_.ends_with("ies")) line.pop_back();
     if (rate > 0) line += fmt::format(", {:.{}f} {}/s", rate, rate < 10 ? 2 : 0, unit_);
     if (last)
         line += ", " + duration(elapsed);

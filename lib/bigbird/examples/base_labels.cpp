@@ -3,7 +3,6 @@
 
 #include "bigbird/core/error.hpp"
 #include "bigbird/genome/regions/interval_set.hpp"
-#include "bigbird/rows/region_rows.hpp"
 #include "bigbird/rows/text_fields.hpp"
 
 #include <algorithm>
@@ -29,7 +28,7 @@ std::vector<genome::BedRecord> read_rows(const genome::ReferenceGenome& referenc
                              bed, record->line);
         }
         if (genome::place(record->where, reference) != genome::Fit::inside)
-            throw InputError(rows::why_off(record->where, reference), bed, record->line);
+            throw InputError(genome::why_off(record->where, reference), bed, record->line);
         if (record->where.size() > 0) rows.push_back(std::move(*record));
     }
     std::ranges::stable_sort(rows, {}, [](const genome::BedRecord& row) {

@@ -230,7 +230,8 @@ FoundMotifs find_motifs(std::span<const Contributions> regions) {
     FoundMotifs found{.seqlets = std::ssize(seqlets)};
     for (const Cluster& cluster : merged(std::move(clusters))) {
         found.motifs.push_back(motif_of(regions, cluster));
-        found.motifs.back().id = fmt::format("pattern_{}", found.motifs.size());
+        const bool lowers = std::accumulate(cluster.sum.begin(), cluster.sum.end(), 0.0F) < 0;
+        found.motifs.back().id = fmt::format("{}pattern_{}", lowers ? "negative_" : "", found.motifs.size());
     }
     return found;
 }

@@ -43,8 +43,9 @@ struct Contributions {
 };
 
 struct FoundMotifs {
-    std::vector<Motif> motifs{};  ///< pattern_1 and on, most sites first
-    std::int64_t seqlets = 0;     ///< stretches with high contributions
+    /// pattern_1 and on, most sites first; negative_pattern_2 if its sites lower the score.
+    std::vector<Motif> motifs{};
+    std::int64_t seqlets = 0;  ///< stretches with high contributions
 };
 
 /// A seqlet is a stretch of 21 bases whose sum of |contributions| exceeds the mean sum of random bases by 2.5

@@ -2,9 +2,9 @@
 #include "bigbird/motifs/motif_files.hpp"
 
 #include "bigbird/core/error.hpp"
-#include "bigbird/core/formats/mapped_file.hpp"
 #include "bigbird/core/log.hpp"
 #include "bigbird/core/parse_number.hpp"
+#include "bigbird/genome/text/text_input.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -13,6 +13,7 @@
 #include <ostream>
 #include <sstream>
 #include <string_view>
+#include <utility>
 
 namespace bigbird::motifs {
 
@@ -21,6 +22,7 @@ namespace fs = std::filesystem;
 namespace {
 
 constexpr std::string_view letters = "ACGT";
+constexpr double rounding = 0.1001;  // by which a column's shares may differ from 1, as in MEME's own readers
 constexpr std::int64_t assumed_sites = 100;  // number of sites for written counts, if it is unknown
 
 std::vector<std::string> words_of(const std::string& line) {
@@ -34,20 +36,25 @@ std::vector<std::string> words_of(const std::string& line) {
 /// The lines of a file that are not empty, as words, with their numbers for errors.
 class Lines {
 public:
-    explicit Lines(const fs::path& file) : file_(file), text_(read_whole_file(file)) {}
+    explicit Lines(const fs::path& file) : input_(file) {}
 
     bool next() {
-        for (std::string line; std::getline(text_, line);) {
-            ++number_;
+        if (std::exchange(held_, false)) return !words_.empty();
+        follows_blank_ = false;
+        for (std::string line; input_.next(line);) {
             words_ = words_of(line);
             if (!words_.empty() && !words_.front().starts_with('#')) return true;
+            follows_blank_ |= words_.empty();
         }
         words_.clear();
         return false;
     }
+    /// The following next() gives the same line again.
+    void hold() { held_ = true; }
+    bool follows_blank() const { return follows_blank_; }
     const std::vector<std::string>& words() const { return words_; }
     std::string word(std::size_t index) const { return index < words_.size() ? words_[index] : ""; }
-    [[noreturn]] void fail(const std::string& what) const { throw InputError(what, file_, number_); }
+    [[noreturn]] void fail(const std::string& what) const { throw input_.fault(what); }
 
     double number(const std::string& word) const {
         const auto value = parse_number<double>(word);
@@ -56,10 +63,9 @@ public:
     }
 
 private:
-    fs::path file_;
-    std::istringstream text_;
-    std::int64_t number_ = 0;
+    genome::TextInput input_;
     std::vector<std::string> words_;
+    bool held_ = false, follows_blank_ = false;
 };
 
 double sum_of(const Shares& column) {
@@ -102,28 +108,48 @@ void read_background(Lines& lines, Shares& background) {
             background[found] = lines.number(lines.word(i + 1));
         }
     }
-    if (std::abs(sum_of(background) - 1) > 0.01 || std::ranges::find(background, 0.0) != background.end())
+    if (std::abs(sum_of(background) - 1) > rounding || std::ranges::find(background, 0.0) != background.end())
         lines.fail("the background's frequencies are above 0 and sum to 1");
     normalise(background, 0, lines);
 }
 
+/// Whether a line ends a matrix: another part of the file, or a rule of MEME's text output.
+bool ends_matrix(const std::string& word) {
+    return word == "MOTIF" || word == "URL" || word == "letter-probability" || word.starts_with("--") ||
+           word.starts_with("**");
+}
+
+void read_column(const Lines& lines, Motif& motif) {
+    if (lines.words().size() != letters.size()) lines.fail("is no line of four letters' probabilities");
+    const std::size_t position = motif.shares.size();
+    Shares& column = motif.shares.emplace_back();
+    for (std::size_t letter = 0; letter < letters.size(); ++letter)
+        column[letter] = lines.number(lines.word(letter));
+    if (const double sum = normalise(column, position, lines); std::abs(sum - 1) > rounding)
+        lines.fail(fmt::format("the four letters' probabilities sum to {:.4g}, not to 1", sum));
+}
+
+/// Reads the matrix of a line "letter-probability matrix:", whose keys are optional. Its rows end at a blank
+/// line, or after w= rows.
 void read_matrix(Lines& lines, Motif& motif) {
     if (value_of(lines, "alength=").value_or("4") != "4")
         lines.fail("the matrix has no four letters, and motifs of DNA (ACGT) are needed");
-    const auto width = parse_number<std::int64_t>(value_of(lines, "w=").value_or(""));
-    if (!width || *width < 1) lines.fail("the matrix has no w= that says its columns, 1 at least");
-    const std::string sites = value_of(lines, "nsites=").value_or("0");
-    motif.sites = std::llround(lines.number(sites));
-    for (std::int64_t i = 0; i < *width; ++i) {
-        if (!lines.next()) lines.fail("ends within a motif");
-        if (lines.words().size() != letters.size()) lines.fail("is no line of four letters' probabilities");
-        Shares& column = motif.shares.emplace_back();
-        for (std::size_t letter = 0; letter < letters.size(); ++letter)
-            column[letter] = lines.number(lines.word(letter));
-        if (const double sum = normalise(column, static_cast<std::size_t>(i), lines);
-            std::abs(sum - 1) > 0.01)
-            lines.fail(fmt::format("the four letters' probabilities sum to {:.4g}, not to 1", sum));
+    const auto given = value_of(lines, "w=");
+    const std::int64_t width = given ? std::llround(lines.number(*given)) : 0;
+    motif.sites = std::llround(lines.number(value_of(lines, "nsites=").value_or("0")));
+    while (lines.next()) {
+        const bool complete = std::ssize(motif.shares) >= std::max<std::int64_t>(width, 1);
+        if (ends_matrix(lines.word(0)) || (complete && lines.follows_blank())) {
+            lines.hold();
+            break;
+        }
+        read_column(lines, motif);
     }
+    if (motif.shares.empty()) lines.fail("the motif '" + motif.id + "' has a matrix without rows");
+    if (given && width != std::ssize(motif.shares))
+        lines.fail(
+            fmt::format("the matrix of the motif '{}' has another number of rows, {}, than w= says, {}",
+                        motif.id, motif.shares.size(), width));
 }
 
 MotifSet read_meme(Lines& lines) {
@@ -140,7 +166,8 @@ MotifSet read_meme(Lines& lines) {
             read_background(lines, set.background);
         } else if (first == "MOTIF") {
             if (lines.word(1).empty()) lines.fail("a motif without a name");
-            set.motifs.push_back({.id = lines.word(1), .name = lines.word(2)});
+            const std::string name = lines.word(2);  // MEME's text output goes on with "width = 10"
+            set.motifs.push_back({.id = lines.word(1), .name = name.starts_with("width") ? "" : name});
         } else if (first == "letter-probability") {
             if (set.motifs.empty()) lines.fail("a matrix without a MOTIF line before it");
             if (!set.motifs.back().shares.empty()) lines.fail("a motif has two matrices");
@@ -179,6 +206,12 @@ MotifSet read_jaspar(Lines& lines) {
     MotifSet set;
     do {
         if (!lines.word(0).starts_with('>')) lines.fail("a line '>ID NAME' is expected before each matrix");
+        constexpr std::string_view consensus = "ACGTRYSWKMBDHVN";
+        if (lines.word(0).find_first_not_of(consensus, 1) == std::string::npos &&
+            parse_number<double>(lines.word(2)))
+            lines.fail(
+                "is a motif of HOMER, with a line for each position: give MEME's or JASPAR's format, as "
+                "universalmotif in R writes it");
         Motif& motif = set.motifs.emplace_back(Motif{.id = lines.word(0).substr(1), .name = lines.word(1)});
         if (motif.id.empty()) lines.fail("a motif without a name");
         for (std::size_t letter = 0; letter < letters.size(); ++letter) {
@@ -234,8 +267,13 @@ MotifSet read_motifs(const fs::path& file) {
     Lines lines(file);
     if (!lines.next()) throw InputError("holds no motif", file);
     if (lines.word(0).starts_with('>')) return read_jaspar(lines);
+    const bool is_report = lines.word(0).starts_with("***");  // of MEME and STREME, which name it below
+    while (is_report && (lines.word(0) != "MEME" || lines.word(1) != "version") && lines.next()) {
+    }
     if (lines.word(0) != "MEME")
-        lines.fail("is no motif file: it begins neither with 'MEME version' nor '>'");
+        lines.fail(
+            "is no motif file: it begins neither with 'MEME version' nor '>'; MEME's transfac2meme and "
+            "its like convert other formats");
     return read_meme(lines);
 }
 

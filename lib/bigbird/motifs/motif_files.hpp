@@ -30,10 +30,12 @@ struct MotifSet {
     Shares background{0.25, 0.25, 0.25, 0.25};
 };
 
-/// Reads either format, detected by content; blank lines and comments are skipped. JASPAR's matrices are
-/// counts or shares, with or without the letters before the rows. Throws InputError with file and line where
-/// a file has neither format, no motif, a motif without columns or with a column of zeros, or another
-/// alphabet than DNA.
+/// Reads either format, detected by content, plain or gzip; comments are skipped. MEME's and STREME's text
+/// output is MEME's format with more around it. A MEME matrix may lack all keys: it ends at a blank line.
+/// Columns that are rounded, with a sum from 0.9 to 1.1, are scaled to 1. JASPAR's matrices are counts or
+/// shares, with or without the letters before the rows. Throws InputError with file and line where a file has
+/// neither format, no motif, a motif without columns or with a column of zeros, another number of rows than
+/// w= says, or another alphabet than DNA.
 MotifSet read_motifs(const std::filesystem::path& file);
 
 /// Writes JASPAR's format, as counts, where the name ends in .jaspar, else MEME's. Throws ConfigError,

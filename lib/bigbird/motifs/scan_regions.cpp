@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "bigbird/core/words.hpp"
 #include "bigbird/core/error.hpp"
 #include "bigbird/core/log.hpp"
 #include "bigbird/core/parallel.hpp"
 #include "bigbird/genome/reference/reference_genome.hpp"
-#include "bigbird/genome/regions/bed.hpp"
+#include "bigbird/genome/regions/interval_set.hpp"
 #include "bigbird/genome/text/text_output.hpp"
 #include "bigbird/motifs/motif_commands.hpp"
 #include "bigbird/motifs/scanner.hpp"
@@ -37,13 +38,11 @@ std::vector<genome::Interval> regions_of(const ScanSpec& spec, const genome::Ref
         return regions;
     }
     for (const genome::BedRecord& row : genome::read_bed(spec.regions)) {
-        const auto contig = reference.find(row.where.contig);
-        if (!contig)
-            throw InputError("the contig '" + row.where.contig + "' is not in the reference", spec.regions,
-                             row.line);
-        const std::int64_t length = reference.contigs()[*contig].length;
-        regions.push_back(
-            {row.where.contig, std::min(row.where.begin, length), std::min(row.where.end, length)});
+        genome::Interval where = row.where;
+        if (genome::place(where, reference) != genome::Fit::inside)
+            throw InputError(genome::why_off(row.where, reference) + "; give regions of the same assembly",
+                             spec.regions, row.line);
+        regions.push_back(row.where);
     }
     return regions;
 }
@@ -130,9 +129,8 @@ void warn_of_short_motifs(const MotifSet& set, const Scanner& scanner, double p_
     for (std::size_t i = 0; i < set.motifs.size(); ++i)
         if (scanner.threshold(i) > scanner.matrices()[i].most()) names.push_back(set.motifs[i].id);
     if (names.empty()) return;
-    log_warning(
-        "{} of {} motifs can have no hits, among them '{}': their best sites have p-values above {:.2g}",
-        names.size(), set.motifs.size(), names.front(), p_value);
+    log_warning("{} of {} can have no hits, among them '{}': their best sites have p-values above {:.2g}",
+                names.size(), counted(std::ssize(set.motifs), "motif"), names.front(), p_value);
 }
 
 }  // namespace

@@ -5,6 +5,7 @@
 #include "bigbird/core/error.hpp"
 #include "bigbird/core/log.hpp"
 #include "bigbird/genome/reference/sequence.hpp"
+#include "bigbird/genome/regions/interval_set.hpp"
 #include "bigbird/rows/text_fields.hpp"
 
 #include <algorithm>
@@ -60,14 +61,6 @@ std::int64_t tiles_of(const genome::BedRecord& record, const RegionOptions& opti
 
 }  // namespace
 
-std::string why_off(const genome::Interval& where, const genome::ReferenceGenome& reference) {
-    const auto contig = reference.find(where.contig);
-    if (!contig) return "contig '" + where.contig + "' is not in the reference";
-    const genome::Contig& known = reference.contigs()[*contig];
-    return "end " + std::to_string(where.end) + " lies past the end of contig '" + known.name +
-           "', which has " + std::to_string(known.length) + " bases";
-}
-
 RegionReader::RegionReader(const std::filesystem::path& regions, const genome::ReferenceGenome& reference,
                            RegionOptions options)
     : reader_(regions), reference_(reference), options_(options) {
@@ -87,7 +80,7 @@ RegionRow RegionReader::row_of(const genome::BedRecord& record) {
     const auto contig = reference_.find(where.contig);
     if (!contig || where.end > reference_.contigs()[*contig].length) {
         if (!options_.skip_invalid)
-            throw InputError(why_off(where, reference_) + "; give regions of the same assembly" +
+            throw InputError(genome::why_off(where, reference_) + "; give regions of the same assembly" +
                                  (options_.can_skip ? ", or --skip-invalid to mark such rows and go on" : ""),
                              reader_.path(), record.line);
         return invalid_row(head_of(record), contig ? RowStatus::bad_interval : RowStatus::no_contig,

@@ -17,9 +17,6 @@
 
 namespace bigbird::rows {
 
-/// Why a region is not on the reference, for a message about one that is not.
-std::string why_off(const genome::Interval& where, const genome::ReferenceGenome& reference);
-
 struct RegionOptions {
     Anchor anchor = Anchor::centre;
     WindowBounds bounds{-4000, 4000};

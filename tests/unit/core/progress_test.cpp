@@ -107,8 +107,13 @@ DOCTEST_TEST_CASE("progress: in a file, one line at the end, with total, rate, t
         progress.update(400, "loss 2.31");
         progress.finish();
         progress.finish();  // once is enough
+        Progress one("training", "labels", 1, clock.now);
+        one.update(1);
+        one.finish();
     });
-    DOCTEST_CHECK(lines == "bigbird-dna: training: 400 pieces, 15000 pieces/s, 0.0 s, loss 2.31\n");
+    DOCTEST_CHECK(lines ==
+                  "bigbird-dna: training: 400 pieces, 15000 pieces/s, 0.0 s, loss 2.31\n"
+                  "bigbird-dna: training: 1 label, 0.0 s\n");
 }
 
 DOCTEST_TEST_CASE("progress: what a resumed run had done before does not count into its rate") {

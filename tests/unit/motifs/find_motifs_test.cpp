@@ -59,6 +59,7 @@ DOCTEST_TEST_CASE("find_motifs: planted motifs that raise and lower a score come
     DOCTEST_CHECK(found.seqlets <= 165);
     DOCTEST_REQUIRE(found.motifs.size() == 2);
     DOCTEST_CHECK(found.motifs[0].id == "pattern_1");
+    DOCTEST_CHECK(found.motifs[1].id == "negative_pattern_2");
     DOCTEST_CHECK(spells(found.motifs[0], raises));
     DOCTEST_CHECK(spells(found.motifs[1], lowers));
     DOCTEST_CHECK(found.motifs[0].sites > 85);

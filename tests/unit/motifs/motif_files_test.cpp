@@ -5,6 +5,7 @@
 #include "support/testing.hpp"
 
 #include "bigbird/core/error.hpp"
+#include "bigbird/genome/text/text_output.hpp"
 
 using namespace bigbird;
 using namespace bigbird::motifs;
@@ -49,6 +50,35 @@ DOCTEST_TEST_CASE("motif files: MEME's parts, in the orders and spellings that a
     DOCTEST_CHECK(set.motifs[1].shares[1][2] == 1);
 }
 
+DOCTEST_TEST_CASE("motif files: MEME's matrices without keys, its text output, gzip, rounded columns") {
+    const TempDir folder;
+    const std::string rows = "0.33 0.33 0.32 0\n0.26 0.26 0.25 0.25\n";
+    const std::string rule(80, '*');
+    for (const std::string& text :
+         {head + "MOTIF a\n\nletter-probability matrix: alength=4\n" + rows + "\nMOTIF b c\n" +
+              "letter-probability matrix:\n" + rows + "URL x\n",
+          "\xEF\xBB\xBF" + head +
+              "MOTIF a\nletter-probability matrix: w=2\n0.33 0.33 0.32 0\n\n0.26 0.26 0.25 " +
+              "0.25\nMOTIF b c\nletter-probability matrix: E=1\n" + rows,
+          rule + "\nMEME - Motif discovery tool\n" + rule + "\nMEME version 5.5.5\n" + rule +
+              "\nMOTIF a\twidth =  2  sites = 9\n" + rule + "\nMultilevel  AC\n--\nlog-odds matrix: w= 1\n" +
+              "1 2 3 4\n--\nletter-probability matrix: alength= 4 w= 2\n" + rows + "--\n\tMotif b\n" +
+              "MOTIF b c\nletter-probability matrix:\n" + rows + rule + "\nSUMMARY OF MOTIFS\n"}) {
+        const MotifSet set = read_text(folder, text);
+        DOCTEST_REQUIRE(set.motifs.size() == 2);
+        DOCTEST_CHECK(set.motifs[0].name.empty());
+        for (const Motif& motif : set.motifs) {
+            DOCTEST_REQUIRE(motif.shares.size() == 2);
+            DOCTEST_CHECK(motif.shares[0][2] == doctest::Approx(0.32 / 0.98));
+            DOCTEST_CHECK(motif.shares[1][3] == doctest::Approx(0.25 / 1.02));
+        }
+    }
+    genome::TextOutput packed(folder / "m.meme.gz", Overwrite::refuse);
+    packed.write(head + "MOTIF a\n" + matrix + rows);
+    packed.commit();
+    DOCTEST_CHECK(read_motifs(folder / "m.meme.gz").motifs[0].shares.size() == 2);
+}
+
 DOCTEST_TEST_CASE("motif files: JASPAR's counts and shares, with letters and without") {
     const TempDir folder;
     const MotifSet set = read_text(folder,
@@ -86,12 +116,19 @@ DOCTEST_TEST_CASE("motif files: what is wrong is said with file and line") {
     check_refused("MEME version 4\nALPHABET= ACDEFGHIKLMNPQRSTVWY\n", "motifs:2: the alphabet is 'ACDEFG");
     check_refused("MEME version 4\nALPHABET \"Protein\"\n", "motifs:2: motifs of DNA");
     check_refused(head + "MOTIF a\n" + matrix + "1 0 0 0\nx\n", "motifs:8: is no line of four letters'");
-    check_refused(head + "MOTIF a\n" + matrix + "1 0 0 0\n", "ends within a motif");
+    const std::string other_width = "the matrix of the motif 'a' has another number of rows, ";
+    check_refused(head + "MOTIF a\n" + matrix + "1 0 0 0\n", other_width + "1, than w= says, 2");
+    check_refused(head + "MOTIF a\n" + matrix + "1 0 0 0\n1 0 0 0\n1 0 0 0\n", other_width + "3, than w=");
+    check_refused(head + "MOTIF a\nletter-probability matrix:\n1 0 0 0\nx\n", "motifs:8: is no line of four");
+    check_refused("********\nMEME\n", "is no motif file");
+    check_refused(">ACGT\tx\t6.05\t-9\n1 0 0 0\n0 1 0 0\n0 0 1 0\n0 0 0 1\n",
+                  "motifs:1: is a motif of HOMER");
     check_refused(head + "MOTIF a\n" + matrix + "0 0 0 0\n",
                   "motifs:7: position 1 of the motif has no counts");
     check_refused(head + "MOTIF a\n" + matrix + "1 1 0 0\n", "probabilities sum to 2, not to 1");
     check_refused(head + "MOTIF a\n" + matrix + "-1 1 0 1\n", "'-1' is no count or probability");
-    check_refused(head + "MOTIF a\nletter-probability matrix: alength= 4 w= 0\n", "1 at least");
+    check_refused(head + "MOTIF a\nletter-probability matrix: alength= 4 w= 0\n",
+                  "'a' has a matrix without rows");
     check_refused(head + "MOTIF a\nletter-probability matrix: alength= 20 w= 3\n", "has no four letters");
     check_refused(head + "MOTIF a\n", "'a' has no letter-probability matrix");
     check_refused(head + matrix, "a matrix without a MOTIF line");

@@ -6,6 +6,7 @@
 #include "bigbird/core/parse_number.hpp"
 #include "bigbird/core/words.hpp"
 
+#include <algorithm>
 #include <array>
 #include <string_view>
 #include <utility>
@@ -17,16 +18,6 @@ namespace {
 constexpr std::size_t narrow_peak_columns = 10;
 constexpr std::size_t most_columns =
     narrow_peak_columns + 1;  // one more shows that there are further columns
-
-bool is_header(std::string_view line, std::string_view word) {
-    return line.starts_with(word) &&
-           (line.size() == word.size() || line[word.size()] == ' ' || line[word.size()] == '\t');
-}
-
-bool is_skipped(std::string_view line) {
-    return line.find_first_not_of(" \t") == std::string_view::npos || line.starts_with('#') ||
-           is_header(line, "track") || is_header(line, "browser");
-}
 
 /// Parses one row of a file; knows its line for errors.
 class Row {
@@ -111,11 +102,25 @@ private:
 
 }  // namespace
 
+bool is_no_row(std::string_view line) {
+    constexpr std::string_view blanks = " \t";
+    const auto next_word = [&] {
+        line.remove_prefix(std::min(line.find_first_not_of(blanks), line.size()));
+        const std::string_view word = line.substr(0, line.find_first_of(blanks));
+        line.remove_prefix(word.size());
+        return word;
+    };
+    if (line.starts_with('#')) return true;
+    const std::string_view first = next_word();
+    return first.empty() ||
+           ((first == "track" || first == "browser") && !parse_number<std::int64_t>(next_word()));
+}
+
 BedReader::BedReader(std::filesystem::path path) : input_(std::move(path)) {}
 
 std::optional<BedRecord> BedReader::next() {
     while (input_.next(line_)) {
-        if (!is_skipped(line_)) {
+        if (!is_no_row(line_)) {
             const Row row(line_, input_.path(), input_.line_number());
             if (!row.has_strand() && !std::exchange(warned_, true)) {
                 log_warning("{}:{}: column 6 is no strand, none of + - . ; such rows have none",

@@ -10,9 +10,14 @@
 #include <filesystem>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace bigbird::genome {
+
+/// Whether a line of BED or bedGraph has no data: blank, a comment, or a line for browsers, whose first word
+/// is `track` or `browser`. A contig may have these names, too: its row goes on with a number.
+bool is_no_row(std::string_view line);
 
 struct BedRecord {
     Interval where;                       ///< contig spelled as in the file

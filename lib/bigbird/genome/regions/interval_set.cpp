@@ -135,6 +135,14 @@ Fit place(Interval& where, const ReferenceGenome& reference) {
     return where.begin >= 0 && where.end <= reference.contigs()[*contig].length ? Fit::inside : Fit::past_end;
 }
 
+std::string why_off(const Interval& where, const ReferenceGenome& reference) {
+    const auto contig = reference.find(where.contig);
+    if (!contig) return "contig '" + where.contig + "' is not in the reference";
+    const Contig& known = reference.contigs()[*contig];
+    return "end " + std::to_string(where.end) + " lies past the end of contig '" + known.name +
+           "', which has " + std::to_string(known.length) + " bases";
+}
+
 PlacedBed read_bed_on(const ReferenceGenome& reference, const std::filesystem::path& path) {
     std::vector<BedRecord> records;
     std::set<std::string> names;

@@ -55,6 +55,9 @@ private:
 /// Returns whether `where` is on the reference. Renames its contig to the reference's name if it is an alias.
 Fit place(Interval& where, const ReferenceGenome& reference);
 
+/// Why a region is not on the reference, for a message about one that is not.
+std::string why_off(const Interval& where, const ReferenceGenome& reference);
+
 /// The records of a BED file on contigs of a reference, with the reference's contig names. Other records are
 /// counted and dropped. Throws InputError if a line is malformed.
 struct PlacedBed {

@@ -28,8 +28,8 @@ void merge_scores(std::span<const Part> parts, const std::filesystem::path& outp
 // damaged file.
 
 /// The segments of each contig, in the contigs' order; Segment::contig is an index in `contigs`. The file may
-/// use another of a contig's usual names (genome::ContigNames); a contig that it lacks has none.
-/// Throws InputError.
+/// use another of a contig's usual names (genome::ContigNames); a contig that it lacks has none. Throws
+/// InputError as examples::read_bigwig().
 std::vector<Segment> read_bigwig(const std::filesystem::path& path, std::span<const genome::Contig> contigs);
 
 /// The mean over the bases of [begin, end) that have a value; nullopt if none has. `segments`: from

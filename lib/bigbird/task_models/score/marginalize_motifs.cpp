@@ -4,7 +4,7 @@
 #include "bigbird/core/log.hpp"
 #include "bigbird/core/progress.hpp"
 #include "bigbird/genome/reference/sequence.hpp"
-#include "bigbird/genome/regions/bed.hpp"
+#include "bigbird/genome/regions/interval_set.hpp"
 #include "bigbird/genome/text/text_output.hpp"
 #include "bigbird/motifs/motif_files.hpp"
 #include "bigbird/task_models/network/sequence_network.hpp"
@@ -65,9 +65,10 @@ std::vector<std::string> rows_of(const MarginalizeSpec& spec, const genome::Refe
     std::vector<std::string> backgrounds;
     for (const genome::BedRecord& row : genome::read_bed(spec.backgrounds)) {
         const genome::Interval& where = row.where;
-        if (!reference.find(where.contig))
-            throw InputError("the contig '" + where.contig + "' is not in the reference", spec.backgrounds,
-                             row.line);
+        genome::Interval placed = where;
+        if (genome::place(placed, reference) != genome::Fit::inside)
+            throw InputError(genome::why_off(where, reference) + "; give regions of the same assembly",
+                             spec.backgrounds, row.line);
         const std::int64_t begin = where.begin + where.size() / 2 - scorer.middle;
         backgrounds.push_back(reference.fetch(
             scorer.reads_rows ? where : genome::Interval{where.contig, begin, begin + scorer.length}));

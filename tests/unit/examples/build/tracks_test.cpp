@@ -154,7 +154,7 @@ DOCTEST_TEST_CASE("tracks: rows that do not count, and bins without data, are to
     write_file(folder / "some.bed", "I\t100\t200\nI\t300\t999999\nI\t0\t50\t.\t-1\t-1\n");
     const bigbird::testing::CapturedLog log;
     built(yeast({folder / "some.bed"}), folder / "examples");
-    DOCTEST_CHECK(testing::holds(log.text(), "1 of 2 rows end past their contig's end"));
+    DOCTEST_CHECK(testing::holds(log.text(), "1 of 2 rows do not count: 1 past a contig's end"));
     DOCTEST_CHECK(
         testing::holds(log.text(), "pairs on two contigs, or with an unmapped read, do not count: 1 row"));
     DOCTEST_CHECK(testing::holds(log.text(),

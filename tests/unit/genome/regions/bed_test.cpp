@@ -32,6 +32,16 @@ DOCTEST_TEST_CASE(
     DOCTEST_CHECK(records[5].line == 10);
 }
 
+DOCTEST_TEST_CASE("bed: contigs may be called as the lines for browsers") {
+    const testing::TempDir folder;
+    testing::write_file(folder / "x.bed",
+                        "browser position chr1:1-2\ntrack\ntrack name=x\ntrack1\t1\t2\ntrack\t3\t4\n");
+    const auto records = read_bed(folder / "x.bed");
+    DOCTEST_REQUIRE(records.size() == 2);
+    DOCTEST_CHECK(records[0].where == Interval{"track1", 1, 2});
+    DOCTEST_CHECK(records[1].where == Interval{"track", 3, 4});
+}
+
 DOCTEST_TEST_CASE("bed: narrowPeak from bgzip") {
     const auto records = read_bed(testing::test_data("regions/k562_max.narrowPeak.gz"));
     DOCTEST_REQUIRE(records.size() == 507);

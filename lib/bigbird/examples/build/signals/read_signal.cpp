@@ -2,23 +2,16 @@
 #include "bigbird/examples/build/signals/read_signal.hpp"
 
 #include "bigbird/core/error.hpp"
-#include "bigbird/core/interrupt.hpp"
 #include "bigbird/core/log.hpp"
 #include "bigbird/core/parse_number.hpp"
-#include "bigbird/core/system/child_process.hpp"
 #include "bigbird/core/words.hpp"
-#include "bigbird/genome/reference/contig_names.hpp"
-#include "bigbird/genome/reference/contig_words.hpp"
 #include "bigbird/genome/regions/assembly_fit.hpp"
+#include "bigbird/genome/regions/bed.hpp"
 #include "bigbird/genome/text/text_input.hpp"
 #include "bigbird/rows/text_fields.hpp"
 
-#include <bigWig.h>
-
 #include <algorithm>
-#include <cmath>
 #include <initializer_list>
-#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -28,78 +21,26 @@ namespace fs = std::filesystem;
 
 namespace {
 
-constexpr std::uint32_t bases_at_once = 1U << 24U;
+constexpr std::size_t pair_columns = 6;
+constexpr int first_rows = 1000;  // by which fragments and pairs are distinguished
 
-struct Segment {
-    std::uint32_t contig = 0, begin = 0, end = 0;
-    float value = 0;
-};
-
-/// Runs in the child process. If the reference is a slice of a genome, reads its contigs up to their end. The
-/// last message has no segments.
-void send_bigwig(const fs::path& path, const ChildReader::Words& reference, const ChildReader::Send& send) {
-    const std::vector<genome::Contig> contigs = genome::contigs_of(reference);
-    const genome::ContigNames names(contigs, false);
-    std::string name = path.string(), mode = "r";
-    bwInit(1U << 17U);
-    const std::unique_ptr<bigWigFile_t, void (*)(bigWigFile_t*)> file(
-        bwOpen(name.c_str(), nullptr, mode.c_str()), bwClose);
-    if (!file) throw InputError("is no bigWig", path);
-    bool shared = file->hdr->nBasesCovered == 0;
-    for (std::int64_t key = 0; file->hdr->nBasesCovered > 0 && key < file->cl->nKeys; ++key) {
-        const std::string contig = file->cl->chrom[key];
-        const auto index = names.find(contig);
-        if (!index) continue;
-        shared = true;
-        const auto length = static_cast<std::uint32_t>(contigs[*index].length);
-        const std::uint32_t in_file = file->cl->len[key];
-        if (length != in_file && length >= in_file / 10 * 9) {  // a slice is much shorter
-            throw InputError("says that contig " + contig + " has " + std::to_string(in_file) +
-                                 " bases, --reference that it has " + std::to_string(length) +
-                                 ": is it of another assembly?",
-                             path);
-        }
-        for (std::uint32_t begin = 0; begin < length; begin += std::min(bases_at_once, length - begin)) {
-            const std::uint32_t end = begin + std::min(bases_at_once, length - begin);
-            const std::unique_ptr<bwOverlappingIntervals_t, void (*)(bwOverlappingIntervals_t*)> found(
-                bwGetOverlappingIntervals(file.get(), contig.c_str(), begin, end),
-                bwDestroyOverlappingIntervals);
-            if (!found) throw InputError("is damaged, or cannot be read", path);
-            std::vector<Segment> segments;
-            for (std::uint64_t i = 0; i < found->l; ++i) {
-                segments.push_back({static_cast<std::uint32_t>(*index), std::max(begin, found->start[i]),
-                                    std::min(end, found->end[i]), found->value[i]});
-            }
-            if (!segments.empty()) send(ChildReader::bytes_of(segments));
-        }
-    }
-    if (!shared) throw InputError("has no contig of --reference: is it of another assembly?", path);
-    send({});
+/// The fields of a line with tabs, else of one with blanks, as UCSC's bedGraph may have.
+std::vector<std::string_view> fields_of(std::string_view line) {
+    if (line.find('\t') != std::string_view::npos) return rows::split_fields(line, '\t');
+    std::vector<std::string_view> fields = rows::split_fields(line, ' ');
+    std::erase(fields, std::string_view());
+    return fields;
 }
 
-std::int64_t read_bigwig(const fs::path& path, const genome::ReferenceGenome& reference,
-                         const AddSignal& add) {
-    ChildReader reader(path, send_bigwig, genome::words_of(reference.contigs()));
-    for (std::int64_t read = 0;;) {
-        stop_if_asked();
-        const std::vector<Segment> segments = reader.next_numbers<Segment>();
-        if (segments.empty()) return read;
-        for (const Segment& segment : segments) {
-            if (segment.contig >= reference.contigs().size() || segment.begin >= segment.end)
-                reader.throw_unfit();
-            if (!std::isfinite(segment.value)) {
-                throw InputError("holds a value that is not finite at " +
-                                     reference.contigs()[segment.contig].name + ":" +
-                                     std::to_string(segment.begin + 1),
-                                 path);
-            }
-            add(segment.contig, segment.begin, segment.end, static_cast<double>(segment.value));
-            ++read;
-        }
-    }
+bool ends_with_one_of(const fs::path& path, std::initializer_list<std::string_view> endings) {
+    std::string name = path.filename().string();
+    std::ranges::transform(name, name.begin(), [](unsigned char c) { return std::tolower(c); });
+    for (const std::string_view packed : {".gz", ".bgz"})
+        if (name.ends_with(packed)) name.resize(name.size() - packed.size());
+    return std::ranges::any_of(endings, [&](std::string_view ending) { return name.ends_with(ending); });
 }
 
-/// The data rows of a tab-separated text.
+/// The data rows of a text.
 class TextRows {
 public:
     TextRows(const fs::path& path, const genome::ReferenceGenome& reference)
@@ -107,15 +48,22 @@ public:
 
     bool next() {
         while (input_.next(line_)) {
-            if (line_.empty() || line_.starts_with('#') || line_.starts_with("track") ||
-                line_.starts_with("browser"))
-                continue;
-            fields_ = rows::split_fields(line_, '\t');
+            if (genome::is_no_row(line_)) continue;
+            fields_ = fields_of(line_);
             return true;
         }
         return false;
     }
     const std::vector<std::string_view>& fields() const { return fields_; }
+    /// Whether columns 4 to 6 are the place of the other read of a pair, as in BEDPE.
+    bool is_pair() const {
+        if (fields_.size() < pair_columns) return false;
+        const auto begin = parse_number<std::int64_t>(fields_[4]),
+                   end = parse_number<std::int64_t>(fields_[5]);
+        if (!begin || !end) return false;
+        if (fields_[3] == ".") return *begin < 0 && *end < 0;  // not mapped
+        return *begin <= *end && (fields_[3] == fields_[0] || reference_.find(fields_[3]));
+    }
     InputError fault(const std::string& what) const { return input_.fault(what); }
     std::int64_t coordinate(std::size_t field) const {
         const auto value = fields_.size() > field ? parse_number<std::int64_t>(fields_[field]) : std::nullopt;
@@ -140,10 +88,9 @@ public:
     std::int64_t finish(bool skip_invalid) const {
         const std::string name = input_.path().string();
         genome::require_assembly(fit_, reference_, name, "rows", skip_invalid);
-        if (fit_.past_end > 0) {
-            log_warning("{}: {} of {} rows end past their contig's end in --reference and do not count", name,
-                        fit_.past_end, fit_.rows);
-        }
+        if (fit_.off_reference() > 0)
+            log_warning("{}: {} of {} rows do not count: {}", name, fit_.off_reference(), fit_.rows,
+                        fit_.misfits());
         return fit_.rows;
     }
 
@@ -177,13 +124,23 @@ std::int64_t read_bedgraph(TextRows rows, const genome::ReferenceGenome& referen
     return rows.finish(skip_invalid);
 }
 
-std::int64_t read_fragments(TextRows rows, const SignalReading& how, const AddSignal& add) {
+/// Whether rows of six columns or more are pairs of reads (BEDPE): in a file called so, and in another where
+/// most of its first are.
+bool holds_pairs(const fs::path& path, const genome::ReferenceGenome& reference) {
+    if (ends_with_one_of(path, {".bedpe"})) return true;
+    TextRows rows(path, reference);
+    int pairs = 0, others = 0;
+    for (int read = 0; read < first_rows && rows.next(); ++read)
+        if (rows.fields().size() >= pair_columns) ++(rows.is_pair() ? pairs : others);
+    return pairs > others;
+}
+
+std::int64_t read_fragments(TextRows rows, bool holds_pairs, const SignalReading& how, const AddSignal& add) {
     std::int64_t apart = 0;
     while (rows.next()) {
         const auto& fields = rows.fields();
-        // BEDPE: both reads of a pair. Column 6 of BED is a strand.
-        const bool is_pair = fields.size() >= 6 && parse_number<std::int64_t>(fields[5]).has_value();
-        if (is_pair && fields[3] != fields[0]) {
+        const bool is_pair = holds_pairs && fields.size() >= pair_columns;
+        if (is_pair && (fields[3] != fields[0] || fields[3] == ".")) {
             ++apart;
             continue;
         }
@@ -205,14 +162,6 @@ std::int64_t read_fragments(TextRows rows, const SignalReading& how, const AddSi
         log_warning("pairs on two contigs, or with an unmapped read, do not count: {}",
                     counted(apart, "row"));
     return rows.finish(how.skip_invalid);
-}
-
-bool ends_with_one_of(const fs::path& path, std::initializer_list<std::string_view> endings) {
-    std::string name = path.filename().string();
-    std::ranges::transform(name, name.begin(), [](unsigned char c) { return std::tolower(c); });
-    for (const std::string_view packed : {".gz", ".bgz"})
-        if (name.ends_with(packed)) name.resize(name.size() - packed.size());
-    return std::ranges::any_of(endings, [&](std::string_view ending) { return name.ends_with(ending); });
 }
 
 }  // namespace
@@ -241,8 +190,9 @@ bool holds_fragments(const fs::path& path) {
 
 std::int64_t read_signal(const fs::path& path, const genome::ReferenceGenome& reference,
                          const SignalReading& how, const AddSignal& add) {
-    if (is_bigwig(path)) return read_bigwig(path, reference, add);
-    if (holds_fragments(path)) return read_fragments(TextRows(path, reference), how, add);
+    if (is_bigwig(path)) return read_bigwig(path, reference.contigs(), add);
+    if (holds_fragments(path))
+        return read_fragments(TextRows(path, reference), holds_pairs(path, reference), how, add);
     return read_bedgraph(TextRows(path, reference), reference, how.skip_invalid, add);
 }
 

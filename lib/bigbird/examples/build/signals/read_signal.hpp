@@ -3,12 +3,11 @@
 #pragma once
 
 #include "bigbird/core/choice.hpp"
+#include "bigbird/examples/build/signals/bigwig.hpp"
 #include "bigbird/genome/reference/reference_genome.hpp"
 
-#include <cstddef>
 #include <cstdint>
 #include <filesystem>
-#include <functional>
 #include <string_view>
 
 namespace bigbird::examples {
@@ -34,15 +33,12 @@ bool is_bigwig(const std::filesystem::path& path);
 /// .bigwig) or bedGraph (.bedgraph, .bdg). Throws ConfigError for any other name.
 bool holds_fragments(const std::filesystem::path& path);
 
-/// Receives an interval of a contig of the reference (by index) and the value of each of its bases. Intervals
-/// of fragments may overlap.
-using AddSignal = std::function<void(std::size_t contig, std::int64_t begin, std::int64_t end, double value)>;
-
 /// Calls add() for every interval or fragment on the reference's contigs (by name or alias). Returns the
-/// file's total number of intervals or fragments. bigWig is read in a child process: call it where this
-/// process has one thread. Throws InputError, with the line for text: a damaged file, a value that is not a
-/// finite number, bedGraph rows that overlap or do not ascend on a contig. Also a bigWig whose contigs are
-/// shorter than the reference's or have other names, or rows of another assembly (genome::require_assembly).
+/// file's total number of intervals or fragments. Texts have tabs, or blanks as UCSC's bedGraph may. BED of
+/// fragments may have any columns after the third; rows are pairs (BEDPE) where columns 4 to 6 of most of the
+/// first are the place of another read. Throws InputError, with the line for text: what read_bigwig() throws,
+/// a value that is not a finite number, bedGraph rows that overlap or do not ascend on a contig, rows of
+/// another assembly (genome::require_assembly); other rows off the reference are counted in a warning.
 std::int64_t read_signal(const std::filesystem::path& path, const genome::ReferenceGenome& reference,
                          const SignalReading& how, const AddSignal& add);
 

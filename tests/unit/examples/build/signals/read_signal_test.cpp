@@ -46,6 +46,35 @@ DOCTEST_TEST_CASE("read_signal: both reads of a BEDPE are one fragment, lines of
     DOCTEST_CHECK(total_of(folder / "x.bdg").sum == 9);
 }
 
+DOCTEST_TEST_CASE("read_signal: contigs called as lines of browsers, and columns separated by blanks") {
+    const TempDir folder;
+    const auto reference =
+        genome::in_memory_genome({{"track", std::string(50, 'A')}, {"track1", "ACGTACGT"}});
+    write_file(folder / "x.bdg",
+               "browser hide all\ntrack type=bedGraph name=\"a b\"\n  \ntrack 10  20 1\ntrack1\t1\t3\t5\n");
+    double sum = 0;
+    read_signal(folder / "x.bdg", *reference, {},
+                [&](std::size_t contig, std::int64_t begin, std::int64_t end, double value) {
+                    sum += (contig == 0 ? 1 : 100) * value * static_cast<double>(end - begin);
+                });
+    DOCTEST_CHECK(sum == 10 + 1000);
+}
+
+DOCTEST_TEST_CASE("read_signal: fragments with any columns are no pairs, those of BEDPE are by any name") {
+    const TempDir folder;
+    const auto bases_of = [&](const std::string& name, const std::string& text) {
+        write_file(folder / name, text);
+        return total_of(folder / name, {.counted = Counted::fragments}).sum;
+    };
+    DOCTEST_CHECK(bases_of("x.tsv", "I\t10\t20\tACGT-1\t3\t60\nI\t10\t20\tACGT-1\t3\t.\t+\n") == 20);
+    DOCTEST_CHECK(bases_of("x.bed", "I\t10\t20\t.\t0\t60\nI\t10\t20\tII\t3\t+\n") == 20);
+    const std::string pairs = "I\t10\t20\tI\t60\t70\nI\t10\t20\tVI\t60\t70\nI\t10\t20\t.\t-1\t-1\n";
+    DOCTEST_CHECK(bases_of("x.tsv", pairs) == 60);
+    DOCTEST_CHECK(bases_of("x.bedpe", pairs + "I\t10\t20\tother\t60\t70\n") == 60);
+    DOCTEST_CHECK(testing::holds(message_of<InputError>([&] { bases_of("y.bedpe", "I\t10\t20\tI\t.\t+\n"); }),
+                                 "y.bedpe:1: has no coordinate in column 5"));
+}
+
 DOCTEST_TEST_CASE("read_signal: what is wrong names the line") {
     const TempDir folder;
     const auto message = [&](const std::string& name, const std::string& text) {
