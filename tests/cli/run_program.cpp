@@ -81,6 +81,8 @@ void disturb(pid_t child, const std::string& err, const Disturbance& disturbance
             std::this_thread::sleep_for(std::chrono::milliseconds(disturbance.milliseconds));
             count_threads(process, disturbance.signal, result);
             ::kill(child, disturbance.signal);
+            std::this_thread::sleep_for(std::chrono::milliseconds(5));  // pending ones would become one
+            if (disturbance.twice) ::kill(child, disturbance.signal);
             return;
         }
         std::this_thread::sleep_for(std::chrono::milliseconds(2));

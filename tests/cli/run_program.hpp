@@ -21,6 +21,7 @@ struct Disturbance {
     std::string once_said{};         ///< ... as soon as standard error holds this ...
     std::string once_filled{};       ///< ... and this folder, where named, something
     int milliseconds = 0;            ///< ... and so long after it first handles the signal
+    bool twice = false;              ///< the signal, as timeout sends it: to the child and to its group
     std::uint64_t largest_file = 0;  ///< bytes; writing fails beyond, as on a full disk
     std::string program{};           ///< another copy of it
 };

@@ -7,10 +7,13 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
+#include <array>
 #include <atomic>
 #include <cerrno>
 #include <condition_variable>
+#include <cstdint>
 #include <cstdio>
+#include <ctime>
 #include <filesystem>
 #include <mutex>
 #include <string>
@@ -29,16 +32,36 @@ constexpr int signal_base = 128;
 constexpr char answer[] =
     "bigbird-dna: stopping as soon as what is done is safe; the same signal again ends at once\n";
 
+/// Milliseconds of the monotonic clock, above 0, when SIGTERM and SIGINT first came in; 0: they did not.
+std::array<std::atomic<std::int64_t>, 2> asked_at{};
+static_assert(std::atomic<std::int64_t>::is_always_lock_free);
+constexpr std::int64_t one_signal_ms = 1000;
+
+std::int64_t now_ms() {
+    timespec now{};
+    ::clock_gettime(CLOCK_MONOTONIC, &now);
+    return std::int64_t{now.tv_sec} * 1000 + now.tv_nsec / 1'000'000 + 1;
+}
+
 extern "C" void on_signal(int signal) {
     if (ends_at_once.load()) ::_exit(signal_base + signal);
-    received.store(signal);
-    const bool asks = signal == SIGTERM || signal == SIGINT;
     const int error = errno;
-    [[maybe_unused]] const auto written = asks ? ::write(STDERR_FILENO, answer, sizeof answer - 1) : 0;
+    int none = 0;
+    received.compare_exchange_strong(none, signal);
+    const bool asks = signal == SIGTERM || signal == SIGINT;
+    const std::size_t kind = signal == SIGINT ? 1 : 0;
+    std::int64_t first = 0;
+    const std::int64_t now = now_ms();
+    const bool again = asks && !asked_at[kind].compare_exchange_strong(first, now);
+    if (asks && !again && asked_at[1 - kind].load() == 0) [[maybe_unused]]
+        const auto written = ::write(STDERR_FILENO, answer, sizeof answer - 1);
+    if (!asks || (again && now - first >= one_signal_ms)) {
+        struct sigaction action {};
+        action.sa_handler = asks ? SIG_DFL : SIG_IGN;
+        ::sigaction(signal, &action, nullptr);
+        if (asks) ::raise(signal);  // comes in when this handler returns
+    }
     errno = error;
-    struct sigaction again {};
-    again.sa_handler = asks ? SIG_DFL : SIG_IGN;
-    ::sigaction(signal, &again, nullptr);
 }
 
 /// Gives signal handlers a separate stack. oneDNN's matrix products let the stack pointer point into their

@@ -13,12 +13,12 @@ namespace bigbird {
 /// out, and SIGUSR1 or SIGUSR2 some time before a job's end (Slurm's --signal).
 inline constexpr std::array<int, 6> stop_signals{SIGTERM, SIGINT, SIGHUP, SIGXCPU, SIGUSR1, SIGUSR2};
 
-/// Turns the stop signals into a flag that long work checks; a second SIGINT or SIGTERM ends the program at
-/// once. A second one of the others does nothing: a closing terminal sends two SIGHUPs, from the shell and
-/// from the kernel, and SIGXCPU comes each second. A signal that was ignored before stays ignored, as nohup
-/// and background jobs of scripts require. SIGPIPE and SIGXFSZ are ignored. Delivers the signals
-/// that hold_signals() blocked. Call it first in main(), on main()'s thread: only there has the handler its
-/// own stack.
+/// Turns the first stop signal into a flag that long work checks. The same SIGINT or SIGTERM again ends the
+/// program at once, but not within a second: timeout signals its child and the child's group. A second one of
+/// the others does nothing: a closing terminal sends two SIGHUPs, and SIGXCPU comes each second. A signal
+/// that was ignored before stays ignored, as nohup requires. SIGPIPE and SIGXFSZ are ignored. Delivers what
+/// hold_signals() blocked. Call it first in main(), on main()'s thread: only there has the handler its own
+/// stack.
 void install_signal_handlers();
 
 /// From now on a separate thread receives the signals; this thread, and threads that it starts, block them.

@@ -138,8 +138,9 @@ public:
             (examples_.target() == examples::TargetKind::classes && examples_.label_table().size() == 2);
         if (is_given() && !fits) {
             throw ConfigError("--threshold is for two classes and for labels; these examples have " +
-                              std::to_string(examples_.label_table().size()) + " " +
-                              std::string(word_of(examples::target_choices, examples_.target())));
+                              (examples_.target() == examples::TargetKind::numbers
+                                   ? "numbers"
+                                   : counted(examples_.label_table().size(), "class")));
         }
     }
 
@@ -207,7 +208,7 @@ private:
             units_.push_back(bins           ? blocks.of(examples_.row(row).where)
                              : group == "." ? next
                                             : groups.emplace(group, next).first->second);
-            grouped_ = grouped_ || group != ".";
+            grouped_ = grouped_ || (!bins && group != ".");
             unit_count_ = std::max<std::int64_t>(unit_count_, units_.back() + 1);
         }
     }
@@ -299,9 +300,13 @@ private:
     }
 
     Json about(const SequenceReport& report, const std::vector<ScoredSequences>& scored) const {
+        const bool bins = examples_.task() != examples::Task::sequences;
         Json parameters{{"resamples", request_.options.resamples},
-                        {"resampled", grouped_ ? "groups" : "rows"},
+                        {"resampled", bins       ? "blocks of genome"
+                                      : grouped_ ? "groups"
+                                                 : "rows"},
                         {"seed", request_.options.seed}};
+        if (bins) parameters["block_size"] = request_.options.block_size;
         if (is_given() || examples_.target() == examples::TargetKind::labels)
             parameters["threshold"] = request_.threshold.value;
         Json made_by = Json::object();

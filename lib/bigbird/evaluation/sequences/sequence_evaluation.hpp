@@ -39,7 +39,7 @@ struct SequenceReport {
     std::vector<SequenceFile> files{};
     rows::LabelTable labels;
     examples::TargetKind target = examples::TargetKind::classes;
-    std::int64_t rows = 0, units = 0;  ///< units are resampled: rows, or groups
+    std::int64_t rows = 0, units = 0;  ///< units are resampled: rows, groups, or blocks of genome
     Json about{};                      ///< task, split, parameters, checksums
     std::string regions{};             ///< of coverage: coverage_regions()
 };

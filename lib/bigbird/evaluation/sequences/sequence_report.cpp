@@ -207,6 +207,8 @@ std::vector<std::string> to_lines(const SequenceReport& report) {
     if (parameters["resamples"] > 0) {
         lines.back() += fmt::format(", 95 % intervals from {} {}", report.units,
                                     parameters["resampled"].get<std::string>());
+        if (parameters.contains("block_size"))
+            lines.back() += fmt::format(" of {} bp", parameters["block_size"].get<std::int64_t>());
     }
     for (const SequenceFile& file : report.files) {
         const std::string which = report.files.size() > 1 ? file.name + ": " : "";

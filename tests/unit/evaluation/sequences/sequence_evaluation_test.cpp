@@ -157,7 +157,7 @@ DOCTEST_TEST_CASE("sequence_evaluation: a threshold is for two classes and label
                                       rows::LabelTable({{".", "y", -1}}), records, Json::object());
     scored.request.examples = scored.folder / "n";
     DOCTEST_CHECK(testing::message_of<ConfigError>([&] { evaluate_sequences(scored.request); }) ==
-                  "--threshold is for two classes and for labels; these examples have 1 numbers");
+                  "--threshold is for two classes and for labels; these examples have numbers");
     scored.request.threshold = {};
     testing::write_file(scored.folder / "s.tsv", "#id\ty\na\t1\nb\t2\nc\t3\n");
     const SequenceReport report = evaluate_sequences(scored.request);
