@@ -139,7 +139,8 @@ void read_matrix(Lines& lines, Motif& motif) {
     motif.sites = std::llround(lines.number(value_of(lines, "nsites=").value_or("0")));
     while (lines.next()) {
         const bool complete = std::ssize(motif.shares) >= std::max<std::int64_t>(width, 1);
-        if (ends_matrix(lines.word(0)) || (complete && lines.follows_blank())) {
+        const bool is_other = given && lines.words().size() != letters.size();
+        if (ends_matrix(lines.word(0)) || (complete && (lines.follows_blank() || is_other))) {
             lines.hold();
             break;
         }

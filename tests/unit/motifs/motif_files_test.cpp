@@ -63,7 +63,8 @@ DOCTEST_TEST_CASE("motif files: MEME's matrices without keys, its text output, g
           rule + "\nMEME - Motif discovery tool\n" + rule + "\nMEME version 5.5.5\n" + rule +
               "\nMOTIF a\twidth =  2  sites = 9\n" + rule + "\nMultilevel  AC\n--\nlog-odds matrix: w= 1\n" +
               "1 2 3 4\n--\nletter-probability matrix: alength= 4 w= 2\n" + rows + "--\n\tMotif b\n" +
-              "MOTIF b c\nletter-probability matrix:\n" + rows + rule + "\nSUMMARY OF MOTIFS\n"}) {
+              "MOTIF b c\nletter-probability matrix: w= 2\n" + rows + "Time 1 s\n" + rule +
+              "\nSUMMARY OF MOTIFS\n"}) {
         const MotifSet set = read_text(folder, text);
         DOCTEST_REQUIRE(set.motifs.size() == 2);
         DOCTEST_CHECK(set.motifs[0].name.empty());
