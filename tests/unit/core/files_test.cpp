@@ -259,20 +259,17 @@ DOCTEST_TEST_CASE("files: a folder without permission is a refusal before the wo
             std::puts(testing::message_of<ConfigError>([&] {
                           prepare_output(folder / "closed/out", Overwrite::refuse);
                       }).c_str());
-            std::puts(testing::message_of<ReadError>([&] {
-                          require_readable(folder / "closed/in");
-                      }).c_str());
+            std::puts(
+                testing::message_of<ReadError>([&] { require_readable(folder / "closed/in"); }).c_str());
             return 0;
         },
         std::chrono::seconds(60));
     if (::geteuid() != 0) fs::permissions(folder.path(), fs::perms{0755});
-    DOCTEST_CHECK(child.out == folder.path().string() +
-                                   ": this output folder cannot be written to: Permission denied\n" +
-                                   (folder / "secret").string() + ": cannot be read: Permission denied\n" +
-                                   (folder / "closed/out").string() +
-                                   ": this output cannot be made: Permission denied\n" +
-                                   (folder / "closed/in").string() +
-                                   ": cannot be read: Permission denied\n");
+    DOCTEST_CHECK(child.out ==
+                  folder.path().string() + ": this output folder cannot be written to: Permission denied\n" +
+                      (folder / "secret").string() + ": cannot be read: Permission denied\n" +
+                      (folder / "closed/out").string() + ": this output cannot be made: Permission denied\n" +
+                      (folder / "closed/in").string() + ": cannot be read: Permission denied\n");
     fs::permissions(folder / "closed", fs::perms{0700});
 }
 

@@ -111,8 +111,7 @@ std::optional<evaluation::Calibration> read_calibration(const fs::path& director
         return calibration;
     } catch (const Json::exception&) {
         throw InputError(
-            "is damaged: a value is missing or of another kind; restore it, or fit the model again",
-            file);
+            "is damaged: a value is missing or of another kind; restore it, or fit the model again", file);
     } catch (const ConfigError& damage) {
         throw InputError("is damaged: " + std::string(damage.what()), file);
     }

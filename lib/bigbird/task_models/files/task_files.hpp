@@ -55,8 +55,8 @@ struct FittedCalibration {
     bool of_bases = false;
 };
 
-/// Writes calibration.json into a model's folder, and into its config.json that there is one. Throws InputError,
-/// WriteError.
+/// Writes calibration.json into a model's folder, and into its config.json that there is one. Throws
+/// InputError, WriteError.
 void write_calibration(const FittedCalibration& fitted, const std::filesystem::path& directory);
 /// Returns nullopt if the folder has none. Throws InputError if the file is damaged, of another link
 /// function, or of another number of labels.

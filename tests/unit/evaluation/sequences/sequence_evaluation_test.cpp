@@ -162,8 +162,9 @@ DOCTEST_TEST_CASE("sequence_evaluation: scores of another split or of other exam
     testing::write_file(scored.folder / "s.tsv", rows);  // each file is looked at
     testing::write_file(scored.folder / "t.tsv", "##split=train\n" + rows);
     scored.request.scores.push_back({"t", scored.folder / "t.tsv"});
-    DOCTEST_CHECK(testing::message_of<InputError>([&] { evaluate_sequences(scored.request); })
-                      .starts_with((scored.folder / "t.tsv").string() + ": has scores of split train"));
+    DOCTEST_CHECK(testing::message_of<InputError>([&] {
+                      evaluate_sequences(scored.request);
+                  }).starts_with((scored.folder / "t.tsv").string() + ": has scores of split train"));
 }
 
 DOCTEST_TEST_CASE("sequence_evaluation: a threshold is for two classes and labels") {

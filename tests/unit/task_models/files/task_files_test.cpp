@@ -66,8 +66,9 @@ DOCTEST_TEST_CASE("task_files: what does not fit is refused") {
         finding("calibration.json", calibration_of(softmax, "[0, 1]")).starts_with("was fitted for another"));
     DOCTEST_CHECK(finding("calibration.json", "{").size() > 0);
     DOCTEST_CHECK(holds(
-        finding("config.json",
-                R"({"num_labels": 2, "bigbird_dna": {"task_model": {"task": "chromatin", "calibrated": true}}})"),
+        finding(
+            "config.json",
+            R"({"num_labels": 2, "bigbird_dna": {"task_model": {"task": "chromatin", "calibrated": true}}})"),
         "calibration.json: is missing, and config.json says that scores are calibrated: copy"));
     DOCTEST_CHECK(finding("config.json", R"({"bigbird_dna": {"task_model": {"task": "chromatin"}}})") ==
                   "lacks num_labels");
