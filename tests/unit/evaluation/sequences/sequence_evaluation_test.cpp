@@ -147,12 +147,12 @@ DOCTEST_TEST_CASE("sequence_evaluation: classes called as columns, NA or with co
 }
 
 DOCTEST_TEST_CASE("sequence_evaluation: scores of another split or of other examples are refused") {
-    Scored scored(3);
+    Scored scored(100);
     const std::string own = sha256_of_file(scored.folder / "e/manifest.json"),
-                      rows = "#id\tno\tyes\n1\t0\t1\n2\t0\t1\n3\t0\t1\n", of = "##examples_sha256=";
+                      rows = testing::read_file(scored.folder / "s.tsv"), of = "##examples_sha256=";
     for (const std::string& head : {of + own + "\n##split=test\n", of + own + "\n##split=all\n"}) {
         testing::write_file(scored.folder / "s.tsv", head + rows);
-        DOCTEST_CHECK(evaluate_sequences(scored.request).rows == 3);
+        DOCTEST_CHECK(evaluate_sequences(scored.request).rows == 100);
     }
     DOCTEST_CHECK(scored.message(of + own + "\n##split=train\n" + rows) ==
                   ": has scores of split train, and split test is evaluated: score it with predict --split "
