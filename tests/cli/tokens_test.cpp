@@ -112,6 +112,12 @@ DOCTEST_TEST_CASE("tokens: scores are calibrated on --validation, as the model s
     write_file(fixture / "regions.bed", "chr22\t17030000\t17031000\tx\n");
     succeeded(fixture.predict("calibrated.tsv"));
     std::filesystem::rename(file, fixture / "calibration.json");
+    check_said(fixture.predict("lost.tsv"), 3,
+               "calibration.json: is missing, and config.json says that scores are calibrated: copy "
+               "calibration.json, too");
+    Json config = read_json(fixture / "run/model/config.json");  // as earlier versions wrote it
+    DOCTEST_CHECK(config["bigbird_dna"]["task_model"].erase("calibrated") == 1);
+    write_file(fixture / "run/model/config.json", config.dump());
     succeeded(fixture.predict("plain.tsv"));
     DOCTEST_CHECK(read_file(fixture / "calibrated.tsv") != read_file(fixture / "plain.tsv"));
     write_file(file, R"({"format": 1, "temperature": 1, "biases": [0, 0, 0]})");

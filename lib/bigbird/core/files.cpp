@@ -120,12 +120,14 @@ void prepare_output(const fs::path& target, Overwrite overwrite) {
     if (output == "-")
         throw ConfigError("-: this output is no text that standard output could take; name it");
     remove_leftovers(output);
+    std::error_code error;
+    if (fs::symlink_status(output, error).type() == fs::file_type::none)  // it cannot be looked up
+        throw_cannot_be_made(target, error.value());
     if (overwrite == Overwrite::refuse && is_there(output))
         throw ConfigError(target.string() +
                           ": exists already; give another --output, or --force to replace it");
     refuse_foreign_folder(output);
     refuse_protected(output);
-    std::error_code error;
     fs::create_directories(parent, error);
     const std::string folder = parent.string() + ": this output folder cannot be ";
     if (error) throw_refused(folder + "made: " + error.message(), error.value());

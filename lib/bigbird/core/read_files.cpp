@@ -6,6 +6,7 @@
 
 #include <cerrno>
 #include <cstring>
+#include <system_error>
 
 namespace bigbird {
 namespace fs = std::filesystem;
@@ -24,7 +25,9 @@ std::vector<fs::path> entries_of(const fs::path& folder) {
 void require_readable(const fs::path& path) {
     if (path == "-") return;
     std::error_code error;
-    if (!fs::exists(path, error)) throw InputError("no such file", path);
+    const bool there = fs::exists(path, error);
+    if (error == std::errc::permission_denied) throw ReadError("cannot be read: " + error.message(), path);
+    if (!there) throw InputError("no such file", path);
     if (fs::is_directory(path, error)) throw InputError("is a folder, a file is needed", path);
     if (path == "/dev/zero" || path == "/dev/urandom")
         throw InputError("is a device, a file is needed", path);

@@ -9,6 +9,7 @@
 #include "bigbird/examples/example_writer.hpp"
 
 #include <algorithm>
+#include <system_error>
 #include <tuple>
 #include <utility>
 
@@ -217,8 +218,10 @@ std::vector<ScoreFile> parse_score_files(const std::vector<std::string>& texts) 
     for (const std::string& text : texts) {
         const std::size_t equals = text.find('=');
         ScoreFile file;
-        // A path may contain "=" after a slash.
-        if (equals != std::string::npos && equals > 0 && text.find('/') > equals)
+        std::error_code ignored;
+        // A path may contain "=".
+        if (equals != std::string::npos && equals > 0 && text.find('/') > equals &&
+            !fs::exists(text, ignored))
             file = {text.substr(0, equals), text.substr(equals + 1)};
         else
             file = {name_of_content(fs::path(text).filename().string()), text};

@@ -291,6 +291,8 @@ std::vector<Line> read_lines(const examples::ExampleSet& examples, const fs::pat
             throw input.fault("is no table of scores of these examples: it has no column '" + name +
                               "' (predict --sequences or --examples writes one)");
         }
+        if (columns.size() >= ids && std::find(found + 1, header.end(), name) != header.end())
+            throw input.fault("has two columns '" + name + "'");
         columns.push_back(static_cast<std::size_t>(found - header.begin()));
     }
     std::vector<Line> lines;

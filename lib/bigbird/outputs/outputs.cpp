@@ -199,6 +199,11 @@ void prepare_outputs(const OutputSpec& spec) {
                               ": only predict-variants writes VCF and BCF; write .tsv or .h5");
         }
         if (path == "-") continue;
+        if (!is_track(*kind) && names_labels(path)) {
+            throw ConfigError(path.string() +
+                              ": {label} and {index} are for tracks, a file per label; this format holds all "
+                              "labels, so leave them out");
+        }
         if (*kind == Kind::npy)
             for (const fs::path& part : npy_files(path))
                 prepare_output(part, spec.overwrite);

@@ -246,6 +246,8 @@ DOCTEST_TEST_CASE("files: a folder without permission is a refusal before the wo
     fs::permissions(folder.path(), fs::perms{0755});
     testing::write_file(folder / "secret", "x");
     fs::permissions(folder / "secret", fs::perms{0});
+    fs::create_directory(folder / "closed");
+    fs::permissions(folder / "closed", fs::perms{0});
     const ChildResult child = run_child(
         [&] {
             fs::permissions(folder.path(), fs::perms{0555});
@@ -254,13 +256,21 @@ DOCTEST_TEST_CASE("files: a folder without permission is a refusal before the wo
                           prepare_output(folder / "out", Overwrite::refuse);
                       }).c_str());
             std::puts(testing::message_of<InputError>([&] { require_readable(folder / "secret"); }).c_str());
+            std::puts(testing::message_of<ConfigError>([&] {
+                          prepare_output(folder / "closed/out", Overwrite::refuse);
+                      }).c_str());
+            std::puts(
+                testing::message_of<ReadError>([&] { require_readable(folder / "closed/in"); }).c_str());
             return 0;
         },
         std::chrono::seconds(60));
     if (::geteuid() != 0) fs::permissions(folder.path(), fs::perms{0755});
-    DOCTEST_CHECK(child.out == folder.path().string() +
-                                   ": this output folder cannot be written to: Permission denied\n" +
-                                   (folder / "secret").string() + ": cannot be read: Permission denied\n");
+    DOCTEST_CHECK(child.out ==
+                  folder.path().string() + ": this output folder cannot be written to: Permission denied\n" +
+                      (folder / "secret").string() + ": cannot be read: Permission denied\n" +
+                      (folder / "closed/out").string() + ": this output cannot be made: Permission denied\n" +
+                      (folder / "closed/in").string() + ": cannot be read: Permission denied\n");
+    fs::permissions(folder / "closed", fs::perms{0700});
 }
 
 DOCTEST_TEST_CASE("files: where what was replaced cannot be removed, it is said") {

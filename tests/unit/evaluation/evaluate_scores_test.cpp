@@ -15,6 +15,7 @@ using namespace bigbird;
 using namespace bigbird::rows;
 using namespace bigbird::examples;
 using namespace bigbird::evaluation;
+namespace fs = std::filesystem;
 
 namespace {
 
@@ -70,6 +71,15 @@ DOCTEST_TEST_CASE("evaluate_scores: files are named, or called by their names") 
     DOCTEST_CHECK(files[1].name == "small");
     DOCTEST_CHECK(files[2].name == "s");
     DOCTEST_CHECK(parse_score_files({"a.pos.tsv", "a.neg.tsv"})[1].name == "a.neg");
+    DOCTEST_CHECK(parse_score_files({"lr=0.1.tsv"})[0].path == "0.1.tsv");
+    const testing::TempDir folder;
+    testing::write_file(folder / "lr=0.1.tsv", "");
+    const fs::path before = fs::current_path();
+    fs::current_path(folder.path());
+    const ScoreFile there = parse_score_files({"lr=0.1.tsv"})[0];
+    fs::current_path(before);
+    DOCTEST_CHECK(there.path == "lr=0.1.tsv");
+    DOCTEST_CHECK(there.name == "lr=0.1");
     DOCTEST_CHECK(testing::message_of<ConfigError>([] {
                       parse_score_files({"a/s.tsv", "b/s.tsv"});
                   }) == "--scores: a/s.tsv and b/s.tsv are both called 's'; name them, NAME=FILE");

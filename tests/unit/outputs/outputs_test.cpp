@@ -55,6 +55,11 @@ DOCTEST_TEST_CASE("outputs: names that tell no format are refused before the wor
     DOCTEST_CHECK(refusal({"x.npy.gz"}).find("x.npy.gz: the ending") == 0);
     DOCTEST_CHECK(refusal({"a.tsv", "./a.tsv"}) == "./a.tsv: is given twice as --output");
     DOCTEST_CHECK(refusal({"a.long.tsv"}).find("needs --min-score") != std::string::npos);
+    DOCTEST_CHECK(
+        refusal({"s.{label}.tsv"}) ==
+        "s.{label}.tsv: {label} and {index} are for tracks, a file per label; this format holds all "
+        "labels, so leave them out");
+    DOCTEST_CHECK(refusal({"{index}.npy"}).starts_with("{index}.npy: {label} and {index} are for tracks"));
     DOCTEST_CHECK(refusal({"a.bw"}, false).find("a track needs scores of places") != std::string::npos);
 }
 

@@ -2,6 +2,7 @@
 #include "bigbird/evaluation/sequences/sequence_evaluation.hpp"
 
 #include "bigbird/core/error.hpp"
+#include "bigbird/core/formats/checksum.hpp"
 #include "bigbird/core/interrupt.hpp"
 #include "bigbird/core/log.hpp"
 #include "bigbird/core/parallel.hpp"
@@ -148,6 +149,7 @@ public:
         std::vector<ScoredSequences> scored;
         for (const ScoreFile& file : request_.scores) {
             scored.push_back(join_sequence_scores(examples_, file.path, request_.split, request_.rows));
+            require_same_rows(scored.back().provenance, file);
             warn(scored.back(), file);
         }
         keep_common(scored);
@@ -181,6 +183,26 @@ public:
 
 private:
     bool is_given() const { return request_.threshold.kind == ThresholdRule::Kind::given; }
+
+    /// Refuses scores that predict made of another split or of other examples, whose ids may be the same
+    /// numbers. Bins are told by their places.
+    void require_same_rows(const rows::Provenance& made_by, const ScoreFile& file) const {
+        if (examples_.task() != examples::Task::sequences) return;
+        const std::string split = rows::value_of(made_by, "split"), own(to_string(request_.split)),
+                          checksum = rows::value_of(made_by, "examples_sha256");
+        if (!split.empty() && split != "all" && split != own) {
+            throw InputError("has scores of split " + split + ", and split " + own +
+                                 " is evaluated: score it with predict --split " + own +
+                                 ", or evaluate with --split " + split,
+                             file.path);
+        }
+        if (!checksum.empty() && checksum != sha256_of_file(request_.examples / examples::manifest_name)) {
+            throw InputError("has scores of other examples than " + request_.examples.string() +
+                                 ": score these with predict --examples (where only their manifest.json "
+                                 "differs, take the line ##examples_sha256 out of the table)",
+                             file.path);
+        }
+    }
 
     void warn(const ScoredSequences& scored, const ScoreFile& file) const {
         const std::string which = request_.scores.size() > 1 ? file.name + ": " : "";

@@ -19,6 +19,11 @@ namespace {
 
 constexpr int format_version = 1;
 
+/// Whether the folder was written with a calibration.json. Descriptions of earlier versions do not say it.
+bool is_calibrated(const Json& task) {
+    return task.is_object() && task.value("calibrated", Json()) == true;
+}
+
 /// A link function's name in calibration.json.
 constexpr const char* method_of(LinkFunction link) {
     return link == LinkFunction::softmax
@@ -79,6 +84,9 @@ void write_calibration(const FittedCalibration& fitted, const fs::path& director
                 {"temperature", fit.calibration.temperature},
                 {"biases", fit.calibration.biases}},
                Overwrite::allow);
+    Json config = read_json(directory / "config.json");
+    config["bigbird_dna"]["task_model"]["calibrated"] = true;
+    write_json(directory / "config.json", config, Overwrite::allow);
 }
 
 std::optional<evaluation::Calibration> read_calibration(const fs::path& directory, std::size_t labels,
@@ -103,9 +111,7 @@ std::optional<evaluation::Calibration> read_calibration(const fs::path& director
         return calibration;
     } catch (const Json::exception&) {
         throw InputError(
-            "is damaged: a value is missing or of another kind; fit the model again, or remove the "
-            "file to have scores that are not calibrated",
-            file);
+            "is damaged: a value is missing or of another kind; restore it, or fit the model again", file);
     } catch (const ConfigError& damage) {
         throw InputError("is damaged: " + std::string(damage.what()), file);
     }
@@ -122,6 +128,11 @@ TaskFiles read_task_files(const fs::path& directory, std::int64_t outputs, LinkF
                          file);
     }
     if (gives_probabilities(link)) files.calibration = read_calibration(directory, labels, link);
+    if (!files.calibration && is_calibrated(task_description(directory))) {
+        throw InputError("is missing, and config.json says that scores are calibrated: copy " +
+                             std::string(calibration_file) + ", too",
+                         directory / calibration_file);
+    }
     return files;
 }
 

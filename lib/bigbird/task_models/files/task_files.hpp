@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What a task model's folder holds besides its network: the task, labels.tsv, and calibration.json, which
 // fine-tuning fitted on validation so that scores are probabilities there. Without it, scores come from the
-// link function only.
+// link function only; config.json says whether there is one, so that no copy loses it in silence.
 #pragma once
 
 #include "bigbird/core/formats/json_file.hpp"
@@ -55,7 +55,8 @@ struct FittedCalibration {
     bool of_bases = false;
 };
 
-/// Writes calibration.json into an existing folder. Throws WriteError.
+/// Writes calibration.json into a model's folder, and into its config.json that there is one. Throws
+/// InputError, WriteError.
 void write_calibration(const FittedCalibration& fitted, const std::filesystem::path& directory);
 /// Returns nullopt if the folder has none. Throws InputError if the file is damaged, of another link
 /// function, or of another number of labels.
@@ -68,7 +69,7 @@ struct TaskFiles {
     std::optional<evaluation::Calibration> calibration;  ///< only if the link function gives probabilities
 };
 /// Reads labels.tsv and, if there is one, calibration.json of a network with this number of outputs. Throws
-/// InputError where one is damaged or does not fit.
+/// InputError where one is damaged or does not fit, or calibration.json is missing that config.json tells of.
 TaskFiles read_task_files(const std::filesystem::path& directory, std::int64_t outputs, LinkFunction link);
 /// Compares the files of a task model with its config.json, as read_task_files() does. Returns false if the
 /// model is not for a task.

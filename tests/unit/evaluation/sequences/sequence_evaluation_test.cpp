@@ -5,6 +5,7 @@
 #include "support/testing.hpp"
 
 #include "bigbird/core/error.hpp"
+#include "bigbird/core/formats/checksum.hpp"
 #include "bigbird/core/rng.hpp"
 #include "bigbird/evaluation/score_join.hpp"
 #include "bigbird/examples/example_writer.hpp"
@@ -140,6 +141,30 @@ DOCTEST_TEST_CASE("sequence_evaluation: classes called as columns, NA or with co
     DOCTEST_CHECK(testing::holds(
         testing::message_of<InputError>([&] { scores(head + "NA,\"a,\"\"b\"\"\"\nNA,4,ok,0,NA,1,0\n"); }),
         "has no column 'length'"));
+    DOCTEST_CHECK(testing::holds(
+        testing::message_of<InputError>([&] { scores(head + "NA,length,NA,\"a,\"\"b\"\"\"\n"); }),
+        "has two columns 'NA'"));
+}
+
+DOCTEST_TEST_CASE("sequence_evaluation: scores of another split or of other examples are refused") {
+    Scored scored(100);
+    const std::string own = sha256_of_file(scored.folder / "e/manifest.json"),
+                      rows = testing::read_file(scored.folder / "s.tsv"), of = "##examples_sha256=";
+    for (const std::string& head : {of + own + "\n##split=test\n", of + own + "\n##split=all\n"}) {
+        testing::write_file(scored.folder / "s.tsv", head + rows);
+        DOCTEST_CHECK(evaluate_sequences(scored.request).rows == 100);
+    }
+    DOCTEST_CHECK(scored.message(of + own + "\n##split=train\n" + rows) ==
+                  ": has scores of split train, and split test is evaluated: score it with predict --split "
+                  "test, or evaluate with --split train");
+    DOCTEST_CHECK(scored.message(of + "0\n##split=test\n" + rows)
+                      .starts_with(": has scores of other examples than " + (scored.folder / "e").string()));
+    testing::write_file(scored.folder / "s.tsv", rows);  // each file is looked at
+    testing::write_file(scored.folder / "t.tsv", "##split=train\n" + rows);
+    scored.request.scores.push_back({"t", scored.folder / "t.tsv"});
+    DOCTEST_CHECK(testing::message_of<InputError>([&] {
+                      evaluate_sequences(scored.request);
+                  }).starts_with((scored.folder / "t.tsv").string() + ": has scores of split train"));
 }
 
 DOCTEST_TEST_CASE("sequence_evaluation: a threshold is for two classes and labels") {

@@ -61,10 +61,15 @@ DOCTEST_TEST_CASE("task_files: what does not fit is refused") {
     DOCTEST_CHECK(finding("labels.tsv", "index\tgroup\tname\n0\tTF\ta\n") ==
                   "has 1 label, but the network gives 2; restore the file that belongs to it");
     DOCTEST_CHECK(finding("calibration.json", calibration_of(logistic, "[0]")) ==
-                  "has 1 biases, but the model has 2 labels");
+                  "has 1 bias, but the model has 2 labels");
     DOCTEST_CHECK(
         finding("calibration.json", calibration_of(softmax, "[0, 1]")).starts_with("was fitted for another"));
     DOCTEST_CHECK(finding("calibration.json", "{").size() > 0);
+    DOCTEST_CHECK(holds(
+        finding(
+            "config.json",
+            R"({"num_labels": 2, "bigbird_dna": {"task_model": {"task": "chromatin", "calibrated": true}}})"),
+        "calibration.json: is missing, and config.json says that scores are calibrated: copy"));
     DOCTEST_CHECK(finding("config.json", R"({"bigbird_dna": {"task_model": {"task": "chromatin"}}})") ==
                   "lacks num_labels");
 }

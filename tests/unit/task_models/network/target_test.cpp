@@ -81,6 +81,7 @@ DOCTEST_TEST_CASE("target: a file of the other link function is refused") {
     DOCTEST_REQUIRE(bases.has_value());
     DOCTEST_CHECK(bases->rows == 3);
     bases->of_bases = true;
+    write_file(folder / "config.json", "{}");
     write_calibration(*bases, folder.path());
     DOCTEST_CHECK(*read_calibration(folder.path(), 2, LinkFunction::softmax) == bases->fit.calibration);
     DOCTEST_CHECK(read_json(folder / "calibration.json")["bases_of_validation"] == 3);
@@ -115,7 +116,10 @@ DOCTEST_TEST_CASE("target: the file gives back what was written") {
     DOCTEST_REQUIRE(fitted.has_value());
     DOCTEST_CHECK(fitted->rows == 50);
     DOCTEST_CHECK(fitted->fit.loss_after < fitted->fit.loss_before);
+    write_file(folder / "config.json", R"({"num_labels": 2})");
     write_calibration(*fitted, folder.path());
+    DOCTEST_CHECK(read_json(folder / "config.json") ==
+                  Json{{"num_labels", 2}, {"bigbird_dna", {{"task_model", {{"calibrated", true}}}}}});
     const auto read = read_calibration(folder.path(), 2);
     DOCTEST_REQUIRE(read.has_value());
     DOCTEST_CHECK(*read == fitted->fit.calibration);
