@@ -4,6 +4,8 @@
 #include "bigbird/core/error.hpp"
 #include "bigbird/core/formats/is_there.hpp"
 #include "bigbird/core/log.hpp"
+#include "bigbird/core/words.hpp"
+#include "bigbird/task_models/files/link_words.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -44,6 +46,10 @@ Json task_description(const fs::path& directory) {
 }
 
 LinkFunction link_in(const Json& task) {
+    if (const Json link = task.value("link", Json()); !link.is_null())
+        return parse_choice(link_words, "link", link.is_string() ? link.get<std::string>() : link.dump());
+    // The link of a new model, and of folders that do not have it, which were written up to November 2026.
+    // Ridge regression of coverage fits standardized numbers; networks of coverage give positive rates.
     const Json target = task.value("target", Json());
     if (task.value("task", Json()) == "tokens" || target == "classes") return LinkFunction::softmax;
     if (target != "numbers") return LinkFunction::logistic;
@@ -95,8 +101,8 @@ std::optional<evaluation::Calibration> read_calibration(const fs::path& director
                              file);
         evaluation::Calibration calibration = calibration_from(json);
         if (calibration.biases.size() != labels) {
-            throw InputError("has " + std::to_string(calibration.biases.size()) +
-                                 " biases, but the model has " + std::to_string(labels) + " labels",
+            throw InputError("has " + counted(calibration.biases.size(), "bias") + ", but the model has " +
+                                 counted(labels, "label"),
                              file);
         }
         return calibration;
@@ -116,7 +122,7 @@ TaskFiles read_task_files(const fs::path& directory, std::int64_t outputs, LinkF
     TaskFiles files{rows::LabelTable::read(file), std::nullopt};
     const std::size_t labels = files.labels.size();
     if (static_cast<std::int64_t>(labels) != outputs) {
-        throw InputError("has " + std::to_string(labels) + " labels, but the network gives " +
+        throw InputError("has " + counted(labels, "label") + ", but the network gives " +
                              std::to_string(outputs) + "; restore the file that belongs to it",
                          file);
     }
@@ -126,8 +132,13 @@ TaskFiles read_task_files(const fs::path& directory, std::int64_t outputs, LinkF
 
 bool check_task_files(const fs::path& directory) {
     const Json task = task_description(directory);
-    if (task.is_object()) read_task_files(directory, outputs_in(directory), link_in(task));
-    return task.is_object();
+    if (!task.is_object()) return false;
+    try {
+        read_task_files(directory, outputs_in(directory), link_in(task));
+    } catch (const ConfigError& damage) {
+        throw InputError("is damaged: " + std::string(damage.what()), directory / "config.json");
+    }
+    return true;
 }
 
 namespace {

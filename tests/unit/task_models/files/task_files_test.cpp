@@ -59,14 +59,28 @@ DOCTEST_TEST_CASE("task_files: a model for no task has none to check") {
 
 DOCTEST_TEST_CASE("task_files: what does not fit is refused") {
     DOCTEST_CHECK(finding("labels.tsv", "index\tgroup\tname\n0\tTF\ta\n") ==
-                  "has 1 labels, but the network gives 2; restore the file that belongs to it");
+                  "has 1 label, but the network gives 2; restore the file that belongs to it");
     DOCTEST_CHECK(finding("calibration.json", calibration_of(logistic, "[0]")) ==
-                  "has 1 biases, but the model has 2 labels");
+                  "has 1 bias, but the model has 2 labels");
     DOCTEST_CHECK(
         finding("calibration.json", calibration_of(softmax, "[0, 1]")).starts_with("was fitted for another"));
     DOCTEST_CHECK(finding("calibration.json", "{").size() > 0);
     DOCTEST_CHECK(finding("config.json", R"({"bigbird_dna": {"task_model": {"task": "chromatin"}}})") ==
                   "lacks num_labels");
+}
+
+DOCTEST_TEST_CASE(
+    "task_files: the link is the word of the folder, and by the kind of model in folders without one") {
+    const auto link = [](const char* text) { return link_in(Json::parse(text)); };
+    DOCTEST_CHECK(link(R"({"task": "chromatin"})") == LinkFunction::logistic);
+    DOCTEST_CHECK(link(R"({"task": "chromatin", "target": "numbers"})") == LinkFunction::softplus);
+    DOCTEST_CHECK(link(R"({"task": "chromatin", "target": "numbers", "architecture": "kmer-ridge",
+                           "standardisation": {}})") == LinkFunction::identity);
+    DOCTEST_CHECK(link(R"({"task": "chromatin", "target": "numbers", "architecture": "kmer-ridge",
+                           "standardisation": {}, "link": "softplus"})") == LinkFunction::softplus);
+    DOCTEST_CHECK(finding("config.json", R"({"num_labels": 2, "bigbird_dna": {"task_model":
+                                             {"task": "chromatin", "link": "probit"}}})") ==
+                  "is damaged: link is logistic, softmax, identity, exponential or softplus, not 'probit'");
 }
 
 DOCTEST_TEST_CASE("task_files: labels of bases exclude each other") {

@@ -61,6 +61,16 @@ DOCTEST_TEST_CASE("model_folder: what config.json says comes back") {
     DOCTEST_CHECK(model.labels.size() == 1);
     DOCTEST_CHECK(model.sha256.size() == 64);
     DOCTEST_CHECK_FALSE(model.network->module()->is_training());
+    const auto link_with = [&](const Json& word) {
+        Json config = read_json(folder / "model/config.json");
+        Json& task = config["bigbird_dna"]["task_model"];
+        DOCTEST_CHECK(task.contains("link"));
+        task["link"] = word;
+        write_json(folder / "model/config.json", config, Overwrite::allow);
+        return open_model(folder / "model", examples::Task::promoter, at::kCPU).calibration.link;
+    };
+    DOCTEST_CHECK(link_with("softplus") == LinkFunction::softplus);  // the folder's word, not a rule
+    DOCTEST_CHECK(link_with(Json()) == LinkFunction::logistic);      // as folders that have none
 }
 
 DOCTEST_TEST_CASE("model_folder: models that are not what is asked for") {
@@ -71,12 +81,12 @@ DOCTEST_TEST_CASE("model_folder: models that are not what is asked for") {
     write_tiny_pretrained(folder / "pretrained", 1);
     DOCTEST_CHECK(refusal(folder / "pretrained", examples::Task::chromatin) ==
                   (folder / "pretrained/config.json").string() +
-                      ": is no model for a task: finetune-promoter or finetune-chromatin makes one");
+                      ": is no model for a task: finetune makes one");
     write_tiny_task_model(folder / "two", promoter_info(), 2, 1);
     write_file(folder / "two/labels.tsv", "index\tgroup\tname\tpositives\n0\tTF\tx\t1\n");
     DOCTEST_CHECK(refusal(folder / "two", examples::Task::promoter) ==
                   (folder / "two/labels.tsv").string() +
-                      ": has 1 labels, but the network gives 2; restore the file that belongs to it");
+                      ": has 1 label, but the network gives 2; restore the file that belongs to it");
 }
 
 DOCTEST_TEST_CASE("model_folder: damaged and newer descriptions") {
@@ -144,7 +154,7 @@ DOCTEST_TEST_CASE("model_folder: what is no model of bases is refused") {
     write_labels(rows::LabelTable({{".", "none", -1}}), folder / "n");
     DOCTEST_CHECK(refused("n") ==
                   (folder / "n/labels.tsv").string() +
-                      ": has 1 labels, but the network gives 3; restore the file that belongs to it");
+                      ": has 1 label, but the network gives 3; restore the file that belongs to it");
 }
 
 DOCTEST_TEST_CASE("job: type and attention from their words") {
