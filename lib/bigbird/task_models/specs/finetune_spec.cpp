@@ -4,6 +4,7 @@
 #include "bigbird/baselines/names/architecture_names.hpp"
 #include "bigbird/core/error.hpp"
 #include "bigbird/core/log.hpp"
+#include "bigbird/core/words.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -44,10 +45,11 @@ void check_start(const FinetuneSpec& spec) {
             throw ConfigError("--architecture '" + spec.architecture + "' is not known; there are bigbird, " +
                               architectures_of(spec.task));
         }
-        if (!spec.pretrained.empty()) {
-            throw ConfigError("--model is for --architecture bigbird and bigbird-bins: " + spec.architecture +
-                              " starts from nothing");
-        }
+    }
+    if (!spec.pretrained.empty() && !spec.is_bigbird() && spec.architecture != "bigbird-bins") {
+        throw ConfigError(std::string("--model is for --architecture bigbird") +
+                          (spec.task == examples::Task::chromatin ? " and bigbird-bins: " : ": ") +
+                          spec.architecture + " starts from nothing");
     }
 }
 
@@ -93,8 +95,8 @@ std::int64_t FinetuneSpec::waits_for() const {
 }
 
 std::string FinetuneSpec::length() const {
-    return learning_rate.total_steps > 0 ? fmt::format("{} steps", learning_rate.total_steps)
-                                         : fmt::format("{:g} epochs", epochs);
+    return learning_rate.total_steps > 0 ? counted(learning_rate.total_steps, "step")
+                                         : fmt::format("{:g} epoch{}", epochs, epochs == 1 ? "" : "s");
 }
 
 FinetuneSpec sequence_model_spec() {
