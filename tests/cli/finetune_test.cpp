@@ -144,6 +144,8 @@ DOCTEST_TEST_CASE("finetune: every architecture is trained, described, and predi
         std::vector<std::string> words = joined({"--architecture", name, "--threads", "1"}, more);
         const ProgramResult trained = succeeded(fixture.finetune(name, words));
         DOCTEST_CHECK(!holds(trained.err, "Warning:"));  // PyTorch's own
+        DOCTEST_CHECK(!holds(trained.err, "{\""));
+        DOCTEST_CHECK(holds(trained.err, "solved: features ") == (name == "kmer-ridge" || name == "gkm-svm"));
         const ProgramResult again = fixture.finetune(name, words);
         DOCTEST_CHECK(holds(again.err, "this run is finished already"));
         const ProgramResult scores =
@@ -200,18 +202,95 @@ DOCTEST_TEST_CASE("finetune: options that the chosen model does not read are ref
             "--learning-rate has no effect with --architecture kmer-ridge: it is for models that are trained "
             "step by step");
     refused({"gkm-svm", "--penalty", "1"},
-            "--penalty has no effect with --architecture gkm-svm: it is for kmer-ridge, kmer-logistic and "
-            "bigbird-sequence");
+            "--penalty has no effect with --architecture gkm-svm: it is for kmer-ridge");
     refused({"deepsea", "--head", "linear"},
-            "--head has no effect with --architecture deepsea: it is for --architecture bigbird");
+            "--head has no effect with --architecture deepsea: it is for bigbird, --head bins");
     refused({"deepsea", "--shift", "1"},
-            "--shift has no effect with --architecture deepsea: it is for bin models (--architecture "
-            "bigbird-bins, --head bins)");
+            "--shift has no effect with --architecture deepsea: it is for --head bins, bigbird-bins");
     refused({"bigbird", "--head", "bins", "--motifs", "1"},
-            "--motifs has no effect with --head bins: it is for bigbird-bins and bigbird-sequence");
+            "--motifs has no effect with --head bins: it is for bigbird-bins");
     refused({"bigbird-bins", "--cost", "2"},
             "--cost has no effect with --architecture bigbird-bins: it is for gkm-svm");
-    refused({"bigbird-bins", "--loss", "poisson"}, "--loss is for coverage: the examples have peaks");
+    refused({"bigbird-bins", "--loss", "poisson"},
+            "--loss has no effect with examples of peaks: it is for coverage and numbers");
+    refused({"bigbird-bins", "--pooling", "cls"},
+            "--pooling has no effect with --architecture bigbird-bins: it is for bigbird");
+    refused({"gkm-svm", "--max-hours", "1"},
+            "--max-hours has no effect with --architecture gkm-svm: it is for models that are trained step "
+            "by step");
+    refused({"deepsea", "--evaluate-every", "0", "--patience", "2"},
+            "--patience has no effect with --evaluate-every 0: it is for runs with several evaluations");
+    refused({"bigbird-bins", "--model", test_data("models/chromatin-grch37"), "--window", "3200"},
+            "--window has no effect with --architecture bigbird-bins: it is for models that begin without "
+            "--model");
+    check_said(fixture.finetune("run", {"--architecture", "deepsea", "--window=-90:90", "--force"}), 2,
+               "--force has no effect with --resume auto, which goes on with the run that is there: --resume "
+               "never --force discards it");
+    check_said(fixture.finetune("run", {"--epochs", "1", "--steps", "1"}), 2, "--steps excludes --epochs");
+}
+
+DOCTEST_TEST_CASE(
+    "finetune: what sequences, their labels and other options leave without effect is refused") {
+    const TempDir folder;
+    write_file(folder / "t.csv",
+               "sequence,label,split\nACGTACGTAC,a,train\nACGTTTGTAC,b,train\n"
+               "GGGTTTGTAC,b,train\nGGGTACGTAC,a,test\n");
+    works({"build-sequences", "--table", folder / "t.csv", "--split-by", "column:split", "--output",
+           folder / "classes"});
+    const auto refused = [&](const std::vector<std::string>& words, const std::string& sentence) {
+        check_error(
+            run_program(joined(
+                {"finetune-sequences", "--examples", folder / "classes", "--output", folder / "run"}, words)),
+            2, sentence);
+    };
+    refused({"--architecture", "bigbird-sequence", "--model", folder / "x"},
+            "--model is for --architecture bigbird: bigbird-sequence starts from nothing");
+    refused({"--model", test_data("models/chromatin-grch37")},
+            "--model " + test_data("models/chromatin-grch37").string() +
+                " is a bin model, from which only examples of build-chromatin and build-tracks go on: give a "
+                "model of pretrain, or leave out --model");
+    refused({"--architecture", "cnnprom", "--shift", "1"},
+            "--shift has no effect with --architecture cnnprom: it is for bigbird-sequence");
+    refused({"--strand", "given", "--shift", "1"},
+            "--shift has no effect with --strand given: it is for --strand both and auto");
+    refused({"--loss", "squared"},
+            "--loss has no effect with examples of classes: it is for coverage and numbers");
+    refused({"--kmers", "none", "--penalty", "1"},
+            "--penalty has no effect with --kmers none: it is for --kmers mean");
+    write_file(folder / "n.csv",
+               "sequence,label,split\nACGTACGTAC,3,train\nACGTTTGTAC,1,train\n"
+               "GGGTACGTAC,2,test\n");
+    works({"build-sequences", "--table", folder / "n.csv", "--target", "number", "--split-by", "column:split",
+           "--output", folder / "counts"});
+    const std::vector<std::string> counts{
+        "finetune", "--examples", folder / "counts", "--loss", "poisson",  "--members",          "1",
+        "--steps",  "1",          "--device",        "cpu",    "--output", folder / "counts-run"};
+    check_error(run_program(joined(counts, {"--kmer-length", "4"})), 2,
+                "--kmer-length has no effect with --loss poisson: it is for --loss squared");
+    works(counts);
+}
+
+DOCTEST_TEST_CASE("finetune: rows and labels of sequences that teach nothing are named") {
+    const TempDir folder;
+    write_file(folder / "t.csv",
+               "sequence,x,y,split\nACGTACGTAC,1,0,train\nGGGTTTGTAC,0,0,train\nNNNNNNNNNN,0,0,train\n"
+               "GGGTACGTAC,1,1,test\n");
+    works({"build-sequences", "--table", folder / "t.csv", "--label-column", "x,y", "--split-by",
+           "column:split", "--output", folder / "examples"});
+    check_holds(
+        works({"finetune", "--examples", folder / "examples", "--architecture", "kmer-logistic", "--output",
+               folder / "run"})
+            .err,
+        {"the examples have no validation rows: the penalty is the usual one, scores are not calibrated",
+         "warning: nothing can be learned of what is the same in all 3 rows of train: y\n",
+         "2 records to learn from, 0 for validation",
+         "warning: left out of train, since they are N or too short: 1 row\n"});
+    check_error(run_program({"finetune", "--examples", folder / "none", "--architecture", "kmer-logistic",
+                             "--output", folder / "run"}),
+                3,
+                (folder / "none").string() +
+                    ": is no folder of examples: it holds no manifest.json; build-promoters, "
+                    "build-chromatin, build-tracks and build-sequences make one");
 }
 
 DOCTEST_TEST_CASE(

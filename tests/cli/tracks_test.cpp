@@ -43,9 +43,11 @@ DOCTEST_TEST_CASE("tracks: from fragments and a bigWig to a model, its tracks an
                model + ".tsv", "--device", "cpu"});
         evaluate.insert(evaluate.end(), {"--scores", model + ".tsv"});
     }
-    works(evaluate);
+    DOCTEST_CHECK(holds(works(evaluate).err, "95 % intervals from 3 blocks of genome of 100000 bp"));
     const Json figures = read_json(yeast.folder / "figures.json");
     DOCTEST_CHECK(figures["rows"] == 1350);
+    DOCTEST_CHECK(figures["parameters"]["resampled"] == "blocks of genome");
+    DOCTEST_CHECK(figures["parameters"]["block_size"] == 100'000);
     DOCTEST_CHECK(figures["pearson"].get<double>() > 0.2);
     DOCTEST_CHECK(figures["numbers"].size() == 2);
     for (const char* name :
@@ -135,4 +137,17 @@ DOCTEST_TEST_CASE("tracks: what is wrong is said") {
                      "--output", yeast.folder / "run"});
     DOCTEST_CHECK(taught.code != 0);
     DOCTEST_CHECK(holds(taught.err, "--teacher is for labels, these examples have coverage"));
+    const auto refused = [&](const std::vector<std::string>& words, const std::string& sentence) {
+        check_error(run_program(joined({"finetune-chromatin", "--examples", yeast.examples, "--output",
+                                        yeast.folder / "run"},
+                                       words)),
+                    2, sentence);
+    };
+    refused({"--positive-weight", "2"},
+            "--positive-weight has no effect with examples of coverage: it is for peaks, labels and classes");
+    refused({"--architecture", "kmer-ridge", "--window=-50:50"},
+            "--window has no effect with examples of coverage: it is for peaks");
+    refused(
+        {"--architecture", "kmer-ridge", "--kmer-length", "5:3"},
+        "--kmer-length has no effect with examples of coverage: it is for peaks as N:K, for coverage as N");
 }

@@ -138,6 +138,13 @@ DOCTEST_TEST_CASE("train: what it would take, and what it refuses before it begi
     const ProgramResult forecast = works(at.words("none", {"--dry-run"}));
     check_holds(forecast.out, {"bins                  4492 of 200 bp, 3 labels: 3596 for training",
                                ": 3 steps of ", " MB\n"});
+    const ProgramResult of_table =
+        works({"train", "--dry-run", "--table", test_data("sequences/promoters.csv.gz"), "--steps", "4"});
+    // Two fits of k-mers choose the strand; the model and the floor have them, too.
+    const std::string fitted = "170 records to learn from";
+    const std::size_t first = of_table.err.find(fitted), second = of_table.err.find(fitted, first + 1);
+    DOCTEST_CHECK(second != std::string::npos);
+    DOCTEST_CHECK(of_table.err.find(fitted, second + 1) == std::string::npos);
     DOCTEST_CHECK_FALSE(std::filesystem::exists(at / "none"));
 
     std::filesystem::create_directory(at / "mine");
@@ -152,7 +159,7 @@ DOCTEST_TEST_CASE("train: what it would take, and what it refuses before it begi
     check_said(run_program(at.words("nothing", {"--test", "22:20600001-20600600"})), 3,
                "no bin of test has a label, so the model could not be judged");
     check_holds(works(at.words("some", {"--test", "22:20766001-20770000"})).err,
-                {"1 of 3 labels have no positive bin in test: K562.ATF3"});
+                {"1 of 3 labels without a positive bin in test: K562.ATF3"});
 }
 
 namespace {
@@ -171,6 +178,9 @@ DOCTEST_TEST_CASE("train: a table of sequences becomes what the separate command
     const TempDir at;
     const ProgramResult result = works(table_words(at / "all"));
     DOCTEST_CHECK(result.out.starts_with("examples 214 sequences, 2 classes; "));
+    check_said(run_program(table_words(at / "none", {"--min-positives", "3"})), 2,
+               "--min-positives requires --peaks");
+    check_said(run_program(table_words(at / "none", {"--epochs", "3"})), 2, "--epochs excludes --steps");
     const std::string examples = at / "all/examples";
     works({"build-sequences", "--table", test_data("sequences/promoters.csv.gz"), "--split-by",
            "similarity:0.8,0.1,0.1", "--seed", "5", "--output", at / "examples"});

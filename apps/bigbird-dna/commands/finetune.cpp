@@ -173,22 +173,21 @@ void add_sequence_options(CLI::App& command, FinetuneSpec& spec) {
                            fmt::format("{}", usual.learning_rate.peak));
 }
 
-/// What the labels of a folder of bins are; null for other folders and for what cannot be read, which are
-/// refused later.
-Json target_of(const std::filesystem::path& examples) {
+/// What the labels of the examples are: peaks, coverage, labels, classes or numbers; empty for folders of
+/// other tasks and for what cannot be read, which are refused later.
+std::string kind_of_examples(const FinetuneSpec& spec) {
     std::error_code ignored;
-    const std::filesystem::path manifest = examples / "manifest.json";
-    if (examples.empty() || !std::filesystem::is_regular_file(manifest, ignored)) return {};
+    const std::filesystem::path manifest = spec.examples / "manifest.json";
+    if (spec.examples.empty() || !std::filesystem::is_regular_file(manifest, ignored)) return {};
     const Json json = read_json(manifest);
-    const bool bins = json.is_object() && json.value("task", Json()) == "chromatin";
-    return bins ? json.value("target", Json("labels")) : Json();
+    if (!json.is_object() || json.value("task", Json()) != std::string(to_string(spec.task))) return {};
+    const Json target = json.value("target", Json("labels"));
+    if (spec.task == examples::Task::chromatin) return target == "numbers" ? "coverage" : "peaks";
+    return target.is_string() ? target.get<std::string>() : std::string();
 }
 
 void set_bins_defaults(CLI::App& command, FinetuneSpec& spec) {
-    const Json target = target_of(spec.examples);
-    const bool coverage = target == "numbers";
-    if (!target.is_null() && !coverage && is_given(command, "--loss"))
-        throw ConfigError("--loss is for coverage: the examples have peaks");
+    const bool coverage = kind_of_examples(spec) == "coverage";
     const FinetuneSpec bins = coverage ? task_models::coverage_model_spec() : task_models::bin_model_spec();
     set_training_defaults(command, spec, bins);
     set_unless_given(command, "--epochs", spec.fewest_steps, bins.fewest_steps);
@@ -212,8 +211,13 @@ bool is_bin_model(const std::filesystem::path& path) {
 /// Without --architecture, finetune-chromatin and finetune-sequences fine-tune --model or, without --model,
 /// train a bin model or a sequence model.
 void choose_architecture(CLI::App& command, FinetuneSpec& spec) {
-    if (is_given(command, "--architecture")) return;
-    if (!spec.pretrained.empty() && !is_bin_model(spec.pretrained)) return;
+    const bool goes_on_from_bins = !spec.pretrained.empty() && is_bin_model(spec.pretrained);
+    if (goes_on_from_bins && spec.task != examples::Task::chromatin) {
+        throw ConfigError("--model " + spec.pretrained.string() +
+                          " is a bin model, from which only examples of build-chromatin and build-tracks go "
+                          "on: give a model of pretrain, or leave out --model");
+    }
+    if (is_given(command, "--architecture") || (!spec.pretrained.empty() && !goes_on_from_bins)) return;
     if (spec.task == examples::Task::chromatin) spec.architecture = "bigbird-bins";
     if (spec.task == examples::Task::sequences) spec.architecture = "bigbird-sequence";
 }
@@ -224,7 +228,8 @@ void add_bins_options(CLI::App& command, FinetuneSpec& spec) {
     task_models::BinsSpec& bins = spec.bins;
     add_value(command, "--config", "PRESET|FILE", bins.config,
               "Size of a bigbird-bins network: tiny, small, base or large, or a JSON file that describes it");
-    add_value(command, "--window-bins", "N", bins.window_bins, "", CLI::NonNegativeNumber);
+    add_value(command, "--window-bins", "N", bins.window_bins, "", CLI::NonNegativeNumber)
+        ->excludes(option_of(command, "--window"));
     add_value(command, "--shift", "BP", bins.shift, "", CLI::NonNegativeNumber);
     add_choice_option(command, "--loss", bins.loss, task_models::coverage_losses,
                       "For coverage. poisson: the coverage of each bin; poisson-multinomial: the profile "
@@ -250,90 +255,138 @@ void add_bins_options(CLI::App& command, FinetuneSpec& spec) {
                  std::string(word_of(strand_augmentations, usual.both_strands)));
 }
 
-/// Options that only some models read.
+/// Options that only some models read, or that have an effect only beside other options or with some
+/// examples.
 struct Readers {
     std::vector<std::string> options;
-    std::function<bool(const FinetuneSpec&)> reads;
-    const char* belong_to;
+    /// The second argument is kind_of_examples().
+    std::function<bool(const FinetuneSpec&, const std::string&)> reads;
+    const char* belong_to = nullptr;  ///< nullptr: the task's models that read them
+    const char* with = nullptr;       ///< makes them idle; nullptr: the model, kind: the examples
 };
+constexpr const char* kind = "examples of ";
+
+bool has_numbers(const std::string& examples) {
+    return examples == "numbers" || examples == "coverage";
+}
+
+/// A sequence model with regression on k-mers.
+bool counts_kmers(const FinetuneSpec& spec) {
+    return spec.is_sequence() && spec.sequence.with_kmers;
+}
+
+bool is_poisson(const FinetuneSpec& spec) {
+    return spec.sequence.loss == task_models::NumberLoss::poisson;
+}
 
 const std::vector<Readers>& all_readers() {
+    using Spec = FinetuneSpec;
+    using Kind = std::string;
     static const std::vector<Readers> all{
         {{"--steps", "--epochs", "--batch-size", "--learning-rate", "--warmup-steps", "--schedule",
           "--weight-decay", "--clip-norm", "--betas", "--epsilon", "--evaluate-every", "--patience",
-          "--sampling", "--strand-augmentation"},
-         [](const FinetuneSpec& spec) { return !spec.is_linear(); },
+          "--sampling", "--strand-augmentation", "--batch-tokens", "--checkpoint-every", "--keep",
+          "--keep-every", "--max-hours"},
+         [](const Spec& spec, const Kind&) { return !spec.is_linear(); },
          "models that are trained step by step"},
+        {{"--patience"},
+         [](const Spec& spec, const Kind&) { return spec.evaluate_every != 0; },
+         "runs with several evaluations",
+         "--evaluate-every 0"},
+        {{"--sampling"}, [](const Spec& spec, const Kind&) { return !spec.is_bins(); }},
         {{"--positive-weight"},
-         [](const FinetuneSpec& spec) {
+         [](const Spec& spec, const Kind&) {
              return spec.architecture != "kmer-ridge" && spec.architecture != "kmer-logistic";
-         },
-         "models that have a loss a label"},
-        {{"--head"}, &FinetuneSpec::is_bigbird, "--architecture bigbird"},
+         }},
+        {{"--positive-weight", "--calibration"},
+         [](const Spec&, const Kind& examples) { return !has_numbers(examples); },
+         "peaks, labels and classes",
+         kind},
+        {{"--head"}, [](const Spec& spec, const Kind&) { return spec.is_bigbird(); }},
         {{"--dropout"},
-         [](const FinetuneSpec& spec) { return spec.is_bigbird() || spec.is_bins() || spec.is_sequence(); },
-         "bigbird, bigbird-bins and bigbird-sequence"},
-        {{"--pooling", "--dtype", "--attention"},
-         [](const FinetuneSpec& spec) { return spec.is_bigbird() || spec.is_bins(); },
-         "bigbird and bigbird-bins"},
+         [](const Spec& spec, const Kind&) {
+             return spec.is_bigbird() || spec.is_bins() || spec.is_sequence();
+         }},
+        {{"--pooling"}, [](const Spec& spec, const Kind&) { return spec.is_bigbird() && !spec.is_bins(); }},
+        {{"--dtype", "--attention"},
+         [](const Spec& spec, const Kind&) { return spec.is_bigbird() || spec.is_bins(); }},
         {{"--kmer-length"},
-         [](const FinetuneSpec& spec) { return spec.is_linear() || spec.is_sequence(); },
-         "kmer-ridge, kmer-logistic, gkm-svm and bigbird-sequence"},
-        {{"--informative-positions"}, &FinetuneSpec::is_linear, "kmer-ridge and gkm-svm"},
+         [](const Spec& spec, const Kind&) { return spec.is_linear() || spec.is_sequence(); }},
+        {{"--informative-positions"}, [](const Spec& spec, const Kind&) { return spec.is_linear(); }},
         {{"--penalty"},
-         [](const FinetuneSpec& spec) {
+         [](const Spec& spec, const Kind&) {
              return spec.is_sequence() || (spec.is_linear() && spec.architecture != "gkm-svm");
-         },
-         "kmer-ridge, kmer-logistic and bigbird-sequence"},
-        {{"--members", "--kmers", "--label-smoothing"}, &FinetuneSpec::is_sequence, "bigbird-sequence"},
+         }},
+        {{"--kmer-length", "--penalty"},
+         [](const Spec& spec, const Kind&) { return !spec.is_sequence() || counts_kmers(spec); },
+         "--kmers mean",
+         "--kmers none"},
+        {{"--kmers", "--kmer-length", "--penalty"},
+         [](const Spec& spec, const Kind&) { return !counts_kmers(spec) || !is_poisson(spec); },
+         "--loss squared",
+         "--loss poisson"},
+        {{"--members", "--kmers", "--label-smoothing"},
+         [](const Spec& spec, const Kind&) { return spec.is_sequence(); }},
+        {{"--label-smoothing"},
+         [](const Spec&, const Kind& examples) { return examples.empty() || examples == "classes"; },
+         "classes",
+         kind},
         {{"--cost", "--most-windows"},
-         [](const FinetuneSpec& spec) { return spec.architecture == "gkm-svm"; },
-         "gkm-svm"},
+         [](const Spec& spec, const Kind&) { return spec.architecture == "gkm-svm"; }},
         {{"--config", "--motifs"},
-         [](const FinetuneSpec& spec) { return spec.architecture == "bigbird-bins" || spec.is_sequence(); },
-         "bigbird-bins and bigbird-sequence"},
-        {{"--config", "--motifs"},
-         [](const FinetuneSpec& spec) {
+         [](const Spec& spec, const Kind&) {
+             return spec.architecture == "bigbird-bins" || spec.is_sequence();
+         }},
+        {{"--motifs"},
+         [](const Spec& spec, const Kind& examples) { return !spec.is_sequence() || examples != "numbers"; },
+         "labels and classes",
+         kind},
+        {{"--config", "--motifs", "--window", "--window-bins"},
+         [](const Spec& spec, const Kind&) {
              return spec.architecture != "bigbird-bins" || spec.pretrained.empty();
          },
          "models that begin without --model"},
-        {{"--teacher", "--loss"},
-         &FinetuneSpec::is_bins,
-         "bin models (--architecture bigbird-bins, --head bins)"},
-        {{"--window-bins", "--shift", "--average-weights"},
-         [](const FinetuneSpec& spec) { return spec.is_bins() || spec.is_sequence(); },
-         "bin models (--architecture bigbird-bins, --head bins)"},
+        {{"--teacher"}, [](const Spec& spec, const Kind&) { return spec.is_bins(); }},
+        {{"--loss"},
+         [](const Spec& spec, const Kind&) {
+             return spec.is_bins() || (spec.task == examples::Task::sequences && !spec.is_linear());
+         }},
+        {{"--loss"},
+         [](const Spec&, const Kind& examples) { return examples.empty() || has_numbers(examples); },
+         "coverage and numbers",
+         kind},
+        {{"--window-bins"}, [](const Spec& spec, const Kind&) { return spec.is_bins(); }},
+        {{"--shift", "--average-weights"},
+         [](const Spec& spec, const Kind&) { return spec.is_bins() || spec.is_sequence(); }},
+        {{"--shift"},
+         [](const Spec& spec, const Kind&) {
+             return spec.sequence.strand != task_models::RecordStrand::given;
+         },
+         "--strand both and auto",
+         "--strand given"},
         {{"--window"},
-         [](const FinetuneSpec& spec) {
+         [](const Spec& spec, const Kind&) {
              return spec.task != examples::Task::sequences ||
                     (!spec.is_bigbird() && !spec.is_sequence() && !spec.is_linear());
+         }},
+        {{"--window", "--informative-positions"},
+         [](const Spec& spec, const Kind& examples) {
+             return spec.architecture != "kmer-ridge" || examples != "coverage";
          },
-         "cnnprom, deepromoter and deepsea"}};
+         "peaks",
+         kind},
+        {{"--kmer-length"},
+         [](const Spec& spec, const Kind& examples) {
+             return spec.linear.informative == 0 || examples != "coverage";
+         },
+         "peaks as N:K, for coverage as N",
+         kind}};
     return all;
 }
 
 std::string name_of_model(const FinetuneSpec& spec) {
     if (spec.is_bigbird() && spec.head == "bins") return "--head bins";
     return "--architecture " + spec.architecture;
-}
-
-/// Throws ConfigError if an option of finetune-promoter or finetune-chromatin is given that the chosen model
-/// does not read. Call it when the command line is parsed.
-void refuse_idle_options(const CLI::App& command, const FinetuneSpec& spec) {
-    // An unknown architecture, or one only for promoters, is refused by its own message.
-    if (!spec.is_bigbird() && !spec.is_bins() && !spec.is_sequence() &&
-        !baselines::is_baseline(spec.architecture))
-        return;
-    for (const CLI::Option* option :
-         command.get_options([](const CLI::Option* each) { return each->count() > 0; })) {
-        for (const Readers& readers : all_readers()) {
-            if (readers.reads(spec) ||
-                std::ranges::find(readers.options, option->get_name()) == readers.options.end())
-                continue;
-            throw ConfigError(option->get_name() + " has no effect with " + name_of_model(spec) +
-                              ": it is for " + readers.belong_to);
-        }
-    }
 }
 
 /// The differences between the tasks' commands.
@@ -383,6 +436,48 @@ const TaskCommand task_commands[] = {
      {{"A model of a table of sequences", "--examples enhancers --output enhancer-run"},
       {"A linear baseline over k-mers, for promoters, whose strand and positions matter",
        "--examples promoters --architecture kmer-logistic --output promoter-floor"}}}};
+
+/// "bigbird-bins, deepsea": the task's models that read the options.
+std::string readers_of(const Readers& readers, const FinetuneSpec& spec, const std::string& examples) {
+    const TaskCommand& command = *std::ranges::find(task_commands, spec.task, &TaskCommand::task);
+    std::string names;
+    for (const char* name : {"bigbird", "--head bins", "bigbird-bins", "bigbird-sequence", "cnnprom",
+                             "deepromoter", "deepsea", "gkm-svm", "kmer-logistic", "kmer-ridge"}) {
+        FinetuneSpec other = spec;
+        other.head = std::string_view(name) == "--head bins" ? "bins" : "classification";
+        other.architecture = other.head == "bins" ? "bigbird" : name;
+        const bool known = other.head == "bins"
+                               ? spec.task == examples::Task::chromatin
+                               : other.is_bigbird() ||
+                                     std::string_view(command.baselines).find(name) != std::string_view::npos;
+        if (known && readers.reads(other, examples)) names += (names.empty() ? "" : ", ") + std::string(name);
+    }
+    return names;
+}
+
+/// Throws ConfigError if an option is given that has no effect beside the others. Call it when the command
+/// line is parsed.
+void refuse_idle_options(const CLI::App& command, const FinetuneSpec& spec) {
+    // An unknown architecture, or one only for promoters, is refused by its own message.
+    if (!spec.is_bigbird() && !spec.is_bins() && !spec.is_sequence() &&
+        !baselines::is_baseline(spec.architecture))
+        return;
+    const std::string examples = kind_of_examples(spec);
+    for (const CLI::Option* option :
+         command.get_options([](const CLI::Option* each) { return each->count() > 0; })) {
+        for (const Readers& readers : all_readers()) {
+            if (readers.reads(spec, examples) ||
+                std::ranges::find(readers.options, option->get_name()) == readers.options.end())
+                continue;
+            const std::string with = readers.with == nullptr ? name_of_model(spec)
+                                     : readers.with == kind  ? kind + examples
+                                                             : readers.with;
+            throw ConfigError(
+                option->get_name() + " has no effect with " + with + ": it is for " +
+                (readers.belong_to == nullptr ? readers_of(readers, spec, examples) : readers.belong_to));
+        }
+    }
+}
 
 /// Chooses the model and its defaults by the given options.
 void choose_defaults(CLI::App& command, FinetuneSpec& spec) {

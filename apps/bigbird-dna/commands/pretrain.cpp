@@ -140,6 +140,7 @@ void setup_pretrain(Program& program, Runner<PretrainSpec> run) {
     option_of(command, "--warmup-steps")->default_str("a tenth of all, at most 10000");
     add_value(command, "--epochs", "N", spec.epochs,
               "Epochs over the corpus, if --steps is not given [10 without --config]", CLI::PositiveNumber)
+        ->excludes(option_of(command, "--steps"))
         ->default_str("")
         ->group("Optimization");
     option_of(command, "--batch-size")

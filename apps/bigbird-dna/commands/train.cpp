@@ -27,7 +27,7 @@ void add_peak_options(CLI::App& command, TrainSpec& spec) {
     command.add_flag("--skip-invalid", spec.examples.skip_invalid, skips_mismatches);
     add_value(command, "--bin", "BP", spec.tracks.bin, "Bin size for --signal", CLI::PositiveNumber)
         ->needs(signal);
-    add_value(command, "--min-positives", "N", spec.min_positives, "", CLI::PositiveNumber);
+    add_value(command, "--min-positives", "N", spec.min_positives, "", CLI::PositiveNumber)->needs(peaks);
 }
 
 /// Options only for --table or --fasta.
@@ -51,7 +51,8 @@ void add_training_options(CLI::App& command, TrainSpec& spec) {
             "total");
     add_value(command, "--steps", "N", model.learning_rate.total_steps,
               "Training steps, instead of --epochs; no early stopping", CLI::NonNegativeNumber)
-        ->default_str("from --epochs");
+        ->default_str("from --epochs")
+        ->excludes(option_of(command, "--epochs"));
     add_seed_option(command, model.seed);
     add_device_option(command, model.device);
     add_threads_option(command, model.threads);

@@ -7,6 +7,7 @@
 #include "bigbird/core/log.hpp"
 #include "bigbird/core/parallel.hpp"
 #include "bigbird/core/system/temporary_folder.hpp"
+#include "bigbird/core/words.hpp"
 #include "bigbird/genome/text/text_output.hpp"
 #include "bigbird/pretraining/mlm_evaluation.hpp"
 #include "bigbird/pretraining/pretrain.hpp"
@@ -187,7 +188,7 @@ void print_lines(const std::vector<std::string>& lines) {
 std::string which_model(const task_models::FinetuneSpec& spec, const training::LoopResult& result) {
     if (result.best_step) return "the best on validation, of step " + std::to_string(*result.best_step);
     if (spec.is_linear()) return "solved at once";
-    if (spec.is_sequence()) return fmt::format("the mean of {} networks", spec.sequence.members);
+    if (spec.is_sequence()) return "the mean of " + counted(spec.sequence.members, "network");
     return "of the last step";
 }
 

@@ -4,6 +4,7 @@
 
 #include "bigbird/core/error.hpp"
 #include "bigbird/core/formats/is_there.hpp"
+#include "bigbird/examples/examples.hpp"
 #include "bigbird/task_models/files/task_files.hpp"
 
 #include <filesystem>
@@ -28,10 +29,10 @@ std::string task_in(const Json& json, const fs::path& file) {
     return task.get<std::string>();
 }
 
-/// Returns "chromatin" without a manifest; predict-chromatin or evaluate-chromatin then reports the error.
 std::string task_of_examples(const fs::path& folder) {
     const fs::path manifest = folder / "manifest.json";
-    return is_there(manifest) ? task_in(read_json(manifest), manifest) : "chromatin";
+    if (!is_there(manifest)) examples::ExampleSet::load(folder);  // throws what is wrong
+    return task_in(read_json(manifest), manifest);
 }
 
 /// Returns "chromatin" without a model; the chromatin command then reports the error.

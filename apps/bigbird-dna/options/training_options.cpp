@@ -90,7 +90,8 @@ void add_finetune_run_options(CLI::App& command, FinetuneSpec& spec) {
     option_of(command, "--warmup-steps")->default_str("a tenth of all, at most 10000");
     add_value(command, "--epochs", "N", spec.epochs, "Maximum number of epochs; --patience may stop earlier",
               CLI::PositiveNumber)
-        ->group("Optimization");
+        ->group("Optimization")
+        ->excludes(option_of(command, "--steps"));
 }
 
 void add_validation_options(CLI::App& command, FinetuneSpec& spec, const std::string& held_out) {

@@ -203,8 +203,25 @@ RunStart start_automatically(const fs::path& run_directory, const LoopSpec& spec
     return start;
 }
 
+/// "eval_auroc 0.75, penalty 0.01, strand both": the figures of a model that was solved.
+std::string sentence_of(const Json& metrics) {
+    std::string text;
+    for (const auto& [name, value] : metrics.items()) {
+        if (name == "step" || value.is_null()) continue;
+        text += (text.empty() ? "" : ", ") + name + " ";
+        text += value.is_number_float() ? fmt::format("{:.6g}", value.get<double>())
+                : value.is_string()     ? value.get<std::string>()
+                                        : value.dump();
+    }
+    return text;
+}
+
 /// Throws ConfigError if start_run() would refuse before it looks into a checkpoint.
 void require_startable(const fs::path& run_directory, const LoopSpec& spec) {
+    if (spec.run.resume == "auto" && spec.run.force)
+        throw ConfigError(
+            "--force has no effect with --resume auto, which goes on with the run that is "
+            "there: --resume never --force discards it");
     if (spec.run.resume == "never") {
         refuse_existing(run_directory, spec);
     } else if (spec.run.resume != "auto") {
@@ -298,7 +315,7 @@ LoopResult solve_run(const LoopSpec& spec, const std::filesystem::path& run_dire
     if (start_run(run_directory, spec).finished) return finished_result(run_directory, spec);
     const Solution solution = solve();
     MetricsLog(run_directory, 0).append(solution.metrics);
-    log_info("{}", solution.metrics.dump());
+    log_info("solved: {}", sentence_of(solution.metrics));
     PendingOutput pending(run_directory / model_folder, Overwrite::allow, PendingOutput::Kind::folder);
     solution.write_model(pending.path());
     write_card(spec, {.folder = pending.path(), .step = 1, .evaluation = solution.metrics});

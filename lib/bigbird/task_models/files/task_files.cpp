@@ -5,6 +5,7 @@
 #include "bigbird/core/formats/is_there.hpp"
 #include "bigbird/core/log.hpp"
 #include "bigbird/core/words.hpp"
+#include "bigbird/task_models/files/link_words.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -50,6 +51,10 @@ Json task_description(const fs::path& directory) {
 }
 
 LinkFunction link_in(const Json& task) {
+    if (const Json link = task.value("link", Json()); !link.is_null())
+        return parse_choice(link_words, "link", link.is_string() ? link.get<std::string>() : link.dump());
+    // The link of a new model, and of folders that do not have it, which were written up to November 2026.
+    // Ridge regression of coverage fits standardized numbers; networks of coverage give positive rates.
     const Json target = task.value("target", Json());
     if (task.value("task", Json()) == "tokens" || target == "classes") return LinkFunction::softmax;
     if (target != "numbers") return LinkFunction::logistic;
@@ -138,8 +143,13 @@ TaskFiles read_task_files(const fs::path& directory, std::int64_t outputs, LinkF
 
 bool check_task_files(const fs::path& directory) {
     const Json task = task_description(directory);
-    if (task.is_object()) read_task_files(directory, outputs_in(directory), link_in(task));
-    return task.is_object();
+    if (!task.is_object()) return false;
+    try {
+        read_task_files(directory, outputs_in(directory), link_in(task));
+    } catch (const ConfigError& damage) {
+        throw InputError("is damaged: " + std::string(damage.what()), directory / "config.json");
+    }
+    return true;
 }
 
 namespace {

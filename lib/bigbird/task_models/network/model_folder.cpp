@@ -5,11 +5,13 @@
 #include "bigbird/core/formats/checksum.hpp"
 #include "bigbird/core/formats/json_file.hpp"
 #include "bigbird/core/version.hpp"
+#include "bigbird/core/words.hpp"
 #include "bigbird/examples/example_format.hpp"
 #include "bigbird/model/files/python_file.hpp"
 #include "bigbird/model/model_directory.hpp"
 #include "bigbird/model/safetensors.hpp"
 #include "bigbird/model/weights.hpp"
+#include "bigbird/task_models/files/link_words.hpp"
 #include "bigbird/task_models/network/bases_network.hpp"
 #include "bigbird/training/checkpoint_store.hpp"
 
@@ -79,7 +81,7 @@ std::shared_ptr<TaskNetwork> load_bigbird(const fs::path& directory, const TaskI
 ModelFolder open_folder(const fs::path& directory, TaskInfo info, const at::Device& device,
                         const ComputeOptions& computing) {
     const bool is_bigbird = info.architecture == "bigbird";
-    const LinkFunction link = info.link();
+    const LinkFunction link = link_in(task_description(directory));
     const std::int64_t outputs =
         is_bigbird ? model::read_config(directory).num_labels : outputs_in(directory);
     TaskFiles files = read_task_files(directory, outputs, link);
@@ -90,8 +92,8 @@ ModelFolder open_folder(const fs::path& directory, TaskInfo info, const at::Devi
     if (const auto& scale = model.info.standardisation) {
         if (const std::size_t labels = model.labels.size();
             scale->mean.size() != labels || scale->deviation.size() != labels) {
-            throw InputError("standardises " + std::to_string(scale->mean.size()) +
-                                 " numbers, but the model has " + std::to_string(labels),
+            throw InputError("standardises " + counted(scale->mean.size(), "number") +
+                                 ", but the model has " + std::to_string(labels),
                              directory / "config.json");
         }
         model.calibration.biases = at::tensor(scale->mean, at::kDouble).to(device);
@@ -140,14 +142,17 @@ TaskInfo bases_info(std::int64_t window, std::int64_t margin, std::vector<genome
 }
 
 LinkFunction TaskInfo::link() const {
-    if (labels_bases() || target == examples::TargetKind::classes) return LinkFunction::softmax;
-    if (target == examples::TargetKind::labels) return LinkFunction::logistic;
-    if (task == examples::Task::chromatin && architecture != "kmer-ridge") return LinkFunction::softplus;
-    return standardisation ? LinkFunction::identity : LinkFunction::exponential;
+    Json description{{"task", labels_bases() ? "tokens" : to_string(task)},
+                     {"target", word_of(examples::target_choices, target)},
+                     {"architecture", architecture}};
+    if (standardisation) description["standardisation"] = Json::object();
+    return link_in(description);
 }
 
 Json to_json(const TaskInfo& info) {
-    Json json = {{"format", format_version}, {"version", std::string(version())}};
+    Json json = {{"format", format_version},
+                 {"version", std::string(version())},
+                 {"link", word_of(link_words, info.link())}};
     if (info.labels_bases()) {
         json.update(Json{{"task", "tokens"}, {"window", info.window.size()}, {"margin", *info.margin}});
     } else {
@@ -185,11 +190,11 @@ bool is_task_model(const fs::path& directory) {
 TaskInfo read_task_info(const fs::path& directory) {
     const fs::path where = directory / "config.json";
     const Json json = task_description(directory);
-    if (!json.is_object())
-        throw InputError("is no model for a task: finetune-promoter or finetune-chromatin makes one", where);
+    if (!json.is_object()) throw InputError("is no model for a task: finetune makes one", where);
     const std::string damaged = "the task's description, bigbird_dna.task_model, is damaged: ";
     try {
         require_format(json, where);
+        link_in(json);  // throws for one that is not known
         TaskInfo info;
         info.task = parse_task(json.at("task").get<std::string>(), where);
         if (info.task == examples::Task::sequences || json.contains("target")) {

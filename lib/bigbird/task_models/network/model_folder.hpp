@@ -44,7 +44,7 @@ struct TaskInfo {
     Json training = Json::object();  ///< options and checksums of the fine-tuning, only for information
 
     bool labels_bases() const { return margin.has_value(); }
-    LinkFunction link() const;
+    LinkFunction link() const;  ///< of a new model; an opened one has ModelFolder::calibration
     /// The grid of a base model's windows on a contig, with bins of one base.
     bins::Grid base_grid() const {
         return {.bin = 1, .window_bins = window.size(), .margin_bins = margin.value_or(0)};

@@ -11,6 +11,7 @@
 #include <filesystem>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace bigbird::task_models {
@@ -25,6 +26,9 @@ struct Judgement {
     std::string page{};                                ///< HTML
     model::CardResult card{};
 };
+
+/// A column of the labels: "label", "class", "number", or "track" of coverage.
+std::string_view noun_of(const examples::ExampleSet& set);
 
 class Chain {
 public:

@@ -6,6 +6,7 @@
 #include "bigbird/core/interrupt.hpp"
 #include "bigbird/core/log.hpp"
 #include "bigbird/core/parallel.hpp"
+#include "bigbird/core/words.hpp"
 #include "bigbird/evaluation/plot.hpp"
 #include "bigbird/evaluation/sequences/sequence_evaluation.hpp"
 #include "bigbird/examples/build/sheet.hpp"
@@ -86,7 +87,7 @@ Json genome_options(const TrainSpec& spec) {
             {"--config", fs::is_regular_file(config) ? "sha256:" + input_checksum(config) : config}};
 }
 
-/// "test 22:1-200 (1 bins)".
+/// "test 22:1-200 (1 bin)".
 std::string held_out_text(const ExampleSet& set, Split split) {
     constexpr std::size_t most_named = 3;
     const std::string name(to_string(split));
@@ -94,14 +95,14 @@ std::string held_out_text(const ExampleSet& set, Split split) {
     std::string text = regions.is_array() && regions.size() <= most_named ? "" : " given regions";
     for (std::size_t i = 0; text != " given regions" && i < regions.size(); ++i)
         text += (i > 0 ? ", " : " ") + region_text(regions[i].get<std::string>());
-    return fmt::format("{}{} ({} bins)", name, text, set.rows(split).size());
+    return fmt::format("{}{} ({})", name, text, counted(set.rows(split).size(), "bin"));
 }
 
 /// "55 bins of 200 bp, 3 labels; validation …; test …".
 std::string bins_text(const ExampleSet& set, std::int64_t bin) {
-    return fmt::format("{} bins of {} bp, {} {}; {}; {}", set.size(), bin, set.label_table().size(),
-                       set.target() == TargetKind::numbers ? "tracks" : "labels",
-                       held_out_text(set, Split::validation), held_out_text(set, Split::test));
+    return fmt::format("{} of {} bp, {}; {}; {}", counted(set.size(), "bin"), bin,
+                       counted(set.label_table().size(), noun_of(set)), held_out_text(set, Split::validation),
+                       held_out_text(set, Split::test));
 }
 
 /// "<ul>…" of the lines, then a sentence about the floor.
@@ -150,11 +151,12 @@ Json peaks_checksum(const std::vector<fs::path>& peaks) {
     return "sha256:" + sha256_of_text(text);
 }
 
-/// Warns, by name, of labels without a bin in test or validation.
+/// Warns, by name, of labels without a bin in validation or test; finetune warns of those without one in
+/// train.
 void warn_of_missing(const ExampleSet& set, const std::array<std::vector<std::int64_t>, 3>& counts) {
     constexpr std::size_t most_named = 8;
     for (const Split split : examples::all_splits) {
-        if (set.rows(split).empty()) continue;
+        if (split == Split::train || set.rows(split).empty()) continue;
         std::string names;
         std::size_t missing = 0;
         for (std::size_t label = 0; label < set.label_table().size(); ++label) {
@@ -162,8 +164,9 @@ void warn_of_missing(const ExampleSet& set, const std::array<std::vector<std::in
             if (missing++ < most_named) names += (names.empty() ? "" : ", ") + set.label_table()[label].name;
         }
         if (missing == 0) continue;
-        log_warning("{} of {} labels have no positive bin in {}: {}{}", missing, set.label_table().size(),
-                    to_string(split), names, missing > most_named ? ", ..." : "");
+        log_warning("{} of {} without a positive bin in {}: {}{}", missing,
+                    counted(set.label_table().size(), "label"), to_string(split), names,
+                    missing > most_named ? ", ..." : "");
     }
 }
 
@@ -249,8 +252,8 @@ private:
         };
         const evaluation::GroupFigures& all = of_model.evaluation.groups.front();
         return {"examples " + bins_text(set, spec_.examples.bin),
-                line("AUROC", 0) + fmt::format(" (means of {} labels with {} or more positive test bins)",
-                                               all.defined, spec_.min_positives),
+                line("AUROC", 0) + fmt::format(" (over {} with {} or more positive test bins)",
+                                               counted(all.defined, "label"), spec_.min_positives),
                 line("AUPRC", 2) + fmt::format("; base rate {:.4f}", all.mean_base_rate.value_or(0))};
     }
 };
@@ -315,8 +318,8 @@ public:
         const auto rows = [&](Split split) { return set.rows(split).size(); };
         return judge_numbers(
             request, output,
-            fmt::format("{} sequences, {} {}; {} for training, {} for validation, {} for test", set.size(),
-                        set.label_table().size(), word_of(examples::target_choices, set.target()),
+            fmt::format("{}, {}; {} for training, {} for validation, {} for test",
+                        counted(set.size(), "sequence"), counted(set.label_table().size(), noun_of(set)),
                         rows(Split::train), rows(Split::validation), rows(Split::test)),
             is_number() ? "ridge regression on k-mers" : "logistic regression on k-mers",
             {.title = folder.filename().string() + ": labels from sequence",
@@ -370,6 +373,12 @@ public:
 };
 
 }  // namespace
+
+std::string_view noun_of(const ExampleSet& set) {
+    if (set.target() == TargetKind::numbers)
+        return set.task() == examples::Task::chromatin ? "track" : "number";
+    return set.target() == TargetKind::classes ? "class" : "label";
+}
 
 void Chain::check(const ExampleSet& set, const fs::path& folder) const {
     if (!set.rows(Split::test).empty()) return;

@@ -13,6 +13,7 @@
 #include "bigbird/core/protected_files.hpp"
 #include "bigbird/core/system/temporary_folder.hpp"
 #include "bigbird/core/version.hpp"
+#include "bigbird/core/words.hpp"
 #include "bigbird/evaluation/plot.hpp"
 #include "bigbird/examples/example_format.hpp"
 #include "bigbird/examples/examples.hpp"
@@ -20,6 +21,7 @@
 #include "bigbird/task_models/score/score.hpp"
 #include "bigbird/task_models/train/finetune.hpp"
 #include "bigbird/task_models/train/run_plan.hpp"
+#include "bigbird/task_models/train/train_linear.hpp"
 #include "bigbird/training/run_start.hpp"
 
 #include <sys/resource.h>
@@ -61,6 +63,16 @@ FinetuneSpec model_spec(const TrainSpec& spec, const fs::path& folder) {
     return model;
 }
 
+/// The options of the linear floor's training in train's folder.
+FinetuneSpec floor_spec(const TrainSpec& spec, const Chain& chain, const fs::path& folder) {
+    FinetuneSpec floor = chain.floor();
+    floor.examples = folder / examples_folder;
+    floor.output = folder / floor_folder;
+    floor.seed = spec.model.seed;
+    floor.threads = spec.model.threads;
+    return floor;
+}
+
 /// Makes the examples if they are missing.
 void build_examples(const Chain& chain, const fs::path& folder) {
     if (is_there(folder / examples_folder / examples::manifest_name)) return;
@@ -85,7 +97,7 @@ public:
         step("train the model", run_folder);
         train();
         step("solve the linear floor", floor_folder);
-        finetune(floor_model());
+        finetune(floor_spec(spec_, *chain_, folder_));
         step("score test", scores_folder);
         score("floor", folder_ / floor_folder);
         score("model", folder_ / run_folder);
@@ -161,15 +173,6 @@ private:
         if (const auto advice = still_improving(model, result)) log_info("{}", *advice);
     }
 
-    FinetuneSpec floor_model() const {
-        FinetuneSpec spec = chain_->floor();
-        spec.examples = folder_ / examples_folder;
-        spec.output = folder_ / floor_folder;
-        spec.seed = spec_.model.seed;
-        spec.threads = spec_.model.threads;
-        return spec;
-    }
-
     fs::path score_file(const std::string& name) const {
         return folder_ / scores_folder / (name + ".tsv.gz");
     }
@@ -234,8 +237,9 @@ private:
 
 constexpr std::int64_t trial_steps = 12, slow_steps = 2;
 constexpr double evaluations = 10;
-constexpr double ridge_rows_a_second =
-    30'000;  // rows trained on and scored per second, on one core of a Xeon
+/// Values of a resample whose figures a core of a Xeon computes in a second. Numbers are ranked anew each
+/// time.
+constexpr double resampled_labels = 2e8, resampled_numbers = 5e6;
 
 template <typename Work>
 double seconds_of(const Work& work) {
@@ -268,13 +272,11 @@ Rates rates_of(const fs::path& metrics) {
 
 /// "bins                  4492 of 200 bp, 3 labels".
 std::string size_of(const TrainSpec& spec, const examples::ExampleSet& set) {
-    const auto labels = set.label_table().size();
-    const auto kind = word_of(examples::target_choices, set.target());
+    const std::string labels = counted(set.label_table().size(), noun_of(set));
     if (spec.model.task == examples::Task::sequences)
-        return fmt::format("{:<22}{}, {} {}", "sequences", set.size(), labels, kind);
-    const bool coverage = !spec.tracks.signals.empty();
-    return fmt::format("{:<22}{} of {} bp, {} {}", "bins", set.size(),
-                       coverage ? spec.tracks.bin : spec.examples.bin, labels, coverage ? "tracks" : kind);
+        return fmt::format("{:<22}{}, {}", "sequences", set.size(), labels);
+    return fmt::format("{:<22}{} of {} bp, {}", "bins", set.size(),
+                       spec.tracks.signals.empty() ? spec.examples.bin : spec.tracks.bin, labels);
 }
 
 std::string line_of(const char* name, double seconds, const std::string& what) {
@@ -309,9 +311,16 @@ std::vector<std::string> forecast_train(const TrainSpec& spec) {
         trial - rates.all_steps - rates.evaluation +
         networks * (rates.step * static_cast<double>(steps) + rates.evaluation * evaluations);
     const auto rows = [&](examples::Split split) { return static_cast<double>(set.rows(split).size()); };
-    const double one_strand = rates.evaluation / std::max(1.0, rows(examples::Split::validation));
-    const double others =
-        2 * one_strand * rows(examples::Split::test) + static_cast<double>(set.size()) / ridge_rows_a_second;
+    const double floor = records ? seconds_of([&] { finetune(floor_spec(spec, *chain, scratch.path())); })
+                                 : ridge_seconds(set);
+    const double test = rows(examples::Split::test),
+                 one_pass = rates.evaluation / std::max(1.0, rows(examples::Split::validation));
+    const double values = test * static_cast<double>(set.label_table().size()) *
+                          static_cast<double>(evaluation::EvaluationOptions().resamples);
+    const bool numbers = set.target() == examples::TargetKind::numbers;
+    const double intervals =
+        values / (numbers ? resampled_numbers : resampled_labels) / resolve_threads(model.threads);
+    const double others = floor + (records ? networks : 2) * one_pass * test + intervals;
     rusage usage{};
     ::getrusage(RUSAGE_SELF, &usage);
     return {fmt::format("{}: {:.0f} for training, {:.0f} for validation, {:.0f} for test", size_of(spec, set),

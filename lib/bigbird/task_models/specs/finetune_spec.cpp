@@ -45,10 +45,11 @@ void check_start(const FinetuneSpec& spec) {
             throw ConfigError("--architecture '" + spec.architecture + "' is not known; there are bigbird, " +
                               architectures_of(spec.task));
         }
-        if (!spec.pretrained.empty()) {
-            throw ConfigError("--model is for --architecture bigbird and bigbird-bins: " + spec.architecture +
-                              " starts from nothing");
-        }
+    }
+    if (!spec.pretrained.empty() && !spec.is_bigbird() && spec.architecture != "bigbird-bins") {
+        throw ConfigError(std::string("--model is for --architecture bigbird") +
+                          (spec.task == examples::Task::chromatin ? " and bigbird-bins: " : ": ") +
+                          spec.architecture + " starts from nothing");
     }
 }
 

@@ -172,6 +172,10 @@ RunPlan plan_bins(const FinetuneSpec& spec, int threads, bool speaks) {
     const bool numbers = bins->has_numbers();
     if (numbers && !spec.bins.teacher.empty())
         throw ConfigError("--teacher is for labels, these examples have coverage");
+    const std::int64_t motifs = spec.bins.motifs, usual = bin_model_spec().bins.motifs;
+    if (!spec.is_bigbird() && shape.config.has_profile() && motifs != 0 && motifs != usual)
+        throw ConfigError("--motifs has no effect with bins of " + std::to_string(shape.grid.bin) +
+                          " bp: it is for longer ones, in which motifs are found");
     std::optional<std::string> metric;
     for (const examples::BinStretch& stretch : bins->stretches())
         if (stretch.split == examples::Split::validation) metric = numbers ? "eval_loss" : "eval_auroc";

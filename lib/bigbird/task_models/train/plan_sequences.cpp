@@ -17,6 +17,7 @@
 #include "bigbird/training/checkpoint_store.hpp"
 
 #include <algorithm>
+#include <chrono>
 #include <limits>
 
 namespace bigbird::task_models {
@@ -129,7 +130,8 @@ public:
         std::vector<std::shared_ptr<SequenceNetwork>> members;
         for (std::int64_t member = 0; member < spec_.sequence.members; ++member) {
             if (spec_.sequence.members > 1) log_info("Member {} of {}", member + 1, spec_.sequence.members);
-            const FinetuneSpec own = member_spec(spec_, member);
+            FinetuneSpec own = member_spec(spec_, member);
+            own.run.max_hours = hours_left();
             const training::LoopResult run = carry_out(own, {}, threads_, member_plan(own));
             const ModelFolder opened = open_model(run.model, examples::Task::sequences, at::kCPU);
             members.push_back(std::dynamic_pointer_cast<SequenceNetwork>(opened.network));
@@ -149,6 +151,13 @@ public:
     }
 
 private:
+    /// What is left of --max-hours; 0: no limit.
+    double hours_left() const {
+        const std::chrono::duration<double, std::ratio<3600>> gone =
+            std::chrono::steady_clock::now() - start_;
+        const double hours = spec_.run.max_hours;
+        return hours > 0 ? std::max(1e-9, hours - gone.count()) : 0;
+    }
     std::string_view strand() const { return word_of(record_strands, spec_.sequence.strand); }
     KmerFit fit_kmers() const {
         return task_models::fit_kmers(*examples_, spec_.linear, spec_.sequence.strand,
@@ -228,6 +237,7 @@ private:
     Examples examples_;
     int threads_;
     std::vector<std::int64_t> validation_;
+    std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
 };
 
 void check_target(const FinetuneSpec& spec, const examples::ExampleSet& examples) {

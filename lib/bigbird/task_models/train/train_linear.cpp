@@ -9,13 +9,16 @@
 #include "bigbird/core/log.hpp"
 #include "bigbird/core/parallel.hpp"
 #include "bigbird/core/progress.hpp"
+#include "bigbird/core/words.hpp"
 #include "bigbird/task_models/files/task_files.hpp"
 #include "bigbird/task_models/train/example_data.hpp"
 
 #include <ATen/ATen.h>
 
 #include <algorithm>
+#include <chrono>
 #include <limits>
+#include <map>
 
 namespace bigbird::task_models {
 
@@ -25,6 +28,7 @@ using examples::Split;
 using examples::TargetKind;
 
 constexpr std::int64_t chunk = 512;  // windows whose features are held at once
+constexpr int usual_word = 5;
 constexpr double penalties[] = {1e-3, 1e-2, 1e-1, 1, 10, 100, 1000};
 
 /// Calls use() with each `size` of the rows.
@@ -102,6 +106,11 @@ std::vector<std::int64_t> usable_rows(const TaskInfo& info, const examples::Exam
         return dna.find_first_not_of('N') == std::string_view::npos;
     });
     return rows;
+}
+
+void say_left_out(std::int64_t rows) {
+    if (rows > 0)
+        log_warning("left out of train, since they are N or too short: {}", bigbird::counted(rows, "row"));
 }
 
 /// Logits and truth, (rows, labels), float32 and 0 or 1; undefined without rows.
@@ -193,10 +202,10 @@ SolvedModel train_linear(TaskInfo& info, const examples::ExampleSet& examples, c
     const bool is_svm = info.architecture == "gkm-svm";
     const KmerSpec kmers{.word = spec.word > 0 ? spec.word
                                  : is_svm      ? 8
-                                               : 5,
+                                               : usual_word,
                          .informative = spec.informative > 0       ? spec.informative
                                         : spec.word > 0 && !is_svm ? spec.word
-                                                                   : 5,
+                                                                   : usual_word,
                          .unit_length = is_svm};
     info.network = to_json(kmers);
     const Features features(info, examples, kmers, threads);
@@ -204,12 +213,13 @@ SolvedModel train_linear(TaskInfo& info, const examples::ExampleSet& examples, c
     const std::vector<std::int64_t> validation = usable_rows(info, examples, Split::validation);
     if (train.empty()) {
         throw InputError(
-            "--examples holds no window of train that can be used; build it again with a larger "
-            "part for training");
+            "no window of train has a base other than N: build the examples again with more for training");
     }
     const auto labels = static_cast<std::int64_t>(examples.label_table().size());
-    log_info("{} windows to learn from, {} for validation, {} label{}; {} features", train.size(),
-             validation.size(), labels, labels == 1 ? "" : "s", features.size());
+    log_info("{} to learn from, {} for validation, {}; {}", bigbird::counted(train.size(), "window"),
+             validation.size(), bigbird::counted(labels, "label"),
+             bigbird::counted(features.size(), "feature"));
+    say_left_out(std::ssize(examples.rows(Split::train)) - std::ssize(train));
     SolvedModel result;
     result.metrics = {{"step", 1}, {"features", features.size()}};
     baselines::LinearScores solved =
@@ -329,8 +339,10 @@ baselines::KmerWords words_for(const examples::ExampleSet& examples, RecordStran
     return words;
 }
 
-KmerFit fit_kmers(const examples::ExampleSet& examples, const LinearSpec& spec, RecordStrand strand,
-                  const std::optional<Standardisation>& standardisation, int threads) {
+namespace {
+
+KmerFit solve_kmers(const examples::ExampleSet& examples, const LinearSpec& spec, RecordStrand strand,
+                    const std::optional<Standardisation>& standardisation, int threads) {
     const bool ridge = examples.target() == TargetKind::numbers;
     const baselines::KmerWords words = words_for(examples, strand, spec.word, ridge);
     const baselines::KmerCounts counts(words);
@@ -353,11 +365,11 @@ KmerFit fit_kmers(const examples::ExampleSet& examples, const LinearSpec& spec, 
     }
     if (records == 0) {
         throw InputError(
-            "--examples holds no record of train that can be used; build it again with a larger part for "
-            "training");
+            "no record of train has a k-mer without N: build the examples again with more for training");
     }
-    log_info("{} records to learn from, {} for validation; {} features", records, validation.size(),
-             counts.size());
+    log_info("{} to learn from, {} for validation; {}", bigbird::counted(records, "record"),
+             validation.size(), bigbird::counted(counts.size(), "feature"));
+    say_left_out(std::ssize(examples.rows(Split::train)) - records);
     KmerFit best;
     double least = std::numeric_limits<double>::infinity();
     Progress progress("Fitting", "penalties", std::ssize(to_try));
@@ -381,6 +393,20 @@ KmerFit fit_kmers(const examples::ExampleSet& examples, const LinearSpec& spec, 
     return best;
 }
 
+}  // namespace
+
+KmerFit fit_kmers(const examples::ExampleSet& examples, const LinearSpec& spec, RecordStrand strand,
+                  const std::optional<Standardisation>& standardisation, int threads) {
+    // The choice of the strand, the model and the floor of train ask for the same fits.
+    static std::map<std::string, KmerFit> known;
+    const std::string key =
+        Json{examples.manifest(), spec.word, spec.penalty, strand, threads, standardisation.has_value()}
+            .dump();
+    if (!known.contains(key))
+        known.emplace(key, solve_kmers(examples, spec, strand, standardisation, threads));
+    return known.at(key);
+}
+
 RecordStrand chosen_strand(const examples::ExampleSet& examples, RecordStrand strand,
                            const std::optional<Standardisation>& standardisation, int threads) {
     if (strand != RecordStrand::automatic) return strand;
@@ -396,6 +422,25 @@ RecordStrand chosen_strand(const examples::ExampleSet& examples, RecordStrand st
              numbers ? "Squared error" : "AUROC", numbers ? both : 1 - both, numbers ? given : 1 - given,
              better ? "given" : "both");
     return better ? RecordStrand::given : RecordStrand::both;
+}
+
+double ridge_seconds(const examples::ExampleSet& examples) {
+    constexpr std::int64_t tried = 4 * chunk;
+    const std::int64_t features =
+        examples.target() == TargetKind::numbers
+            ? baselines::KmerCounts(words_for(examples, RecordStrand::both, 0, true)).size()
+            : static_cast<std::int64_t>(baselines::GappedKmers(usual_word, usual_word).size());
+    const auto targets = static_cast<std::int64_t>(examples.label_table().size());
+    const at::Tensor x = at::rand({tried, features}), y = at::zeros({tried, targets});
+    baselines::Ridge ridge(features, targets);
+    const auto seconds_of = [](const auto& work) {
+        const auto start = std::chrono::steady_clock::now();
+        work();
+        return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+    };
+    const double adding = seconds_of([&] { ridge.add(x, y); });
+    const auto rows = static_cast<double>(examples.rows(Split::train).size());
+    return adding * rows / tried + seconds_of([&] { ridge.solve(1); });
 }
 
 training::Solution solution_of(SolvedModel solved, TaskInfo info,

@@ -24,6 +24,9 @@ struct SolvedModel {
     std::optional<FittedCalibration> calibration{};  ///< on the rows of validation, if any
 };
 
+/// The time in seconds that kmer-ridge takes for train, from that of a few random rows with as many features.
+double ridge_seconds(const examples::ExampleSet& examples);
+
 /// The run's result, whose model folder also gets labels.tsv and, if it `calibrates`, calibration.json.
 training::Solution solution_of(SolvedModel solved, TaskInfo info,
                                std::shared_ptr<const examples::ExampleSet> examples, bool calibrates);

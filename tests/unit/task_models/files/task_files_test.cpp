@@ -74,6 +74,20 @@ DOCTEST_TEST_CASE("task_files: what does not fit is refused") {
                   "lacks num_labels");
 }
 
+DOCTEST_TEST_CASE(
+    "task_files: the link is the word of the folder, and by the kind of model in folders without one") {
+    const auto link = [](const char* text) { return link_in(Json::parse(text)); };
+    DOCTEST_CHECK(link(R"({"task": "chromatin"})") == LinkFunction::logistic);
+    DOCTEST_CHECK(link(R"({"task": "chromatin", "target": "numbers"})") == LinkFunction::softplus);
+    DOCTEST_CHECK(link(R"({"task": "chromatin", "target": "numbers", "architecture": "kmer-ridge",
+                           "standardisation": {}})") == LinkFunction::identity);
+    DOCTEST_CHECK(link(R"({"task": "chromatin", "target": "numbers", "architecture": "kmer-ridge",
+                           "standardisation": {}, "link": "softplus"})") == LinkFunction::softplus);
+    DOCTEST_CHECK(finding("config.json", R"({"num_labels": 2, "bigbird_dna": {"task_model":
+                                             {"task": "chromatin", "link": "probit"}}})") ==
+                  "is damaged: link is logistic, softmax, identity, exponential or softplus, not 'probit'");
+}
+
 DOCTEST_TEST_CASE("task_files: labels of bases exclude each other") {
     const TempDir folder;
     write_file(folder / "config.json",

@@ -62,6 +62,16 @@ DOCTEST_TEST_CASE("model_folder: what config.json says comes back") {
     DOCTEST_CHECK(model.labels.size() == 1);
     DOCTEST_CHECK(model.sha256.size() == 64);
     DOCTEST_CHECK_FALSE(model.network->module()->is_training());
+    const auto link_with = [&](const Json& word) {
+        Json config = read_json(folder / "model/config.json");
+        Json& task = config["bigbird_dna"]["task_model"];
+        DOCTEST_CHECK(task.contains("link"));
+        task["link"] = word;
+        write_json(folder / "model/config.json", config, Overwrite::allow);
+        return open_model(folder / "model", examples::Task::promoter, at::kCPU).calibration.link;
+    };
+    DOCTEST_CHECK(link_with("softplus") == LinkFunction::softplus);  // the folder's word, not a rule
+    DOCTEST_CHECK(link_with(Json()) == LinkFunction::logistic);      // as folders that have none
 }
 
 DOCTEST_TEST_CASE("model_folder: models that are not what is asked for") {
@@ -72,7 +82,7 @@ DOCTEST_TEST_CASE("model_folder: models that are not what is asked for") {
     write_tiny_pretrained(folder / "pretrained", 1);
     DOCTEST_CHECK(refusal(folder / "pretrained", examples::Task::chromatin) ==
                   (folder / "pretrained/config.json").string() +
-                      ": is no model for a task: finetune-promoter or finetune-chromatin makes one");
+                      ": is no model for a task: finetune makes one");
     write_tiny_task_model(folder / "two", promoter_info(), 2, 1);
     write_file(folder / "two/labels.tsv", "index\tgroup\tname\tpositives\n0\tTF\tx\t1\n");
     DOCTEST_CHECK(refusal(folder / "two", examples::Task::promoter) ==

@@ -67,6 +67,8 @@ DOCTEST_TEST_CASE("train_linear: classes and labels by logistic regression") {
         const auto examples = write_sequence_rows(folder / "e", 800, 3, target);
         const KmerFit fit = fit_kmers(examples, {}, RecordStrand::both, std::nullopt, 2);
         DOCTEST_CHECK(fit.penalty >= 3);
+        const KmerFit again = fit_kmers(examples, {}, RecordStrand::both, std::nullopt, 2);
+        DOCTEST_CHECK(again.network == fit.network);  // fitted once
         const auto rows = examples.rows(Split::test);
         const ScoredRows scored = scored_records(*fit.network, examples, rows, std::nullopt, 4096, 1);
         at::Tensor ones = scored.truth, scores = scored.logits;
