@@ -108,6 +108,26 @@ DOCTEST_TEST_CASE("arguments: no file beside --output takes an input's place, --
     refused(joined(train, {"--documents", documents, "--output", folder / "t.model", "--report", options,
                            "--options", options}),
             "--options", options);
+    const std::string input = folder / "input";
+    write_file(input, text);
+    const auto same = [&](std::vector<std::string> words, const std::string& option) {
+        words.insert(words.end(), {option, input, "--force", "--output", input});
+        refused(words, option, input);
+    };
+    same({"build-sequences"}, "--table");
+    for (const char* option : {"--validation", "--test"})
+        same({"build-sequences", "--table", documents}, option);
+    same({"build-tracks", "--reference", genome}, "--signal");
+    same({"build-documents", "--reference", genome}, "--include");
+    same({"motifs-scan", "--motifs", documents, "--reference", genome}, "--weights");
+    same({"predict-chromatin", "--model", model}, "--sequences");
+    same({"predict-variants", "--model", model, "--reference", genome, "--variants", documents},
+         "--background");
+    const fs::path copy = folder / "model";
+    fs::copy(model, copy, fs::copy_options::recursive);
+    refused({"predict-variants", "--model", copy, "--reference", genome, "--variants",
+             test_data("variants/1000g.chr22.bcf"), "--force", "--output", copy / "background.h5"},
+            "--model", copy / "background.h5");
     const std::string fasta = folder / "g.fa";
     write_file(fasta, ">1\n" + std::string(400, 'A') + "\n");
     works({"build-documents", "--reference", fasta, "--output", folder / "d2.txt"});
@@ -232,13 +252,27 @@ DOCTEST_TEST_CASE(
         DOCTEST_CAPTURE(truth);
         DOCTEST_CHECK(run_program(encode).code == 0);
     }
-    for (const char* truth : {"false", "False", "no", "OFF", "null"}) {
+    for (const char* truth : {"false", "False", "no", "OFF"}) {
         write_file(options, "force: " + std::string(truth) + "\n");
         check_said(run_program(encode), 2, "exists");
     }
     write_file(options, "threads: 1\nforce: maybe\n");
     check_said(run_program(encode), 3,
                "o.yaml:2: the value of '--force' is 'maybe': it takes true or false, without quotes");
+    for (const char* empty : {"", " null", " []", " ''"}) {
+        write_file(options, "threads: 1\nforce:" + std::string(empty) + "\n");
+        check_said(run_program(encode), 3,
+                   "o.yaml:2: gives '--force' no value: give one, or leave the line out");
+    }
+    write_file(options, "threads: 1\nthreads: 2\n");
+    check_said(run_program(encode), 3, "o.yaml:2: gives '--threads' twice");
+    write_file(options, "output: " + (folder / "other").string() + "\nthreads: many\nforce: false\n");
+    const std::vector<std::string> in_short{
+        "encode", "--tokenizer", test_data("tokenizer/small.model"), "--input", lines, "--options", options};
+    for (const std::vector<std::string>& words : std::vector<std::vector<std::string>>{
+             {"-o", folder / "ids", "-t", "1", "-f"}, {"-o" + (folder / "ids").string(), "-t1", "-qf"}})
+        succeeded(run_program(joined(in_short, words)));
+    DOCTEST_CHECK_FALSE(fs::exists(folder / "other"));
     write_file(options, "threads: many\n");
     const ProgramResult many = run_program(encode);
     check_said(many, 2, "o.yaml: ");

@@ -65,6 +65,7 @@ DOCTEST_TEST_CASE("motifs scan: a motif of width 1 has no hits, and is named") {
     const auto result = succeeded(fixture.scan("short.meme", {}));
     check_holds(result.err, {"1 of 2 motifs can have no hits, among them 'short'", "2 hits"});
     DOCTEST_CHECK(holds(fixture.scan("short.meme", {"--p-value", "0.3"}).out, "\tshort\t"));
+    check_said(fixture.scan("short.meme", {"--p-value", "nan"}), 2, "--p-value: 'nan' is not a number");
 }
 
 DOCTEST_TEST_CASE("motifs scan: motif files and regions that cannot be read end it, with file and line") {

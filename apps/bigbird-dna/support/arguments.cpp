@@ -63,21 +63,31 @@ std::vector<std::string> options_of(const CLI::App& command) {
     return names;
 }
 
-/// Value types of options that name inputs. "auto|never|PATH" is not among them: it names a run that
-/// continues in its own --output.
-constexpr std::array input_types{"BED",       "DIR",         "DIR|FILE",
-                                 "FASTA",     "FILE",        "FILE|-",
-                                 "JSON",      "MODEL",       "MODEL|bases|kmers:K",
-                                 "NAME|FILE", "PRESET|FILE", "SHEET|BED",
-                                 "TSV",       "VCF",         "[NAME=]FILE"};
+/// Words in capitals of options' value types that name no file. Every other one does: "FASTA|TABLE".
+constexpr std::array<std::string_view, 33> no_files{
+    "A",      "B",    "B1",    "B2",    "BP",        "C",     "COMMAND", "DECAY", "EPSILON", "GROUP",  "HIGH",
+    "HOURS",  "I",    "K",     "LIST",  "LOW",       "PART",  "N",       "NAME",  "NAMES",   "NORM",   "P",
+    "PRESET", "RATE", "RATIO", "SCORE", "SELECTION", "SHARE", "SHARES",  "SIZE",  "SPLIT",   "WEIGHT", "X"};
 
-/// Options that name outputs.
-constexpr std::array outputs{"--output",       "--manifest",     "--report",
-                             "--token-scores", "--hugging-face", "--model-card"};
+/// Options that name outputs, and --resume, which names a run that continues in its own --output.
+constexpr std::array outputs{"--output",       "--manifest",   "--report", "--token-scores",
+                             "--hugging-face", "--model-card", "--resume"};
+
+bool names_file(std::string_view type) {
+    constexpr std::string_view capitals = "ABCDEFGHIJKLMNOPQRSTUVWXYZ",
+                               letters = "ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789";
+    std::size_t at = type.find_first_of(capitals);
+    while (at != std::string_view::npos) {
+        const std::size_t end = std::min(type.find_first_not_of(letters, at), type.size());
+        if (std::ranges::find(no_files, type.substr(at, end - at)) == no_files.end()) return true;
+        at = type.find_first_of(capitals, end);
+    }
+    return false;
+}
 
 bool names_input(const CLI::Option* option) {
     return std::ranges::find(outputs, option->get_name()) == outputs.end() &&
-           std::ranges::find(input_types, option->get_type_name()) != input_types.end();
+           names_file(option->get_type_name());
 }
 
 /// The path of "NAME=FILE", without the name.

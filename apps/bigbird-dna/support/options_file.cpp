@@ -81,7 +81,6 @@ std::vector<std::string> words_of(const std::string& name, const YAML::Node& val
         words.push_back(name);
         words.push_back(scalar.Scalar());
     };
-    if (value.IsNull()) return words;
     if (value.IsSequence())
         for (const YAML::Node& item : value)
             add(item);
@@ -95,6 +94,25 @@ std::vector<std::string> words_of(const std::string& name, const YAML::Node& val
 bool is_flag(const CLI::App& command, const std::string& name) {
     const CLI::Option* const option = command.get_option_no_throw(name);
     return option != nullptr && option->get_items_expected_max() == 0;
+}
+
+/// The long names of the options that a word gives: "--model=A", and "-m", "-mA" or "-fq" of a command.
+std::vector<std::string> names_given(const std::string& word, const CLI::App* command) {
+    if (word.starts_with("--") || !word.starts_with('-') || command == nullptr) return {name_of(word)};
+    std::vector<std::string> names;
+    for (const char letter : word.substr(1)) {
+        const CLI::Option* const option = command->get_option_no_throw(std::string("-") + letter);
+        if (option == nullptr) break;
+        for (const std::string& name : option->get_lnames())
+            names.push_back("--" + name);
+        if (option->get_items_expected_max() > 0) break;  // its value follows
+    }
+    return names;
+}
+
+bool is_empty(const YAML::Node& value) {
+    return value.IsNull() || (value.IsSequence() && value.size() == 0) ||
+           (value.IsScalar() && value.Scalar().empty());
 }
 
 const CLI::App* command_of(const std::vector<std::string>& words, const CLI::App& program) {
@@ -142,15 +160,20 @@ ExpandedLine with_options_of_file(const std::vector<std::string>& arguments, con
     const YAML::Node root = read(file);
     protect_input(file, options_file_option);
     if (!root.IsMap()) throw InputError("is no map from options to values", file);
-    std::set<std::string> on_command_line;
-    for (const std::string& argument : given)
-        on_command_line.insert(name_of(argument));
     const CLI::App* const command = command_of(given, program);
+    std::set<std::string> on_command_line, in_file;
+    for (const std::string& argument : given)
+        for (const std::string& name : names_given(argument, command))
+            on_command_line.insert(name);
     ExpandedLine line{.words = given, .file = file};
     for (const auto& entry : root) {
         std::string name = entry.first.Scalar();
         if (!name.starts_with("--")) name.insert(0, "--");
+        const int at = entry.first.Mark().line + 1;
+        if (!in_file.insert(name).second) throw InputError("gives '" + name + "' twice", file, at);
         if (on_command_line.contains(name)) continue;
+        if (is_empty(entry.second))
+            throw InputError("gives '" + name + "' no value: give one, or leave the line out", file, at);
         const std::vector<std::string> words = words_of(name, entry.second, file);
         if (command != nullptr && is_flag(*command, name) && words.size() > 1) {
             throw InputError("the value of '" + name + "' is '" + shortened(words[1]) +

@@ -109,8 +109,9 @@ std::string write_number(std::string& word) {
 
 void check_numbers(CLI::Option& option) {
     constexpr std::array number_types{
-        "B1 B2", "BP",    "C",     "DECAY", "EPSILON",           "HOURS",          "K", "N", "NORM", "RATE",
-        "RATIO", "SCORE", "SHARE", "X",     "SCORE|auto|f1|mcc", "WEIGHT|balanced"};
+        "B1 B2", "BP",   "C",    "DECAY", "EPSILON",           "HOURS",           "K",     "N",     "NORM",
+        "P",     "PART", "RATE", "RATIO", "SCORE|auto|f1|mcc", "WEIGHT|balanced", "SCORE", "SHARE", "WEIGHT",
+        "X"};
     const bool is_number = std::ranges::find(number_types, option.get_type_name()) != number_types.end();
     if (is_number && option.get_name() != "--seed")
         option.transform(CLI::Validator(write_number, "", "number"));

@@ -59,9 +59,30 @@ InputError SequenceReader::fault(const std::string& what, std::int64_t line) con
 }
 
 InputError SequenceReader::missing(const std::string& column) const {
+    if (line_.starts_with('@') && !header_ && !tabs_)
+        return fault("is FASTQ, by its '@'; write FASTA: sed -n '1~4s/^@/>/p;2~4p' FILE");
+    const auto separator = line_.find_first_of(";| ");
+    if (count_ == 1 && separator != std::string::npos) {
+        if (line_.find_first_not_of("ACGTUNacgtun ") == std::string::npos)
+            return fault(genome::fault_of_gaps(line_));
+        return fault("has one column, " + listed(fields_) +
+                     ": columns are separated by commas or tabs, not by '" + line_.substr(separator, 1) +
+                     "'");
+    }
+    for (const std::string_view field : fields_) {
+        if (!columns_.header.value_or(true) ||
+            !std::ranges::equal(genome::without_outer_blanks(field), column, {}, upper, upper))
+            continue;
+        const std::string option = column == columns_.sequence ? "--sequence-column "
+                                   : column == "label"         ? "--label-column "
+                                                               : "";
+        return fault("has no column '" + column + "', but '" + std::string(field) + "'; did you mean " +
+                     option + "'" + std::string(field) + "'?");
+    }
     if (!header_) {
-        return fault("has no header that names a column '" + column +
-                     "'; without a header --sequence-column and --label-column take numbers, from 1");
+        return fault("has no header that names a column '" + column + "'; its first line holds " +
+                     listed(fields_) +
+                     "; without a header --sequence-column and --label-column take numbers, from 1");
     }
     const std::string remedy = column == "sequence" ? "; --sequence-column names that of the sequences"
                                : column == "label"
@@ -104,6 +125,8 @@ void SequenceReader::read_first_line() {
     header_ = columns_.header.value_or(begins_with_header());
     const auto find = [&](const std::string& column) {
         if (!header_ || !names(column)) return position_of(column).value_or(none);
+        if (std::ranges::count(fields_, column) > 1)
+            throw fault("has two columns '" + column + "': rename one");
         return static_cast<std::size_t>(std::ranges::find(fields_, column) - fields_.begin());
     };
     sequence_at_ = find(columns_.sequence);

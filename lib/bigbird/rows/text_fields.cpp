@@ -65,6 +65,7 @@ void append_csv_field(std::string& line, std::string_view field) {
 }
 
 std::optional<double> parse_real(std::string_view text) {
+    if (text.starts_with('+') && !text.starts_with("+-")) text.remove_prefix(1);
     const auto value = parse_number<double>(text);
     return value && std::isfinite(*value) ? value : std::nullopt;
 }

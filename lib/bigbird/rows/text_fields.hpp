@@ -33,7 +33,7 @@ bool is_missing(std::string_view field);
 /// Appends a field of CSV, in quotes if it contains a comma, a quote or a line break.
 void append_csv_field(std::string& line, std::string_view field);
 
-/// The entire field as a number in C notation ("1e-3" too), else nullopt; no NaN, no infinity.
+/// The entire field as a number in C notation ("1e-3", "+.5"), else nullopt; no NaN, no infinity.
 std::optional<double> parse_real(std::string_view text);
 
 /// Letters to change, insert or delete to turn one text into the other.

@@ -117,11 +117,11 @@ DOCTEST_TEST_CASE("sequence_reader: what is wrong is said with file and line") {
                   ":1: has no column 'sequence'; its columns are 'dna', 'label'; --sequence-column names "
                   "that of the sequences");
     DOCTEST_CHECK(message("ACGT,0,1\n", labelled) ==
-                  ":1: has no header that names a column 'label'; without a header --sequence-column and "
-                  "--label-column take numbers, from 1");
+                  ":1: has no header that names a column 'label'; its first line holds 'ACGT', '0', '1'; "
+                  "without a header --sequence-column and --label-column take numbers, from 1");
     DOCTEST_CHECK(message("dna\tclass\n", labelled) ==
-                  ":1: has no header that names a column 'sequence'; without a header --sequence-column and "
-                  "--label-column take numbers, from 1");
+                  ":1: has no header that names a column 'sequence'; its first line holds 'dna', 'class'; "
+                  "without a header --sequence-column and --label-column take numbers, from 1");
     DOCTEST_CHECK(message("sequence,label\nACGT\n", labelled) ==
                   ":2: has 1 column where the first line has 2");
     DOCTEST_CHECK(message("sequence\tlabel\n1\tACGT\t0\n", labelled) ==
@@ -131,6 +131,22 @@ DOCTEST_TEST_CASE("sequence_reader: what is wrong is said with file and line") {
                   ":2: has a quote that does not end on the line");
     DOCTEST_CHECK(message("sequence,label\nACGT,0\n ,1\n", labelled) == ":3: has an empty sequence");
     DOCTEST_CHECK(message(">a\nA\n>b\n>c\nA\n", {}) == ":3: has an empty sequence");
+}
+
+DOCTEST_TEST_CASE("sequence_reader: FASTQ, other separators, capitals and two columns of a name are said") {
+    DOCTEST_CHECK(message("@r1 1:N\nACGT\n+\nIIII\n", {}) ==
+                  ":1: is FASTQ, by its '@'; write FASTA: sed -n '1~4s/^@/>/p;2~4p' FILE");
+    for (const std::string separator : {";", " "})
+        DOCTEST_CHECK(message("sequence" + separator + "label\nACGT" + separator + "1\n", labelled) ==
+                      ":1: has one column, 'sequence" + separator +
+                          "label': columns are separated by commas or tabs, not by '" + separator + "'");
+    DOCTEST_CHECK(message("Sequence,Label\nACGT,1\n", labelled) ==
+                  ":1: has no column 'sequence', but 'Sequence'; did you mean --sequence-column 'Sequence'?");
+    DOCTEST_CHECK(message("sequence, label\nACGT,1\n", labelled) ==
+                  ":1: has no column 'label', but ' label'; did you mean --label-column ' label'?");
+    for (const char* table : {"sequence,label,label\nACGT,1,0\n", "label,sequence,x,label\n1,ACGT,2,0\n"})
+        DOCTEST_CHECK(message(table, labelled) == ":1: has two columns 'label': rename one");
+    DOCTEST_CHECK(read("sequence,x,x,label\nACGT,2,3,0\n", labelled) == Records{"1:ACGT:0,@2"});
 }
 
 DOCTEST_TEST_CASE("sequence_reader: letters are counted by what they stand for") {

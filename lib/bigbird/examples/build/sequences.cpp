@@ -9,6 +9,7 @@
 #include "bigbird/examples/build/sequence_splits.hpp"
 #include "bigbird/examples/build/sheet.hpp"
 #include "bigbird/examples/example_writer.hpp"
+#include "bigbird/genome/reference/letter_gaps.hpp"
 #include "bigbird/rows/sequence_reader.hpp"
 #include "bigbird/rows/text_fields.hpp"
 
@@ -246,6 +247,7 @@ public:
     void build(const fs::path& folder) {
         set_targets();
         set_splits();
+        warn_of_torn_groups();
         if (target_ == TargetKind::classes) check_classes();
         tell();
         write_sequence_examples(
@@ -267,9 +269,27 @@ private:
             set_values(i);
     }
 
+    /// Throws for a class that differs from one before by outer blanks only, or is the same number. `spelled`
+    /// holds the first record of each, without blanks, or with its number.
+    void refuse_other_spelling(std::size_t record,
+                               std::unordered_map<std::string, std::size_t>& spelled) const {
+        const std::string& name = read_.values[record].front();
+        std::string key(genome::without_outer_blanks(name));
+        if (const auto number = rows::parse_real(key)) {
+            key.clear();
+            rows::append_number(key, *number + 0.0);  // not -0
+        }
+        const std::size_t first = spelled.try_emplace(key, record).first->second;
+        const std::string& other = read_.values[first].front();
+        if (other == name) return;
+        throw read_.fault(record, "has class '" + shortened(name) + "', and " + read_.place(first) + " '" +
+                                      shortened(other) + "': write one class in one way");
+    }
+
     /// Classes are in numeric order if all are whole numbers, else in byte order.
     void set_classes() {
         std::map<std::string, std::vector<std::size_t>> classes;  // records of each
+        std::unordered_map<std::string, std::size_t> spelled;
         for (std::size_t i = 0; i < read_.records.size(); ++i) {
             const std::string& name = read_.values[i].front();
             if (name.find('\t') != std::string::npos) throw read_.fault(i, "has a class with a tab");
@@ -278,7 +298,9 @@ private:
                                          "' as its class, a missing value of R or pandas: delete "
                                          "such rows, or give the class another name");
             }
-            classes[name].push_back(i);
+            std::vector<std::size_t>& members = classes[name];
+            if (members.empty() && !options_.table.empty()) refuse_other_spelling(i, spelled);
+            members.push_back(i);
             if (classes.size() > most_classes) {
                 throw read_.fault(i, "has class number " + std::to_string(most_classes + 1) + ", '" +
                                          shortened(name) + "': at most " + std::to_string(most_classes) +
@@ -343,6 +365,31 @@ private:
             }
             read_.records[i].split = *split;
         }
+    }
+
+    /// Splits that are given, not drawn, may tear groups apart.
+    void warn_of_torn_groups() const {
+        struct Group {
+            Split first;
+            std::size_t rows = 0;
+            bool torn = false;
+        };
+        std::map<std::string, Group> groups;
+        for (const SequenceExample& record : records()) {
+            if (record.group == ".") continue;
+            Group& group = groups.try_emplace(record.group, Group{record.split}).first->second;
+            group.torn = group.torn || record.split != group.first;
+            ++group.rows;
+        }
+        std::erase_if(groups, [](const auto& group) { return !group.second.torn; });
+        if (groups.empty()) return;
+        std::size_t rows = 0;
+        for (const auto& [name, group] : groups)
+            rows += group.rows;
+        log_warning(
+            "in several splits: {} with {}, such as '{}'; figures of held-out records may be too good: "
+            "--split-by fraction or similarity keeps a group in one split",
+            counted(groups.size(), "group"), counted(rows, "record"), shortened(groups.begin()->first));
     }
 
     void check_classes() const {

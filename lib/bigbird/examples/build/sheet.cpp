@@ -4,11 +4,14 @@
 #include "bigbird/core/error.hpp"
 #include "bigbird/core/files.hpp"
 #include "bigbird/core/formats/file_name.hpp"
+#include "bigbird/core/words.hpp"
 #include "bigbird/examples/build/signals/read_signal.hpp"
 #include "bigbird/genome/text/text_input.hpp"
 #include "bigbird/rows/text_fields.hpp"
 
 #include <algorithm>
+#include <array>
+#include <cctype>
 
 namespace bigbird::examples {
 
@@ -18,6 +21,49 @@ std::string SheetRow::value(std::string_view column, const std::string& otherwis
     const auto found = values.find(column);
     return found == values.end() || found->second.empty() ? otherwise : found->second;
 }
+
+namespace {
+
+constexpr std::array columns{"name",        "path",  "group",     "count", "shift",      "aggregate",
+                             "strand_pair", "scale", "soft_clip", "clip",  "description"};
+
+/// With small letters, and tabs for other separators, quotes and blanks.
+std::string plain(std::string_view text) {
+    std::string result(text);
+    for (char& letter : result)
+        letter = std::string_view(",;\" ").find(letter) == std::string_view::npos
+                     ? static_cast<char>(std::tolower(static_cast<unsigned char>(letter)))
+                     : '\t';
+    return result;
+}
+
+/// Throws for a line that would be a header with small letters, and tabs between its columns.
+void refuse_other_header(const genome::TextInput& input, const std::string& line) {
+    const std::string text = plain(line);
+    const auto fields = rows::split_fields(text, '\t');
+    const auto has = [&](std::string_view name) { return std::ranges::count(fields, name) > 0; };
+    if (!has("name") || !has("path")) return;
+    throw input.fault("has the header '" + shortened(line) +
+                      "': a sheet has tabs, and no blanks, between its columns, called name, path ... in "
+                      "small letters");
+}
+
+/// Throws for columns that are not known, and for two of one name. Columns without a name are comments.
+void check_columns(const genome::TextInput& input, const std::vector<std::string>& header) {
+    for (const std::string& column : header) {
+        if (column.empty()) continue;
+        const std::string what = "'" + shortened(column) + "'";
+        if (std::ranges::count(header, column) > 1) throw input.fault("has two columns " + what);
+        if (std::ranges::count(columns, column) > 0) continue;
+        const auto distance = [&](const char* known) { return rows::edit_distance(plain(column), known); };
+        const auto nearest = std::ranges::min_element(columns, {}, distance);
+        throw input.fault("has the column " + what + ", which no sheet has" +
+                          (distance(*nearest) > 2 ? "" : "; did you mean " + std::string(*nearest) + "?") +
+                          "; its columns can be " + listed(columns, ""));
+    }
+}
+
+}  // namespace
 
 std::optional<std::vector<SheetRow>> read_sheet(const fs::path& path) {
     std::error_code ignored;
@@ -33,10 +79,14 @@ std::optional<std::vector<SheetRow>> read_sheet(const fs::path& path) {
         const auto has = [&](std::string_view name) { return std::ranges::count(fields, name) > 0; };
         if (header.empty() && has("name") && has("path")) {
             header.assign(fields.begin(), fields.end());
+            check_columns(input, header);
             continue;
         }
         if (line.empty() || line.starts_with('#')) continue;
-        if (header.empty()) return std::nullopt;
+        if (header.empty()) {
+            refuse_other_header(input, line);
+            return std::nullopt;
+        }
         SheetRow row{.line = input.line_number()};
         for (std::size_t i = 0; i < std::min(fields.size(), header.size()); ++i)
             row.values.emplace(header[i], fields[i]);

@@ -11,6 +11,7 @@
 #include "bigbird/evaluation/sequences/sequence_evaluation.hpp"
 #include "bigbird/examples/build/sheet.hpp"
 #include "bigbird/genome/reference/reference_genome.hpp"
+#include "bigbird/rows/sequence_reader.hpp"
 #include "bigbird/task_models/files/task_files.hpp"
 #include "bigbird/task_models/pipeline/chain.hpp"
 #include "bigbird/task_models/pipeline/page_sections.hpp"

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "bigbird/examples/build/sequences.hpp"
 
+#include "support/captured_log.hpp"
 #include "support/temp_dir.hpp"
 #include "support/testing.hpp"
 
@@ -209,6 +210,23 @@ DOCTEST_TEST_CASE("sequences: what is wrong with a table is said with file and l
     DOCTEST_CHECK(build.message_of(head + "a,AC,1\n") ==
                   "t.csv:2: has 'a' in column 'id'; it takes train, validation or test");
     DOCTEST_CHECK(build.message_of(head + "test,AC,1\n") == "t.csv: leaves no record for training");
+}
+
+DOCTEST_TEST_CASE("sequences: a class is written in one way, and torn groups are told") {
+    Build build;
+    const std::string head = "sequence,label,gene\n";
+    const std::pair<const char*, const char*> spellings[] = {{"1", "1.0"}, {"enh", "enh "}, {"7", " 07"}};
+    for (const auto& [one, other] : spellings)
+        DOCTEST_CHECK(build.message_of(head + "AC," + one + ",a\nAC,x,a\nAC," + other + ",a\n") ==
+                      "t.csv:4: has class '" + std::string(other) + "', and " +
+                          (build.folder / "t.csv").filename().string() + ":2 '" + one +
+                          "': write one class in one way");
+    build.options.group_column = "gene";
+    build.options.table = build.file("t.csv", head + "AC,x,a\nAG,y,b\nAT,x,b\nCC,y,c\nCG,y,\n");
+    build.options.test = build.file("u.csv", head + "GG,x,b\nGT,y,c\nTT,y,d\nTA,x,\n");
+    const testing::CapturedLog log;
+    build.build();
+    DOCTEST_CHECK(testing::holds(log.text(), "in several splits: 2 groups with 5 records, such as 'b'; "));
 }
 
 DOCTEST_TEST_CASE("sequences: options that do not go together are refused") {

@@ -131,7 +131,10 @@ DOCTEST_TEST_CASE("tracks: a sheet scales and clips, and says how in the manifes
 DOCTEST_TEST_CASE("tracks: what is no coverage is refused, with the line") {
     DOCTEST_CHECK(
         testing::holds(failure("x.bedgraph", "a\t0\t100\t1\na\t50\t150\t1\n"), "x.bedgraph:2: overlaps"));
-    DOCTEST_CHECK(testing::holds(failure("x.bedgraph", "a\t0\t100\tnan\n"), "no finite number"));
+    for (const char* text : {"nan", "+-1", "++1", "+"})
+        DOCTEST_CHECK(testing::holds(failure("x.bedgraph", "a\t0\t100\t" + std::string(text) + "\n"),
+                                     "no finite number"));
+    DOCTEST_CHECK(failure("x.bedgraph", "a\t0\t100\t+.5\n").empty());
     DOCTEST_CHECK(testing::holds(failure("x.bedgraph", "a\t0\t40\t10\na\t40\t50\t-1\n"),
                                  "holds the negative number -1 at a:41"));
     DOCTEST_CHECK(testing::holds(failure("x.bedgraph", "a\t0\t100\t1e39\n"), "too large"));
