@@ -213,7 +213,7 @@ std::int64_t marginalize_motifs(const MarginalizeSpec& spec) {
         const auto score = [&](const std::vector<std::string>& sequences) {
             std::vector<double> values = scorer.score(sequences);
             for (double& value : values)
-                value = additive(value, scorer.model.info.link());
+                value = additive(value, scorer.model.calibration.link);
             return values;
         };
         const std::vector<double> before = score({dna});

@@ -114,7 +114,7 @@ protected:
     std::size_t labels() const { return models().front().labels.size(); }
     /// Effects by label, from (labels) scores.
     std::vector<float> effects_of(const double* ref, const double* alt) const {
-        const LinkFunction link = models().front().info.link();
+        const LinkFunction link = models().front().calibration.link;
         std::vector<float> effects;
         for (std::size_t i = 0; i < labels(); ++i) {
             effects.push_back(static_cast<float>(spec_.quantity == Quantity::difference

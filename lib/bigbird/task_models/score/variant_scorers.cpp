@@ -240,7 +240,7 @@ class TaskScorer : public VariantScorer {
 public:
     TaskScorer(std::span<const ModelFolder> models, const VariantSpec& spec)
         : all_labels_(models.front().labels.size()),
-          link_(models.front().info.link()),
+          link_(models.front().calibration.link),
           chosen_(models.front().labels.choose(spec.labels).labels) {
         const TaskInfo& info = models.front().info;
         window = info.window.size();

@@ -6,6 +6,7 @@
 #include "bigbird/core/interrupt.hpp"
 #include "bigbird/core/log.hpp"
 #include "bigbird/core/parallel.hpp"
+#include "bigbird/core/words.hpp"
 #include "bigbird/genome/reference/sequence.hpp"
 
 #include <algorithm>
@@ -190,11 +191,9 @@ void BaseData::start(TaskNetwork& network, const Target& target, bool) const {
 void BaseData::say(const TaskNetwork&, std::int64_t steps, std::int64_t batch_size) const {
     const LabelWindows& train = splits_.train;
     const double seen = static_cast<double>(steps * batch_size * window_);
-    log_info(
-        "{} bases to learn from, {} for validation; {} steps of {} windows of {} bases, each seen {:.1f} "
-        "times",
-        train.bases(), splits_.validation.bases(), steps, batch_size, window_,
-        seen / static_cast<double>(train.bases()));
+    log_info("{} bases to learn from, {} for validation; {} of {} of {} bases, each seen {:.1f} times",
+             train.bases(), splits_.validation.bases(), counted(steps, "step"), counted(batch_size, "window"),
+             window_, seen / static_cast<double>(train.bases()));
     for (std::size_t i = 0; i < train.counts().size(); ++i) {
         log_info("label {}: {:.3g} % of the bases to learn from", labels_[i].name,
                  100.0 * static_cast<double>(train.counts()[i]) / static_cast<double>(train.bases()));

@@ -6,6 +6,7 @@
 #include "bigbird/core/error.hpp"
 #include "bigbird/core/log.hpp"
 #include "bigbird/core/parallel.hpp"
+#include "bigbird/core/words.hpp"
 #include "bigbird/genome/reference/sequence.hpp"
 
 #include <algorithm>
@@ -414,8 +415,9 @@ void BinData::plant(const BinNetwork& network, bool speaks) const {
         write_motifs(of_bins_.motif_file, bins::as_shares(motifs, names), Overwrite::allow);
     }
     if (speaks) {
-        log_info("{} filters begin as motifs of the training bins; {} labels have one of their own",
-                 motifs.size(), own);
+        log_info(
+            "{} of the first filters begin as motifs of the training bins; {} of {} have one of their own",
+            motifs.size(), own, counted(labels().size(), "label"));
     }
 }
 
@@ -424,11 +426,10 @@ void BinData::say(const TaskNetwork& network, std::int64_t steps, std::int64_t b
     for (const at::Tensor& parameter : network.trained_parameters())
         parameters += parameter.numel();
     const double seen = static_cast<double>(steps * batch_size * grid_.window_bins);
-    log_info(
-        "{} bins to learn from, {} for validation; {} parameters; {} steps of {} windows of {} bins, each "
-        "bin seen {:.1f} times",
-        training_.usable(), validation_.usable(), parameters, steps, batch_size, grid_.window_bins,
-        seen / static_cast<double>(training_.usable()));
+    log_info("{} to learn from, {} for validation; {} parameters; {} of {} of {}, each bin seen {:.1f} times",
+             counted(training_.usable(), "bin"), validation_.usable(), parameters, counted(steps, "step"),
+             counted(batch_size, "window"), counted(grid_.window_bins, "bin"),
+             seen / static_cast<double>(training_.usable()));
     std::int64_t measured = 0;
     for (const BinWindow& tile : tiles_)
         measured += validation_.counted(tile);

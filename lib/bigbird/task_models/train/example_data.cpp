@@ -10,6 +10,7 @@
 #include "bigbird/core/parallel.hpp"
 #include "bigbird/core/progress.hpp"
 #include "bigbird/core/rng.hpp"
+#include "bigbird/core/words.hpp"
 #include "bigbird/task_models/network/sequence_network.hpp"
 
 #include <ATen/ATen.h>
@@ -308,8 +309,7 @@ ExampleData::ExampleData(std::shared_ptr<const TaskNetwork> network, const examp
                   spec.window.value_or(examples.bounds()), false, threads) {
     if (training_.size() == 0) {
         throw InputError(
-            "--examples holds no window of train that can be used; build it again with a larger part for "
-            "training");
+            "no window of train has a base other than N: build the examples again with more for training");
     }
     if (spec.sampling == Sampling::uniform) return;
     for (std::int64_t i = 0; i < training_.size(); ++i) {
@@ -348,16 +348,17 @@ void ExampleData::start(TaskNetwork& network, const Target& target, bool speaks)
     if (sequence_.motifs == 0) return;
     const motifs::MotifSet planted = plant_motifs(network, examples_, sequence_.motifs, spec_.seed, threads_);
     if (!speaks) return;
-    log_info("{} filters begin as motifs of the training rows", planted.motifs.size());
+    log_info("{} of the first filters begin as motifs of the training rows", planted.motifs.size());
     if (!sequence_.motif_output.empty() && !planted.motifs.empty())
         motifs::write_motifs(sequence_.motif_output, planted, Overwrite::allow);
 }
 
 void ExampleData::say(const TaskNetwork&, std::int64_t steps, std::int64_t batch_size) const {
-    log_info("{} windows to learn from, {} for validation, {} label{}; {} steps of {} ({:.1f} epochs)",
-             training_.size(), validation_.size(), labels().size(), labels().size() == 1 ? "" : "s", steps,
-             batch_size, static_cast<double>(steps * batch_size) / static_cast<double>(training_.size()));
-    if (training_.left_out() > 0) log_info("{} windows that are all N were left out", training_.left_out());
+    log_info("{} to learn from, {} for validation, {}; {} of {} ({:.1f} epochs)",
+             counted(training_.size(), "window"), validation_.size(), counted(labels().size(), "label"),
+             counted(steps, "step"), batch_size,
+             static_cast<double>(steps * batch_size) / static_cast<double>(training_.size()));
+    if (training_.left_out() > 0) log_info("left out, as all N: {}", counted(training_.left_out(), "window"));
     if (training_.truncated() > 0) {
         log_warning(
             "{} of {} windows have more tokens than the model has positions: only their middle is used",

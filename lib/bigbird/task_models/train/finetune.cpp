@@ -5,12 +5,16 @@
 #include "bigbird/core/formats/checksum.hpp"
 #include "bigbird/core/log.hpp"
 #include "bigbird/core/parallel.hpp"
+#include "bigbird/core/words.hpp"
 #include "bigbird/model/device/device.hpp"
 #include "bigbird/model/model_directory.hpp"
 #include "bigbird/model/weights.hpp"
 #include "bigbird/task_models/train/run_plan.hpp"
 #include "bigbird/task_models/train/train_task.hpp"
 
+#include <algorithm>
+#include <numeric>
+#include <span>
 #include <sstream>
 
 namespace bigbird::task_models {
@@ -37,9 +41,13 @@ training::LoopSpec finetune_loop(const FinetuneSpec& spec, const training::Learn
         loop.evaluate_every = steps_between_evaluations(spec.evaluate_every, rate.total_steps);
         loop.selection = training::Selection{
             .metric = *metric, .higher_is_better = *metric != "eval_loss", .patience = spec.waits_for()};
+    } else if (speaks && spec.is_linear()) {
+        log_info(
+            "the examples have no validation rows: the penalty is the usual one, scores are not calibrated");
     } else if (speaks) {
-        log_info("the examples have no validation rows: all {} are run, and the last step's model is kept",
-                 spec.length());
+        log_info(
+            "the examples have no validation rows: training goes on for {} and keeps the last step's model",
+            spec.length());
     }
     loop.free_options = spec.run.settings();
     loop.free_options["--attention"] = spec.attention;
@@ -52,10 +60,10 @@ std::optional<std::string> still_improving(const FinetuneSpec& spec, const train
     FinetuneSpec longer = spec;
     longer.epochs *= 2;
     longer.learning_rate.total_steps *= 2;
-    const std::string length = longer.length();
-    const std::size_t blank = length.find(' ');
-    return "still improving: train longer, for instance --" + length.substr(blank + 1) + " " +
-           length.substr(0, blank) + " with another --output";
+    const std::int64_t steps = longer.learning_rate.total_steps;
+    return "still improving: train longer, for instance " +
+           (steps > 0 ? fmt::format("--steps {}", steps) : fmt::format("--epochs {:g}", longer.epochs)) +
+           " with another --output";
 }
 
 Json run_options(const FinetuneSpec& spec, const training::LoopSpec& loop, const fs::path& pretrained) {
@@ -94,9 +102,45 @@ Json chosen_options(const Json& options, const std::string& names) {
     return chosen;
 }
 
+namespace {
+
+/// Warns of labels and numbers that are the same in all rows of train.
+void warn_of_constants(const examples::ExampleSet& examples) {
+    const bool numbers = examples.target() == examples::TargetKind::numbers;
+    const auto values_of = [&](std::int64_t row) {
+        if (!numbers) {
+            const std::vector<std::uint8_t> labels = examples.labels(row);
+            return std::vector<float>(labels.begin(), labels.end());
+        }
+        const std::span<const float> values = examples.numbers(row);
+        return std::vector<float>(values.begin(), values.end());
+    };
+    const std::vector<std::int64_t> rows = examples.rows(examples::Split::train);
+    if (rows.empty()) return;
+    const std::vector<float> first = values_of(rows.front());
+    std::vector<std::size_t> same(first.size());
+    std::iota(same.begin(), same.end(), std::size_t{0});
+    for (std::size_t i = 1; i < rows.size() && !same.empty(); ++i) {
+        const std::vector<float> values = values_of(rows[i]);
+        std::erase_if(same, [&](std::size_t column) { return values[column] != first[column]; });
+    }
+    std::vector<std::string> names;
+    for (const std::size_t column : same)
+        names.push_back(examples.label_table()[column].name);
+    if (!names.empty()) {
+        log_warning("nothing can be learned of what is the same in all {} of train: {}",
+                    counted(rows.size(), "row"), listed(names, ""));
+    }
+}
+
+}  // namespace
+
 std::shared_ptr<const examples::ExampleSet> load_examples(const FinetuneSpec& spec) {
     auto examples = std::make_shared<examples::ExampleSet>(examples::ExampleSet::load(spec.examples));
-    if (examples->task() == spec.task) return examples;
+    if (examples->task() == spec.task) {
+        warn_of_constants(*examples);
+        return examples;
+    }
     const std::string own(to_string(examples->task()));
     throw InputError("holds " + own + " examples; use finetune-" + own, spec.examples);
 }
@@ -162,7 +206,7 @@ namespace {
 RunPlan plan_of(const FinetuneSpec& spec, int threads, bool speaks) {
     // Regression of numbers on k-mers treats each bin's window as a sequence.
     const bool by_kmers = spec.architecture == "kmer-ridge" && spec.task == examples::Task::chromatin &&
-                          load_examples(spec)->target() == examples::TargetKind::numbers;
+                          examples::ExampleSet::load(spec.examples).target() == examples::TargetKind::numbers;
     if (spec.task == examples::Task::sequences || by_kmers) return plan_sequences(spec, speaks);
     return spec.is_bins() ? plan_bins(spec, threads, speaks) : plan_windows(spec, speaks);
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "bigbird/core/formats/checksum.hpp"
 #include "bigbird/core/formats/json_file.hpp"
+#include "bigbird/core/words.hpp"
 #include "bigbird/task_models/files/task_files.hpp"
 #include "bigbird/task_models/train/run_plan.hpp"
 
@@ -64,7 +65,7 @@ void add_inputs(const Json& inputs, CardFacts& facts) {
             for (const std::string& sum : sums)
                 list += sum + '\n';
             facts.data.emplace_back(
-                fmt::format("{}, {} files, SHA-256 of the list of theirs", role, sums.size()),
+                fmt::format("{}, {}, SHA-256 of the list of theirs", role, counted(sums.size(), "file")),
                 sha256_of_text(list));
             continue;
         }
@@ -109,8 +110,7 @@ CardFacts facts_of(const examples::ExampleSet& examples) {
 
 model::ModelCard task_card(const CardFacts& facts, const training::TrainedModel& model) {
     model::ModelCard card;
-    card.name = fmt::format("{} for {}, {} label{}", facts.architecture, facts.task, facts.labels,
-                            facts.labels == 1 ? "" : "s");
+    card.name = fmt::format("{} for {}, {}", facts.architecture, facts.task, counted(facts.labels, "label"));
     card.summary = fmt::format("This model gives, for {}, {}.", facts.reads, given_by(facts));
     card.tags = {facts.task, facts.architecture};
     const bool coverage = facts.task == "chromatin" && facts.target == examples::TargetKind::numbers;
