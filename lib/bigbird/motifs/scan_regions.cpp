@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "bigbird/core/words.hpp"
 #include "bigbird/core/error.hpp"
 #include "bigbird/core/log.hpp"
 #include "bigbird/core/parallel.hpp"
+#include "bigbird/core/words.hpp"
 #include "bigbird/genome/reference/reference_genome.hpp"
 #include "bigbird/genome/regions/interval_set.hpp"
 #include "bigbird/genome/text/text_output.hpp"

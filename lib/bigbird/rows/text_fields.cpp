@@ -39,12 +39,6 @@ std::optional<std::vector<std::string_view>> split_quoted(std::string& line, cha
     return fields;
 }
 
-bool split_line(std::string& line, bool csv, std::vector<std::string_view>& fields) {
-    auto cut = csv ? split_quoted(line, ',') : split_fields(line, '\t');
-    if (cut) fields = std::move(*cut);
-    return cut.has_value();
-}
-
 bool is_missing(std::string_view field) {
     static constexpr std::string_view words[] = {
         "",     "NA",   "N/A",  "n/a", "NaN", "nan",    "-NaN",    "-nan",    "NULL",    "null",

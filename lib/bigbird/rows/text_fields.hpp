@@ -22,10 +22,6 @@ std::vector<std::string_view> split_fields(std::string_view line, char separator
 /// is a letter. Returns nullopt if quotes do not match.
 std::optional<std::vector<std::string_view>> split_quoted(std::string& line, char separator);
 
-/// Sets `fields` to those of a line with commas (CSV), or with tabs and without quotes, as this program
-/// writes them. Returns false, and sets nothing, if quotes do not match.
-bool split_line(std::string& line, bool csv, std::vector<std::string_view>& fields);
-
 /// Whether a field is empty or one of the words for a missing value that R and pandas write, or that pandas
 /// reads as one: NA, NaN, None, NULL, <NA>, N/A ...
 bool is_missing(std::string_view field);
