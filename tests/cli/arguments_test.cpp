@@ -278,7 +278,7 @@ DOCTEST_TEST_CASE(
     check_said(many, 2, "o.yaml: ");
     check_said(many, 2, "--threads");
     write_file(options, "threads: \"\"\n");
-    check_said(run_program(encode), 2, "o.yaml: --threads: is given without a value");
+    check_said(run_program(encode), 3, "o.yaml:1: gives '--threads' no value: give one");
     write_file(options, "thread: 1\n");
     check_said(run_program(encode), 2, "o.yaml: there is no option --thread; ");
 }

@@ -164,7 +164,10 @@ MotifSet read_meme(Lines& lines) {
             while (lines.next() && lines.word(0) != "END") {
             }
         } else if (first == "Background") {
+            const Shares before = set.background;
             read_background(lines, set.background);
+            if (!set.motifs.empty() && before != set.background)
+                lines.fail("is another background than that of the motifs before it: give a file for each");
         } else if (first == "MOTIF") {
             if (lines.word(1).empty()) lines.fail("a motif without a name");
             const std::string name = lines.word(2);  // MEME's text output goes on with "width = 10"

@@ -134,6 +134,9 @@ DOCTEST_TEST_CASE("motif files: what is wrong is said with file and line") {
     check_refused(head + "MOTIF a\n", "'a' has no letter-probability matrix");
     check_refused(head + matrix, "a matrix without a MOTIF line");
     check_refused(head + "Background letter frequencies\nA 0.5 C 0.5 G 0.5 T 0.5\n", "sum to 1");
+    check_refused(head + "MOTIF a\n" + matrix +
+                      "1 0 0 0\n1 0 0 0\n\nBackground letter frequencies\nA 0.4 C 0.1 G 0.1 T 0.4\n",
+                  "is another background than that of the motifs before it");
     check_refused(">a\nA [ 1 2 ]\nC [ 1 ]\nG [1 2]\nT [1 2]\n", "motifs:3: the row has 1 columns");
     check_refused(">a\nA [ 1 0 ]\nC [ 1 0 ]\nG [1 0]\nT [1 0]\n",
                   "motifs:5: position 2 of the motif has no counts");

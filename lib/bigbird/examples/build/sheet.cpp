@@ -4,6 +4,7 @@
 #include "bigbird/core/error.hpp"
 #include "bigbird/core/files.hpp"
 #include "bigbird/core/formats/file_name.hpp"
+#include "bigbird/core/log.hpp"
 #include "bigbird/core/words.hpp"
 #include "bigbird/examples/build/signals/read_signal.hpp"
 #include "bigbird/genome/text/text_input.hpp"
@@ -48,18 +49,19 @@ void refuse_other_header(const genome::TextInput& input, const std::string& line
                       "small letters");
 }
 
-/// Throws for columns that are not known, and for two of one name. Columns without a name are comments.
+/// Throws for two columns of one name, and for nearly known names; warns of others that are not read.
 void check_columns(const genome::TextInput& input, const std::vector<std::string>& header) {
     for (const std::string& column : header) {
         if (column.empty()) continue;
         const std::string what = "'" + shortened(column) + "'";
         if (std::ranges::count(header, column) > 1) throw input.fault("has two columns " + what);
         if (std::ranges::count(columns, column) > 0) continue;
-        const auto distance = [&](const char* known) { return rows::edit_distance(plain(column), known); };
-        const auto nearest = std::ranges::min_element(columns, {}, distance);
-        throw input.fault("has the column " + what + ", which no sheet has" +
-                          (distance(*nearest) > 2 ? "" : "; did you mean " + std::string(*nearest) + "?") +
-                          "; its columns can be " + listed(columns, ""));
+        const auto near = std::ranges::find_if(
+            columns, [&](const char* known) { return rows::edit_distance(plain(column), known) <= 1; });
+        if (near != columns.end())
+            throw input.fault("has the column " + what + "; did you mean " + *near + "?");
+        log_warning("{}: the column {} is not read; known are {}", input.path().string(), what,
+                    listed(columns, ""));
     }
 }
 
@@ -73,6 +75,7 @@ std::optional<std::vector<SheetRow>> read_sheet(const fs::path& path) {
     std::vector<SheetRow> rows;
     std::string line;
     while (input.next(line)) {
+        const std::string whole = line;  // its quotes go
         const auto split = rows::split_quoted(line, '\t');
         if (!split && !header.empty()) throw input.fault("has a quote that does not end on the line");
         const std::vector<std::string_view> fields = split.value_or(std::vector<std::string_view>());
@@ -84,7 +87,7 @@ std::optional<std::vector<SheetRow>> read_sheet(const fs::path& path) {
         }
         if (line.empty() || line.starts_with('#')) continue;
         if (header.empty()) {
-            refuse_other_header(input, line);
+            refuse_other_header(input, whole);
             return std::nullopt;
         }
         SheetRow row{.line = input.line_number()};
@@ -92,11 +95,9 @@ std::optional<std::vector<SheetRow>> read_sheet(const fs::path& path) {
             row.values.emplace(header[i], fields[i]);
         if (rows::is_missing(row.value("name", "")) || rows::is_missing(row.value("path", "")))
             throw InputError("needs a name and a path, separated by tabs as in the header", path, row.line);
-        if (const std::string group = row.value("group", "."); rows::is_missing(group)) {
-            throw InputError(
-                "has '" + group + "', a missing value, as its group: leave the field empty for none", path,
-                row.line);
-        }
+        if (const std::string group = row.value("group", "."); rows::is_missing(group))
+            throw input.fault("has '" + group +
+                              "', a missing value, as its group: leave the field empty for none");
         rows.push_back(std::move(row));
     }
     if (header.empty()) return std::nullopt;

@@ -23,7 +23,7 @@ struct SheetRow {
 
 /// Returns the rows of a sheet, without quotes. Returns nullopt for a pipe, which can be read only once, and
 /// if the first line that is neither empty nor begins with # is not a header. Throws InputError with file and
-/// line, also for unknown columns and for a header with other separators or in capitals.
+/// line, also for nearly known columns and for a header with other separators or in capitals.
 std::optional<std::vector<SheetRow>> read_sheet(const std::filesystem::path& path);
 
 /// The files that a row's `path` names, relative to the sheet: one, or several separated by commas. Throws

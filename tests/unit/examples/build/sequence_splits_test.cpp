@@ -133,7 +133,7 @@ DOCTEST_TEST_CASE("sequence_splits: of a k-mer that many records have, all are j
     Rng rng(4);
     const std::string parent = random_dna(rng, 100);
     DOCTEST_CHECK(similar(std::vector<std::string>(100, parent)) ==
-                  "info: 100 records in 1 sets that stay together, the largest of 100\n");
+                  "info: 100 records in 1 set that stay together, the largest of 100\n");
 }
 
 namespace {

@@ -113,7 +113,7 @@ DOCTEST_TEST_CASE("task_models/sequence_network: numbers are made of logits by t
     small_kmers()->write(info, folder / "model");
     DOCTEST_CHECK(holds(
         message_of<InputError>([&] { open_model(folder / "model", examples::Task::sequences, at::kCPU); }),
-        "standardises 1 numbers, but the model has 2"));
+        "standardises 1 number, but the model has 2"));
 }
 
 DOCTEST_TEST_CASE("task_models/sequence_network: of a record that is too long the middle is read") {
