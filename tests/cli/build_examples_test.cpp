@@ -250,8 +250,9 @@ DOCTEST_TEST_CASE("build-sequences: wrong inputs are one sentence and leave noth
     check_fails(joined(build, {"--table", table}), 3, table + ": no such file");
     write_file(table, "seq,label\nACGT,1\n");
     check_fails(joined(build, {"--table", table}), 3,
-                table + ":1: has no column 'sequence'; its columns are 'seq', 'label'; --sequence-column "
-                        "names that of the sequences");
+                table +
+                    ":1: has no column 'sequence'; its columns are 'seq', 'label'; --sequence-column "
+                    "names that of the sequences");
     check_fails(build, 2, "--table or --fasta is needed");
     check_fails(joined(build, {"--table", table, "--split-by", "half"}), 2,
                 "--split-by is column:NAME, fraction:0.8,0.1,0.1 or similarity, not 'half'");
