@@ -244,7 +244,7 @@ DOCTEST_TEST_CASE("train: tables for the splits, numbers, FASTA, and what does n
                                            "--output",       at / "numbers"};
     const ProgramResult result = succeeded(run(numbers));
     DOCTEST_CHECK(result.out.starts_with(
-        "examples 60 sequences, 1 numbers; 40 for training, 0 for validation, 20 for test\npearson  model "));
+        "examples 60 sequences, 1 number; 40 for training, 0 for validation, 20 for test\npearson  model "));
     DOCTEST_CHECK(holds(read_file(at / "numbers/report.html"), "floor: ridge regression on k-mers."));
     std::string one, other;
     for (int i = 0; i < 40; ++i)
