@@ -79,12 +79,10 @@ DOCTEST_TEST_CASE("merge: rows and tiles of predict-chromatin, in every format")
         DOCTEST_CAPTURE(ending);
         DOCTEST_CHECK(fixture.merges(fixture.predict({"--tile", "60"}), ending));
     }
-    for (const char* ending : {".half.npy", ".half.h5"})
-        DOCTEST_CHECK(fixture.merges(fixture.predict({"--tile", "60", "--precision", "float16"}), ending));
     DOCTEST_CHECK(fixture.merges(fixture.predict({"--min-score", "0.5"}), ".long.tsv"));
     DOCTEST_CHECK(fixture.merges(fixture.predict({"--tile", "50", "--pool", "mean"}), ".pooled.tsv"));
     for (const char* ending : {".bedgraph", ".bw"})
-        DOCTEST_CHECK(fixture.merges(fixture.predict({"--tile", "60", "--track-labels", "1"}), ending));
+        DOCTEST_CHECK(fixture.merges(fixture.predict({"--tile", "60", "--labels", "1"}), ending));
 }
 
 DOCTEST_TEST_CASE("merge: a file per label") {
@@ -195,7 +193,7 @@ DOCTEST_TEST_CASE("merge: a disk that is full ends with code 74 and leaves nothi
     for (const char* ending : {".tsv", ".tsv.gz", ".npy", ".h5", ".bw"}) {
         DOCTEST_CAPTURE(ending);
         const std::string name(ending);
-        const auto words = fixture.predict({"--tile", "10", "--track-labels", "1"});
+        const auto words = fixture.predict({"--tile", "10", "--labels", "1"});
         succeeded(fixture.run(words, "p" + name, "1/1"));
         fs::create_directory(fixture / ("full" + name));
         // 2,000 bytes are less than any of them has.

@@ -51,7 +51,6 @@ void add_balance_options(CLI::App& command, FinetuneSpec& spec) {
             return fits ? std::string() : "'" + text + "' is neither a number above 0 nor balanced";
         });
     if (spec.task == examples::Task::sequences) return;
-    add_choice_option(command, "--sampling", spec.sampling, task_models::samplings, "");
     add_choice_option(command, "--strand-augmentation", spec.both_strands, strand_augmentations,
                       "reverse-complement: draw each window's strand at random in every epoch");
 }
@@ -59,7 +58,7 @@ void add_balance_options(CLI::App& command, FinetuneSpec& spec) {
 /// Parses "N" or, for gapped k-mers, "N:K".
 void set_kmers(task_models::LinearSpec& linear, const std::string& text) {
     constexpr std::int64_t longest = 12;
-    std::int64_t length = 0, informative = linear.informative;
+    std::int64_t length = 0, informative = 0;
     if (!parse_range(text, length, informative)) length = parse_number<std::int64_t>(text).value_or(-1);
     if (std::min(length, informative) < 0 || std::max(length, informative) > longest)
         throw CLI::ValidationError("--kmer-length", "'" + text + "' is neither a length up to 12 nor N:K");
@@ -70,7 +69,6 @@ void set_kmers(task_models::LinearSpec& linear, const std::string& text) {
 void add_linear_options(CLI::App& command, FinetuneSpec& spec) {
     const HelpGroup in_group(command, "Linear baselines");
     const bool records = spec.task == examples::Task::sequences;
-    add_value(command, "--penalty", "X", spec.linear.penalty, "", CLI::NonNegativeNumber);
     if (records) {
         add_value(command, "--kmer-length", "N", spec.linear.word, "Bases per k-mer", CLI::Range(0, 8))
             ->default_str("5 and 6");
@@ -79,8 +77,6 @@ void add_linear_options(CLI::App& command, FinetuneSpec& spec) {
     add_parsed(
         command, "--kmer-length", "N|N:K", [&spec](const std::string& text) { set_kmers(spec.linear, text); },
         "Bases per k-mer; gkm-svm: N:K, K of N positions count", "5; gkm-svm: 8:5");
-    add_value(command, "--informative-positions", "N", spec.linear.informative, "", CLI::Range(0, 12));
-    add_value(command, "--cost", "C", spec.linear.cost, "", CLI::PositiveNumber);
     add_value(command, "--most-windows", "N", spec.linear.most_windows,
               "gkm-svm: maximum number of training windows; each needs up to 0.5 MB of memory",
               CLI::PositiveNumber);
@@ -157,16 +153,12 @@ void add_sequence_options(CLI::App& command, FinetuneSpec& spec) {
     const char* group = "Sequence models (bigbird-sequence)";
     add_sequence_model_options(command, sequence, group);
     const HelpGroup in_group(command, group);
-    add_choice_option(command, "--kmers", sequence.with_kmers, kmer_parts, "");
     add_value(command, "--config", "FILE", sequence.config,
               "JSON file of network sizes that differ from the defaults");
     add_value(command, "--motifs", "N", sequence.motifs,
               "Maximum number of first-layer filters initialized with motifs from the training rows (0 "
               "means random initialization)",
               CLI::Range(std::int64_t{0}, std::int64_t{1} << 20));
-    add_value(command, "--shift", "BP", sequence.shift, "", CLI::NonNegativeNumber);
-    add_value(command, "--average-weights", "DECAY", sequence.averaging, "", CLI::Range(0.0, 0.999999));
-    add_value(command, "--label-smoothing", "PART", sequence.smoothing, "", CLI::Range(0.0, 0.99));
     const FinetuneSpec usual = task_models::sequence_model_spec();
     option_of(command, "--architecture")->default_str("bigbird-sequence; with --model: bigbird");
     show_training_defaults(command, usual, "6 to 15, for 250,000 rows in total",
@@ -191,8 +183,8 @@ void set_bins_defaults(CLI::App& command, FinetuneSpec& spec) {
     const FinetuneSpec bins = coverage ? task_models::coverage_model_spec() : task_models::bin_model_spec();
     set_training_defaults(command, spec, bins);
     set_unless_given(command, "--epochs", spec.fewest_steps, bins.fewest_steps);
-    set_unless_given(command, "--betas", spec.optimizer.beta1, bins.optimizer.beta1);
-    set_unless_given(command, "--betas", spec.optimizer.beta2, bins.optimizer.beta2);
+    spec.optimizer.beta1 = bins.optimizer.beta1;
+    spec.optimizer.beta2 = bins.optimizer.beta2;
     set_unless_given(command, "--positive-weight", spec.positive_weight, bins.positive_weight);
     set_unless_given(command, "--strand-augmentation", spec.both_strands, bins.both_strands);
 }
@@ -228,9 +220,6 @@ void add_bins_options(CLI::App& command, FinetuneSpec& spec) {
     task_models::BinsSpec& bins = spec.bins;
     add_value(command, "--config", "PRESET|FILE", bins.config,
               "Size of a bigbird-bins network: tiny, small, base or large, or a JSON file that describes it");
-    add_value(command, "--window-bins", "N", bins.window_bins, "", CLI::NonNegativeNumber)
-        ->excludes(option_of(command, "--window"));
-    add_value(command, "--shift", "BP", bins.shift, "", CLI::NonNegativeNumber);
     add_choice_option(command, "--loss", bins.loss, task_models::coverage_losses,
                       "For coverage. poisson: the coverage of each bin; poisson-multinomial: the profile "
                       "within a window, and its total; log-squared: squared error of ln(1 + coverage)");
@@ -270,30 +259,18 @@ bool has_numbers(const std::string& examples) {
     return examples == "numbers" || examples == "coverage";
 }
 
-/// A sequence model with regression on k-mers.
-bool counts_kmers(const FinetuneSpec& spec) {
-    return spec.is_sequence() && spec.sequence.with_kmers;
-}
-
-bool is_poisson(const FinetuneSpec& spec) {
-    return spec.sequence.loss == task_models::NumberLoss::poisson;
-}
-
 const std::vector<Readers>& all_readers() {
     using Spec = FinetuneSpec;
     using Kind = std::string;
     static const std::vector<Readers> all{
-        {{"--steps", "--epochs", "--batch-size", "--learning-rate", "--warmup-steps", "--schedule",
-          "--weight-decay", "--clip-norm", "--betas", "--epsilon", "--evaluate-every", "--patience",
-          "--sampling", "--strand-augmentation", "--batch-tokens", "--checkpoint-every", "--keep",
-          "--keep-every", "--max-hours"},
+        {{"--steps", "--epochs", "--batch-size", "--learning-rate", "--schedule", "--weight-decay",
+          "--evaluate-every", "--patience", "--strand-augmentation", "--max-hours"},
          [](const Spec& spec, const Kind&) { return !spec.is_linear(); },
          "models that are trained step by step"},
         {{"--patience"},
          [](const Spec& spec, const Kind&) { return spec.evaluate_every != 0; },
          "runs with several evaluations",
          "--evaluate-every 0"},
-        {{"--sampling"}, [](const Spec& spec, const Kind&) { return !spec.is_bins(); }},
         {{"--positive-weight"},
          [](const Spec& spec, const Kind&) {
              return spec.architecture != "kmer-ridge" && spec.architecture != "kmer-logistic";
@@ -308,31 +285,17 @@ const std::vector<Readers>& all_readers() {
              return spec.is_bigbird() || spec.is_bins() || spec.is_sequence();
          }},
         {{"--pooling"}, [](const Spec& spec, const Kind&) { return spec.is_bigbird() && !spec.is_bins(); }},
-        {{"--dtype", "--attention"},
-         [](const Spec& spec, const Kind&) { return spec.is_bigbird() || spec.is_bins(); }},
+        {{"--dtype"}, [](const Spec& spec, const Kind&) { return spec.is_bigbird() || spec.is_bins(); }},
         {{"--kmer-length"},
          [](const Spec& spec, const Kind&) { return spec.is_linear() || spec.is_sequence(); }},
-        {{"--informative-positions"}, [](const Spec& spec, const Kind&) { return spec.is_linear(); }},
-        {{"--penalty"},
+        {{"--kmer-length"},
          [](const Spec& spec, const Kind&) {
-             return spec.is_sequence() || (spec.is_linear() && spec.architecture != "gkm-svm");
-         }},
-        {{"--kmer-length", "--penalty"},
-         [](const Spec& spec, const Kind&) { return !spec.is_sequence() || counts_kmers(spec); },
-         "--kmers mean",
-         "--kmers none"},
-        {{"--kmers", "--kmer-length", "--penalty"},
-         [](const Spec& spec, const Kind&) { return !counts_kmers(spec) || !is_poisson(spec); },
+             return !spec.is_sequence() || spec.sequence.loss != task_models::NumberLoss::poisson;
+         },
          "--loss squared",
          "--loss poisson"},
-        {{"--members", "--kmers", "--label-smoothing"},
-         [](const Spec& spec, const Kind&) { return spec.is_sequence(); }},
-        {{"--label-smoothing"},
-         [](const Spec&, const Kind& examples) { return examples.empty() || examples == "classes"; },
-         "classes",
-         kind},
-        {{"--cost", "--most-windows"},
-         [](const Spec& spec, const Kind&) { return spec.architecture == "gkm-svm"; }},
+        {{"--members"}, [](const Spec& spec, const Kind&) { return spec.is_sequence(); }},
+        {{"--most-windows"}, [](const Spec& spec, const Kind&) { return spec.architecture == "gkm-svm"; }},
         {{"--config", "--motifs"},
          [](const Spec& spec, const Kind&) {
              return spec.architecture == "bigbird-bins" || spec.is_sequence();
@@ -341,7 +304,7 @@ const std::vector<Readers>& all_readers() {
          [](const Spec& spec, const Kind& examples) { return !spec.is_sequence() || examples != "numbers"; },
          "labels and classes",
          kind},
-        {{"--config", "--motifs", "--window", "--window-bins"},
+        {{"--config", "--motifs", "--window"},
          [](const Spec& spec, const Kind&) {
              return spec.architecture != "bigbird-bins" || spec.pretrained.empty();
          },
@@ -355,21 +318,12 @@ const std::vector<Readers>& all_readers() {
          [](const Spec&, const Kind& examples) { return examples.empty() || has_numbers(examples); },
          "coverage and numbers",
          kind},
-        {{"--window-bins"}, [](const Spec& spec, const Kind&) { return spec.is_bins(); }},
-        {{"--shift", "--average-weights"},
-         [](const Spec& spec, const Kind&) { return spec.is_bins() || spec.is_sequence(); }},
-        {{"--shift"},
-         [](const Spec& spec, const Kind&) {
-             return spec.sequence.strand != task_models::RecordStrand::given;
-         },
-         "--strand both and auto",
-         "--strand given"},
         {{"--window"},
          [](const Spec& spec, const Kind&) {
              return spec.task != examples::Task::sequences ||
                     (!spec.is_bigbird() && !spec.is_sequence() && !spec.is_linear());
          }},
-        {{"--window", "--informative-positions"},
+        {{"--window"},
          [](const Spec& spec, const Kind& examples) {
              return spec.architecture != "kmer-ridge" || examples != "coverage";
          },

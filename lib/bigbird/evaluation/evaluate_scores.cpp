@@ -56,8 +56,7 @@ public:
             FileEvaluation& file = report.files[i];
             if (i > 0) file.difference = difference(file.evaluation, report.files[0].evaluation);
         }
-        if (request_.published || report.labels.size() == rows::deepsea_labels().size())
-            add_published(report);
+        if (report.labels.size() == rows::deepsea_labels().size()) add_published(report);
         if (request_.scan) report.scan = evaluate_scan(*request_.scan, thresholds.front().get<double>());
         report.about = about(report, not_scored, missing, thresholds, made_by);
         return report;

@@ -58,7 +58,7 @@ struct EvaluationReport {
     std::vector<FileEvaluation> files;
     rows::LabelTable labels;
     std::vector<std::optional<rows::PublishedFigures>>
-        published;  ///< by label of the table; empty: not requested
+        published;  ///< by label of the table; empty: not DeepSEA's 919
     std::optional<ScanFigures> scan;
     Json about;  ///< task, split, parameters, checksums
 };
@@ -84,7 +84,6 @@ struct EvaluationRequest {
     WantedRows rows = WantedRows::all;
     EvaluationOptions options;        ///< its threshold is replaced by that of `threshold`
     ThresholdRule threshold;          ///< promoters; f1 and mcc need scores of the rows of validation
-    bool published = false;           ///< chromatin: also show DeepSEA's published figures
     std::optional<ScanOptions> scan;  ///< promoters
 };
 
@@ -118,7 +117,7 @@ void put(Json& object, const std::string& key, const Figure& figure);
 std::string cell(const std::optional<double>& value);
 std::string cells(const Figure& figure, char separator = '\t');
 
-/// A label's published figures, none where it has none. Only where they were requested.
+/// A label's published figures, none where it has none. Only where `published` is not empty.
 rows::PublishedFigures published_of(const EvaluationReport& report, std::size_t label);
 
 // Pieces of the reports of all tasks.

@@ -105,7 +105,6 @@ TableSchema schema_of(const Json& json) {
             {column.at(0), column.at(1), column.at(2), column.at(3), column.at(4), column.at(5)});
     schema.effect = json.at("effect");
     schema.provenance = json.at("provenance").get<rows::Provenance>();
-    schema.precision = json.at("precision") == "float16" ? Precision::float16 : Precision::float32;
     return schema;
 }
 
@@ -116,17 +115,15 @@ bool names_labels(const fs::path& path) {
            path.string().find(place_of_index) != std::string::npos;
 }
 
-std::vector<fs::path> paths_of_labels(const fs::path& path, const TableSchema& schema,
-                                      std::span<const std::size_t> columns) {
-    if (!names_labels(path) && columns.size() > 1) {
+std::vector<fs::path> paths_of_labels(const fs::path& path, const TableSchema& schema) {
+    if (!names_labels(path) && schema.columns.size() > 1) {
         throw ConfigError(path.string() + ": this format holds one label, and " +
-                          std::to_string(columns.size()) +
+                          std::to_string(schema.columns.size()) +
                           " are chosen: choose one with --labels, or put {label} into the name");
     }
     std::vector<fs::path> paths;
     std::map<fs::path, std::string> seen;
-    for (const std::size_t index : columns) {
-        const Column& column = schema.columns[index];
+    for (const Column& column : schema.columns) {
         std::string name = path.string();
         replace_all(name, place_of_index, std::to_string(column.index));
         replace_all(name, place_of_label, file_word(column.label));
@@ -213,10 +210,7 @@ void prepare_outputs(const OutputSpec& spec) {
 }
 
 Json to_json(const ScoreRun& run) {
-    Json json{{"provenance", run.schema.provenance},
-              {"inputs", run.inputs},
-              {"effect", run.schema.effect},
-              {"precision", word_of(precision_choices, run.schema.precision)}};
+    Json json{{"provenance", run.schema.provenance}, {"inputs", run.inputs}, {"effect", run.schema.effect}};
     Json& head = json["head"] = Json::array();
     for (const HeadColumn& column : run.schema.head)
         head.push_back({column.name, static_cast<int>(column.kind)});
@@ -252,12 +246,10 @@ ScoreRun score_run_from_json(const Json& json, const fs::path& where) {
     }
 }
 
-Outputs::Outputs(const OutputSpec& spec, const TableSchema& schema,
-                 std::span<const std::size_t> track_columns, std::span<const genome::Contig> contigs,
+Outputs::Outputs(const OutputSpec& spec, const TableSchema& schema, std::span<const genome::Contig> contigs,
                  int threads)
     : spec_(spec), schema_(schema), contigs_(contigs.begin(), contigs.end()) {
     TableSchema part = schema;
-    part.precision = spec.precision;
     part.many_rows = spec.many_rows;
     if (spec.shard) part.provenance.emplace_back("shard", bigbird::to_string(*spec.shard));
     for (const fs::path& path : spec.paths) {
@@ -282,12 +274,11 @@ Outputs::Outputs(const OutputSpec& spec, const TableSchema& schema,
                 break;
             case Kind::bedgraph:
             case Kind::bigwig: {
-                const std::vector<fs::path> tracks = paths_of_labels(path, schema, track_columns);
+                const std::vector<fs::path> tracks = paths_of_labels(path, schema);
                 for (std::size_t i = 0; i < tracks.size(); ++i) {
-                    const std::size_t column = track_columns[i];
-                    adopt(track_sink(tracks[i], spec.overwrite, kind, contigs, column, spec.overlap), kind,
+                    adopt(track_sink(tracks[i], spec.overwrite, kind, contigs, i, spec.overlap), kind,
                           tracks[i]);
-                    outputs_.back().record.run["column"] = schema.columns[column].name;
+                    outputs_.back().record.run["column"] = schema.columns[i].name;
                 }
                 break;
             }
@@ -352,7 +343,6 @@ void Outputs::commit_together(std::span<Outputs* const> tables, std::vector<Pend
 std::vector<std::unique_ptr<PendingOutput>> Outputs::part_records(std::span<PendingOutput* const> pending) {
     std::vector<std::unique_ptr<PendingOutput>> records;
     ScoreRun run{.schema = schema_, .inputs = checksums_of(spec_), .min_score = spec_.min_score};
-    run.schema.precision = spec_.precision;
     for (Output& output : outputs_) {
         const bool track = is_track(*kind_of(output.files.front()));
         run.contigs = track ? contigs_ : std::vector<genome::Contig>();

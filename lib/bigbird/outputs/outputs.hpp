@@ -32,8 +32,7 @@ bool names_labels(const std::filesystem::path& path);
 /// The name of each column's file. Throws ConfigError if two would be equal, or if a name without {label} has
 /// several columns.
 std::vector<std::filesystem::path> paths_of_labels(const std::filesystem::path& path,
-                                                   const TableSchema& schema,
-                                                   std::span<const std::size_t> columns);
+                                                   const TableSchema& schema);
 
 /// The settings that all parts of a score file have in common, as stored in their records (core/parts).
 struct ScoreRun {
@@ -51,10 +50,10 @@ ScoreRun score_run_from_json(const Json& json, const std::filesystem::path& wher
 /// All outputs of one run; each gets all rows. Not thread-safe.
 class Outputs {
 public:
-    /// `track_columns`: indices into schema.columns of the columns that are written as tracks. `contigs`:
-    /// those of the genome, for tracks. Throws ConfigError if several tracks would share a name.
-    Outputs(const OutputSpec& spec, const TableSchema& schema, std::span<const std::size_t> track_columns,
-            std::span<const genome::Contig> contigs, int threads);
+    /// `contigs`: those of the genome, for tracks, of which each column becomes one. Throws ConfigError if
+    /// several tracks would share a name.
+    Outputs(const OutputSpec& spec, const TableSchema& schema, std::span<const genome::Contig> contigs,
+            int threads);
 
     /// Adds an output whose records the caller writes; its sink's write() does nothing. Call it before the
     /// first row.

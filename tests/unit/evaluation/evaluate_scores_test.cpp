@@ -200,17 +200,36 @@ DOCTEST_TEST_CASE("evaluate_scores: how many negatives build-chromatin drew is n
     DOCTEST_CHECK(to_html(report).find("Negatives") == std::string::npos);
 }
 
-DOCTEST_TEST_CASE("evaluate_scores: DeepSEA's figures stand beside labels of its names") {
-    Bins bins;
-    bins.request.published = true;
-    DOCTEST_CHECK(evaluate_scores(bins.request).published.empty());
-    std::string labels = testing::read_file(bins.folder / "e/labels.tsv");
-    labels.replace(labels.find("\tA\t"), 3, "\tK562|Bach1|None\t");
-    testing::change_example(bins.folder / "e/labels.tsv", labels);
-    std::string table = testing::read_file(bins.folder / "s.tsv");
-    table.replace(table.find("\tA\t"), 3, "\tK562|Bach1|None\t");
-    testing::write_file(bins.folder / "s.tsv", table);
-    const EvaluationReport report = evaluate_scores(bins.request);
+DOCTEST_TEST_CASE(
+    "evaluate_scores: DeepSEA's figures are beside labels of its names, if there are 919 labels") {
+    const Bins few;
+    DOCTEST_CHECK(evaluate_scores(few.request).published.empty());
+    const testing::TempDir folder;
+    fs::create_directory(folder / "e");
+    std::vector<Label> labels;
+    std::vector<std::string> names;
+    for (std::size_t i = 0; i < deepsea_labels().size(); ++i) {
+        names.push_back(i == 0 ? "K562|Bach1|None" : "mine" + std::to_string(i));
+        labels.push_back({"TF", names.back(), -1});
+    }
+    ExampleWriter writer(folder / "e", Task::chromatin, {-100, 100}, names.size());
+    const auto table = testing::score_table(folder / "s.tsv", names);
+    for (int i = 0; i < 20; ++i) {
+        ExampleRow row;
+        row.where = {"22", i * 1000, i * 1000 + 200};
+        row.split = Split::test;
+        std::vector<std::uint8_t> bits((names.size() + 7) / 8, 0);
+        bits[0] = static_cast<std::uint8_t>(i % 2);
+        writer.add(row, bits);
+        const std::vector<float> scores(names.size(), static_cast<float>(i) / 20);
+        table->write(fields_of({.where = row.where}), scores);
+    }
+    table->commit();
+    TwoBitWriter store(folder / "e/sequences.2bit", {"22"}, false);
+    store.add("22", std::string(500, 'A'));
+    store.finish();
+    writer.finish(LabelTable(labels), Json::object());
+    const EvaluationReport report = evaluate_scores(request_of(folder, Task::chromatin));
     const Json json = to_json(report);
     DOCTEST_CHECK(json["labels"][0]["deepsea_auroc"].get<double>() == doctest::Approx(0.950839));
     DOCTEST_CHECK(json["deepsea"][0]["labels"] == 1);

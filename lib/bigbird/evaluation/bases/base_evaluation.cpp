@@ -99,11 +99,18 @@ std::vector<std::size_t> columns_of(const examples::BaseLabels& labels,
     for (std::size_t label = 0; label < labels.names().size(); ++label) {
         const std::string& name = labels.names()[label];
         const auto found = std::ranges::find(columns, name);
-        const std::string what = fmt::format("'{}' is none of the labels that {} has scores of: {}", name,
-                                             request.scores.string(), listed(columns, ""));
-        if (found == columns.end() && label == 0) throw ConfigError("--none-label " + what);
-        if (found == columns.end())
-            throw InputError("label " + what, request.labels, labels.first_line(label));
+        if (found == columns.end() && label == 0) {
+            throw InputError(
+                fmt::format("has no scores of the label '{}', which bases without a row have: give "
+                            "scores of predict-tokens",
+                            name),
+                request.scores);
+        }
+        if (found == columns.end()) {
+            throw InputError(fmt::format("label '{}' is none of the labels that {} has scores of: {}", name,
+                                         request.scores.string(), listed(columns, "")),
+                             request.labels, labels.first_line(label));
+        }
         places.push_back(static_cast<std::size_t>(found - columns.begin()));
     }
     return places;
@@ -147,7 +154,7 @@ struct LabelBases {
 };
 
 std::vector<LabelBases> labels_of(const Runs& runs, const std::vector<std::string>& columns,
-                                  const std::string& none, std::size_t blocks) {
+                                  std::size_t blocks) {
     std::vector<LabelBases> labels;
     for (std::size_t column = 0; column < columns.size(); ++column) {
         LabelBases& label = labels.emplace_back(LabelBases{.by_block = std::vector<Confusion>(blocks)});
@@ -157,7 +164,7 @@ std::vector<LabelBases> labels_of(const Runs& runs, const std::vector<std::strin
             label.by_block[run.block].count(is_label, run.called == column, run.bases);
             label.by_score.push_back(
                 {runs.scores[i * columns.size() + column], is_label, run.bases, run.block});
-            label.summarised = label.summarised || (is_label && columns[column] != none);
+            label.summarised = label.summarised || (is_label && columns[column] != examples::none_label);
         }
         std::ranges::sort(label.by_score, std::greater(), &WeightedRow::score);
     }
@@ -222,7 +229,7 @@ std::string texts_of(const Figure& figure, char separator) {
 
 BaseEvaluation evaluate_bases(const BaseEvaluationRequest& request) {
     const auto reference = genome::open_references(request.references);
-    const auto labels = examples::BaseLabels::read(*reference, request.labels, request.none_label);
+    const auto labels = examples::BaseLabels::read(*reference, request.labels);
     rows::ScoreReader reader(request.scores);
     const std::vector<std::string>& columns = reader.columns();
     const std::vector<std::size_t> column_of = columns_of(labels, columns, request);
@@ -248,7 +255,7 @@ BaseEvaluation evaluate_bases(const BaseEvaluationRequest& request) {
                     request.scores.string(), bases);
     }
     if (runs.all.empty()) throw InputError("holds no base with scores", request.scores);
-    const std::vector<LabelBases> bases = labels_of(runs, columns, request.none_label, blocks.count());
+    const std::vector<LabelBases> bases = labels_of(runs, columns, blocks.count());
     const std::vector<Figure> figures = figures_of(bases, blocks.count(), request.options);
     BaseEvaluation evaluation;
     evaluation.blocks = blocks.count();

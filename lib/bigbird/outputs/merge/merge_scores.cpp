@@ -73,18 +73,16 @@ public:
     NpyRows(const Part& part, const TableSchema& schema)
         : LineRows(npy_files(part.path)[1], false),
           file_(part.path),
-          row_bytes_(schema.columns.size() * (schema.precision == Precision::float16 ? 2 : 4)) {
+          row_bytes_(schema.columns.size() * sizeof(float)) {
         const std::int64_t rows = records_of(part.record);
         const std::size_t columns = schema.columns.size();
-        const std::string_view type = npy_type(schema.precision);
-        if (!is_npy_of(file_.bytes(), type, rows, columns)) {  // otherwise numbers would be misread
+        if (!is_npy_of(file_.bytes(), npy_type, rows, columns)) {  // otherwise numbers would be misread
             throw InputError("is not the matrix of " + std::to_string(rows) + " rows and " +
-                                 std::to_string(columns) + " columns of " +
-                                 std::string(word_of(precision_choices, schema.precision)) +
-                                 " that its .part.json counts: one of the two was changed",
+                                 std::to_string(columns) +
+                                 " columns of float32 that its .part.json counts: one of the two was changed",
                              part.path);
         }
-        left_ = file_.bytes().subspan(npy_header(type, rows, columns).size());
+        left_ = file_.bytes().subspan(npy_header(npy_type, rows, columns).size());
     }
     void copy(std::int64_t records, Outputs& whole) override {
         LineRows::copy(records, whole);
@@ -144,10 +142,10 @@ bool is_of_type(hid_t dataset, hid_t type) {
 class Hdf5Part {
 public:
     Hdf5Part(const fs::path& path, hsize_t rows, const TableSchema& schema)
-        : path_(path), schema_(schema), file_(open_unlocked_hdf5(path_.c_str())), types_(schema.precision) {
+        : path_(path), schema_(schema), file_(open_unlocked_hdf5(path_.c_str())) {
         if (file_ < 0) throw damaged();
         const hsize_t columns{schema.columns.size()};
-        add(file_, "scores", types_.scores(), {columns > 0 ? rows : 0, columns});
+        add(file_, "scores", H5T_IEEE_F32LE, {columns > 0 ? rows : 0, columns});
         if (!is_own_link(file_, "rows")) throw foreign("rows");
         const Id group(H5Gopen2(file_, "rows", H5P_DEFAULT), H5Gclose);
         for (const HeadColumn& column : schema.head)
@@ -230,11 +228,9 @@ private:
     std::vector<Id> datasets_;  ///< scores, then the head's
 };
 
-/// What send_part() needs to know: the rows, the number of columns, their precision, and the head's names and
-/// kinds.
+/// What send_part() needs to know: the rows, the number of columns, and the head's names and kinds.
 ChildReader::Words words_of(const Part& part, const TableSchema& schema) {
-    ChildReader::Words words{std::to_string(records_of(part.record)), std::to_string(schema.columns.size()),
-                             std::to_string(static_cast<int>(schema.precision))};
+    ChildReader::Words words{std::to_string(records_of(part.record)), std::to_string(schema.columns.size())};
     for (const HeadColumn& column : schema.head)
         words.insert(words.end(), {column.name, std::to_string(static_cast<int>(column.kind))});
     return words;
@@ -245,8 +241,7 @@ void send_part(const fs::path& path, const ChildReader::Words& words, const Chil
     const std::size_t rows = std::stoull(words.at(0));
     TableSchema schema;
     schema.columns.resize(std::stoull(words.at(1)));
-    schema.precision = static_cast<Precision>(std::stoi(words.at(2)));
-    for (std::size_t i = 3; i + 1 < words.size(); i += 2)
+    for (std::size_t i = 2; i + 1 < words.size(); i += 2)
         schema.head.push_back({words[i], static_cast<FieldKind>(std::stoi(words[i + 1]))});
     const Hdf5Part file(path, rows, schema);
     send("");
@@ -459,13 +454,9 @@ void merge_scores(std::span<const Part> parts, const fs::path& output, Overwrite
     std::vector<std::unique_ptr<PartRows>> rows;
     for (const Part& part : parts)
         rows.push_back(rows_of(part, *kind, run.schema));
-    const std::size_t columns[] = {0};
-    Outputs whole({.paths = {output},
-                   .overwrite = overwrite,
-                   .min_score = run.min_score,
-                   .overlap = run.overlap,
-                   .precision = run.schema.precision},
-                  run.schema, columns, run.contigs, threads);
+    Outputs whole(
+        {.paths = {output}, .overwrite = overwrite, .min_score = run.min_score, .overlap = run.overlap},
+        run.schema, run.contigs, threads);
     if (track) copy_tracks(parts, run, whole);
     for (const Piece& piece : track ? std::vector<Piece>() : order_of(parts)) {
         stop_if_asked();

@@ -42,8 +42,9 @@ genome::Interval bin_of(std::int64_t i, std::int64_t rows) {
 void write_scores(const std::filesystem::path& path, std::int64_t rows, std::optional<Shard> shard,
                   outputs::Overlap overlap = outputs::Overlap::mean, const Placing& place = bin_of) {
     const outputs::OutputSpec spec{.paths = {path}, .min_score = 0.3, .overlap = overlap, .shard = shard};
-    const std::vector<std::size_t> one{0};
-    outputs::Outputs outputs(spec, small_layout(), one, two_contigs(), 1);
+    const auto kind = outputs::kind_of(path);
+    const bool is_track = kind == outputs::Kind::bedgraph || kind == outputs::Kind::bigwig;
+    outputs::Outputs outputs(spec, is_track ? one_label() : small_layout(), two_contigs(), 1);
     SegmentCounter segments(rows, shard.value_or(Shard{}));
     for (std::int64_t i = 0; i < rows; ++i) {
         const std::int64_t segment = segments.next();
@@ -53,7 +54,8 @@ void write_scores(const std::filesystem::path& path, std::int64_t rows, std::opt
                             .name = "row" + std::to_string(i),
                             .status = scored ? rows::RowStatus::ok : rows::RowStatus::all_n,
                             .n_fraction = scored ? 0.125 : 1};
-        const std::vector<float> values{static_cast<float>(i) / 1024, static_cast<float>(i % 10) / 10};
+        std::vector<float> values{static_cast<float>(i) / 1024, static_cast<float>(i % 10) / 10};
+        values.resize(is_track ? 1 : 2);
         outputs.begin_segment(segment);
         outputs.write(rows::fields_of(row),
                       scored ? std::span<const float>(values) : std::span<const float>());
