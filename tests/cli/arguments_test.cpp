@@ -306,7 +306,7 @@ DOCTEST_TEST_CASE("arguments: each common option has its short form in every com
 DOCTEST_TEST_CASE("arguments: what other tools call a command or an option is known") {
     const auto said = [](const std::vector<std::string>& words) { return run_program(words).err; };
     DOCTEST_CHECK(holds(said({"trian"}), "did you mean train?"));
-    DOCTEST_CHECK(holds(said({"build"}), "did you mean one of build-documents, build-promoters"));
+    DOCTEST_CHECK(holds(said({"build"}), "did you mean one of build-chromatin, build-tracks"));
     DOCTEST_CHECK(holds(said({"predikt"}), "did you mean predict?"));
     DOCTEST_CHECK(holds(said({"predict", "--model", model, "--bed", "r.bed"}), "did you mean --regions?"));
     DOCTEST_CHECK(holds(said({"predict-chromatin", "--genome", "g.fa"}), "did you mean --reference?"));

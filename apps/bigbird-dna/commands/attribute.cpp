@@ -23,9 +23,9 @@ void set_baseline(AttributeSpec& spec, const std::string& text) {
 
 void setup_attribute(Program& program, Runner<AttributeSpec> run) {
     const auto [command, spec] = program.add<AttributeSpec>(
-        "attribute", "Variants",
-        "Compute what each base contributes to the score of a region or sequence, by gradients: writes one "
-        "row per base and label, with the hypothetical contributions of A, C, G and T. Tracks contain each "
+        "attribute", "Explanations of a model",
+        "Compute what each base contributes to a score, by gradients.\nWrites one row per base and label, "
+        "with the hypothetical contributions of A, C, G and T. Tracks contain each "
         "base's own contribution. Token models divide a token's contribution among its bases and give no "
         "contributions for other letters (NA).",
         "--model --reference --regions --sequences --labels --method --baseline --output --device",

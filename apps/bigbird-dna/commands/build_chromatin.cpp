@@ -79,7 +79,8 @@ void choose_bins(CLI::App& command, BuildChromatinOptions& options) {
 
 void setup_build_chromatin(Program& program) {
     const auto [command, options] = program.add<BuildChromatinOptions>(
-        "build-chromatin", "Chromatin", "Make labeled bins of the genome from peaks, one label per peak file",
+        "build-chromatin", "Peaks, coverage or sequences",
+        "Make labeled bins of the genome from peaks, one label per file",
         "--peaks --table --mat --reference --validation --test --output --force",
         {{"Every bin of chromosome 22 with its labels, two stretches held out",
           "--peaks ../test_data/chromatin/peaks.tsv --reference ../test_data/genome/22.fa.gz --window 1000 "

@@ -116,8 +116,8 @@ int run_build_documents(const BuildDocumentsOptions& options) {
 
 void setup_build_documents(Program& program) {
     const auto [command, options] = program.add<BuildDocumentsOptions>(
-        "build-documents", "Corpus and tokenizer",
-        "Cut a genome into documents of sentences, as in the paper's appendix F.1",
+        "build-documents", "A genome without labels",
+        "Cut a genome into documents of sentences.\nBy default as in the paper's appendix F.1.",
         "--reference --include --exclude --seed --shard --output --force",
         {{"Documents of chromosome 22 without the held-out stretch",
           "--reference ../test_data/genome/22.fa.gz --exclude held_out.bed --passes 2 --seed 1 --output "

@@ -11,7 +11,8 @@ using BuildPromotersOptions = FolderOptions<examples::PromoterOptions>;
 
 void setup_build_promoters(Program& program) {
     const auto [command, options] = program.add<BuildPromotersOptions>(
-        "build-promoters", "Promoters", "Make labeled promoter examples from transcription start sites",
+        "build-promoters", "Peaks, coverage or sequences",
+        "Make labeled promoter examples from transcription start sites",
         "--tss --reference --chain --window --validation --test --output --force",
         {{"Windows around TSSs lifted over from hg38, with one held-out region",
           "--tss ../test_data/promoter/tss.hg38.bed.gz --chain "

@@ -12,7 +12,7 @@ using BuildTracksOptions = FolderOptions<examples::TrackOptions>;
 
 void setup_build_tracks(Program& program) {
     const auto [command, options] = program.add<BuildTracksOptions>(
-        "build-tracks", "Chromatin",
+        "build-tracks", "Peaks, coverage or sequences",
         "Make bins of the genome with their coverage, one number per track.\nfinetune, predict and evaluate "
         "use them like bins with labels.",
         "--signal --reference --bin --count --validation --test --output --force",

@@ -9,7 +9,7 @@ using task_models::EmbedSpec;
 
 void setup_embed(Program& program, Runner<EmbedSpec> run) {
     const auto [command, spec] = program.add<EmbedSpec>(
-        "embed", "Tools", "Write a model's embeddings of sequences: one vector per row, or one per token.",
+        "embed", "A genome without labels", "Write a model's embeddings of sequences, per row or per token.",
         "--model --reference --regions --sequences --pooling --output --device",
         {{"One vector per row: the mean over its tokens",
           "--model pretrained --reference ../test_data/genome/22.fa.gz --regions promoter/examples/test.bed "

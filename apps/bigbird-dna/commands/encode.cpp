@@ -46,8 +46,7 @@ int run_on_lines(const LineOptions& options, decltype(corpus::encode_lines)* con
 
 void setup_encode(Program& program) {
     const auto [command, options] = program.add<LineOptions>(
-        "encode", "Corpus and tokenizer", "Encode sequences, one per line, as token ids separated by blanks",
-        "",
+        "encode", rare_group, "Encode sequences, one per line, as token ids separated by blanks", "",
         {{"Token ids of each line",
           "--tokenizer tokenizer/tokenizer.model --input ../test_data/tokenizer/sentences.txt --output "
           "ids.txt"},
@@ -65,7 +64,7 @@ void setup_encode(Program& program) {
 
 void setup_decode(Program& program) {
     const auto [command, options] = program.add<LineOptions>(
-        "decode", "Corpus and tokenizer", "Decode token ids, one sequence per line, into sequences", "",
+        "decode", rare_group, "Decode token ids, one sequence per line, into sequences", "",
         {{"The sequences of the ids that encode wrote",
           "--tokenizer tokenizer/tokenizer.model --input ids.txt"},
          {"The same with the tokenizer of a model, into a file",

@@ -147,7 +147,7 @@ struct TaskCommand {
 const TaskCommand task_commands[] = {
     {examples::Task::promoter,
      "evaluate-promoter",
-     "Promoters",
+     task_group,
      "Evaluate promoter scores: AUROC, AUPRC, F1, MCC",
      add_promoter_options,
      "--scores --examples --threshold --scan --tss --output --force",
@@ -158,7 +158,7 @@ const TaskCommand task_commands[] = {
        "promoter.json"}}},
     {examples::Task::sequences,
      "evaluate-sequences",
-     "Sequences",
+     task_group,
      "Evaluate scores of sequences: MCC, AUROC, Pearson's r and more",
      add_sequences_options,
      "--scores --examples --split --threshold --model-card --output --force",
@@ -169,7 +169,7 @@ const TaskCommand task_commands[] = {
        "sequences.html"}}},
     {examples::Task::chromatin,
      "evaluate-chromatin",
-     "Chromatin",
+     task_group,
      "Evaluate chromatin scores: AUROC and AUPRC per label and group",
      add_chromatin_options,
      "--scores --examples --min-positives --model-card --output --force",
@@ -255,8 +255,7 @@ void setup_evaluate(Program& program, examples::Task task) {
 
 void setup_evaluate_tokens(Program& program) {
     const auto [command, options] = program.add<EvaluateTokensOptions>(
-        "evaluate-tokens", "Bases",
-        "Evaluate scores of bases: AUROC, AUPRC, and F1 of the most probable label",
+        "evaluate-tokens", task_group, "Evaluate scores of bases: AUROC, AUPRC and F1 of each label",
         "--scores --labels --reference --output --force",
         {{"Figures of held-out bases, as a table",
           "--scores bases.tsv.gz --labels ../test_data/tokens/labels.bed.gz --reference "

@@ -35,9 +35,9 @@ void sort_inputs(CLI::App&, EvaluateMlmOptions& options) {
 
 void setup_evaluate_mlm(Program& program, Runner<EvaluateMlmOptions> run) {
     const auto [command, options] = program.add<EvaluateMlmOptions>(
-        "evaluate-mlm", "Pretraining",
-        "Score a pretrained model on held-out documents: bits per base, accuracy, next-sentence "
-        "accuracy.\nBits per base = sum of -log2 p over the masked tokens / number of bases in these tokens.",
+        "evaluate-mlm", "A genome without labels",
+        "Score a pretrained model on held-out documents.\nMeasures bits per base, accuracy and next-sentence "
+        "accuracy. Bits per base = sum of -log2 p over the masked tokens / number of bases in these tokens.",
         "--model --documents --baseline-documents --max-sequences --output --device",
         {{"Bits per base on held-out documents",
           "--model pretrained --documents documents/held_out.txt.gz --max-sequences 64 --output "

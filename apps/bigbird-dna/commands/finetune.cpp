@@ -353,9 +353,10 @@ struct TaskCommand {
 const TaskCommand task_commands[] = {
     {examples::Task::promoter,
      "finetune-promoter",
-     "Promoters",
-     "Fine-tune a pretrained model, or train a baseline, to distinguish promoters from other sequences.\nThe "
-     "paper trained 711 steps of 256 windows (3 epochs) on TPUs; the default batch of 32 fits a CPU.",
+     task_group,
+     "Train a model that distinguishes promoters from other sequences.\nFine-tunes a pretrained model, or "
+     "trains a baseline. The paper trained 711 steps of 256 windows (3 epochs) on TPUs; the default batch of "
+     "32 fits a CPU.",
      "the baselines cnnprom, deepromoter, gkm-svm, kmer-ridge",
      3,
      1,
@@ -366,8 +367,8 @@ const TaskCommand task_commands[] = {
        "--examples promoter/examples --architecture kmer-ridge --output promoter-ridge"}}},
     {examples::Task::chromatin,
      "finetune-chromatin",
-     "Chromatin",
-     "Train a model that predicts labels (such as peaks) or coverage of the genome's bins.\nWithout --model, "
+     task_group,
+     "Train a model of the genome's bins: labels (peaks) or coverage.\nWithout --model, "
      "trains a bin model (bigbird-bins): convolutions and BigBird's attention score all bins of a window at "
      "once. With --model, fine-tunes a pretrained model.",
      "bigbird-bins, or the baselines deepsea, gkm-svm, kmer-ridge",
@@ -380,7 +381,7 @@ const TaskCommand task_commands[] = {
        "chromatin/examples --output token-bins"}}},
     {examples::Task::sequences,
      "finetune-sequences",
-     "Sequences",
+     task_group,
      "Train a model on sequences with classes, labels or numbers.\nWithout --model, the model is the mean of "
      "several networks that read bases and a regression on k-mers (bigbird-sequence). With --model, "
      "fine-tunes a pretrained model.",

@@ -51,8 +51,8 @@ void choose_calibration(CLI::App& command, FinetuneTokensSpec& spec) {
 
 void setup_finetune_tokens(Program& program, Runner<FinetuneTokensSpec> run) {
     const auto [command, spec] = program.add<FinetuneTokensSpec>(
-        "finetune-tokens", "Bases",
-        "Fine-tune a pretrained model to label each base, learning from the rows of a BED file.\nA token's "
+        "finetune-tokens", task_group,
+        "Fine-tune a pretrained model to label each base.\nLearns from the rows of a BED file. A token's "
         "target is the share of each label among its bases; a base gets its token's probabilities.",
         "--annotations --reference --model --include --validation --test --output --resume --epochs "
         "--batch-size --device",

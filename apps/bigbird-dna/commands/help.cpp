@@ -63,7 +63,7 @@ int run_completion(const CompletionOptions& options) {
 
 void setup_completion(Program& program) {
     const auto [command, options] = program.add<CompletionOptions>(
-        "completion", "Help", "Print a script with which a shell completes commands, options and values", "",
+        "completion", rare_group, "Print a script with which a shell completes command lines", "",
         {{"Completion script for bash", "bash"},
          {"The same for zsh; as a file it is _bigbird-dna in a folder of fpath", "zsh"}},
         run_completion);
@@ -77,7 +77,7 @@ void setup_completion(Program& program) {
 
 void setup_help(Program& program) {
     const auto [command, options] = program.add<HelpOptions>(
-        "help", "Help", "Print the help of a command, the command reference, or pages of the manual", "",
+        "help", rare_group, "Print help, the reference of all commands, or pages of the manual", "",
         {{"Manual page of finetune-chromatin", "--man finetune-chromatin --output finetune-chromatin.1"},
          {"Every command and option in one Markdown file", "--markdown --output commands.md"}},
         run_help);

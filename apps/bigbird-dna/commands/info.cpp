@@ -272,9 +272,9 @@ int run_info_program(const InfoOptions& options) {
 
 void setup_info(Program& program, Runner<InfoOptions> run) {
     const auto [command, options] = program.add<InfoOptions>(
-        "info", "Tools",
-        "Describe a model directory, token shards, a tokenizer or a safetensors "
-        "file, or what this program can use on this machine",
+        "info", "Files",
+        "Describe a model, token shards, a tokenizer, or this machine.\nA model is a model directory, a run "
+        "folder or a safetensors file. --program describes what this program can use.",
         "",
         {{"Describe a model", "pretrained/model"}, {"What the program can use on this machine", "--program"}},
         std::move(run));

@@ -7,8 +7,9 @@ using task_models::MutagenesisSpec;
 
 void setup_predict_mutagenesis(Program& program, Runner<MutagenesisSpec> run) {
     const auto [command, spec] = program.add<MutagenesisSpec>(
-        "predict-mutagenesis", "Variants",
-        "Score every substitution of every base of BED rows or sequences: writes one row per base and label, "
+        "predict-mutagenesis", "Explanations of a model",
+        "Score every substitution of every base of BED rows or sequences.\nWrites one row per base and "
+        "label, "
         "with the effects of A, C, G and T. Tracks contain each base's largest effect. With --delete or "
         "--shuffle, writes one row per stretch, with a column per label; tracks contain the mean over "
         "stretches. Bin models recompute only what a substitution changes; other models need a forward pass "

@@ -9,9 +9,9 @@ using task_models::PredictTokensSpec;
 
 void setup_predict_tokens(Program& program, Runner<PredictTokensSpec> run) {
     const auto [command, spec] = program.add<PredictTokensSpec>(
-        "predict-tokens", "Bases",
-        "Predict the probability of each label for every base of BED rows: writes one row per run of bases "
-        "with equal scores, in order",
+        "predict-tokens", task_group,
+        "Predict the probability of each label for every base of BED rows.\nWrites one row per run of bases "
+        "with equal scores, in order.",
         "--model --reference --regions --labels --output --force --device",
         {{"Probabilities of each label, one row per run of bases with equal scores",
           "--model tokens-run --reference ../test_data/genome/22.fa.gz --regions test.bed --output "

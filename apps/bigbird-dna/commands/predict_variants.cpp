@@ -55,7 +55,7 @@ void add_variant_options(CLI::App& command, VariantSpec& spec, const std::string
 void setup_build_background(Program& program, Runner<BackgroundSpec> run) {
     const auto [command, spec] = program.add<BackgroundSpec>(
         "build-background", "Variants",
-        "Score many variants as a background that predict-variants ranks effects against.\nWrites, per "
+        "Score many variants, among which predict-variants ranks effects.\nWrites, per "
         "label, the quantiles of the effects of the variants, and of the same alleles at random positions. "
         "predict-variants takes the file as --background, or finds it in the model's folder as "
         "background.h5.",
@@ -80,9 +80,9 @@ void setup_build_background(Program& program, Runner<BackgroundSpec> run) {
 void setup_predict_variants(Program& program, Runner<VariantSpec> run) {
     const auto [command, spec] = program.add<VariantSpec>(
         "predict-variants", "Variants",
-        "Score variants: the difference between a chromatin or promoter model's scores of the two alleles "
-        "or, without fine-tuning, how likely a pretrained model finds each allele. Writes one row per "
-        "alternative allele, in order.",
+        "Score the effects of variants by a model.\nOf a model that was trained for a task: the difference "
+        "between its scores of the two alleles. Of a pretrained model: how likely it finds each allele. "
+        "Writes one row per alternative allele, in order.",
         "--model --reference --variants --tss --labels --output --shard --dry-run --device",
         {{"The same VCF with effects on CTCF labels in INFO, for bcftools view -i 'BIGBIRD_MAX>1'",
           "--model chromatin/run --reference ../test_data/genome/22.fa.gz --variants "

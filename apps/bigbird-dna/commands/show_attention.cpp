@@ -77,8 +77,7 @@ int run_show_attention(const ShowAttentionOptions& options) {
 
 void setup_show_attention(Program& program) {
     const auto [command, options] = program.add<ShowAttentionOptions>(
-        "show-attention", "Tools",
-        "Draw which key blocks each query block attends to, for a length and a layer",
+        "show-attention", rare_group, "Draw which key blocks each query block attends to",
         "--config --pattern --length --layer --output",
         {{"A drawing of BigBird's pattern", "--pattern bigbird --length 2048 --output bigbird.svg"},
          {"The second layer of a pretrained model, as text",

@@ -78,8 +78,7 @@ int run_tokenize(const TokenizeOptions& options) {
 
 void setup_tokenize(Program& program) {
     const auto [command, options] = program.add<TokenizeOptions>(
-        "tokenize", "Corpus and tokenizer",
-        "Encode documents once into memory-mapped token shards, for pretrain",
+        "tokenize", "A genome without labels", "Encode documents once into token shards, for pretrain",
         "--documents --reference --tokenizer --output --shard",
         {{"Shards of tokens for pretrain --documents",
           "--documents documents/train.txt.gz --tokenizer tokenizer/tokenizer.model --output corpus"},

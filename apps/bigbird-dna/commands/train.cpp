@@ -108,10 +108,10 @@ void choose_defaults(CLI::App& command, TrainSpec& spec) {
 
 void setup_train(Program& program, Runner<TrainSpec> run) {
     const auto [command, spec] = program.add<TrainSpec>(
-        "train", "Tasks",
-        "Train and evaluate a model from peaks, coverage or labeled sequences in one go. Makes examples, "
-        "trains a model\nand a linear baseline, evaluates both on held-out rows, and writes a report and a "
-        "model card. The same\ncommand, given again, resumes a stopped run.",
+        "train", "Peaks, coverage or sequences",
+        "Train and evaluate a model of peaks, coverage or sequences.\nMakes examples, trains a model and a "
+        "linear baseline, evaluates both on held-out rows, and writes a\nreport and a model card. The same "
+        "command, given again, resumes a stopped run.",
         "--peaks --signal --table --fasta --reference --include --validation --test --split-by --strand "
         "--epochs --max-hours --output --force --dry-run --threads",
         {{"A model of the demo's peaks, with two automatically chosen held-out stretches, trained for two "

@@ -77,7 +77,7 @@ int run_train_tokenizer(const TrainTokenizerOptions& options) {
 
 void setup_train_tokenizer(Program& program) {
     const auto [command, options] = program.add<TrainTokenizerOptions>(
-        "train-tokenizer", "Corpus and tokenizer",
+        "train-tokenizer", "A genome without labels",
         "Train a DNA byte-pair encoding on documents or on a genome",
         "--documents --reference --vocab-size --output --force --hugging-face",
         {{"256 tokens, learned from documents",

@@ -79,7 +79,7 @@ void setup_finetune_verb(Program& program) {
 }
 
 void setup_predict_verb(Program& program) {
-    add_verb(program, "predict", "Score BED rows, sequences or examples with a model that finetune made.",
+    add_verb(program, "predict", "Score BED rows, sequences or examples with a trained model.",
              "model determines", task_of_model,
              {{"Chromatin scores of the rows of a BED",
                "--model chromatin/run --reference ../test_data/genome/22.fa.gz --regions test.bed --output "
@@ -89,7 +89,7 @@ void setup_predict_verb(Program& program) {
 }
 
 void setup_evaluate_verb(Program& program) {
-    add_verb(program, "evaluate", "Compare scores with the labels of examples: AUROC, AUPRC, MCC and more.",
+    add_verb(program, "evaluate", "Compare scores with labels: AUROC, AUPRC, MCC and more.",
              "examples determine", by_examples_or("--labels"),
              {{"AUROC and AUPRC of each label, as a table",
                "--scores chromatin/scores.tsv.gz --examples chromatin/examples --output chromatin.tsv"},

@@ -42,8 +42,7 @@ namespace bigbird::cli {
 namespace {
 
 constexpr const char* about =
-    "Trains models of DNA on your own peaks, coverage or sequences; gives tracks, variant effects and "
-    "motifs.\n"
+    "Models of DNA from your own peaks, coverage or sequences: tracks, variant effects, motifs.\n"
     "Pretrains BigBird (Zaheer et al., Big Bird: Transformers for Longer Sequences, NeurIPS 2020).";
 
 /// The text of bigbird-dna without a command.
@@ -64,21 +63,6 @@ All commands: bigbird-dna --help. One of them, with examples: bigbird-dna COMMAN
 
 int exit_code(ExitCode code) {
     return static_cast<int>(code);
-}
-
-/// "Exit codes: 0 ...", in lines that fit.
-std::string exit_codes_line() {
-    constexpr std::size_t width = 110;
-    std::string text = "Exit codes:";
-    std::size_t used = text.size();
-    for (const auto& [code, meaning] : exit_meanings) {
-        const bool is_last = code == std::rbegin(exit_meanings)->first;
-        const std::string entry = std::to_string(exit_code(code)) + " " + meaning + (is_last ? "." : ",");
-        const bool breaks = used + 1 + entry.size() > width;
-        text += (breaks ? "\n" : " ") + entry;
-        used = breaks ? entry.size() : used + 1 + entry.size();
-    }
-    return text;
 }
 
 /// Removes validators' descriptions from the help; the options' own texts say more.
@@ -212,7 +196,7 @@ Program::Program() : app_(about, "bigbird-dna") {
     app_.footer(
         "Each command has its own --help. Data go to standard output or --output, messages to standard "
         "error.\n" +
-        exit_codes_line());
+        exit_codes_text(110));
     app_.require_subcommand(1);
     app_.set_version_flag("--version", std::string("bigbird-dna ") + std::string(version()),
                           "Print the version and exit");
@@ -236,8 +220,9 @@ CLI::App& Program::add_command(const std::string& name, const std::string& group
 
 void Program::add_verb(const std::string& name, const std::string& description, std::vector<Example> examples,
                        std::vector<std::string> tasks, std::function<std::string(const CLI::App&)> task_of) {
-    verbs_.push_back({&add_command(name, "Tasks", description, "", std::move(examples), {}), std::move(tasks),
-                      std::move(task_of)});
+    verbs_.push_back(
+        {&add_command(name, "Peaks, coverage or sequences", description, "", std::move(examples), {}),
+         std::move(tasks), std::move(task_of)});
 }
 
 int Program::main(int argc, char** argv) {
