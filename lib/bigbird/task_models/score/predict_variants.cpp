@@ -4,7 +4,6 @@
 #include "bigbird/core/log.hpp"
 #include "bigbird/core/parts/shard.hpp"
 #include "bigbird/core/progress.hpp"
-#include "bigbird/core/protected_files.hpp"
 #include "bigbird/core/version.hpp"
 #include "bigbird/genome/regions/variant_writer.hpp"
 #include "bigbird/outputs/effect_background.hpp"
@@ -62,9 +61,7 @@ public:
             is_own_ = true;
             if (!is_there(path_)) path_.clear();
         }
-        if (path_.empty()) return;
-        protect_input(path_, is_own_ ? "--model" : "--background");
-        background_ = outputs::read_background(path_);
+        if (!path_.empty()) background_ = outputs::read_background(path_);
     }
 
     /// Checks the background against the run (VariantScorer::run) and its labels. Throws InputError if the
