@@ -29,7 +29,7 @@ inline std::string shortened(std::string_view text) {
     return std::string(text.substr(0, end)) + "… (" + std::to_string(text.size()) + " bytes)";
 }
 
-/// "'a', 'b'", or the first and "and 917 more" if there are many; `quote` stands about each.
+/// "'a', 'b'", or the first and "and 917 more" if there are many; with `quote` around each.
 template <typename Names>
 std::string listed(const Names& names, std::string_view quote = "'") {
     std::string list;

@@ -225,7 +225,7 @@ std::string promoter_html(const EvaluationReport& report) {
     if (report.scan) {
         const ScanFigures& scan = *report.scan;
         html += fmt::format(
-            "<h2>Scan</h2><p>{} calls in {:.2f} Mb, {} of them within reach of a TSS: {} false calls a Mb; "
+            "<h2>Scan</h2><p>{} calls in {:.2f} Mb, {} of them within reach of a TSS: {} false calls per Mb; "
             "{} of {} "
             "TSSs found.</p>\n",
             scan.calls, static_cast<double>(scan.scanned_bases) / 1e6, scan.right_calls,

@@ -31,7 +31,7 @@ struct Scanned {
     std::map<std::size_t, std::int64_t> sites;  ///< by width
 };
 
-/// Contigs, or the rows of --regions in the reference's order; those that overlap as one, so that each site
+/// Contigs, or the rows of --regions in the reference's order; rows that overlap are one, so that each site
 /// is found once.
 std::vector<genome::Interval> regions_of(const ScanSpec& spec, const genome::ReferenceGenome& reference) {
     std::vector<genome::Interval> regions;

@@ -27,7 +27,7 @@ constexpr bool is_name_within(std::string_view name) {
 }
 
 /// The name of a file's class, label or track: the file's name without the endings of compression and of
-/// formats of sequences, regions and signals. "K562.pos" of K562.pos.fa.gz; of another ending nothing goes.
+/// formats of sequences, regions and signals. "K562.pos" of K562.pos.fa.gz. Other endings stay.
 inline std::string name_of_content(std::string name) {
     static constexpr std::string_view packed[] = {".gz", ".bgz", ".zst", ".bz2", ".xz"},
                                       formats[] = {".fa",         ".fasta",     ".fna",        ".ffn",

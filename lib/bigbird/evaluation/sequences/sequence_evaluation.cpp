@@ -185,7 +185,7 @@ private:
     bool is_given() const { return request_.threshold.kind == ThresholdRule::Kind::given; }
 
     /// Refuses scores that predict made of another split or of other examples, whose ids may be the same
-    /// numbers. Bins are told by their places.
+    /// numbers. Bins are identified by their positions.
     void require_same_rows(const rows::Provenance& made_by, const ScoreFile& file) const {
         if (examples_.task() != examples::Task::sequences) return;
         const std::string split = rows::value_of(made_by, "split"), own(to_string(request_.split)),

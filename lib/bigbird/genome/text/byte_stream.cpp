@@ -75,7 +75,7 @@ void refuse_damaged(const std::filesystem::path& path, std::int64_t line) {
 void refuse_unclosed(const std::filesystem::path& path, std::int64_t line) {
     throw InputError(
         "the file ends without the empty block that closes bgzip: blocks are missing, so fetch it again, or "
-        "its writer left that one out, so write it anew ('bgzip -dc OLD | bgzip > NEW')",
+        "its writer left that one out, so write it again ('bgzip -dc OLD | bgzip > NEW')",
         path, line);
 }
 

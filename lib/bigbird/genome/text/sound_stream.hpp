@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Whether a stream of htslib is whole. Its readers of records take an error for the end.
+// Whether a stream of htslib is complete. Its readers of records take an error for the end.
 #pragma once
 
 #include <cstdint>

@@ -69,7 +69,7 @@ struct TaskFiles {
     std::optional<evaluation::Calibration> calibration;  ///< only if the link function gives probabilities
 };
 /// Reads labels.tsv and, if there is one, calibration.json of a network with this number of outputs. Throws
-/// InputError where one is damaged or does not fit, or calibration.json is missing that config.json tells of.
+/// InputError where one is damaged or does not fit, or config.json names a calibration.json that is missing.
 TaskFiles read_task_files(const std::filesystem::path& directory, std::int64_t outputs, LinkFunction link);
 /// Compares the files of a task model with its config.json, as read_task_files() does. Returns false if the
 /// model is not for a task.
