@@ -3,13 +3,13 @@
 
 #include "bigbird/core/error.hpp"
 #include "bigbird/core/files.hpp"
+#include "bigbird/core/words.hpp"
 
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <array>
-#include <cctype>
 #include <fstream>
 #include <mutex>
 #include <optional>
@@ -44,7 +44,7 @@ bool names_bigbird(const fs::path& file) {
     std::string text(std::size_t{1} << 16, '\0');
     in.read(text.data(), static_cast<std::streamsize>(text.size()));
     text.resize(static_cast<std::size_t>(in.gcount()));
-    std::ranges::transform(text, text.begin(), [](unsigned char c) { return std::tolower(c); });
+    text = lower_case(std::move(text));
     return text.find("bigbird") != std::string::npos || text.find("big_bird") != std::string::npos;
 }
 

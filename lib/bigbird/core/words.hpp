@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Counts, and what inputs hold, in messages.
+// Counts, and what inputs hold, in messages; small letters.
 #pragma once
 
+#include <algorithm>
+#include <cctype>
 #include <concepts>
 #include <cstddef>
 #include <string>
@@ -15,6 +17,12 @@ std::string counted(Number count, std::string_view noun) {
     std::string text = std::to_string(count).append(" ").append(noun);
     if (count == 1) return text;
     return text += noun.ends_with('s') || noun.ends_with('x') || noun.ends_with("ch") ? "es" : "s";
+}
+
+/// The text with small letters of ASCII.
+inline std::string lower_case(std::string text) {
+    std::ranges::transform(text, text.begin(), [](unsigned char letter) { return std::tolower(letter); });
+    return text;
 }
 
 /// The most bytes of an input, a row or a list, that a message prints.

@@ -4,11 +4,11 @@
 #include "bigbird/core/check.hpp"
 #include "bigbird/core/error.hpp"
 #include "bigbird/core/formats/checksum.hpp"
+#include "bigbird/core/words.hpp"
 #include "bigbird/outputs/sinks.hpp"
 
 #include <algorithm>
 #include <array>
-#include <cctype>
 #include <iterator>
 #include <map>
 #include <set>
@@ -139,9 +139,7 @@ std::vector<fs::path> paths_of_labels(const fs::path& path, const TableSchema& s
 }
 
 std::optional<Kind> kind_of(const fs::path& path, Kind stream) {
-    std::string name = path.filename().string();
-    std::transform(name.begin(), name.end(), name.begin(),
-                   [](unsigned char letter) { return static_cast<char>(std::tolower(letter)); });
+    std::string name = lower_case(path.filename().string());
     if (path == "-") return stream;
     const bool packed = name.ends_with(".gz") || name.ends_with(".bgz");
     if (packed) name.resize(name.rfind('.'));

@@ -92,7 +92,8 @@ ByteStream::ByteStream(std::filesystem::path path) : path_(std::move(path)) {
         std::filesystem::is_regular_file(path_) && compression_of(path_) != Compression::none;
     file_.reset(bgzf_open(path_.c_str(), "r"));
     if (!file_) throw InputError(std::string("cannot be opened: ") + std::strerror(errno), path_);
-    if (compressed && bgzf_compression(file_.get()) == 0) refuse(0);  // cut within its first bytes
+    if (compressed && bgzf_compression(file_.get()) == 0)
+        refuse_damaged(path_, 0);  // cut within its first bytes
 }
 
 std::size_t ByteStream::read(char* out, std::size_t size, std::int64_t line) {
@@ -105,14 +106,10 @@ std::size_t ByteStream::read(char* out, std::size_t size, std::int64_t line) {
         count = std::min(size, static_cast<std::size_t>(file.block_length - file.block_offset));
         failed = bgzf_read(&file, out, count) != static_cast<ssize_t>(count);
     }
-    if (failed) refuse(line);
+    if (failed) refuse_damaged(path_, line);
     require_sound(file, count == 0, path_, line);
     bytes_read_ = htell(file.fp);
     return count;
-}
-
-void ByteStream::refuse(std::int64_t line) const {
-    refuse_damaged(path_, line);
 }
 
 }  // namespace bigbird::genome::detail

@@ -52,8 +52,6 @@ public:
     std::int64_t bytes_read() const { return bytes_read_; }
 
 private:
-    [[noreturn]] void refuse(std::int64_t line) const;
-
     std::filesystem::path path_;
     BgzfHandle file_;
     std::atomic<std::int64_t> bytes_read_{0};

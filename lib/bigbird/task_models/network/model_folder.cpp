@@ -11,7 +11,6 @@
 #include "bigbird/model/model_directory.hpp"
 #include "bigbird/model/safetensors.hpp"
 #include "bigbird/model/weights.hpp"
-#include "bigbird/task_models/files/link_words.hpp"
 #include "bigbird/task_models/network/bases_network.hpp"
 #include "bigbird/training/checkpoint_store.hpp"
 

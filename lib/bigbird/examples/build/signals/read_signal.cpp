@@ -34,8 +34,7 @@ std::vector<std::string_view> fields_of(std::string_view line) {
 }
 
 bool ends_with_one_of(const fs::path& path, std::initializer_list<std::string_view> endings) {
-    std::string name = path.filename().string();
-    std::ranges::transform(name, name.begin(), [](unsigned char c) { return std::tolower(c); });
+    std::string name = lower_case(path.filename().string());
     for (const std::string_view packed : {".gz", ".bgz"})
         if (name.ends_with(packed)) name.resize(name.size() - packed.size());
     return std::ranges::any_of(endings, [&](std::string_view ending) { return name.ends_with(ending); });
