@@ -13,8 +13,6 @@
 #include "bigbird/task_models/train/train_task.hpp"
 
 #include <algorithm>
-#include <numeric>
-#include <span>
 #include <sstream>
 
 namespace bigbird::task_models {
@@ -106,30 +104,22 @@ namespace {
 
 /// Warns of labels and numbers that are the same in all rows of train.
 void warn_of_constants(const examples::ExampleSet& examples) {
-    const bool numbers = examples.target() == examples::TargetKind::numbers;
-    const auto values_of = [&](std::int64_t row) {
-        if (!numbers) {
-            const std::vector<std::uint8_t> labels = examples.labels(row);
-            return std::vector<float>(labels.begin(), labels.end());
-        }
-        const std::span<const float> values = examples.numbers(row);
-        return std::vector<float>(values.begin(), values.end());
-    };
     const std::vector<std::int64_t> rows = examples.rows(examples::Split::train);
     if (rows.empty()) return;
-    const std::vector<float> first = values_of(rows.front());
-    std::vector<std::size_t> same(first.size());
-    std::iota(same.begin(), same.end(), std::size_t{0});
-    for (std::size_t i = 1; i < rows.size() && !same.empty(); ++i) {
-        const std::vector<float> values = values_of(rows[i]);
-        std::erase_if(same, [&](std::size_t column) { return values[column] != first[column]; });
-    }
-    std::vector<std::string> names;
-    for (const std::size_t column : same)
-        names.push_back(examples.label_table()[column].name);
-    if (!names.empty()) {
+    const auto value = [&](std::int64_t row, std::size_t column) {
+        return examples.target() == examples::TargetKind::numbers
+                   ? examples.numbers(row)[column]
+                   : static_cast<float>(examples.label(row, column));
+    };
+    std::vector<std::string> same;
+    for (std::size_t i = 0; i < examples.label_table().size(); ++i)
+        if (std::ranges::all_of(rows, [&, first = value(rows.front(), i)](std::int64_t row) {
+                return value(row, i) == first;
+            }))
+            same.push_back(examples.label_table()[i].name);
+    if (!same.empty()) {
         log_warning("nothing can be learned of what is the same in all {} of train: {}",
-                    counted(rows.size(), "row"), listed(names, ""));
+                    counted(rows.size(), "row"), listed(same, ""));
     }
 }
 
