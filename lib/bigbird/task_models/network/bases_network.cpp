@@ -71,8 +71,9 @@ public:
         const training::Autocast autocast(type(), device());
         return network_.ptr()->predict(features, key).to(at::kFloat);
     }
-    std::unique_ptr<EditedBins> edit(std::string_view window, bool reverse) const override {
-        if (has_profile()) return BinNetwork::edit(window, reverse);
+    std::unique_ptr<NetworkWindow> edit(std::string_view window, bool reverse,
+                                        const Job& job) const override {
+        if (has_profile()) return BinNetwork::edit(window, reverse, job);
         return std::make_unique<Edited>(*this, window, reverse);
     }
     std::shared_ptr<TaskNetwork> twin() const override {
@@ -97,7 +98,7 @@ private:
         return computing_.is_default && !gains ? training::ComputeType::fp32 : computing_.type;
     }
 
-    class Edited : public EditedBins {
+    class Edited : public NetworkWindow {
     public:
         Edited(const BaseBins& network, std::string_view window, bool reverse)
             : network_(network), reverse_(reverse), window_([&] {
@@ -106,15 +107,29 @@ private:
               }()) {}
         at::Tensor logits() const override {
             const training::Autocast autocast(network_.type(), network_.device());
-            return network_.predict(window_.features(), {})[0];
+            const at::Tensor logits = network_.predict(window_.features(), {})[0];
+            return reverse_ ? logits.flip(0) : logits;
         }
-        at::Tensor logits(std::span<const bins::Substitution> each, const at::Tensor& bins) const override {
+        at::Tensor logits(std::span<const bins::Substitution> each,
+                          const at::Tensor& segments) const override {
             const training::Autocast autocast(network_.type(), network_.device());
-            return network_.predict(window_.features(each, bins), {});
+            if (!reverse_) return network_.predict(window_.features(each, segments), {});
+            constexpr std::uint8_t last_letter = 3;
+            const bins::Grid grid = network_.grid();
+            std::vector<bins::Substitution> turned(each.begin(), each.end());
+            for (auto& [at, code] : turned) {
+                at = grid.window_bases() - 1 - at;
+                if (code <= last_letter) code = static_cast<std::uint8_t>(last_letter - code);
+            }
+            return network_.predict(window_.features(turned, grid.window_bins - 1 - segments), {});
         }
-        at::Tensor logits(std::string_view edited) const override {
+        at::Tensor logits(std::span<const std::string> edited) const override {
             const training::Autocast autocast(network_.type(), network_.device());
-            return network_.predict(window_.edited_features(codes_of(edited)), {})[0];
+            std::vector<at::Tensor> all;
+            for (const std::string& text : edited)
+                all.push_back(network_.predict(window_.edited_features(codes_of(text)), {})[0]);
+            const at::Tensor logits = at::stack(all);
+            return reverse_ ? logits.flip(1) : logits;
         }
 
     private:

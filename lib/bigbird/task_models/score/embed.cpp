@@ -164,7 +164,7 @@ class BinEmbedder : public RowEmbedder {
 public:
     BinEmbedder(const EmbedSpec& spec, const fs::path& directory, const Job& job,
                 const genome::ReferenceGenome& genome)
-        : network_(open_model(directory, examples::Task::chromatin, job.device, job.computing).bins()),
+        : network_(open_model(directory, std::nullopt, job.device, job.computing).bins()),
           sequence_of_([&genome](const genome::Interval& where) { return genome.fetch(where); }),
           reader_(network_->grid(), sequence_of_, windows_at_once(*network_, job.batch_tokens),
                   [this](std::span<const std::string> windows) { return features_of(*network_, windows); }) {
