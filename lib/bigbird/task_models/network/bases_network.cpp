@@ -85,7 +85,7 @@ public:
     void write(const TaskInfo& info, const fs::path& directory) const override {
         TaskInfo written = info;
         written.network = bins::to_json(network_->config());
-        write_folder(*this, "BigBirdBins", "bigbird_dna_bins", written, directory);
+        write_folder(*this, "bigbird_dna_bins", written, directory);
     }
 
 private:
@@ -177,8 +177,7 @@ public:
                                       sizes);
     }
     void write(const TaskInfo& info, const fs::path& directory) const override {
-        write_folder(*this, std::string(baselines::architecture_of(info.architecture).title),
-                     "bigbird_dna_baseline", info, directory);
+        write_folder(*this, "bigbird_dna_baseline", info, directory);
     }
 
 protected:
@@ -292,23 +291,23 @@ std::shared_ptr<TaskNetwork> load_bases_network(const fs::path& directory, const
                                                 std::int64_t labels, const at::Device& device,
                                                 const ComputeOptions& computing) {
     const fs::path where = directory / "config.json";
+    const Architecture& row = info.row();
     std::shared_ptr<TaskNetwork> network;
-    if (reads_records(info)) {
-        network = std::make_shared<SequenceNetwork>(shape_from_json(info.network, where), labels, device);
-    } else if (info.architecture == bins_architecture) {
-        bins::BinsNetwork module(bins::config_from_json(info.network, where), labels);
-        module->to(device);
-        network = base_bins(std::move(module), computing);
-    } else {
-        try {
-            if (baselines::architecture_of(info.architecture).is_network)
-                network = new_base_network(info, labels, 0, device);
-            else
-                network = std::make_shared<Kmers>(kmer_spec_from(info.network, where), labels,
-                                                  info.window.size(), device);
-        } catch (const ConfigError& error) {
-            throw InputError(error.what(), where);
+    try {
+        if (row.reads_records(info.task, info.target)) {
+            network = std::make_shared<SequenceNetwork>(shape_from_json(info.network, where), labels, device);
+        } else if (row.scores_bins()) {
+            bins::BinsNetwork module(bins::config_from_json(info.network, where), labels);
+            module->to(device);
+            network = base_bins(std::move(module), computing);
+        } else if (row.is_solved()) {
+            network = std::make_shared<Kmers>(kmer_spec_from(info.network, where), labels, info.window.size(),
+                                              device);
+        } else {
+            network = new_base_network(info, labels, 0, device);
         }
+    } catch (const ConfigError& error) {
+        throw InputError(error.what(), where);
     }
     model::fill_parameters(*network->module(), model::read_weights(directory), {},
                            directory / "model.safetensors");

@@ -218,7 +218,7 @@ public:
 
     FinetuneSpec floor() const override {
         FinetuneSpec floor;
-        floor.architecture = "kmer-ridge";
+        floor.architecture = kmer_ridge_name;
         floor.window =
             rows::WindowBounds{-(spec_.examples.bin / 2), spec_.examples.bin - spec_.examples.bin / 2};
         floor.linear.word = 5;
@@ -308,7 +308,7 @@ public:
 
     FinetuneSpec floor() const override {
         FinetuneSpec floor = sequence_model_spec();
-        floor.architecture = is_number() ? "kmer-ridge" : "kmer-logistic";
+        floor.architecture = is_number() ? kmer_ridge_name : kmer_logistic_name;
         floor.sequence.strand = spec_.model.sequence.strand;
         return floor;
     }
@@ -361,7 +361,7 @@ public:
     }
     FinetuneSpec floor() const override {
         FinetuneSpec floor;
-        floor.architecture = "kmer-ridge";
+        floor.architecture = kmer_ridge_name;
         return floor;
     }
     Judgement judge(const evaluation::EvaluationRequest& request, const fs::path& folder,

@@ -68,9 +68,7 @@ std::int64_t at_once_of(const BinNetwork& network, std::int64_t stem_bases) {
 
 void require_letters(const ModelFolder& model, const fs::path& path) {
     const auto records = std::dynamic_pointer_cast<SequenceNetwork>(model.network);
-    const std::string& architecture = model.info.architecture;
-    if ((records && records->members().empty()) || architecture.starts_with("kmer") ||
-        architecture.starts_with("gkm")) {
+    if (model.info.row().is_solved()) {
         throw ConfigError(path.string() +
                           " is a model of k-mers, whose scores have no gradients; predict-mutagenesis and "
                           "predict tell the effects of changes without them");
@@ -81,7 +79,7 @@ void require_letters(const ModelFolder& model, const fs::path& path) {
                           " labels bases, which attribute does not take; predict-tokens scores them");
     }
     if (!records && !model.bins()) {
-        throw ConfigError(path.string() + " is a baseline (" + architecture +
+        throw ConfigError(path.string() + " is a baseline (" + model.info.architecture +
                           "), and attribute takes bin models (bigbird-bins) and sequence models");
     }
     if (records && records->shape().kmers) {

@@ -33,7 +33,7 @@ struct Scorer {
             middle = segment * grid.bin + grid.bin / 2;
             strands = Strands::average;
         } else {
-            reads_rows = reads_records(model().info);
+            reads_rows = model().info.reads_records();
             length = reads_rows ? record_length : model().info.window.size();
             middle = length / 2;
         }

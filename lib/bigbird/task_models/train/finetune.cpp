@@ -39,7 +39,7 @@ training::LoopSpec finetune_loop(const FinetuneSpec& spec, const training::Learn
         loop.evaluate_every = steps_between_evaluations(spec.evaluate_every, rate.total_steps);
         loop.selection = training::Selection{
             .metric = *metric, .higher_is_better = *metric != "eval_loss", .patience = spec.waits_for()};
-    } else if (speaks && spec.is_linear()) {
+    } else if (speaks && spec.row().is_solved()) {
         log_info(
             "the examples have no validation rows: the penalty is the usual one, scores are not calibrated");
     } else if (speaks) {
@@ -84,7 +84,7 @@ Json run_options(const FinetuneSpec& spec, const training::LoopSpec& loop, const
     if (!spec.calibrates) options["--calibration"] = "none";
     if (!spec.examples.empty())  // the manifest holds the checksums of all files
         options["--examples"] = "sha256:" + sha256_of_file(spec.examples / "manifest.json");
-    if (!spec.is_bigbird()) return options;
+    if (!spec.row().reads_tokens()) return options;
     options["--model"] = "sha256:" + model::weights_checksum(pretrained);
     options["--head"] = spec.head;
     options["--dropout"] = spec.dropout ? Json(*spec.dropout) : Json(nullptr);
@@ -194,20 +194,23 @@ training::LoopResult carry_out(const FinetuneSpec& spec, const training::RankSpe
 namespace {
 
 RunPlan plan_of(const FinetuneSpec& spec, int threads, bool speaks) {
-    // Regression of numbers on k-mers treats each bin's window as a sequence.
-    const bool by_kmers = spec.architecture == "kmer-ridge" && spec.task == examples::Task::chromatin &&
-                          examples::ExampleSet::load(spec.examples).target() == examples::TargetKind::numbers;
-    if (spec.task == examples::Task::sequences || by_kmers) return plan_sequences(spec, speaks);
-    return spec.is_bins() ? plan_bins(spec, threads, speaks) : plan_windows(spec, speaks);
+    const Architecture& row = spec.row();
+    if (row.scores_bins()) return plan_bins(spec, threads, speaks);
+    // Windows of bins with numbers are sequences for regression on k-mers.
+    const bool records =
+        spec.task == examples::Task::sequences ||
+        (row.scores == Scores::windows_or_records &&
+         row.reads_records(spec.task, examples::ExampleSet::load(spec.examples).target()));
+    return records ? plan_sequences(spec, speaks) : plan_windows(spec, speaks);
 }
 
 }  // namespace
 
 training::LoopResult finetune(const FinetuneSpec& spec, const training::RankSpec& rank) {
     spec.validate();
-    if (rank.size > 1 && (spec.is_linear() || spec.is_sequence())) {
+    if (rank.size > 1 && spec.row().training != Training::steps) {
         throw ConfigError("--processes: " + spec.architecture + " is " +
-                          (spec.is_linear() ? "solved" : "trained") + " by one process");
+                          (spec.row().is_solved() ? "solved" : "trained") + " by one process");
     }
     const int threads = rank.share_of(resolve_threads(spec.threads));
     return carry_out(spec, rank, threads, plan_of(spec, threads, rank.is_first()));

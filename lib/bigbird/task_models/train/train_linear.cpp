@@ -199,7 +199,7 @@ baselines::LinearScores solve_svm(const Features& features, const LinearSpec& sp
 
 SolvedModel train_linear(TaskInfo& info, const examples::ExampleSet& examples, const LinearSpec& spec,
                          const std::optional<double>& positive_weight, std::uint64_t seed, int threads) {
-    const bool is_svm = info.architecture == "gkm-svm";
+    const bool is_svm = info.row().takes("--most-windows");
     const KmerSpec kmers{.word = spec.word > 0 ? spec.word
                                  : is_svm      ? 8
                                                : usual_word,
