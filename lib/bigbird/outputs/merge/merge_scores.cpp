@@ -363,13 +363,10 @@ void send_run(const fs::path& path, const ChildReader::Words&, const ChildReader
     for (std::size_t at = 0; at < texts.size(); at += run.schema.columns.back().name.size() + 1)
         run.schema.columns.push_back({.name = texts.c_str() + at, .label = "", .id = ""});
     const auto add = [](hid_t attributes, const char* name, const H5A_info_t*, void* to) -> herr_t {
-        std::string key = name;
-        rows::Provenance& provenance = *static_cast<rows::Provenance*>(to);
-        const std::size_t number = key.rfind('_');  // of several values of one key
-        if (number < key.size() && key.find_first_not_of("0123456789", number + 1) == std::string::npos &&
-            !rows::value_of(provenance, key.substr(0, number)).empty())
-            key.resize(number);
-        provenance.emplace_back(key, text_attribute(attributes, name).value_or(""));
+        const std::string_view sums = "model_sha256";  // of several models: model_sha256_2 ...
+        static_cast<rows::Provenance*>(to)->emplace_back(
+            std::string_view(name).starts_with(sums) ? sums : name,
+            text_attribute(attributes, name).value_or(""));
         return 0;
     };
     H5Aiterate2(file, H5_INDEX_NAME, H5_ITER_INC, nullptr, add, &run.schema.provenance);
