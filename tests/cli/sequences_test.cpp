@@ -156,7 +156,13 @@ DOCTEST_TEST_CASE("sequences: from a table to scores of classes, in parts and wh
     DOCTEST_CHECK(read_file(folder / "m.tsv") == read_file(scores));
     works({"evaluate", "--scores", scores, "--examples", examples, "--output", folder / "v.json", "--output",
            folder / "v.tsv", "--output", folder / "v.csv", "--output", folder / "v.html"});
+    works({"evaluate", "--scores", "s=" + (folder / "s.h5").string(), "--examples", examples, "--output",
+           folder / "h.json"});
     const auto figures = bigbird::read_json(folder / "v.json");
+    bigbird::Json of_hdf5 = bigbird::read_json(folder / "h.json");
+    DOCTEST_CHECK(of_hdf5["inputs"]["scores"] != figures["inputs"]["scores"]);
+    of_hdf5["inputs"]["scores"] = figures["inputs"]["scores"];
+    DOCTEST_CHECK(of_hdf5 == figures);
     DOCTEST_CHECK(figures["target"] == "classes");
     DOCTEST_CHECK(figures["auroc"].get<double>() > 0.6);
     DOCTEST_CHECK(figures["auroc_low"].get<double>() < figures["auroc"].get<double>());

@@ -8,6 +8,7 @@
 #include "bigbird/evaluation/evaluation_report.hpp"
 #include "bigbird/evaluation/sequences/sequence_evaluation.hpp"
 #include "bigbird/model/files/model_card.hpp"
+#include "bigbird/outputs/merge/merge_scores.hpp"
 #include "bigbird/rows/score_table.hpp"
 #include "bigbird/task_models/files/task_files.hpp"
 
@@ -83,11 +84,12 @@ void check_same_model(const std::string& written_by, const std::filesystem::path
                       model.string() + " (##model_sha256)");
 }
 
-/// The model's checksum in a score table; other formats have none.
+/// The model's checksum in a .tsv or .h5 of scores; CSV has none, and pipes are read once.
 std::string model_sha256(const std::filesystem::path& scores) {
-    const std::string name = scores.filename().string();
-    if (!(name.ends_with(".tsv") || name.ends_with(".tsv.gz"))) return {};
-    return rows::value_of(rows::ScoreReader(scores).provenance(), "model_sha256");
+    const auto kind = outputs::kind_of(scores, outputs::Kind::csv);
+    if (kind != outputs::Kind::table && kind != outputs::Kind::hdf5) return {};
+    return rows::value_of(rows::ScoreReader(scores, outputs::hdf5_lines(scores)).provenance(),
+                          "model_sha256");
 }
 
 /// Call it before evaluating: throws if the figures cannot be added to the card.

@@ -225,13 +225,6 @@ std::vector<ScoreFile> parse_score_files(const std::vector<std::string>& texts) 
             file = {text.substr(0, equals), text.substr(equals + 1)};
         else
             file = {name_of_content(fs::path(text).filename().string()), text};
-        const fs::path ending = file.path.extension();
-        const std::string base = file.path.filename().string();
-        if (ending == ".npy" || ending == ".h5" || ending == ".bw" || ending == ".bedgraph" ||
-            base.find(".long.tsv") != std::string::npos) {
-            throw ConfigError("--scores takes tables with a column per label, and not " + base +
-                              ": predict --output scores.tsv.gz writes one");
-        }
         if (const auto other = std::ranges::find(files, file.name, &ScoreFile::name); other != files.end()) {
             throw ConfigError("--scores: " + other->path.string() + " and " + file.path.string() +
                               " are both called '" + file.name + "'; name them, NAME=FILE");

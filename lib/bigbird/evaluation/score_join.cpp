@@ -5,6 +5,7 @@
 #include "bigbird/core/log.hpp"
 #include "bigbird/core/words.hpp"
 #include "bigbird/genome/reference/contig_names.hpp"
+#include "bigbird/outputs/merge/merge_scores.hpp"
 #include "bigbird/rows/row.hpp"
 
 #include <algorithm>
@@ -54,7 +55,7 @@ public:
           split_(split),
           wanted_(wanted),
           rows_(examples.rows(split)),
-          reader_(path_) {
+          reader_(path_, outputs::hdf5_lines(path_)) {
         if (rows_.empty()) {
             throw InputError("the examples have no row in split " + std::string(to_string(split)) +
                              "; hold some out with --" + std::string(to_string(split)) +
@@ -277,7 +278,7 @@ std::size_t first_label(const examples::ExampleSet& examples, const std::vector<
 /// Reads the ids and the scores of the examples' labels.
 std::vector<Line> read_lines(const examples::ExampleSet& examples, const fs::path& path,
                              rows::Provenance& provenance) {
-    rows::ScoreLines input(path);
+    rows::ScoreLines input(path, outputs::hdf5_lines(path));
     provenance = input.provenance();
     const std::vector<std::string>& header = input.header();
     const std::vector<std::string> names = columns_of(examples);

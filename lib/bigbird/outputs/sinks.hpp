@@ -89,6 +89,8 @@ public:
 std::unique_ptr<Sink> table_sink(const std::filesystem::path& path, Overwrite overwrite,
                                  const TableSchema& schema, int threads);
 
+/// The `##` lines of a table, and its header.
+std::string lines_before_rows(const TableSchema& schema);
 /// Appends fields as a table has them, each followed by a tab: integers in decimal, other numbers with the
 /// fewest digits that read back as the same, NaN as NA, no text as ".".
 void append_fields(std::string& line, std::span<const rows::Field> fields);

@@ -55,12 +55,7 @@ class TableSink : public LineSink {
 public:
     TableSink(const std::filesystem::path& path, Overwrite overwrite, const TableSchema& schema, int threads)
         : LineSink(path, overwrite, threads), csv_(kind_of(path) == Kind::csv), schema_(schema) {
-        std::string text = rows::provenance_lines(schema.provenance);
-        for (std::size_t i = 0; i < schema.head.size(); ++i)
-            text += (i == 0 ? "#" : "\t") + schema.head[i].name;
-        for (const Column& column : schema.columns)
-            text += '\t' + rows::without_breaks(column.name);
-        text += '\n';
+        const std::string text = lines_before_rows(schema);
         output_.write(csv_ ? rows::csv_of(text, path) : text);
     }
     void write(std::span<const rows::Field> head, std::span<const float> values) override {
@@ -150,6 +145,15 @@ private:
 std::unique_ptr<Sink> table_sink(const std::filesystem::path& path, Overwrite overwrite,
                                  const TableSchema& schema, int threads) {
     return std::make_unique<TableSink>(path, overwrite, schema, threads);
+}
+
+std::string lines_before_rows(const TableSchema& schema) {
+    std::string text = rows::provenance_lines(schema.provenance);
+    for (std::size_t i = 0; i < schema.head.size(); ++i)
+        text += (i == 0 ? "#" : "\t") + schema.head[i].name;
+    for (const Column& column : schema.columns)
+        text += '\t' + rows::without_breaks(column.name);
+    return text += '\n';
 }
 
 void append_fields(std::string& line, std::span<const rows::Field> fields) {

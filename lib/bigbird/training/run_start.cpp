@@ -99,15 +99,6 @@ std::string difference(const std::string& name, const Json& before, const Json& 
     return name + " is " + shown(now, name) + ", but this run was started with " + shown(before, name);
 }
 
-/// Renames options of older runs, which recorded --schedule as --decay.
-Json with_names_of_today(Json options) {
-    if (options.contains("--decay")) {
-        options["--schedule"] = options["--decay"];
-        options.erase("--decay");
-    }
-    return options;
-}
-
 /// The options of the existing run. Throws ConfigError if the file is not ours.
 Json options_before(const fs::path& run_directory) {
     const fs::path file = run_directory / configuration_file;
@@ -116,12 +107,11 @@ Json options_before(const fs::path& run_directory) {
                           ", so it is no run of this program's; give another --output");
     }
     const Json json = read_json(file);
-    return with_names_of_today(json.is_object() && json.contains("options") ? json["options"]
-                                                                            : Json::object());
+    return json.is_object() && json.contains("options") ? json["options"] : Json::object();
 }
 
 Json options_of(const Checkpoint& checkpoint) {
-    return with_names_of_today(checkpoint.state.value("options", Json::object()));
+    return checkpoint.state.value("options", Json::object());
 }
 
 void refuse_existing(const fs::path& run_directory, const LoopSpec& spec) {

@@ -9,6 +9,7 @@
 #include "bigbird/core/words.hpp"
 #include "bigbird/examples/base_labels.hpp"
 #include "bigbird/genome/regions/interval_set.hpp"
+#include "bigbird/outputs/merge/merge_scores.hpp"
 #include "bigbird/rows/row.hpp"
 
 #include <algorithm>
@@ -223,7 +224,7 @@ std::string texts_of(const Figure& figure, char separator) {
 BaseEvaluation evaluate_bases(const BaseEvaluationRequest& request) {
     const auto reference = genome::open_references(request.references);
     const auto labels = examples::BaseLabels::read(*reference, request.labels, request.none_label);
-    rows::ScoreReader reader(request.scores);
+    rows::ScoreReader reader(request.scores, outputs::hdf5_lines(request.scores));
     const std::vector<std::string>& columns = reader.columns();
     const std::vector<std::size_t> column_of = columns_of(labels, columns, request);
     Runs runs;

@@ -12,7 +12,6 @@
 
 #include <algorithm>
 #include <array>
-#include <cctype>
 
 namespace bigbird::examples {
 
@@ -30,11 +29,9 @@ constexpr std::array columns{"name",        "path",  "group",     "count", "shif
 
 /// With small letters, and tabs for other separators, quotes and blanks.
 std::string plain(std::string_view text) {
-    std::string result(text);
-    for (char& letter : result)
-        letter = std::string_view(",;\" ").find(letter) == std::string_view::npos
-                     ? static_cast<char>(std::tolower(static_cast<unsigned char>(letter)))
-                     : '\t';
+    std::string result = lower_case(std::string(text));
+    std::ranges::replace_if(
+        result, [](char letter) { return std::string_view(",;\" ").find(letter) < 4; }, '\t');
     return result;
 }
 

@@ -3,7 +3,6 @@
 
 #include "bigbird/core/error.hpp"
 #include "bigbird/core/files.hpp"
-#include "bigbird/genome/text/sound_stream.hpp"
 
 #include <htslib/bgzf.h>
 #include <htslib/hfile.h>

@@ -140,12 +140,38 @@ bool is_of_type(hid_t dataset, hid_t type) {
            size <= Hdf5Types::most_letters && H5Tequal(stored, Hdf5Types::text_of(size)) > 0;
 }
 
+InputError damaged_hdf5(const fs::path& path) {
+    return {"is cut off or damaged", path};
+}
+
+/// Texts of a dataset of one dimension, each followed by a zero byte.
+std::string texts_of(hid_t dataset, hsize_t begin, hsize_t rows, const fs::path& path) {
+    const Id type(H5Dget_type(dataset), H5Tclose);
+    std::string all;
+    if (H5Tis_variable_str(type) > 0) {
+        const Hdf5Types types(Precision::float32);
+        std::vector<char*> found(rows);
+        if (!read_part(dataset, types.text(), {begin}, {rows}, found.data())) throw damaged_hdf5(path);
+        for (char* text : found) {
+            (all += text != nullptr ? text : "") += '\0';
+            H5free_memory(text);
+        }
+    } else {
+        const std::size_t size = H5Tget_size(type);
+        std::string letters(rows * size, '\0');
+        if (!read_part(dataset, type, {begin}, {rows}, letters.data())) throw damaged_hdf5(path);
+        for (std::size_t at = 0; at < letters.size(); at += size)
+            all.append(letters, at, ::strnlen(letters.data() + at, size)) += '\0';
+    }
+    return all;
+}
+
 /// The file of one part, in the child process.
 class Hdf5Part {
 public:
     Hdf5Part(const fs::path& path, hsize_t rows, const TableSchema& schema)
         : path_(path), schema_(schema), file_(open_unlocked_hdf5(path_.c_str())), types_(schema.precision) {
-        if (file_ < 0) throw damaged();
+        if (file_ < 0) throw damaged_hdf5(path_);
         const hsize_t columns{schema.columns.size()};
         add(file_, "scores", types_.scores(), {columns > 0 ? rows : 0, columns});
         if (!is_own_link(file_, "rows")) throw foreign("rows");
@@ -165,13 +191,12 @@ public:
                     send(ChildReader::bytes_of(numbers<double>(i, H5T_NATIVE_DOUBLE, begin, rows)));
                     break;
                 case FieldKind::text:
-                    send(texts(i, begin, rows));
+                    send(texts_of(datasets_[i], begin, rows, path_));
             }
         }
     }
 
 private:
-    InputError damaged() const { return {"is cut off or damaged", path_}; }
     InputError foreign(const std::string& name) const {
         return {"holds no '" + name +
                     "' as bigbird-dna writes it: in the file itself, of the same type and shape",
@@ -194,7 +219,7 @@ private:
         const Hdf5Shape start{begin, 0};
         Hdf5Shape count{rows, width_of(dataset)};
         if (dataset > 0) count.pop_back();
-        if (!read_part(datasets_[dataset], type, start, count, to)) throw damaged();
+        if (!read_part(datasets_[dataset], type, start, count, to)) throw damaged_hdf5(path_);
     }
     template <typename Number>
     std::vector<Number> numbers(std::size_t dataset, hid_t type, std::size_t begin, std::size_t rows) const {
@@ -202,27 +227,6 @@ private:
         if (!read_in.empty()) read(dataset, type, begin, rows, read_in.data());
         return read_in;
     }
-    /// Texts, each followed by a zero byte.
-    std::string texts(std::size_t dataset, std::size_t begin, std::size_t rows) const {
-        const Id type(H5Dget_type(datasets_[dataset]), H5Tclose);
-        std::string all;
-        if (H5Tis_variable_str(type) > 0) {
-            std::vector<char*> found(rows);
-            read(dataset, types_.text(), begin, rows, found.data());
-            for (char* text : found) {
-                (all += text != nullptr ? text : "") += '\0';
-                H5free_memory(text);
-            }
-        } else {
-            const std::size_t size = H5Tget_size(type);
-            std::string letters(rows * size, '\0');
-            read(dataset, type, begin, rows, letters.data());
-            for (std::size_t at = 0; at < letters.size(); at += size)
-                all.append(letters, at, ::strnlen(letters.data() + at, size)) += '\0';
-        }
-        return all;
-    }
-
     fs::path path_;
     const TableSchema& schema_;
     Id file_;
@@ -232,8 +236,8 @@ private:
 
 /// What send_part() needs to know: the rows, the number of columns, their precision, and the head's names and
 /// kinds.
-ChildReader::Words words_of(const Part& part, const TableSchema& schema) {
-    ChildReader::Words words{std::to_string(records_of(part.record)), std::to_string(schema.columns.size()),
+ChildReader::Words words_of(std::size_t rows, const TableSchema& schema) {
+    ChildReader::Words words{std::to_string(rows), std::to_string(schema.columns.size()),
                              std::to_string(static_cast<int>(schema.precision))};
     for (const HeadColumn& column : schema.head)
         words.insert(words.end(), {column.name, std::to_string(static_cast<int>(column.kind))});
@@ -255,29 +259,32 @@ void send_part(const fs::path& path, const ChildReader::Words& words, const Chil
 }
 
 /// The HDF5 library reads in a child process, since it can crash on a damaged file. `schema` must outlive it.
-/// Throws InputError if the file does not fit the record and `schema`, and where it leads to other files.
+/// Throws InputError if the file does not fit `rows` and `schema`, and where it leads to other files.
 class Hdf5Rows : public PartRows {
 public:
-    Hdf5Rows(const Part& part, const TableSchema& schema)
-        : schema_(schema),
-          left_(static_cast<std::size_t>(records_of(part.record))),
-          reader_(part.path, send_part, words_of(part, schema)) {
+    using Fields = std::vector<rows::Field>;
+
+    Hdf5Rows(const fs::path& path, std::size_t rows, const TableSchema& schema)
+        : schema_(schema), left_(rows), reader_(path, send_part, words_of(rows, schema)) {
         reader_.next();  // the file is open
     }
-    void copy(std::int64_t records, Outputs& whole) override {
+    /// The fields and the scores of the next row, which must be there, until the next call.
+    std::pair<const Fields&, std::span<const float>> next() {
+        if (next_ == held_) load();
+        head_.clear();
+        for (const Fields& column : columns_)
+            head_.push_back(column[next_]);
         const std::size_t width = schema_.columns.size();
-        for (; records > 0; --records, ++next_) {
-            if (next_ == held_) load();
-            head_.clear();
-            for (const Fields& column : columns_)
-                head_.push_back(column[next_]);
-            whole.write(head_, std::span(scores_).subspan(next_ * width, width));
+        return {head_, std::span(scores_).subspan(next_++ * width, width)};
+    }
+    void copy(std::int64_t records, Outputs& whole) override {
+        for (; records > 0; --records) {
+            const auto [head, scores] = next();
+            whole.write(head, scores);
         }
     }
 
 private:
-    using Fields = std::vector<rows::Field>;
-
     void load() {
         held_ = std::min(rows_at_once, left_);
         left_ -= held_;
@@ -331,6 +338,41 @@ private:
     Fields head_;
     std::size_t held_ = 0, next_ = 0;
 };
+
+/// Runs in the child process: sends the run of a file of scores, and the number of rows.
+void send_run(const fs::path& path, const ChildReader::Words&, const ChildReader::Send& send) {
+    start_hdf5();
+    const Id file = open_unlocked_hdf5(path.c_str());
+    const auto has = [&](const std::string& name) {
+        return file >= 0 && H5Lexists(file, name.c_str(), H5P_DEFAULT) > 0;
+    };
+    ScoreRun run;
+    for (const auto& head : {region_head(), record_head(true), record_head(false)})
+        if (run.schema.head.empty() && has("rows") &&
+            std::ranges::all_of(head, [&](const HeadColumn& column) { return has("rows/" + column.name); }))
+            run.schema.head = head;
+    const bool is_whole = !run.schema.head.empty() && has("scores") && has("labels") && has("labels/column");
+    const Id scores(is_whole ? H5Dopen2(file, "scores", H5P_DEFAULT) : -1, H5Dclose),
+        names(is_whole ? H5Dopen2(file, "labels/column", H5P_DEFAULT) : -1, H5Dclose),
+        type(H5Dget_type(scores), H5Tclose);
+    const Hdf5Shape shape = shape_of(scores);
+    if (shape.size() != 2 || shape_of(names) != Hdf5Shape{shape.back()})
+        throw InputError("holds no scores of regions or sequences as predict writes them", path);
+    run.schema.precision = H5Tget_size(type) == 2 ? Precision::float16 : Precision::float32;
+    const std::string texts = texts_of(names, 0, shape.back(), path);
+    for (std::size_t at = 0; at < texts.size(); at += run.schema.columns.back().name.size() + 1)
+        run.schema.columns.push_back({.name = texts.c_str() + at, .label = "", .id = ""});
+    const auto add = [](hid_t attributes, const char* name, const H5A_info_t*, void* to) -> herr_t {
+        const std::string_view sums = "model_sha256";  // of several models: model_sha256_2 ...
+        static_cast<rows::Provenance*>(to)->emplace_back(
+            std::string_view(name).starts_with(sums) ? sums : name,
+            text_attribute(attributes, name).value_or(""));
+        return 0;
+    };
+    H5Aiterate2(file, H5_INDEX_NAME, H5_ITER_INC, nullptr, add, &run.schema.provenance);
+    send(to_json(run).dump());
+    send(ChildReader::bytes_of(std::vector<hsize_t>{shape.front()}));
+}
 
 std::vector<Segment> read_bedgraph(const fs::path& path, const std::vector<genome::Contig>& contigs) {
     std::vector<Segment> segments;
@@ -424,7 +466,7 @@ std::unique_ptr<PartRows> rows_of(const Part& part, Kind kind, const TableSchema
         case Kind::npy:
             return std::make_unique<NpyRows>(part, schema);
         case Kind::hdf5:
-            return std::make_unique<Hdf5Rows>(part, schema);
+            return std::make_unique<Hdf5Rows>(part.path, records_of(part.record), schema);
         case Kind::bedgraph:
         case Kind::bigwig:
         case Kind::variants:
@@ -444,6 +486,35 @@ ScoreRun run_of(const Part& part, bool track) {
 }
 
 }  // namespace
+
+rows::LineSource hdf5_lines(const fs::path& path) {
+    if (kind_of(path) != Kind::hdf5) return {};
+    require_readable(path);
+    ChildReader reader(path, send_run);
+    const auto schema =
+        std::make_shared<TableSchema>(score_run_from_json(Json::parse(reader.next()), path).schema);
+    const std::vector<hsize_t> count = reader.next_numbers<hsize_t>();
+    if (count.size() != 1) reader.throw_unfit();
+    return [schema, part = std::make_shared<Hdf5Rows>(path, count.front(), *schema),
+            head = lines_before_rows(*schema), left = count.front()](std::string& line) mutable {
+        line.clear();
+        if (!head.empty()) {
+            line = head.substr(0, head.find('\n'));
+            head.erase(0, line.size() + 1);
+            return true;
+        }
+        if (left == 0) return false;
+        --left;
+        const auto [fields, scores] = part->next();
+        append_fields(line, fields);
+        for (const float score : scores) {
+            rows::append_number(line, score);
+            line += '\t';
+        }
+        line.pop_back();
+        return true;
+    };
+}
 
 void merge_scores(std::span<const Part> parts, const fs::path& output, Overwrite overwrite, int threads) {
     const Part& first = parts.front();
