@@ -181,7 +181,7 @@ run_processes() {
     run_pretraining processes blocked --processes "$count" && compare_losses processes 0.01
 }
 run_baselines() { # OPTION...
-    python3 "$repository/scripts/gpu-baselines" --bench "$build/$bench" "${on_cpu[@]}" "$@"
+    python3 "$repository/scripts/measure/gpu-baselines" --bench "$build/$bench" "${on_cpu[@]}" "$@"
 }
 
 run_named() { # STAGE
@@ -210,16 +210,6 @@ for what, keys in (("attention", ["backend", "length", "batch", "forward_ms", "b
     show(what + (" (TFLOP/s: of the attended blocks alone; dense of all)" if what == "attention" else ""),
          [keys] + [[line.get(key, "-") for key in keys] for line in lines if line["what"] == what])
 END
-}
-
-# The measured speed of the fastest training benchmark at base size, or of the short pretraining, in lib/README.md's formulas.
-plan_many() {
-    local speed
-    [[ $device == cuda ]] && command -v python3 >/dev/null || return 0
-    speed=$(sed -n 's/.*"what": "train".*"preset": "base".*"tokens_per_second": \([0-9.]*\).*/\1/p' "$out/measurements.jsonl" | sort -n | tail -n 1)
-    [[ -n $speed ]] || return 0
-    printf '\nmany GPUs, from %.0f tokens/s of one (lib/README.md, "Beyond one node")\n' "$speed"
-    "$repository/scripts/plan-scale" --tokens-per-second "$speed"
 }
 
 # Run, not sourced: one stage, or what is pretended of it. A process that hangs in a driver does not heed SIGTERM; this shell waits for what
