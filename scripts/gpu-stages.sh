@@ -49,9 +49,7 @@ END
 checks longest 60 $timing : run_longest
 baselines train-blocked 60 $timing : run_training blocked
 baselines lengths-dense 60 $timing : run_lengths dense
-baselines transformers 180 python3 $bench : run_baselines --lengths ''
-baselines flex-4096 140 python3 $bench : run_baselines --lengths $(sizes 4096 1024) --no-transformers
-baselines flex-16384 140 python3 $bench : run_baselines --lengths $(sizes 16384 1024) --no-transformers
+baselines transformers 180 python3 : python3 "\$repository/scripts/measure/gpu-baselines" "\${on_cpu[@]}"
 END
 }
 
@@ -179,9 +177,6 @@ run_processes() {
     # The batch is to be divided evenly.
     while ((count > batch || batch % count)); do count=$((count - 1)); done
     run_pretraining processes blocked --processes "$count" && compare_losses processes 0.01
-}
-run_baselines() { # OPTION...
-    python3 "$repository/scripts/measure/gpu-baselines" --bench "$build/$bench" "${on_cpu[@]}" "$@"
 }
 
 run_named() { # STAGE
