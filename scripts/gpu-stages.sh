@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # The stages of scripts/gpu-check, and how their rows are told. Sourced by it for the table; run by it, a process a stage:
-#   gpu-stages.sh NAME FAULT
-# with build, device, own, out, preset, processes, scratch, steps and torch in the environment. FAULT: '' or what is pretended (hang, abort).
+#   gpu-stages.sh NAME
+# with build, device, own, out, preset, processes, scratch, steps and torch in the environment.
 # shellcheck disable=SC2154  # those variables
 
 gpu_tests=tests/gpu_tests bench=bench/gpu_bench program=bin/bigbird-dna
@@ -207,16 +207,12 @@ for what, keys in (("attention", ["backend", "length", "batch", "forward_ms", "b
 END
 }
 
-# Run, not sourced: one stage, or what is pretended of it. A process that hangs in a driver does not heed SIGTERM; this shell waits for what
+# Run, not sourced: one stage. A process that hangs in a driver does not heed SIGTERM; this shell waits for what
 # it runs, so that timeout goes on to kill both.
 if [[ ${BASH_SOURCE[0]} == "$0" ]]; then
     set -uo pipefail
     # shellcheck source=scripts/lib.sh
     source "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
     trap 'exit 143' TERM
-    case ${2:-} in
-        hang) echo "pretending to hang" && bash -c 'trap "" TERM; while :; do sleep 1; done' ;;
-        abort) echo "pretending to abort" && kill -ABRT $$ ;;
-        *) run_named "$1" ;;
-    esac
+    run_named "$1"
 fi
