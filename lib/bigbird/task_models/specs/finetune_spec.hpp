@@ -101,7 +101,7 @@ struct SequenceSpec {
 /// else the examples' full windows.
 struct FinetuneSpec : ClassifierSpec {
     examples::Task task = examples::Task::chromatin;
-    std::filesystem::path examples;  ///< folder of build-promoters or build-chromatin
+    std::filesystem::path examples;  ///< folder that a build command wrote
     /// "bigbird-bins", or a baseline's (baselines/names/architecture_names.hpp).
     std::string architecture = "bigbird";
     std::filesystem::path pretrained;  ///< bigbird: run or model folder, ours or transformers'
