@@ -90,8 +90,7 @@ void add_linear_options(CLI::App& command, FinetuneSpec& spec) {
 void add_finetune_options(CLI::App& command, FinetuneSpec& spec, const char* baselines) {
     const bool records = spec.task == examples::Task::sequences;
     add_value(command, "--examples", "DIR", spec.examples,
-              records ? "Example folder, from build-sequences"
-                      : "Example folder, from build-promoters or build-chromatin")
+              "Example folder, from build-chromatin, build-tracks, build-promoters or build-sequences")
         ->required();
     add_value(command, "-m,--model", "DIR", spec.pretrained,
               "Pretrained model to start from: a run of pretrain, a checkpoint, or a model folder "

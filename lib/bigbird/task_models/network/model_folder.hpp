@@ -69,7 +69,7 @@ void write_folder(const TaskNetwork& network, const std::string& type, const Tas
 /// Whether fine-tuning wrote this model folder; read_task_info() then has the details. Throws InputError
 /// if there is no readable config.json.
 bool is_task_model(const std::filesystem::path& directory);
-/// Throws InputError if the model is not for promoters or chromatin, or was written by a newer version.
+/// Throws InputError if fine-tuning did not write the model, or a newer version did.
 TaskInfo read_task_info(const std::filesystem::path& directory);
 
 /// A fine-tuned model, opened and checked, its network in evaluation mode.

@@ -102,7 +102,7 @@ struct SequenceSpec {
 /// else the examples' full windows.
 struct FinetuneSpec : ClassifierSpec {
     examples::Task task = examples::Task::chromatin;
-    std::filesystem::path examples;          ///< folder of build-promoters or build-chromatin
+    std::filesystem::path examples;          ///< folder that a build command wrote
     std::string architecture{bigbird_name};  ///< of the table (architectures.hpp)
     std::filesystem::path pretrained;        ///< bigbird: run or model folder, ours or transformers'
     /// bigbird: only the pretrained model's shape and tokenizer; its weights are drawn at random.
