@@ -12,7 +12,6 @@
 #include <map>
 #include <ostream>
 #include <ranges>
-#include <utility>
 
 namespace bigbird {
 
