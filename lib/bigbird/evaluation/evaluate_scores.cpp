@@ -65,23 +65,10 @@ public:
 
 private:
     void warn(const ScoredExamples& scored, const ScoreFile& file) const {
-        const std::string which = request_.scores.size() > 1 ? file.name + ": " : "";
-        if (request_.rows == WantedRows::scored) {
-            const std::int64_t rows = scored.not_scored + scored.lacking + std::ssize(scored.rows);
-            log_info("{}evaluated on {} of the {} rows of split {} (--rows scored)", which,
-                     scored.rows.size(), rows, to_string(request_.split));
-        }
-        if (scored.not_scored > 0) {
-            log_warning("{}{} of {} rows are NA in the scores and left out", which, scored.not_scored,
-                        scored.not_scored + std::ssize(scored.rows));
-        }
+        const std::string which = tell_rows(request_, scored, file);
         if (scored.missing_columns > 0) {
             log_warning("{}{} of {} labels have no column in the scores and are left out", which,
                         scored.missing_columns, examples_.label_table().size());
-        }
-        if (scored.other_rows > 0) {
-            log_info("{}not looked at: {} of the scores, of other splits than {}", which,
-                     counted(scored.other_rows, "row"), to_string(request_.split));
         }
         const std::string learnt = rows::value_of(scored.provenance, "negatives");
         const Json made = negatives();
@@ -211,6 +198,20 @@ Json checksums_of(const EvaluationRequest& request) {
     for (std::size_t i = 1; i < request.scores.size(); ++i)
         inputs["scores:" + request.scores[i].name] = examples::checksum_of_input(request.scores[i].path);
     return inputs;
+}
+
+std::string tell_rows(const EvaluationRequest& request, const JoinedScores& scored, const ScoreFile& file) {
+    const std::string which = request.scores.size() > 1 ? file.name + ": " : "";
+    const std::int64_t all = scored.not_scored + scored.lacking + std::ssize(scored.rows);
+    if (request.rows == WantedRows::scored)
+        log_info("{}evaluated on {} of the {} rows of split {} (--rows scored)", which, scored.rows.size(),
+                 all, to_string(request.split));
+    if (scored.not_scored > 0)
+        log_warning("{}{} of {} rows are NA in the scores and left out", which, scored.not_scored, all);
+    if (scored.other_rows > 0)
+        log_info("{}not looked at: {} of the scores, of other splits than {}", which,
+                 counted(scored.other_rows, "row"), to_string(request.split));
+    return which;
 }
 
 std::vector<ScoreFile> parse_score_files(const std::vector<std::string>& texts) {

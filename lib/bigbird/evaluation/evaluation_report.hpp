@@ -95,6 +95,8 @@ InputError other_task(const EvaluationRequest& request, const examples::ExampleS
 /// The first fields of EvaluationReport::about, and its SHA-256 sums of scores and examples.
 Json about_task(const examples::ExampleSet& examples);
 Json checksums_of(const EvaluationRequest& request);
+/// Logs how many rows are evaluated, and how many are not. Returns what a message about the file begins with.
+std::string tell_rows(const EvaluationRequest& request, const JoinedScores& scored, const ScoreFile& file);
 
 /// Joins scores with labels, evaluates them and records the inputs. Several files are evaluated on the rows
 /// and labels that all of them score. Throws as join_scores and evaluate, and ConfigError if a threshold

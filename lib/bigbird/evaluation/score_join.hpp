@@ -41,16 +41,19 @@ enum class WantedRows : std::uint8_t { all, scored };
 inline constexpr Choices<WantedRows, 2> wanted_rows_choices{
     {{WantedRows::all, "all"}, {WantedRows::scored, "scored"}}};
 
-struct ScoredExamples {
-    std::vector<std::int64_t> rows;     ///< scored rows of the split, ascending
+struct JoinedScores {
+    std::vector<std::int64_t> rows;  ///< scored rows of the split in the examples, ascending
+    std::int64_t not_scored = 0;     ///< rows of the split that are NA in the scores (all N)
+    std::int64_t lacking = 0;        ///< rows of the split that the scores do not have (WantedRows::scored)
+    std::int64_t other_rows = 0;     ///< rows of the scores that are not in the split
+    rows::Provenance provenance;     ///< the inputs of the scores
+};
+
+struct ScoredExamples : JoinedScores {
     std::vector<LabelScores> labels;    ///< ascending; labels with a column in the scores
     std::vector<std::uint32_t> blocks;  ///< each row's block of genome, numbered from 0
     std::uint32_t block_count = 0;
-    std::int64_t not_scored = 0;       ///< rows of the split that are NA in the scores (all N)
-    std::int64_t lacking = 0;          ///< rows of the split that the scores do not have (WantedRows::scored)
-    std::int64_t other_rows = 0;       ///< rows of the scores that are not in the split
     std::int64_t missing_columns = 0;  ///< labels of the examples without a column
-    rows::Provenance provenance;       ///< the inputs of the scores
 };
 
 /// Joins a score table to the rows of `split` by contig (also by alias), start, end and name, and columns to
@@ -68,13 +71,8 @@ void keep_common(const examples::ExampleSet& examples, std::vector<ScoredExample
 
 // Scores of sequences, and of bins with numbers.
 
-struct ScoredSequences {
-    std::vector<std::int64_t> rows;  ///< the split's scored rows in the examples, ascending
-    std::vector<float> scores;       ///< (rows, labels of the examples), row by row
-    std::int64_t not_scored = 0;     ///< rows of the split that are NA in the table
-    std::int64_t lacking = 0;        ///< rows of the split that the table lacks (WantedRows::scored)
-    std::int64_t other_rows = 0;     ///< rows of the table that are not in the split
-    rows::Provenance provenance;
+struct ScoredSequences : JoinedScores {
+    std::vector<float> scores;  ///< (rows, labels of the examples), row by row
 };
 
 /// Reads a table with a column `id` and one for each class, label or number of the examples, by

@@ -9,9 +9,7 @@
 #include <array>
 #include <cstdint>
 #include <filesystem>
-#include <span>
 #include <string>
-#include <utility>
 #include <vector>
 
 namespace bigbird::motifs {

@@ -150,7 +150,7 @@ public:
         for (const ScoreFile& file : request_.scores) {
             scored.push_back(join_sequence_scores(examples_, file.path, request_.split, request_.rows));
             require_same_rows(scored.back().provenance, file);
-            warn(scored.back(), file);
+            tell_rows(request_, scored.back(), file);
         }
         keep_common(scored);
         rows_ = scored.front().rows;
@@ -201,21 +201,6 @@ private:
                                  ": score these with predict --examples (where only their manifest.json "
                                  "differs, take the line ##examples_sha256 out of the table)",
                              file.path);
-        }
-    }
-
-    void warn(const ScoredSequences& scored, const ScoreFile& file) const {
-        const std::string which = request_.scores.size() > 1 ? file.name + ": " : "";
-        const std::int64_t all = scored.not_scored + scored.lacking + std::ssize(scored.rows);
-        if (scored.lacking > 0) {
-            log_info("{}evaluated on {} of the {} rows of split {} (--rows scored)", which,
-                     scored.rows.size(), all, to_string(request_.split));
-        }
-        if (scored.not_scored > 0)
-            log_warning("{}{} of {} rows are NA in the scores and left out", which, scored.not_scored, all);
-        if (scored.other_rows > 0) {
-            log_info("{}not looked at: {} of the scores, of other splits than {}", which,
-                     counted(scored.other_rows, "row"), to_string(request_.split));
         }
     }
 

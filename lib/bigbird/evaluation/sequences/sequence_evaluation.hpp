@@ -10,9 +10,6 @@
 #include "bigbird/genome/text/text_output.hpp"
 
 #include <cstdint>
-#include <filesystem>
-#include <memory>
-#include <optional>
 #include <string>
 #include <utility>
 #include <vector>

@@ -234,24 +234,11 @@ private:
     std::vector<Id> datasets_;  ///< scores, then the head's
 };
 
-/// What send_part() needs to know: the rows, the number of columns, their precision, and the head's names and
-/// kinds.
-ChildReader::Words words_of(std::size_t rows, const TableSchema& schema) {
-    ChildReader::Words words{std::to_string(rows), std::to_string(schema.columns.size()),
-                             std::to_string(static_cast<int>(schema.precision))};
-    for (const HeadColumn& column : schema.head)
-        words.insert(words.end(), {column.name, std::to_string(static_cast<int>(column.kind))});
-    return words;
-}
-
+/// `words`: the number of rows, and a ScoreRun with the columns.
 void send_part(const fs::path& path, const ChildReader::Words& words, const ChildReader::Send& send) {
     start_hdf5();
     const std::size_t rows = std::stoull(words.at(0));
-    TableSchema schema;
-    schema.columns.resize(std::stoull(words.at(1)));
-    schema.precision = static_cast<Precision>(std::stoi(words.at(2)));
-    for (std::size_t i = 3; i + 1 < words.size(); i += 2)
-        schema.head.push_back({words[i], static_cast<FieldKind>(std::stoi(words[i + 1]))});
+    const TableSchema schema = score_run_from_json(Json::parse(words.at(1)), path).schema;
     const Hdf5Part file(path, rows, schema);
     send("");
     for (std::size_t begin = 0; begin < rows; begin += rows_at_once)
@@ -265,7 +252,9 @@ public:
     using Fields = std::vector<rows::Field>;
 
     Hdf5Rows(const fs::path& path, std::size_t rows, const TableSchema& schema)
-        : schema_(schema), left_(rows), reader_(path, send_part, words_of(rows, schema)) {
+        : schema_(schema),
+          left_(rows),
+          reader_(path, send_part, {std::to_string(rows), to_json(ScoreRun{schema}).dump()}) {
         reader_.next();  // the file is open
     }
     /// The fields and the scores of the next row, which must be there, until the next call.
@@ -343,20 +332,16 @@ private:
 void send_run(const fs::path& path, const ChildReader::Words&, const ChildReader::Send& send) {
     start_hdf5();
     const Id file = open_unlocked_hdf5(path.c_str());
-    const auto has = [&](const std::string& name) {
-        return file >= 0 && H5Lexists(file, name.c_str(), H5P_DEFAULT) > 0;
-    };
     ScoreRun run;
     for (const auto& head : {region_head(), record_head(true), record_head(false)})
-        if (run.schema.head.empty() && has("rows") &&
-            std::ranges::all_of(head, [&](const HeadColumn& column) { return has("rows/" + column.name); }))
+        if (run.schema.head.empty() && std::ranges::all_of(head, [&](const HeadColumn& column) {
+                return H5Lexists(file, ("rows/" + column.name).c_str(), H5P_DEFAULT) > 0;
+            }))
             run.schema.head = head;
-    const bool is_whole = !run.schema.head.empty() && has("scores") && has("labels") && has("labels/column");
-    const Id scores(is_whole ? H5Dopen2(file, "scores", H5P_DEFAULT) : -1, H5Dclose),
-        names(is_whole ? H5Dopen2(file, "labels/column", H5P_DEFAULT) : -1, H5Dclose),
-        type(H5Dget_type(scores), H5Tclose);
+    const Id scores(H5Dopen2(file, "scores", H5P_DEFAULT), H5Dclose),
+        names(H5Dopen2(file, "labels/column", H5P_DEFAULT), H5Dclose), type(H5Dget_type(scores), H5Tclose);
     const Hdf5Shape shape = shape_of(scores);
-    if (shape.size() != 2 || shape_of(names) != Hdf5Shape{shape.back()})
+    if (run.schema.head.empty() || shape.size() != 2 || shape_of(names) != Hdf5Shape{shape.back()})
         throw InputError("holds no scores of regions or sequences as predict writes them", path);
     run.schema.precision = H5Tget_size(type) == 2 ? Precision::float16 : Precision::float32;
     const std::string texts = texts_of(names, 0, shape.back(), path);

@@ -19,7 +19,6 @@
 
 #include <algorithm>
 #include <array>
-#include <utility>
 
 namespace bigbird::task_models {
 namespace fs = std::filesystem;
@@ -155,19 +154,15 @@ Json peaks_checksum(const std::vector<fs::path>& peaks) {
 /// Warns, by name, of labels without a bin in validation or test; finetune warns of those without one in
 /// train.
 void warn_of_missing(const ExampleSet& set, const std::array<std::vector<std::int64_t>, 3>& counts) {
-    constexpr std::size_t most_named = 8;
     for (const Split split : examples::all_splits) {
         if (split == Split::train || set.rows(split).empty()) continue;
-        std::string names;
-        std::size_t missing = 0;
-        for (std::size_t label = 0; label < set.label_table().size(); ++label) {
-            if (counts[static_cast<std::size_t>(split)][label] > 0) continue;
-            if (missing++ < most_named) names += (names.empty() ? "" : ", ") + set.label_table()[label].name;
-        }
-        if (missing == 0) continue;
-        log_warning("{} of {} without a positive bin in {}: {}{}", missing,
-                    counted(set.label_table().size(), "label"), to_string(split), names,
-                    missing > most_named ? ", ..." : "");
+        std::vector<std::string> names;
+        for (std::size_t label = 0; label < set.label_table().size(); ++label)
+            if (counts[static_cast<std::size_t>(split)][label] == 0)
+                names.push_back(set.label_table()[label].name);
+        if (names.empty()) continue;
+        log_warning("{} of {} without a positive bin in {}: {}", names.size(),
+                    counted(set.label_table().size(), "label"), to_string(split), listed(names, ""));
     }
 }
 

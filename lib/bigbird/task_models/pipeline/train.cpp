@@ -241,13 +241,6 @@ constexpr double evaluations = 10;
 /// each time.
 constexpr double resampled_labels = 2e8, resampled_numbers = 5e6;
 
-template <typename Work>
-double seconds_of(const Work& work) {
-    const auto start = std::chrono::steady_clock::now();
-    work();
-    return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-}
-
 /// Rates from the trial's metrics.jsonl.
 struct Rates {
     double step = 0, all_steps = 0, evaluation = 0;  ///< seconds

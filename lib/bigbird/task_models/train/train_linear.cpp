@@ -16,7 +16,6 @@
 #include <ATen/ATen.h>
 
 #include <algorithm>
-#include <chrono>
 #include <limits>
 #include <map>
 
@@ -433,11 +432,6 @@ double ridge_seconds(const examples::ExampleSet& examples) {
     const auto targets = static_cast<std::int64_t>(examples.label_table().size());
     const at::Tensor x = at::rand({tried, features}), y = at::zeros({tried, targets});
     baselines::Ridge ridge(features, targets);
-    const auto seconds_of = [](const auto& work) {
-        const auto start = std::chrono::steady_clock::now();
-        work();
-        return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-    };
     const double adding = seconds_of([&] { ridge.add(x, y); });
     const auto rows = static_cast<double>(examples.rows(Split::train).size());
     return adding * rows / tried + seconds_of([&] { ridge.solve(1); });
