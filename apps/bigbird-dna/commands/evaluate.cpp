@@ -44,7 +44,7 @@ void add_input_options(CLI::App& command, evaluation::EvaluationRequest& request
     command
         .add_option_function<std::vector<std::string>>(
             "--scores", set_scores,
-            "Score table of predict-*, - for standard input; several NAME=FILE are compared "
+            "Scores of predict-* (.tsv, .csv, .h5), - for standard input; several NAME=FILE are compared "
             "with the first")
         ->required()
         ->type_name("[NAME=]FILE");
@@ -270,7 +270,7 @@ void setup_evaluate_tokens(Program& program) {
         run_evaluate_tokens);
     evaluation::BaseEvaluationRequest& request = options.request;
     add_value(command, "--scores", "FILE", request.scores,
-              "Score table of predict-tokens, - for standard input")
+              "Scores of predict-tokens (.tsv, .csv, .h5), - for standard input")
         ->required();
     add_value(command, "--labels", "BED", request.labels,
               "BED with a label in column 4 for the bases of each row")

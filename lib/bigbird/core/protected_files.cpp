@@ -120,10 +120,13 @@ void refuse_protected(const fs::path& target) {
     }
     const std::scoped_lock lock(inputs_mutex);
     for (const Input& input : inputs) {
-        const bool same = fs::equivalent(target, input.path, error);
-        if (!same && !is_member_of(target, input)) continue;
-        throw ConfigError(target.string() + ": is " + (same ? "" : "a file of the folder ") + "named by " +
-                          input.named_by + " and would be replaced by an output; give another output");
+        const char* const what = fs::equivalent(target, input.path, error) ? ": is "
+                                 : is_member_of(target, input)             ? ": is a file of the folder "
+                                 : is_in(input.path, target)               ? ": holds what is "
+                                                                           : nullptr;
+        if (what == nullptr) continue;
+        throw ConfigError(target.string() + what + "named by " + input.named_by +
+                          " and would be replaced by an output; give another output");
     }
 }
 

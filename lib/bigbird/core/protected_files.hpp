@@ -13,9 +13,9 @@ namespace bigbird {
 void protect_input(const std::filesystem::path& path, const std::string& named_by,
                    const std::filesystem::path& written = {});
 
-/// Throws ConfigError if `target` is a protected input, by any path or link, or a file of a model,
-/// examples or tokens in a protected folder. Also where it is a device, a pipe or a socket, or a link to the
-/// file of standard output or standard error. Thread-safe.
+/// Throws ConfigError if `target` is a protected input, by any path or link, a folder that holds one, or a
+/// file of a model, examples or tokens in a protected folder. Also where it is a device, a pipe or a socket,
+/// or a link to the file of standard output or standard error. Thread-safe.
 void refuse_protected(const std::filesystem::path& target);
 
 /// Throws ConfigError if `target` is a foreign folder, which --force never replaces: a non-empty one that

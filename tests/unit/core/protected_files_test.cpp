@@ -68,6 +68,19 @@ DOCTEST_TEST_CASE("protected_files: an output in an input folder may replace wha
         DOCTEST_CHECK(holds(refusal_of(folder / name), "is a file of the folder named by --examples"));
 }
 
+DOCTEST_TEST_CASE("protected_files: a folder that holds an input is not replaced") {
+    const TempDir folder;
+    fs::create_directories(folder / "examples/sources");
+    write_file(folder / "examples/manifest.json", "{\"format\": \"bigbird-dna examples\"}");
+    write_file(folder / "examples/sources/table.csv", "read");
+    prepare_output(folder / "examples", Overwrite::allow);
+    protect_input(folder / "examples/sources/table.csv", "--table");
+    DOCTEST_CHECK(
+        refusal_of(folder / "examples") ==
+        (folder / "examples").string() +
+            ": holds what is named by --table and would be replaced by an output; give another output");
+}
+
 DOCTEST_TEST_CASE("protected_files: what is not there, and pipes, need no protection") {
     const TempDir folder;
     protect_input(folder / "in.txt", "--documents");

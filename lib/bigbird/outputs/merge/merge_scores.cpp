@@ -348,9 +348,8 @@ void send_run(const fs::path& path, const ChildReader::Words&, const ChildReader
     for (std::size_t at = 0; at < texts.size(); at += run.schema.columns.back().name.size() + 1)
         run.schema.columns.push_back({.name = texts.c_str() + at, .label = "", .id = ""});
     const auto add = [](hid_t attributes, const char* name, const H5A_info_t*, void* to) -> herr_t {
-        const std::string_view sums = "model_sha256";  // of several models: model_sha256_2 ...
         static_cast<rows::Provenance*>(to)->emplace_back(
-            std::string_view(name).starts_with(sums) ? sums : name,
+            std::string_view(name).starts_with("model_sha256") ? "model_sha256" : name,  // or model_sha256_2
             text_attribute(attributes, name).value_or(""));
         return 0;
     };
