@@ -96,7 +96,7 @@ void append_fields(std::string& line, std::span<const rows::Field> fields);
 /// A table with one line for each row and label whose score is at least `min_score`: the row's fields, then
 /// `index group label value`. Rows that were not scored have no line. If columns have quantities, there is a
 /// line for each, `index group label quantity value`, where the absolute value of schema.effect is at least
-/// `min_score`.
+/// `min_score`. Throws ConfigError if no column has that quantity.
 std::unique_ptr<Sink> long_sink(const std::filesystem::path& path, Overwrite overwrite,
                                 const TableSchema& schema, float min_score, int threads);
 

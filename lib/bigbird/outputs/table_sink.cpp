@@ -116,6 +116,10 @@ public:
             per_label_ = columns_.size() / static_cast<std::size_t>(labels);
             compared_ = static_cast<std::size_t>(std::ranges::find(columns_, schema.effect, quantity) -
                                                  columns_.begin());
+            if (compared_ == columns_.size())
+                throw ConfigError(
+                    "--min-score of a .long.tsv is a size of log_odds or difference: add one of them to "
+                    "--write");
             text += "\n##min_score_of=absolute " + schema.effect;
         }
         text += "\n#";

@@ -365,18 +365,6 @@ std::vector<rows::Field> fields_of(const rows::VariantRow& row, bool with_tss) {
     return fields;
 }
 
-/// Throws ConfigError if a long table's threshold has nothing to compare.
-void require_effect(const VariantSpec& spec, const outputs::TableSchema& schema) {
-    const bool long_table = std::ranges::any_of(spec.outputs.paths, [&](const fs::path& path) {
-        return outputs::kind_of(path, spec.outputs.stream) == outputs::Kind::long_table;
-    });
-    if (long_table && std::ranges::find(schema.columns, schema.effect, &outputs::Column::quantity) ==
-                          schema.columns.end()) {
-        throw ConfigError(
-            "--min-score of a .long.tsv is a size of log_odds or difference: add one of them to --write");
-    }
-}
-
 outputs::OutputSpec output_spec(const VariantSpec& spec) {
     outputs::OutputSpec outputs = spec.outputs;
     outputs.inputs = {{"variants", spec.variants}};
@@ -425,7 +413,6 @@ VariantReport predict_variants(const VariantSpec& spec) {
     const std::vector<Quantity> quantities = quantities_of(spec, scorer, ranks.known());
     VariantSource source(spec, work.rows);
     const outputs::TableSchema schema = layout_of(scorer, quantities);
-    require_effect(spec, schema);
     outputs::Outputs outputs(output_spec(spec), schema, {}, work.reference->contigs(), work.threads);
     VariantFiles files(spec, scorer.labels, schema.provenance, work.rows, outputs, work.threads);
     VariantReport report;  // only the writing thread uses it
