@@ -215,7 +215,8 @@ public:
         for (const fs::path& path : paths) {
             auto sink = std::make_unique<VariantSink>(path, spec.outputs.overwrite, header_, threads);
             files_.push_back(sink.get());
-            outputs.adopt(std::move(sink), outputs::Kind::variants, path);
+            const bool bcf = genome::variant_format_of(path) == genome::VariantFormat::bcf;
+            outputs.adopt(std::move(sink), path, bcf ? outputs::part_of_bcf : outputs::part_of_vcf);
         }
         if (most_labels_ > many_labels) {
             log_warning(
