@@ -97,14 +97,11 @@ fs::path path_in(const std::string& word) {
     return sign == std::string::npos || fs::exists(word, error) ? word : word.substr(sign + 1);
 }
 
-/// Also protects the indices of a FASTA file, and the description and tables of a part of --shard.
+/// Also protects the indices of a FASTA file, and the record of a part of --shard.
 void protect_with_companions(const fs::path& path, const std::string& named_by, const fs::path& written) {
     protect_input(path, named_by, written);
     for (const char* ending : {".fai", ".gzi", ".part.json"})
         protect_input(path.string() + ending, named_by);
-    if (path.extension() == ".npy")
-        for (const char* ending : {".rows.tsv", ".labels.tsv"})
-            protect_input(fs::path(path).replace_extension(ending), named_by);
 }
 
 }  // namespace

@@ -20,7 +20,7 @@ namespace fs = std::filesystem;
 namespace {
 
 constexpr const char* format = "bigbird-dna part";
-constexpr int format_version = 1;
+constexpr int format_version = 2;
 
 Json to_json(const PartRecord& record) {
     Json json{{"format", format},
@@ -162,8 +162,8 @@ std::string first_difference(const Json& a, const Json& b) {
 
 void check_run(const Part& first, const Part& part) {
     if (part.record.kind != first.record.kind) {
-        throw InputError("holds a " + part.record.kind + ", " + first.path.string() + " a " +
-                             first.record.kind + ": parts of one format make a whole",
+        throw InputError("holds " + part.record.kind + ", " + first.path.string() + " holds " +
+                             first.record.kind + ": merge takes parts of one kind",
                          part.path);
     }
     if (part.record.shard.count != first.record.shard.count) {

@@ -212,7 +212,8 @@ public:
         for (const fs::path& path : paths) {
             auto sink = std::make_unique<VariantSink>(path, spec.outputs.overwrite, header_, threads);
             files_.push_back(sink.get());
-            outputs.adopt(std::move(sink), outputs::Kind::variants, path);
+            const bool bcf = genome::variant_format_of(path) == genome::VariantFormat::bcf;
+            outputs.adopt(std::move(sink), path, bcf ? outputs::part_of_bcf : outputs::part_of_vcf);
         }
         if (most_labels_ > many_labels) {
             log_warning(
@@ -362,18 +363,6 @@ std::vector<rows::Field> fields_of(const rows::VariantRow& row, bool with_tss) {
     return fields;
 }
 
-/// Throws ConfigError if a long table's threshold has nothing to compare.
-void require_effect(const VariantSpec& spec, const outputs::TableSchema& schema) {
-    const bool long_table = std::ranges::any_of(spec.outputs.paths, [&](const fs::path& path) {
-        return outputs::kind_of(path, spec.outputs.stream) == outputs::Kind::long_table;
-    });
-    if (long_table && std::ranges::find(schema.columns, schema.effect, &outputs::Column::quantity) ==
-                          schema.columns.end()) {
-        throw ConfigError(
-            "--min-score of a .long.tsv is a size of log_odds or difference: add one of them to --write");
-    }
-}
-
 outputs::OutputSpec output_spec(const VariantSpec& spec) {
     outputs::OutputSpec outputs = spec.outputs;
     outputs.inputs = {{"variants", spec.variants}};
@@ -422,7 +411,6 @@ VariantReport predict_variants(const VariantSpec& spec) {
     const std::vector<Quantity> quantities = quantities_of(spec, scorer, ranks.known());
     VariantSource source(spec, work.rows);
     const outputs::TableSchema schema = layout_of(scorer, quantities);
-    require_effect(spec, schema);
     outputs::Outputs outputs(output_spec(spec), schema, {}, work.reference->contigs(), work.threads);
     VariantFiles files(spec, scorer.labels, schema.provenance, work.rows, outputs, work.threads);
     VariantReport report;  // only the writing thread uses it

@@ -8,6 +8,7 @@
 #include "bigbird/outputs/merge/merge_scores.hpp"
 
 #include <array>
+#include <cstring>
 #include <limits>
 
 using namespace bigbird;
@@ -43,6 +44,16 @@ void check_refused(const TempDir& folder, const std::string& name, const std::st
                                  InputError);
 }
 
+/// The place in a bigWig of the highest byte of the id of the first contig that it names. The place of the
+/// tree of names is at 8 and, 8 bytes into the tree, the length of a name; names follow 36 bytes in.
+std::size_t place_of_contig_id(const std::string& bytes) {
+    std::uint64_t tree = 0;
+    std::memcpy(&tree, bytes.data() + 8, sizeof tree);
+    std::uint32_t name_size = 0;
+    std::memcpy(&name_size, bytes.data() + tree + 8, sizeof name_size);
+    return tree + 36 + name_size + 3;
+}
+
 }  // namespace
 
 DOCTEST_TEST_CASE("bigwig_reader: means of bases that have a value, under another name of the contig") {
@@ -61,6 +72,17 @@ DOCTEST_TEST_CASE("bigwig_reader: means of bases that have a value, under anothe
     write_file(folder / "no.bw", "no bigWig");
     DOCTEST_CHECK_THROWS_WITH_AS(read_bigwig(folder / "no.bw", contigs), doctest::Contains("is no bigWig"),
                                  InputError);
+}
+
+DOCTEST_TEST_CASE("bigwig_reader: a file on which the library crashes") {
+    const TempDir folder;
+    write_track(folder / "t.bw", {{"chr1", 50}, {"chr2", 100}});
+    std::string bytes = read_file(folder / "t.bw");
+    bytes.at(place_of_contig_id(bytes)) = '\x7f';  // which the library writes to memory by
+    write_file(folder / "t.bw", bytes);
+    DOCTEST_CHECK_THROWS_WITH_AS(
+        read_bigwig(folder / "t.bw", std::vector<genome::Contig>{{"2", 100}}),
+        doctest::Contains("t.bw: is damaged: the library that reads it ended by signal 11"), InputError);
 }
 
 DOCTEST_TEST_CASE("attribution_reader: HDF5 in TF-MoDISco's form, and what is none") {
