@@ -75,7 +75,7 @@ std::string_view place_in(const std::string& name) {
 }
 
 /// What replaces the place in the names of the files that a pattern names.
-std::set<std::string> labels_of(const fs::path& pattern) {
+std::set<std::string> labels_of_part(const fs::path& pattern) {
     const std::string name = pattern.filename().string();
     const std::string_view place = place_in(name);
     if (place.empty()) throw ConfigError(pattern.string() + ": {label} or {index} is not in the file name");
@@ -101,9 +101,9 @@ fs::path with_label(const fs::path& pattern, const std::string& label) {
 /// One merged file per label, where predict --output 'DIR/{label}.bw' wrote the parts.
 int run_merge(const MergeOptions& options) {
     if (place_in(options.output.output.filename().string()).empty()) return merge_one(options);
-    const std::set<std::string> labels = labels_of(options.parts.front());
+    const std::set<std::string> labels = labels_of_part(options.parts.front());
     for (const fs::path& part : options.parts)
-        if (labels_of(part) != labels)
+        if (labels_of_part(part) != labels)
             throw InputError("has other labels than " + options.parts.front().string(), part);
     for (const std::string& label : labels)
         prepare_output(with_label(options.output.output, label), options.output.overwrite);

@@ -11,10 +11,13 @@
 #include <filesystem>
 #include <span>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
 namespace bigbird::motifs {
+
+inline constexpr std::string_view letters = "ACGT";
 
 /// Shares of A C G T; the sum is 1.
 using Shares = std::array<double, 4>;
