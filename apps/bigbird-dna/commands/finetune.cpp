@@ -261,9 +261,9 @@ struct Readers {
     /// The second argument is kind_of_examples().
     std::function<bool(const FinetuneSpec&, const std::string&)> reads;
     const char* belong_to = nullptr;  ///< nullptr: the task's models that read them
-    const char* with = nullptr;       ///< makes them idle; nullptr: the model, kind: the examples
+    const char* with = nullptr;       ///< makes them idle; nullptr: the model, of_examples: the examples
 };
-constexpr const char* kind = "examples of ";
+constexpr const char* of_examples = "examples of ";
 
 bool has_numbers(const std::string& examples) {
     return examples == "numbers" || examples == "coverage";
@@ -285,7 +285,7 @@ const std::vector<Readers>& all_readers() {
             {{"--positive-weight", "--calibration"},
              [](const Spec&, const Kind& examples) { return !has_numbers(examples); },
              "peaks, labels and classes",
-             kind},
+             of_examples},
             {{"--kmer-length"},
              [](const Spec& spec, const Kind&) {
                  return !spec.row().has_members() || spec.sequence.loss != task_models::NumberLoss::poisson;
@@ -297,7 +297,7 @@ const std::vector<Readers>& all_readers() {
                  return !spec.row().has_members() || examples != "numbers";
              },
              "labels and classes",
-             kind},
+             of_examples},
             {{"--config", "--motifs", "--window"},
              [](const Spec& spec, const Kind&) {
                  return spec.row().reads_tokens() || !spec.row().scores_bins() || spec.pretrained.empty();
@@ -311,7 +311,7 @@ const std::vector<Readers>& all_readers() {
             {{"--loss"},
              [](const Spec&, const Kind& examples) { return examples.empty() || has_numbers(examples); },
              "coverage and numbers",
-             kind},
+             of_examples},
             {{"--window"},
              [](const Spec& spec, const Kind&) {
                  return spec.task != examples::Task::sequences || spec.row().has_published_window();
@@ -322,13 +322,13 @@ const std::vector<Readers>& all_readers() {
                         examples != "coverage";
              },
              "peaks",
-             kind},
+             of_examples},
             {{"--kmer-length"},
              [](const Spec& spec, const Kind& examples) {
                  return spec.linear.informative == 0 || examples != "coverage";
              },
              "peaks as N:K, for coverage as N",
-             kind}};
+             of_examples}};
         for (const char* option :
              {"--positive-weight", "--head", "--dropout", "--pooling", "--dtype", "--kmer-length",
               "--members", "--most-windows", "--config", "--motifs", "--teacher"})
@@ -344,13 +344,13 @@ std::string name_of_model(const FinetuneSpec& spec) {
 }
 
 /// The differences between the tasks' commands.
-struct TaskCommand {
+struct FinetuneCommand {
     examples::Task task;
     const char *name, *group, *description, *baselines;
     double epochs, positive_weight;
     std::vector<Example> examples;
 };
-const TaskCommand task_commands[] = {
+const FinetuneCommand finetune_commands[] = {
     {examples::Task::promoter,
      "finetune-promoter",
      "Promoters",
@@ -414,9 +414,9 @@ void refuse_idle_options(const CLI::App& command, const FinetuneSpec& spec) {
             if (readers.reads(spec, examples) ||
                 std::ranges::find(readers.options, option->get_name()) == readers.options.end())
                 continue;
-            const std::string with = readers.with == nullptr ? name_of_model(spec)
-                                     : readers.with == kind  ? kind + examples
-                                                             : readers.with;
+            const std::string with = readers.with == nullptr       ? name_of_model(spec)
+                                     : readers.with == of_examples ? of_examples + examples
+                                                                   : readers.with;
             throw ConfigError(
                 option->get_name() + " has no effect with " + with + ": it is for " +
                 (readers.belong_to == nullptr ? readers_of(readers, spec, examples) : readers.belong_to));
@@ -435,7 +435,7 @@ void choose_defaults(CLI::App& command, FinetuneSpec& spec) {
 }  // namespace
 
 void setup_finetune(Program& program, examples::Task task, Runner<FinetuneSpec> run) {
-    const TaskCommand& by_task = *std::ranges::find(task_commands, task, &TaskCommand::task);
+    const FinetuneCommand& by_task = *std::ranges::find(finetune_commands, task, &FinetuneCommand::task);
     const auto [command, spec] =
         program.add<FinetuneSpec>(by_task.name, by_task.group, by_task.description,
                                   "--examples --model --architecture --head --output --resume --epochs "

@@ -13,12 +13,12 @@ namespace bigbird::evaluation {
 
 namespace {
 
-std::string number(const std::optional<double>& value) {
+std::string four_digits(const std::optional<double>& value) {
     return value ? fmt::format("{:.4f}", *value) : "NA";
 }
 
 std::string number_cell(const std::optional<double>& value) {
-    return html_cell(number(value));
+    return html_cell(four_digits(value));
 }
 
 /// A range slightly larger than that of the values, within 0 and 1.
@@ -197,7 +197,7 @@ std::string promoter_html(const EvaluationReport& report) {
         html += "</tr>";
     }
     const std::pair<const char*, std::function<std::string(const ThresholdFigures&)>> counts[] = {
-        {"threshold", [](const auto& at) { return number(at.threshold); }},
+        {"threshold", [](const auto& at) { return four_digits(at.threshold); }},
         {"true positives", [](const auto& at) { return std::to_string(at.counts.true_positives); }},
         {"false positives", [](const auto& at) { return std::to_string(at.counts.false_positives); }},
         {"true negatives", [](const auto& at) { return std::to_string(at.counts.true_negatives); }},
@@ -229,7 +229,7 @@ std::string promoter_html(const EvaluationReport& report) {
             "{} of {} "
             "TSSs found.</p>\n",
             scan.calls, static_cast<double>(scan.scanned_bases) / 1e6, scan.right_calls,
-            number(scan.false_calls_a_megabase), scan.found_tss, scan.tss);
+            four_digits(scan.false_calls_a_megabase), scan.found_tss, scan.tss);
     }
     return html;
 }

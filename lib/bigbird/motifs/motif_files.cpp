@@ -24,7 +24,6 @@ namespace fs = std::filesystem;
 
 namespace {
 
-constexpr std::string_view letters = "ACGT";
 constexpr double rounding = 0.1001;  // by which a column's shares may differ from 1, as in MEME's own readers
 constexpr std::int64_t assumed_sites = 100;  // number of sites for written counts, if it is unknown
 

@@ -10,9 +10,13 @@
 #include <cstdint>
 #include <filesystem>
 #include <string>
+#include <string_view>
+#include <utility>
 #include <vector>
 
 namespace bigbird::motifs {
+
+inline constexpr std::string_view letters = "ACGT";
 
 /// Shares of A C G T; the sum is 1.
 using Shares = std::array<double, 4>;

@@ -35,6 +35,8 @@ using std::chrono::milliseconds;
 
 constexpr int signal_base = 128, not_started = 127, poll_ms = 50;
 
+}  // namespace
+
 /// A pipe, or a connection that is read and written at both ends; the destructor closes both ends.
 struct Pipe {
     int reading = -1, writing = -1;
@@ -88,6 +90,8 @@ public:
 private:
     pid_t id_;
 };
+
+namespace {
 
 /// Appends the available bytes; returns false at the end.
 bool read_some(int from, std::string& text) {

@@ -24,8 +24,8 @@ std::string SheetRow::value(std::string_view column, const std::string& otherwis
 
 namespace {
 
-constexpr std::array columns{"name",        "path",  "group",     "count", "shift",      "aggregate",
-                             "strand_pair", "scale", "soft_clip", "clip",  "description"};
+constexpr std::array sheet_columns{"name",        "path",  "group",     "count", "shift",      "aggregate",
+                                   "strand_pair", "scale", "soft_clip", "clip",  "description"};
 
 /// With small letters, and tabs for other separators, quotes and blanks.
 std::string plain(std::string_view text) {
@@ -52,13 +52,13 @@ void check_columns(const genome::TextInput& input, const std::vector<std::string
         if (column.empty()) continue;
         const std::string what = "'" + shortened(column) + "'";
         if (std::ranges::count(header, column) > 1) throw input.fault("has two columns " + what);
-        if (std::ranges::count(columns, column) > 0) continue;
+        if (std::ranges::count(sheet_columns, column) > 0) continue;
         const auto near = std::ranges::find_if(
-            columns, [&](const char* known) { return rows::edit_distance(plain(column), known) <= 1; });
-        if (near != columns.end())
+            sheet_columns, [&](const char* known) { return rows::edit_distance(plain(column), known) <= 1; });
+        if (near != sheet_columns.end())
             throw input.fault("has the column " + what + "; did you mean " + *near + "?");
         log_warning("{}: the column {} is not read; known are {}", input.path().string(), what,
-                    listed(columns, ""));
+                    listed(sheet_columns, ""));
     }
 }
 

@@ -200,8 +200,6 @@ private:
     GridRows reader_;
 };
 
-constexpr std::size_t rows_a_chunk = 256;
-
 std::unique_ptr<rows::RowSource> source_of(const EmbedSpec& spec, const genome::ReferenceGenome& genome,
                                            bool by_bins) {
     if (!spec.sequences.empty()) return sequence_source(genome);

@@ -21,7 +21,7 @@ namespace fs = std::filesystem;
 
 namespace {
 
-constexpr std::int64_t most_bases = std::int64_t{1} << 26;  ///< bases of a chunk's sequences
+constexpr std::int64_t most_chunk_bases = std::int64_t{1} << 26;  ///< bases of a chunk's sequences
 
 struct Chunk {
     std::vector<rows::RegionRow> rows;
@@ -287,7 +287,7 @@ PredictReport score_all(const PredictSpec& spec, PredictWork& work, RowWriter& w
     Progress progress("Scoring", "rows", source.total());
     const auto read = [&] {
         Chunk chunk{
-            read_rows(source, scorer.rows_a_chunk(), work.job.threads, most_bases,
+            read_rows(source, scorer.rows_a_chunk(), work.job.threads, most_chunk_bases,
                       [&](const rows::RegionRow& row) { return spec.by_records() ? row.window.size() : 0; }),
             {}};
         chunk.prepared = scorer.prepare(chunk.rows, work.job.threads);

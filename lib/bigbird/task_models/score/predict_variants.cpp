@@ -290,8 +290,6 @@ private:
     std::vector<float> largest_;
 };
 
-constexpr std::size_t rows_a_chunk = 256;
-
 /// The quantities that get columns. A pretrained model always has both likelihoods and their difference,
 /// which is written only once.
 std::vector<Quantity> quantities_of(const VariantSpec& spec, const VariantScorer& scorer, bool ranked) {

@@ -71,6 +71,8 @@ void score_rows(const Read& read, const Score& score, const Write& write) {
     if (writing.valid()) writing.get();
 }
 
+inline constexpr std::size_t rows_a_chunk = 256;
+
 /// Fills rows of a source (rows::RowSource, rows::VariantRows) on `threads` threads.
 template <typename Source, typename Row>
 void fill_rows(const Source& source, std::span<Row> rows, int threads) {

@@ -28,7 +28,7 @@ using Examples = std::shared_ptr<const examples::ExampleSet>;
 using examples::Split;
 using examples::TargetKind;
 
-constexpr std::int64_t batch_tokens = 1 << 16;
+constexpr std::int64_t validation_tokens = 1 << 16;
 /// Weight of regression on k-mers without validation.
 constexpr double usual_share = 0.4;
 
@@ -179,7 +179,7 @@ private:
     }
 
     ScoredRows validated(const TaskNetwork& network) const {
-        return scored_records(network, *examples_, validation_, plan_.info.standardisation, batch_tokens,
+        return scored_records(network, *examples_, validation_, plan_.info.standardisation, validation_tokens,
                               threads_);
     }
     std::optional<FittedCalibration> calibration(const ScoredRows& rows) const {

@@ -241,8 +241,8 @@ SolvedModel train_linear(TaskInfo& info, const examples::ExampleSet& examples, c
 
 namespace {
 
-constexpr std::int64_t most_positions = 1024, most_ridge_positions = 128, records_at_once = 2048;
-constexpr std::int64_t batch_tokens = 1 << 20;
+constexpr std::int64_t most_positions = 1024, most_ridge_positions = 128, ridge_records_at_once = 2048;
+constexpr std::int64_t scoring_tokens = 1 << 20;
 constexpr double tolerance = 1e-3;
 // How much better k-mers by strand and position must be (chosen_strand()).
 constexpr double clearly_higher = 0.01, clearly_less = 0.99;
@@ -284,7 +284,7 @@ baselines::LinearScores solve_logistic(const baselines::LinearSvm& svm, const at
 std::int64_t add_rows(const examples::ExampleSet& examples, const baselines::KmerCounts& counts, int threads,
                       const std::optional<Standardisation>& standardisation, baselines::Ridge& ridge) {
     std::int64_t added = 0;
-    for_chunks(examples.rows(Split::train), records_at_once, "records", [&](auto rows) {
+    for_chunks(examples.rows(Split::train), ridge_records_at_once, "records", [&](auto rows) {
         const CountedRows some = counted(examples, rows, counts, threads);
         at::Tensor x = at::zeros({std::ssize(some.rows), counts.size()});
         auto* out = x.mutable_data_ptr<float>();
@@ -380,7 +380,7 @@ KmerFit solve_kmers(const examples::ExampleSet& examples, const LinearSpec& spec
         double loss = 0;
         if (to_try.size() > 1) {
             loss = loss_on(examples, scored_records(*network, examples, validation, standardisation,
-                                                    batch_tokens, threads));
+                                                    scoring_tokens, threads));
         }
         if (loss < least) {
             least = loss;
