@@ -63,7 +63,7 @@ void put_in_place(const BuildDocumentsOptions& options, corpus::DocumentWriter& 
     const Json manifest = options.shard || !options.manifest.empty() ? describe() : Json();
     if (options.shard) {
         record = pending_part_record(corpus::documents_record(manifest, *options.shard, std::move(segments)),
-                                     outputs);
+                                     *outputs.front());
         outputs.insert(outputs.begin(), record.get());
     }
     if (!options.manifest.empty()) {

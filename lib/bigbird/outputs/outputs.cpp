@@ -356,7 +356,7 @@ std::vector<std::unique_ptr<PendingOutput>> Outputs::part_records(std::span<Pend
         output.record.shard = *spec_.shard;
         output.record.run = in_common;
         const auto file = std::ranges::find(pending, output.path, [](const auto* p) { return p->target(); });
-        records.push_back(pending_part_record(std::move(output.record), {file, 1}));
+        records.push_back(pending_part_record(std::move(output.record), **file));
     }
     return records;
 }

@@ -45,7 +45,7 @@ Built build(const fs::path& path, DocumentForm form, std::optional<Shard> shard)
     built.manifest = document_manifest(form, spec, counts, {});
     const std::array outputs{writer.finish()};
     if (shard)
-        pending_part_record(documents_record(built.manifest, *shard, built.segments), outputs)->commit();
+        pending_part_record(documents_record(built.manifest, *shard, built.segments), *outputs[0])->commit();
     commit_together(outputs);
     return built;
 }

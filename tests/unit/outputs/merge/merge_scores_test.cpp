@@ -315,7 +315,7 @@ void write_variants(const std::filesystem::path& path, std::optional<Shard> shar
     std::unique_ptr<PendingOutput> json;
     if (shard) {
         const auto file = std::ranges::find(pending, path, [](const auto* p) { return p->target(); });
-        json = pending_part_record(std::move(record), {file, 1});
+        json = pending_part_record(std::move(record), **file);
         pending.push_back(json.get());
     }
     commit_together(pending);
