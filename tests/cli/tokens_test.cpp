@@ -158,7 +158,7 @@ DOCTEST_TEST_CASE("tokens: labels that cannot be used are code 3 and one sentenc
         refusal("22\t17000000\t17000100\n")
             .ends_with(error(bed + ":1: has no label in column 4: a row is contig, start, end, label")));
     DOCTEST_CHECK(refusal("22\t21999990\t22000001\texon\n")
-                      .ends_with(error(bed + ":1: end 22000001 lies past the end of contig '22', which has "
+                      .ends_with(error(bed + ":1: end 22000001 is past the end of contig '22', which has "
                                              "22000000 bases")));
     DOCTEST_CHECK(
         refusal("chrZ\t10\t20\texon\n").ends_with(error(bed + ":1: contig 'chrZ' is not in the reference")));

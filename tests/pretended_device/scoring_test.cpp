@@ -98,7 +98,7 @@ void write_letter_models(const Fixture& fixture) {
     task_models::TaskInfo info;
     info.task = examples::Task::sequences;
     info.target = examples::TargetKind::classes;
-    info.architecture = task_models::sequence_architecture;
+    info.architecture = task_models::sequence_name;
     for (const char* name : {"bins", "sequences"}) {
         fs::create_directories(fixture / name);
         write_file(fixture / name / "labels.tsv",

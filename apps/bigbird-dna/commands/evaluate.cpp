@@ -34,14 +34,14 @@ struct EvaluateTokensOptions : ReportOutputs {
 
 namespace {
 
-void add_input_options(CLI::App& command, evaluation::EvaluationRequest& request) {
+void add_score_options(CLI::App& command, evaluation::EvaluationRequest& request) {
     const auto set_scores = [&request](const std::vector<std::string>& texts) {
         request.scores = evaluation::parse_score_files(texts);
     };
     command
         .add_option_function<std::vector<std::string>>(
             "--scores", set_scores,
-            "Score table of predict-*, - for standard input; several NAME=FILE are compared "
+            "Scores of predict-* (.tsv, .csv, .h5), - for standard input; several NAME=FILE are compared "
             "with the first")
         ->required()
         ->type_name("[NAME=]FILE");
@@ -127,14 +127,14 @@ void add_sequences_options(CLI::App& command, EvaluateOptions& options) {
 }
 
 /// The differences between the tasks' commands.
-struct TaskCommand {
+struct EvaluateCommand {
     examples::Task task;
     const char *name, *group, *description;
     void (*add_options)(CLI::App&, EvaluateOptions&);
     const char* common;  ///< options that --help shows
     std::vector<Example> examples;
 };
-const TaskCommand task_commands[] = {
+const EvaluateCommand evaluate_commands[] = {
     {examples::Task::promoter,
      "evaluate-promoter",
      "Promoters",
@@ -208,12 +208,12 @@ int run_evaluate_tokens(const EvaluateTokensOptions& options) {
 }  // namespace
 
 void setup_evaluate(Program& program, examples::Task task) {
-    const TaskCommand& by_task = *std::ranges::find(task_commands, task, &TaskCommand::task);
+    const EvaluateCommand& by_task = *std::ranges::find(evaluate_commands, task, &EvaluateCommand::task);
     const auto [command, options] = program.add<EvaluateOptions>(
         by_task.name, by_task.group, by_task.description, by_task.common, by_task.examples, run_evaluate);
     evaluation::EvaluationRequest& request = options.request;
     request.task = task;
-    add_input_options(command, request);
+    add_score_options(command, request);
     add_seed_option(command, request.options.seed);
     add_own_threads_option(command, request.options.threads);
     add_report_options(command, options, ".tsv, .csv, .html (a web page)");
@@ -238,7 +238,7 @@ void setup_evaluate_tokens(Program& program) {
         run_evaluate_tokens);
     evaluation::BaseEvaluationRequest& request = options.request;
     add_value(command, "--scores", "FILE", request.scores,
-              "Score table of predict-tokens, - for standard input")
+              "Scores of predict-tokens (.tsv, .csv, .h5), - for standard input")
         ->required();
     add_value(command, "--labels", "BED", request.labels,
               "BED with a label in column 4 for the bases of each row")

@@ -3,11 +3,11 @@
 #include "options/sequence_options.hpp"
 #include "options/training_options.hpp"
 
-#include "bigbird/baselines/names/architecture_names.hpp"
 #include "bigbird/core/error.hpp"
 #include "bigbird/core/log.hpp"
 #include "bigbird/core/parse_number.hpp"
 #include "bigbird/task_models/files/task_files.hpp"
+#include "bigbird/task_models/specs/architectures.hpp"
 
 #include <algorithm>
 #include <functional>
@@ -90,8 +90,7 @@ void add_linear_options(CLI::App& command, FinetuneSpec& spec) {
 void add_finetune_options(CLI::App& command, FinetuneSpec& spec, const char* baselines) {
     const bool records = spec.task == examples::Task::sequences;
     add_value(command, "--examples", "DIR", spec.examples,
-              records ? "Example folder, from build-sequences"
-                      : "Example folder, from build-promoters or build-chromatin")
+              "Example folder, from build-chromatin, build-tracks, build-promoters or build-sequences")
         ->required();
     add_value(command, "-m,--model", "DIR", spec.pretrained,
               "Pretrained model to start from: a run of pretrain, a checkpoint, or a model folder "
@@ -203,7 +202,7 @@ bool is_bin_model(const std::filesystem::path& path) {
         std::error_code ignored;
         if (!std::filesystem::exists(folder / "config.json", ignored)) continue;
         const Json task = task_models::task_description(folder);
-        return task.is_object() && task.value("architecture", Json()) == "bigbird-bins";
+        return task.is_object() && task.value("architecture", Json()) == task_models::bins_name;
     }
     return false;
 }
@@ -218,8 +217,8 @@ void choose_architecture(CLI::App& command, FinetuneSpec& spec) {
                           "on: give a model of pretrain, or leave out --model");
     }
     if (is_given(command, "--architecture") || (!spec.pretrained.empty() && !goes_on_from_bins)) return;
-    if (spec.task == examples::Task::chromatin) spec.architecture = "bigbird-bins";
-    if (spec.task == examples::Task::sequences) spec.architecture = "bigbird-sequence";
+    if (spec.task == examples::Task::chromatin) spec.architecture = task_models::bins_name;
+    if (spec.task == examples::Task::sequences) spec.architecture = task_models::sequence_name;
 }
 
 /// Options only for bin models.
@@ -262,141 +261,96 @@ struct Readers {
     /// The second argument is kind_of_examples().
     std::function<bool(const FinetuneSpec&, const std::string&)> reads;
     const char* belong_to = nullptr;  ///< nullptr: the task's models that read them
-    const char* with = nullptr;       ///< makes them idle; nullptr: the model, kind: the examples
+    const char* with = nullptr;       ///< makes them idle; nullptr: the model, of_examples: the examples
 };
-constexpr const char* kind = "examples of ";
+constexpr const char* of_examples = "examples of ";
 
 bool has_numbers(const std::string& examples) {
     return examples == "numbers" || examples == "coverage";
 }
 
-/// A sequence model with regression on k-mers.
-bool counts_kmers(const FinetuneSpec& spec) {
-    return spec.is_sequence() && spec.sequence.with_kmers;
-}
-
-bool is_poisson(const FinetuneSpec& spec) {
-    return spec.sequence.loss == task_models::NumberLoss::poisson;
-}
-
 const std::vector<Readers>& all_readers() {
     using Spec = FinetuneSpec;
     using Kind = std::string;
-    static const std::vector<Readers> all{
-        {{"--steps", "--epochs", "--batch-size", "--learning-rate", "--warmup-steps", "--schedule",
-          "--weight-decay", "--clip-norm", "--betas", "--epsilon", "--evaluate-every", "--patience",
-          "--sampling", "--strand-augmentation", "--batch-tokens", "--checkpoint-every", "--keep",
-          "--keep-every", "--max-hours"},
-         [](const Spec& spec, const Kind&) { return !spec.is_linear(); },
-         "models that are trained step by step"},
-        {{"--patience"},
-         [](const Spec& spec, const Kind&) { return spec.evaluate_every != 0; },
-         "runs with several evaluations",
-         "--evaluate-every 0"},
-        {{"--sampling"}, [](const Spec& spec, const Kind&) { return !spec.is_bins(); }},
-        {{"--positive-weight"},
-         [](const Spec& spec, const Kind&) {
-             return spec.architecture != "kmer-ridge" && spec.architecture != "kmer-logistic";
-         }},
-        {{"--positive-weight", "--calibration"},
-         [](const Spec&, const Kind& examples) { return !has_numbers(examples); },
-         "peaks, labels and classes",
-         kind},
-        {{"--head"}, [](const Spec& spec, const Kind&) { return spec.is_bigbird(); }},
-        {{"--dropout"},
-         [](const Spec& spec, const Kind&) {
-             return spec.is_bigbird() || spec.is_bins() || spec.is_sequence();
-         }},
-        {{"--pooling"}, [](const Spec& spec, const Kind&) { return spec.is_bigbird() && !spec.is_bins(); }},
-        {{"--dtype", "--attention"},
-         [](const Spec& spec, const Kind&) { return spec.is_bigbird() || spec.is_bins(); }},
-        {{"--kmer-length"},
-         [](const Spec& spec, const Kind&) { return spec.is_linear() || spec.is_sequence(); }},
-        {{"--informative-positions"}, [](const Spec& spec, const Kind&) { return spec.is_linear(); }},
-        {{"--penalty"},
-         [](const Spec& spec, const Kind&) {
-             return spec.is_sequence() || (spec.is_linear() && spec.architecture != "gkm-svm");
-         }},
-        {{"--kmer-length", "--penalty"},
-         [](const Spec& spec, const Kind&) { return !spec.is_sequence() || counts_kmers(spec); },
-         "--kmers mean",
-         "--kmers none"},
-        {{"--kmers", "--kmer-length", "--penalty"},
-         [](const Spec& spec, const Kind&) { return !counts_kmers(spec) || !is_poisson(spec); },
-         "--loss squared",
-         "--loss poisson"},
-        {{"--members", "--kmers", "--label-smoothing"},
-         [](const Spec& spec, const Kind&) { return spec.is_sequence(); }},
-        {{"--label-smoothing"},
-         [](const Spec&, const Kind& examples) { return examples.empty() || examples == "classes"; },
-         "classes",
-         kind},
-        {{"--cost", "--most-windows"},
-         [](const Spec& spec, const Kind&) { return spec.architecture == "gkm-svm"; }},
-        {{"--config", "--motifs"},
-         [](const Spec& spec, const Kind&) {
-             return spec.architecture == "bigbird-bins" || spec.is_sequence();
-         }},
-        {{"--motifs"},
-         [](const Spec& spec, const Kind& examples) { return !spec.is_sequence() || examples != "numbers"; },
-         "labels and classes",
-         kind},
-        {{"--config", "--motifs", "--window", "--window-bins"},
-         [](const Spec& spec, const Kind&) {
-             return spec.architecture != "bigbird-bins" || spec.pretrained.empty();
-         },
-         "models that begin without --model"},
-        {{"--teacher"}, [](const Spec& spec, const Kind&) { return spec.is_bins(); }},
-        {{"--loss"},
-         [](const Spec& spec, const Kind&) {
-             return spec.is_bins() || (spec.task == examples::Task::sequences && !spec.is_linear());
-         }},
-        {{"--loss"},
-         [](const Spec&, const Kind& examples) { return examples.empty() || has_numbers(examples); },
-         "coverage and numbers",
-         kind},
-        {{"--window-bins"}, [](const Spec& spec, const Kind&) { return spec.is_bins(); }},
-        {{"--shift", "--average-weights"},
-         [](const Spec& spec, const Kind&) { return spec.is_bins() || spec.is_sequence(); }},
-        {{"--shift"},
-         [](const Spec& spec, const Kind&) {
-             return spec.sequence.strand != task_models::RecordStrand::given;
-         },
-         "--strand both and auto",
-         "--strand given"},
-        {{"--window"},
-         [](const Spec& spec, const Kind&) {
-             return spec.task != examples::Task::sequences ||
-                    (!spec.is_bigbird() && !spec.is_sequence() && !spec.is_linear());
-         }},
-        {{"--window", "--informative-positions"},
-         [](const Spec& spec, const Kind& examples) {
-             return spec.architecture != "kmer-ridge" || examples != "coverage";
-         },
-         "peaks",
-         kind},
-        {{"--kmer-length"},
-         [](const Spec& spec, const Kind& examples) {
-             return spec.linear.informative == 0 || examples != "coverage";
-         },
-         "peaks as N:K, for coverage as N",
-         kind}};
+    static const std::vector<Readers> all = [] {
+        std::vector<Readers> readers{
+            {{"--steps", "--epochs", "--batch-size", "--learning-rate", "--schedule", "--weight-decay",
+              "--evaluate-every", "--patience", "--strand-augmentation", "--max-hours"},
+             [](const Spec& spec, const Kind&) { return !spec.row().is_solved(); },
+             "models that are trained step by step"},
+            {{"--patience"},
+             [](const Spec& spec, const Kind&) { return spec.evaluate_every != 0; },
+             "runs with several evaluations",
+             "--evaluate-every 0"},
+            {{"--positive-weight", "--calibration"},
+             [](const Spec&, const Kind& examples) { return !has_numbers(examples); },
+             "peaks, labels and classes",
+             of_examples},
+            {{"--kmer-length"},
+             [](const Spec& spec, const Kind&) {
+                 return !spec.row().has_members() || spec.sequence.loss != task_models::NumberLoss::poisson;
+             },
+             "--loss squared",
+             "--loss poisson"},
+            {{"--motifs"},
+             [](const Spec& spec, const Kind& examples) {
+                 return !spec.row().has_members() || examples != "numbers";
+             },
+             "labels and classes",
+             of_examples},
+            {{"--config", "--motifs", "--window"},
+             [](const Spec& spec, const Kind&) {
+                 return spec.row().reads_tokens() || !spec.row().scores_bins() || spec.pretrained.empty();
+             },
+             "models that begin without --model"},
+            {{"--loss"},
+             [](const Spec& spec, const Kind&) {
+                 return spec.row().scores_bins() ||
+                        (spec.task == examples::Task::sequences && !spec.row().is_solved());
+             }},
+            {{"--loss"},
+             [](const Spec&, const Kind& examples) { return examples.empty() || has_numbers(examples); },
+             "coverage and numbers",
+             of_examples},
+            {{"--window"},
+             [](const Spec& spec, const Kind&) {
+                 return spec.task != examples::Task::sequences || spec.row().has_published_window();
+             }},
+            {{"--window"},
+             [](const Spec& spec, const Kind& examples) {
+                 return !spec.row().is_solved() || spec.row().takes("--most-windows") ||
+                        examples != "coverage";
+             },
+             "peaks",
+             of_examples},
+            {{"--kmer-length"},
+             [](const Spec& spec, const Kind& examples) {
+                 return spec.linear.informative == 0 || examples != "coverage";
+             },
+             "peaks as N:K, for coverage as N",
+             of_examples}};
+        for (const char* option :
+             {"--positive-weight", "--head", "--dropout", "--pooling", "--dtype", "--kmer-length",
+              "--members", "--most-windows", "--config", "--motifs", "--teacher"})
+            readers.push_back(
+                {{option}, [option](const Spec& spec, const Kind&) { return spec.row().takes(option); }});
+        return readers;
+    }();
     return all;
 }
 
 std::string name_of_model(const FinetuneSpec& spec) {
-    if (spec.is_bigbird() && spec.head == "bins") return "--head bins";
-    return "--architecture " + spec.architecture;
+    return spec.row().with_head ? std::string(spec.row().shown()) : "--architecture " + spec.architecture;
 }
 
 /// The differences between the tasks' commands.
-struct TaskCommand {
+struct FinetuneCommand {
     examples::Task task;
     const char *name, *group, *description, *baselines;
     double epochs, positive_weight;
     std::vector<Example> examples;
 };
-const TaskCommand task_commands[] = {
+const FinetuneCommand finetune_commands[] = {
     {examples::Task::promoter,
      "finetune-promoter",
      "Promoters",
@@ -439,18 +393,13 @@ const TaskCommand task_commands[] = {
 
 /// "bigbird-bins, deepsea": the task's models that read the options.
 std::string readers_of(const Readers& readers, const FinetuneSpec& spec, const std::string& examples) {
-    const TaskCommand& command = *std::ranges::find(task_commands, spec.task, &TaskCommand::task);
     std::string names;
-    for (const char* name : {"bigbird", "--head bins", "bigbird-bins", "bigbird-sequence", "cnnprom",
-                             "deepromoter", "deepsea", "gkm-svm", "kmer-logistic", "kmer-ridge"}) {
+    for (const task_models::Architecture& known : task_models::architectures) {
         FinetuneSpec other = spec;
-        other.head = std::string_view(name) == "--head bins" ? "bins" : "classification";
-        other.architecture = other.head == "bins" ? "bigbird" : name;
-        const bool known = other.head == "bins"
-                               ? spec.task == examples::Task::chromatin
-                               : other.is_bigbird() ||
-                                     std::string_view(command.baselines).find(name) != std::string_view::npos;
-        if (known && readers.reads(other, examples)) names += (names.empty() ? "" : ", ") + std::string(name);
+        other.head = known.with_head ? "bins" : "classification";
+        other.architecture = known.name;
+        if (known.is_for(spec.task) && readers.reads(other, examples))
+            names.append(names.empty() ? "" : ", ").append(known.shown());
     }
     return names;
 }
@@ -458,10 +407,6 @@ std::string readers_of(const Readers& readers, const FinetuneSpec& spec, const s
 /// Throws ConfigError if an option is given that has no effect beside the others. Call it when the command
 /// line is parsed.
 void refuse_idle_options(const CLI::App& command, const FinetuneSpec& spec) {
-    // An unknown architecture, or one only for promoters, is refused by its own message.
-    if (!spec.is_bigbird() && !spec.is_bins() && !spec.is_sequence() &&
-        !baselines::is_baseline(spec.architecture))
-        return;
     const std::string examples = kind_of_examples(spec);
     for (const CLI::Option* option :
          command.get_options([](const CLI::Option* each) { return each->count() > 0; })) {
@@ -469,9 +414,9 @@ void refuse_idle_options(const CLI::App& command, const FinetuneSpec& spec) {
             if (readers.reads(spec, examples) ||
                 std::ranges::find(readers.options, option->get_name()) == readers.options.end())
                 continue;
-            const std::string with = readers.with == nullptr ? name_of_model(spec)
-                                     : readers.with == kind  ? kind + examples
-                                                             : readers.with;
+            const std::string with = readers.with == nullptr       ? name_of_model(spec)
+                                     : readers.with == of_examples ? of_examples + examples
+                                                                   : readers.with;
             throw ConfigError(
                 option->get_name() + " has no effect with " + with + ": it is for " +
                 (readers.belong_to == nullptr ? readers_of(readers, spec, examples) : readers.belong_to));
@@ -483,14 +428,14 @@ void refuse_idle_options(const CLI::App& command, const FinetuneSpec& spec) {
 void choose_defaults(CLI::App& command, FinetuneSpec& spec) {
     choose_architecture(command, spec);
     refuse_idle_options(command, spec);
-    if (spec.task == examples::Task::chromatin && spec.is_bins()) set_bins_defaults(command, spec);
-    if (spec.is_sequence()) set_training_defaults(command, spec, task_models::sequence_model_spec());
+    if (spec.task == examples::Task::chromatin && spec.row().scores_bins()) set_bins_defaults(command, spec);
+    if (spec.row().has_members()) set_training_defaults(command, spec, task_models::sequence_model_spec());
 }
 
 }  // namespace
 
 void setup_finetune(Program& program, examples::Task task, Runner<FinetuneSpec> run) {
-    const TaskCommand& by_task = *std::ranges::find(task_commands, task, &TaskCommand::task);
+    const FinetuneCommand& by_task = *std::ranges::find(finetune_commands, task, &FinetuneCommand::task);
     const auto [command, spec] =
         program.add<FinetuneSpec>(by_task.name, by_task.group, by_task.description,
                                   "--examples --model --architecture --head --output --resume --epochs "

@@ -40,7 +40,7 @@ struct PredictCommand {
     std::vector<Example> examples;
 };
 
-const PredictCommand commands[] = {
+const PredictCommand predict_commands[] = {
     {examples::Task::promoter,
      "predict-promoter",
      "Promoters",
@@ -146,7 +146,7 @@ void add_predict_options(CLI::App& command, PredictSpec& spec, const std::string
 }  // namespace
 
 void setup_predict(Program& program, examples::Task task, Runner<PredictSpec> run) {
-    const PredictCommand& about = *std::ranges::find(commands, task, &PredictCommand::task);
+    const PredictCommand& about = *std::ranges::find(predict_commands, task, &PredictCommand::task);
     const auto [command, spec] = program.add<PredictSpec>(about.name, about.group, about.description,
                                                           about.common, about.examples, std::move(run));
     spec.task = task;

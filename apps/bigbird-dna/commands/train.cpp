@@ -84,7 +84,7 @@ void choose_sequences(CLI::App& command, TrainSpec& spec) {
 }
 
 /// Checks which inputs are given, and takes the defaults that follow from them.
-void choose_defaults(CLI::App& command, TrainSpec& spec) {
+void choose_train_defaults(CLI::App& command, TrainSpec& spec) {
     const bool sequences = !spec.sequences.table.empty() || !spec.sequences.fasta.empty();
     if (!sequences && spec.examples.peaks.empty() && spec.tracks.signals.empty())
         throw CLI::RequiredError("--peaks, --signal, --table or --fasta");
@@ -118,7 +118,7 @@ void setup_train(Program& program, Runner<TrainSpec> run) {
           "my-peaks"},
          {"A table of sequences and classes, a tenth held out for test",
           "--table ../test_data/sequences/promoters.csv.gz --strand given --output my-table"}},
-        std::move(run), choose_defaults);
+        std::move(run), choose_train_defaults);
     add_peak_options(command, spec);
     add_sequence_options(command, spec);
     add_hold_out_options(

@@ -187,8 +187,8 @@ void print_lines(const std::vector<std::string>& lines) {
 
 std::string which_model(const task_models::FinetuneSpec& spec, const training::LoopResult& result) {
     if (result.best_step) return "the best on validation, of step " + std::to_string(*result.best_step);
-    if (spec.is_linear()) return "solved at once";
-    if (spec.is_sequence()) return "the mean of " + counted(spec.sequence.members, "network");
+    if (spec.row().is_solved()) return "solved at once";
+    if (spec.row().has_members()) return "the mean of " + counted(spec.sequence.members, "network");
     return "of the last step";
 }
 

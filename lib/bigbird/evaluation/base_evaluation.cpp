@@ -7,6 +7,7 @@
 #include "bigbird/core/words.hpp"
 #include "bigbird/examples/base_labels.hpp"
 #include "bigbird/genome/regions/interval_set.hpp"
+#include "bigbird/outputs/merge/merge_scores.hpp"
 #include "bigbird/rows/row.hpp"
 
 #include <algorithm>
@@ -100,8 +101,10 @@ void add_row(Runs& runs, const genome::Interval& where, const std::vector<float>
     }
 }
 
-// What measure_classes() has of each column.
-enum ColumnFigure : std::uint8_t { bases, precision, recall, f1, auroc, auprc, called };
+/// What measure_classes() has of each column.
+struct OfColumn {
+    enum Figure : std::uint8_t { bases, precision, recall, f1, auroc, auprc, called };
+};
 
 /// The classes' figures; of all together accuracy, and the means of AUROC, AUPRC and F1 over the labels that
 /// bases have, but not `none`.
@@ -113,7 +116,7 @@ Measure measure_of(const Runs& runs, std::size_t none) {
         if (column != none && std::ranges::count(runs.truth, column) > 0) members.push_back(column);
     measure.all = [members, classes = measure.all](const std::vector<FigureValues>& each) {
         FigureValues figures{classes(each).front()}, values;
-        for (const ColumnFigure figure : {auroc, auprc, f1}) {
+        for (const auto figure : {OfColumn::auroc, OfColumn::auprc, OfColumn::f1}) {
             values.clear();
             for (const std::size_t column : members)
                 values.push_back(each[column][figure]);
@@ -147,7 +150,7 @@ std::string texts_of(const Figure& figure, char separator) {
 BaseEvaluation evaluate_bases(const BaseEvaluationRequest& request) {
     const auto reference = genome::open_references(request.references);
     const auto labels = examples::BaseLabels::read(*reference, request.labels, request.none_label);
-    rows::ScoreReader reader(request.scores);
+    rows::ScoreReader reader(request.scores, outputs::hdf5_lines(request.scores));
     const std::vector<std::string>& columns = reader.columns();
     const std::vector<std::size_t> column_of = columns_of(labels, columns, request);
     Runs runs{.scores = std::vector<std::vector<float>>(columns.size())};
@@ -184,11 +187,12 @@ BaseEvaluation evaluate_bases(const BaseEvaluationRequest& request) {
     double most = 0;
     for (std::size_t column = 0; column < columns.size(); ++column) {
         const std::vector<Figure>& of = figures.each[column];
-        evaluation.labels.push_back({columns[column], static_cast<std::int64_t>(*of[bases].value),
-                                     static_cast<std::int64_t>(*of[called].value), of[auroc], of[auprc],
-                                     of[precision], of[recall], of[f1]});
+        evaluation.labels.push_back({columns[column], static_cast<std::int64_t>(*of[OfColumn::bases].value),
+                                     static_cast<std::int64_t>(*of[OfColumn::called].value),
+                                     of[OfColumn::auroc], of[OfColumn::auprc], of[OfColumn::precision],
+                                     of[OfColumn::recall], of[OfColumn::f1]});
         evaluation.bases += evaluation.labels.back().bases;
-        most = std::max(most, *of[bases].value);
+        most = std::max(most, *of[OfColumn::bases].value);
     }
     evaluation.majority = most / static_cast<double>(evaluation.bases);
     return evaluation;

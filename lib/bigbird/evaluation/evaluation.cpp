@@ -149,13 +149,6 @@ std::vector<ScoreFile> parse_score_files(const std::vector<std::string>& texts) 
             file = {text.substr(0, equals), text.substr(equals + 1)};
         else
             file = {name_of_content(fs::path(text).filename().string()), text};
-        const fs::path ending = file.path.extension();
-        const std::string base = file.path.filename().string();
-        if (ending == ".npy" || ending == ".h5" || ending == ".bw" || ending == ".bedgraph" ||
-            base.find(".long.tsv") != std::string::npos) {
-            throw ConfigError("--scores takes tables with a column per label, and not " + base +
-                              ": predict --output scores.tsv.gz writes one");
-        }
         if (const auto other = std::ranges::find(files, file.name, &ScoreFile::name); other != files.end()) {
             throw ConfigError("--scores: " + other->path.string() + " and " + file.path.string() +
                               " are both called '" + file.name + "'; name them, NAME=FILE");
@@ -259,7 +252,7 @@ private:
     bool of_places() const { return kind_ == Kind::promoters || kind_ == Kind::peaks; }
 
     /// Refuses scores that predict made of another split or of other examples, whose ids may be the same
-    /// numbers. Places in a genome tell themselves.
+    /// numbers. Bins and promoters are identified by their positions.
     void require_same_rows(const rows::Provenance& made_by, const ScoreFile& file) const {
         if (kind_ != Kind::sequences) return;
         const std::string split = rows::value_of(made_by, "split"), own(to_string(request_.split)),
@@ -281,14 +274,13 @@ private:
     void warn(const ScoredRows& scored, const ScoreFile& file) const {
         const std::string which = request_.scores.size() > 1 ? file.name + ": " : "";
         const std::size_t labels = examples_.label_table().size();
-        if (scored.lacking > 0) {
+        const std::int64_t all = scored.not_scored + scored.lacking + std::ssize(scored.rows);
+        if (request_.rows == WantedRows::scored) {
             log_info("{}evaluated on {} of the {} rows of split {} (--rows scored)", which,
-                     scored.rows.size(), scored.there() + scored.lacking, to_string(request_.split));
+                     scored.rows.size(), all, to_string(request_.split));
         }
-        if (scored.not_scored > 0) {
-            log_warning("{}{} of {} rows are NA in the scores and left out", which, scored.not_scored,
-                        scored.there());
-        }
+        if (scored.not_scored > 0)
+            log_warning("{}{} of {} rows are NA in the scores and left out", which, scored.not_scored, all);
         if (scored.labels.size() < labels) {
             log_warning("{}{} of {} labels have no column in the scores and are left out", which,
                         labels - scored.labels.size(), labels);

@@ -13,12 +13,12 @@ namespace bigbird::evaluation {
 
 namespace {
 
-std::string number(const std::optional<double>& value) {
+std::string four_digits(const std::optional<double>& value) {
     return value ? fmt::format("{:.4f}", *value) : "NA";
 }
 
 std::string number_cell(const std::optional<double>& value) {
-    return html_cell(number(value));
+    return html_cell(four_digits(value));
 }
 
 /// A range slightly larger than that of the values, within 0 and 1.
@@ -214,7 +214,7 @@ std::string promoter_html(const EvaluationReport& report) {
                        figure_rows(report, "");
     using File = FileEvaluation;
     const std::pair<const char*, std::function<std::string(const File&)>> counts[] = {
-        {"threshold", [](const File& of) { return number(of.threshold); }},
+        {"threshold", [](const File& of) { return four_digits(of.threshold); }},
         {"true positives", [](const File& of) { return std::to_string(of.confusion[1][1]); }},
         {"false positives", [](const File& of) { return std::to_string(of.confusion[0][1]); }},
         {"true negatives", [](const File& of) { return std::to_string(of.confusion[0][0]); }},
@@ -235,11 +235,11 @@ std::string promoter_html(const EvaluationReport& report) {
     if (report.scan) {
         const ScanFigures& scan = *report.scan;
         html += fmt::format(
-            "<h2>Scan</h2><p>{} calls in {:.2f} Mb, {} of them within reach of a TSS: {} false calls a Mb; "
+            "<h2>Scan</h2><p>{} calls in {:.2f} Mb, {} of them within reach of a TSS: {} false calls per Mb; "
             "{} of {} "
             "TSSs found.</p>\n",
             scan.calls, static_cast<double>(scan.scanned_bases) / 1e6, scan.right_calls,
-            number(scan.false_calls_a_megabase), scan.found_tss, scan.tss);
+            four_digits(scan.false_calls_a_megabase), scan.found_tss, scan.tss);
     }
     return html;
 }
@@ -261,7 +261,7 @@ std::string groups_html(const EvaluationReport& report) {
         };
         for (const FileEvaluation& file : report.files) {
             row(file.name, std::to_string(group.members.size()) + " of " + std::to_string(group.labels),
-                file.figures, number(group.mean_base_rate));
+                file.figures, four_digits(group.mean_base_rate));
             if (file.difference) row(difference_title(report, file), "", *file.difference, "");
         }
     }

@@ -371,7 +371,7 @@ std::vector<std::string> to_lines(const EvaluationReport& report) {
     }
     if (report.scan) {
         lines.push_back(fmt::format(
-            "scan: {} in {:.2f} Mb, {} of them right; {} false calls a Mb; {} of {} TSSs found",
+            "scan: {} in {:.2f} Mb, {} of them right; {} false calls per Mb; {} of {} TSSs found",
             counted(report.scan->calls, "call"), static_cast<double>(report.scan->scanned_bases) / 1e6,
             report.scan->right_calls,
             report.scan->false_calls_a_megabase ? fmt::format("{:.2f}", *report.scan->false_calls_a_megabase)

@@ -5,6 +5,7 @@
 #include "bigbird/core/log.hpp"
 #include "bigbird/core/words.hpp"
 #include "bigbird/genome/reference/contig_names.hpp"
+#include "bigbird/outputs/merge/merge_scores.hpp"
 #include "bigbird/rows/row.hpp"
 
 #include <algorithm>
@@ -80,7 +81,7 @@ public:
     }
 
     ScoredRows join(WantedRows wanted) {
-        rows::ScoreLines lines(path_);
+        rows::ScoreLines lines(path_, outputs::hdf5_lines(path_));
         joined_.provenance = lines.provenance();
         find_columns(lines);
         read(lines);

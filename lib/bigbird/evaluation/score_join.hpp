@@ -42,8 +42,6 @@ struct ScoredRows {
     std::int64_t lacking = 0;                ///< rows of the split that the table lacks (WantedRows::scored)
     std::int64_t other_rows = 0;             ///< rows of the table that are not in the split
     rows::Provenance provenance;             ///< the inputs of the scores
-
-    std::int64_t there() const { return not_scored + std::ssize(rows); }
 };
 
 /// Joins a score table with the rows of `split`: promoters by contig (also by alias), start, end and name,

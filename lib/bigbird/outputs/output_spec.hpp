@@ -49,7 +49,7 @@ struct OutputSpec {
     bool variants = false;                     ///< whether rows are alleles of a VCF's records
     Precision precision = Precision::float32;  ///< for .npy and HDF5
     bool many_rows = false;                    ///< see TableSchema
-    std::optional<Shard> shard{};              ///< then a record is written beside each output, for merge
+    std::optional<Shard> shard{};              ///< then each output is a part, with a record for merge
     /// Roles and paths of the files that rows come from. merge compares them, so that parts with other rows
     /// are refused.
     std::vector<std::pair<std::string, std::filesystem::path>> inputs{};
@@ -59,6 +59,5 @@ struct OutputSpec {
 
 /// The format by an output's ending; `stream` for "-".
 std::optional<Kind> kind_of(const std::filesystem::path& path, Kind stream = Kind::table);
-std::string to_string(Kind kind);
 
 }  // namespace bigbird::outputs

@@ -99,15 +99,6 @@ std::string difference(const std::string& name, const Json& before, const Json& 
     return name + " is " + shown(now, name) + ", but this run was started with " + shown(before, name);
 }
 
-/// Renames options of older runs, which recorded --schedule as --decay.
-Json with_names_of_today(Json options) {
-    if (options.contains("--decay")) {
-        options["--schedule"] = options["--decay"];
-        options.erase("--decay");
-    }
-    return options;
-}
-
 /// The options of the existing run. Throws ConfigError if the file is not ours.
 Json options_before(const fs::path& run_directory) {
     const fs::path file = run_directory / configuration_file;
@@ -116,12 +107,11 @@ Json options_before(const fs::path& run_directory) {
                           ", so it is no run of this program's; give another --output");
     }
     const Json json = read_json(file);
-    return with_names_of_today(json.is_object() && json.contains("options") ? json["options"]
-                                                                            : Json::object());
+    return json.is_object() && json.contains("options") ? json["options"] : Json::object();
 }
 
 Json options_of(const Checkpoint& checkpoint) {
-    return with_names_of_today(checkpoint.state.value("options", Json::object()));
+    return checkpoint.state.value("options", Json::object());
 }
 
 void refuse_existing(const fs::path& run_directory, const LoopSpec& spec) {
@@ -203,19 +193,6 @@ RunStart start_automatically(const fs::path& run_directory, const LoopSpec& spec
     return start;
 }
 
-/// "eval_auroc 0.75, penalty 0.01, strand both": the figures of a model that was solved.
-std::string sentence_of(const Json& metrics) {
-    std::string text;
-    for (const auto& [name, value] : metrics.items()) {
-        if (name == "step" || value.is_null()) continue;
-        text += (text.empty() ? "" : ", ") + name + " ";
-        text += value.is_number_float() ? fmt::format("{:.6g}", value.get<double>())
-                : value.is_string()     ? value.get<std::string>()
-                                        : value.dump();
-    }
-    return text;
-}
-
 /// Throws ConfigError if start_run() would refuse before it looks into a checkpoint.
 void require_startable(const fs::path& run_directory, const LoopSpec& spec) {
     if (spec.run.resume == "auto" && spec.run.force)
@@ -235,6 +212,18 @@ void require_startable(const fs::path& run_directory, const LoopSpec& spec) {
 }
 
 }  // namespace
+
+std::string sentence_of(const Json& metrics) {
+    std::string text;
+    for (const auto& [name, value] : metrics.items()) {
+        if (name == "step" || value.is_null()) continue;
+        text += (text.empty() ? "" : ", ") + name + " ";
+        text += value.is_number_float() ? fmt::format("{:.6g}", value.get<double>())
+                : value.is_string()     ? value.get<std::string>()
+                                        : value.dump();
+    }
+    return text;
+}
 
 RunLock::RunLock(const std::filesystem::path& run_directory) : directory_(run_directory) {
     std::error_code unknown;  // if this fails, creating the folder reports why

@@ -92,7 +92,7 @@ inline at::Tensor logits_of(const task_models::BinNetwork& network, const std::v
 /// What config.json says of it.
 inline task_models::TaskInfo small_bins_info(const bins::BinsConfig& config = small_bins()) {
     task_models::TaskInfo info;
-    info.architecture = task_models::bins_architecture;
+    info.architecture = task_models::bins_name;
     info.window = {-(config.window_bases() / 2), config.window_bases() - config.window_bases() / 2};
     info.network = bins::to_json(config);
     return info;

@@ -90,19 +90,6 @@ DOCTEST_TEST_CASE("run_start: of a network's configuration the entry that differ
                         "--config has hidden_size 128, but this run was started with 256; use the same"));
 }
 
-DOCTEST_TEST_CASE("run_start: a run that recorded --schedule as --decay goes on") {
-    const TempDir folder;
-    LoopSpec spec = spec_with("auto");
-    spec.fixed_options["--decay"] = "linear";
-    ToyTask task;
-    run_training(task, spec, folder / "run");
-    spec.fixed_options.erase("--decay");
-    spec.fixed_options["--schedule"] = "linear";
-    DOCTEST_CHECK(start_run(folder / "run", spec).finished);
-    spec.fixed_options["--schedule"] = "cosine";
-    DOCTEST_CHECK_THROWS_AS(start_run(folder / "run", spec), ConfigError);
-}
-
 DOCTEST_TEST_CASE("run_start: never refuses a run without --force and discards it with") {
     const TempDir folder;
     const fs::path run = folder / "run";

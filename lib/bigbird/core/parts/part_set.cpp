@@ -6,12 +6,12 @@
 #include "bigbird/core/formats/is_there.hpp"
 #include "bigbird/core/interrupt.hpp"
 #include "bigbird/core/parallel.hpp"
+#include "bigbird/core/words.hpp"
 
 #include <algorithm>
 #include <map>
 #include <ostream>
 #include <ranges>
-#include <utility>
 
 namespace bigbird {
 
@@ -20,7 +20,7 @@ namespace fs = std::filesystem;
 namespace {
 
 constexpr const char* format = "bigbird-dna part";
-constexpr int format_version = 1;
+constexpr int format_version = 2;
 
 Json to_json(const PartRecord& record) {
     Json json{{"format", format},
@@ -140,8 +140,6 @@ PartRecord read_part_record(const fs::path& output) {
 
 namespace {
 
-constexpr std::int64_t most_named = 10;
-
 /// The first entry that differs, such as "model_sha256", or "".
 std::string first_difference(const Json& a, const Json& b) {
     for (const auto& [key, value] : a.items()) {
@@ -164,8 +162,8 @@ std::string first_difference(const Json& a, const Json& b) {
 
 void check_run(const Part& first, const Part& part) {
     if (part.record.kind != first.record.kind) {
-        throw InputError("holds a " + part.record.kind + ", " + first.path.string() + " a " +
-                             first.record.kind + ": parts of one format make a whole",
+        throw InputError("holds " + part.record.kind + ", " + first.path.string() + " holds " +
+                             first.record.kind + ": merge takes parts of one kind",
                          part.path);
     }
     if (part.record.shard.count != first.record.shard.count) {
@@ -189,17 +187,15 @@ void check_numbers(const std::vector<Part>& parts) {
                 parts[i].path);
         }
     }
-    const std::int64_t lacking = count - std::ssize(parts);
-    if (lacking == 0) return;
-    std::string missing;
+    if (count == std::ssize(parts)) return;
+    std::vector<std::string> missing;
     std::size_t next = 0;
-    for (std::int64_t number = 1, named = 0; number <= count && named < most_named; ++number)
+    for (std::int64_t number = 1; number <= count; ++number)
         if (next < parts.size() && parts[next].record.shard.number == number)
             ++next;
         else
-            missing += (named++ == 0 ? "" : ", ") + to_string(Shard{number, count});
-    if (lacking > most_named) missing += " and " + std::to_string(lacking - most_named) + " more";
-    throw InputError("parts are missing: " + missing);
+            missing.push_back(to_string(Shard{number, count}));
+    throw InputError("parts are missing: " + listed(missing, ""));
 }
 
 /// Checks the numbers of all parts' segments. A stretch of the job whose documents were all dropped has no

@@ -34,10 +34,9 @@ struct PartFile {
 };
 
 struct PartRecord {
-    std::string
-        kind;  ///< "table", "csv", "long table", "npy", "hdf5", "bedgraph", "bigwig", "documents", "tokens"
+    std::string kind;  ///< "rows", "VCF", "BCF", "documents", "tokens"
     Shard shard{};
-    Json run;                             ///< what all parts of a job have in common
+    Json run{};                           ///< what all parts of a job have in common
     Json counts{};                        ///< counts that add up over the parts; may be empty
     std::vector<PartSegment> segments{};  ///< ascending; some may have no records
     std::vector<PartFile> files{};        ///< the output itself first

@@ -8,7 +8,7 @@
 #include "bigbird/core/parse_number.hpp"
 #include "bigbird/core/progress.hpp"
 #include "bigbird/core/words.hpp"
-#include "bigbird/genome/reference/letter_gaps.hpp"
+#include "bigbird/genome/reference/sequence.hpp"
 
 #include <fmt/format.h>
 

@@ -5,7 +5,6 @@
 #include "bigbird/core/formats/is_there.hpp"
 #include "bigbird/core/log.hpp"
 #include "bigbird/core/words.hpp"
-#include "bigbird/task_models/files/link_words.hpp"
 
 #include <algorithm>
 #include <cmath>

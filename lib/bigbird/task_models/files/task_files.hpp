@@ -4,6 +4,7 @@
 // link function only; config.json says whether there is one, so that no copy loses it in silence.
 #pragma once
 
+#include "bigbird/core/choice.hpp"
 #include "bigbird/core/formats/json_file.hpp"
 #include "bigbird/evaluation/curves/calibration.hpp"
 #include "bigbird/evaluation/evaluation.hpp"
@@ -34,6 +35,12 @@ inline constexpr const char* calibration_file = "calibration.json";
 /// into numbers. identity: standardized numbers; exponential: counts; softplus: coverage, ln(1 + exp(logit)),
 /// scaled.
 enum class LinkFunction : std::uint8_t { logistic, softmax, identity, exponential, softplus };
+/// A task model's "link" in config.json.
+inline constexpr Choices<LinkFunction, 5> link_words{{{LinkFunction::logistic, "logistic"},
+                                                      {LinkFunction::softmax, "softmax"},
+                                                      {LinkFunction::identity, "identity"},
+                                                      {LinkFunction::exponential, "exponential"},
+                                                      {LinkFunction::softplus, "softplus"}}};
 /// Whether it gives probabilities, which can be calibrated.
 inline bool gives_probabilities(LinkFunction link) {
     return link == LinkFunction::logistic || link == LinkFunction::softmax;
@@ -68,7 +75,7 @@ struct TaskFiles {
     std::optional<evaluation::Calibration> calibration;  ///< only if the link function gives probabilities
 };
 /// Reads labels.tsv and, if there is one, calibration.json of a network with this number of outputs. Throws
-/// InputError where one is damaged or does not fit, or calibration.json is missing that config.json tells of.
+/// InputError where one is damaged or does not fit, or config.json names a calibration.json that is missing.
 TaskFiles read_task_files(const std::filesystem::path& directory, std::int64_t outputs, LinkFunction link);
 /// Compares the files of a task model with its config.json, as read_task_files() does. Returns false if the
 /// model is not for a task.

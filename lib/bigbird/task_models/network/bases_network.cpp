@@ -71,8 +71,9 @@ public:
         const training::Autocast autocast(type(), device());
         return network_.ptr()->predict(features, key).to(at::kFloat);
     }
-    std::unique_ptr<EditedBins> edit(std::string_view window, bool reverse) const override {
-        if (has_profile()) return BinNetwork::edit(window, reverse);
+    std::unique_ptr<NetworkWindow> edit(std::string_view window, bool reverse,
+                                        const Job& job) const override {
+        if (has_profile()) return BinNetwork::edit(window, reverse, job);
         return std::make_unique<Edited>(*this, window, reverse);
     }
     std::shared_ptr<TaskNetwork> twin() const override {
@@ -84,7 +85,7 @@ public:
     void write(const TaskInfo& info, const fs::path& directory) const override {
         TaskInfo written = info;
         written.network = bins::to_json(network_->config());
-        write_folder(*this, "BigBirdBins", "bigbird_dna_bins", written, directory);
+        write_folder(*this, "bigbird_dna_bins", written, directory);
     }
 
 private:
@@ -97,7 +98,7 @@ private:
         return computing_.is_default && !gains ? training::ComputeType::fp32 : computing_.type;
     }
 
-    class Edited : public EditedBins {
+    class Edited : public NetworkWindow {
     public:
         Edited(const BaseBins& network, std::string_view window, bool reverse)
             : network_(network), reverse_(reverse), window_([&] {
@@ -106,15 +107,29 @@ private:
               }()) {}
         at::Tensor logits() const override {
             const training::Autocast autocast(network_.type(), network_.device());
-            return network_.predict(window_.features(), {})[0];
+            const at::Tensor logits = network_.predict(window_.features(), {})[0];
+            return reverse_ ? logits.flip(0) : logits;
         }
-        at::Tensor logits(std::span<const bins::Substitution> each, const at::Tensor& bins) const override {
+        at::Tensor logits(std::span<const bins::Substitution> each,
+                          const at::Tensor& segments) const override {
             const training::Autocast autocast(network_.type(), network_.device());
-            return network_.predict(window_.features(each, bins), {});
+            if (!reverse_) return network_.predict(window_.features(each, segments), {});
+            constexpr std::uint8_t last_letter = 3;
+            const bins::Grid grid = network_.grid();
+            std::vector<bins::Substitution> turned(each.begin(), each.end());
+            for (auto& [at, code] : turned) {
+                at = grid.window_bases() - 1 - at;
+                if (code <= last_letter) code = static_cast<std::uint8_t>(last_letter - code);
+            }
+            return network_.predict(window_.features(turned, grid.window_bins - 1 - segments), {});
         }
-        at::Tensor logits(std::string_view edited) const override {
+        at::Tensor logits(std::span<const std::string> edited) const override {
             const training::Autocast autocast(network_.type(), network_.device());
-            return network_.predict(window_.edited_features(codes_of(edited)), {})[0];
+            std::vector<at::Tensor> all;
+            for (const std::string& text : edited)
+                all.push_back(network_.predict(window_.edited_features(codes_of(text)), {})[0]);
+            const at::Tensor logits = at::stack(all);
+            return reverse_ ? logits.flip(1) : logits;
         }
 
     private:
@@ -162,8 +177,7 @@ public:
                                       sizes);
     }
     void write(const TaskInfo& info, const fs::path& directory) const override {
-        write_folder(*this, std::string(baselines::architecture_of(info.architecture).title),
-                     "bigbird_dna_baseline", info, directory);
+        write_folder(*this, "bigbird_dna_baseline", info, directory);
     }
 
 protected:
@@ -277,23 +291,23 @@ std::shared_ptr<TaskNetwork> load_bases_network(const fs::path& directory, const
                                                 std::int64_t labels, const at::Device& device,
                                                 const ComputeOptions& computing) {
     const fs::path where = directory / "config.json";
+    const Architecture& row = info.row();
     std::shared_ptr<TaskNetwork> network;
-    if (reads_records(info)) {
-        network = std::make_shared<SequenceNetwork>(shape_from_json(info.network, where), labels, device);
-    } else if (info.architecture == bins_architecture) {
-        bins::BinsNetwork module(bins::config_from_json(info.network, where), labels);
-        module->to(device);
-        network = base_bins(std::move(module), computing);
-    } else {
-        try {
-            if (baselines::architecture_of(info.architecture).is_network)
-                network = new_base_network(info, labels, 0, device);
-            else
-                network = std::make_shared<Kmers>(kmer_spec_from(info.network, where), labels,
-                                                  info.window.size(), device);
-        } catch (const ConfigError& error) {
-            throw InputError(error.what(), where);
+    try {
+        if (row.reads_records(info.task, info.target)) {
+            network = std::make_shared<SequenceNetwork>(shape_from_json(info.network, where), labels, device);
+        } else if (row.scores_bins()) {
+            bins::BinsNetwork module(bins::config_from_json(info.network, where), labels);
+            module->to(device);
+            network = base_bins(std::move(module), computing);
+        } else if (row.is_solved()) {
+            network = std::make_shared<Kmers>(kmer_spec_from(info.network, where), labels, info.window.size(),
+                                              device);
+        } else {
+            network = new_base_network(info, labels, 0, device);
         }
+    } catch (const ConfigError& error) {
+        throw InputError(error.what(), where);
     }
     model::fill_parameters(*network->module(), model::read_weights(directory), {},
                            directory / "model.safetensors");

@@ -12,8 +12,6 @@
 
 namespace bigbird::task_models {
 
-inline constexpr const char* bins_architecture = "bigbird-bins";
-
 /// The network is on its device already.
 std::shared_ptr<BinNetwork> base_bins(bins::BinsNetwork network, const ComputeOptions& computing);
 
@@ -22,7 +20,7 @@ std::shared_ptr<BinNetwork> base_bins(bins::BinsNetwork network, const ComputeOp
 std::shared_ptr<TaskNetwork> new_base_network(const TaskInfo& info, std::int64_t labels, std::uint64_t seed,
                                               const at::Device& device);
 
-/// How a linear baseline counts: TaskInfo::network of "gkm-svm" and "kmer-ridge".
+/// How a linear model of windows counts: its TaskInfo::network.
 struct KmerSpec {
     int word = 5, informative = 5;
     bool unit_length = false;  ///< each window's features scaled to length 1 (the normalized gkm kernel);

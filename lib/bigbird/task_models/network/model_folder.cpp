@@ -11,7 +11,6 @@
 #include "bigbird/model/model_directory.hpp"
 #include "bigbird/model/safetensors.hpp"
 #include "bigbird/model/weights.hpp"
-#include "bigbird/task_models/files/link_words.hpp"
 #include "bigbird/task_models/network/bases_network.hpp"
 #include "bigbird/training/checkpoint_store.hpp"
 
@@ -80,10 +79,10 @@ std::shared_ptr<TaskNetwork> load_bigbird(const fs::path& directory, const TaskI
 
 ModelFolder open_folder(const fs::path& directory, TaskInfo info, const at::Device& device,
                         const ComputeOptions& computing) {
-    const bool is_bigbird = info.architecture == "bigbird";
+    const bool reads_tokens = info.row().reads_tokens();
     const LinkFunction link = link_in(task_description(directory));
     const std::int64_t outputs =
-        is_bigbird ? model::read_config(directory).num_labels : outputs_in(directory);
+        reads_tokens ? model::read_config(directory).num_labels : outputs_in(directory);
     TaskFiles files = read_task_files(directory, outputs, link);
     ModelFolder model{.info = std::move(info),
                       .labels = std::move(files.labels),
@@ -102,8 +101,8 @@ ModelFolder open_folder(const fs::path& directory, TaskInfo info, const at::Devi
         model.calibration.temperature = files.calibration->temperature;
         model.calibration.biases = at::tensor(files.calibration->biases, at::kDouble).to(device);
     }
-    model.network = is_bigbird ? load_bigbird(directory, model.info, device, computing)
-                               : load_bases_network(directory, model.info, outputs, device, computing);
+    model.network = reads_tokens ? load_bigbird(directory, model.info, device, computing)
+                                 : load_bases_network(directory, model.info, outputs, device, computing);
     return model;
 }
 
@@ -161,11 +160,11 @@ Json to_json(const TaskInfo& info) {
             json["target"] = word_of(examples::target_choices, info.target);
         if (const auto& scale = info.standardisation)
             json["standardisation"] = {{"mean", scale->mean}, {"deviation", scale->deviation}};
-        if (info.architecture == "bigbird")
+        if (info.row().reads_tokens())
             json["pooling"] = word_of(pooling_choices, info.pooling);
         else
             json["architecture"] = info.architecture;
-        if (info.architecture != "bigbird" || !info.network.empty()) json["network"] = info.network;
+        if (!info.row().reads_tokens() || !info.network.empty()) json["network"] = info.network;
         if (!info.negatives.empty()) json["negatives"] = info.negatives;
     }
     json["contigs"] = examples::contigs_json(info.contigs);
@@ -173,9 +172,9 @@ Json to_json(const TaskInfo& info) {
     return json;
 }
 
-void write_folder(const TaskNetwork& network, const std::string& title, const std::string& type,
-                  const TaskInfo& info, const fs::path& directory) {
-    model::write_config({{"architectures", {title}},
+void write_folder(const TaskNetwork& network, const std::string& type, const TaskInfo& info,
+                  const fs::path& directory) {
+    model::write_config({{"architectures", {info.row().title}},
                          {"model_type", type},
                          {"num_labels", network.labels()},
                          {"bigbird_dna", {{"task_model", to_json(info)}}}},
@@ -208,7 +207,8 @@ TaskInfo read_task_info(const fs::path& directory) {
             }
         }
         info.window = rows::parse_window_bounds(json.at("window").get<std::string>());
-        info.architecture = json.value("architecture", "bigbird");
+        info.architecture = json.value("architecture", std::string(bigbird_name));
+        architecture_of(info.architecture);  // throws for one that is not known
         info.network = json.value("network", Json::object());
         info.pooling = parse_choice(pooling_choices, "--pooling", json.value("pooling", "cls"));
         info.negatives = json.value("negatives", "");

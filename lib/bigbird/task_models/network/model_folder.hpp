@@ -9,6 +9,7 @@
 #include "bigbird/rows/window.hpp"
 #include "bigbird/task_models/network/bigbird_network.hpp"
 #include "bigbird/task_models/network/target.hpp"
+#include "bigbird/task_models/specs/architectures.hpp"
 
 #include <filesystem>
 #include <memory>
@@ -34,9 +35,8 @@ struct TaskInfo {
     /// How the negatives of promoter examples were made; "" for other tasks. Scores of models with different
     /// negatives cannot be compared.
     std::string negatives;
-    std::string architecture =
-        "bigbird";                   ///< "bigbird-bins", or a baseline's (baselines/window/architecture.hpp)
-    Pooling pooling = Pooling::cls;  ///< BigBird's pooling
+    std::string architecture{bigbird_name};  ///< of the table (specs/architectures.hpp)
+    Pooling pooling = Pooling::cls;          ///< BigBird's pooling
     /// The configuration of a network that reads bases; for BigBird with --head bins its grid.
     Json network = Json::object();
     /// The training genome's contigs, at most the 100 longest, to detect another build (other_build).
@@ -44,6 +44,9 @@ struct TaskInfo {
     Json training = Json::object();  ///< options and checksums of the fine-tuning, only for information
 
     bool labels_bases() const { return margin.has_value(); }
+    /// The row of `architecture`. Throws ConfigError if there is none.
+    const Architecture& row() const { return architecture_of(architecture); }
+    bool reads_records() const { return row().reads_records(task, target); }
     LinkFunction link() const;  ///< of a new model; an opened one has ModelFolder::calibration
     /// The grid of a base model's windows on a contig, with bins of one base.
     bins::Grid base_grid() const {
@@ -59,14 +62,14 @@ TaskInfo bases_info(std::int64_t window, std::int64_t margin, std::vector<genome
 std::vector<genome::Contig> contigs_of(const examples::ExampleSet& examples);
 
 Json to_json(const TaskInfo& info);
-/// Writes config.json, for an architecture `title` and a model_type, and model.safetensors of a network that
-/// reads bases. Throws WriteError.
-void write_folder(const TaskNetwork& network, const std::string& title, const std::string& type,
-                  const TaskInfo& info, const std::filesystem::path& directory);
+/// Writes config.json, with this model_type, and model.safetensors of a network that reads bases. Throws
+/// WriteError.
+void write_folder(const TaskNetwork& network, const std::string& type, const TaskInfo& info,
+                  const std::filesystem::path& directory);
 /// Whether fine-tuning wrote this model folder; read_task_info() then has the details. Throws InputError
 /// if there is no readable config.json.
 bool is_task_model(const std::filesystem::path& directory);
-/// Throws InputError if the model is not for promoters or chromatin, or was written by a newer version.
+/// Throws InputError if fine-tuning did not write the model, or a newer version did.
 TaskInfo read_task_info(const std::filesystem::path& directory);
 
 /// A fine-tuned model, opened and checked, its network in evaluation mode.

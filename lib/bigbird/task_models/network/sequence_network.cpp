@@ -55,12 +55,6 @@ Codes codes_of(std::span<const EncodedWindow> windows, std::span<const std::size
 
 }  // namespace
 
-bool reads_records(const TaskInfo& info) {
-    return info.architecture == sequence_architecture || info.architecture == "kmer-logistic" ||
-           (info.architecture == "kmer-ridge" &&
-            (info.task == examples::Task::sequences || info.target == examples::TargetKind::numbers));
-}
-
 Json to_json(const SequenceShape& shape) {
     Json json = Json::object();
     if (shape.members > 0) json.update(Json{{"members", shape.members}, {"member", to_json(shape.member)}});
@@ -215,7 +209,7 @@ at::Tensor SequenceNetwork::logits(std::span<const EncodedWindow> windows, std::
 void SequenceNetwork::write(const TaskInfo& info, const fs::path& directory) const {
     TaskInfo written = info;
     written.network = to_json(shape_);
-    write_folder(*this, "BigBirdSequence", "bigbird_dna_sequence", written, directory);
+    write_folder(*this, "bigbird_dna_sequence", written, directory);
 }
 
 std::shared_ptr<TaskNetwork> SequenceNetwork::twin() const {

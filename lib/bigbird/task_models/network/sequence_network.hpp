@@ -17,12 +17,6 @@
 
 namespace bigbird::task_models {
 
-inline constexpr const char* sequence_architecture = "bigbird-sequence";
-
-/// Whether a model with this description is a SequenceNetwork: bigbird-sequence, or regression on the k-mers
-/// of records.
-bool reads_records(const TaskInfo& info);
-
 /// TaskInfo::network of such a model.
 struct SequenceShape {
     sequences::Config member;  ///< if there are members

@@ -4,10 +4,10 @@
 #include "bigbird/core/check.hpp"
 #include "bigbird/core/interrupt.hpp"
 #include "bigbird/core/parallel.hpp"
-#include "bigbird/genome/reference/sequence.hpp"
 #include "bigbird/model/device/device.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <iterator>
 #include <numeric>
 #include <optional>
@@ -126,39 +126,6 @@ at::Tensor BinNetwork::logits(std::span<const EncodedWindow> windows, std::span<
     return logits(chosen, key);
 }
 
-std::unique_ptr<EditedBins> BinNetwork::edit(std::string_view window, bool reverse) const {
-    class WholeWindows : public EditedBins {
-    public:
-        WholeWindows(const BinNetwork& network, std::string dna, bool reverse)
-            : network_(network), dna_(std::move(dna)), reverse_(reverse) {}
-        at::Tensor logits(std::string_view edited) const override {
-            return of(reverse_ ? genome::reverse_complement(edited) : std::string(edited));
-        }
-        at::Tensor logits() const override { return of(dna_); }
-        at::Tensor logits(std::span<const bins::Substitution> each, const at::Tensor& bins) const override {
-            std::vector<at::Tensor> all;
-            for (const auto& [at, code] : each) {
-                std::string dna = dna_;
-                dna[static_cast<std::size_t>(at)] = "ACGTN"[code];
-                all.push_back(of(dna).index_select(0, bins[std::ssize(all)].to(network_.device())));
-            }
-            return at::stack(all);
-        }
-
-    private:
-        at::Tensor of(const std::string& dna) const {
-            const EncodedWindow encoded[] = {network_.encode(dna)};
-            return network_.logits(encoded)[0];
-        }
-
-        const BinNetwork& network_;
-        std::string dna_;
-        bool reverse_;
-    };
-    return std::make_unique<WholeWindows>(
-        *this, reverse ? genome::reverse_complement(window) : std::string(window), reverse);
-}
-
 at::Tensor batched_logits(const TaskNetwork& network, std::span<const EncodedWindow> windows,
                           std::int64_t batch_tokens, const std::function<void(std::int64_t)>& after_batch,
                           std::optional<model::GroupSizes> sizes) {
@@ -186,6 +153,57 @@ at::Tensor batched_logits(const TaskNetwork& network, std::span<const EncodedWin
     }
     if (before) finish(groups.back(), *before);
     return logits;
+}
+
+namespace {
+
+/// Computes every edited window as a whole.
+class WholeWindows : public NetworkWindow {
+public:
+    WholeWindows(const TaskNetwork& network, std::string_view dna, bool reverse, const Job& job)
+        : network_(network), dna_(dna), reverse_(reverse), threads_(job.threads) {
+        // Rounding of a bin model's products on a CPU depends on the number of windows.
+        const bool alone = network.segments() == Segments::bins && network.device().is_cpu();
+        batch_tokens_ = alone ? 1 : job.batch_tokens;
+    }
+    at::Tensor logits() const override { return logits({&dna_, 1})[0]; }
+    at::Tensor logits(std::span<const bins::Substitution> each, const at::Tensor& segments) const override {
+        std::vector<std::string> texts;
+        for (const auto& [at, code] : each)
+            texts.emplace_back(dna_)[static_cast<std::size_t>(at)] = "ACGTN"[code];
+        return logits(texts).gather(1, segments.unsqueeze(2).expand({-1, -1, network_.labels()}));
+    }
+    at::Tensor logits(std::span<const std::string> edited) const override {
+        std::vector<EncodedWindow> all(edited.size()), read;
+        parallel_for(std::ssize(edited), threads_, [&](std::int64_t i) {
+            const auto at = static_cast<std::size_t>(i);
+            all[at] = network_.encode(edited[at], reverse_);
+        });
+        std::vector<std::int64_t> places;
+        for (std::size_t i = 0; i < all.size(); ++i) {
+            if (all[i].all_n()) continue;
+            places.push_back(static_cast<std::int64_t>(i));
+            read.push_back(std::move(all[i]));
+        }
+        const at::Tensor some = batched_logits(network_, read, batch_tokens_);
+        const at::Tensor logits = at::full({std::ssize(edited), some.size(1), some.size(2)}, NAN);
+        logits.index_copy_(0, at::tensor(places, at::kLong), some);
+        return reverse_ ? logits.flip(1) : logits;
+    }
+
+private:
+    const TaskNetwork& network_;
+    std::string dna_;
+    bool reverse_;
+    int threads_;
+    std::int64_t batch_tokens_;
+};
+
+}  // namespace
+
+std::unique_ptr<NetworkWindow> TaskNetwork::edit(std::string_view window, bool reverse,
+                                                 const Job& job) const {
+    return std::make_unique<WholeWindows>(*this, window, reverse, job);
 }
 
 }  // namespace bigbird::task_models

@@ -88,6 +88,22 @@ struct TaskInfo;
 /// The unit of a row of logits: a window, a bin of its grid, or a token, whose bases all have its logits.
 enum class Segments : std::uint8_t { window, bins, tokens };
 
+/// A window of normalized sequence as a network reads it, or its reverse complement, and its logits after
+/// edits. Edits, segments and labels are those of the window's own strand, whichever is read. Not
+/// thread-safe.
+class NetworkWindow {
+public:
+    virtual ~NetworkWindow() = default;
+    /// Logits of the unchanged window, (segments, labels).
+    virtual at::Tensor logits() const = 0;
+    /// (substitutions, chosen, labels) logits with each substitution applied separately, at its chosen
+    /// segments, (substitutions, chosen) int64 on the CPU. A row does not depend on the others.
+    virtual at::Tensor logits(std::span<const bins::Substitution> each, const at::Tensor& segments) const = 0;
+    /// (texts, segments, labels) logits of the same window with other edits; NaN where the network reads only
+    /// N.
+    virtual at::Tensor logits(std::span<const std::string> edited) const = 0;
+};
+
 class TaskNetwork {
 public:
     virtual ~TaskNetwork() = default;
@@ -130,22 +146,8 @@ public:
     /// Writes config.json, model.safetensors and other files that the network needs (such as a tokenizer)
     /// into an existing folder. Throws WriteError.
     virtual void write(const TaskInfo& info, const std::filesystem::path& directory) const = 0;
-};
-
-/// A window of normalized sequence, or its reverse complement, as read by a bin network, and its logits after
-/// changes of single bases. Not thread-safe.
-class EditedBins {
-public:
-    virtual ~EditedBins() = default;
-    /// Logits of the unchanged window, (window_bins, labels).
-    virtual at::Tensor logits() const = 0;
-    /// (substitutions, bins, labels) logits with each substitution applied separately (on the strand that is
-    /// read), at its chosen bins, (substitutions, bins) int64 on the CPU. A row does not depend on the
-    /// others.
-    virtual at::Tensor logits(std::span<const bins::Substitution> each, const at::Tensor& bins) const = 0;
-    /// (window_bins, labels) logits of the same window with other edits, given in the same form as the
-    /// window.
-    virtual at::Tensor logits(std::string_view edited) const = 0;
+    /// Opens a window for edits; the network must outlive the result. This default computes complete windows.
+    virtual std::unique_ptr<NetworkWindow> edit(std::string_view window, bool reverse, const Job& job) const;
 };
 
 /// A network with segments of bins.
@@ -168,10 +170,6 @@ public:
                                 const model::DropoutKey& key = {}) const = 0;
     /// Their logits, (windows, window_bins, labels) float32.
     virtual at::Tensor predict(const at::Tensor& features, const model::DropoutKey& key = {}) const = 0;
-    /// Opens a window for edits; the network must outlive the result. This default recomputes complete
-    /// windows, slowly.
-    virtual std::unique_ptr<EditedBins> edit(std::string_view window, bool reverse) const;
-
     std::vector<std::vector<std::size_t>> group(std::span<const EncodedWindow> windows,
                                                 std::int64_t batch_tokens,
                                                 model::GroupSizes sizes) const override;

@@ -18,7 +18,6 @@
 
 #include <algorithm>
 #include <array>
-#include <utility>
 
 namespace bigbird::task_models {
 namespace fs = std::filesystem;
@@ -154,19 +153,15 @@ Json peaks_checksum(const std::vector<fs::path>& peaks) {
 /// Warns, by name, of labels without a bin in validation or test; finetune warns of those without one in
 /// train.
 void warn_of_missing(const ExampleSet& set, const std::array<std::vector<std::int64_t>, 3>& counts) {
-    constexpr std::size_t most_named = 8;
     for (const Split split : examples::all_splits) {
         if (split == Split::train || set.rows(split).empty()) continue;
-        std::string names;
-        std::size_t missing = 0;
-        for (std::size_t label = 0; label < set.label_table().size(); ++label) {
-            if (counts[static_cast<std::size_t>(split)][label] > 0) continue;
-            if (missing++ < most_named) names += (names.empty() ? "" : ", ") + set.label_table()[label].name;
-        }
-        if (missing == 0) continue;
-        log_warning("{} of {} without a positive bin in {}: {}{}", missing,
-                    counted(set.label_table().size(), "label"), to_string(split), names,
-                    missing > most_named ? ", ..." : "");
+        std::vector<std::string> names;
+        for (std::size_t label = 0; label < set.label_table().size(); ++label)
+            if (counts[static_cast<std::size_t>(split)][label] == 0)
+                names.push_back(set.label_table()[label].name);
+        if (names.empty()) continue;
+        log_warning("{} of {} without a positive bin in {}: {}", names.size(),
+                    counted(set.label_table().size(), "label"), to_string(split), listed(names, ""));
     }
 }
 
@@ -217,7 +212,7 @@ public:
 
     FinetuneSpec floor() const override {
         FinetuneSpec floor;
-        floor.architecture = "kmer-ridge";
+        floor.architecture = kmer_ridge_name;
         floor.window =
             rows::WindowBounds{-(spec_.examples.bin / 2), spec_.examples.bin - spec_.examples.bin / 2};
         floor.linear.word = 5;
@@ -304,7 +299,7 @@ public:
 
     FinetuneSpec floor() const override {
         FinetuneSpec floor = sequence_model_spec();
-        floor.architecture = is_number() ? "kmer-ridge" : "kmer-logistic";
+        floor.architecture = is_number() ? kmer_ridge_name : kmer_logistic_name;
         floor.sequence.strand = spec_.model.sequence.strand;
         return floor;
     }
@@ -357,7 +352,7 @@ public:
     }
     FinetuneSpec floor() const override {
         FinetuneSpec floor;
-        floor.architecture = "kmer-ridge";
+        floor.architecture = kmer_ridge_name;
         return floor;
     }
     Judgement judge(const evaluation::EvaluationRequest& request, const fs::path& folder,

@@ -52,10 +52,11 @@ std::vector<std::size_t> commonest_labels(const Block& block) {
 }
 
 /// A region's scores: for each of its labels, by bin from its start; NaN for bins without a score.
-using Scores = std::vector<std::vector<float>>;
+using RegionScores = std::vector<std::vector<float>>;
 
-std::vector<Scores> read_scores(std::span<const ShownRegion> shown, std::int64_t bin, const fs::path& table) {
-    std::vector<Scores> scores;
+std::vector<RegionScores> read_scores(std::span<const ShownRegion> shown, std::int64_t bin,
+                                      const fs::path& table) {
+    std::vector<RegionScores> scores;
     for (const ShownRegion& region : shown) {
         const auto bins = static_cast<std::size_t>((region.where.size() + bin - 1) / bin);
         scores.emplace_back(region.labels.size(), std::vector<float>(bins, NAN));
@@ -178,7 +179,7 @@ std::string tracks_html(const examples::ChromatinOptions& peaks, const examples:
                         const fs::path& scores) {
     const std::vector<ShownRegion> shown = choose_regions(set, region_length, regions);
     if (shown.empty()) return "";
-    const std::vector<Scores> read = read_scores(shown, peaks.bin, scores);
+    const std::vector<RegionScores> read = read_scores(shown, peaks.bin, scores);
     const auto sets = read_peaks(peaks, shown);
     std::string html = fmt::format(
         "<h2>Held-out regions</h2><p>Scores of the model (red) above the peaks (black), for the {} labels "

@@ -237,16 +237,9 @@ private:
 
 constexpr std::int64_t trial_steps = 12, slow_steps = 2;
 constexpr double evaluations = 10;
-/// Values of a resample whose figures a core of a Xeon computes in a second. Numbers are ranked anew each
-/// time.
+/// Values of a resample whose figures a core of a Xeon computes in a second. Numbers are ranked again
+/// each time.
 constexpr double resampled_labels = 2e8, resampled_numbers = 5e6;
-
-template <typename Work>
-double seconds_of(const Work& work) {
-    const auto start = std::chrono::steady_clock::now();
-    work();
-    return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-}
 
 /// Rates from the trial's metrics.jsonl.
 struct Rates {

@@ -18,7 +18,6 @@
 
 #include <algorithm>
 #include <limits>
-#include <map>
 #include <memory>
 #include <span>
 #include <typeinfo>
@@ -69,9 +68,7 @@ std::int64_t at_once_of(const BinNetwork& network, std::int64_t stem_bases) {
 
 void require_letters(const ModelFolder& model, const fs::path& path) {
     const auto records = std::dynamic_pointer_cast<SequenceNetwork>(model.network);
-    const std::string& architecture = model.info.architecture;
-    if ((records && records->members().empty()) || architecture.starts_with("kmer") ||
-        architecture.starts_with("gkm")) {
+    if (model.info.row().is_solved()) {
         throw ConfigError(path.string() +
                           " is a model of k-mers, whose scores have no gradients; predict-mutagenesis and "
                           "predict tell the effects of changes without them");
@@ -82,25 +79,13 @@ void require_letters(const ModelFolder& model, const fs::path& path) {
                           " labels bases, which attribute does not take; predict-tokens scores them");
     }
     if (!records && !model.bins()) {
-        throw ConfigError(path.string() + " is a baseline (" + architecture +
+        throw ConfigError(path.string() + " is a baseline (" + model.info.architecture +
                           "), and attribute takes bin models (bigbird-bins) and sequence models");
     }
     if (records && records->shape().kmers) {
         log_warning("{}: k-mers make {:.0f}% of its scores; they have no gradients and are not attributed",
                     path.string(), 100 * records->shape().kmer_share);
     }
-}
-
-/// A region's weights of the bins of each window that it overlaps, (window_bins, 1) float32 on the CPU. They
-/// sum to 1. The keys are the windows' first bases.
-std::map<std::int64_t, at::Tensor> bin_weights_of(const bins::Grid& grid, const genome::Interval& where) {
-    std::map<std::int64_t, at::Tensor> windows;
-    for (const bins::BinShare& share : bins::shares_of(where.begin, where.end, grid.bin)) {
-        at::Tensor& weights = windows[grid.begin_of(grid.window_of(share.bin))];
-        if (!weights.defined()) weights = at::zeros({grid.window_bins, 1});
-        weights[grid.place_of(share.bin)][0] = share.weight;
-    }
-    return windows;
 }
 
 /// Opens models for attribution: bin models with one grid, sequence models that read bases, or token models
@@ -118,10 +103,7 @@ std::vector<ModelFolder> open_letter_models(std::span<const fs::path> paths, con
             parameter.requires_grad_(false);
         if (typeid(*model.network) != typeid(*models.front().network))
             throw ConfigError("models that are averaged must be of one kind: bin, sequence or token models");
-        if (model.bins() && model.bins()->grid() != models.front().bins()->grid())
-            throw ConfigError("models that are averaged must have equal bins and windows");
     }
-    require_agreement(models);
     return models;
 }
 
@@ -129,15 +111,16 @@ std::vector<ModelFolder> open_letter_models(std::span<const fs::path> paths, con
 
 RowScore region_score(std::span<const ModelFolder> models, Strands strands, const genome::Interval& where,
                       const SequenceOf& sequence_of) {
-    const bins::Grid grid = models.front().bins()->grid();
+    const Placement placement(models, false);
     std::vector<WindowScore> parts;
     std::int64_t at_once = most_bases, means = 0;
-    for (const auto& [begin, weights] : bin_weights_of(grid, where)) {
-        const std::string dna = sequence_of({where.contig, begin, begin + grid.window_bases()});
+    for (const RowPart& part : placement.parts(where, genome::Strand::none)) {
+        const std::string dna = sequence_of(part.window);
+        const at::Tensor weights = part.weights_of_all(placement.grid().window_bins);
         means = 0;
         for (const ModelFolder& model : models) {
             for (const bool reverse : directions_of(strands)) {
-                parts.push_back(window_score(*model.bins(), begin, weights, reverse, where, dna));
+                parts.push_back(window_score(*model.bins(), part.window.begin, weights, reverse, where, dna));
                 if (model.labels.has_strand_pairs()) parts.back().labels = model.labels;
                 at_once = std::min(at_once, at_once_of(*model.bins(), parts.back().window->stem_bases()));
                 ++means;
@@ -255,23 +238,20 @@ private:
 /// 0. input_x_gradient takes the product of vector and slope; saliency takes the length of the slope. The
 /// bases that a token covers have equal shares, and bases without a token have 0. `models` are those of
 /// open_letter_models().
-TokenContributions token_contributions(std::span<const ModelFolder> models, const AttributeSpec& spec,
-                                       std::span<const std::size_t> labels, const LetterRow& row) {
-    const bool both = models.front().info.task == examples::Task::chromatin;
-    const auto bins = models.front().bins();
-    const RowWindows placed(models, !spec.by_records());
-    const genome::Interval window = placed.of(row.where, row.head.strand);
-    std::map<std::int64_t, at::Tensor> windows{{window.begin, at::ones({1, 1})}};
-    if (bins) windows = bin_weights_of(bins->grid(), row.where);
-    const std::int64_t bases = bins ? bins->grid().window_bases() : window.size();
+TokenContributions token_contributions(std::span<const ModelFolder> models, const Placement& placement,
+                                       const AttributeSpec& spec, std::span<const std::size_t> labels,
+                                       const LetterRow& row) {
+    const std::vector<RowPart> parts = placement.parts(row.where, row.head.strand);
+    const std::int64_t segments = placement.by_bins() ? placement.grid().window_bins : 1;
     TokenContributions all{at::zeros({std::ssize(labels), row.where.size()})};
     std::int64_t readings = 0;
     for (const ModelFolder& model : models) {
-        for (const bool other : directions_of(both ? spec.strands : Strands::none)) {
+        for (const bool other :
+             directions_of(placement.reads_both_strands() ? spec.strands : Strands::none)) {
             ++readings;
-            for (const auto& [begin, weights] : windows) {
-                const TokenReading reading(*model.network, row, {row.where.contig, begin, begin + bases},
-                                           weights, other != placed.reverse(row.head.strand));
+            for (const RowPart& part : parts) {
+                const TokenReading reading(*model.network, row, part.window, part.weights_of_all(segments),
+                                           other != placement.is_turned(row.head.strand));
                 if (reading.reads_nothing()) continue;
                 reading.spread(reading.contributions(spec.method, labels, all), all.of_bases);
             }
@@ -313,12 +293,12 @@ public:
     Attributor(const AttributeSpec& spec, const Job& job)
         : spec_(spec),
           models_(open_letter_models(spec.models, job)),
+          placement_(models_, spec.by_records()),
           choice_(models_.front().labels.choose(spec.labels)) {
-        const ModelFolder& first = models_.front();
-        const bool tokens = first.network->reads_tokens();
+        placement_.require_one_grid(models_);
+        const bool tokens = models_.front().network->reads_tokens();
         if (tokens) spec.require_tokens_fit();
-        if (!spec.by_records() && !first.bins() &&
-            (!tokens || first.info.task == examples::Task::sequences)) {
+        if (!spec.by_records() && !placement_.by_bins() && (!tokens || placement_.of_records())) {
             throw ConfigError(
                 "--regions needs a bin model or a token model of windows; give --sequences to a sequence "
                 "model");
@@ -326,6 +306,7 @@ public:
     }
 
     std::span<const ModelFolder> models() const { return models_; }
+    const Placement& placement() const { return placement_; }
     const rows::LabelChoice& choice() const { return choice_; }
     /// (selected labels, bases, 4) hypothetical contributions; NaN where there are none.
     std::vector<float> scores(const LetterRow& row, AttributeReport& report) const {
@@ -336,7 +317,7 @@ public:
         if (models_.front().network->reads_tokens()) {
             add_tokens(row, scores, report);
         } else if (row.dna.find_first_not_of('N') != std::string::npos) {
-            const RowScore score = models_.front().bins()
+            const RowScore score = placement_.by_bins()
                                        ? region_score(models_, spec_.strands, row.where, row.sequence_of)
                                        : record_score(models_, std::ssize(row.dna));
             const at::Tensor found = contributions(row.dna, score, report).to(at::kCPU).contiguous();
@@ -347,7 +328,7 @@ public:
 
 private:
     void add_tokens(const LetterRow& row, std::vector<float>& scores, AttributeReport& report) const {
-        const TokenContributions found = token_contributions(models_, spec_, choice_.labels, row);
+        const TokenContributions found = token_contributions(models_, placement_, spec_, choice_.labels, row);
         const at::Tensor of_bases = found.of_bases.contiguous();
         for (std::size_t i = 0; i < choice_.labels.size() * row.dna.size(); ++i) {
             const std::size_t letter = dna_letters.find(row.dna[i % row.dna.size()]);
@@ -403,6 +384,7 @@ private:
 
     const AttributeSpec& spec_;
     std::vector<ModelFolder> models_;
+    Placement placement_;
     rows::LabelChoice choice_;
 };
 
@@ -417,9 +399,7 @@ AttributeReport attribute(const AttributeSpec& spec) {
     const Job job = open_job(spec);
     const Attributor attributor(own, job);
     const ModelFolder& first = attributor.models().front();
-    std::int64_t tile = spec.by_records() ? 0 : first.info.window.size();
-    if (const auto bins = first.bins()) tile = bins->grid().core_bins() * bins->grid().bin;
-    LetterRows rows(own, first, tile, {.can_skip = false});
+    LetterRows rows(own, first, attributor.placement(), {.can_skip = false});
     LetterOutputs outputs(own.outputs, first.labels, attributor.choice(),
                           provenance_of(own, attributor.models()), LetterTrack::own, rows.contigs(),
                           job.threads);

@@ -17,7 +17,6 @@ namespace bigbird::task_models {
 
 namespace {
 
-constexpr std::size_t rows_a_chunk = 256;
 constexpr int tries_per_allele = 10'000;
 
 /// Returns all rows of a VCF, or a random sample of `count` in their order (Knuth's algorithm S).

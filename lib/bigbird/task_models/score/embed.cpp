@@ -164,7 +164,7 @@ class BinEmbedder : public RowEmbedder {
 public:
     BinEmbedder(const EmbedSpec& spec, const fs::path& directory, const Job& job,
                 const genome::ReferenceGenome& genome)
-        : network_(open_model(directory, examples::Task::chromatin, job.device, job.computing).bins()),
+        : network_(open_model(directory, std::nullopt, job.device, job.computing).bins()),
           sequence_of_([&genome](const genome::Interval& where) { return genome.fetch(where); }),
           reader_(network_->grid(), sequence_of_, windows_at_once(*network_, job.batch_tokens),
                   [this](std::span<const std::string> windows) { return features_of(*network_, windows); }) {
@@ -199,8 +199,6 @@ private:
     SequenceOf sequence_of_;
     GridRows reader_;
 };
-
-constexpr std::size_t rows_a_chunk = 256;
 
 std::unique_ptr<rows::RowSource> source_of(const EmbedSpec& spec, const genome::ReferenceGenome& genome,
                                            bool by_bins) {
@@ -282,8 +280,7 @@ EmbedReport embed(const EmbedSpec& spec) {
         by_regions ? genome::open_references(spec.references) : genome::open_records(spec.sequences);
     const Job job = open_job(spec);
     const fs::path directory = training::find_model(spec.model);
-    const bool by_bins =
-        is_task_model(directory) && read_task_info(directory).architecture == bins_architecture;
+    const bool by_bins = is_task_model(directory) && read_task_info(directory).architecture == bins_name;
     std::unique_ptr<RowEmbedder> embedder;
     if (by_bins)
         embedder = std::make_unique<BinEmbedder>(spec, directory, job, *genome);

@@ -61,8 +61,8 @@ Filters filters_of(const ModelFolder& model, const fs::path& path) {
     }
     if (weights.empty())
         throw ConfigError(path.string() +
-                          " has no filters that read bases: motifs export takes models of bigbird-bins and "
-                          "bigbird-sequence");
+                          " has no filters that read bases: motifs export takes models of bigbird-bins and " +
+                          std::string(sequence_name));
     filters.weight = at::cat(weights);
     filters.bias = at::cat(biases);
     return filters;

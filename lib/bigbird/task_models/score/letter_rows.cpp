@@ -49,19 +49,18 @@ outputs::TableSchema track_schema(const rows::LabelTable& labels, std::span<cons
 
 }  // namespace
 
-LetterRows::LetterRows(const LetterSpec& spec, const ModelFolder& model, std::int64_t tile,
+LetterRows::LetterRows(const LetterSpec& spec, const ModelFolder& model, const Placement& placement,
                        const rows::RegionOptions& options)
-    : spec_(spec), tile_(tile), options_(options) {
+    : spec_(spec), tile_(placement.longest()), options_(options) {
     if (spec.by_records()) {
-        const auto bins = model.bins();
-        source_ =
-            record_source(spec.sequences, {}, {.shortest = bins ? bins->grid().bin : 1, .can_skip = false});
+        source_ = record_source(spec.sequences, {},
+                                {.shortest = placement.record_fit().shortest, .can_skip = false});
         return;
     }
     reference_ = genome::open_references(spec.references);
     if (const auto warning = other_build(model.info, *reference_)) log_warning("{}", *warning);
     options_.anchor = rows::Anchor::itself;
-    options_.tile = tile;
+    options_.tile = tile_;
     source_ = std::make_unique<rows::RegionReader>(spec.regions, *reference_, options_);
     sequence_of_ = [&genome = *reference_](const genome::Interval& where) { return genome.fetch(where); };
 }

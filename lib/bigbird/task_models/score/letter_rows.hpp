@@ -9,8 +9,7 @@
 #include "bigbird/rows/label_table.hpp"
 #include "bigbird/rows/region_rows.hpp"
 #include "bigbird/task_models/network/model_folder.hpp"
-#include "bigbird/task_models/score/score_rows.hpp"
-#include "bigbird/task_models/score/scorers.hpp"
+#include "bigbird/task_models/score/placement.hpp"
 #include "bigbird/task_models/specs/score_specs.hpp"
 
 #include <cstdint>
@@ -34,12 +33,12 @@ struct LetterRow {
     const SequenceOf& sequence_of;  ///< sequence of its contig
 };
 
-/// The regions or sequences of a run, cut into tiles of `tile` bases where they are longer (0: never).
+/// The regions or sequences of a run, cut into tiles where they are longer than a model scores at once.
 class LetterRows {
 public:
     /// Opens the input and the reference. Warns if the reference is another build than the model's. Throws
     /// InputError.
-    LetterRows(const LetterSpec& spec, const ModelFolder& model, std::int64_t tile,
+    LetterRows(const LetterSpec& spec, const ModelFolder& model, const Placement& placement,
                const rows::RegionOptions& options);
 
     /// The contigs of the reference; none if rows are records.
@@ -101,9 +100,9 @@ struct RowScore {
     std::int64_t at_once = 1;
 };
 
-/// The score of a region as a function of the letters of `where`, at most a window's core. It is the mean
-/// over models and strands of the logits of the bins that `where` overlaps, weighted by the number of
-/// overlapping bases. All other letters come from `sequence_of`.
+/// The score of a region as a function of the letters of `where`, at most a window's core, by bin models. It
+/// is the mean over models and strands of the logits of the bins that `where` overlaps, weighted by the
+/// number of overlapping bases. All other letters come from `sequence_of`.
 RowScore region_score(std::span<const ModelFolder> models, Strands strands, const genome::Interval& where,
                       const SequenceOf& sequence_of);
 

@@ -8,13 +8,12 @@
 #include "bigbird/genome/text/text_output.hpp"
 #include "bigbird/motifs/motif_files.hpp"
 #include "bigbird/task_models/network/sequence_network.hpp"
+#include "bigbird/task_models/score/edited_window.hpp"
 #include "bigbird/task_models/score/score.hpp"
-#include "bigbird/task_models/score/scorers.hpp"
 #include "bigbird/training/checkpoint_store.hpp"
 
 #include <algorithm>
 #include <cmath>
-#include <functional>
 
 namespace bigbird::task_models {
 
@@ -25,40 +24,30 @@ constexpr std::size_t insertions_a_call = 64;
 
 /// How a model scores backgrounds.
 struct Scorer {
-    ModelFolder model;
-    std::int64_t length = 0;  ///< bases that it reads; the default length of a record, too
-    std::int64_t middle = 0;  ///< position of the motif's middle; a given record uses its own middle
-    bool reads_rows = false;  ///< whether rows are records
-    /// Probabilities, or numbers, of each sequence: (labels) per sequence.
-    std::function<std::vector<double>(const std::vector<std::string>&)> score;
-};
-
-Scorer bin_scorer(const ModelFolder& model) {
-    const bins::Grid grid = model.bins()->grid();
-    const std::int64_t bin = grid.window_bins / 2;
-    const auto score = [models = std::vector{model}, bin](const std::vector<std::string>& sequences) {
-        std::vector<double> scores;
-        for (const std::string& dna : sequences) {
-            const at::Tensor all = EditedWindow(models, Strands::average, dna).reference()[bin].contiguous();
-            scores.insert(scores.end(), all.const_data_ptr<double>(),
-                          all.const_data_ptr<double>() + all.numel());
+    explicit Scorer(const MarginalizeSpec& spec)
+        : job(open_job(spec)), models{open_model(spec.model, std::nullopt, job.device, job.computing)} {
+        if (const auto bins = model().bins()) {
+            const bins::Grid grid = bins->grid();
+            segment = grid.window_bins / 2;
+            length = grid.window_bases();
+            middle = segment * grid.bin + grid.bin / 2;
+            strands = Strands::average;
+        } else {
+            reads_rows = model().info.reads_records();
+            length = reads_rows ? record_length : model().info.window.size();
+            middle = length / 2;
         }
-        return scores;
-    };
-    return {model, grid.window_bases(), bin * grid.bin + grid.bin / 2, false, score};
-}
+    }
+    const ModelFolder& model() const { return models.front(); }
 
-Scorer open_scorer(const MarginalizeSpec& spec) {
-    const Job job = open_job(spec);
-    const ModelFolder model = open_model(spec.model, std::nullopt, job.device, job.computing);
-    if (model.bins()) return bin_scorer(model);
-    const auto predictor = std::make_shared<Predictor>(std::vector{model}, Strands::none, job.batch_tokens);
-    const bool records = reads_records(model.info);
-    const std::int64_t length = records ? record_length : model.info.window.size();
-    return {model, length, length / 2, records, [predictor, job](const std::vector<std::string>& sequences) {
-                return predictor->probabilities(predictor->encode(sequences, job.threads));
-            }};
-}
+    Job job;
+    std::vector<ModelFolder> models;  ///< one
+    std::int64_t length = 0;          ///< bases that it reads; the default length of a record, too
+    std::int64_t middle = 0;          ///< position of the motif's middle; a given record uses its own middle
+    std::int64_t segment = 0;
+    bool reads_rows = false;  ///< whether rows are records
+    Strands strands = Strands::none;
+};
 
 std::vector<std::string> rows_of(const MarginalizeSpec& spec, const genome::ReferenceGenome& reference,
                                  const Scorer& scorer) {
@@ -201,7 +190,7 @@ std::int64_t marginalize_motifs(const MarginalizeSpec& spec) {
     const motifs::MotifSet set = motifs::read_motifs(spec.motifs);
     const auto reference = genome::open_references(spec.references);
     genome::TextOutput output(spec.output, spec.overwrite);
-    const Scorer scorer = open_scorer(spec);
+    const Scorer scorer(spec);
     const std::vector<std::string> backgrounds = spec.backgrounds == shuffled_backgrounds
                                                      ? shuffled(*reference, scorer.length)
                                                      : rows_of(spec, *reference, scorer);
@@ -210,10 +199,13 @@ std::int64_t marginalize_motifs(const MarginalizeSpec& spec) {
     Progress progress("Scoring", "backgrounds", std::ssize(backgrounds));
     for (const std::string& dna : backgrounds) {
         const Background background{dna, scorer.reads_rows ? std::ssize(dna) / 2 : scorer.middle};
+        const EditedWindow window(scorer.models, scorer.strands, dna, scorer.job);
         const auto score = [&](const std::vector<std::string>& sequences) {
-            std::vector<double> values = scorer.score(sequences);
+            const at::Tensor scores = window.edited(sequences).select(1, scorer.segment).contiguous();
+            std::vector<double> values(scores.const_data_ptr<double>(),
+                                       scores.const_data_ptr<double>() + scores.numel());
             for (double& value : values)
-                value = additive(value, scorer.model.calibration.link);
+                value = additive(value, scorer.model().calibration.link);
             return values;
         };
         const std::vector<double> before = score({dna});
@@ -240,7 +232,7 @@ std::int64_t marginalize_motifs(const MarginalizeSpec& spec) {
             ? "#motif\tname\tlabel\teffect\tse\tbackgrounds\n"
             : "#motif\tother\tspacing\tlabel\teffect\tse\tinteraction\tinteraction_se\tbackgrounds\n");
     for (std::size_t i = 0; i < insertions.size(); ++i)
-        write_effects(insertions[i], effects[i], scorer.model.labels, output);
+        write_effects(insertions[i], effects[i], scorer.model().labels, output);
     output.commit();
     return std::ssize(backgrounds);
 }

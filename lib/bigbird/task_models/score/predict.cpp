@@ -21,7 +21,7 @@ namespace fs = std::filesystem;
 
 namespace {
 
-constexpr std::int64_t most_bases = std::int64_t{1} << 26;  ///< bases of a chunk's sequences
+constexpr std::int64_t most_chunk_bases = std::int64_t{1} << 26;  ///< bases of a chunk's sequences
 
 struct Chunk {
     std::vector<rows::RegionRow> rows;
@@ -124,8 +124,9 @@ private:
 void write_chunk(Chunk& chunk, std::span<const float> scores, const RowScorer& scorer, RowWriter& writer,
                  PredictReport& report) {
     const std::size_t labels = scorer.labels().size();
-    const auto bins = scorer.models().front().bins();
-    const std::int64_t bin = bins ? bins->grid().bin : std::numeric_limits<std::int64_t>::max();
+    const Placement& placement = scorer.placement();
+    const std::int64_t bin =
+        placement.by_bins() ? placement.grid().bin : std::numeric_limits<std::int64_t>::max();
     for (std::size_t i = 0; i < chunk.rows.size(); ++i) {
         rows::RegionRow& row = chunk.rows[i];
         if (chunk.prepared.truncated[i]) row.head.status = rows::RowStatus::truncated;
@@ -147,16 +148,16 @@ rows::Provenance provenance_of(const PredictSpec& spec, const RowScorer& predict
     for (const ModelFolder& model : predictor.models())
         provenance.emplace_back("model_sha256", model.sha256);
     provenance.emplace_back("window", to_string(predictor.info().window));
-    const auto bins = predictor.models().front().bins();
-    if (bins) {
-        provenance.emplace_back("bin", std::to_string(bins->grid().bin));
-        provenance.emplace_back("margin_bins", std::to_string(bins->grid().margin_bins));
+    const Placement& placement = predictor.placement();
+    if (placement.by_bins()) {
+        provenance.emplace_back("bin", std::to_string(placement.grid().bin));
+        provenance.emplace_back("margin_bins", std::to_string(placement.grid().margin_bins));
     }
     provenance.emplace_back("reverse_complement", word_of(strand_choices, spec.strands));
     if (spec.tile > 0) {
         provenance.emplace_back("tile", std::to_string(spec.tile));
         provenance.emplace_back("pool", word_of(pool_choices, std::optional(spec.tile_pool())));
-    } else if (bins) {
+    } else if (placement.by_bins()) {
         provenance.emplace_back("pool", word_of(pool_choices, std::optional(spec.pool.value_or(Pool::mean))));
     }
     if (!predictor.info().negatives.empty()) provenance.emplace_back("negatives", predictor.info().negatives);
@@ -216,14 +217,15 @@ struct PredictWork {
         // in one part.
         source = shard_rows(std::move(source), *spec.outputs.shard,
                             [this](const rows::RegionRow& before, const rows::RegionRow& row) {
-                                return pools() ? before.line == row.line : scorer->together(before, row);
+                                return pools() ? before.line == row.line
+                                               : scorer->placement().together(before, row);
                             });
     }
 
 private:
     std::unique_ptr<RowScorer> make_scorer() {
         std::vector<ModelFolder> models = open_models(spec.models, spec.task, job);
-        if (any_bins(models)) {
+        if (Placement(models, spec.by_records()).by_bins()) {
             if (examples) bins = examples::LabelledBins::load(spec.examples);
             SequenceOf sequence_of = [this](const genome::Interval& where) {
                 return reference ? reference->fetch(where)
@@ -239,22 +241,19 @@ private:
             throw ConfigError("--pool " + std::string(word_of(pool_choices, spec.pool)) +
                               " needs tiles for a model that scores one window per row: give --tile");
         }
-        return std::make_unique<Predictor>(std::move(models), spec.strands, job.batch_tokens);
+        return std::make_unique<Predictor>(std::move(models), spec.strands, job.batch_tokens,
+                                           spec.by_records());
     }
     std::unique_ptr<rows::RowSource> source_of_regions() const {
         if (const auto warning = other_build(scorer->info(), *reference)) log_warning("{}", *warning);
-        rows::RegionOptions options = scorer->region_options(spec.anchor);
+        rows::RegionOptions options = scorer->placement().region_options(spec.anchor);
         options.skip_invalid = spec.skip_invalid;
         options.tile = spec.tile;
         return std::make_unique<rows::RegionReader>(spec.regions, *reference, options);
     }
     std::unique_ptr<rows::RowSource> source_of_records() const {
-        RecordFit fit{.skip_invalid = spec.skip_invalid};
-        const std::span<const ModelFolder> models = scorer->models();
-        if (const auto network = models.front().bins())
-            fit.shortest = network->grid().bin;
-        else if (!RowWindows(models, false).whole_records)
-            fit.window = scorer->info().window.size();
+        RecordFit fit = scorer->placement().record_fit();
+        fit.skip_invalid = spec.skip_invalid;
         if (!examples)
             return record_source(
                 spec.sequences,
@@ -262,8 +261,7 @@ private:
         return example_source(*examples, spec.split, {}, fit);
     }
     std::unique_ptr<rows::RowSource> source_of_examples() const {
-        const rows::WindowBounds window =
-            bins ? scorer->region_options(rows::Anchor::centre).bounds : scorer->info().window;
+        const rows::WindowBounds window = scorer->placement().region_options(rows::Anchor::centre).bounds;
         if (window.begin < examples->bounds().begin || window.end > examples->bounds().end) {
             throw InputError("holds windows of " + to_string(examples->bounds()) + ", the model takes " +
                                  to_string(window),
@@ -289,7 +287,7 @@ PredictReport score_all(const PredictSpec& spec, PredictWork& work, RowWriter& w
     Progress progress("Scoring", "rows", source.total());
     const auto read = [&] {
         Chunk chunk{
-            read_rows(source, scorer.rows_a_chunk(), work.job.threads, most_bases,
+            read_rows(source, scorer.rows_a_chunk(), work.job.threads, most_chunk_bases,
                       [&](const rows::RegionRow& row) { return spec.by_records() ? row.window.size() : 0; }),
             {}};
         chunk.prepared = scorer.prepare(chunk.rows, work.job.threads);

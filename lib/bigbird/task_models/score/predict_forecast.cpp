@@ -40,7 +40,7 @@ std::vector<Run> survey(rows::RowSource& source, const RowScorer& scorer, bool b
         if (index < rows_a_run) tried.back().push_back(*row);
         ++forecast.rows;
         forecast.rows_out += by_lines && !row->last_of_line ? 0 : 1;
-        forecast.windows += scorer.new_windows(before ? &*before : nullptr, *row);
+        forecast.windows += scorer.placement().new_windows(before ? &*before : nullptr, *row);
         before = std::move(row);
     }
     return tried;
@@ -119,7 +119,7 @@ Trial try_runs(std::vector<Run> tried, const rows::RowSource& source, RowScorer&
         counted.seconds += std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
         add(run, scores, trial.scored);
         for (std::size_t i = 0; i < run.size(); ++i)
-            counted.windows += scorer.new_windows(i > 0 ? &run[i - 1] : nullptr, run[i]);
+            counted.windows += scorer.placement().new_windows(i > 0 ? &run[i - 1] : nullptr, run[i]);
     }
     return trial;
 }

@@ -5,21 +5,22 @@
 #include "bigbird/core/rng.hpp"
 #include "bigbird/core/version.hpp"
 #include "bigbird/genome/reference/sequence.hpp"
+#include "bigbird/task_models/score/edited_window.hpp"
 #include "bigbird/task_models/score/letter_rows.hpp"
 #include "bigbird/task_models/score/score.hpp"
 #include "bigbird/task_models/score/score_rows.hpp"
-#include "bigbird/task_models/score/scorers.hpp"
 #include "bigbird/training/checkpoint_store.hpp"
 
 #include <algorithm>
 #include <functional>
 #include <limits>
 #include <map>
-#include <memory>
 #include <optional>
 #include <span>
 #include <string>
 #include <string_view>
+#include <tuple>
+#include <utility>
 #include <vector>
 
 namespace bigbird::task_models {
@@ -27,8 +28,7 @@ namespace bigbird::task_models {
 namespace {
 
 constexpr std::size_t letters = dna_letters.size();
-constexpr std::size_t substitutions_a_call = 256;
-constexpr std::int64_t bases_a_call = std::int64_t{1} << 22, most_a_call = 1024;
+constexpr std::int64_t changes_a_call = 256;
 
 /// The substitution of one base; `base` counts from the row's first.
 struct Change {
@@ -51,7 +51,7 @@ std::vector<Change> all_changes(std::string_view dna) {
 /// following sequence moves to the left, as on an edited contig. `ends`: the window is a record, which gets
 /// shorter instead of being filled up.
 std::string with_stretch(const LetterRow& row, const genome::Interval& window, std::int64_t at,
-                         const MutagenesisSpec& spec, bool ends = false) {
+                         const MutagenesisSpec& spec, bool ends) {
     const auto& [contig, begin, end] = window;
     if (spec.deleted > 0) {
         const std::int64_t cut = std::clamp(at, begin, end);
@@ -70,18 +70,34 @@ std::string with_stretch(const LetterRow& row, const genome::Interval& window, s
     return dna;
 }
 
-/// Computes the effects of changes in a row. Not thread-safe.
+/// The effects of changes in a row: what they do to the scores of the row's windows (Placement). Not
+/// thread-safe.
 class MutationEffects {
 public:
     using PutStretch =
         std::function<void(const genome::Interval& stretch, const std::vector<float>& effects)>;
 
-    explicit MutationEffects(const MutagenesisSpec& spec) : spec_(spec) {}
-    virtual ~MutationEffects() = default;
+    /// Throws ConfigError if the models do not score such rows.
+    MutationEffects(const MutagenesisSpec& spec, const Job& job)
+        : spec_(spec),
+          job_(job),
+          models_(open_models(spec.models, std::nullopt, job)),
+          placement_(models_, spec.by_records()),
+          strands_(placement_.reads_both_strands() || placement_.by_bins() ? spec.strands : Strands::none) {
+        placement_.require_one_grid(models_);
+        if (placement_.by_bins()) return;
+        if (placement_.of_records() && !spec.by_records()) {
+            throw ConfigError(spec.models.front().string() +
+                              " scores sequences without a place in a genome: give --sequences, not "
+                              "--regions");
+        }
+        if (by_own_bin())
+            throw ConfigError("--score own-bin needs a bin model; others have one score for a region");
+    }
     /// At least one model; all have the same labels.
-    virtual std::span<const ModelFolder> models() const = 0;
-    /// Maximum length in bases of a row with one score; 0 means unlimited.
-    virtual std::int64_t longest() const = 0;
+    std::span<const ModelFolder> models() const { return models_; }
+    const Placement& placement() const { return placement_; }
+
     /// Effects of every substitution on the chosen labels: (chosen, bases, 4) float32. They are 0 for the
     /// row's own letter, NaN where that is N, and 0 where the model does not read the base.
     std::vector<float> substitutions(const LetterRow& row, std::span<const std::size_t> chosen) {
@@ -90,33 +106,59 @@ public:
             for (const char letter : row.dna)
                 effects.insert(effects.end(), letters,
                                letter == 'N' ? std::numeric_limits<float>::quiet_NaN() : 0.0F);
-        substitute(
-            row, all_changes(row.dna), [&](const Change& change, const double* ref, const double* alt) {
-                const std::vector<float> own = effects_of(ref, alt);
-                for (std::size_t i = 0; i < chosen.size(); ++i) {
-                    const std::size_t base = i * row.dna.size() + static_cast<std::size_t>(change.base);
-                    effects[base * letters + change.code] = own[chosen[i]];
-                }
-            });
+        const auto put = [&](const Change& change, const double* ref, const double* alt) {
+            const std::vector<float> own = effects_of(ref, alt);
+            for (std::size_t i = 0; i < chosen.size(); ++i) {
+                const std::size_t base = i * row.dna.size() + static_cast<std::size_t>(change.base);
+                effects[base * letters + change.code] = own[chosen[i]];
+            }
+        };
+        const std::vector<Change> changes = all_changes(row.dna);
+        by_own_bin() ? own_bins(row, changes, put) : region(row, changes, put);
         return effects;
     }
     /// Calls `put` with the stretch that begins at each base, and with the effects by label of deleting or
     /// shuffling it. The effects are empty for a stretch of only N. A row shorter than a stretch has no
     /// calls.
-    virtual void stretches(const LetterRow& row, const PutStretch& put) = 0;
+    void stretches(const LetterRow& row, const PutStretch& put) {
+        Windows windows;
+        const std::int64_t count = row.where.size() - spec_.stretch() + 1,
+                           most = placement_.by_bins() ? 1 : changes_a_call;
+        for (std::int64_t first = 0; first < count; first += most) {
+            stop_if_asked();
+            std::vector<std::int64_t> places;
+            const std::int64_t end = std::min(first + most, count);
+            for (std::int64_t offset = first; offset < end; ++offset)
+                if (!is_only_n_at(row, offset)) places.push_back(row.where.begin + offset);
+            if (by_own_bin() && windows.size() > 2) windows.clear();
+            at::Tensor ref, alt;
+            if (!places.empty()) std::tie(ref, alt) = of_stretches(row, places, windows);
+            for (std::int64_t offset = first, next = 0; offset < end; ++offset) {
+                put(stretch_at(row, offset),
+                    is_only_n_at(row, offset)
+                        ? std::vector<float>()
+                        : effects_of(ref.const_data_ptr<double>(), alt[next++].const_data_ptr<double>()));
+            }
+        }
+    }
 
-protected:
+private:
     /// Gets a change, and the (labels) scores before and after it.
     using PutChange = std::function<void(const Change& change, const double* ref, const double* alt)>;
-    /// Calls `put` for every change that the model sees.
-    virtual void substitute(const LetterRow& row, std::vector<Change> changes, const PutChange& put) = 0;
+    /// A window to score, and its scores before changes.
+    struct Opened {
+        EditedWindow window;
+        at::Tensor reference;  // (segments, labels)
+    };
+    using Windows = std::map<std::int64_t, Opened>;  ///< by their first bases
 
-    std::size_t labels() const { return models().front().labels.size(); }
+    bool by_own_bin() const { return spec_.score == MutagenesisScore::own_bin; }
+    std::int64_t labels() const { return static_cast<std::int64_t>(models_.front().labels.size()); }
     /// Effects by label, from (labels) scores.
     std::vector<float> effects_of(const double* ref, const double* alt) const {
-        const LinkFunction link = models().front().calibration.link;
+        const LinkFunction link = models_.front().calibration.link;
         std::vector<float> effects;
-        for (std::size_t i = 0; i < labels(); ++i) {
+        for (std::int64_t i = 0; i < labels(); ++i) {
             effects.push_back(static_cast<float>(spec_.quantity == Quantity::difference
                                                      ? alt[i] - ref[i]
                                                      : additive(alt[i], link) - additive(ref[i], link)));
@@ -133,245 +175,129 @@ protected:
                    .substr(static_cast<std::size_t>(offset), static_cast<std::size_t>(spec_.stretch()))
                    .find_first_not_of('N') == std::string_view::npos;
     }
-
-    const MutagenesisSpec& spec_;
-};
-
-/// The bins of one window that belong to a row. Weights sum to 1 over all of the row's windows.
-struct WindowPart {
-    std::int64_t begin = 0;  ///< first base of the window on the contig
-    std::vector<std::int64_t> bins;
-    std::vector<double> weights;
-};
-
-/// A window to score, and its scores before changes.
-struct Opened {
-    EditedWindow window;
-    at::Tensor reference;  // (window_bins, labels)
-};
-
-/// Computes effects with bin models, on the contig's grid of windows.
-class BinEffects : public MutationEffects {
-public:
-    BinEffects(std::vector<ModelFolder> models, const MutagenesisSpec& spec)
-        : MutationEffects(spec), models_(std::move(models)) {
-        require_one_grid(models_);
-        grid_ = models_.front().bins()->grid();
+    bool is_turned(const LetterRow& row) const { return placement_.is_turned(row.head.strand); }
+    std::string as_read(const LetterRow& row, std::string dna) const {
+        return is_turned(row) ? genome::reverse_complement(dna) : dna;
     }
-    std::span<const ModelFolder> models() const override { return models_; }
-    std::int64_t longest() const override { return grid_.core_bins() * grid_.bin; }
-
-    void stretches(const LetterRow& row, const PutStretch& put) override {
-        std::map<std::int64_t, Opened> windows;  // the keys are the windows' first bases
-        for (std::int64_t offset = 0; offset + spec_.stretch() <= row.where.size(); ++offset) {
-            stop_if_asked();
-            if (is_only_n_at(row, offset)) {
-                put(stretch_at(row, offset), {});
-            } else {
-                if (spec_.score == MutagenesisScore::own_bin && windows.size() > 2) windows.clear();
-                put(stretch_at(row, offset), of_stretch(row, row.where.begin + offset, windows));
-            }
-        }
+    /// A change in the coordinates of a window as it is read.
+    bins::Substitution substitution(const LetterRow& row, const genome::Interval& window,
+                                    const Change& change) const {
+        const std::int64_t at = row.where.begin + change.base - window.begin;
+        if (!is_turned(row)) return {at, change.code};
+        return {window.size() - 1 - at, static_cast<std::uint8_t>(letters - 1 - change.code)};
     }
-
-private:
-    void substitute(const LetterRow& row, std::vector<Change> changes, const PutChange& put) override {
-        spec_.score == MutagenesisScore::own_bin ? own_bins(row, changes, put) : region(row, changes, put);
-    }
-
-    /// The window that begins at a base of the row's contig, from `windows` if it is there.
-    const Opened& open(const LetterRow& row, std::int64_t begin,
-                       std::map<std::int64_t, Opened>& windows) const {
-        auto found = windows.find(begin);
+    /// A window of the row's contig, from `windows` if it is there.
+    const Opened& open(const LetterRow& row, const genome::Interval& window, Windows& windows) const {
+        auto found = windows.find(window.begin);
         if (found == windows.end()) {
-            EditedWindow window(models_, spec_.strands,
-                                row.sequence_of({row.where.contig, begin, begin + grid_.window_bases()}));
-            at::Tensor reference = window.reference();
-            found = windows.emplace(begin, Opened{std::move(window), std::move(reference)}).first;
+            EditedWindow edited(models_, strands_, as_read(row, row.sequence_of(window)), job_);
+            at::Tensor reference = edited.reference();
+            found = windows.emplace(window.begin, Opened{std::move(edited), std::move(reference)}).first;
         }
         return found->second;
     }
+    at::Tensor zeros(std::int64_t rows) const { return at::zeros({rows, labels()}, at::kDouble); }
+
     /// Scores each substitution by the bin that contains the base.
     void own_bins(const LetterRow& row, const std::vector<Change>& changes, const PutChange& put) const {
-        const auto begin_at = [&](const Change& change) {
-            return grid_.begin_of(grid_.window_of((row.where.begin + change.base) / grid_.bin));
+        const auto part_at = [&](const Change& change) {
+            const std::int64_t at = row.where.begin + change.base;
+            return placement_.parts({row.where.contig, at, at + 1}, row.head.strand).front();
         };
-        std::map<std::int64_t, Opened> windows;
+        Windows windows;
         for (std::size_t next = 0; next < changes.size();) {
             stop_if_asked();
-            const std::int64_t begin = begin_at(changes[next]);
+            const genome::Interval where = part_at(changes[next]).window;
             const std::size_t first = next;
-            const auto& [window, ref] = open(row, begin, windows);
+            const auto& [window, ref] = open(row, where, windows);
             std::vector<bins::Substitution> each;
             std::vector<std::int64_t> bins;
-            for (; next < changes.size() && each.size() < substitutions_a_call; ++next) {
-                if (begin_at(changes[next]) != begin) break;
-                each.push_back({row.where.begin + changes[next].base - begin, changes[next].code});
-                bins.push_back(each.back().at / grid_.bin);
+            for (; next < changes.size() && std::ssize(each) < changes_a_call; ++next) {
+                const RowPart part = part_at(changes[next]);
+                if (part.window != where) break;
+                each.push_back(substitution(row, where, changes[next]));
+                bins.push_back(part.segments.front());
             }
             const at::Tensor alt = window.substituted(each, at::tensor(bins, at::kLong).unsqueeze(1));
-            for (std::size_t i = 0; i < each.size(); ++i) {
-                put(changes[first + i], ref.const_data_ptr<double>() + bins[i] * alt.size(2),
-                    alt.const_data_ptr<double>() + i * labels());
-            }
+            for (std::size_t i = 0; i < each.size(); ++i)
+                put(changes[first + i], ref[bins[i]].const_data_ptr<double>(),
+                    alt[static_cast<std::int64_t>(i)].const_data_ptr<double>());
         }
-    }
-    /// (labels).
-    at::Tensor zeros() const { return at::zeros({static_cast<std::int64_t>(labels())}, at::kDouble); }
-    std::vector<WindowPart> parts_of(const LetterRow& row) const {
-        std::vector<WindowPart> parts;
-        for (const bins::BinShare& share : bins::shares_of(row.where.begin, row.where.end, grid_.bin)) {
-            const std::int64_t begin = grid_.begin_of(grid_.window_of(share.bin));
-            if (parts.empty() || parts.back().begin != begin) parts.push_back({begin, {}, {}});
-            parts.back().bins.push_back(grid_.place_of(share.bin));
-            parts.back().weights.push_back(share.weight);
-        }
-        return parts;
     }
 
-    /// Scores each substitution by the mean of the bins that the row overlaps.
+    /// Scores each substitution by the row's score.
     void region(const LetterRow& row, std::span<const Change> changes, const PutChange& put) const {
-        const std::vector<WindowPart> parts = parts_of(row);
-        std::map<std::int64_t, Opened> windows;
+        const std::vector<RowPart> parts = placement_.parts(row.where, row.head.strand);
+        Windows windows;
         std::vector<at::Tensor> refs;  // (labels) per window: its part of the score
-        at::Tensor ref = zeros();
-        for (const WindowPart& part : parts) {
+        at::Tensor ref = zeros(1)[0];
+        for (const RowPart& part : parts) {
             const at::Tensor weights = at::tensor(part.weights, at::kDouble).unsqueeze(1);
-            refs.push_back(
-                (open(row, part.begin, windows).reference.index_select(0, at::tensor(part.bins, at::kLong)) *
-                 weights)
-                    .sum(0));
+            refs.push_back((open(row, part.window, windows)
+                                .reference.index_select(0, at::tensor(part.segments, at::kLong)) *
+                            weights)
+                               .sum(0));
             ref += refs.back();
         }
-        for (std::size_t first = 0; first < changes.size(); first += substitutions_a_call) {
+        for (std::size_t first = 0; first < changes.size(); first += changes_a_call) {
             stop_if_asked();
-            const auto some = changes.subspan(first, std::min(substitutions_a_call, changes.size() - first));
-            at::Tensor alt = at::zeros({std::ssize(some), ref.size(0)}, at::kDouble);
+            const auto some =
+                changes.subspan(first, std::min<std::size_t>(changes_a_call, changes.size() - first));
+            at::Tensor alt = zeros(std::ssize(some));
             for (std::size_t i = 0; i < parts.size(); ++i)
-                add_part(row, some, parts[i], open(row, parts[i].begin, windows).window, refs[i], alt);
+                add_part(row, some, parts[i], open(row, parts[i].window, windows).window, refs[i], alt);
             for (std::size_t i = 0; i < some.size(); ++i)
-                put(some[i], ref.const_data_ptr<double>(), alt.const_data_ptr<double>() + i * labels());
+                put(some[i], ref.const_data_ptr<double>(),
+                    alt[static_cast<std::int64_t>(i)].const_data_ptr<double>());
         }
     }
     /// Adds to `alt`, (changes, labels), this window's part of the row's score after each change. A change
     /// outside the window does not affect that part.
-    void add_part(const LetterRow& row, std::span<const Change> changes, const WindowPart& part,
+    void add_part(const LetterRow& row, std::span<const Change> changes, const RowPart& part,
                   const EditedWindow& window, const at::Tensor& ref, at::Tensor& alt) const {
         std::vector<bins::Substitution> each;
         std::vector<std::int64_t> seen;
         for (std::size_t i = 0; i < changes.size(); ++i) {
-            const std::int64_t at = row.where.begin + changes[i].base - part.begin;
-            if (at < 0 || at >= grid_.window_bases()) {
+            const std::int64_t at = row.where.begin + changes[i].base;
+            if (at < part.window.begin || at >= part.window.end) {
                 alt[static_cast<std::int64_t>(i)] += ref;
                 continue;
             }
-            each.push_back({at, changes[i].code});
+            each.push_back(substitution(row, part.window, changes[i]));
             seen.push_back(static_cast<std::int64_t>(i));
         }
         if (each.empty()) return;
-        const at::Tensor bins = at::tensor(part.bins, at::kLong).expand({std::ssize(each), -1});
+        const at::Tensor segments = at::tensor(part.segments, at::kLong).expand({std::ssize(each), -1});
         const at::Tensor weights = at::tensor(part.weights, at::kDouble).view({1, -1, 1});
-        alt.index_add_(0, at::tensor(seen, at::kLong), (window.substituted(each, bins) * weights).sum(1));
+        alt.index_add_(0, at::tensor(seen, at::kLong), (window.substituted(each, segments) * weights).sum(1));
     }
 
-    std::vector<float> of_stretch(const LetterRow& row, std::int64_t at,
-                                  std::map<std::int64_t, Opened>& windows) const {
-        const bool whole = spec_.score == MutagenesisScore::region;
-        at::Tensor ref = zeros(), alt = zeros(), edited_bins;
-        std::int64_t edited_begin = -1;
-        for (const bins::BinShare& share :
-             bins::shares_of(whole ? row.where.begin : at, whole ? row.where.end : at + 1, grid_.bin)) {
-            const std::int64_t begin = grid_.begin_of(grid_.window_of(share.bin));
-            const auto& [window, reference] = open(row, begin, windows);
-            if (!edited_bins.defined() || begin != edited_begin) {
-                edited_bins = window.edited(
-                    with_stretch(row, {row.where.contig, begin, begin + grid_.window_bases()}, at, spec_));
-            }
-            edited_begin = begin;
-            const std::int64_t bin = grid_.place_of(share.bin);
-            ref += reference[bin] * share.weight;
-            alt += edited_bins[bin] * share.weight;
-        }
-        return effects_of(ref.const_data_ptr<double>(), alt.const_data_ptr<double>());
-    }
-
-    std::vector<ModelFolder> models_;
-    bins::Grid grid_;
-};
-
-/// Computes effects with models that read a record, or a window around a region's middle or TSS. Each change
-/// needs a forward pass.
-class WindowEffects : public MutationEffects {
-public:
-    WindowEffects(Predictor models, const MutagenesisSpec& spec, int threads)
-        : MutationEffects(spec),
-          models_(std::move(models)),
-          threads_(threads),
-          windows_(models_.models(), !spec.by_records()) {}
-    std::span<const ModelFolder> models() const override { return models_.models(); }
-    std::int64_t longest() const override { return spec_.by_records() ? 0 : models_.info().window.size(); }
-
-    void stretches(const LetterRow& row, const PutStretch& put) override {
-        const genome::Interval window = windows_.of(row.where, row.head.strand);
-        const auto text_of = [&](std::size_t i) {
-            return with_stretch(row, window, row.where.begin + static_cast<std::int64_t>(i), spec_,
-                                windows_.whole_records);
-        };
-        const std::int64_t count = std::max<std::int64_t>(0, row.where.size() - spec_.stretch() + 1);
-        score_each(row, static_cast<std::size_t>(count), text_of,
-                   [&](std::size_t i, const double* ref, const double* alt) {
-                       const auto offset = static_cast<std::int64_t>(i);
-                       put(stretch_at(row, offset),
-                           is_only_n_at(row, offset) ? std::vector<float>() : effects_of(ref, alt));
-                   });
-    }
-
-private:
-    void substitute(const LetterRow& row, std::vector<Change> changes, const PutChange& put) override {
-        const genome::Interval window = windows_.of(row.where, row.head.strand);
-        const std::string dna = row.sequence_of(window);
-        std::erase_if(changes, [&](const Change& change) {
-            const std::int64_t at = row.where.begin + change.base;
-            return at < window.begin || at >= window.end;
-        });
-        const auto text_of = [&](std::size_t i) {
-            std::string text = dna;
-            text[static_cast<std::size_t>(row.where.begin + changes[i].base - window.begin)] =
-                dna_letters[changes[i].code];
-            return text;
-        };
-        score_each(row, changes.size(), text_of,
-                   [&](std::size_t i, const double* ref, const double* alt) { put(changes[i], ref, alt); });
-    }
-
-    /// Calls `put` in order with the scores before and after each of the `count` edits of the row's window.
-    template <typename TextOf, typename Put>
-    void score_each(const LetterRow& row, std::size_t count, const TextOf& text_of, const Put& put) {
-        const genome::Interval window = windows_.of(row.where, row.head.strand);
-        const bool reverse = windows_.reverse(row.head.strand);
-        const auto oriented = [&](std::string text) {
-            return reverse ? genome::reverse_complement(text) : text;
-        };
-        const auto scores = [&](const std::vector<std::string>& texts) {
-            return models_.probabilities(models_.encode(texts, threads_));
-        };
-        const std::vector<double> ref = scores({oriented(row.sequence_of(window))});
-        const auto most =
-            static_cast<std::size_t>(std::clamp(bases_a_call / window.size(), std::int64_t{1}, most_a_call));
-        for (std::size_t first = 0; first < count; first += most) {
-            stop_if_asked();
+    /// Scores before, (labels), and after each of the stretches at `places` is changed, (places, labels).
+    std::pair<at::Tensor, at::Tensor> of_stretches(const LetterRow& row, std::span<const std::int64_t> places,
+                                                   Windows& windows) const {
+        genome::Interval where = row.where;
+        if (by_own_bin()) where = {where.contig, places.front(), places.front() + 1};
+        at::Tensor ref = zeros(1)[0], alt = zeros(std::ssize(places));
+        for (const RowPart& part : placement_.parts(where, row.head.strand)) {
             std::vector<std::string> texts;
-            for (std::size_t i = first; i < std::min(first + most, count); ++i)
-                texts.push_back(oriented(text_of(i)));
-            const std::vector<double> alt = scores(texts);
-            for (std::size_t i = 0; i < texts.size(); ++i)
-                put(first + i, ref.data(), alt.data() + i * labels());
+            for (const std::int64_t at : places)
+                texts.push_back(
+                    as_read(row, with_stretch(row, part.window, at, spec_, placement_.whole_records())));
+            const auto& [window, reference] = open(row, part.window, windows);
+            const at::Tensor edited = window.edited(texts);
+            for (std::size_t i = 0; i < part.segments.size(); ++i) {
+                ref += reference[part.segments[i]] * part.weights[i];
+                alt += edited.select(1, part.segments[i]) * part.weights[i];
+            }
         }
+        return {ref, alt};
     }
 
-    Predictor models_;
-    int threads_;
-    RowWindows windows_;
+    const MutagenesisSpec& spec_;
+    Job job_;
+    std::vector<ModelFolder> models_;
+    Placement placement_;
+    Strands strands_;
 };
 
 rows::Provenance provenance_of(const MutagenesisSpec& spec, std::span<const ModelFolder> models) {
@@ -394,23 +320,6 @@ outputs::TableSchema stretch_schema(const MutagenesisSpec& spec, std::span<const
                                 provenance_of(spec, models)};
     schema.provenance.emplace_back(spec.deleted > 0 ? "deleted" : "shuffled", std::to_string(spec.stretch()));
     return schema;
-}
-
-/// Throws ConfigError for a model of another kind, with the command to use.
-std::unique_ptr<MutationEffects> open_effects(const MutagenesisSpec& spec, const Job& job) {
-    std::vector<ModelFolder> models = open_models(spec.models, std::nullopt, job);
-    require_agreement(models);
-    const TaskInfo& info = models.front().info;
-    if (any_bins(models)) return std::make_unique<BinEffects>(std::move(models), spec);
-    if (info.task == examples::Task::sequences && !spec.by_records()) {
-        throw ConfigError(spec.models.front().string() +
-                          " scores sequences without a place in a genome: give --sequences, not --regions");
-    }
-    if (spec.score == MutagenesisScore::own_bin)
-        throw ConfigError("--score own-bin needs a bin model; others have one score for a region");
-    const bool averaged = info.task == examples::Task::chromatin;
-    Predictor predictor(std::move(models), averaged ? spec.strands : Strands::none, job.batch_tokens);
-    return std::make_unique<WindowEffects>(std::move(predictor), spec, job.threads);
 }
 
 /// Writes the effects of substitutions, or of stretches.
@@ -457,9 +366,10 @@ MutagenesisReport predict_mutagenesis(const MutagenesisSpec& given) {
     spec.by_stretches() ? outputs::prepare_outputs(spec.outputs) : LetterOutputs::prepare(spec.outputs);
     require_readable(spec.by_records() ? spec.sequences : spec.regions);
     const Job job = open_job(spec);
-    const std::unique_ptr<MutationEffects> effects = open_effects(spec, job);
-    LetterRows rows(spec, effects->models().front(), effects->longest(), {.skip_invalid = spec.skip_invalid});
-    EffectWriter writer(spec, *effects, rows.contigs(), job.threads);
+    MutationEffects effects(spec, job);
+    const std::int64_t longest = effects.placement().longest();
+    LetterRows rows(spec, effects.models().front(), effects.placement(), {.skip_invalid = spec.skip_invalid});
+    EffectWriter writer(spec, effects, rows.contigs(), job.threads);
     if (!spec.by_stretches()) rows.require_one_length(spec.outputs);
     MutagenesisReport report;
     Progress progress("Scoring", "bases", 0);
@@ -478,7 +388,7 @@ MutagenesisReport predict_mutagenesis(const MutagenesisSpec& given) {
         log_warning(
             "{} longer than {} bases, what the model scores at once, were cut into tiles of that "
             "length, each with a score of its own ({} cuts)",
-            spec.by_records() ? "sequences" : "regions", effects->longest(), report.tiled);
+            spec.by_records() ? "sequences" : "regions", longest, report.tiled);
     }
     if (report.too_short > 0) {
         log_warning("{} of the {} are shorter than {} bases, the length of a stretch, and have no rows",

@@ -32,7 +32,7 @@ struct Piece {
     std::int64_t first = 0;  ///< its first base, among the bases that the window scores
     bool is_scored = false;
 };
-struct Chunk {
+struct PieceChunk {
     std::vector<Piece> rows;
     std::vector<genome::Interval> windows;
     std::vector<EncodedWindow> encoded;  ///< each window in each of the directions
@@ -53,8 +53,8 @@ public:
           threads_(threads) {}
 
     /// Empty at the end.
-    Chunk next() {
-        Chunk chunk;
+    PieceChunk next() {
+        PieceChunk chunk;
         while (chunk.windows.size() < windows_a_chunk && chunk.rows.size() < 64 * windows_a_chunk) {
             if (!row_) {
                 row_ = rows_.next();
@@ -68,7 +68,7 @@ public:
     }
 
 private:
-    void add_piece(Chunk& chunk) {
+    void add_piece(PieceChunk& chunk) {
         Piece piece{.head = row_->head, .where = row_->window};
         if (!rows::is_scored(row_->head.status) || row_->window.size() == 0) {
             if (rows::is_scored(piece.head.status)) piece.head.status = rows::RowStatus::all_n;
@@ -95,7 +95,7 @@ private:
         chunk.rows.push_back(std::move(piece));
     }
 
-    void encode(Chunk& chunk) const {
+    void encode(PieceChunk& chunk) const {
         const std::size_t directions = directions_.size();
         chunk.encoded.resize(chunk.windows.size() * directions);
         parallel_for(std::ssize(chunk.encoded), threads_, [&](std::int64_t i) {
@@ -149,7 +149,7 @@ rows::Provenance provenance_of(const PredictTokensSpec& spec, const ModelFolder&
             {"contigs_sha256", contigs_checksum(reference)}};
 }
 
-CoreScores score_cores(const ModelFolder& model, const Chunk& chunk, const std::vector<bool>& directions,
+CoreScores score_cores(const ModelFolder& model, const PieceChunk& chunk, const std::vector<bool>& directions,
                        std::int64_t batch_tokens) {
     const at::NoGradGuard no_gradients;
     const TaskNetwork& network = *model.network;
@@ -275,7 +275,7 @@ PredictTokensReport predict_tokens(const PredictTokensSpec& spec) {
     PredictTokensReport& report = writer.report;  // only the writing thread uses it
     Progress progress("Scoring", "bases", 0);
     std::int64_t bases = 0;
-    const auto score = [&](const Chunk& chunk) {
+    const auto score = [&](const PieceChunk& chunk) {
         CoreScores scores = score_cores(model, chunk, directions, job.batch_tokens);
         for (const Piece& piece : chunk.rows)
             bases += piece.is_scored ? piece.where.size() : 0;
@@ -283,7 +283,7 @@ PredictTokensReport predict_tokens(const PredictTokensSpec& spec) {
         return scores;
     };
     score_rows([&] { return pieces.next(); }, score,
-               [&](const Chunk& chunk, const CoreScores& scores) {
+               [&](const PieceChunk& chunk, const CoreScores& scores) {
                    for (const EncodedWindow& window : chunk.encoded)
                        report.truncated += window.truncated ? 1 : 0;
                    for (const Piece& piece : chunk.rows)

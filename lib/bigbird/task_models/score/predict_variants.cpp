@@ -4,7 +4,6 @@
 #include "bigbird/core/log.hpp"
 #include "bigbird/core/parts/shard.hpp"
 #include "bigbird/core/progress.hpp"
-#include "bigbird/core/protected_files.hpp"
 #include "bigbird/core/version.hpp"
 #include "bigbird/genome/regions/variant_writer.hpp"
 #include "bigbird/outputs/effect_background.hpp"
@@ -62,9 +61,7 @@ public:
             is_own_ = true;
             if (!is_there(path_)) path_.clear();
         }
-        if (path_.empty()) return;
-        protect_input(path_, is_own_ ? "--model" : "--background");
-        background_ = outputs::read_background(path_);
+        if (!path_.empty()) background_ = outputs::read_background(path_);
     }
 
     /// Checks the background against the run (VariantScorer::run) and its labels. Throws InputError if the
@@ -215,7 +212,8 @@ public:
         for (const fs::path& path : paths) {
             auto sink = std::make_unique<VariantSink>(path, spec.outputs.overwrite, header_, threads);
             files_.push_back(sink.get());
-            outputs.adopt(std::move(sink), outputs::Kind::variants, path);
+            const bool bcf = genome::variant_format_of(path) == genome::VariantFormat::bcf;
+            outputs.adopt(std::move(sink), path, bcf ? outputs::part_of_bcf : outputs::part_of_vcf);
         }
         if (most_labels_ > many_labels) {
             log_warning(
@@ -292,8 +290,6 @@ private:
     std::vector<float> largest_;
 };
 
-constexpr std::size_t rows_a_chunk = 256;
-
 /// The quantities that get columns. A pretrained model always has both likelihoods and their difference,
 /// which is written only once.
 std::vector<Quantity> quantities_of(const VariantSpec& spec, const VariantScorer& scorer, bool ranked) {
@@ -365,18 +361,6 @@ std::vector<rows::Field> fields_of(const rows::VariantRow& row, bool with_tss) {
     return fields;
 }
 
-/// Throws ConfigError if a long table's threshold has nothing to compare.
-void require_effect(const VariantSpec& spec, const outputs::TableSchema& schema) {
-    const bool long_table = std::ranges::any_of(spec.outputs.paths, [&](const fs::path& path) {
-        return outputs::kind_of(path, spec.outputs.stream) == outputs::Kind::long_table;
-    });
-    if (long_table && std::ranges::find(schema.columns, schema.effect, &outputs::Column::quantity) ==
-                          schema.columns.end()) {
-        throw ConfigError(
-            "--min-score of a .long.tsv is a size of log_odds or difference: add one of them to --write");
-    }
-}
-
 outputs::OutputSpec output_spec(const VariantSpec& spec) {
     outputs::OutputSpec outputs = spec.outputs;
     outputs.inputs = {{"variants", spec.variants}};
@@ -425,7 +409,6 @@ VariantReport predict_variants(const VariantSpec& spec) {
     const std::vector<Quantity> quantities = quantities_of(spec, scorer, ranks.known());
     VariantSource source(spec, work.rows);
     const outputs::TableSchema schema = layout_of(scorer, quantities);
-    require_effect(spec, schema);
     outputs::Outputs outputs(output_spec(spec), schema, {}, work.reference->contigs(), work.threads);
     VariantFiles files(spec, scorer.labels, schema.provenance, work.rows, outputs, work.threads);
     VariantReport report;  // only the writing thread uses it

@@ -26,15 +26,6 @@
 
 namespace bigbird::task_models {
 
-/// How sequences without genome coordinates are read.
-struct RecordFit {
-    /// Bases of every window, cut or padded with N around the sequence's middle; 0: complete sequences.
-    std::int64_t window = 0;
-    std::int64_t shortest = 1;  ///< shorter ones get the status bad_interval, or are an error
-    bool skip_invalid = false;
-    bool can_skip = true;  ///< whether the command has --skip-invalid for them, which errors then name
-};
-
 /// Records of a FASTA, CSV or TSV, or of standard input ("-"). A row's contig is the record's id. Its
 /// window's contig is the record's number, because ids may repeat. total() reads the file again.
 /// Throws as rows::SequenceReader and normalise().
@@ -79,6 +70,8 @@ void score_rows(const Read& read, const Score& score, const Write& write) {
     }
     if (writing.valid()) writing.get();
 }
+
+inline constexpr std::size_t rows_a_chunk = 256;
 
 /// Fills rows of a source (rows::RowSource, rows::VariantRows) on `threads` threads.
 template <typename Source, typename Row>

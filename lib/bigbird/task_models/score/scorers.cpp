@@ -9,7 +9,6 @@
 #include <cmath>
 #include <limits>
 #include <map>
-#include <numeric>
 
 namespace bigbird::task_models {
 
@@ -21,49 +20,11 @@ constexpr std::size_t rows_of_bins_a_chunk = 4096;
 constexpr std::size_t scores_at_once = std::size_t{1} << 24;
 constexpr std::size_t windows_kept = 4;
 
-/// The window with a base in its core.
-std::int64_t window_at(const bins::Grid& grid, std::int64_t base) {
-    return grid.window_of(std::max<std::int64_t>(0, base) / grid.bin);
-}
-
 }  // namespace
 
-void require_agreement(std::span<const ModelFolder> models) {
-    if (models.empty()) throw ConfigError("--model is needed");
-    const ModelFolder& first = models.front();
-    for (std::size_t i = 1; i < models.size(); ++i) {
-        const std::string which = "--model number " + std::to_string(i + 1);
-        if (models[i].info.task != first.info.task || models[i].info.window != first.info.window) {
-            throw ConfigError(which + " takes the window " + to_string(models[i].info.window) +
-                              ", the first one " + to_string(first.info.window) +
-                              ": models that are averaged must agree");
-        }
-        bool same = models[i].labels.size() == first.labels.size();
-        for (std::size_t label = 0; same && label < first.labels.size(); ++label) {
-            same = models[i].labels[label].name == first.labels[label].name &&
-                   models[i].labels[label].group == first.labels[label].group;
-        }
-        if (!same) {
-            throw ConfigError(which +
-                              " has other labels than the first: models that are averaged must agree");
-        }
-    }
-}
-
-bool any_bins(std::span<const ModelFolder> models) {
-    return std::ranges::any_of(
-        models, [](const ModelFolder& model) { return model.bins() != nullptr; });
-}
-
-std::vector<bool> directions_of(Strands strands) {
-    std::vector<bool> directions;
-    if (strands != Strands::only) directions.push_back(false);
-    if (strands != Strands::none) directions.push_back(true);
-    return directions;
-}
-
-Predictor::Predictor(std::vector<ModelFolder> models, Strands strands, std::int64_t batch_tokens)
-    : RowScorer(std::move(models)), batch_tokens_(batch_tokens) {
+Predictor::Predictor(std::vector<ModelFolder> models, Strands strands, std::int64_t batch_tokens,
+                     bool by_records)
+    : RowScorer(std::move(models), by_records), batch_tokens_(batch_tokens) {
     for (std::size_t m = 0; m < models_.size(); ++m) {
         std::vector<std::size_t>& mine = readings_of_.emplace_back();
         for (const bool reverse : directions_of(strands)) {
@@ -133,14 +94,6 @@ std::vector<double> Predictor::probabilities(const PreparedRows& encoded,
     return scores;
 }
 
-rows::RegionOptions Predictor::region_options(rows::Anchor anchor) const {
-    const bool promoter = info().task == examples::Task::promoter;
-    return {.anchor = promoter ? rows::Anchor::tss : anchor,
-            .bounds = info().window,
-            .use_strand = promoter,
-            .tile_both_strands = promoter};
-}
-
 std::size_t Predictor::rows_a_chunk() const {
     const std::int64_t tokens = std::max<std::int64_t>(1, info().window.size() / bases_a_token);
     return static_cast<std::size_t>(
@@ -162,50 +115,6 @@ std::vector<float> Predictor::score(const PreparedRows& rows,
     std::vector<float> scores(values.size());
     std::ranges::transform(values, scores.begin(), [](double x) { return static_cast<float>(x); });
     return scores;
-}
-
-RowWindows::RowWindows(std::span<const ModelFolder> models, bool on_contigs)
-    : about_tss(on_contigs && models.front().info.task == examples::Task::promoter),
-      bounds(models.front().info.window) {
-    whole_records = models.front().info.task == examples::Task::sequences &&
-                    std::ranges::all_of(
-                        models, [](const ModelFolder& model) { return model.network->any_length(); });
-}
-
-genome::Interval RowWindows::of(const genome::Interval& where, genome::Strand strand) const {
-    if (whole_records) return where;
-    genome::BedRecord record;
-    record.where = where;
-    record.strand = strand;
-    return rows::window_of(record, about_tss ? rows::Anchor::tss : rows::Anchor::centre, bounds);
-}
-
-std::string cut_out(const std::string& record, const genome::Interval& where) {
-    std::string window(static_cast<std::size_t>(where.size()), 'N');
-    const std::int64_t first = std::max<std::int64_t>(where.begin, 0),
-                       last = std::min(where.end, std::ssize(record));
-    if (first < last)
-        std::copy(record.begin() + first, record.begin() + last, window.begin() + (first - where.begin));
-    return window;
-}
-
-SequenceOf sequence_of_record(std::string dna) {
-    return [dna = std::move(dna)](const genome::Interval& where) { return cut_out(dna, where); };
-}
-
-bool begin_in_one_window(const bins::Grid& grid, const genome::Interval& a, const genome::Interval& b) {
-    return a.contig == b.contig && window_at(grid, a.begin) == window_at(grid, b.begin);
-}
-
-std::int64_t count_new_windows(const bins::Grid& grid, const genome::Interval* before,
-                               const genome::Interval& where) {
-    const auto last_of = [&](const genome::Interval& of) {
-        return window_at(grid, std::max(of.begin, of.end - 1));
-    };
-    std::int64_t first = window_at(grid, where.begin);
-    if (before != nullptr && before->contig == where.contig && window_at(grid, before->begin) <= first)
-        first = std::max(first, last_of(*before) + 1);
-    return std::max<std::int64_t>(0, last_of(where) - first + 1);
 }
 
 std::size_t windows_at_once(const BinNetwork& network, std::int64_t batch_tokens) {
@@ -293,24 +202,11 @@ at::Tensor probabilities_of(const ModelFolder& model, std::span<const std::strin
     return sum.to(at::kCPU);
 }
 
-void require_bins(std::span<const ModelFolder> models) {
-    for (std::size_t i = 0; i < models.size(); ++i) {
-        const std::string which = "--model number " + std::to_string(i + 1);
-        if (!models[i].bins())
-            throw ConfigError(which + " scores one window a row, another one bins: they cannot be averaged");
-        const std::int64_t bin = models[i].bins()->grid().bin, first = models.front().bins()->grid().bin;
-        if (bin != first) {
-            throw ConfigError(which + " has bins of " + std::to_string(bin) + " bases, the first one of " +
-                              std::to_string(first) + ": models that are averaged must agree");
-        }
-    }
-}
-
 class BinsScorer : public RowScorer {
 public:
     BinsScorer(std::vector<ModelFolder> models, SequenceOf sequence_of, const BinsScoring& how)
-        : RowScorer(std::move(models)),
-          bin_(models_.front().bins()->grid().bin),
+        : RowScorer(std::move(models), !sequence_of),
+          bin_(placement_.grid().bin),
           sequence_of_(std::move(sequence_of)),
           largest_(how.largest),
           own_sequences_(!sequence_of_) {
@@ -328,13 +224,6 @@ public:
         }
     }
 
-    /// A row's window is the row itself or, for summits, the bases of one bin around the summit.
-    rows::RegionOptions region_options(rows::Anchor anchor) const override {
-        return {.anchor = anchor == rows::Anchor::summit ? anchor : rows::Anchor::itself,
-                .bounds = {-(bin_ / 2), bin_ - bin_ / 2},
-                .bin = bin_,
-                .clip = true};
-    }
     std::size_t rows_a_chunk() const override { return rows_of_bins_a_chunk; }
     PreparedRows prepare(std::span<rows::RegionRow> rows, int) const override {
         PreparedRows placed{.truncated = std::vector<bool>(rows.size(), false)};
@@ -344,14 +233,6 @@ public:
             row.sequence.clear();
         }
         return placed;
-    }
-    bool together(const rows::RegionRow& before, const rows::RegionRow& row) const override {
-        return begin_in_one_window(models_.front().bins()->grid(), before.window, row.window);
-    }
-    std::int64_t new_windows(const rows::RegionRow* before, const rows::RegionRow& row) const override {
-        if (!rows::is_scored(row.head.status)) return 0;
-        return count_new_windows(models_.front().bins()->grid(),
-                                 before != nullptr ? &before->window : nullptr, row.window);
     }
     std::vector<float> score(const PreparedRows& prepared,
                              const std::function<void(double)>& after_batch) override {
@@ -426,74 +307,7 @@ private:
 
 std::unique_ptr<RowScorer> bins_scorer(std::vector<ModelFolder> models, SequenceOf sequence_of,
                                        const BinsScoring& how) {
-    require_bins(models);
     return std::make_unique<BinsScorer>(std::move(models), std::move(sequence_of), how);
-}
-
-void require_one_grid(std::span<const ModelFolder> models) {
-    require_agreement(models);
-    for (const ModelFolder& model : models)
-        if (!model.bins() || model.bins()->grid() != models.front().bins()->grid())
-            throw ConfigError("models that are averaged must all be bin models with equal bins and windows");
-}
-
-EditedWindow::EditedWindow(std::span<const ModelFolder> models, Strands strands, const std::string& dna)
-    : grid_(models.front().bins()->grid()) {
-    const at::InferenceMode inference;
-    for (const ModelFolder& model : models)
-        for (const bool reverse : directions_of(strands))
-            readings_.push_back({&model, reverse, model.bins()->edit(dna, reverse)});
-}
-
-template <typename Logits>
-at::Tensor EditedWindow::mean_of(const Logits& logits) const {
-    const at::InferenceMode inference;
-    at::Tensor sum;
-    for (const Reading& reading : readings_) {
-        at::Tensor some =
-            reading.model->calibration.probabilities(logits(reading).to(at::kDouble)).to(at::kCPU);
-        if (reading.reverse) some = on_other_strand(some, reading.model->labels);
-        sum = sum.defined() ? sum + some : some;
-    }
-    return (sum / static_cast<double>(readings_.size())).contiguous();
-}
-
-at::Tensor EditedWindow::reference() const {
-    return mean_of([](const Reading& reading) {
-        const at::Tensor logits = reading.bins->logits();
-        return reading.reverse ? logits.flip(0) : logits;
-    });
-}
-
-at::Tensor EditedWindow::edited(std::string_view dna) const {
-    return mean_of([&](const Reading& reading) {
-        const at::Tensor logits = reading.bins->logits(dna);
-        return reading.reverse ? logits.flip(0) : logits;
-    });
-}
-
-at::Tensor EditedWindow::substituted(std::span<const bins::Substitution> each, const at::Tensor& bins) const {
-    constexpr std::uint8_t last_letter = 3;
-    std::vector<bins::Substitution> turned(each.begin(), each.end());
-    for (auto& [at, code] : turned) {
-        at = grid_.window_bases() - 1 - at;
-        if (code <= last_letter) code = static_cast<std::uint8_t>(last_letter - code);
-    }
-    return mean_of([&](const Reading& reading) {
-        return reading.reverse ? reading.bins->logits(turned, grid_.window_bins - 1 - bins)
-                               : reading.bins->logits(each, bins);
-    });
-}
-
-double additive(double value, LinkFunction link) {
-    constexpr double least = 1e-9;
-    if (gives_probabilities(link)) return std::log(value) - std::log1p(-value);
-    return link == LinkFunction::identity ? value : std::log(std::max(value, least));
-}
-
-std::string_view additive_effect(LinkFunction link) {
-    if (gives_probabilities(link)) return "log_odds";
-    return link == LinkFunction::identity ? "difference" : "log_ratio";
 }
 
 }  // namespace bigbird::task_models

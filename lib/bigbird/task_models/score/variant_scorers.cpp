@@ -10,6 +10,7 @@
 #include "bigbird/model/model_directory.hpp"
 #include "bigbird/model/weights.hpp"
 #include "bigbird/task_models/network/bigbird_network.hpp"
+#include "bigbird/task_models/score/edited_window.hpp"
 #include "bigbird/task_models/score/score_rows.hpp"
 #include "bigbird/task_models/score/scorers.hpp"
 #include "bigbird/training/checkpoint_store.hpp"
@@ -313,12 +314,12 @@ private:
 /// Scores windows of a contig's grid: the bin that contains POS, in the window whose core contains that bin.
 class BinVariants : public TaskScorer {
 public:
-    /// `models`: those of require_one_grid().
-    BinVariants(std::vector<ModelFolder> models, Strands strands, const VariantSpec& spec)
+    BinVariants(std::vector<ModelFolder> models, const Placement& placement, Strands strands,
+                const VariantSpec& spec)
         : TaskScorer(models, spec),
           models_(std::move(models)),
           strands_(strands),
-          grid_(models_.front().bins()->grid()),
+          grid_(placement.grid()),
           scorer_(spec.scorer),
           side_(spec.bins / 2) {
         if (side_ > grid_.margin_bins) {
@@ -381,9 +382,9 @@ private:
     /// with the same bases.
     at::Tensor edited(const rows::VariantRow& row) const {
         const std::int64_t bin = bin_of(row);
-        const at::Tensor left = last_->edited(row.alt_sequence).narrow(0, bin - side_, width());
+        const at::Tensor left = last_->edited({&row.alt_sequence, 1})[0].narrow(0, bin - side_, width());
         if (row.right_sequence.empty()) return left;
-        const at::Tensor right = last_->edited(row.right_sequence).narrow(0, bin + 1, side_);
+        const at::Tensor right = last_->edited({&row.right_sequence, 1})[0].narrow(0, bin + 1, side_);
         return at::cat({left.narrow(0, 0, side_ + 1), right});
     }
     /// `alt`: (bins, labels) around the variant's bin. Bins beyond the contig's ends are ignored.
@@ -493,10 +494,10 @@ std::unique_ptr<VariantScorer> load_scorer(const VariantSpec& spec,
     std::vector<ModelFolder> models = open_models(spec.models, task, job);
     const auto warning = spec.dry_run ? std::nullopt : other_build(models.front().info, reference);
     if (warning) log_warning("{}", *warning);
-    if (any_bins(models)) {
-        require_one_grid(models);
-        return std::make_unique<BinVariants>(std::move(models), strands_of(spec, false), spec);
-    }
+    const Placement placement(models, false);
+    placement.require_one_grid(models);
+    if (placement.by_bins())
+        return std::make_unique<BinVariants>(std::move(models), placement, strands_of(spec, false), spec);
     require_one_bin(spec);
     const Strands strands = strands_of(spec, task == examples::Task::promoter);
     return std::make_unique<WindowVariants>(Predictor(std::move(models), strands, job.batch_tokens), spec);

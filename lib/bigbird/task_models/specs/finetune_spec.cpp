@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "bigbird/task_models/specs/finetune_spec.hpp"
 
-#include "bigbird/baselines/names/architecture_names.hpp"
 #include "bigbird/core/error.hpp"
 #include "bigbird/core/log.hpp"
 #include "bigbird/core/words.hpp"
@@ -17,36 +16,22 @@ constexpr std::int64_t default_patience = 3;
 constexpr std::int64_t margin_share = 8;
 constexpr double peak_by_width = 0.128;
 
-/// The values of --architecture that a task's command names; values that need no --model come first.
-std::string architectures_of(examples::Task task) {
-    if (task == examples::Task::sequences)
-        return "bigbird-sequence, kmer-logistic, kmer-ridge, cnnprom, deepromoter, deepsea";
-    return task == examples::Task::chromatin ? "bigbird-bins, deepsea, gkm-svm, kmer-ridge"
-                                             : "cnnprom, deepromoter, gkm-svm, kmer-ridge";
-}
-
 void check_start(const FinetuneSpec& spec) {
-    if (spec.is_bigbird() && spec.pretrained.empty()) {
+    const Architecture& row = spec.row();
+    if (row.reads_tokens() && spec.pretrained.empty()) {
         throw ConfigError(
             "--model is needed: the pretrained model to start from. Without one, give --architecture: " +
-            architectures_of(spec.task));
+            names_without_model(spec.task));
     }
-    if (!spec.is_bigbird() && spec.random_weights) {
+    if (!row.reads_tokens() && spec.random_weights) {
         throw ConfigError("--random-weights is for --architecture bigbird: " + spec.architecture +
                           " starts from nothing");
     }
-    const bool of_records = spec.is_sequence() || spec.architecture == "kmer-logistic";
-    if (of_records && spec.task != examples::Task::sequences) {
+    if (row.scores == Scores::records && spec.task != examples::Task::sequences) {
         throw ConfigError("--architecture " + spec.architecture +
                           " reads sequences of any length: build-sequences makes its examples");
     }
-    if (!spec.is_bigbird() && !spec.is_bins() && !spec.is_sequence()) {
-        if (!baselines::is_baseline(spec.architecture)) {
-            throw ConfigError("--architecture '" + spec.architecture + "' is not known; there are bigbird, " +
-                              architectures_of(spec.task));
-        }
-    }
-    if (!spec.pretrained.empty() && !spec.is_bigbird() && spec.architecture != "bigbird-bins") {
+    if (!spec.pretrained.empty() && !row.reads_tokens() && !row.scores_bins()) {
         throw ConfigError(std::string("--model is for --architecture bigbird") +
                           (spec.task == examples::Task::chromatin ? " and bigbird-bins: " : ": ") +
                           spec.architecture + " starts from nothing");
@@ -54,7 +39,8 @@ void check_start(const FinetuneSpec& spec) {
 }
 
 void check_bins(const FinetuneSpec& spec) {
-    const std::string model = spec.is_bigbird() ? "--head bins" : "--architecture bigbird-bins";
+    const std::string model =
+        spec.row().reads_tokens() ? "--head bins" : "--architecture " + spec.architecture;
     const auto refuse = [&](bool given, const std::string& option, const std::string& why) {
         if (given) throw ConfigError(option + " is not of " + model + ": " + why);
     };
@@ -69,15 +55,10 @@ void check_bins(const FinetuneSpec& spec) {
 
 }  // namespace
 
-bool FinetuneSpec::is_linear() const {
-    return !is_bigbird() && !is_bins() && !is_sequence() &&
-           !baselines::architecture_of(architecture).is_network;
-}
-
 void FinetuneSpec::validate() const {
     check_start(*this);
-    if (is_bins()) check_bins(*this);
-    if (!is_bins() && bins.window > 0)
+    if (row().scores_bins()) check_bins(*this);
+    if (!row().scores_bins() && bins.window > 0)
         throw ConfigError("--window takes A:B with this model, such as -500:500");
 }
 
@@ -102,7 +83,7 @@ std::string FinetuneSpec::length() const {
 FinetuneSpec sequence_model_spec() {
     FinetuneSpec spec;
     spec.task = examples::Task::sequences;
-    spec.architecture = "bigbird-sequence";
+    spec.architecture = sequence_name;
     spec.epochs = 0;
     spec.batch_size = 64;
     spec.learning_rate.peak = 2e-3;
@@ -113,7 +94,7 @@ FinetuneSpec sequence_model_spec() {
 
 FinetuneSpec bin_model_spec() {
     FinetuneSpec spec;
-    spec.architecture = "bigbird-bins";
+    spec.architecture = bins_name;
     spec.epochs = 10;
     spec.fewest_steps = 300;
     spec.batch_size = 8;

@@ -7,6 +7,7 @@
 #include "bigbird/examples/build/tracks.hpp"
 #include "bigbird/examples/examples.hpp"
 #include "bigbird/rows/window.hpp"
+#include "bigbird/task_models/specs/architectures.hpp"
 #include "bigbird/training/specs/run_spec.hpp"
 
 #include <cstdint>
@@ -101,10 +102,9 @@ struct SequenceSpec {
 /// else the examples' full windows.
 struct FinetuneSpec : ClassifierSpec {
     examples::Task task = examples::Task::chromatin;
-    std::filesystem::path examples;  ///< folder of build-promoters or build-chromatin
-    /// "bigbird-bins", or a baseline's (baselines/names/architecture_names.hpp).
-    std::string architecture = "bigbird";
-    std::filesystem::path pretrained;  ///< bigbird: run or model folder, ours or transformers'
+    std::filesystem::path examples;          ///< folder that a build command wrote
+    std::string architecture{bigbird_name};  ///< of the table (architectures.hpp)
+    std::filesystem::path pretrained;        ///< bigbird: run or model folder, ours or transformers'
     /// bigbird: only the pretrained model's shape and tokenizer; its weights are drawn at random.
     bool random_weights = false;
     std::filesystem::path output;  ///< run folder
@@ -135,11 +135,8 @@ struct FinetuneSpec : ClassifierSpec {
     int threads = 0;  ///< 0: all
     int processes = 1;
 
-    bool is_bigbird() const { return architecture == "bigbird"; }
-    /// --architecture bigbird-bins, or bigbird with --head bins.
-    bool is_bins() const { return architecture == "bigbird-bins" || (is_bigbird() && head == "bins"); }
-    bool is_sequence() const { return architecture == "bigbird-sequence"; }
-    bool is_linear() const;
+    /// The row of `architecture` and `head`. Throws ConfigError if there is none.
+    const Architecture& row() const { return architecture_of(architecture, head, task); }
     /// Throws ConfigError if options do not belong together.
     void validate() const;
     /// The rate over the entire run: total_steps or, where they are 0, `epochs` over `samples` at `per_step`

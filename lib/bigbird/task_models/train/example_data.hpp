@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Labeled windows (build-promoters, build-chromatin) and records (build-sequences), for training networks
-// that read windows or complete records.
+// Labeled windows (build-promoters, build-chromatin, build-tracks) and records (build-sequences), for
+// training networks that read windows or complete records.
 #pragma once
 
 #include "bigbird/examples/examples.hpp"

@@ -13,8 +13,6 @@
 #include "bigbird/task_models/train/train_task.hpp"
 
 #include <algorithm>
-#include <numeric>
-#include <span>
 #include <sstream>
 
 namespace bigbird::task_models {
@@ -41,7 +39,7 @@ training::LoopSpec finetune_loop(const FinetuneSpec& spec, const training::Learn
         loop.evaluate_every = steps_between_evaluations(spec.evaluate_every, rate.total_steps);
         loop.selection = training::Selection{
             .metric = *metric, .higher_is_better = *metric != "eval_loss", .patience = spec.waits_for()};
-    } else if (speaks && spec.is_linear()) {
+    } else if (speaks && spec.row().is_solved()) {
         log_info(
             "the examples have no validation rows: the penalty is the usual one, scores are not calibrated");
     } else if (speaks) {
@@ -86,7 +84,7 @@ Json run_options(const FinetuneSpec& spec, const training::LoopSpec& loop, const
     if (!spec.calibrates) options["--calibration"] = "none";
     if (!spec.examples.empty())  // the manifest holds the checksums of all files
         options["--examples"] = "sha256:" + sha256_of_file(spec.examples / "manifest.json");
-    if (!spec.is_bigbird()) return options;
+    if (!spec.row().reads_tokens()) return options;
     options["--model"] = "sha256:" + model::weights_checksum(pretrained);
     options["--head"] = spec.head;
     options["--dropout"] = spec.dropout ? Json(*spec.dropout) : Json(nullptr);
@@ -106,30 +104,22 @@ namespace {
 
 /// Warns of labels and numbers that are the same in all rows of train.
 void warn_of_constants(const examples::ExampleSet& examples) {
-    const bool numbers = examples.target() == examples::TargetKind::numbers;
-    const auto values_of = [&](std::int64_t row) {
-        if (!numbers) {
-            const std::vector<std::uint8_t> labels = examples.labels(row);
-            return std::vector<float>(labels.begin(), labels.end());
-        }
-        const std::span<const float> values = examples.numbers(row);
-        return std::vector<float>(values.begin(), values.end());
-    };
     const std::vector<std::int64_t> rows = examples.rows(examples::Split::train);
     if (rows.empty()) return;
-    const std::vector<float> first = values_of(rows.front());
-    std::vector<std::size_t> same(first.size());
-    std::iota(same.begin(), same.end(), std::size_t{0});
-    for (std::size_t i = 1; i < rows.size() && !same.empty(); ++i) {
-        const std::vector<float> values = values_of(rows[i]);
-        std::erase_if(same, [&](std::size_t column) { return values[column] != first[column]; });
-    }
-    std::vector<std::string> names;
-    for (const std::size_t column : same)
-        names.push_back(examples.label_table()[column].name);
-    if (!names.empty()) {
+    const auto value = [&](std::int64_t row, std::size_t column) {
+        return examples.target() == examples::TargetKind::numbers
+                   ? examples.numbers(row)[column]
+                   : static_cast<float>(examples.label(row, column));
+    };
+    std::vector<std::string> same;
+    for (std::size_t i = 0; i < examples.label_table().size(); ++i)
+        if (std::ranges::all_of(rows, [&, first = value(rows.front(), i)](std::int64_t row) {
+                return value(row, i) == first;
+            }))
+            same.push_back(examples.label_table()[i].name);
+    if (!same.empty()) {
         log_warning("nothing can be learned of what is the same in all {} of train: {}",
-                    counted(rows.size(), "row"), listed(names, ""));
+                    counted(rows.size(), "row"), listed(same, ""));
     }
 }
 
@@ -204,20 +194,23 @@ training::LoopResult carry_out(const FinetuneSpec& spec, const training::RankSpe
 namespace {
 
 RunPlan plan_of(const FinetuneSpec& spec, int threads, bool speaks) {
-    // Regression of numbers on k-mers treats each bin's window as a sequence.
-    const bool by_kmers = spec.architecture == "kmer-ridge" && spec.task == examples::Task::chromatin &&
-                          examples::ExampleSet::load(spec.examples).target() == examples::TargetKind::numbers;
-    if (spec.task == examples::Task::sequences || by_kmers) return plan_sequences(spec, speaks);
-    return spec.is_bins() ? plan_bins(spec, threads, speaks) : plan_windows(spec, speaks);
+    const Architecture& row = spec.row();
+    if (row.scores_bins()) return plan_bins(spec, threads, speaks);
+    // Windows of bins with numbers are sequences for regression on k-mers.
+    const bool records =
+        spec.task == examples::Task::sequences ||
+        (row.scores == Scores::windows_or_records &&
+         row.reads_records(spec.task, examples::ExampleSet::load(spec.examples).target()));
+    return records ? plan_sequences(spec, speaks) : plan_windows(spec, speaks);
 }
 
 }  // namespace
 
 training::LoopResult finetune(const FinetuneSpec& spec, const training::RankSpec& rank) {
     spec.validate();
-    if (rank.size > 1 && (spec.is_linear() || spec.is_sequence())) {
+    if (rank.size > 1 && spec.row().training != Training::steps) {
         throw ConfigError("--processes: " + spec.architecture + " is " +
-                          (spec.is_linear() ? "solved" : "trained") + " by one process");
+                          (spec.row().is_solved() ? "solved" : "trained") + " by one process");
     }
     const int threads = rank.share_of(resolve_threads(spec.threads));
     return carry_out(spec, rank, threads, plan_of(spec, threads, rank.is_first()));

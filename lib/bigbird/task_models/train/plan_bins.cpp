@@ -49,7 +49,7 @@ struct Shape {
 /// The network of a bin model, for bins of `bin` bases.
 bins::BinsConfig trunk_config(const FinetuneSpec& spec, const fs::path& pretrained, std::int64_t bin) {
     const TaskInfo info = read_task_info(pretrained);
-    if (info.architecture != bins_architecture)
+    if (!info.row().scores_bins())
         throw InputError("is no bin model, which --architecture bigbird-bins could start from", pretrained);
     bins::BinsConfig config =
         bins::fitted_to(bins::config_from_json(info.network, pretrained / "config.json"), bin);
@@ -74,7 +74,7 @@ Shape shape_of(const FinetuneSpec& spec, const examples::LabelledBins& bins) {
     Shape shape;
     const std::int64_t bin = bins.bin_size();
     if (!spec.pretrained.empty()) shape.pretrained = training::find_model(spec.pretrained);
-    if (!spec.is_bigbird()) {
+    if (!spec.row().reads_tokens()) {
         shape.config = shape.pretrained.empty() ? bins_config(spec.bins, spec.dropout, bin)
                                                 : trunk_config(spec, shape.pretrained, bin);
         shape.grid = shape.config.grid();
@@ -94,7 +94,7 @@ Json fixed_options(const FinetuneSpec& spec, const Shape& shape, const training:
                         {"--average-weights", spec.bins.averaging},
                         {"--window-bins", shape.grid.window_bins},
                         {"--margin-bins", shape.grid.margin_bins},
-                        {"--config", spec.is_bigbird() ? Json() : bins::to_json(shape.config)},
+                        {"--config", spec.row().reads_tokens() ? Json() : bins::to_json(shape.config)},
                         {"--loss", word_of(coverage_losses, spec.bins.loss)},
                         {"--motifs", spec.bins.motifs}});
     if (!spec.bins.teacher.empty()) options["--teacher"] = "sha256:" + sha256_of_file(spec.bins.teacher);
@@ -104,15 +104,15 @@ Json fixed_options(const FinetuneSpec& spec, const Shape& shape, const training:
         "--examples --architecture" + std::string(optimizer_options) +
             "--positive-weight --shift --strand-augmentation --average-weights --evaluate-every --patience"
             " --dtype --seed --calibration" +
-            (!spec.is_bigbird() && !shape.pretrained.empty() ? " --model" : "") +
-            (spec.is_bigbird() ? starting_options + std::string("--window-bins --margin-bins")
-                               : " --config --motifs") +
+            (!spec.row().reads_tokens() && !shape.pretrained.empty() ? " --model" : "") +
+            (spec.row().reads_tokens() ? starting_options + std::string("--window-bins --margin-bins")
+                                       : " --config --motifs") +
             (numbers ? " --loss" : "") + (spec.bins.teacher.empty() ? "" : " --teacher"));
 }
 
 std::shared_ptr<BinNetwork> new_network(const FinetuneSpec& spec, const Shape& shape, std::size_t labels,
                                         const Job& job) {
-    if (spec.is_bigbird()) {
+    if (spec.row().reads_tokens()) {
         return bigbird_bins(starting_classifier(spec, shape.encoder, shape.pretrained, job.device),
                             model::read_tokenizer(shape.pretrained, shape.encoder), shape.grid,
                             job.computing);
@@ -173,7 +173,7 @@ RunPlan plan_bins(const FinetuneSpec& spec, int threads, bool speaks) {
     if (numbers && !spec.bins.teacher.empty())
         throw ConfigError("--teacher is for labels, these examples have coverage");
     const std::int64_t motifs = spec.bins.motifs, usual = bin_model_spec().bins.motifs;
-    if (!spec.is_bigbird() && shape.config.has_profile() && motifs != 0 && motifs != usual)
+    if (!spec.row().reads_tokens() && shape.config.has_profile() && motifs != 0 && motifs != usual)
         throw ConfigError("--motifs has no effect with bins of " + std::to_string(shape.grid.bin) +
                           " bp: it is for longer ones, in which motifs are found");
     std::optional<std::string> metric;
@@ -204,7 +204,7 @@ RunPlan plan_bins(const FinetuneSpec& spec, int threads, bool speaks) {
         BinsSpec of_bins = spec.bins;
         of_bins.motif_file = spec.output / motif_file;
         // A copied trunk already has motifs; in bins shorter than a position there are none to find.
-        if (!spec.is_bigbird() && (!spec.pretrained.empty() || shape.config.has_profile()))
+        if (!spec.row().reads_tokens() && (!spec.pretrained.empty() || shape.config.has_profile()))
             of_bins.motifs = 0;
         const auto teacher = spec.bins.teacher.empty()
                                  ? nullptr

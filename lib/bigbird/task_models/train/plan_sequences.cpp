@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "bigbird/baselines/names/architecture_names.hpp"
 #include "bigbird/core/error.hpp"
 #include "bigbird/core/formats/checksum.hpp"
 #include "bigbird/core/formats/is_there.hpp"
@@ -29,7 +28,7 @@ using Examples = std::shared_ptr<const examples::ExampleSet>;
 using examples::Split;
 using examples::TargetKind;
 
-constexpr std::int64_t batch_tokens = 1 << 16;
+constexpr std::int64_t validation_tokens = 1 << 16;
 /// Weight of regression on k-mers without validation.
 constexpr double usual_share = 0.4;
 
@@ -68,13 +67,13 @@ Json sequence_options(const FinetuneSpec& spec, const training::LoopSpec& loop, 
                         {"--pooling", spec.pooling}});
     if (!sequence.config.empty()) options["--config"] = "sha256:" + sha256_of_file(sequence.config);
     std::string names = "--examples --architecture --strand --calibration";
-    if (spec.is_linear()) return chosen_options(options, names + " --kmer-length --penalty");
+    if (spec.row().is_solved()) return chosen_options(options, names + " --kmer-length --penalty");
     names += optimizer_options + std::string(" --positive-weight --loss --evaluate-every --patience --seed");
-    if (spec.is_sequence())
+    if (spec.row().has_members())
         return chosen_options(options, names +
                                            " --members --kmers --motifs --shift --average-weights "
                                            "--label-smoothing --config --dropout --kmer-length --penalty");
-    if (spec.is_bigbird()) names += starting_options + std::string("--pooling --dtype");
+    if (spec.row().reads_tokens()) names += starting_options + std::string("--pooling --dtype");
     return chosen_options(options, names);
 }
 
@@ -85,7 +84,7 @@ NetworkAndData with_records(std::shared_ptr<TaskNetwork> network, const Finetune
     classifier.window = info.window;
     classifier.both_strands = spec.sequence.strand != RecordStrand::given;
     SequenceSpec sequence = spec.sequence;
-    if (!spec.is_sequence()) sequence.smoothing = 0;
+    if (!spec.row().has_members()) sequence.smoothing = 0;
     return {network, std::make_unique<ExampleData>(network, *examples, classifier, true, threads, sequence,
                                                    info.standardisation)};
 }
@@ -180,7 +179,7 @@ private:
     }
 
     ScoredRows validated(const TaskNetwork& network) const {
-        return scored_records(network, *examples_, validation_, plan_.info.standardisation, batch_tokens,
+        return scored_records(network, *examples_, validation_, plan_.info.standardisation, validation_tokens,
                               threads_);
     }
     std::optional<FittedCalibration> calibration(const ScoredRows& rows) const {
@@ -242,19 +241,19 @@ private:
 
 void check_target(const FinetuneSpec& spec, const examples::ExampleSet& examples) {
     const bool numbers = examples.target() == TargetKind::numbers;
-    if (spec.architecture == "kmer-logistic" && numbers)
+    if (spec.architecture == kmer_logistic_name && numbers)
         throw ConfigError(
             "--architecture kmer-logistic is for classes and labels: for numbers there is kmer-ridge");
-    if (spec.architecture == "kmer-ridge" && !numbers)
+    if (spec.architecture == kmer_ridge_name && !numbers)
         throw ConfigError(
             "--architecture kmer-ridge is for numbers: for classes and labels there is kmer-logistic");
-    if (spec.architecture == "gkm-svm")
+    if (spec.architecture == gkm_svm_name)
         throw ConfigError(
             "--architecture gkm-svm is for windows of the genome: for sequences there is kmer-logistic");
     if (spec.sequence.loss == NumberLoss::poisson && !numbers)
         throw ConfigError("--loss poisson is for numbers: the examples have " +
                           std::string(word_of(examples::target_choices, examples.target())));
-    if (spec.sequence.loss == NumberLoss::poisson && spec.is_linear())
+    if (spec.sequence.loss == NumberLoss::poisson && spec.row().is_solved())
         throw ConfigError("--loss poisson is for networks: kmer-ridge minimises the squared error");
 }
 
@@ -263,7 +262,8 @@ void check_target(const FinetuneSpec& spec, const examples::ExampleSet& examples
 RunPlan plan_sequences(const FinetuneSpec& spec, bool speaks) {
     const Examples examples = load_examples(spec);
     check_target(spec, *examples);
-    const fs::path pretrained = spec.is_bigbird() ? training::find_model(spec.pretrained) : fs::path();
+    const fs::path pretrained =
+        spec.row().reads_tokens() ? training::find_model(spec.pretrained) : fs::path();
     RunPlan plan;
     plan.loop = finetune_loop(spec, spec.rate_over(std::ssize(examples->rows(Split::train)), spec.batch_size),
                               metric_of(*examples), speaks);
@@ -275,13 +275,12 @@ RunPlan plan_sequences(const FinetuneSpec& spec, bool speaks) {
     if (info.target == TargetKind::numbers && spec.sequence.loss == NumberLoss::squared)
         info.standardisation = standardisation_of(*examples);
     if (spec.window) info.window = *spec.window;
-    if (!spec.window && !spec.is_bigbird() && !reads_records(info))
-        baselines::published_window(spec.architecture, info.window.begin, info.window.end);
+    if (!spec.window && spec.row().has_published_window()) info.window = spec.row().published;
     plan.card = facts_of(*examples);
     plan.card.reads = "a sequence";
-    if (spec.is_linear()) {
+    if (spec.row().is_solved()) {
         plan.solve = [=, &spec](int threads) { return Solver(spec, plan, examples, threads).kmers(); };
-    } else if (spec.is_sequence()) {
+    } else if (spec.row().has_members()) {
         member_config(spec, *examples);  // throws what does not fit before anything is trained
         plan.solve = [=, &spec](int threads) {
             return Solver(spec, plan, examples, threads).members_with_kmers();

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "bigbird/baselines/names/architecture_names.hpp"
 #include "bigbird/core/error.hpp"
 #include "bigbird/model/model_directory.hpp"
 #include "bigbird/task_models/network/bases_network.hpp"
@@ -16,13 +15,10 @@ namespace {
 using Examples = std::shared_ptr<const examples::ExampleSet>;
 
 rows::WindowBounds window_of(const FinetuneSpec& spec, const examples::ExampleSet& examples) {
-    rows::WindowBounds window = examples.bounds(), published;
-    const bool own =
-        !spec.is_bigbird() && baselines::published_window(spec.architecture, published.begin, published.end);
-    if (spec.window)
-        window = *spec.window;
-    else if (own)
-        window = published;
+    const Architecture& row = spec.row();
+    const rows::WindowBounds window = spec.window                  ? *spec.window
+                                      : row.has_published_window() ? row.published
+                                                                   : examples.bounds();
     if (window.begin < examples.bounds().begin || window.end > examples.bounds().end) {
         throw ConfigError("--window " + to_string(window) +
                           (spec.window ? std::string() : " of " + spec.architecture) +
@@ -43,10 +39,10 @@ Json fixed_options(const FinetuneSpec& spec, const rows::WindowBounds& window, c
                         {"--most-windows", spec.linear.most_windows},
                         {"--penalty", spec.linear.penalty}});
     std::string names = "--examples --architecture --window --calibration";
-    if (spec.is_linear()) {
+    if (spec.row().is_solved()) {
         names += " --kmer-length --informative-positions";
-        names +=
-            spec.architecture == "gkm-svm" ? " --cost --most-windows --positive-weight --seed" : " --penalty";
+        names += spec.row().takes("--most-windows") ? " --cost --most-windows --positive-weight --seed"
+                                                    : " --penalty";
         return chosen_options(options, names);
     }
     names +=
@@ -54,7 +50,7 @@ Json fixed_options(const FinetuneSpec& spec, const rows::WindowBounds& window, c
         " --positive-weight --sampling --strand-augmentation --evaluate-every --patience --seed";
     if (!loop.optimizer.has_usual_betas()) names += " --betas";
     if (loop.optimizer.epsilon != FinetuneSpec{}.optimizer.epsilon) names += " --epsilon";
-    if (spec.is_bigbird()) names += starting_options + std::string("--pooling --dtype");
+    if (spec.row().reads_tokens()) names += starting_options + std::string("--pooling --dtype");
     return chosen_options(options, names);
 }
 
@@ -62,7 +58,7 @@ Json fixed_options(const FinetuneSpec& spec, const rows::WindowBounds& window, c
 
 std::shared_ptr<TaskNetwork> windows_network(const FinetuneSpec& spec, const TaskInfo& info,
                                              std::size_t labels, const fs::path& pretrained, const Job& job) {
-    if (!spec.is_bigbird())
+    if (!spec.row().reads_tokens())
         return new_base_network(info, static_cast<std::int64_t>(labels), spec.seed, job.device);
     const model::BigBirdConfig config = classifier_config(spec, pretrained, labels);
     return bigbird_windows(starting_classifier(spec, config, pretrained, job.device),
@@ -72,7 +68,8 @@ std::shared_ptr<TaskNetwork> windows_network(const FinetuneSpec& spec, const Tas
 
 RunPlan plan_windows(const FinetuneSpec& spec, bool speaks) {
     const Examples examples = load_examples(spec);
-    const fs::path pretrained = spec.is_bigbird() ? training::find_model(spec.pretrained) : fs::path();
+    const fs::path pretrained =
+        spec.row().reads_tokens() ? training::find_model(spec.pretrained) : fs::path();
     if (examples->target() == examples::TargetKind::numbers) {
         throw ConfigError("--architecture " + spec.architecture +
                           " is for labels: for coverage there are bigbird-bins and kmer-ridge");
@@ -90,7 +87,7 @@ RunPlan plan_windows(const FinetuneSpec& spec, bool speaks) {
     info.training = plan.loop.fixed_options;
     plan.card = facts_of(*examples);
     plan.card.reads = "a window of " + with_commas(window.size()) + " bases";
-    if (spec.is_linear()) {
+    if (spec.row().is_solved()) {
         plan.solve = [=, &spec, info = plan.info](int threads) mutable {
             SolvedModel solved =
                 train_linear(info, *examples, spec.linear, spec.positive_weight, spec.seed, threads);
@@ -102,7 +99,7 @@ RunPlan plan_windows(const FinetuneSpec& spec, bool speaks) {
     // is nearly the same for all windows, and so is a new network's output. At base rates, the gradients of
     // the labels then cancel, and nothing is learned for over a hundred steps
     // (docs/development/measurements.md).
-    const bool at_base_rates = spec.is_bigbird() && info.pooling != Pooling::cls;
+    const bool at_base_rates = spec.row().reads_tokens() && info.pooling != Pooling::cls;
     plan.make = [=, &spec](const Job& job) -> NetworkAndData {
         auto network = windows_network(spec, info, examples->label_table().size(), pretrained, job);
         ClassifierSpec classifier = spec;

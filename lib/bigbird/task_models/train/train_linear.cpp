@@ -16,7 +16,6 @@
 #include <ATen/ATen.h>
 
 #include <algorithm>
-#include <chrono>
 #include <limits>
 #include <map>
 
@@ -199,7 +198,7 @@ baselines::LinearScores solve_svm(const Features& features, const LinearSpec& sp
 
 SolvedModel train_linear(TaskInfo& info, const examples::ExampleSet& examples, const LinearSpec& spec,
                          const std::optional<double>& positive_weight, std::uint64_t seed, int threads) {
-    const bool is_svm = info.architecture == "gkm-svm";
+    const bool is_svm = info.row().takes("--most-windows");
     const KmerSpec kmers{.word = spec.word > 0 ? spec.word
                                  : is_svm      ? 8
                                                : usual_word,
@@ -242,8 +241,8 @@ SolvedModel train_linear(TaskInfo& info, const examples::ExampleSet& examples, c
 
 namespace {
 
-constexpr std::int64_t most_positions = 1024, most_ridge_positions = 128, records_at_once = 2048;
-constexpr std::int64_t batch_tokens = 1 << 20;
+constexpr std::int64_t most_positions = 1024, most_ridge_positions = 128, ridge_records_at_once = 2048;
+constexpr std::int64_t scoring_tokens = 1 << 20;
 constexpr double tolerance = 1e-3;
 // How much better k-mers by strand and position must be (chosen_strand()).
 constexpr double clearly_higher = 0.01, clearly_less = 0.99;
@@ -285,7 +284,7 @@ baselines::LinearScores solve_logistic(const baselines::LinearSvm& svm, const at
 std::int64_t add_rows(const examples::ExampleSet& examples, const baselines::KmerCounts& counts, int threads,
                       const std::optional<Standardisation>& standardisation, baselines::Ridge& ridge) {
     std::int64_t added = 0;
-    for_chunks(examples.rows(Split::train), records_at_once, "records", [&](auto rows) {
+    for_chunks(examples.rows(Split::train), ridge_records_at_once, "records", [&](auto rows) {
         const CountedRows some = counted(examples, rows, counts, threads);
         at::Tensor x = at::zeros({std::ssize(some.rows), counts.size()});
         auto* out = x.mutable_data_ptr<float>();
@@ -381,7 +380,7 @@ KmerFit solve_kmers(const examples::ExampleSet& examples, const LinearSpec& spec
         double loss = 0;
         if (to_try.size() > 1) {
             loss = loss_on(examples, scored_records(*network, examples, validation, standardisation,
-                                                    batch_tokens, threads));
+                                                    scoring_tokens, threads));
         }
         if (loss < least) {
             least = loss;
@@ -433,11 +432,6 @@ double ridge_seconds(const examples::ExampleSet& examples) {
     const auto targets = static_cast<std::int64_t>(examples.label_table().size());
     const at::Tensor x = at::rand({tried, features}), y = at::zeros({tried, targets});
     baselines::Ridge ridge(features, targets);
-    const auto seconds_of = [](const auto& work) {
-        const auto start = std::chrono::steady_clock::now();
-        work();
-        return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-    };
     const double adding = seconds_of([&] { ridge.add(x, y); });
     const auto rows = static_cast<double>(examples.rows(Split::train).size());
     return adding * rows / tried + seconds_of([&] { ridge.solve(1); });

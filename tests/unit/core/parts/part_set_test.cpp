@@ -38,7 +38,7 @@ struct Three {
             const fs::path path = folder / ("part" + std::to_string(i + 1) + ".tsv");
             const auto number = static_cast<std::int64_t>(i);
             PartRecord record{
-                .kind = "table",
+                .kind = "rows",
                 .shard = {number + 1, 3},
                 .run = {{"provenance", Json::array({{"task", "promoter"}, {"model_sha256", "ab"}})}},
                 .segments = {{number, 2}, {number + 3, 1}}};
@@ -89,9 +89,9 @@ DOCTEST_TEST_CASE("part set: a missing, doubled or foreign part is named") {
     DOCTEST_CHECK(three.refusal().find("part3.tsv: is of another run than ") != std::string::npos);
     DOCTEST_CHECK(three.refusal().find("model_sha256 differs") != std::string::npos);
     three.write([](std::size_t i, PartRecord& record) {
-        if (i == 2) record.kind = "npy";
+        if (i == 2) record.kind = "VCF";
     });
-    DOCTEST_CHECK(three.refusal().find("parts of one format") != std::string::npos);
+    DOCTEST_CHECK(three.refusal().find("merge takes parts of one kind") != std::string::npos);
 }
 
 DOCTEST_TEST_CASE("part set: truncated, changed, lost and unfinished files are named") {
@@ -128,7 +128,7 @@ DOCTEST_TEST_CASE("part set: a segment that no part has is named, but of documen
             if (i == 1) record.segments = {{1, 2}, {1000000000, 1}};
         };
     };
-    for (const char* kind : {"table", "npy", "tokens"}) {
+    for (const char* kind : {"rows", "VCF", "tokens"}) {
         three.write(with_gap(kind));
         DOCTEST_CHECK(three.refusal().ends_with(
             "part2.tsv.part.json: is damaged: it lacks segment 4 of the work; make this part again"));
@@ -158,13 +158,13 @@ std::string refusal(const std::filesystem::path& output) {
 DOCTEST_TEST_CASE("part record: what is written is read") {
     const TempDir folder;
     write_part(folder / "a.tsv", "hello\n",
-               {.kind = "table",
+               {.kind = "rows",
                 .shard = {2, 3},
                 .run = {{"made_by", "x"}},
                 .counts = {{"documents", 3}},
                 .segments = {{1, 5}, {4, 0}}});
     const PartRecord record = read_part_record(folder / "a.tsv");
-    DOCTEST_CHECK(record.kind == "table");
+    DOCTEST_CHECK(record.kind == "rows");
     DOCTEST_CHECK(record.shard == Shard{2, 3});
     DOCTEST_CHECK(record.run == Json{{"made_by", "x"}});
     DOCTEST_CHECK(record.counts == Json{{"documents", 3}});
@@ -207,12 +207,12 @@ DOCTEST_TEST_CASE("part record: what is no record is refused") {
         DOCTEST_CHECK(message.find("json.exception") == std::string::npos);
     };
     const std::string format = R"({"format": "bigbird-dna part", "format_version": )";
-    const std::string run = format + R"(1, "kind": "table", "run": {}, )", rest = run + R"("segments": [], )";
+    const std::string run = format + R"(2, "kind": "rows", "run": {}, )", rest = run + R"("segments": [], )";
     const std::string part = R"("shard": "1/4", )", sums = R"("bytes": 1, "sha256": ""}]})";
     check(R"({"format": "other"})", "is not what --shard writes");
     check(format + "9}", "is of another version");
     check(format + "\"1\"}", "is of another version");
-    check(format + R"(1, "kind": "table"})", "is damaged");
+    check(format + R"(2, "kind": "rows"})", "is damaged");
     check(rest + R"("shard": "5/4", "files": []})", "is damaged");
     check(rest + part + R"("files": []})", "names no file");
     check(rest + part + R"("files": [{"name": "../b", )" + sums, "outside its folder");

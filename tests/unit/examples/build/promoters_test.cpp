@@ -267,7 +267,7 @@ DOCTEST_TEST_CASE("promoter_sites: a row without strand or base, or nothing on t
     DOCTEST_CHECK(
         message("2\t1\t2\ta\t.\t+\n") ==
         file +
-            ": none of its 1 TSSs lies on the reference; give TSSs of the same assembly, or a --chain to it");
+            ": none of its 1 TSSs is on the reference; give TSSs of the same assembly, or a --chain to it");
 }
 
 namespace {

@@ -85,7 +85,7 @@ DOCTEST_TEST_CASE("task_models/sequence_network: a mean is the mean of its membe
     TaskInfo info;
     info.task = examples::Task::sequences;
     info.target = examples::TargetKind::classes;
-    info.architecture = sequence_architecture;
+    info.architecture = sequence_name;
     std::filesystem::create_directories(folder / "model");
     network->write(info, folder / "model");
     write_labels(rows::LabelTable({{".", "no", -1}, {".", "yes", -1}}), folder / "model");

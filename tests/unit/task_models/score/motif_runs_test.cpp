@@ -196,7 +196,7 @@ DOCTEST_TEST_CASE("motif_runs: models of records, a model without filters is ref
     info.task = examples::Task::sequences;
     for (const auto& [name, network] :
          {std::pair{"sequence-model", mean_network(members, nullptr, 0)}, {"kmers", kmers}}) {
-        info.architecture = network == kmers ? "kmer-logistic" : sequence_architecture;
+        info.architecture = network == kmers ? "kmer-logistic" : sequence_name;
         network->module()->eval();
         fixture.write_model(name, *network, info);
     }

@@ -71,7 +71,7 @@ public:
         TaskInfo info;
         info.task = examples::Task::sequences;
         info.target = examples::TargetKind::classes;
-        info.architecture = sequence_architecture;
+        info.architecture = sequence_name;
         write_model("sequences", *mean_network(members, kmers, 0.25), info,
                     {{"k", "a", -1}, {"k", "b", -1}, {"k", "c", -1}});
     }

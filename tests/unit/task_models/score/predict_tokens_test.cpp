@@ -171,7 +171,7 @@ DOCTEST_TEST_CASE("predict_tokens: rows off the reference end the run, or are ma
     PredictTokensSpec spec = scene.spec("c\t300\t310\tx\nc\t7990\t8001\ty\n");
     DOCTEST_CHECK(message_of<InputError>([&] {
                       predict_tokens(spec);
-                  }).find(":2: end 8001 lies past the end of contig 'c', which has 8000 bases") !=
+                  }).find(":2: end 8001 is past the end of contig 'c', which has 8000 bases") !=
                   std::string::npos);
     spec.skip_invalid = true;
     const PredictTokensReport report = predict_tokens(spec);

@@ -9,6 +9,7 @@
 #include "bigbird/core/error.hpp"
 #include "bigbird/genome/reference/reference_genome.hpp"
 #include "bigbird/genome/reference/sequence.hpp"
+#include "bigbird/task_models/score/edited_window.hpp"
 
 #include <ATen/ATen.h>
 
@@ -179,8 +180,9 @@ DOCTEST_TEST_CASE(
         DOCTEST_CHECK((scores[i] == wanted[i] || (std::isnan(scores[i]) && i / 2 == 1)));
     DOCTEST_CHECK(prepared.truncated.size() == 3);
     DOCTEST_CHECK(rows[0].sequence.empty());
-    DOCTEST_CHECK(predictor.region_options(rows::Anchor::summit).anchor == rows::Anchor::summit);
-    DOCTEST_CHECK(predictor.region_options(rows::Anchor::centre).bounds == info.window);
+    const Placement& placement = predictor.placement();
+    DOCTEST_CHECK(placement.region_options(rows::Anchor::summit).anchor == rows::Anchor::summit);
+    DOCTEST_CHECK(placement.region_options(rows::Anchor::centre).bounds == info.window);
 }
 
 namespace {
@@ -346,8 +348,9 @@ DOCTEST_TEST_CASE("bins scorer: rows that cannot be scored have none") {
     const std::vector<float> scores = scorer->score(scorer->prepare(rows, 1), {});
     DOCTEST_CHECK(std::isnan(scores[0]));
     DOCTEST_CHECK(std::isfinite(scores[2]));
-    DOCTEST_CHECK(scorer->region_options(rows::Anchor::centre).anchor == rows::Anchor::itself);
-    DOCTEST_CHECK(scorer->region_options(rows::Anchor::summit).bounds == rows::WindowBounds{-10, 10});
+    const Placement& placement = scorer->placement();
+    DOCTEST_CHECK(placement.region_options(rows::Anchor::centre).anchor == rows::Anchor::itself);
+    DOCTEST_CHECK(placement.region_options(rows::Anchor::summit).bounds == rows::WindowBounds{-10, 10});
 }
 
 namespace {
@@ -430,6 +433,62 @@ DOCTEST_TEST_CASE("grid rows: windows that a row adds to those of the row in fro
     DOCTEST_CHECK(begin_in_one_window(grid, first, next));
     DOCTEST_CHECK(!begin_in_one_window(grid, next, far));
     DOCTEST_CHECK(!begin_in_one_window(grid, far, other));
+}
+
+DOCTEST_TEST_CASE("placement: the windows of a row, and the weights of their segments") {
+    const std::vector<ModelFolder> bins{model_of(1)};
+    const Placement grid(bins, false);
+    DOCTEST_CHECK(grid.by_bins());
+    DOCTEST_CHECK(grid.longest() == 80);  // a core of four bins
+    const std::vector<RowPart> parts = grid.parts({"c", 70, 110}, genome::Strand::none);
+    DOCTEST_REQUIRE(parts.size() == 2);
+    DOCTEST_CHECK(parts[0].window == genome::Interval{"c", -40, 120});
+    DOCTEST_CHECK(parts[0].segments == std::vector<std::int64_t>{5});
+    DOCTEST_CHECK(parts[0].weights == std::vector{0.25});
+    DOCTEST_CHECK(parts[1].window == genome::Interval{"c", 40, 200});
+    DOCTEST_CHECK(parts[1].segments == std::vector<std::int64_t>{2, 3});
+    DOCTEST_CHECK(parts[1].weights == std::vector{0.5, 0.25});
+    DOCTEST_CHECK(parts[1].weights_of_all(8).sum().item<float>() == 0.75F);
+    DOCTEST_CHECK(grid.record_fit().shortest == 20);
+
+    std::vector<ModelFolder> promoters{model_of(1)};
+    promoters[0].network = tiny_windows(tiny_config(2), 1);
+    promoters[0].info = TaskInfo{};
+    promoters[0].info.task = examples::Task::promoter;
+    promoters[0].info.window = {-300, 100};
+    const Placement tss(promoters, false), records(promoters, true);
+    const genome::Interval row{"c", 1000, 1200};
+    const std::vector<RowPart> forward = tss.parts(row, genome::Strand::forward);
+    DOCTEST_REQUIRE(forward.size() == 1);
+    DOCTEST_CHECK(forward[0].window == genome::Interval{"c", 700, 1100});
+    DOCTEST_CHECK(forward[0].segments == std::vector<std::int64_t>{0});
+    DOCTEST_CHECK(forward[0].weights == std::vector{1.0});
+    DOCTEST_CHECK(tss.parts(row, genome::Strand::reverse)[0].window == genome::Interval{"c", 1100, 1500});
+    DOCTEST_CHECK(tss.is_turned(genome::Strand::reverse));
+    DOCTEST_CHECK_FALSE(tss.reads_both_strands());
+    DOCTEST_CHECK(tss.longest() == 400);
+    DOCTEST_CHECK_FALSE(records.is_turned(genome::Strand::reverse));
+    DOCTEST_CHECK(records.longest() == 0);
+    DOCTEST_CHECK(records.record_fit().window == 400);
+    DOCTEST_CHECK(records.parts(row, genome::Strand::none)[0].window.size() == 400);
+}
+
+DOCTEST_TEST_CASE("edited window: networks without a faster road compute complete windows") {
+    std::vector<ModelFolder> models{model_of(1)};
+    models[0].network = tiny_windows(tiny_config(2), 1);
+    const std::string dna = random_dna(300, 5);
+    std::string changed = dna;
+    changed[17] = dna[17] == 'A' ? 'C' : 'A';
+    const EditedWindow window(models, Strands::average, dna), other(models, Strands::average, changed);
+    const bins::Substitution each[] = {{17, bins::code_of(changed[17])}};
+    const at::Tensor segments = at::zeros({1, 1}, at::kLong);
+    const std::string texts[] = {changed, std::string(300, 'N'), dna};
+    const at::Tensor edited = window.edited(texts);
+    DOCTEST_CHECK(window.substituted(each, segments)[0].equal(other.reference()));
+    DOCTEST_CHECK(edited[0].equal(other.reference()));
+    DOCTEST_CHECK(edited[1].isnan().all().item<bool>());
+    DOCTEST_CHECK(edited[2].equal(window.reference()));
+    DOCTEST_CHECK_FALSE(edited[0].equal(edited[2]));
 }
 
 DOCTEST_TEST_CASE(

@@ -99,7 +99,7 @@ DOCTEST_TEST_CASE("specs: which architectures are solved rather than trained") {
                                        std::pair{"cnnprom", false}, std::pair{"kmer-ridge", true}}) {
         FinetuneSpec spec;
         spec.architecture = name;
-        DOCTEST_CHECK(spec.is_linear() == linear);
+        DOCTEST_CHECK(spec.row().is_solved() == linear);
     }
 }
 

@@ -55,7 +55,7 @@ struct BinScene {
         write_json(folder / "small.json", bins::to_json(small_bins()), Overwrite::allow);
         spec.examples = folder / "e";
         spec.output = folder / "run";
-        spec.architecture = bins_architecture;
+        spec.architecture = bins_name;
         spec.bins.config = (folder / "small.json").string();
         spec.learning_rate.total_steps = 4;
         spec.batch_size = 2;

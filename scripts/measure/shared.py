@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the experiments in Python share; standard library only."""
+"""What the measurements in Python share; standard library only."""
 import argparse
 import csv
 import gzip
+import os
 import resource
 import subprocess
 import sys
@@ -10,7 +11,8 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
 ELEMENTS = ("HNF4A", "F9", "LDLR", "PKLR-24h")  # of saturation mutagenesis
-PROGRAM, MODEL = ROOT / "build/bin/bigbird-dna", ROOT / "test_data/models/chromatin-grch37"
+PROGRAM = Path(os.environ.get("BIGBIRD_DNA", ROOT / "build/bin/bigbird-dna"))
+MODEL = ROOT / "test_data/models/chromatin-grch37"
 
 
 def parser_of(description, *required):
@@ -23,6 +25,32 @@ def parser_of(description, *required):
 
 def run(*words):
     subprocess.run([PROGRAM, *map(str, words), "--quiet"], check=True, stdout=subprocess.DEVNULL)
+
+
+def row(*cells):
+    """A row of a Markdown table."""
+    print("| " + " | ".join(map(str, cells)) + " |", flush=True)
+
+
+def table(*header):
+    print()
+    row(*header)
+    row(*["---"] * len(header))
+
+
+def processor():
+    """The processor's name, and which of the features that decide speed it has."""
+    words = ("avx2", "avx512f", "avx512_bf16", "amx_bf16")
+    try:
+        with open("/proc/cpuinfo") as file:
+            fields = dict(line.split(":", 1) for line in file.read().split("\n\n")[0].splitlines() if ":" in line)
+    except OSError:
+        return "an unknown processor"
+    fields = {name.strip(): value.strip() for name, value in fields.items()}
+    flags = fields.get("flags", "").split()
+    kept = os.environ.get("BIGBIRD_CPU")
+    kept = f" (ours kept to {kept} by BIGBIRD_CPU)" if kept else ""
+    return f"{fields.get('model name', 'unknown')}{kept}: " + ", ".join(word if word in flags else f"no {word}" for word in words)
 
 
 def processor_seconds():

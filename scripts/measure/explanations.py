@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""scripts/experiments/explanations.py --output FOLDER [--threads N]
+"""scripts/measure/explanations.py --output FOLDER [--threads N]
 
 What explanations of the bundled model say of held-out peaks of 22:16-22M, factor by factor, in the cells that have most of them: 100 bp about the 60 highest
 peaks, of which 10 are attributed.

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""scripts/experiments/kmer_labels.py --labels BED --reference FASTA --train REGION --test REGION --output FILE.tsv
+"""scripts/measure/kmer_labels.py --labels BED --reference FASTA --train REGION --test REGION --output FILE.tsv
 
 Naive Bayes of k-mers for labels of bases: the floor that finetune-tokens has to pass. A base's label is told from the k-mers that begin within 50 bases of it:
 log p(label) + 4 / 101 * sum of log p(k-mer | label) / p(k-mer), counted in --train. The factor stands for k-mers being anything but independent. Writes a table as
