@@ -95,7 +95,8 @@ DOCTEST_TEST_CASE("evaluate: wrong inputs are one sentence and leave nothing") {
               "'1 240000 240001 P3.negative'; score them with "
               "predict-promoter --examples, or evaluate those that are there with --rows scored\n"));
     write_file(scores, "chr1\t1\t2\n");
-    DOCTEST_CHECK(holds(error_of(evaluate("promoter", folder, output), 3), "s.tsv:1: is no score table"));
+    DOCTEST_CHECK(holds(error_of(evaluate("promoter", folder, output), 3),
+                        "s.tsv:1: is no table of scores of these examples: it has no column 'chrom'"));
     std::filesystem::remove(scores);
     DOCTEST_CHECK(error_of(evaluate("promoter", folder, output), 3) ==
                   "bigbird-dna: error: " + scores + ": no such file\n");

@@ -4,12 +4,9 @@
 #include "bigbird/core/error.hpp"
 #include "bigbird/core/formats/checksum.hpp"
 #include "bigbird/core/log.hpp"
-#include "bigbird/evaluation/bases/base_evaluation.hpp"
+#include "bigbird/evaluation/base_evaluation.hpp"
 #include "bigbird/evaluation/evaluation_report.hpp"
-#include "bigbird/evaluation/sequences/sequence_evaluation.hpp"
 #include "bigbird/model/files/model_card.hpp"
-#include "bigbird/outputs/merge/merge_scores.hpp"
-#include "bigbird/rows/score_table.hpp"
 #include "bigbird/task_models/files/task_files.hpp"
 
 #include <algorithm>
@@ -72,35 +69,25 @@ void add_resamples_option(CLI::App& command, evaluation::EvaluationOptions& opti
         ->group("Intervals");
 }
 
-/// Throws if `written_by`, the checksum of the model that wrote the scores, is that of another model.
-void check_same_model(const std::string& written_by, const std::filesystem::path& scores,
-                      const std::filesystem::path& model) {
-    const std::filesystem::path weights = model / "model.safetensors";
-    std::error_code error;
-    if (written_by.empty() || !std::filesystem::exists(weights, error) ||
-        written_by == sha256_of_file(weights))
-        return;
-    throw ConfigError("--model-card: " + scores.string() + " holds the scores of another model than " +
-                      model.string() + " (##model_sha256)");
-}
-
-/// The model's checksum in a .tsv or .h5 of scores; CSV has none, and pipes are read once.
-std::string model_sha256(const std::filesystem::path& scores) {
-    const auto kind = outputs::kind_of(scores, outputs::Kind::csv);
-    if (kind != outputs::Kind::table && kind != outputs::Kind::hdf5) return {};
-    return rows::value_of(rows::ScoreReader(scores, outputs::hdf5_lines(scores)).provenance(),
-                          "model_sha256");
-}
-
 /// Call it before evaluating: throws if the figures cannot be added to the card.
 void check_model_card(const EvaluateOptions& options) {
     if (options.model_card.empty()) return;
     if (options.request.split == examples::Split::train)
         throw ConfigError("--model-card: a card has no place for the rows of train");
     require_readable(options.model_card / model::card_file);
-    const std::filesystem::path& scores = options.request.scores.front().path;
-    if (options.request.task != examples::Task::sequences)  // tables of sequences have other columns
-        check_same_model(model_sha256(scores), scores, options.model_card);
+}
+
+/// Throws if another model wrote the scores than the card's.
+void check_same_model(const EvaluateOptions& options, const Json& provenance) {
+    const std::string written_by = provenance.value("model_sha256", "");
+    const std::filesystem::path weights = options.model_card / "model.safetensors";
+    std::error_code error;
+    if (options.model_card.empty() || written_by.empty() || !std::filesystem::exists(weights, error) ||
+        written_by == sha256_of_file(weights))
+        return;
+    throw ConfigError("--model-card: " + options.request.scores.front().path.string() +
+                      " holds the scores of another model than " + options.model_card.string() +
+                      " (##model_sha256)");
 }
 
 void add_promoter_options(CLI::App& command, EvaluateOptions& options) {
@@ -199,35 +186,16 @@ void write_reports(const Report& report, const ReportOutputs& options) {
     genome::commit_together(reports);
 }
 
-/// Whether bins have coverage and not labels.
-bool has_numbers(const evaluation::EvaluationRequest& request) {
-    return request.task == examples::Task::chromatin &&
-           examples::ExampleSet::load(request.examples).target() == examples::TargetKind::numbers;
-}
-
 int run_evaluate(const EvaluateOptions& options) {
     prepare_reports(options);
     check_model_card(options);
     evaluation::EvaluationRequest request = options.request;
-    if (request.task == examples::Task::sequences || has_numbers(request)) {
-        const evaluation::SequenceReport report = evaluation::evaluate_sequences(request);
-        const evaluation::ScoreFile& scores = request.scores.front();
-        if (!options.model_card.empty())
-            check_same_model(report.about["scores"][scores.name].value("model_sha256", ""), scores.path,
-                             options.model_card);
-        write_reports(report, options);
-        if (!options.model_card.empty())
-            model::add_to_card(options.model_card,
-                               task_models::card_figures(request.split, report, report.files.front()));
-        return 0;
-    }
     if (!options.scan.scores.empty()) request.scan = options.scan;
-    const evaluation::EvaluationReport report = evaluation::evaluate_scores(request);
+    const evaluation::EvaluationReport report = evaluation::evaluate(request);
+    check_same_model(options, report.about["scores"][request.scores.front().name]);
     write_reports(report, options);
-    if (!options.model_card.empty()) {
-        model::add_to_card(options.model_card, task_models::card_figures(request.task, request.split,
-                                                                         report.files.front().evaluation));
-    }
+    if (!options.model_card.empty())
+        model::add_to_card(options.model_card, task_models::card_figures(report, report.files.front()));
     return 0;
 }
 

@@ -151,55 +151,41 @@ bool check_task_files(const fs::path& directory) {
     return true;
 }
 
-namespace {
-
-std::string data_of(std::int64_t rows, examples::Split split) {
-    return fmt::format("{} {}", counted(rows, "row"),
-                       split == examples::Split::test ? "of test, which nothing was trained on"
-                                                      : "held out to choose the step");
-}
-
-}  // namespace
-
-model::CardResult card_figures(examples::Task task, examples::Split split,
-                               const evaluation::Evaluation& evaluation) {
-    const bool promoters = task == examples::Task::promoter;
-    model::CardResult result{.task = model::card_task(to_string(task)),
-                             .split = std::string(to_string(split)),
-                             .data = data_of(evaluation.rows - evaluation.not_scored, split)};
-    const auto add = [&](const char* type, const char* name, const evaluation::Figure& figure) {
-        if (figure.value) result.metrics.push_back({type, name, *figure.value});
-    };
-    const evaluation::GroupFigures& all = evaluation.groups.front();
-    add("roc_auc", promoters ? "AUROC" : "Mean AUROC", all.mean_roc_auc);
-    add("average_precision", promoters ? "AUPRC" : "Mean AUPRC", all.mean_average_precision);
-    if (evaluation.at_threshold) add("f1", "F1", evaluation.at_threshold->f1);
-    if (evaluation.reliability) {
-        result.metrics.push_back(
-            {"expected_calibration_error", "Calibration error", evaluation.reliability->calibration_error});
-    }
-    return result;
-}
-
-model::CardResult card_figures(examples::Split split, const evaluation::SequenceReport& report,
-                               const evaluation::SequenceFile& file) {
+model::CardResult card_figures(const evaluation::EvaluationReport& report,
+                               const evaluation::FileEvaluation& file) {
+    using evaluation::Kind;
     struct Known {
         const char *figure, *type, *name;
+        bool of_promoters = false;
     };
-    constexpr Known known[] = {
-        {"accuracy", "accuracy", "Accuracy"},    {"mcc", "matthews_correlation", "MCC"},
-        {"f1_macro", "f1", "Mean F1"},           {"auroc", "roc_auc", "AUROC"},
-        {"auprc", "average_precision", "AUPRC"}, {"pearson", "pearsonr", "Pearson r"},
-        {"spearman", "spearmanr", "Spearman r"}, {"r2", "r_squared", "R2"},
-        {"mse", "mse", "Mean squared error"}};
+    constexpr Known known[] = {{"auroc_mean", "roc_auc", "Mean AUROC"},
+                               {"auprc_mean", "average_precision", "Mean AUPRC"},
+                               {"accuracy", "accuracy", "Accuracy"},
+                               {"mcc", "matthews_correlation", "MCC"},
+                               {"f1_macro", "f1", "Mean F1"},
+                               {"auroc", "roc_auc", "AUROC", true},
+                               {"auprc", "average_precision", "AUPRC", true},
+                               {"f1", "f1", "F1", true},
+                               {"pearson", "pearsonr", "Pearson r"},
+                               {"spearman", "spearmanr", "Spearman r"},
+                               {"r2", "r_squared", "R2"},
+                               {"mse", "mse", "Mean squared error"}};
+    const bool test = report.about["split"] == "test";
     model::CardResult result{
-        .task = model::card_task(report.about["task"] == "chromatin" ? "coverage" : "sequences"),
-        .split = std::string(to_string(split)),
-        .data = data_of(report.rows, split)};
+        .task = model::card_task(report.kind == Kind::coverage ? "coverage"
+                                                               : report.about["task"].get<std::string>()),
+        .split = report.about["split"].get<std::string>(),
+        .data = fmt::format("{} {}", counted(report.rows, "row"),
+                            test ? "of test, which nothing was trained on" : "held out to choose the step")};
     for (std::size_t i = 0; i < report.names.size(); ++i) {
         const auto* const one = std::ranges::find(known, report.names[i], &Known::figure);
-        if (one != std::end(known) && file.figures[i].value)
-            result.metrics.push_back({one->type, one->name, *file.figures[i].value});
+        if (one != std::end(known) && file.figures.all[i].value &&
+            (report.kind != Kind::promoters || one->of_promoters))
+            result.metrics.push_back({one->type, one->name, *file.figures.all[i].value});
+    }
+    if (file.reliability) {
+        result.metrics.push_back(
+            {"expected_calibration_error", "Calibration error", file.reliability->calibration_error});
     }
     return result;
 }

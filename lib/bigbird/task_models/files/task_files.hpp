@@ -8,7 +8,6 @@
 #include "bigbird/core/formats/json_file.hpp"
 #include "bigbird/evaluation/curves/calibration.hpp"
 #include "bigbird/evaluation/evaluation.hpp"
-#include "bigbird/evaluation/sequences/sequence_evaluation.hpp"
 #include "bigbird/examples/examples.hpp"
 #include "bigbird/model/files/model_card.hpp"
 #include "bigbird/rows/label_table.hpp"
@@ -82,11 +81,8 @@ TaskFiles read_task_files(const std::filesystem::path& directory, std::int64_t o
 /// model is not for a task.
 bool check_task_files(const std::filesystem::path& directory);
 
-/// A model card's entry of an evaluation: the defined figures over all labels.
-model::CardResult card_figures(examples::Task task, examples::Split split,
-                               const evaluation::Evaluation& evaluation);
-/// The figures from a report's file.
-model::CardResult card_figures(examples::Split split, const evaluation::SequenceReport& report,
-                               const evaluation::SequenceFile& file);
+/// A model card's entry of a file's evaluation: the defined figures over all labels.
+model::CardResult card_figures(const evaluation::EvaluationReport& report,
+                               const evaluation::FileEvaluation& file);
 
 }  // namespace bigbird::task_models

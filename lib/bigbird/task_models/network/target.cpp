@@ -14,43 +14,70 @@ namespace {
 
 constexpr std::int64_t fewest_positives = 10;  // with fewer, the area under the curve is mostly noise
 
+using evaluation::FigureValues;
+
 Json json_of(const std::optional<double>& value) {
     return value && std::isfinite(*value) ? Json(*value) : Json(nullptr);
 }
 
-Json mean_of(const std::vector<std::optional<double>>& values) {
+Json mean_of(const FigureValues& values) {
     return json_of(evaluation::summarise(values).mean);
 }
 
-/// The scores of one label and where it is 1.
-struct OneLabel {
-    std::span<const float> scores;
-    std::span<const std::uint8_t> ones;
-    bool has_enough() const { return std::ranges::count(ones, std::uint8_t{1}) >= fewest_positives; }
+/// The columns of (rows, columns), each in one piece.
+template <typename Value>
+struct ColumnsOf {
+    explicit ColumnsOf(const at::Tensor& rows) : by_column(rows.t().contiguous()) {
+        const auto count = static_cast<std::size_t>(rows.size(0));
+        for (std::int64_t column = 0; column < rows.size(1); ++column)
+            spans.emplace_back(by_column.const_data_ptr<Value>() + static_cast<std::size_t>(column) * count,
+                               count);
+    }
+
+    at::Tensor by_column;
+    std::vector<std::span<const Value>> spans;
 };
 
-/// Calls use() with each label's scores and truth; both are (rows, labels).
-template <typename Use>
-void for_labels(const at::Tensor& scores, const at::Tensor& truth, const Use& use) {
-    const at::Tensor by_label = scores.t().contiguous();                     // (labels, rows)
-    const at::Tensor ones = truth.t().to(at::kCPU, at::kByte).contiguous();  // (labels, rows)
-    const auto rows = static_cast<std::size_t>(by_label.size(1));
-    for (std::int64_t label = 0; label < by_label.size(0); ++label) {
-        const std::size_t offset = static_cast<std::size_t>(label) * rows;
-        use(OneLabel{{by_label.const_data_ptr<float>() + offset, rows},
-                     {ones.const_data_ptr<std::uint8_t>() + offset, rows}});
-    }
+// What measures give of each label or class first.
+constexpr std::size_t rows_of_one = 0, f1_of_one = 3;
+
+/// A figure of the labels or classes from `first` on that have at least `fewest` rows.
+FigureValues figure_of(const std::vector<FigureValues>& each, std::size_t figure, std::size_t first = 0,
+                       std::int64_t fewest = fewest_positives) {
+    FigureValues values;
+    for (std::size_t k = first; k < each.size(); ++k)
+        if (*each[k][rows_of_one] >= static_cast<double>(fewest)) values.push_back(each[k][figure]);
+    return values;
 }
 
-evaluation::Confusion confusion_of(const at::Tensor& called, const at::Tensor& truth, std::int64_t label) {
-    const at::Tensor is = truth == label, says = called == label;
-    const auto count = [](const at::Tensor& x) { return x.sum().item<std::int64_t>(); };
-    evaluation::Confusion confusion;
-    confusion.true_positives = count(is & says);
-    confusion.false_positives = count(~is & says);
-    confusion.false_negatives = count(is & ~says);
-    confusion.true_negatives = count(~is & ~says);
-    return confusion;
+/// Over the labels or classes that have enough rows; if no such one has an AUROC, over all.
+evaluation::Summary auroc_of(const std::vector<FigureValues>& each, std::size_t figure,
+                             std::size_t first = 0) {
+    const evaluation::Summary summary = evaluation::summarise(figure_of(each, figure, first));
+    return summary.defined > 0 ? summary : evaluation::summarise(figure_of(each, figure, first, 0));
+}
+
+constexpr std::size_t auroc_of_label = 5, auprc_of_label = 6, auroc_of_class = 4, auprc_of_class = 5;
+
+/// Of each label: what measure_labels() has. Scores and truth are (rows, labels).
+std::vector<FigureValues> figures_of_labels(const at::Tensor& scores, const at::Tensor& truth) {
+    const ColumnsOf<float> columns(scores);
+    const ColumnsOf<std::uint8_t> ones(truth.to(at::kCPU, at::kByte));
+    return evaluation::measure_labels({columns.spans}, ones.spans, 0.5).figures_of_each();
+}
+
+/// What measure_classes() has of probabilities (rows, classes) and each row's class: of each class, and of
+/// all.
+std::pair<std::vector<FigureValues>, FigureValues> figures_of_classes(const at::Tensor& probabilities,
+                                                                      const at::Tensor& truth) {
+    const ColumnsOf<float> columns(probabilities);
+    const at::Tensor classes = truth.to(at::kLong).contiguous();
+    const std::span<const std::int64_t> rows(classes.const_data_ptr<std::int64_t>(),
+                                             static_cast<std::size_t>(classes.numel()));
+    const std::vector<std::uint32_t> of_rows(rows.begin(), rows.end());
+    const evaluation::Measure measure = evaluation::measure_classes({columns.spans}, of_rows);
+    const std::vector<FigureValues> each = measure.figures_of_each();
+    return {each, measure.all(each)};
 }
 
 class LabelsTarget : public Target {
@@ -80,16 +107,10 @@ public:
         return (weights_.to(at::kCPU, at::kDouble) * p / (1 - p)).log();
     }
     Json figures(const at::Tensor& logits, const at::Tensor& truth, double loss) const override {
-        const evaluation::Summary auroc = validation_auroc(logits, truth);
+        const std::vector<FigureValues> each = figures_of_labels(logits, truth);
+        const evaluation::Summary auroc = auroc_of(each, auroc_of_label);
         Json figures = {{"eval_loss", loss}, {"eval_auroc", json_of(auroc.mean)}};
-        if (with_auprc_) {
-            std::vector<std::optional<double>> auprc;
-            for_labels(logits, truth, [&](const OneLabel& label) {
-                if (label.has_enough())
-                    auprc.push_back(evaluation::average_precision(label.scores, label.ones));
-            });
-            figures["eval_auprc"] = mean_of(auprc);
-        }
+        if (with_auprc_) figures["eval_auprc"] = mean_of(figure_of(each, auprc_of_label));
         figures["eval_auroc_labels"] = auroc.defined;
         return figures;
     }
@@ -100,19 +121,36 @@ private:
     bool with_auprc_;
 };
 
-class SoftmaxTarget : public Target {
+/// One of several: labels of bases, or classes.
+class ExclusiveTarget : public Target {
 public:
-    SoftmaxTarget(std::vector<double> weights, const at::Device& device)
-        : weights_(std::move(weights)), on_device_(at::tensor(weights_, at::kFloat).to(device)) {}
+    ExclusiveTarget(std::vector<double> weights, double smoothing, const at::Device& device)
+        : weights_(std::move(weights)),
+          on_device_(at::tensor(weights_, at::kFloat).to(device)),
+          smoothing_(smoothing) {}
     LinkFunction link() const override { return LinkFunction::softmax; }
     at::Tensor loss_sum(const at::Tensor& logits, const at::Tensor& targets,
                         const at::Tensor&) const override {
-        return -(targets * on_device_ * at::log_softmax(logits, 2)).sum();
+        const at::Tensor counts = targets.to(at::kFloat), weighted = counts * on_device_.to(logits.device()),
+                         logarithms = at::log_softmax(logits, 2);
+        if (smoothing_ == 0) return -(weighted * logarithms).sum();
+        const at::Tensor shares =
+            counts * (1 - smoothing_) + smoothing_ / static_cast<double>(logits.size(2));
+        return -(weighted.sum(2, true) * shares * logarithms).sum();
     }
     at::Tensor bias_at(const std::vector<double>& rates) const override {
-        const at::Tensor weighted = at::tensor(weights_, at::kDouble) * at::tensor(rates, at::kDouble);
-        return at::log_softmax(weighted.log(), 0);
+        return at::log_softmax((at::tensor(weights_, at::kDouble) * at::tensor(rates, at::kDouble)).log(), 0);
     }
+
+private:
+    std::vector<double> weights_;
+    at::Tensor on_device_;  // (labels)
+    double smoothing_;
+};
+
+class SoftmaxTarget : public ExclusiveTarget {
+public:
+    using ExclusiveTarget::ExclusiveTarget;
     /// The loss is without weights, unlike the training loss.
     Json figures(const at::Tensor& logits, const at::Tensor& truth, double) const override {
         const at::Tensor probabilities = logits.softmax(1);
@@ -122,58 +160,35 @@ public:
         figures.update(label_figures(probabilities, truth));
         return figures;
     }
-
-private:
-    std::vector<double> weights_;
-    at::Tensor on_device_;  // (labels)
 };
 
-class ClassesTarget : public Target {
+class ClassesTarget : public ExclusiveTarget {
 public:
-    ClassesTarget(const std::vector<double>& weights, double smoothing, const at::Device& device)
-        : weights_(at::tensor(weights, at::kFloat).to(device)), smoothing_(smoothing) {}
-    LinkFunction link() const override { return LinkFunction::softmax; }
-    at::Tensor loss_sum(const at::Tensor& logits, const at::Tensor& targets,
-                        const at::Tensor&) const override {
-        const at::Tensor ones = targets.to(at::kFloat);
-        const at::Tensor weight = (ones * weights_.to(logits.device())).sum(2, true);
-        const at::Tensor shares = ones * (1 - smoothing_) + smoothing_ / static_cast<double>(logits.size(2));
-        return -(weight * shares * at::log_softmax(logits, 2)).sum();
-    }
-    at::Tensor bias_at(const std::vector<double>& rates) const override {
-        return at::log_softmax((weights_.to(at::kCPU, at::kDouble) * at::tensor(rates, at::kDouble)).log(),
-                               0);
-    }
+    using ExclusiveTarget::ExclusiveTarget;
     /// The loss is without weights and smoothing, unlike the training loss.
     Json figures(const at::Tensor& logits, const at::Tensor& truth, double) const override {
-        const std::int64_t classes = logits.size(1);
         const at::Tensor chosen = at::log_softmax(logits.to(at::kDouble), 1).gather(1, truth.unsqueeze(1));
-        const at::Tensor probabilities = logits.softmax(1), called = logits.argmax(1);
-        const std::int64_t first = classes == 2 ? 1 : 0;
-        const at::Tensor ones = truth.unsqueeze(1) == at::arange(first, classes);
-        const evaluation::Summary auroc =
-            validation_auroc(probabilities.narrow(1, first, classes - first), ones);
+        const auto [each, all] = figures_of_classes(logits.softmax(1), truth);
         return {{"eval_loss", -chosen.mean().item<double>()},
-                {"eval_auroc", json_of(auroc.mean)},
-                {"eval_accuracy", called.eq(truth).to(at::kDouble).mean().item<double>()},
-                {"eval_mcc", json_of(classes_mcc(called, truth, classes))}};
+                {"eval_auroc", json_of(auroc_of(each, auroc_of_class, each.size() == 2 ? 1 : 0).mean)},
+                {"eval_accuracy", json_of(all[0])},
+                {"eval_mcc", json_of(all[1])}};
     }
-
-private:
-    at::Tensor weights_;  // (classes)
-    double smoothing_;
 };
 
 /// Figures of predicted values (rows, numbers) against measured ones.
 Json number_figures(const at::Tensor& values, const at::Tensor& truth, double loss) {
-    const at::Tensor x = values.to(at::kDouble), y = truth.to(at::kDouble);
-    const at::Tensor dx = x - x.mean(0), dy = y - y.mean(0), spread = dy.square().sum(0);
-    const at::Tensor pearson = (dx * dy).sum(0) / (dx.square().sum(0) * spread).sqrt();
-    const at::Tensor r2 = 1 - (x - y).square().sum(0) / spread;
+    const ColumnsOf<float> predicted(values.to(at::kFloat)), measured(truth.to(at::kFloat));
+    FigureValues pearson, r2;
+    for (std::size_t number = 0; number < predicted.spans.size(); ++number) {
+        const auto of = evaluation::linear_figures(predicted.spans[number], measured.spans[number]);
+        pearson.push_back(of.pearson);
+        r2.push_back(of.r2);
+    }
     return {{"eval_loss", loss},
             {"eval_auroc", nullptr},
-            {"eval_pearson", json_of(pearson.mean().item<double>())},
-            {"eval_r2", json_of(r2.mean().item<double>())}};
+            {"eval_pearson", mean_of(pearson)},
+            {"eval_r2", mean_of(r2)}};
 }
 
 /// Numbers, counts or coverage, by the link function.
@@ -253,29 +268,15 @@ std::optional<FittedCalibration> fit_on_validation(const at::Tensor& logits, con
 }
 
 evaluation::Summary validation_auroc(const at::Tensor& scores, const at::Tensor& truth) {
-    std::vector<std::optional<double>> values, trusted;
-    for_labels(scores, truth, [&](const OneLabel& label) {
-        values.push_back(evaluation::roc_auc(label.scores, label.ones));
-        if (label.has_enough()) trusted.push_back(values.back());
-    });
-    const evaluation::Summary summary = evaluation::summarise(trusted);
-    return summary.defined > 0 ? summary : evaluation::summarise(values);
+    return auroc_of(figures_of_labels(scores, truth), auroc_of_label);
 }
 
 Json label_figures(const at::Tensor& probabilities, const at::Tensor& truth) {
-    const at::Tensor called = probabilities.argmax(1);
-    const at::Tensor ones = truth.unsqueeze(1) == at::arange(probabilities.size(1));  // (rows, labels)
-    std::vector<std::optional<double>> auroc, auprc, f1;
-    std::int64_t number = -1;
-    for_labels(probabilities, ones, [&](const OneLabel& label) {
-        if (++number == 0 || !label.has_enough()) return;
-        auroc.push_back(evaluation::roc_auc(label.scores, label.ones));
-        auprc.push_back(evaluation::average_precision(label.scores, label.ones));
-        f1.push_back(confusion_of(called, truth, number).f1());
-    });
+    const std::vector<FigureValues> each = figures_of_classes(probabilities, truth).first;
+    const FigureValues auroc = figure_of(each, auroc_of_class, 1);
     return {{"eval_auroc", mean_of(auroc)},
-            {"eval_auprc", mean_of(auprc)},
-            {"eval_f1", mean_of(f1)},
+            {"eval_auprc", mean_of(figure_of(each, auprc_of_class, 1))},
+            {"eval_f1", mean_of(figure_of(each, f1_of_one, 1))},
             {"eval_labels", auroc.size()}};
 }
 
@@ -285,25 +286,14 @@ std::unique_ptr<Target> labels_target(const std::vector<double>& weights, const 
 }
 
 std::unique_ptr<Target> softmax_target(const std::vector<double>& weights, const at::Device& device) {
-    return std::make_unique<SoftmaxTarget>(weights, device);
-}
-
-std::optional<double> classes_mcc(const at::Tensor& called, const at::Tensor& truth, std::int64_t classes) {
-    const at::Tensor table = at::bincount(truth * classes + called, {}, classes * classes)
-                                 .view({classes, classes})
-                                 .to(at::kDouble);
-    const at::Tensor of_truth = table.sum(1), of_called = table.sum(0);
-    const double rows = table.sum().item<double>(), right = table.trace().item<double>();
-    const double agreed = right * rows - of_truth.dot(of_called).item<double>();
-    const double spread = (rows * rows - of_truth.dot(of_truth).item<double>()) *
-                          (rows * rows - of_called.dot(of_called).item<double>());
-    if (spread <= 0) return std::nullopt;
-    return agreed / std::sqrt(spread);
+    return std::make_unique<SoftmaxTarget>(weights, 0, device);
 }
 
 std::unique_ptr<Target> classes_target(const std::vector<double>& weights, double smoothing,
                                        const at::Device& device) {
-    return std::make_unique<ClassesTarget>(weights, smoothing, device);
+    const std::vector<float> of_loss(weights.begin(), weights.end());
+    return std::make_unique<ClassesTarget>(std::vector<double>(of_loss.begin(), of_loss.end()), smoothing,
+                                           device);
 }
 
 std::unique_ptr<Target> numbers_target(LinkFunction link, CoverageLoss loss) {

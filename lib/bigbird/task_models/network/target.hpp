@@ -3,7 +3,7 @@
 // numbers, or coverage. Defines their loss, figures, calibration and conversion to probabilities.
 #pragma once
 
-#include "bigbird/evaluation/metrics.hpp"
+#include "bigbird/evaluation/measures.hpp"
 #include "bigbird/task_models/files/task_files.hpp"
 #include "bigbird/task_models/specs/finetune_spec.hpp"
 
@@ -95,9 +95,5 @@ std::unique_ptr<Target> classes_target(const std::vector<double>& weights, doubl
 /// counted bins: -sum y ln(r / R), the shape, and 0.2 (R - Y ln R), the total. Figures: "eval_loss",
 /// "eval_pearson" and "eval_r2", means over the numbers; "eval_auroc" is null.
 std::unique_ptr<Target> numbers_target(LinkFunction link, CoverageLoss loss = CoverageLoss::poisson);
-
-/// Matthews' correlation coefficient of several classes (Gorodkin 2004): calls and truth, (rows) int64.
-/// Undefined if all rows have, or are assigned, the same class.
-std::optional<double> classes_mcc(const at::Tensor& called, const at::Tensor& truth, std::int64_t classes);
 
 }  // namespace bigbird::task_models

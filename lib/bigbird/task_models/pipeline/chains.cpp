@@ -8,7 +8,6 @@
 #include "bigbird/core/parallel.hpp"
 #include "bigbird/core/words.hpp"
 #include "bigbird/evaluation/plot.hpp"
-#include "bigbird/evaluation/sequences/sequence_evaluation.hpp"
 #include "bigbird/examples/build/sheet.hpp"
 #include "bigbird/genome/reference/reference_genome.hpp"
 #include "bigbird/rows/sequence_reader.hpp"
@@ -125,16 +124,16 @@ std::string compared(const std::string& name, const evaluation::Figure& model,
 Judgement judge_numbers(const evaluation::EvaluationRequest& request, const fs::path& output,
                         const std::string& examples, const std::string& floor_name,
                         evaluation::PageAdditions additions) {
-    const evaluation::SequenceReport report = evaluation::evaluate_sequences(request);
-    const evaluation::SequenceFile &floor = report.files.front(), &model = report.files.back();
+    const evaluation::EvaluationReport report = evaluation::evaluate(request);
+    const evaluation::FileEvaluation &floor = report.files.front(), &model = report.files.back();
     Judgement judged{.lines = {"examples " + examples}};
     for (std::size_t i = 0; i < report.names.size(); ++i)
         judged.lines.push_back(
-            compared(report.names[i], model.figures[i], floor.figures[i], model.differences[i]));
+            compared(report.names[i], model.figures.all[i], floor.figures.all[i], model.difference->all[i]));
     judged.evaluation = evaluation::write_report(report, output, Overwrite::allow);
     additions.lead = pages_lead(judged.lines, floor_name);
     judged.page = to_html(report, additions);
-    judged.card = card_figures(request.split, report, model);
+    judged.card = card_figures(report, model);
     return judged;
 }
 
@@ -222,7 +221,7 @@ public:
 
     Judgement judge(const evaluation::EvaluationRequest& request, const fs::path& folder,
                     const fs::path& output) const override {
-        const evaluation::EvaluationReport report = evaluation::evaluate_scores(request);
+        const evaluation::EvaluationReport report = evaluation::evaluate(request);
         const auto set = ExampleSet::load(request.examples);
         Judgement judged{.lines = summary(report, set)};
         evaluation::PageAdditions additions{
@@ -232,24 +231,21 @@ public:
                              logos_html(folder / run_folder / motif_file);
         judged.evaluation = evaluation::write_report(report, output, Overwrite::allow);
         judged.page = to_html(report, additions);
-        judged.card = card_figures(request.task, request.split, report.files.back().evaluation);
+        judged.card = card_figures(report, report.files.back());
         return judged;
     }
 
 private:
     std::vector<std::string> summary(const evaluation::EvaluationReport& report,
                                      const ExampleSet& set) const {
-        const evaluation::FileEvaluation &of_floor = report.files.front(), &of_model = report.files.back();
-        const evaluation::NamedFigures low = figures_of(of_floor.evaluation.groups.front()),
-                                       high = figures_of(of_model.evaluation.groups.front()),
-                                       more = figures_of(of_model.difference->groups.front());
+        const evaluation::FileEvaluation &floor = report.files.front(), &model = report.files.back();
         const auto line = [&](const char* name, std::size_t i) {
-            return compared(name, *high[i].second, *low[i].second, *more[i].second);
+            return compared(name, model.figures.all[i], floor.figures.all[i], model.difference->all[i]);
         };
-        const evaluation::GroupFigures& all = of_model.evaluation.groups.front();
+        const evaluation::Group& all = report.groups.front();
         return {"examples " + bins_text(set, spec_.examples.bin),
                 line("AUROC", 0) + fmt::format(" (over {} with {} or more positive test bins)",
-                                               counted(all.defined, "label"), spec_.min_positives),
+                                               counted(all.members.size(), "label"), spec_.min_positives),
                 line("AUPRC", 2) + fmt::format("; base rate {:.4f}", all.mean_base_rate.value_or(0))};
     }
 };

@@ -98,3 +98,30 @@ DOCTEST_TEST_CASE("task_files: labels of bases exclude each other") {
     write_file(folder / "calibration.json", calibration_of(logistic, "[0, 1]"));
     DOCTEST_CHECK_THROWS_AS(check_task_files(folder.path()), InputError);
 }
+
+DOCTEST_TEST_CASE("task_files: a card gets the defined figures, and how many rows they are of") {
+    evaluation::EvaluationReport report{
+        .kind = evaluation::Kind::promoters,
+        .names = {"auroc", "auprc", "f1", "precision", "recall", "mcc", "accuracy"},
+        .rows = 51,
+        .about = {{"task", "promoter"}, {"split", "test"}, {"rows_not_scored", 1}}};
+    evaluation::FileEvaluation file{.name = "s"};
+    for (std::size_t i = 0; i < report.names.size(); ++i)
+        file.figures.all.push_back({0.1 * static_cast<double>(i), {}, {}});
+    file.figures.all[1].value.reset();
+    file.reliability.emplace().calibration_error = 0.25;
+    const auto types = [&] {
+        std::string text;
+        for (const auto& metric : card_figures(report, file).metrics)
+            text += metric.type + " ";
+        return text;
+    };
+    DOCTEST_CHECK(card_figures(report, file).data == "51 rows of test, which nothing was trained on");
+    DOCTEST_CHECK(types() == "roc_auc f1 expected_calibration_error ");
+    report.kind = evaluation::Kind::sequences;
+    report.names = {"accuracy", "mcc", "f1_macro", "auroc", "auprc"};
+    report.about = {{"task", "sequences"}, {"split", "validation"}};
+    file.reliability.reset();
+    DOCTEST_CHECK(card_figures(report, file).data == "51 rows held out to choose the step");
+    DOCTEST_CHECK(types() == "accuracy f1 roc_auc average_precision ");
+}

@@ -211,14 +211,6 @@ DOCTEST_TEST_CASE("target: figures of classes") {
     DOCTEST_CHECK((bias[1] - bias[0]).item<double>() == doctest::Approx(std::log(3)));
 }
 
-DOCTEST_TEST_CASE("target: Matthews' coefficient of three classes") {
-    // scikit-learn's matthews_corrcoef([0, 0, 1, 1, 2, 2], [0, 1, 1, 1, 2, 0])
-    const at::Tensor truth = at::tensor({0, 0, 1, 1, 2, 2}, at::kLong),
-                     called = at::tensor({0, 1, 1, 1, 2, 0}, at::kLong);
-    DOCTEST_CHECK(*classes_mcc(called, truth, 3) == doctest::Approx(0.5222330).epsilon(1e-6));
-    DOCTEST_CHECK(!classes_mcc(at::zeros({6}, at::kLong), truth, 3));
-}
-
 DOCTEST_TEST_CASE("target: figures of numbers and of counts") {
     const at::Tensor values = at::tensor({1.0F, 2.0F, 4.0F}).view({3, 1}),
                      truth = at::tensor({1.0F, 3.0F, 5.0F}).view({3, 1});

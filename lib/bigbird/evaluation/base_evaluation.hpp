@@ -9,22 +9,10 @@
 #include <cstdint>
 #include <filesystem>
 #include <optional>
-#include <span>
 #include <string>
 #include <vector>
 
 namespace bigbird::evaluation {
-
-/// A row that occurs `times` times.
-struct WeightedRow {
-    float score = 0;  ///< not NaN
-    bool positive = false;
-    std::int64_t times = 0;
-    std::uint32_t block = 0;  ///< block of genome, the unit of resampling
-};
-/// AUROC and average precision of rows by descending score, as Ranking has them for the repeated rows, if the
-/// rows of block b count weights[b] times; without weights, once. O(n).
-Areas areas_of(std::span<const WeightedRow> rows, std::span<const std::uint32_t> weights = {});
 
 struct BaseEvaluationRequest {
     std::filesystem::path scores;  ///< table of predict-tokens, or "-"

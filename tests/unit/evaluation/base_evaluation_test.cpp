@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "bigbird/evaluation/bases/base_evaluation.hpp"
+#include "bigbird/evaluation/base_evaluation.hpp"
 
 #include "support/captured_log.hpp"
 #include "support/temp_dir.hpp"
@@ -7,11 +7,7 @@
 
 #include "bigbird/core/error.hpp"
 #include "bigbird/core/formats/json_file.hpp"
-#include "bigbird/core/rng.hpp"
-#include "bigbird/evaluation/metrics.hpp"
 
-#include <algorithm>
-#include <functional>
 #include <vector>
 
 using namespace bigbird;
@@ -150,43 +146,4 @@ DOCTEST_TEST_CASE("base_evaluation: intervals come from blocks of genome, and ar
     DOCTEST_CHECK(*evaluate_bases(scene.request).mean_auprc.low == *four.mean_auprc.low);
     scene.request.options.resamples = 0;
     DOCTEST_CHECK(!evaluate_bases(scene.request).accuracy.low);
-}
-
-DOCTEST_TEST_CASE("weighted_ranking: the figures of the rows repeated, ties and all") {
-    Rng rng(4);
-    for (int round = 0; round < 50; ++round) {
-        std::vector<WeightedRow> rows;
-        std::vector<float> scores;
-        std::vector<std::uint8_t> labels;
-        for (int i = 0; i < 30; ++i) {
-            const WeightedRow row{static_cast<float>(rng.between(0, 9)) / 10, rng.between(0, 2) == 0,
-                                  rng.between(0, 5), static_cast<std::uint32_t>(i % 3)};
-            rows.push_back(row);
-            scores.insert(scores.end(), static_cast<std::size_t>(row.times), row.score);
-            labels.insert(labels.end(), static_cast<std::size_t>(row.times), row.positive ? 1 : 0);
-        }
-        std::ranges::sort(rows, std::greater(), &WeightedRow::score);
-        const Areas figures = areas_of(rows);
-        DOCTEST_REQUIRE(figures.roc_auc.has_value());
-        DOCTEST_CHECK(*figures.roc_auc == doctest::Approx(*roc_auc(scores, labels)));
-        DOCTEST_CHECK(*figures.average_precision == doctest::Approx(*average_precision(scores, labels)));
-        // Blocks drawn twice, never and once are rows of twice, no and the same weight.
-        const std::vector<std::uint32_t> weights{2, 0, 1};
-        const Areas weighted = areas_of(rows, weights);
-        for (WeightedRow& row : rows)
-            row.times *= weights[row.block];
-        DOCTEST_CHECK(weighted.average_precision == areas_of(rows).average_precision);
-        DOCTEST_CHECK(weighted.roc_auc == areas_of(rows).roc_auc);
-    }
-}
-
-DOCTEST_TEST_CASE("weighted_ranking: what is undefined is not made up") {
-    const std::vector<WeightedRow> zeros{{0.5F, false, 3}}, ones{{0.5F, true, 3}};
-    DOCTEST_CHECK(!areas_of(zeros).roc_auc);
-    DOCTEST_CHECK(!areas_of(zeros).average_precision);
-    DOCTEST_CHECK(!areas_of(ones).roc_auc);
-    DOCTEST_CHECK(areas_of(ones).average_precision == 1.0);
-    DOCTEST_CHECK(!areas_of({}).average_precision);
-    const std::vector<std::uint32_t> never{0};
-    DOCTEST_CHECK(!areas_of(ones, never).average_precision);
 }

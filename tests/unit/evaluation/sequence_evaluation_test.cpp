@@ -1,13 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "bigbird/evaluation/sequences/sequence_evaluation.hpp"
-
 #include "support/temp_dir.hpp"
 #include "support/testing.hpp"
 
 #include "bigbird/core/error.hpp"
 #include "bigbird/core/formats/checksum.hpp"
 #include "bigbird/core/rng.hpp"
-#include "bigbird/evaluation/score_join.hpp"
+#include "bigbird/evaluation/evaluation_report.hpp"
 #include "bigbird/examples/example_writer.hpp"
 
 using namespace bigbird;
@@ -18,6 +16,7 @@ namespace fs = std::filesystem;
 
 namespace {
 
+using Scores = std::vector<std::vector<float>>;  // by class
 const rows::LabelTable two_classes({{".", "no", -1}, {".", "yes", -1}});
 
 /// Rows 1 … `rows` of train, and as many of test, in groups of `group_size` rows; the scores of test are
@@ -54,7 +53,7 @@ struct Scored {
     }
     std::string message(const std::string& table) {
         testing::write_file(folder / "s.tsv", table);
-        const std::string what = testing::message_of<InputError>([&] { evaluate_sequences(request); });
+        const std::string what = testing::message_of<InputError>([&] { evaluate(request); });
         const std::string path = (folder / "s.tsv").string();
         return what.starts_with(path) ? what.substr(path.size()) : what;
     }
@@ -65,7 +64,7 @@ struct Scored {
 DOCTEST_TEST_CASE(
     "sequence_evaluation: figures are plain numbers at the top, with their interval beside them") {
     const Scored scored(100);
-    const SequenceReport report = evaluate_sequences(scored.request);
+    const EvaluationReport report = evaluate(scored.request);
     const Json json = to_json(report);
     DOCTEST_CHECK(json["rows"] == 100);
     DOCTEST_CHECK(json["units"] == 100);
@@ -90,11 +89,11 @@ DOCTEST_TEST_CASE(
 
 DOCTEST_TEST_CASE("sequence_evaluation: groups are drawn as a whole, which widens intervals") {
     const auto width = [](const Scored& scored) {
-        const Json json = to_json(evaluate_sequences(scored.request));
+        const Json json = to_json(evaluate(scored.request));
         return json["accuracy_high"].get<double>() - json["accuracy_low"].get<double>();
     };
     const Scored rows(400), groups(400, 20);
-    DOCTEST_CHECK(to_json(evaluate_sequences(groups.request))["units"] == 20);
+    DOCTEST_CHECK(to_json(evaluate(groups.request))["units"] == 20);
     DOCTEST_CHECK(width(groups) > 2 * width(rows));
 }
 
@@ -107,16 +106,16 @@ DOCTEST_TEST_CASE("sequence_evaluation: files are compared row by row, whatever 
         return csv;
     }());
     scored.request.scores.push_back({"other", scored.folder / "other.csv"});
-    const Json json = to_json(evaluate_sequences(scored.request));
+    const Json json = to_json(evaluate(scored.request));
     const Json& other = json["others"][0];
     DOCTEST_CHECK(other["name"] == "other");
     DOCTEST_CHECK(other["difference"]["accuracy"].get<double>() ==
                   doctest::Approx(other["accuracy"].get<double>() - 0.8));
     DOCTEST_CHECK(other["difference"]["accuracy_high"].get<double>() < 0);
     scored.request.options.threads = 2;
-    DOCTEST_CHECK(to_json(evaluate_sequences(scored.request)) == json);
+    DOCTEST_CHECK(to_json(evaluate(scored.request)) == json);
     scored.request.scores[1] = {"same", scored.folder / "s.tsv"};
-    const Json same = to_json(evaluate_sequences(scored.request))["others"][0]["difference"];
+    const Json same = to_json(evaluate(scored.request))["others"][0]["difference"];
     DOCTEST_CHECK(same["mcc"] == 0);
     DOCTEST_CHECK(same["mcc_low"] == 0);
 }
@@ -133,11 +132,11 @@ DOCTEST_TEST_CASE("sequence_evaluation: classes called as columns, NA or with co
     const auto examples = examples::ExampleSet::load(scored.folder / "c");
     const auto scores = [&](const std::string& text) {
         testing::write_file(scored.folder / "c.csv", text);
-        return join_sequence_scores(examples, scored.folder / "c.csv", Split::test).scores;
+        return join_scores(examples, scored.folder / "c.csv", Split::test).scores;
     };
     const std::string head = "id,length,status,n_fraction,class,";
     DOCTEST_CHECK(scores(head + "NA,length,\"a,\"\"b\"\"\"\nNA,4,ok,0,NA,1,0,0\n.,4,ok,0,length,0,0.75,0.25\n"
-                                "\"n,1\",4,all_n,1,,,,\n") == std::vector<float>{1, 0, 0, 0, 0.75F, 0.25F});
+                                "\"n,1\",4,all_n,1,,,,\n") == Scores{{1, 0}, {0, 0.75F}, {0, 0.25F}});
     DOCTEST_CHECK(testing::holds(
         testing::message_of<InputError>([&] { scores(head + "NA,\"a,\"\"b\"\"\"\nNA,4,ok,0,NA,1,0\n"); }),
         "has no column 'length'"));
@@ -152,7 +151,7 @@ DOCTEST_TEST_CASE("sequence_evaluation: scores of another split or of other exam
                       rows = testing::read_file(scored.folder / "s.tsv"), of = "##examples_sha256=";
     for (const std::string& head : {of + own + "\n##split=test\n", of + own + "\n##split=all\n"}) {
         testing::write_file(scored.folder / "s.tsv", head + rows);
-        DOCTEST_CHECK(evaluate_sequences(scored.request).rows == 100);
+        DOCTEST_CHECK(evaluate(scored.request).rows == 100);
     }
     DOCTEST_CHECK(scored.message(of + own + "\n##split=train\n" + rows) ==
                   ": has scores of split train, and split test is evaluated: score it with predict --split "
@@ -163,14 +162,14 @@ DOCTEST_TEST_CASE("sequence_evaluation: scores of another split or of other exam
     testing::write_file(scored.folder / "t.tsv", "##split=train\n" + rows);
     scored.request.scores.push_back({"t", scored.folder / "t.tsv"});
     DOCTEST_CHECK(testing::message_of<InputError>([&] {
-                      evaluate_sequences(scored.request);
+                      evaluate(scored.request);
                   }).starts_with((scored.folder / "t.tsv").string() + ": has scores of split train"));
 }
 
 DOCTEST_TEST_CASE("sequence_evaluation: a threshold is for two classes and labels") {
     Scored scored(100);
     scored.request.threshold = {ThresholdRule::Kind::given, 0.2};
-    const Json json = to_json(evaluate_sequences(scored.request));
+    const Json json = to_json(evaluate(scored.request));
     DOCTEST_CHECK(json["confusion"][0][0] == 0);
     DOCTEST_CHECK(json["mcc"].is_null());
     DOCTEST_CHECK(json["parameters"]["threshold"] == 0.2);
@@ -181,11 +180,11 @@ DOCTEST_TEST_CASE("sequence_evaluation: a threshold is for two classes and label
     examples::write_sequence_examples(scored.folder / "n", TargetKind::numbers,
                                       rows::LabelTable({{".", "y", -1}}), records, Json::object());
     scored.request.examples = scored.folder / "n";
-    DOCTEST_CHECK(testing::message_of<ConfigError>([&] { evaluate_sequences(scored.request); }) ==
+    DOCTEST_CHECK(testing::message_of<ConfigError>([&] { evaluate(scored.request); }) ==
                   "--threshold is for two classes and for labels; these examples have numbers");
     scored.request.threshold = {};
     testing::write_file(scored.folder / "s.tsv", "#id\ty\na\t1\nb\t2\nc\t3\n");
-    const SequenceReport report = evaluate_sequences(scored.request);
+    const EvaluationReport report = evaluate(scored.request);
     DOCTEST_CHECK(to_json(report)["spearman"].get<double>() == doctest::Approx(1));
     DOCTEST_CHECK(to_json(report)["mse"].get<double>() == doctest::Approx(1.0 / 3));
     DOCTEST_CHECK(to_html(report).find("s: y, 3 rows") != std::string::npos);
@@ -196,16 +195,16 @@ DOCTEST_TEST_CASE("sequence_scores: rows are told by id, or by their place among
     const auto examples = examples::ExampleSet::load(scored.folder / "e");
     const auto join = [&](const std::string& table, Split split, WantedRows wanted = WantedRows::all) {
         testing::write_file(scored.folder / "t.tsv", "#id\tno\tyes\n" + table);
-        return join_sequence_scores(examples, scored.folder / "t.tsv", split, wanted);
+        return join_scores(examples, scored.folder / "t.tsv", split, wanted);
     };
     const std::string train = "1\t0\t1\n2\t0\t1\n3\t0\t1\n", test = "1\t1\t0\n2\t1\t0\n3\t1\t0\n";
-    const ScoredSequences whole = join(train + test, Split::test);
+    const ScoredRows whole = join(train + test, Split::test);
     DOCTEST_CHECK(whole.rows == std::vector<std::int64_t>{3, 4, 5});
-    DOCTEST_CHECK(whole.scores == std::vector<float>{1, 0, 1, 0, 1, 0});
+    DOCTEST_CHECK(whole.scores == Scores{{1, 1, 1}, {0, 0, 0}});
     DOCTEST_CHECK(whole.other_rows == 3);
-    const ScoredSequences shuffled = join("3\t1\t0\n1\t0.5\t0.5\n2\tNA\tNA\n9\t1\t0\n", Split::test);
+    const ScoredRows shuffled = join("3\t1\t0\n1\t0.5\t0.5\n2\tNA\tNA\n9\t1\t0\n", Split::test);
     DOCTEST_CHECK(shuffled.rows == std::vector<std::int64_t>{3, 5});
-    DOCTEST_CHECK(shuffled.scores == std::vector<float>{0.5, 0.5, 1, 0});
+    DOCTEST_CHECK(shuffled.scores == Scores{{0.5, 1}, {0.5, 0}});
     DOCTEST_CHECK(shuffled.not_scored == 1);
     DOCTEST_CHECK(shuffled.other_rows == 1);
     DOCTEST_CHECK(join("2\t1\t0\n", Split::test, WantedRows::scored).lacking == 2);
@@ -218,13 +217,15 @@ DOCTEST_TEST_CASE("sequence_scores: what is wrong with a table is said with file
                       .starts_with(":1: is no table of scores of these examples: it has no column 'id'"));
     DOCTEST_CHECK(scored.message("##x=y\nid,no\n")
                       .starts_with(":2: is no table of scores of these examples: it has no column 'yes'"));
-    DOCTEST_CHECK(scored.message(head + "1\t0\t1\n2\t0\t1\n") ==
-                  ": has no row with the id '3' of split test (--rows scored takes those that are there)");
+    DOCTEST_CHECK(
+        scored.message(head + "1\t0\t1\n2\t0\t1\n") ==
+        ": lacks 1 of the 3 rows of split test, the first is '3'; score them with predict-sequences "
+        "--examples, or evaluate those that are there with --rows scored");
     DOCTEST_CHECK(scored.message(head + "1\t0\t1\n2\t0\t1\n3\t0\t1\n2\t0\t1\n") ==
-                  ":5: has the id '2' twice");
+                  ":5: row '2' is scored twice");
     DOCTEST_CHECK(scored.message(head + "1\t0\tx\n") ==
                   ":2: score 'x' in column yes is neither a number nor NA");
     DOCTEST_CHECK(scored.message(head + "1\t0\n") == ":2: has 2 columns where the header has 3");
     DOCTEST_CHECK(scored.message(head + "1\tNA\tNA\n2\tNA\tNA\n3\tNA\tNA\n") ==
-                  ": holds no score of split test");
+                  ": no row of split test has scores");
 }

@@ -1,10 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "bigbird/evaluation/bases/base_evaluation.hpp"
+#include "bigbird/evaluation/base_evaluation.hpp"
 
 #include "bigbird/core/error.hpp"
-#include "bigbird/core/interrupt.hpp"
 #include "bigbird/core/log.hpp"
-#include "bigbird/core/parallel.hpp"
 #include "bigbird/core/parse_number.hpp"
 #include "bigbird/core/words.hpp"
 #include "bigbird/examples/base_labels.hpp"
@@ -14,47 +12,21 @@
 
 #include <algorithm>
 #include <cmath>
-#include <functional>
 #include <map>
 #include <utility>
 
 namespace bigbird::evaluation {
 
-Areas areas_of(std::span<const WeightedRow> rows, std::span<const std::uint32_t> weights) {
-    const auto times = [weights](const WeightedRow& row) {
-        const double weight = weights.empty() ? 1.0 : static_cast<double>(weights[row.block]);
-        return static_cast<double>(row.times) * weight;
-    };
-    double ones = 0, zeros = 0, pairs = 0, precision = 0;
-    for (std::size_t begin = 0, end = 0; begin < rows.size(); begin = end) {
-        double more_ones = 0, more_zeros = 0;  // sums over equal scores
-        for (end = begin; end < rows.size() && rows[end].score == rows[begin].score; ++end)
-            (rows[end].positive ? more_ones : more_zeros) += times(rows[end]);
-        pairs += more_zeros * (ones + more_ones / 2);
-        ones += more_ones;
-        zeros += more_zeros;
-        if (more_ones > 0) precision += more_ones * ones / (ones + zeros);
-    }
-    Areas areas;
-    if (ones > 0 && zeros > 0) areas.roc_auc = pairs / (ones * zeros);
-    if (ones > 0) areas.average_precision = precision / ones;
-    return areas;
-}
-
 namespace fs = std::filesystem;
 
 namespace {
 
-/// Bases of equal scores and one label.
-struct Run {
-    std::size_t truth = 0, called = 0;  ///< columns; called: the most probable one
-    std::int64_t bases = 0;
-    std::uint32_t block = 0;  ///< block of genome where the run's row begins
-};
-
+/// Runs of bases with equal scores and one label.
 struct Runs {
-    std::vector<Run> all;
-    std::vector<float> scores;  ///< (runs, columns)
+    std::vector<std::vector<float>> scores;  ///< by column
+    std::vector<std::uint32_t> truth{};      ///< columns
+    std::vector<std::int64_t> bases{};
+    std::vector<std::uint32_t> blocks{};  ///< block of genome where the run's row begins
     std::int64_t not_scored = 0;
 };
 
@@ -119,89 +91,43 @@ void add_row(Runs& runs, const genome::Interval& where, const std::vector<float>
     }
     const std::vector<std::int64_t> counts = labels.counts(where);
     const std::uint32_t block = blocks.of(where);
-    const auto called = static_cast<std::size_t>(std::ranges::max_element(values) - values.begin());
     for (std::size_t label = 0; label < counts.size(); ++label) {
         if (counts[label] == 0) continue;
-        runs.scores.insert(runs.scores.end(), values.begin(), values.end());
-        runs.all.push_back({columns[label], called, counts[label], block});
+        for (std::size_t column = 0; column < values.size(); ++column)
+            runs.scores[column].push_back(values[column]);
+        runs.truth.push_back(static_cast<std::uint32_t>(columns[label]));
+        runs.bases.push_back(counts[label]);
+        runs.blocks.push_back(block);
     }
 }
 
-/// The bases of one label, by block and by score.
-struct LabelBases {
-    bool summarised = false;  ///< counts in the means
-    std::vector<Confusion> by_block;
-    std::vector<WeightedRow> by_score{};  ///< descending
-
-    /// No weights: each block once.
-    Confusion confusion(std::span<const std::uint32_t> weights = {}) const {
-        Confusion sum;
-        for (std::size_t block = 0; block < by_block.size(); ++block) {
-            const std::int64_t weight = weights.empty() ? 1 : weights[block];
-            sum.true_positives += weight * by_block[block].true_positives;
-            sum.false_positives += weight * by_block[block].false_positives;
-            sum.false_negatives += weight * by_block[block].false_negatives;
-            sum.true_negatives += weight * by_block[block].true_negatives;
-        }
-        return sum;
-    }
+/// What measure_classes() has of each column.
+struct OfColumn {
+    enum Figure : std::uint8_t { bases, precision, recall, f1, auroc, auprc, called };
 };
 
-std::vector<LabelBases> labels_of(const Runs& runs, const std::vector<std::string>& columns,
-                                  const std::string& none, std::size_t blocks) {
-    std::vector<LabelBases> labels;
-    for (std::size_t column = 0; column < columns.size(); ++column) {
-        LabelBases& label = labels.emplace_back(LabelBases{.by_block = std::vector<Confusion>(blocks)});
-        for (std::size_t i = 0; i < runs.all.size(); ++i) {
-            const Run& run = runs.all[i];
-            const bool is_label = run.truth == column;
-            label.by_block[run.block].count(is_label, run.called == column, run.bases);
-            label.by_score.push_back(
-                {runs.scores[i * columns.size() + column], is_label, run.bases, run.block});
-            label.summarised = label.summarised || (is_label && columns[column] != none);
+/// The classes' figures; of all together accuracy, and the means of AUROC, AUPRC and F1 over the labels that
+/// bases have, but not `none`.
+Measure measure_of(const Runs& runs, std::size_t none) {
+    Measure measure =
+        measure_classes({{runs.scores.begin(), runs.scores.end()}, runs.blocks, {}, runs.bases}, runs.truth);
+    std::vector<std::size_t> members;
+    for (std::uint32_t column = 0; column < measure.columns; ++column)
+        if (column != none && std::ranges::count(runs.truth, column) > 0) members.push_back(column);
+    measure.all = [members, classes = measure.all](const std::vector<FigureValues>& each) {
+        FigureValues figures{classes(each).front()}, values;
+        for (const auto figure : {OfColumn::auroc, OfColumn::auprc, OfColumn::f1}) {
+            values.clear();
+            for (const std::size_t column : members)
+                values.push_back(each[column][figure]);
+            figures.push_back(summarise(values).mean);
         }
-        std::ranges::sort(label.by_score, std::greater(), &WeightedRow::score);
-    }
-    return labels;
+        return figures;
+    };
+    return measure;
 }
 
-constexpr std::size_t figures_of_label = 5;
-
-/// All figures in one row: AUROC, AUPRC, precision, recall and F1 of each label, then accuracy and the means
-/// of AUROC, AUPRC and F1.
-FigureValues values_of(const std::vector<LabelBases>& labels, std::span<const std::uint32_t> weights) {
-    FigureValues values, means[figures_of_label];
-    double right = 0, all = 0;
-    for (const LabelBases& label : labels) {
-        const Areas areas = areas_of(label.by_score, weights);
-        const Confusion counts = label.confusion(weights);
-        const FigureValues own{areas.roc_auc, areas.average_precision, counts.precision(), counts.recall(),
-                               counts.f1()};
-        values.insert(values.end(), own.begin(), own.end());
-        for (std::size_t i = 0; label.summarised && i < own.size(); ++i)
-            means[i].push_back(own[i]);
-        right += static_cast<double>(counts.true_positives);
-        all += static_cast<double>(counts.true_positives + counts.false_negatives);
-    }
-    values.push_back(all > 0 ? std::optional(right / all) : std::nullopt);
-    for (const std::size_t figure : {0U, 1U, 4U})
-        values.push_back(summarise(means[figure]).mean);
-    return values;
-}
-
-std::vector<Figure> figures_of(const std::vector<LabelBases>& labels, std::size_t blocks,
-                               const EvaluationOptions& options) {
-    const std::int64_t count = blocks > 1 ? options.resamples : 0;
-    ResampledFigures figures{values_of(labels, {}),
-                             std::vector<FigureValues>(static_cast<std::size_t>(count))};
-    const Rng stream = Rng(options.seed).split("bases");
-    parallel_for(count, options.threads, [&](std::int64_t index) {
-        stop_if_asked();
-        figures.resampled[static_cast<std::size_t>(index)] =
-            values_of(labels, draw_blocks(stream, index, blocks));
-    });
-    return with_intervals(figures);
-}
+using NamedFigures = std::vector<std::pair<std::string, const Figure*>>;
 
 NamedFigures figures_of(const BaseFigures& label) {
     return {{"auroc", &label.auroc},
@@ -227,7 +153,7 @@ BaseEvaluation evaluate_bases(const BaseEvaluationRequest& request) {
     rows::ScoreReader reader(request.scores, outputs::hdf5_lines(request.scores));
     const std::vector<std::string>& columns = reader.columns();
     const std::vector<std::size_t> column_of = columns_of(labels, columns, request);
-    Runs runs;
+    Runs runs{.scores = std::vector<std::vector<float>>(columns.size())};
     std::map<std::string, std::vector<genome::Span>> places;
     GenomeBlocks blocks(request.options.block_size);
     rows::ScoreRow row;
@@ -248,34 +174,27 @@ BaseEvaluation evaluate_bases(const BaseEvaluationRequest& request) {
         log_warning("{}: {} bases are scored by more than one row, and count once for each",
                     request.scores.string(), bases);
     }
-    if (runs.all.empty()) throw InputError("holds no base with scores", request.scores);
-    const std::vector<LabelBases> bases = labels_of(runs, columns, request.none_label, blocks.count());
-    const std::vector<Figure> figures = figures_of(bases, blocks.count(), request.options);
-    BaseEvaluation evaluation;
-    evaluation.blocks = blocks.count();
-    evaluation.not_scored = runs.not_scored;
-    evaluation.provenance = reader.provenance();
-    std::int64_t most = 0;
+    if (runs.truth.empty()) throw InputError("holds no base with scores", request.scores);
+    const Figures figures = with_intervals(
+        resample(measure_of(runs, column_of.front()), blocks.count(), request.options, "bases"));
+    BaseEvaluation evaluation{.blocks = blocks.count(),
+                              .not_scored = runs.not_scored,
+                              .accuracy = figures.all[0],
+                              .mean_auroc = figures.all[1],
+                              .mean_auprc = figures.all[2],
+                              .mean_f1 = figures.all[3],
+                              .provenance = reader.provenance()};
+    double most = 0;
     for (std::size_t column = 0; column < columns.size(); ++column) {
-        const Confusion counts = bases[column].confusion();
-        const Figure* of = &figures[column * figures_of_label];
-        evaluation.labels.push_back({.label = columns[column],
-                                     .bases = counts.true_positives + counts.false_negatives,
-                                     .called = counts.true_positives + counts.false_positives,
-                                     .auroc = of[0],
-                                     .auprc = of[1],
-                                     .precision = of[2],
-                                     .recall = of[3],
-                                     .f1 = of[4]});
+        const std::vector<Figure>& of = figures.each[column];
+        evaluation.labels.push_back({columns[column], static_cast<std::int64_t>(*of[OfColumn::bases].value),
+                                     static_cast<std::int64_t>(*of[OfColumn::called].value),
+                                     of[OfColumn::auroc], of[OfColumn::auprc], of[OfColumn::precision],
+                                     of[OfColumn::recall], of[OfColumn::f1]});
         evaluation.bases += evaluation.labels.back().bases;
-        most = std::max(most, evaluation.labels.back().bases);
+        most = std::max(most, *of[OfColumn::bases].value);
     }
-    const Figure* of_all = &figures[columns.size() * figures_of_label];
-    evaluation.accuracy = of_all[0];
-    evaluation.mean_auroc = of_all[1];
-    evaluation.mean_auprc = of_all[2];
-    evaluation.mean_f1 = of_all[3];
-    evaluation.majority = static_cast<double>(most) / static_cast<double>(evaluation.bases);
+    evaluation.majority = most / static_cast<double>(evaluation.bases);
     return evaluation;
 }
 
