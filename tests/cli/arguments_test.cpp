@@ -320,19 +320,22 @@ DOCTEST_TEST_CASE("arguments: what other tools call a command or an option is kn
     DOCTEST_CHECK(holds(said({"predict", "--model", model, "--bed", "r.bed"}), "did you mean --regions?"));
     DOCTEST_CHECK(holds(said({"predict-chromatin", "--genome", "g.fa"}), "did you mean --reference?"));
     DOCTEST_CHECK(holds(said({"predict-chromatin", "--bed", "r.bed"}), "did you mean --regions?"));
+    DOCTEST_CHECK(holds(said({"predict-chromatin", "--verbos"}), "did you mean --verbose?"));
 }
 
 DOCTEST_TEST_CASE("arguments: predict is the command of the model's task, to the byte") {
     const TempDir folder;
-    const std::string ours = folder / "ours.tsv", door = folder / "door.tsv";
+    const std::string ours = folder / "ours.tsv", door = folder / "door.tsv", loud = folder / "loud.tsv";
     succeeded(predict(door, {}));
+    succeeded(predict(loud, {"-v"}));
+    DOCTEST_CHECK(read_file(loud) == read_file(door));
     const std::vector<std::string> words{"predict",   "--model", model,      "--reference", genome,
                                          "--regions", regions,   "--device", "cpu",         "--output"};
     const auto with = [&](const std::vector<std::string>& more) { return run_program(joined(words, more)); };
     succeeded(with({ours}));
     DOCTEST_CHECK(read_file(ours) == read_file(door));
-    check_error(with({folder / "x.tsv", "--scan", "1000"}), 2,
-                "--scan is for the task promoter, and this is chromatin; see "
+    check_error(with({folder / "x.tsv", "--each-base"}), 2,
+                "--each-base is for the task tokens, and this is chromatin; see "
                 "'bigbird-dna predict-chromatin --help'");
     write_file(folder / "config.json", R"({"bigbird_dna": {"task_model": {"task": "coverage"}}})");
     DOCTEST_CHECK(holds(run_program({"predict", "--model", folder.path().string(), "--output", "x"}).err,
@@ -343,29 +346,6 @@ DOCTEST_TEST_CASE("arguments: predict is the command of the model's task, to the
     DOCTEST_CHECK(holds(run_program({"finetune", "--output", "x"}).err, "or --annotations, a BED"));
     DOCTEST_CHECK(run_program({"predict"}).err ==
                   "bigbird-dna: error: --model is required; see 'bigbird-dna predict --help'\n");
-}
-
-DOCTEST_TEST_CASE("arguments: a retired option is read, with one warning that says what replaces it") {
-    const TempDir folder;
-    const std::string plain = folder / "plain.tsv", loud = folder / "loud.tsv";
-    succeeded(predict(plain, {}));
-    succeeded(predict(loud, {"-v"}));
-    DOCTEST_CHECK(read_file(loud) == read_file(plain));
-    const auto finetune = [](const char* command) {
-        return run_program(
-            {command, "--examples", "none", "--window-bins", "2", "--output", "x", "--device", "cpu"});
-    };
-    const std::string warning =
-        "--window-bins will be removed in the next version: --window takes the bases of all bins";
-    const std::string err = finetune("finetune-chromatin").err;
-    DOCTEST_CAPTURE(err);
-    const std::size_t at = err.find(warning);
-    DOCTEST_REQUIRE(at != std::string::npos);
-    DOCTEST_CHECK(err.find(warning, at + 1) == std::string::npos);
-    DOCTEST_CHECK(holds(finetune("finetune").err, "none"));  // no examples are there, whatever the task
-    DOCTEST_CHECK(holds(run_program({"pretrain", "--reference", genome, "--clip-norm", "-2"}).err,
-                        "--clip-norm: Value -2 is too small"));
-    DOCTEST_CHECK(holds(run_program({"predict-chromatin", "--verbos"}).err, "did you mean --verbose?"));
 }
 
 DOCTEST_TEST_CASE("arguments: options of every command precede the command, follow it or are in a file") {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// --input and --kmer-length of tokenize and pretrain as a shell sees them, and what the models are good for.
+// --tokenizer of tokenize and pretrain as a shell sees it, and what the models are good for.
 #include "cli/checks.hpp"
 #include "support/temp_dir.hpp"
 
@@ -66,7 +66,6 @@ DOCTEST_TEST_CASE("tokenize, pretrain: what is no tokenizer is refused") {
         check_error(scene.tokenize("refused", options), 2, message);
         check_error(scene.pretrain("refused", joined(options, {"--documents", scene.documents})), 2, message);
     }
-    DOCTEST_CHECK(scene.tokenize("refused", {"--input", "letters"}).code == 2);
     DOCTEST_CHECK_FALSE(std::filesystem::exists(scene.folder / "refused"));
 }
 
@@ -87,9 +86,9 @@ DOCTEST_TEST_CASE("pretrain: shards of k-mers say themselves what they hold, and
 DOCTEST_TEST_CASE("pretrain: models of bases and k-mers are scored and embed as those of tokens do") {
     const Scene scene;
     write_file(scene.folder / "r.bed", "22\t100\t400\n22\t17000\t17512\n");
-    for (const std::string input : {"bases", "kmers"}) {
+    for (const std::string input : {"bases", "kmers:6"}) {
         DOCTEST_CAPTURE(input);
-        succeeded(scene.pretrain(input, {"--documents", scene.documents, "--input", input}));
+        succeeded(scene.pretrain(input, {"--documents", scene.documents, "--tokenizer", input}));
         const std::string model = scene.folder / (input + "/model");
         DOCTEST_CHECK_FALSE(std::filesystem::exists(model + "/tokenizer.model"));
         const auto ids = run_program({"encode", "--tokenizer", model}, "ACGTNACGTACGT\n").out;

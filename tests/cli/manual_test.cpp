@@ -132,19 +132,9 @@ DOCTEST_TEST_CASE("manual: a verb has the options of its doors, and says which t
                           "| `--tile` | `BP` | `none: a row has one score` | Cut regions into tiles",
                           " (tokens) |\n", "| `chromatin: average; promoter, sequences, tokens: none` |"});
     check_holds(text, {"| `chromatin: reverse-complement (other models: none); promoter, tokens: none` |",
-                       "| `--window` | `A:B\\|BP` |",
-                       "\n| `pretrain` | `--keep` | the three newest checkpoints and the best are kept |\n"});
+                       "| `--window` | `A:B\\|BP` |"});
     DOCTEST_CHECK(holds(run_program({"help", "--man", "finetune"}).out, "\\-\\-annotations"));
     DOCTEST_CHECK(holds(run_program({"completion", "bash"}).out, "evaluate"));
-}
-
-DOCTEST_TEST_CASE("manual: retired options are shown in the reference's table alone") {
-    for (const std::vector<std::string>& words : {std::vector<std::string>{"help", "--man", "pretrain"},
-                                                  {"pretrain", "--help-all"},
-                                                  {"completion", "zsh"}}) {
-        const std::string text = run_program(words).out;
-        DOCTEST_CHECK_FALSE(holds(text, "clip-norm"));
-    }
 }
 
 DOCTEST_TEST_CASE("manual: --help ends with examples that can be copied") {

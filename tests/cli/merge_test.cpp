@@ -96,11 +96,9 @@ private:
 
 DOCTEST_TEST_CASE("merge: rows and tiles of predict-chromatin, in every format") {
     const Fixture fixture;
-    fixture.check_merged(fixture.predict({"--tile", "60", "--track-labels", "1"}),
+    fixture.check_merged(fixture.predict({"--tile", "60", "--labels", "1"}),
                          {".tsv", ".tsv.gz", ".csv", ".csv.gz", ".npy", ".h5", ".bedgraph", ".bw"},
                          ".tsv.gz");
-    fixture.check_merged(fixture.predict({"--tile", "60", "--precision", "float16"}), {".npy", ".h5"},
-                         ".tsv");
     fixture.check_merged(fixture.predict({"--min-score", "0.5"}),
                          {".long.tsv", ".{label}.bw", ".{index}.bedgraph"}, ".tsv");
     fixture.check_merged(fixture.predict({"--tile", "50", "--pool", "mean"}), {".tsv"}, ".tsv");

@@ -154,14 +154,14 @@ DOCTEST_TEST_CASE("scoring: finetune-chromatin makes a model that predict-chroma
 
 DOCTEST_TEST_CASE("scoring: all formats at once, and none where the input is wrong") {
     const Fixture fixture;
-    const std::vector<std::string> outputs{"--output",       fixture / "s.tsv.gz",
-                                           "--output",       fixture / "s.npy",
-                                           "--output",       fixture / "s.h5",
-                                           "--output",       fixture / "s.long.tsv",
-                                           "--output",       fixture / "{label}/{label}.bw",
-                                           "--output",       fixture / "one.bedgraph",
-                                           "--min-score",    "0",
-                                           "--track-labels", "label1"};
+    const std::vector<std::string> outputs{"--output",    fixture / "s.tsv.gz",
+                                           "--output",    fixture / "s.npy",
+                                           "--output",    fixture / "s.h5",
+                                           "--output",    fixture / "s.long.tsv",
+                                           "--output",    fixture / "{label}/{label}.bw",
+                                           "--output",    fixture / "one.bedgraph",
+                                           "--min-score", "0",
+                                           "--labels",    "label1"};
     write_file(fixture / "bad.bed", "c\t1\t2\nd\t1\t2\n");
     DOCTEST_CHECK(fixture.predict(fixture / "bad.bed", outputs).code == 3);
     const std::vector<std::string> files{"s.tsv.gz", "s.npy",      "s.rows.tsv",       "s.labels.tsv",

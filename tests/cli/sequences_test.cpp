@@ -96,8 +96,6 @@ DOCTEST_TEST_CASE("sequences: longer ones are cut about their middle or refused,
     check_holds(result.out,
                 {"\n2\t300\ttruncated\t0\t", "\n3\t10\tpadded\t0\t0.", "\n4\t4\tall_n\t1\tNA\tNA\n"});
     DOCTEST_CHECK(holds(result.err, "1 sequence longer than what the model reads"));
-    check_said(model.predict({"--sequences", "-", "--longer", "refuse"}, ">long\n" + longer + "\n"), 3,
-               "the sequence 'long' of 300 bases is longer than what the model reads");
     const auto protein = model.predict({"--sequences", "-"}, ">p\nMELLIF\n");
     DOCTEST_CHECK(holds(protein.err,
                         "5 of 6 letters stand for no nucleotide, the first 'E' in line 1: are "

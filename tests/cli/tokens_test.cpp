@@ -130,7 +130,7 @@ DOCTEST_TEST_CASE("tokens: a run that was stopped goes on exactly, two processes
     DOCTEST_CHECK(fixture.finetune("cut", {"--max-hours", "1e-9"}).code == 75);
     succeeded(fixture.finetune("cut"));
     DOCTEST_CHECK(fixture.weights("cut") == fixture.weights("run"));
-    check_said(fixture.finetune("cut", {"--margin", "10"}), 2, "--margin");
+    check_said(fixture.finetune("cut", {"--label-weights", "balanced"}), 2, "--label-weights");
     const ProgramResult two = succeeded(fixture.finetune("two", {"--processes", "2"}));
     const auto last_loss = [&](const char* run) { return values_of(fixture / run, {"eval_loss"}).back(); };
     DOCTEST_CHECK(last_loss("two") == doctest::Approx(last_loss("run")).epsilon(1e-4));
@@ -163,7 +163,4 @@ DOCTEST_TEST_CASE("tokens: labels that cannot be used are code 3 and one sentenc
     DOCTEST_CHECK(
         refusal("chrZ\t10\t20\texon\n").ends_with(error(bed + ":1: contig 'chrZ' is not in the reference")));
     DOCTEST_CHECK(!std::filesystem::exists(fixture / "bad"));
-    const ProgramResult no_margin = fixture.finetune("bad", {"--margin", "200"});
-    DOCTEST_CHECK(no_margin.code == 2);
-    DOCTEST_CHECK(no_margin.err.ends_with(error("--margin 200 leaves nothing of a window of 400 bases")));
 }

@@ -50,21 +50,18 @@ DOCTEST_TEST_CASE("variants: rows in order on standard output, what is wrong mar
                  " s; their status says why the others have no scores\n"});
 }
 
-DOCTEST_TEST_CASE("variants: --strict and inputs that are no VCF end it and leave nothing") {
+DOCTEST_TEST_CASE("variants: inputs that are no VCF end it and leave nothing") {
     const Fixture fixture;
-    const auto check = [&](const std::string& vcf, const std::vector<std::string>& more,
-                           const std::string& sentence) {
-        std::vector<std::string> words =
-            joined({"--model", fixture / "model", "--variants", vcf, "--output", fixture / "o.tsv"}, more);
-        check_said(fixture.variants(words), 3, sentence);
+    const auto check = [&](const std::string& vcf, const std::string& sentence) {
+        check_said(fixture.variants(
+                       {"--model", fixture / "model", "--variants", vcf, "--output", fixture / "o.tsv"}),
+                   3, sentence);
         DOCTEST_CHECK_FALSE(fixture.has("o.tsv"));
     };
-    check(fixture / "v.vcf", {"--strict"},
-          "record 1 (chrc:1001 A><DEL>) has an allele that spells no bases (--strict)");
-    check(test_data("variants/malformed/bed.vcf"), {}, "is no VCF or BCF");
-    check(test_data("variants/malformed/truncated.vcf.gz"), {}, "is truncated");
-    check(test_data("variants/1000g.chr22.bcf"), {}, "none of its contigs is in the reference");
-    check(fixture / "absent.vcf", {}, "absent.vcf: no such file");
+    check(test_data("variants/malformed/bed.vcf"), "is no VCF or BCF");
+    check(test_data("variants/malformed/truncated.vcf.gz"), "is truncated");
+    check(test_data("variants/1000g.chr22.bcf"), "none of its contigs is in the reference");
+    check(fixture / "absent.vcf", "absent.vcf: no such file");
 }
 
 DOCTEST_TEST_CASE(
@@ -97,10 +94,10 @@ DOCTEST_TEST_CASE("variants: a VCF with effects in INFO, its index, and what is 
     const auto run = [&](const std::string& output, const std::vector<std::string>& more) {
         return fixture.variants(joined(joined(words, {output}), more));
     };
-    succeeded(run(fixture / "e.vcf", {"--output", fixture / "e.vcf.gz", "--top", "1"}));
+    succeeded(run(fixture / "e.vcf", {"--output", fixture / "e.vcf.gz"}));
     DOCTEST_CHECK(fixture.has("e.vcf.gz.tbi"));
     const std::string text = read_file(fixture / "e.vcf");
-    check_holds(text, {"\n##bigbird-dna_model_sha256=", "\n##bigbird-dna_labels=the 1 of largest effect\n"});
+    check_holds(text, {"\n##bigbird-dna_model_sha256=", "\n##bigbird-dna_labels=the 10 of largest effect\n"});
     DOCTEST_CHECK_FALSE(holds(text, fixture / ""));
     check_holds(text, {"\nchrc\t1001\ta\tA\tG,<DEL>\t.\t.\tBIGBIRD=G|label",
                        "|.|padded,<DEL>|.|.|.|.|.|symbolic;BIGBIRD_MAX=",
@@ -145,7 +142,8 @@ DOCTEST_TEST_CASE("variants: VCF on standard output is the file's, and a reader 
     check_said(run(fixture / "v.vcf", {"--shard", "1/2"}), 2, "--shard writes a file");
 }
 
-DOCTEST_TEST_CASE("variants: more than 1,000 labels in INFO are warned of, and --top bounds them") {
+DOCTEST_TEST_CASE(
+    "variants: more than 1,000 labels in INFO are warned of, and without --labels there are 10") {
     const Fixture fixture;
     bigbird::task_models::TaskInfo info;
     info.window = {-100, 100};
@@ -163,9 +161,6 @@ DOCTEST_TEST_CASE("variants: more than 1,000 labels in INFO are warned of, and -
     DOCTEST_CHECK(std::ranges::count(records_of(all.out), '|') == 6 * 1003);
     const auto fewer = succeeded(run({"--labels", "0-999"}));
     DOCTEST_CHECK_FALSE(holds(fewer.err, entries));
-    DOCTEST_CHECK(holds(run({"--top", "2000"}).err,
-                        "1001 entries in INFO, one per label; for those with "
-                        "the largest effects only, leave out --top"));
     const auto top = run({});
     DOCTEST_CHECK_FALSE(holds(top.err, entries));
     DOCTEST_CHECK(std::ranges::count(records_of(top.out), '|') == 6 * 12);

@@ -45,7 +45,6 @@ void setup_attribute(Program& program, Runner<AttributeSpec> run) {
         "Baseline of integrated-gradients and deeplift: all zeros, or the mean over N dinucleotide "
         "shuffles; shuffled: 10 of them",
         "zero");
-    add_value(command, "--shuffles", "N", spec.shuffles, "");
     command.add_flag("--mean-centered", spec.mean_centered, "Subtract each base's mean over A, C, G and T");
     add_letter_outputs(command, spec, "Contributions");
     add_device_option(command, spec.device);

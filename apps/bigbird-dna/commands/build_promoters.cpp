@@ -40,7 +40,6 @@ void setup_build_promoters(Program& program) {
         "random-bases, permuted: cut a promoter into 20 parts and randomize or permute 12 of "
         "them; shuffled: shuffle a promoter, keeping the number of each dinucleotide; genomic: other "
         "windows of the genome");
-    add_value(command, "--max-n-fraction", "SHARE", promoters.max_n_fraction, "", CLI::Range(0.0, 1.0));
     add_hold_out_options(command, promoters.validation, promoters.test,
                          "a window counts as inside if its TSS does");
     add_seed_option(command, promoters.seed);

@@ -3,6 +3,7 @@
 #include "commands/commands.hpp"
 
 #include "bigbird/core/log.hpp"
+#include "bigbird/core/parallel.hpp"
 #include "bigbird/core/words.hpp"
 #include "bigbird/corpus/documents/sequence_lines.hpp"
 
@@ -16,7 +17,7 @@ struct LineOptions {
     std::filesystem::path tokenizer, input = "-";
     OutputOptions output;
     bool offsets = false;
-    int threads = 0;
+    int threads = resolve_threads(0);
 };
 
 void add_line_options(CLI::App& command, LineOptions& options, const std::string& input,
@@ -72,7 +73,6 @@ void setup_decode(Program& program) {
         [](const LineOptions& given) { return run_on_lines(given, corpus::decode_lines); });
     add_line_options(command, options, "Token ids separated by blanks, one sequence per line, plain or gzip",
                      "Decoded sequences, one per input line; special tokens are omitted");
-    add_own_threads_option(command, options.threads);
 }
 
 }  // namespace bigbird::cli

@@ -111,7 +111,6 @@ void add_promoter_options(CLI::App& command, EvaluateOptions& options) {
 void add_chromatin_options(CLI::App& command, EvaluateOptions& options) {
     add_value(command, "--min-positives", "N", options.request.options.min_positives,
               "Leave labels with fewer positive rows out of means and medians", CLI::PositiveNumber);
-    command.add_flag("--published", options.request.published);
 }
 
 void add_sequences_options(CLI::App& command, EvaluateOptions& options) {
@@ -244,7 +243,6 @@ void setup_evaluate_tokens(Program& program) {
               "BED with a label in column 4 for the bases of each row")
         ->required();
     add_reference_option(command, request.references);
-    add_value(command, "--none-label", "NAME", request.none_label, "");
     add_report_options(command, options, ".tsv, .csv");
     add_resamples_option(command, request.options);
     add_seed_option(command, request.options.seed);

@@ -51,7 +51,6 @@ void add_balance_options(CLI::App& command, FinetuneSpec& spec) {
             return fits ? std::string() : "'" + text + "' is neither a number above 0 nor balanced";
         });
     if (spec.task == examples::Task::sequences) return;
-    add_choice_option(command, "--sampling", spec.sampling, task_models::samplings, "");
     add_choice_option(command, "--strand-augmentation", spec.both_strands, strand_augmentations,
                       "reverse-complement: draw each window's strand at random in every epoch");
 }
@@ -59,7 +58,7 @@ void add_balance_options(CLI::App& command, FinetuneSpec& spec) {
 /// Parses "N" or, for gapped k-mers, "N:K".
 void set_kmers(task_models::LinearSpec& linear, const std::string& text) {
     constexpr std::int64_t longest = 12;
-    std::int64_t length = 0, informative = linear.informative;
+    std::int64_t length = 0, informative = 0;
     if (!parse_range(text, length, informative)) length = parse_number<std::int64_t>(text).value_or(-1);
     if (std::min(length, informative) < 0 || std::max(length, informative) > longest)
         throw CLI::ValidationError("--kmer-length", "'" + text + "' is neither a length up to 12 nor N:K");
@@ -70,7 +69,6 @@ void set_kmers(task_models::LinearSpec& linear, const std::string& text) {
 void add_linear_options(CLI::App& command, FinetuneSpec& spec) {
     const HelpGroup in_group(command, "Linear baselines");
     const bool records = spec.task == examples::Task::sequences;
-    add_value(command, "--penalty", "X", spec.linear.penalty, "", CLI::NonNegativeNumber);
     if (records) {
         add_value(command, "--kmer-length", "N", spec.linear.word, "Bases per k-mer", CLI::Range(0, 8))
             ->default_str("5 and 6");
@@ -79,8 +77,6 @@ void add_linear_options(CLI::App& command, FinetuneSpec& spec) {
     add_parsed(
         command, "--kmer-length", "N|N:K", [&spec](const std::string& text) { set_kmers(spec.linear, text); },
         "Bases per k-mer; gkm-svm: N:K, K of N positions count", "5; gkm-svm: 8:5");
-    add_value(command, "--informative-positions", "N", spec.linear.informative, "", CLI::Range(0, 12));
-    add_value(command, "--cost", "C", spec.linear.cost, "", CLI::PositiveNumber);
     add_value(command, "--most-windows", "N", spec.linear.most_windows,
               "gkm-svm: maximum number of training windows; each needs up to 0.5 MB of memory",
               CLI::PositiveNumber);
@@ -156,16 +152,12 @@ void add_sequence_options(CLI::App& command, FinetuneSpec& spec) {
     const char* group = "Sequence models (bigbird-sequence)";
     add_sequence_model_options(command, sequence, group);
     const HelpGroup in_group(command, group);
-    add_choice_option(command, "--kmers", sequence.with_kmers, kmer_parts, "");
     add_value(command, "--config", "FILE", sequence.config,
               "JSON file of network sizes that differ from the defaults");
     add_value(command, "--motifs", "N", sequence.motifs,
               "Maximum number of first-layer filters initialized with motifs from the training rows (0 "
               "means random initialization)",
               CLI::Range(std::int64_t{0}, std::int64_t{1} << 20));
-    add_value(command, "--shift", "BP", sequence.shift, "", CLI::NonNegativeNumber);
-    add_value(command, "--average-weights", "DECAY", sequence.averaging, "", CLI::Range(0.0, 0.999999));
-    add_value(command, "--label-smoothing", "PART", sequence.smoothing, "", CLI::Range(0.0, 0.99));
     const FinetuneSpec usual = task_models::sequence_model_spec();
     option_of(command, "--architecture")->default_str("bigbird-sequence; with --model: bigbird");
     show_training_defaults(command, usual, "6 to 15, for 250,000 rows in total",
@@ -190,8 +182,8 @@ void set_bins_defaults(CLI::App& command, FinetuneSpec& spec) {
     const FinetuneSpec bins = coverage ? task_models::coverage_model_spec() : task_models::bin_model_spec();
     set_training_defaults(command, spec, bins);
     set_unless_given(command, "--epochs", spec.fewest_steps, bins.fewest_steps);
-    set_unless_given(command, "--betas", spec.optimizer.beta1, bins.optimizer.beta1);
-    set_unless_given(command, "--betas", spec.optimizer.beta2, bins.optimizer.beta2);
+    spec.optimizer.beta1 = bins.optimizer.beta1;
+    spec.optimizer.beta2 = bins.optimizer.beta2;
     set_unless_given(command, "--positive-weight", spec.positive_weight, bins.positive_weight);
     set_unless_given(command, "--strand-augmentation", spec.both_strands, bins.both_strands);
 }
@@ -227,9 +219,6 @@ void add_bins_options(CLI::App& command, FinetuneSpec& spec) {
     task_models::BinsSpec& bins = spec.bins;
     add_value(command, "--config", "PRESET|FILE", bins.config,
               "Size of a bigbird-bins network: tiny, small, base or large, or a JSON file that describes it");
-    add_value(command, "--window-bins", "N", bins.window_bins, "", CLI::NonNegativeNumber)
-        ->excludes(option_of(command, "--window"));
-    add_value(command, "--shift", "BP", bins.shift, "", CLI::NonNegativeNumber);
     add_choice_option(command, "--loss", bins.loss, task_models::coverage_losses,
                       "For coverage. poisson: the coverage of each bin; poisson-multinomial: the profile "
                       "within a window, and its total; log-squared: squared error of ln(1 + coverage)");

@@ -18,7 +18,6 @@ void add_label_options(CLI::App& command, FinetuneTokensSpec& spec) {
               "acceptor; rows of different labels must not overlap")
         ->required();
     add_reference_option(command, spec.references);
-    add_value(command, "--none-label", "NAME", spec.none_label, "");
     add_value(command, "--include", "REGION", spec.include,
               "Contigs, regions (22:17000001-18000000) and BED files to train on; default: from the "
               "first to the last labeled base of each contig");
@@ -33,8 +32,6 @@ void add_window_options(CLI::App& command, FinetuneTokensSpec& spec) {
     add_value(command, "--window", "BP", spec.window, "Bases that the network reads at once",
               CLI::Range(std::int64_t{0}, rows::longest_window))
         ->default_str("as many as --model can read");
-    add_value(command, "--margin", "BP", spec.margin, "",
-              CLI::Range(std::int64_t{-1}, std::int64_t{1} << 24));
     add_choice_option(
         command, "--label-weights", spec.label_weights, task_models::label_weight_choices,
         "Loss weight per base. balanced: inverse label frequency, at most 100; turns calibration off, "

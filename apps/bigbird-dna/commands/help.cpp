@@ -4,6 +4,7 @@
 #include "manual/manual.hpp"
 
 #include <algorithm>
+#include <cstdio>
 #include <filesystem>
 #include <string>
 
@@ -11,7 +12,6 @@ namespace bigbird::cli {
 
 struct CompletionOptions {
     std::string shell;
-    OutputOptions output;
     const CLI::App* tree = nullptr;  ///< the program's command line
 };
 
@@ -55,7 +55,7 @@ constexpr Choices<std::string (*)(const ProgramText&), 3> scripts{
 
 int run_completion(const CompletionOptions& options) {
     const auto script = parse_choice(scripts, "shell", options.shell);
-    options.output.write(script(describe_program(*options.tree)));
+    std::fputs(script(describe_program(*options.tree)).c_str(), stdout);
     return 0;
 }
 
@@ -73,7 +73,6 @@ void setup_completion(Program& program) {
         "| source");
     options.tree = command.get_parent();
     add_choice_option(command, "shell", options.shell, {"bash", "zsh", "fish"}, "The shell")->required();
-    add_stream_output_options(command, options.output, "Script to write; - is standard output");
 }
 
 void setup_help(Program& program) {

@@ -18,7 +18,6 @@ void add_tile_option(CLI::App& command, PredictSpec& spec, const char* what) {
 
 /// Options for models with many labels, whose regions have no TSS.
 void add_chromatin_options(CLI::App& command, PredictSpec& spec) {
-    add_value(command, "--track-labels", "SELECTION", spec.track_labels, "");
     add_tile_option(command, spec, "Cut regions into tiles of this many bases, such as the 200 of training");
     add_choice_option(command, "--anchor", spec.anchor, task_models::anchor_choices,
                       "Score a window around a row's center, or around its narrowPeak summit. Bin models "
@@ -26,7 +25,6 @@ void add_chromatin_options(CLI::App& command, PredictSpec& spec) {
 }
 
 void add_promoter_options(CLI::App& command, PredictSpec& spec) {
-    add_value(command, "--scan", "BP", spec.tile, "", CLI::NonNegativeNumber);
     add_tile_option(command, spec,
                     "Scan regions for promoters: score a window every BP bases, on the region's strand or, "
                     "without one, on both");
@@ -98,7 +96,6 @@ void add_row_options(CLI::App& command, PredictSpec& spec, const std::string& wi
               "Column of ids; rows without one are numbered from 1")
         ->needs(sequences);
     add_header_option(command, spec.header)->needs(sequences);
-    add_choice_option(command, "--longer", spec.longer, task_models::longer_choices, "");
     CLI::Option* examples =
         add_value(
             command, "--examples", "DIR", spec.examples,
@@ -139,7 +136,6 @@ void add_predict_options(CLI::App& command, PredictSpec& spec, const std::string
     command.add_flag(
         "--dry-run", spec.dry_run,
         "Only print the expected windows, time, memory and output sizes, measured on some of the rows");
-    command.add_flag("--json", spec.json);
     add_compute_options(command, spec);
 }
 

@@ -38,7 +38,8 @@ void setup_predict_mutagenesis(Program& program, Runner<MutagenesisSpec> run) {
     add_letter_outputs(command, spec, "Effects");
     command.add_flag("--skip-invalid", spec.skip_invalid,
                      "Skip rows that are not on the reference, instead of stopping with an error");
-    add_compute_options(command, spec);
+    add_device_option(command, spec.device);
+    add_threads_option(command, spec.threads);
 }
 
 }  // namespace bigbird::cli

@@ -30,7 +30,6 @@ void setup_predict_tokens(Program& program, Runner<PredictTokensSpec> run) {
     command.add_flag("--skip-invalid", spec.skip_invalid, marks_invalid);
     command.add_flag("--each-base", spec.each_base, "Write a row per base")->group("Output");
     add_labels_option(command, spec.labels);
-    add_value(command, "--track-labels", "SELECTION", spec.track_labels, "");
     add_score_outputs(command, spec.outputs)->required();
     add_compute_options(command, spec);
 }

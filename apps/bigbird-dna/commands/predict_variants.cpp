@@ -42,7 +42,6 @@ void add_variant_options(CLI::App& command, VariantSpec& spec, const std::string
         "Bin models: the effect on the variant's bin, or the largest, mean, norm or sum over the N "
         "bins around it",
         "centre");
-    add_value(command, "--bins", "N", spec.bins, "", CLI::Range(std::int64_t{1}, most_bins));
     add_choice_option(
         command, "--reverse-complement", spec.strands, task_models::variant_strand_choices,
         "Score the given strand (none), the mean of both strands, or only the reverse complement; "
@@ -75,7 +74,6 @@ void setup_build_background(Program& program, Runner<BackgroundSpec> run) {
               "Maximum number of variants to score, drawn at random, and of alleles to place at random "
               "positions",
               CLI::Range(std::int64_t{1}, std::int64_t{1'000'000}));
-    add_seed_option(command, spec.seed);
     add_compute_options(command, spec);
 }
 
@@ -102,8 +100,6 @@ void setup_predict_variants(Program& program, Runner<VariantSpec> run) {
     add_value(command, "--background", "H5", spec.background,
               "Background of build-background to rank effects against; default: background.h5 in the "
               "model's folder, if any");
-    add_value(command, "--top", "N", spec.top, "", CLI::Range(std::int64_t{1}, std::int64_t{1'000'000}));
-    command.add_flag("--strict", spec.strict);
     spec.outputs.variants = true;
     add_score_outputs(command, spec.outputs);
     add_shard_option(command, spec.outputs.shard, "rows");

@@ -49,10 +49,7 @@ int run(const ForwardOptions& options) {
 
 int run(const task_models::PredictSpec& spec) {
     if (spec.dry_run) {
-        const task_models::PredictForecast forecast = task_models::forecast_predict(spec);
-        const std::string text =
-            spec.json ? task_models::to_json(forecast).dump(2) + "\n" : task_models::describe(forecast);
-        std::fputs(text.c_str(), stdout);
+        std::fputs(describe(task_models::forecast_predict(spec)).c_str(), stdout);
         return 0;
     }
     if (spec.outputs.paths.empty()) throw ConfigError("--output is needed, or --dry-run");

@@ -27,7 +27,9 @@ void add_peak_options(CLI::App& command, TrainSpec& spec) {
     command.add_flag("--skip-invalid", spec.examples.skip_invalid, skips_mismatches);
     add_value(command, "--bin", "BP", spec.tracks.bin, "Bin size for --signal", CLI::PositiveNumber)
         ->needs(signal);
-    add_value(command, "--min-positives", "N", spec.min_positives, "", CLI::PositiveNumber)->needs(peaks);
+    add_value(command, "--min-positives", "N", spec.min_positives,
+              "Leave labels with fewer positive test bins out of means and medians", CLI::PositiveNumber)
+        ->needs(peaks);
 }
 
 /// Options only for --table or --fasta.

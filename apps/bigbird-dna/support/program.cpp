@@ -4,7 +4,6 @@
 #include "support/arguments.hpp"
 #include "support/help_formatter.hpp"
 #include "support/options_file.hpp"
-#include "support/retired_options.hpp"
 
 #include "bigbird/core/check.hpp"
 #include "bigbird/core/error.hpp"
@@ -108,9 +107,8 @@ std::string write_number(std::string& word) {
 
 void check_numbers(CLI::Option& option) {
     constexpr std::array number_types{
-        "B1 B2", "BP",   "C",    "DECAY", "EPSILON",           "HOURS",           "K",     "N",     "NORM",
-        "P",     "PART", "RATE", "RATIO", "SCORE|auto|f1|mcc", "WEIGHT|balanced", "SCORE", "SHARE", "WEIGHT",
-        "X"};
+        "B1 B2",           "BP",    "EPSILON", "HOURS", "N", "P", "RATE", "RATIO", "SCORE|auto|f1|mcc",
+        "WEIGHT|balanced", "SCORE", "SHARE",   "WEIGHT"};
     const bool is_number = std::ranges::find(number_types, option.get_type_name()) != number_types.end();
     if (is_number && option.get_name() != "--seed")
         option.transform(CLI::Validator(write_number, "", "number"));
@@ -293,7 +291,6 @@ int Program::parse_and_run(int argc, char** argv) {
     set_up_log(quiet_ ? Verbosity::quiet : verbose_ ? Verbosity::verbose : Verbosity::normal);
     const CLI::App& command = *app_.get_subcommands().front();
     require_outputs_apart(command);
-    if (!handed_over_) warn_of_retired_options(command);
     constexpr std::chrono::seconds grace{6};
     const StopDeadline deadline(grace, remove_unfinished);
     return chosen_();
@@ -329,8 +326,6 @@ void Program::finish_commands() {
     for (CLI::App* command : commands)
         for (CLI::Option* option : command->get_options())
             clear_validator_texts(*option);  // otherwise they become part of its type's name
-    for (CLI::App* command : commands)
-        hide_retired_options(*command);
     for (const Verb& verb : verbs_)
         take_options_of_doors(verb, app_);
     for (CLI::App* command : commands)

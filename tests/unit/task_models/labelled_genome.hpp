@@ -45,7 +45,7 @@ struct LabelledGenome {
         write_file(folder / "genome.fa", ">c\n" + dna + "\n");
         reference = genome::open_reference(folder / "genome.fa");
         labels = std::make_unique<examples::BaseLabels>(
-            examples::BaseLabels::read(*reference, folder / "labels.bed", "none"));
+            examples::BaseLabels::read(*reference, folder / "labels.bed"));
     }
     task_models::LabelWindows windows(std::int64_t begin, std::int64_t end) const {
         const genome::Interval where{"c", begin, end};

@@ -28,8 +28,8 @@
 using namespace bigbird;
 using namespace bigbird::testing;
 
-using tokenizer::DnaTokenizer, tokenizer::Input, tokenizer::InputSpec, tokenizer::kmer_tokenizer,
-    tokenizer::ModelPiece, tokenizer::PieceKind, tokenizer::SentencePieceModel;
+using tokenizer::DnaTokenizer, tokenizer::InputSpec, tokenizer::kmer_tokenizer, tokenizer::ModelPiece,
+    tokenizer::PieceKind, tokenizer::SentencePieceModel;
 
 namespace {
 
@@ -399,28 +399,18 @@ std::string refusal(const InputSpec& spec) {
 
 DOCTEST_TEST_CASE("input_spec: opens the tokenizer that it names") {
     const auto k_of = [](const InputSpec& spec) { return tokenizer::kmer_length(spec.open()); };
-    DOCTEST_CHECK(k_of({.input = Input::bases}) == 1);
-    DOCTEST_CHECK(k_of({.input = Input::kmers}) == 6);
-    DOCTEST_CHECK(k_of({.input = Input::kmers, .kmer_length = 3}) == 3);
+    DOCTEST_CHECK(k_of({.kmer_length = 1}) == 1);
+    DOCTEST_CHECK(k_of({.kmer_length = 3}) == 3);
     const InputSpec tokens{.tokenizer = test_data("tokenizer/small.model")};
     DOCTEST_CHECK(tokens.open().vocab_size() == 512);
     DOCTEST_CHECK(tokens.names_tokenizer());
-    DOCTEST_CHECK(InputSpec{.input = Input::bases}.names_tokenizer());
+    DOCTEST_CHECK(InputSpec{.kmer_length = 1}.names_tokenizer());
     DOCTEST_CHECK_FALSE(InputSpec{}.names_tokenizer());
-    DOCTEST_CHECK_NOTHROW(InputSpec{}.validate());  // a corpus may hold it
 }
 
-DOCTEST_TEST_CASE("input_spec: says what is missing and what excludes each other") {
+DOCTEST_TEST_CASE("input_spec: says what is missing") {
     DOCTEST_CHECK(refusal({}) == "--tokenizer is needed: a model, bases or kmers:K, such as kmers:6");
-    DOCTEST_CHECK(refusal({.input = Input::bases, .tokenizer = "t.model"}) ==
-                  "--tokenizer is for --input tokens; --input bases needs none");
-    DOCTEST_CHECK(refusal({.input = Input::kmers, .tokenizer = "t.model"}) ==
-                  "--tokenizer is for --input tokens; --input kmers needs none");
-    DOCTEST_CHECK(refusal({.input = Input::bases, .kmer_length = 1}) == "--kmer-length is for --input kmers");
-    DOCTEST_CHECK(refusal({.kmer_length = 6, .tokenizer = "t.model"}) ==
-                  "--kmer-length is for --input kmers");
-    DOCTEST_CHECK(refusal({.input = Input::kmers, .kmer_length = 13}) ==
-                  "k-mers have 1 to 12 letters, not 13");
+    DOCTEST_CHECK(refusal({.kmer_length = 13}) == "k-mers have 1 to 12 letters, not 13");
 }
 
 DOCTEST_TEST_CASE("encode: a sequence longer than SentencePiece's training limit") {

@@ -19,7 +19,7 @@ namespace {
 
 constexpr int format_version = 1;
 
-/// Whether the folder was written with a calibration.json. Descriptions of earlier versions do not say it.
+/// Whether the folder was written with a calibration.json.
 bool is_calibrated(const Json& task) {
     return task.is_object() && task.value("calibrated", Json()) == true;
 }

@@ -29,9 +29,7 @@ constexpr std::size_t rows_together = 16;
 class BaseBins : public BinNetwork {
 public:
     BaseBins(bins::BinsNetwork network, const ComputeOptions& computing)
-        : network_(std::move(network)), computing_(computing) {
-        network_->set_attention_backend(computing.attention);
-    }
+        : network_(std::move(network)), computing_(computing) {}
     std::shared_ptr<torch::nn::Module> module() const override { return network_.ptr(); }
     at::Tensor output_bias() const override { return network_->output_bias(); }
     bins::BinsNetwork base_network() const override { return network_; }

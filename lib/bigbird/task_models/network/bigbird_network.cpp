@@ -43,9 +43,7 @@ public:
           tokenizer_(std::move(tokenizer)),
           computing_(computing),
           bias_(network_->named_parameters()[bias]),
-          max_tokens_(max_tokens(network_->config())) {
-        network_->set_attention_backend(computing.attention);
-    }
+          max_tokens_(max_tokens(network_->config())) {}
     std::shared_ptr<torch::nn::Module> module() const override { return network_.ptr(); }
     std::vector<at::Tensor> trained_parameters() const override {
         return network_.ptr()->trained_parameters();

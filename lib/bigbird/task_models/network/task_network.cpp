@@ -30,10 +30,8 @@ std::size_t piece_at(const std::vector<std::int32_t>& pieces, const tokenizer::D
 
 }  // namespace
 
-ComputeOptions parse_compute_options(const std::string& type, const std::string& attention,
-                                     const at::Device& device) {
-    return {training::parse_compute_type(type, device), type == "auto",
-            model::usable_attention(attention, device)};
+ComputeOptions parse_compute_options(const std::string& type, const at::Device& device) {
+    return {training::parse_compute_type(type, device), type == "auto"};
 }
 
 std::int64_t batch_tokens_on(const at::Device& device, std::int64_t asked, bool gradients) {
@@ -47,8 +45,8 @@ Job open_job(const ComputeSpec& spec) {
     const int threads = resolve_threads(spec.threads);
     model::set_compute_threads(threads);
     const at::Device device = model::open_device(spec.device);
-    return {device, parse_compute_options(spec.dtype, spec.attention, device),
-            batch_tokens_on(device, spec.batch_tokens), threads};
+    return {device, parse_compute_options(spec.dtype, device), batch_tokens_on(device, spec.batch_tokens),
+            threads};
 }
 
 EncodedWindow encode_window(std::string_view dna, const tokenizer::DnaTokenizer& tokenizer,

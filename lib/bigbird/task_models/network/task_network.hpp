@@ -31,12 +31,10 @@ namespace bigbird::task_models {
 struct ComputeOptions {
     training::ComputeType type = training::ComputeType::fp32;
     bool is_default = false;  ///< nobody chose the type
-    attention::Backend attention = attention::Backend::automatic;
 };
 
-/// From the values of --dtype (training::parse_compute_type) and --attention (model::usable_attention).
-ComputeOptions parse_compute_options(const std::string& type, const std::string& attention,
-                                     const at::Device& device);
+/// From the value of --dtype (training::parse_compute_type).
+ComputeOptions parse_compute_options(const std::string& type, const at::Device& device);
 
 /// Padded tokens per forward pass: the requested number, or with 0 the number that fits. Half of it if
 /// gradients are kept on a GPU.

@@ -294,7 +294,7 @@ public:
         : spec_(spec),
           models_(open_letter_models(spec.models, job)),
           placement_(models_, spec.by_records()),
-          choice_(models_.front().labels.choose(spec.labels)) {
+          labels_(models_.front().labels.select(spec.labels)) {
         placement_.require_one_grid(models_);
         const bool tokens = models_.front().network->reads_tokens();
         if (tokens) spec.require_tokens_fit();
@@ -307,12 +307,12 @@ public:
 
     std::span<const ModelFolder> models() const { return models_; }
     const Placement& placement() const { return placement_; }
-    const rows::LabelChoice& choice() const { return choice_; }
+    std::span<const std::size_t> labels() const { return labels_; }
     /// (selected labels, bases, 4) hypothetical contributions; NaN where there are none.
     std::vector<float> scores(const LetterRow& row, AttributeReport& report) const {
         stop_if_asked();
         report.bases += std::ssize(row.dna);
-        std::vector<float> scores(choice_.labels.size() * row.dna.size() * dna_letters.size(),
+        std::vector<float> scores(labels_.size() * row.dna.size() * dna_letters.size(),
                                   std::numeric_limits<float>::quiet_NaN());
         if (models_.front().network->reads_tokens()) {
             add_tokens(row, scores, report);
@@ -328,9 +328,9 @@ public:
 
 private:
     void add_tokens(const LetterRow& row, std::vector<float>& scores, AttributeReport& report) const {
-        const TokenContributions found = token_contributions(models_, placement_, spec_, choice_.labels, row);
+        const TokenContributions found = token_contributions(models_, placement_, spec_, labels_, row);
         const at::Tensor of_bases = found.of_bases.contiguous();
-        for (std::size_t i = 0; i < choice_.labels.size() * row.dna.size(); ++i) {
+        for (std::size_t i = 0; i < labels_.size() * row.dna.size(); ++i) {
             const std::size_t letter = dna_letters.find(row.dna[i % row.dna.size()]);
             if (letter < dna_letters.size())
                 scores[i * dna_letters.size() + letter] = of_bases.const_data_ptr<float>()[i];
@@ -354,8 +354,8 @@ private:
     /// (selected labels, length, 4).
     at::Tensor contributions(const std::string& dna, const RowScore& score, AttributeReport& report) const {
         using enum AttributionMethod;
-        bins::Attributed what{score.scores, letters_of(dna, models_.front().network->device()),
-                              choice_.labels, score.at_once};
+        bins::Attributed what{score.scores, letters_of(dna, models_.front().network->device()), labels_,
+                              score.at_once};
         if (!spec_.has_baseline()) {
             const at::Tensor slopes = centered(bins::gradients(what));
             return spec_.method == saliency ? slopes.abs() : slopes;
@@ -363,8 +363,8 @@ private:
         const at::Tensor others = references(dna, what.letters);
         const at::Tensor differences = bins::score_differences(what, others);
         const double difference = differences.abs().sum().item<double>(),
-                     enough = std::max(most_gap * difference,
-                                       least_gap * static_cast<double>(choice_.labels.size()));
+                     enough =
+                         std::max(most_gap * difference, least_gap * static_cast<double>(labels_.size()));
         at::Tensor found;
         double gap = 0;
         for (int doubled = 0; doubled <= most_doublings && (doubled == 0 || gap > enough); ++doubled) {
@@ -385,7 +385,7 @@ private:
     const AttributeSpec& spec_;
     std::vector<ModelFolder> models_;
     Placement placement_;
-    rows::LabelChoice choice_;
+    std::vector<std::size_t> labels_;
 };
 
 }  // namespace
@@ -400,7 +400,7 @@ AttributeReport attribute(const AttributeSpec& spec) {
     const Attributor attributor(own, job);
     const ModelFolder& first = attributor.models().front();
     LetterRows rows(own, first, attributor.placement(), {.can_skip = false});
-    LetterOutputs outputs(own.outputs, first.labels, attributor.choice(),
+    LetterOutputs outputs(own.outputs, first.labels, attributor.labels(),
                           provenance_of(own, attributor.models()), LetterTrack::own, rows.contigs(),
                           job.threads);
     rows.require_one_length(own.outputs);

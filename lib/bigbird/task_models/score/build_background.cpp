@@ -18,11 +18,12 @@ namespace bigbird::task_models {
 namespace {
 
 constexpr int tries_per_allele = 10'000;
+constexpr std::uint64_t background_seed = 0;
 
 /// Returns all rows of a VCF, or a random sample of `count` in their order (Knuth's algorithm S).
 std::vector<rows::VariantRow> draw_rows(const BackgroundSpec& spec, rows::VariantRows& all) {
     std::int64_t left = rows::count_variant_rows(spec.variants);
-    Rng rng = Rng(spec.seed).split("variants");
+    Rng rng = Rng(background_seed).split("variants");
     std::vector<rows::VariantRow> drawn;
     while (std::optional<rows::VariantRow> row = all.next()) {
         const std::int64_t wanted = spec.count - std::ssize(drawn);
@@ -121,7 +122,7 @@ BackgroundReport build_background(const BackgroundSpec& spec) {
     outputs::EffectBackground background;
     background.run = work.scorer->run;
     background.labels = work.scorer->labels;
-    background.seed = spec.seed;
+    background.seed = background_seed;
     background.levels = outputs::background_levels();
     const auto ranked = [&](std::vector<rows::VariantRow>& rows, const char* what, bool counted) {
         Progress progress("Scoring", what, std::ssize(rows));
@@ -138,7 +139,8 @@ BackgroundReport build_background(const BackgroundSpec& spec) {
     work.rows.report(false, spec.skip_invalid);
     if (drawn.empty())
         throw InputError("has no variants that the model can score on this reference", spec.variants);
-    std::vector<rows::VariantRow> moved = shuffled_variants(drawn, *work.reference, spec.count, spec.seed);
+    std::vector<rows::VariantRow> moved =
+        shuffled_variants(drawn, *work.reference, spec.count, background_seed);
     background.of_shuffled = ranked(moved, "shuffled variants", false);
     background.shuffled = std::ssize(moved);
     outputs::write_background(spec.output, spec.outputs.overwrite, background);

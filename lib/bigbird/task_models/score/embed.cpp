@@ -73,7 +73,6 @@ public:
           model_(model::load_encoder(directory, job.device).model),
           tokenizer_(model::read_tokenizer(directory, model_->config())),
           layer_(chosen_layer(spec, model_->config())) {
-        model_->set_attention_backend(job.computing.attention);
         hidden_size = model_->config().hidden_size;
         layer = std::to_string(layer_);
     }
@@ -237,8 +236,7 @@ outputs::OutputSpec output_spec(const EmbedSpec& spec) {
     outputs::OutputSpec outputs = spec.outputs;
     outputs.inputs = {spec.sequences.empty() ? std::pair("regions", spec.regions)
                                              : std::pair("sequences", spec.sequences)};
-    outputs.options = {
-        {"dtype", spec.dtype}, {"attention", spec.attention}, {"strand", spec.use_strand ? "yes" : "no"}};
+    outputs.options = {{"dtype", spec.dtype}, {"strand", spec.use_strand ? "yes" : "no"}};
     return outputs;
 }
 
@@ -295,8 +293,7 @@ EmbedReport embed(const EmbedSpec& spec) {
             });
     }
     outputs::Outputs outputs(output_spec(spec),
-                             schema_of(spec, *embedder, model::weights_checksum(directory)), {}, {},
-                             job.threads);
+                             schema_of(spec, *embedder, model::weights_checksum(directory)), {}, job.threads);
     EmbedReport report;  // only the writing thread uses it
     Progress progress("Embedding", "rows", source->total());
     std::int64_t embedded = 0;

@@ -117,18 +117,17 @@ void LetterOutputs::prepare(const outputs::OutputSpec& spec) {
 }
 
 LetterOutputs::LetterOutputs(const outputs::OutputSpec& spec, const rows::LabelTable& labels,
-                             const rows::LabelChoice& choice, const rows::Provenance& provenance,
+                             std::span<const std::size_t> chosen, const rows::Provenance& provenance,
                              LetterTrack track, std::span<const genome::Contig> contigs, int threads)
     : track_(track),
-      tables_(outputs_of(spec, Form::table), table_schema(provenance), {}, contigs, threads),
-      tracks_(outputs_of(spec, Form::track), track_schema(labels, choice.labels), choice.tracks, contigs,
-              threads),
-      arrays_(choice.labels.size()) {
-    const outputs::TableSchema schema = track_schema(labels, choice.labels);
+      tables_(outputs_of(spec, Form::table), table_schema(provenance), contigs, threads),
+      tracks_(outputs_of(spec, Form::track), track_schema(labels, chosen), contigs, threads),
+      arrays_(chosen.size()) {
+    const outputs::TableSchema schema = track_schema(labels, chosen);
     for (const outputs::Column& column : schema.columns)
         names_.push_back(column.name);
     for (const fs::path& path : outputs_of(spec, Form::arrays).paths) {
-        const std::vector<fs::path> paths = outputs::paths_of_labels(path, schema, choice.tracks);
+        const std::vector<fs::path> paths = outputs::paths_of_labels(path, schema);
         for (std::size_t i = 0; i < paths.size(); ++i) {
             rows::Provenance own = provenance;
             own.emplace_back("label", names_[i]);

@@ -74,9 +74,9 @@ class LetterOutputs {
 public:
     /// Throws ConfigError before work starts, as outputs::prepare_outputs() does.
     static void prepare(const outputs::OutputSpec& spec);
-    /// `choice`: the labels that are written. Throws ConfigError.
+    /// `chosen`: the labels that are written. Throws ConfigError.
     LetterOutputs(const outputs::OutputSpec& spec, const rows::LabelTable& labels,
-                  const rows::LabelChoice& choice, const rows::Provenance& provenance, LetterTrack track,
+                  std::span<const std::size_t> chosen, const rows::Provenance& provenance, LetterTrack track,
                   std::span<const genome::Contig> contigs, int threads);
 
     /// `row`: head.where are the bases of `dna`; scores: (chosen labels, bases, 4), NaN where there is none.

@@ -39,18 +39,18 @@ public:
           by_records_(spec.by_records()),
           classes_(scorer.info().target == examples::TargetKind::classes ? scorer.labels()
                                                                          : rows::LabelTable()),
-          chosen_(scorer.labels().choose(spec.labels, spec.track_labels)),
+          chosen_(scorer.labels().select(spec.labels)),
           outputs_(spec.output_spec(),
                    {by_records_ ? outputs::record_head(classes_.size() > 0) : outputs::region_head(),
-                    outputs::label_columns(scorer.labels(), chosen_.labels), provenance},
-                   chosen_.tracks, contigs, threads) {}
+                    outputs::label_columns(scorer.labels(), chosen_), provenance},
+                   contigs, threads) {}
 
     /// `scores`: one per label of the model, or none.
     void write(const rows::RegionRow& row, std::span<const float> scores) {
         outputs_.begin_segment(row.segment);
         values_.clear();
-        for (std::size_t i = 0; !scores.empty() && i < chosen_.labels.size(); ++i)
-            values_.push_back(scores[chosen_.labels[i]]);
+        for (std::size_t i = 0; !scores.empty() && i < chosen_.size(); ++i)
+            values_.push_back(scores[chosen_[i]]);
         if (by_records_)
             write_record(row.head, scores);
         else if (pool_ == Pool::none)
@@ -77,8 +77,8 @@ private:
             head_.status = rows::RowStatus::ok;
             head_.n_fraction = 0;
             scored_tiles_ = 0;
-            sums_.assign(chosen_.labels.size(), 0);
-            best_.assign(chosen_.labels.size(), -std::numeric_limits<float>::infinity());
+            sums_.assign(chosen_.size(), 0);
+            best_.assign(chosen_.size(), -std::numeric_limits<float>::infinity());
         }
         ++tiles_;
         head_.where.end = row.head.where.end;
@@ -110,8 +110,8 @@ private:
 
     Pool pool_;
     bool by_records_;
-    rows::LabelTable classes_;  ///< empty if there are none
-    rows::LabelChoice chosen_;
+    rows::LabelTable classes_;         ///< empty if there are none
+    std::vector<std::size_t> chosen_;  ///< labels
     std::vector<float> values_;
     outputs::Outputs outputs_;
     // state of the region whose tiles are being processed
@@ -271,15 +271,6 @@ private:
     }
 };
 
-void refuse_longer(const Chunk& chunk) {
-    for (std::size_t i = 0; i < chunk.rows.size(); ++i) {
-        const rows::Row& head = chunk.rows[i].head;
-        if (!chunk.prepared.truncated[i] && head.status != rows::RowStatus::truncated) continue;
-        throw InputError("the sequence '" + head.where.contig + "' of " + std::to_string(head.where.size()) +
-                         " bases is longer than what the model reads; --longer cut scores its middle");
-    }
-}
-
 PredictReport score_all(const PredictSpec& spec, PredictWork& work, RowWriter& writer) {
     PredictReport report;  // only the writing thread uses it
     rows::RowSource& source = *work.source;
@@ -291,7 +282,6 @@ PredictReport score_all(const PredictSpec& spec, PredictWork& work, RowWriter& w
                       [&](const rows::RegionRow& row) { return spec.by_records() ? row.window.size() : 0; }),
             {}};
         chunk.prepared = scorer.prepare(chunk.rows, work.job.threads);
-        if (spec.longer == Longer::refuse) refuse_longer(chunk);
         return chunk;
     };
     std::int64_t scored = 0;

@@ -217,22 +217,6 @@ std::string describe(const PredictForecast& forecast) {
     return text;
 }
 
-Json to_json(const PredictForecast& forecast) {
-    Json json{{"rows", forecast.rows},
-              {"rows_out", forecast.rows_out},
-              {"windows", forecast.windows},
-              {"passes", forecast.passes},
-              {"share_with_sequence", forecast.share_with_sequence},
-              {"seconds", forecast.seconds},
-              {"memory_bytes", forecast.memory},
-              {"tried_rows", forecast.tried_rows},
-              {"tried_windows", forecast.tried_windows},
-              {"bytes", Json::object()}};
-    for (const auto& [ending, bytes] : forecast.bytes)
-        json["bytes"][ending] = bytes;
-    return json;
-}
-
 VariantForecast forecast_variants(const VariantSpec& spec, double seconds_of_trial) {
     spec.validate();
     if (spec.variants == "-")

@@ -314,9 +314,8 @@ rows::Provenance provenance_of(const MutagenesisSpec& spec, std::span<const Mode
 
 /// A row for each stretch, with a column for each label.
 outputs::TableSchema stretch_schema(const MutagenesisSpec& spec, std::span<const ModelFolder> models,
-                                    const rows::LabelChoice& choice) {
-    outputs::TableSchema schema{outputs::region_head(),
-                                outputs::label_columns(models.front().labels, choice.labels),
+                                    std::span<const std::size_t> labels) {
+    outputs::TableSchema schema{outputs::region_head(), outputs::label_columns(models.front().labels, labels),
                                 provenance_of(spec, models)};
     schema.provenance.emplace_back(spec.deleted > 0 ? "deleted" : "shuffled", std::to_string(spec.stretch()));
     return schema;
@@ -327,23 +326,22 @@ class EffectWriter {
 public:
     EffectWriter(const MutagenesisSpec& spec, MutationEffects& effects,
                  std::span<const genome::Contig> contigs, int threads)
-        : effects_(effects), choice_(effects.models().front().labels.choose(spec.labels)) {
+        : effects_(effects), labels_(effects.models().front().labels.select(spec.labels)) {
         const std::span<const ModelFolder> models = effects.models();
         if (spec.by_stretches()) {
-            stretches_.emplace(spec.outputs, stretch_schema(spec, models, choice_), choice_.tracks, contigs,
-                               threads);
+            stretches_.emplace(spec.outputs, stretch_schema(spec, models, labels_), contigs, threads);
         } else {
-            letters_.emplace(spec.outputs, models.front().labels, choice_, provenance_of(spec, models),
+            letters_.emplace(spec.outputs, models.front().labels, labels_, provenance_of(spec, models),
                              LetterTrack::largest, contigs, threads);
         }
     }
     void write(const LetterRow& row) {
-        if (letters_) return letters_->write(row.head, row.dna, effects_.substitutions(row, choice_.labels));
+        if (letters_) return letters_->write(row.head, row.dna, effects_.substitutions(row, labels_));
         effects_.stretches(row, [&](const genome::Interval& stretch, const std::vector<float>& effects) {
             rows::Row head = row.head;
             head.where = stretch;
             std::vector<float> chosen;
-            for (const std::size_t label : effects.empty() ? std::vector<std::size_t>() : choice_.labels)
+            for (const std::size_t label : effects.empty() ? std::vector<std::size_t>() : labels_)
                 chosen.push_back(effects[label]);
             stretches_->write(rows::fields_of(head), chosen);
         });
@@ -352,7 +350,7 @@ public:
 
 private:
     MutationEffects& effects_;
-    rows::LabelChoice choice_;
+    std::vector<std::size_t> labels_;
     std::optional<LetterOutputs> letters_;
     std::optional<outputs::Outputs> stretches_;
 };

@@ -189,12 +189,12 @@ public:
               const genome::ReferenceGenome& reference, int threads)
         : each_base_(spec.each_base),
           labels_(model.labels.size()),
-          chosen_(model.labels.choose(spec.labels, spec.track_labels)),
+          chosen_(model.labels.select(spec.labels)),
           reference_(reference),
           outputs_(spec.outputs,
-                   {outputs::region_head(), outputs::label_columns(model.labels, chosen_.labels),
+                   {outputs::region_head(), outputs::label_columns(model.labels, chosen_),
                     provenance_of(spec, model, reference)},
-                   chosen_.tracks, reference.contigs(), threads) {}
+                   reference.contigs(), threads) {}
 
     void write(const Piece& piece, const CoreScores& scores) {
         if (!piece.is_scored) {
@@ -243,8 +243,8 @@ private:
             scored = false;
         }
         row_.clear();
-        for (std::size_t i = 0; scored && i < chosen_.labels.size(); ++i)
-            row_.push_back(values[chosen_.labels[i]]);
+        for (std::size_t i = 0; scored && i < chosen_.size(); ++i)
+            row_.push_back(values[chosen_[i]]);
         outputs_.write(rows::fields_of(head), row_);
         ++report.rows;
         report.scored += scored ? std::ssize(dna) : 0;
@@ -252,7 +252,7 @@ private:
 
     bool each_base_;
     std::size_t labels_;
-    rows::LabelChoice chosen_;
+    std::vector<std::size_t> chosen_;  ///< labels
     const genome::ReferenceGenome& reference_;
     outputs::Outputs outputs_;
     std::vector<float> row_;

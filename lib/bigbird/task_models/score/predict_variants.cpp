@@ -113,6 +113,7 @@ private:
     std::vector<std::size_t> labels_;  ///< indices of the run's labels in the background
 };
 
+constexpr std::size_t most_shown = 10;  // labels in INFO, where none are chosen
 constexpr std::size_t many_labels = 1000;
 
 /// The outputs that are VCF or BCF.
@@ -167,9 +168,9 @@ std::vector<std::string> header_lines(const VariantSpec& spec, const rows::Prove
         "##INFO=<ID=BIGBIRD_MAX,Number=A,Type=Float,Description=\"Largest absolute LOGODDS of any label\">"};
     for (const auto& [key, value] : provenance)
         lines.push_back("##" + (key.starts_with("bigbird") ? key : "bigbird-dna_" + key) + "=" + value);
-    lines.push_back("##bigbird-dna_labels=" + (spec.labels.empty()
-                                                   ? "the " + std::to_string(spec.top) + " of largest effect"
-                                                   : spec.labels));
+    lines.push_back(
+        "##bigbird-dna_labels=" +
+        (spec.labels.empty() ? "the " + std::to_string(most_shown) + " of largest effect" : spec.labels));
     if (spec.dtype != "auto") lines.push_back("##bigbird-dna_dtype=" + spec.dtype);
     return lines;
 }
@@ -203,8 +204,7 @@ public:
                  rows::VariantRows& rows, outputs::Outputs& outputs, int threads)
         : labels_(std::move(labels)),
           by_size_(spec.labels.empty()),
-          most_labels_(spec.labels.empty() ? std::min(static_cast<std::size_t>(spec.top), labels_.size())
-                                           : labels_.size()) {
+          most_labels_(spec.labels.empty() ? std::min(most_shown, labels_.size()) : labels_.size()) {
         const std::vector<fs::path> paths = variant_paths(spec);
         if (paths.empty()) return;
         std::ranges::transform(labels_, labels_.begin(), escaped);
@@ -218,8 +218,8 @@ public:
         if (most_labels_ > many_labels) {
             log_warning(
                 "each allele gets {} entries in INFO, one per label; for those with the largest effects "
-                "only, {}",
-                most_labels_, spec.labels.empty() ? "leave out --top" : "leave out --labels");
+                "only, leave out --labels",
+                most_labels_);
         }
     }
 
@@ -365,7 +365,7 @@ outputs::OutputSpec output_spec(const VariantSpec& spec) {
     outputs::OutputSpec outputs = spec.outputs;
     outputs.inputs = {{"variants", spec.variants}};
     if (!spec.tss.empty()) outputs.inputs.emplace_back("tss", spec.tss);
-    outputs.options = {{"dtype", spec.dtype}, {"attention", spec.attention}};
+    outputs.options = {{"dtype", spec.dtype}};
     outputs.variants = true;
     return outputs;
 }
@@ -409,7 +409,7 @@ VariantReport predict_variants(const VariantSpec& spec) {
     const std::vector<Quantity> quantities = quantities_of(spec, scorer, ranks.known());
     VariantSource source(spec, work.rows);
     const outputs::TableSchema schema = layout_of(scorer, quantities);
-    outputs::Outputs outputs(output_spec(spec), schema, {}, work.reference->contigs(), work.threads);
+    outputs::Outputs outputs(output_spec(spec), schema, work.reference->contigs(), work.threads);
     VariantFiles files(spec, scorer.labels, schema.provenance, work.rows, outputs, work.threads);
     VariantReport report;  // only the writing thread uses it
     Progress progress("Scoring", "variants", 0);

@@ -41,7 +41,6 @@ struct PredictForecast {
 PredictForecast forecast_predict(const PredictSpec& spec, double seconds_of_trial = 3);
 /// Text for people, one fact per line.
 std::string describe(const PredictForecast& forecast);
-Json to_json(const PredictForecast& forecast);
 
 struct PredictTokensReport {
     std::int64_t regions = 0, bases = 0, scored = 0, rows = 0;

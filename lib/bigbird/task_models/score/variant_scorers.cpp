@@ -122,7 +122,6 @@ MaskedScorer::MaskedScorer(model::PreTrainingModel network, tokenizer::DnaTokeni
       strands_(strands),
       job_(job),
       max_tokens_(max_tokens(network_->config())) {
-    network_->set_attention_backend(job.computing.attention);
     network_->eval();
 }
 
@@ -242,7 +241,7 @@ public:
     TaskScorer(std::span<const ModelFolder> models, const VariantSpec& spec)
         : all_labels_(models.front().labels.size()),
           link_(models.front().calibration.link),
-          chosen_(models.front().labels.choose(spec.labels).labels) {
+          chosen_(models.front().labels.select(spec.labels)) {
         const TaskInfo& info = models.front().info;
         window = info.window.size();
         if (info.task == examples::Task::promoter) about_tss = info.window;
@@ -512,7 +511,7 @@ VariantWork::VariantWork(const VariantSpec& spec)
       tss(scorer->about_tss
               ? std::optional<rows::TssIndex>(std::in_place, spec.tss, *reference, *scorer->about_tss)
               : std::nullopt),
-      rows(spec.variants, *reference, scorer->window, spec.strict, tss ? &*tss : nullptr, scorer->begin_of,
+      rows(spec.variants, *reference, scorer->window, tss ? &*tss : nullptr, scorer->begin_of,
            scorer->aligned) {
     rows::Provenance& run = scorer->run;
     run.emplace_back("window", std::to_string(scorer->window));

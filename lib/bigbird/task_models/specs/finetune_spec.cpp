@@ -13,7 +13,6 @@ namespace bigbird::task_models {
 namespace {
 
 constexpr std::int64_t default_patience = 3;
-constexpr std::int64_t margin_share = 8;
 constexpr double peak_by_width = 0.128;
 
 void check_start(const FinetuneSpec& spec) {
@@ -48,9 +47,6 @@ void check_bins(const FinetuneSpec& spec) {
         throw ConfigError(model + " scores bins: use finetune-chromatin");
     refuse(spec.pooling != "cls", "--pooling", "its head sees the mean over each bin's bases");
     refuse(spec.window.has_value(), "--window", "give --window BP, the bases of its bins");
-    refuse(spec.sampling != Sampling::uniform, "--sampling", "every bin of a window is in the loss");
-    if (spec.bins.averaging < 0 || spec.bins.averaging >= 1)
-        throw ConfigError("--average-weights must be at least 0 and below 1");
 }
 
 }  // namespace
@@ -119,9 +115,6 @@ FinetuneSpec coverage_model_spec() {
 
 void FinetuneTokensSpec::validate() const {
     if (pretrained.empty()) throw ConfigError("--model is needed: the pretrained model to start from");
-    if (none_label.empty() || none_label.find_first_of("\t\r\n") != std::string::npos)
-        throw ConfigError("--none-label must be a word without tabs and line breaks");
-    if (window > 0) margin_bases(window);
 }
 
 std::int64_t FinetuneTokensSpec::window_bases(std::int64_t fitting) const {
@@ -134,15 +127,6 @@ std::int64_t FinetuneTokensSpec::window_bases(std::int64_t fitting) const {
 
 double FinetuneTokensSpec::peak_of(std::int64_t hidden_size) const {
     return learning_rate.peak > 0 ? learning_rate.peak : peak_by_width / static_cast<double>(hidden_size);
-}
-
-std::int64_t FinetuneTokensSpec::margin_bases(std::int64_t window_bases) const {
-    const std::int64_t margin_of = margin >= 0 ? margin : window_bases / margin_share;
-    if (2 * margin_of >= window_bases) {
-        throw ConfigError("--margin " + std::to_string(margin_of) + " leaves nothing of a window of " +
-                          std::to_string(window_bases) + " bases");
-    }
-    return margin_of;
 }
 
 }  // namespace bigbird::task_models

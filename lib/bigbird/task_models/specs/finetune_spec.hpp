@@ -18,18 +18,12 @@
 
 namespace bigbird::task_models {
 
-/// How training windows are drawn: each once per epoch, or windows with and without a label equally often.
-enum class Sampling : std::uint8_t { uniform, balanced };
-inline constexpr Choices<Sampling, 2> samplings{
-    {{Sampling::uniform, "uniform"}, {Sampling::balanced, "balanced"}}};
-
-/// Settings of a training step on labeled windows. Bin models do not use sampling or a part of the window.
+/// Settings of a training step on labeled windows. Bin models do not use a part of the window.
 struct ClassifierSpec {
     std::int64_t batch_size = 32;  ///< windows per step, of all ranks together
     /// Weight of positives in the loss. nullopt: for each label, its zeros / its ones in train, at most
     /// largest_balanced_weight.
     std::optional<double> positive_weight = 1;
-    Sampling sampling = Sampling::uniform;
     std::optional<rows::WindowBounds> window = std::nullopt;  ///< part of the examples' windows; none: all
     bool both_strands = false;      ///< each window is read on a strand drawn for (seed, epoch, row)
     bool calibrates = true;         ///< fit a temperature and biases on the validation rows
@@ -39,9 +33,7 @@ struct ClassifierSpec {
 
 /// gkm-svm and kmer-ridge.
 struct LinearSpec {
-    int word = 0, informative = 0;  ///< 0: 5 and 5 (kmer-ridge), 8 and 5 (gkm-svm)
-    double penalty = 0;             ///< kmer-ridge; 0: the best of 1e-3 … 1000 by mean AUROC on validation
-    double cost = 1;                ///< C of gkm-svm
+    int word = 0, informative = 0;     ///< 0: 5 and 5 (kmer-ridge), 8 and 5 (gkm-svm)
     std::int64_t most_windows = 4000;  ///< gkm-svm; its features take 16 bytes each in memory
 };
 
@@ -56,10 +48,8 @@ inline constexpr Choices<CoverageLoss, 3> coverage_losses{
 struct BinsSpec {
     /// bigbird-bins: a preset (bins::preset), or a JSON file of bins::BinsConfig.
     std::string config = "tiny";
-    std::int64_t window = 0;  ///< bases of all bins of a window; 0: by window_bins
-    /// Bins that go through the network at once; 0: the configuration's number, or as many as the positions
-    /// allow.
-    std::int64_t window_bins = 0;
+    /// Bases of all bins of a window; 0: the configuration's number, or as many as the positions allow.
+    std::int64_t window = 0;
     std::int64_t shift = 3;   ///< maximum shift of a training window in bases, to either side
     double averaging = 0.99;  ///< decay per step of the weight average; 0: the model has the last weights
     CoverageLoss loss = CoverageLoss::poisson_multinomial;  ///< for examples with numbers
@@ -131,7 +121,7 @@ struct FinetuneSpec : ClassifierSpec {
     BinsSpec bins;
     SequenceSpec sequence;
 
-    std::string device = "auto", dtype = "auto", attention = "automatic";
+    std::string device = "auto", dtype = "auto";
     int threads = 0;  ///< 0: all
     int processes = 1;
 
@@ -173,14 +163,11 @@ struct FinetuneTokensSpec : FinetuneSpec {
 
     std::filesystem::path labels;  ///< BED, column 4
     std::vector<std::filesystem::path> references;
-    std::string none_label = "none";  ///< label of bases without a row
     /// Contigs, regions and BED files to train on; empty: each contig from its first to its last labeled
     /// base.
     std::vector<std::string> include;
     std::vector<std::string> validation, test;  ///< held out, as examples::HoldOuts
     std::int64_t window = 0;                    ///< bases; 0: as many as the model can read
-    std::int64_t margin =
-        -1;  ///< bases at each end of a window that are only context in prediction; -1: an eighth of it
     LabelWeights label_weights = LabelWeights::uniform;
 
     /// Throws ConfigError if options do not belong together.
@@ -190,8 +177,6 @@ struct FinetuneTokensSpec : FinetuneSpec {
     /// The peak of the learning rate: as given, else 0.128 over the hidden size, which is 1e-3 of tiny's 128
     /// and 1.7e-4 of base's 768.
     double peak_of(std::int64_t hidden_size) const;
-    /// The margin of a window. Throws ConfigError if the margins leave no base between them.
-    std::int64_t margin_bases(std::int64_t window_bases) const;
 };
 
 /// Options of the command train: from peaks, coverage or labeled sequences (task sequences) to an evaluated

@@ -88,8 +88,7 @@ outputs::OutputSpec PredictSpec::output_spec() const {
         spec.inputs = {{"sequences", sequences}};
     else if (examples.empty())
         spec.inputs = {{"regions", regions}};
-    spec.options = {
-        {"anchor", std::string(word_of(anchor_choices, anchor))}, {"dtype", dtype}, {"attention", attention}};
+    spec.options = {{"anchor", std::string(word_of(anchor_choices, anchor))}, {"dtype", dtype}};
     return spec;
 }
 

@@ -20,10 +20,10 @@ namespace bigbird::task_models {
 
 /// Where and how a network computes.
 struct ComputeSpec {
-    std::int64_t batch_tokens = 0;                        ///< padded tokens per batch; 0: fits the device
-    std::string device = "auto";                          ///< model::open_device
-    std::string dtype = "auto", attention = "automatic";  ///< parse_compute_options
-    int threads = 0;                                      ///< 0: all that are available to this process
+    std::int64_t batch_tokens = 0;  ///< padded tokens per batch; 0: fits the device
+    std::string device = "auto";    ///< model::open_device
+    std::string dtype = "auto";     ///< parse_compute_options
+    int threads = 0;                ///< 0: all that are available to this process
 };
 
 /// The input of a command: BED rows ("-": standard input) on the reference, or sequences without genome
@@ -56,11 +56,6 @@ inline constexpr Choices<std::optional<examples::Split>, 4> split_choices{
      {examples::Split::test, "test"},
      {std::nullopt, "all"}}};
 
-/// What to do with sequences that are longer than the model's input.
-enum class Longer : std::uint8_t { cut, refuse };
-/// The values of --longer.
-inline constexpr Choices<Longer, 2> longer_choices{{{Longer::cut, "cut"}, {Longer::refuse, "refuse"}}};
-
 /// Settings of predict-chromatin, predict-promoter and predict-sequences.
 struct PredictSpec : RowsSpec {
     examples::Task task = examples::Task::chromatin;
@@ -70,7 +65,6 @@ struct PredictSpec : RowsSpec {
     bool skip_invalid = false;
     std::string sequence_column = "sequence", id_column = "id";  ///< rows::SequenceColumns
     std::optional<bool> header{};                                ///< rows::SequenceColumns
-    Longer longer = Longer::cut;                                 ///< cut: score the middle; refuse: no score
     /// Instead of rows or sequences: the rows of an example folder, all or those of one split.
     std::filesystem::path examples;
     std::optional<examples::Split> split;
@@ -87,9 +81,8 @@ struct PredictSpec : RowsSpec {
 
     outputs::OutputSpec outputs;  ///< as given; see output_spec()
     std::string labels;           ///< LabelTable::select; "": all
-    std::string track_labels;     ///< labels of tracks, among `labels`; "": the same
     Strands strands = Strands::none;
-    bool dry_run = false, json = false;  ///< print an estimate of the cost, as text or as JSON
+    bool dry_run = false;  ///< print an estimate of the cost
 
     /// Throws ConfigError if fields contradict each other. Does not access files.
     void validate() const;
@@ -105,8 +98,7 @@ struct PredictTokensSpec : ComputeSpec {
     bool skip_invalid = false;
     bool each_base = false;  ///< a row per base instead of a row per run of bases with equal scores
     Strands strands = Strands::none;
-    std::string labels;        ///< LabelTable::select; "": all
-    std::string track_labels;  ///< labels of tracks, among `labels`; "": the same
+    std::string labels;  ///< LabelTable::select; "": all
     outputs::OutputSpec outputs;
 };
 
@@ -139,11 +131,9 @@ struct VariantSpec : ComputeSpec {
     std::filesystem::path background;  ///< file of build_background(); "": the model folder's own, if any
     BinScorer scorer = BinScorer::centre;
     std::int64_t bins = 1;           ///< number of bins, centered on the variant's bin
-    std::int64_t top = 10;           ///< labels per allele in VCF and BCF if `labels` is empty
     std::int64_t window = 2000;      ///< bases that a pretrained model reads; task models define their own
     std::optional<Strands> strands;  ///< unset: average, or for promoter models only the TSS's strand
     bool skip_invalid = false;       ///< accept any number of rows that do not match the reference
-    bool strict = false;             ///< stop at the first row that cannot be scored
     bool dry_run = false;            ///< print an estimate of the cost
     outputs::OutputSpec outputs{.tracks = false};
 
@@ -155,7 +145,6 @@ struct VariantSpec : ComputeSpec {
 struct BackgroundSpec : VariantSpec {
     std::filesystem::path output;
     std::int64_t count = 10'000;  ///< maximum number of variants, and number of shuffled variants
-    std::uint64_t seed = 0;
 };
 /// The values of --reverse-complement, which is optional.
 inline constexpr Choices<std::optional<Strands>, 3> variant_strand_choices{

@@ -311,16 +311,6 @@ ExampleData::ExampleData(std::shared_ptr<const TaskNetwork> network, const examp
         throw InputError(
             "no window of train has a base other than N: build the examples again with more for training");
     }
-    if (spec.sampling == Sampling::uniform) return;
-    for (std::int64_t i = 0; i < training_.size(); ++i) {
-        const std::vector<std::uint8_t> labels = examples.labels(training_.row(i));
-        const bool any = std::ranges::find(labels, std::uint8_t{1}) != labels.end();
-        (any ? with_label_ : without_).push_back(i);
-    }
-    if (with_label_.empty() || without_.empty()) {
-        throw ConfigError(std::string("--sampling balanced: every window of train ") +
-                          (without_.empty() ? "has a label" : "lacks a label"));
-    }
 }
 
 std::unique_ptr<Target> ExampleData::target(const at::Device& device) const {
@@ -330,15 +320,12 @@ std::unique_ptr<Target> ExampleData::target(const at::Device& device) const {
 std::vector<double> ExampleData::rates() const {
     if (examples_.target() == TargetKind::numbers) return standardisation_of(examples_).mean;
     const bool records = examples_.task() == examples::Task::sequences;
-    // Balanced sampling draws every second window from those with a label.
-    const bool balanced = spec_.sampling == Sampling::balanced && !records;
-    const auto pool = static_cast<double>(records    ? std::ssize(examples_.rows(Split::train))
-                                          : balanced ? std::ssize(with_label_)
-                                                     : training_.size());
+    const auto rows =
+        static_cast<double>(records ? std::ssize(examples_.rows(Split::train)) : training_.size());
     std::vector<double> rates;
     for (std::size_t label = 0; label < labels().size(); ++label) {
         const auto ones = static_cast<double>(examples_.positives(label, Split::train));
-        rates.push_back((balanced ? 0.5 : 1) * (std::min(ones, pool) + 0.5) / (pool + 1));
+        rates.push_back((std::min(ones, rows) + 0.5) / (rows + 1));
     }
     return rates;
 }
@@ -366,25 +353,13 @@ void ExampleData::say(const TaskNetwork&, std::int64_t steps, std::int64_t batch
     }
 }
 
-const std::vector<std::int64_t>& ExampleData::order(std::size_t pool, std::int64_t size, std::int64_t epoch) {
-    Order& order = orders_[pool];
-    if (order.epoch != epoch) {
-        const std::uint64_t seed = pool == 0 ? spec_.seed : Rng(spec_.seed).split(pool).key();
-        order.indices = epoch_order(size, seed, epoch);
-        order.epoch = epoch;
-    }
-    return order.indices;
-}
-
 std::int64_t ExampleData::index_of(std::int64_t sample) {
-    if (spec_.sampling == Sampling::uniform) {
-        const std::int64_t windows = training_.size();
-        return order(0, windows, sample / windows)[static_cast<std::size_t>(sample % windows)];
+    const std::int64_t windows = training_.size(), epoch = sample / windows;
+    if (epoch_ != epoch) {
+        order_ = epoch_order(windows, spec_.seed, epoch);
+        epoch_ = epoch;
     }
-    const std::vector<std::int64_t>& pool = sample % 2 == 0 ? with_label_ : without_;
-    const std::int64_t drawn = sample / 2, size = std::ssize(pool);
-    const std::vector<std::int64_t>& shuffled = order(sample % 2 == 0 ? 1 : 2, size, drawn / size);
-    return pool[static_cast<std::size_t>(shuffled[static_cast<std::size_t>(drawn % size)])];
+    return order_[static_cast<std::size_t>(sample % windows)];
 }
 
 ExampleData::Sample ExampleData::sample(std::int64_t number) {

@@ -60,8 +60,7 @@ public:
     /// Encodes the rows of train and validation on `threads` threads. `examples` must outlive this object.
     /// `at_base_rates`: whether the output bias starts at the labels' rates. `sequence`: loss, motifs, and
     /// how a record is shifted (N fills the gap at one end). `standardisation`: scale of the numbers;
-    /// nullopt: the numbers are counts. Throws InputError if no window of train is usable, ConfigError if the
-    /// sampling needs rows that do not exist.
+    /// nullopt: the numbers are counts. Throws InputError if no window of train is usable.
     ExampleData(std::shared_ptr<const TaskNetwork> network, const examples::ExampleSet& examples,
                 const ClassifierSpec& spec, bool at_base_rates, int threads = 1,
                 const SequenceSpec& sequence = {.motifs = 0, .shift = 0},
@@ -90,8 +89,7 @@ public:
 private:
     Batch batch_of(const EncodedExamples& windows, std::span<const Sample> samples) const;
     std::int64_t index_of(std::int64_t sample);
-    const std::vector<std::int64_t>& order(std::size_t pool, std::int64_t size, std::int64_t epoch);
-    /// The rate of each label among the drawn samples; for numbers their means.
+    /// The rate of each label; for numbers their means.
     std::vector<double> rates() const;
 
     const examples::ExampleSet& examples_;
@@ -102,12 +100,8 @@ private:
     int threads_;
     std::int64_t shift_;
     EncodedExamples training_, validation_;
-    std::vector<std::int64_t> with_label_, without_;  // windows of train, for Sampling::balanced
-    struct Order {
-        std::int64_t epoch = -1;
-        std::vector<std::int64_t> indices;
-    };
-    std::array<Order, 3> orders_;  // of all windows, of with_label_, of without_: the epoch in use
+    std::int64_t epoch_ = -1;  ///< whose order is order_
+    std::vector<std::int64_t> order_;
 };
 
 /// Replaces the first filters of each member by at most `most` motifs (bins::find_motifs), found in at most a

@@ -48,7 +48,7 @@ training::LoopSpec finetune_loop(const FinetuneSpec& spec, const training::Learn
             spec.length());
     }
     loop.free_options = spec.run.settings();
-    loop.free_options["--attention"] = spec.attention;
+    loop.free_options["--attention"] = "automatic";
     return loop;
 }
 
@@ -182,8 +182,7 @@ training::LoopResult carry_out(const FinetuneSpec& spec, const training::RankSpe
     if (plan.solve) return training::solve_run(loop, spec.output, [&] { return plan.solve(threads); });
     const at::Device device = model::open_device(training::device_of(rank, spec.device));
     loop.ranks = std::make_shared<training::Ranks>(rank, device);
-    const Job job{device, parse_compute_options(spec.dtype, spec.attention, device), spec.batch_tokens,
-                  threads};
+    const Job job{device, parse_compute_options(spec.dtype, device), spec.batch_tokens, threads};
     loop.compute = job.computing.type;
     auto [network, data] = plan.make(job);
     TrainTask task(network, std::move(data), plan.info, spec, plan.averaging, threads, loop.ranks);

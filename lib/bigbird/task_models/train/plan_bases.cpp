@@ -12,6 +12,8 @@ namespace fs = std::filesystem;
 
 namespace {
 
+constexpr std::int64_t margin_share = 8;
+
 /// The labels, and the parts of the genome to train on.
 struct Labels {
     std::unique_ptr<genome::ReferenceGenome> reference;
@@ -22,8 +24,7 @@ struct Labels {
 
 std::shared_ptr<const Labels> load_labels(const FinetuneTokensSpec& spec, int threads) {
     std::unique_ptr<genome::ReferenceGenome> reference = genome::open_references(spec.references);
-    auto labels = std::make_unique<examples::BaseLabels>(
-        examples::BaseLabels::read(*reference, spec.labels, spec.none_label));
+    auto labels = std::make_unique<examples::BaseLabels>(examples::BaseLabels::read(*reference, spec.labels));
     examples::HoldOuts held_out(*reference, spec.validation, spec.test);
     const genome::IntervalSet all = spec.include.empty()
                                         ? genome::IntervalSet(labels->extents())
@@ -46,7 +47,7 @@ TaskInfo info_of(const FinetuneTokensSpec& spec, const Labels& data, const model
                      model::read_tokenizer(pretrained, config), 1, max_tokens(config));
     const std::int64_t window = spec.window_bases(fitting);
     const auto contigs = data.reference->contigs();
-    return bases_info(window, spec.margin_bases(window), {contigs.begin(), contigs.end()});
+    return bases_info(window, window / margin_share, {contigs.begin(), contigs.end()});
 }
 
 Json fixed_options(const FinetuneTokensSpec& spec, const Labels& data, const TaskInfo& info,
@@ -58,7 +59,7 @@ Json fixed_options(const FinetuneTokensSpec& spec, const Labels& data, const Tas
     const Json held_out = data.held_out.describe();
     options.update(Json{{"--labels", "sha256:" + sha256_of_file(spec.labels)},
                         {"--reference", references},
-                        {"--none-label", spec.none_label},
+                        {"--none-label", examples::none_label},
                         {"--include", spec.include},
                         {"--window", info.window.size()},
                         {"--margin", *info.margin},

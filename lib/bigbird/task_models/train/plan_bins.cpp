@@ -124,11 +124,11 @@ std::shared_ptr<BinNetwork> new_network(const FinetuneSpec& spec, const Shape& s
     return base_bins(std::move(network), job.computing);
 }
 
-/// The bins that go through the network at once; 0: not given.
+/// The bins of a window; 0: not given.
 std::int64_t window_bins(const BinsSpec& spec, std::int64_t bin) {
     if (spec.window % bin != 0)
         throw ConfigError("--window must be a multiple of the " + std::to_string(bin) + " bases of a bin");
-    return spec.window > 0 ? spec.window / bin : spec.window_bins;
+    return spec.window / bin;
 }
 
 }  // namespace

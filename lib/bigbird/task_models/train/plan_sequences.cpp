@@ -63,7 +63,7 @@ Json sequence_options(const FinetuneSpec& spec, const training::LoopSpec& loop, 
                         {"--average-weights", sequence.averaging},
                         {"--label-smoothing", sequence.smoothing},
                         {"--kmer-length", spec.linear.word},
-                        {"--penalty", spec.linear.penalty},
+                        {"--penalty", 0.0},
                         {"--pooling", spec.pooling}});
     if (!sequence.config.empty()) options["--config"] = "sha256:" + sha256_of_file(sequence.config);
     std::string names = "--examples --architecture --strand --calibration";
@@ -159,7 +159,7 @@ private:
     }
     std::string_view strand() const { return word_of(record_strands, spec_.sequence.strand); }
     KmerFit fit_kmers() const {
-        return task_models::fit_kmers(*examples_, spec_.linear, spec_.sequence.strand,
+        return task_models::fit_kmers(*examples_, spec_.linear.word, spec_.sequence.strand,
                                       plan_.info.standardisation, threads_);
     }
 

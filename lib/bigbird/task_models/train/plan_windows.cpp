@@ -31,13 +31,13 @@ Json fixed_options(const FinetuneSpec& spec, const rows::WindowBounds& window, c
                    const training::LoopSpec& loop) {
     Json options = run_options(spec, loop, pretrained);
     options.update(Json{{"--window", to_string(window)},
-                        {"--sampling", word_of(samplings, spec.sampling)},
+                        {"--sampling", "uniform"},
                         {"--pooling", spec.pooling},
                         {"--kmer-length", spec.linear.word},
                         {"--informative-positions", spec.linear.informative},
-                        {"--cost", spec.linear.cost},
+                        {"--cost", 1.0},
                         {"--most-windows", spec.linear.most_windows},
-                        {"--penalty", spec.linear.penalty}});
+                        {"--penalty", 0.0}});
     std::string names = "--examples --architecture --window --calibration";
     if (spec.row().is_solved()) {
         names += " --kmer-length --informative-positions";

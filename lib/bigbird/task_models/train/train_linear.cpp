@@ -126,16 +126,15 @@ ScoredRows score(const Features& features, std::span<const std::int64_t> rows,
     return {at::cat(scores).to(at::kFloat), at::cat(truth)};
 }
 
-baselines::LinearScores solve_ridge(const Features& features, const LinearSpec& spec,
-                                    std::span<const std::int64_t> train,
+baselines::LinearScores solve_ridge(const Features& features, std::span<const std::int64_t> train,
                                     std::span<const std::int64_t> validation, std::int64_t labels,
                                     Json& metrics) {
     baselines::Ridge ridge(features.size(), labels);
     for_chunks(train, chunk, "windows",
                [&](auto rows) { ridge.add(features.of(rows), features.labels(rows)); });
-    double best_penalty = spec.penalty > 0 ? spec.penalty : 1e-2, best = -1;
+    double best_penalty = 1e-2, best = -1;
     for (const double penalty : penalties) {
-        if (spec.penalty > 0 || validation.empty()) break;
+        if (validation.empty()) break;
         const ScoredRows scored = score(features, validation, ridge.solve(penalty));
         const auto auroc = validation_auroc(scored.logits, scored.truth).mean;
         if (auroc && *auroc > best) {
@@ -187,7 +186,7 @@ baselines::LinearScores solve_svm(const Features& features, const LinearSpec& sp
     auto all = train_each(svm, labels, 0, [&](std::int64_t label, std::span<const std::uint8_t> ones) {
         if (label > 0) progress.update(label);
         const double balanced = balanced_weight(std::ranges::count(ones, std::uint8_t{1}), std::ssize(rows));
-        return baselines::SvmSpec{.cost = spec.cost, .positive_weight = positive_weight.value_or(balanced)};
+        return baselines::SvmSpec{.positive_weight = positive_weight.value_or(balanced)};
     });
     progress.update(labels.size(0));
     progress.finish();
@@ -223,7 +222,7 @@ SolvedModel train_linear(TaskInfo& info, const examples::ExampleSet& examples, c
     result.metrics = {{"step", 1}, {"features", features.size()}};
     baselines::LinearScores solved =
         is_svm ? solve_svm(features, spec, positive_weight, train, examples, seed, result.metrics)
-               : solve_ridge(features, spec, train, validation, labels, result.metrics);
+               : solve_ridge(features, train, validation, labels, result.metrics);
     if (!is_svm) {  // converts estimates of 0/1 targets to logits, by the tangent of the sigmoid at 1/2
         solved.weight = 4 * solved.weight;
         solved.bias = 4 * (solved.bias - 0.5);
@@ -301,8 +300,7 @@ std::int64_t add_rows(const examples::ExampleSet& examples, const baselines::Kme
 }
 
 /// The penalties to compare on validation.
-std::vector<double> penalties_of(const LinearSpec& spec, bool ridge, bool has_validation) {
-    if (spec.penalty > 0) return {spec.penalty};
+std::vector<double> penalties_of(bool ridge, bool has_validation) {
     if (!has_validation) return {ridge ? 1.0 : 30.0};
     if (ridge) return {1e-2, 1e-1, 1, 10, 100};
     return {300, 100, 30, 10, 3};
@@ -340,13 +338,13 @@ baselines::KmerWords words_for(const examples::ExampleSet& examples, RecordStran
 
 namespace {
 
-KmerFit solve_kmers(const examples::ExampleSet& examples, const LinearSpec& spec, RecordStrand strand,
+KmerFit solve_kmers(const examples::ExampleSet& examples, int word, RecordStrand strand,
                     const std::optional<Standardisation>& standardisation, int threads) {
     const bool ridge = examples.target() == TargetKind::numbers;
-    const baselines::KmerWords words = words_for(examples, strand, spec.word, ridge);
+    const baselines::KmerWords words = words_for(examples, strand, word, ridge);
     const baselines::KmerCounts counts(words);
     const std::vector<std::int64_t> validation = examples.rows(Split::validation);
-    const std::vector<double> to_try = penalties_of(spec, ridge, !validation.empty());
+    const std::vector<double> to_try = penalties_of(ridge, !validation.empty());
     std::optional<baselines::Ridge> by_ridge;
     baselines::LinearSvm svm(counts.size());
     at::Tensor labels;  // (labels, rows), of svm
@@ -394,15 +392,14 @@ KmerFit solve_kmers(const examples::ExampleSet& examples, const LinearSpec& spec
 
 }  // namespace
 
-KmerFit fit_kmers(const examples::ExampleSet& examples, const LinearSpec& spec, RecordStrand strand,
+KmerFit fit_kmers(const examples::ExampleSet& examples, int word, RecordStrand strand,
                   const std::optional<Standardisation>& standardisation, int threads) {
     // The choice of the strand, the model and the floor of train ask for the same fits.
     static std::map<std::string, KmerFit> known;
     const std::string key =
-        Json{examples.manifest(), spec.word, spec.penalty, strand, threads, standardisation.has_value()}
-            .dump();
+        Json{examples.manifest(), word, strand, threads, standardisation.has_value()}.dump();
     if (!known.contains(key))
-        known.emplace(key, solve_kmers(examples, spec, strand, standardisation, threads));
+        known.emplace(key, solve_kmers(examples, word, strand, standardisation, threads));
     return known.at(key);
 }
 
@@ -412,7 +409,7 @@ RecordStrand chosen_strand(const examples::ExampleSet& examples, RecordStrand st
     if (examples.rows(Split::validation).empty() || examples.task() == examples::Task::chromatin)
         return RecordStrand::both;
     const auto loss_by = [&](RecordStrand by) {
-        return fit_kmers(examples, {}, by, standardisation, threads).loss;
+        return fit_kmers(examples, 0, by, standardisation, threads).loss;
     };
     const bool numbers = examples.target() == TargetKind::numbers;
     const double both = loss_by(RecordStrand::both), given = loss_by(RecordStrand::given);

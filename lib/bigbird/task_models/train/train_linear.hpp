@@ -49,11 +49,11 @@ struct KmerFit {
     double loss = 0;  ///< on validation: 1 - mean AUROC, or the squared error; 0 without validation
 };
 
-/// Fits train. If `penalty` is 0, uses the penalty that is best on validation (mean AUROC, or squared error);
-/// without validation rows, 30 (logistic) or 1 (ridge). The logistic penalty is the inverse of LIBLINEAR's C.
-/// Throws ConfigError if the architecture does not match the target, InputError without a row of train,
-/// Stopped.
-KmerFit fit_kmers(const examples::ExampleSet& examples, const LinearSpec& spec, RecordStrand strand,
+/// Fits train, with the penalty that is best on validation (mean AUROC, or squared error); without validation
+/// rows, 30 (logistic) or 1 (ridge). The logistic penalty is the inverse of LIBLINEAR's C. `word`:
+/// words_for(). Throws ConfigError if the architecture does not match the target, InputError without a row of
+/// train, Stopped.
+KmerFit fit_kmers(const examples::ExampleSet& examples, int word, RecordStrand strand,
                   const std::optional<Standardisation>& standardisation, int threads);
 
 /// Returns `strand`. For automatic, returns given if k-mers by strand and position are clearly better on

@@ -373,7 +373,6 @@ DOCTEST_TEST_CASE(
     options.negatives = NegativeKind::genomic;
     options.bounds = {-20, 10};
     options.validation = {"1:301-500"};
-    options.max_n_fraction = 0;
     const ExampleSet examples = build(options, folder / "p");
     DOCTEST_REQUIRE(examples.size() == 4000);
     std::map<std::int64_t, int> hundreds;
@@ -381,7 +380,7 @@ DOCTEST_TEST_CASE(
         const Interval window = window_of_row(examples, row);
         DOCTEST_REQUIRE((window.end <= 630 || window.begin >= 671));
         DOCTEST_REQUIRE(window.end <= 1000);
-        DOCTEST_REQUIRE(!testing::holds(examples.sequence(row), "N"));
+        DOCTEST_REQUIRE(std::ranges::count(examples.sequence(row), 'N') <= 15);
         ++hundreds[examples.row(row).where.begin / 100];
     }
     DOCTEST_CHECK(hundreds[2] == doctest::Approx(333).epsilon(0.3));  // all bases alike

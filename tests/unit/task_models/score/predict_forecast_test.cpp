@@ -88,13 +88,11 @@ DOCTEST_TEST_CASE("predict forecast: bytes of each format, near what is then wri
     check_bytes(0);
 }
 
-DOCTEST_TEST_CASE("predict forecast: for people and for programs") {
+DOCTEST_TEST_CASE("predict forecast: for people") {
     const Scene scene;
-    const PredictForecast forecast = forecast_predict(scene.spec);
-    const Json json = to_json(forecast);
-    DOCTEST_CHECK(json["bytes"].contains(".h5"));
-    DOCTEST_CHECK(json["rows"] == 2000);
-    DOCTEST_CHECK(describe(forecast).find("rows              2000\n") == 0);
+    const std::string text = describe(forecast_predict(scene.spec));
+    DOCTEST_CHECK(text.starts_with("rows              2000\n"));
+    DOCTEST_CHECK(text.find("\nbytes .h5         ") != std::string::npos);
 }
 
 DOCTEST_TEST_CASE("predict forecast: one row is timed, too, and no row is no error") {

@@ -246,7 +246,7 @@ DOCTEST_TEST_CASE("predict: a promoter scan takes both strands, and its track th
     PredictSpec spec = fixture.spec("one\t1000\t1200\none\t2000\t2100\tm\t.\t-\n");
     spec.task = examples::Task::promoter;
     spec.tile = 100;
-    spec.track_labels = "label1";
+    spec.labels = "label1";
     spec.outputs.paths.push_back(fixture / "scan.bedgraph");
     const Table scan = fixture.run(spec);
     std::string places;
@@ -262,9 +262,9 @@ DOCTEST_TEST_CASE("predict: a promoter scan takes both strands, and its track th
     DOCTEST_CHECK(regions.rows[1].strand == "-");
     PredictSpec tss = fixture.spec("one\t1050\t1051\t.\t.\t-\n", "tss.tsv");
     tss.task = examples::Task::promoter;
-    DOCTEST_CHECK(scan.values[1][1] == doctest::Approx(fixture.run(tss).values[0][1]).epsilon(1e-5));
+    DOCTEST_CHECK(scan.values[1][0] == doctest::Approx(fixture.run(tss).values[0][1]).epsilon(1e-5));
     const std::string track = read_file(fixture / "scan.bedgraph");
     DOCTEST_CHECK(std::count(track.begin(), track.end(), '\n') == 3);
-    const float larger = std::max(scan.values[0][1], scan.values[1][1]);
+    const float larger = std::max(scan.values[0][0], scan.values[1][0]);
     DOCTEST_CHECK(std::stof(track.substr(track.find("1100\t") + 5)) == larger);
 }

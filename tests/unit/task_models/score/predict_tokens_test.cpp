@@ -160,10 +160,6 @@ DOCTEST_TEST_CASE("predict_tokens: a track a label, labels chosen, unknown ones 
     DOCTEST_CHECK(scene.bases().at(300).size() == 2);
     spec.labels = "exon";
     DOCTEST_CHECK(message_of<ConfigError>([&] { predict_tokens(spec); }).find("exon") != std::string::npos);
-    spec.labels = "motif";
-    spec.track_labels = "noise";
-    DOCTEST_CHECK(message_of<ConfigError>([&] { predict_tokens(spec); }) ==
-                  "--track-labels chooses a label that --labels leaves out");
 }
 
 DOCTEST_TEST_CASE("predict_tokens: rows off the reference end the run, or are marked") {

@@ -76,17 +76,14 @@ DOCTEST_TEST_CASE("specs: bigbird starts from a model, baselines from nothing") 
 }
 
 DOCTEST_TEST_CASE("specs: models of bins are of chromatin only, without what means nothing there") {
-    check<FinetuneSpec>(
-        finetuning("bigbird-bins"),
-        {{as_it_is, accepted},
-         {promoters, "--architecture bigbird-bins scores bins: use finetune-chromatin"},
-         {[](auto& spec) { spec.pretrained = "model"; }, accepted},
-         {[](auto& spec) {
-              spec.window = rows::WindowBounds{-10, 10};
-          },
-          "--window is not of"},
-         {[](auto& spec) { spec.sampling = Sampling::balanced; }, "--sampling is not of"},
-         {[](auto& spec) { spec.bins.averaging = 1; }, "--average-weights must be at least 0 and below 1"}});
+    check<FinetuneSpec>(finetuning("bigbird-bins"),
+                        {{as_it_is, accepted},
+                         {promoters, "--architecture bigbird-bins scores bins: use finetune-chromatin"},
+                         {[](auto& spec) { spec.pretrained = "model"; }, accepted},
+                         {[](auto& spec) {
+                              spec.window = rows::WindowBounds{-10, 10};
+                          },
+                          "--window is not of"}});
     check<FinetuneSpec>(finetuning("bigbird", "model", "bins"),
                         {{as_it_is, accepted},
                          {promoters, "--head bins scores bins: use finetune-chromatin"},
@@ -118,14 +115,11 @@ DOCTEST_TEST_CASE("specs: steps are given, or those of the epochs") {
     DOCTEST_CHECK(spec.rate_over(100, 16).warmup_steps == 0);
 }
 
-DOCTEST_TEST_CASE("specs: a window is what fits, and margins are an eighth of it") {
+DOCTEST_TEST_CASE("specs: a window is what fits") {
     FinetuneTokensSpec spec;
     DOCTEST_CHECK(spec.window_bases(900) == 900);
-    DOCTEST_CHECK(spec.margin_bases(900) == 112);
     spec.window = 400;
-    spec.margin = 0;
     DOCTEST_CHECK(spec.window_bases(900) == 400);
-    DOCTEST_CHECK(spec.margin_bases(400) == 0);
     DOCTEST_CHECK(message_of<ConfigError>([&] { spec.window_bases(399); }) ==
                   "--window 400: the model's positions hold the tokens of 399 bases");
 }
@@ -134,13 +128,7 @@ DOCTEST_TEST_CASE("specs: what does not go together in finetune-tokens is refuse
     FinetuneTokensSpec spec;
     check<FinetuneTokensSpec>(spec, {{as_it_is, "--model is needed: the pretrained model to start from"}});
     spec.pretrained = "model";
-    spec.window = 100;
-    spec.margin = 49;
-    check<FinetuneTokensSpec>(spec, {{as_it_is, accepted},
-                                     {[](auto& other) { other.margin = 50; },
-                                      "--margin 50 leaves nothing of a window of 100 bases"},
-                                     {[](auto& other) { other.none_label = ""; },
-                                      "--none-label must be a word without tabs and line breaks"}});
+    check<FinetuneTokensSpec>(spec, {{as_it_is, accepted}});
 }
 
 DOCTEST_TEST_CASE("specs: the learning rate follows the network's width, or is what was given") {

@@ -191,54 +191,27 @@ DOCTEST_TEST_CASE("example_data: balanced weights are zeros by ones") {
     DOCTEST_CHECK(balanced_weight(1, 1000) == 100);
 }
 
-DOCTEST_TEST_CASE("example_data: balanced sampling takes both kinds in turn, all of each") {
-    Fixture fixture;
-    ExampleData data = fixture.data({.batch_size = 40, .sampling = Sampling::balanced, .seed = 5});
-    std::map<bool, std::map<std::int64_t, int>> seen;
-    for (std::int64_t step = 1; step <= 20; ++step) {
-        int with = 0;
-        for (const auto& sample : samples_of(data, step, 40)) {
-            const auto labels = fixture.examples.labels(data.training().row(sample.index));
-            const bool any = labels[0] + labels[1] > 0;
-            with += any ? 1 : 0;
-            ++seen[any][sample.index];
-        }
-        DOCTEST_CHECK(with == 20);
-    }
-    DOCTEST_CHECK(seen[true].size() + seen[false].size() == 100);
-    for (const auto& [any, counts] : seen) {
-        const auto [least, most] = std::minmax_element(
-            counts.begin(), counts.end(), [](const auto& a, const auto& b) { return a.second < b.second; });
-        DOCTEST_CHECK(most->second - least->second <= 1);
-    }
-    ExampleData again = fixture.data({.batch_size = 40, .sampling = Sampling::balanced, .seed = 5});
-    DOCTEST_CHECK((samples_of(again, 7, 40) == samples_of(data, 7, 40)));
-}
-
 DOCTEST_TEST_CASE("example_data: the output bias starts at the best constant of what is drawn") {
     Fixture fixture;
     const auto& examples = fixture.examples;
-    for (const Sampling sampling : {Sampling::uniform, Sampling::balanced}) {
-        const auto network = tiny_windows(tiny_config(2), 1);
-        const ClassifierSpec spec{.batch_size = 100, .positive_weight = 8, .sampling = sampling, .seed = 5};
-        ExampleData data(network, examples, spec, true);
-        data.start(*network, *data.target(at::kCPU), false);
-        std::vector<double> ones(2), windows(2);
-        for (std::int64_t step = 1; step <= 50; ++step) {
-            for (const auto& sample : samples_of(data, step, 100)) {
-                const auto labels = examples.labels(data.training().row(sample.index));
-                for (std::size_t label = 0; label < 2; ++label) {
-                    ones[label] += labels[label];
-                    ++windows[label];
-                }
+    const auto network = tiny_windows(tiny_config(2), 1);
+    ExampleData data(network, examples, {.batch_size = 100, .positive_weight = 8, .seed = 5}, true);
+    data.start(*network, *data.target(at::kCPU), false);
+    std::vector<double> ones(2), windows(2);
+    for (std::int64_t step = 1; step <= 50; ++step) {
+        for (const auto& sample : samples_of(data, step, 100)) {
+            const auto labels = examples.labels(data.training().row(sample.index));
+            for (std::size_t label = 0; label < 2; ++label) {
+                ones[label] += labels[label];
+                ++windows[label];
             }
         }
-        for (std::size_t label = 0; label < 2; ++label) {
-            // d/db of 8 p softplus(-b) + (1 - p) softplus(b) is 0 there
-            const double p = ones[label] / windows[label];
-            const double bias = network->output_bias()[static_cast<std::int64_t>(label)].item<double>();
-            DOCTEST_CHECK(bias == doctest::Approx(std::log(8 * p / (1 - p))).epsilon(0.02));
-        }
+    }
+    for (std::size_t label = 0; label < 2; ++label) {
+        // d/db of 8 p softplus(-b) + (1 - p) softplus(b) is 0 there
+        const double p = ones[label] / windows[label];
+        const double bias = network->output_bias()[static_cast<std::int64_t>(label)].item<double>();
+        DOCTEST_CHECK(bias == doctest::Approx(std::log(8 * p / (1 - p))).epsilon(0.02));
     }
 }
 

@@ -206,7 +206,7 @@ DOCTEST_TEST_CASE("finetune: bins, a head of bins on BigBird, pretrained or with
     scene.spec.architecture = "bigbird";
     scene.spec.head = "bins";
     scene.spec.pretrained = scene.folder / "pretrained";
-    scene.spec.bins.window_bins = 8;
+    scene.spec.bins.window = 160;
     const training::LoopResult result = finetune(scene.spec);
     const TaskInfo info = read_task_info(result.model);
     DOCTEST_CHECK(info.architecture == "bigbird");

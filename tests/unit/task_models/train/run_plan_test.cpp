@@ -75,14 +75,13 @@ DOCTEST_TEST_CASE("run_plan: options go in whole, and what changes no result is 
     FinetuneSpec spec;
     spec.run.keep = 9;
     spec.optimizer.weight_decay = 0.5;
-    spec.attention = "blocked";
     const training::LoopSpec loop = loop_of(spec, {});
     DOCTEST_CHECK(loop.run.keep == 9);
     DOCTEST_CHECK(loop.optimizer.weight_decay == 0.5);
     DOCTEST_CHECK(loop.optimizer.epsilon == 1e-8);
     DOCTEST_CHECK(loop.learning_rate.total_steps == 95);
     DOCTEST_CHECK(loop.free_options.dump() ==
-                  R"({"--checkpoint-every":1000,"--keep":9,"--keep-every":0,"--attention":"blocked"})");
+                  R"({"--checkpoint-every":1000,"--keep":9,"--keep-every":0,"--attention":"automatic"})");
 }
 
 DOCTEST_TEST_CASE("run_plan: words of options as runs record them") {
@@ -139,14 +138,15 @@ DOCTEST_TEST_CASE("run_plan: the grid of tokens is what fits, or what is asked f
 
 DOCTEST_TEST_CASE("run_plan: window and margin by options, and dropout everywhere") {
     BinsSpec spec;
-    spec.window_bins = 128;
+    spec.window = 128 * 200;
     bins::BinsConfig config = bins_config(spec, 0.3, 200);
     DOCTEST_CHECK(config.window_positions() == 128);
     DOCTEST_CHECK(config.margin_bins == 16);
     DOCTEST_CHECK(config.head_dropout == 0.3);
     config = bins_config(spec, {}, 400);
-    DOCTEST_CHECK(config.window_positions() == 256);
-    spec.window_bins = 100;
+    DOCTEST_CHECK(config.window_bins == 64);
+    DOCTEST_CHECK(config.window_positions() == 128);
+    spec.window = 100 * 200;
     DOCTEST_CHECK_THROWS_AS(bins_config(spec, {}, 200), ConfigError);  // no whole blocks of 64
 }
 
