@@ -2,7 +2,7 @@
 // --shard and merge as programs: what one run writes, in every format that the command has.
 #include "cli/checks.hpp"
 #include "support/temp_dir.hpp"
-#include "task_models/tiny_task.hpp"
+#include "tasks/tiny_task.hpp"
 
 #include <filesystem>
 
@@ -16,7 +16,7 @@ public:
     Fixture() {
         write_file(folder_ / "genome.fa",
                    ">c\n" + random_dna(6000, 1) + "\n>d\n" + random_dna(3000, 2) + "\n");
-        bigbird::task_models::TaskInfo info;
+        bigbird::tasks::TaskInfo info;
         info.window = {-100, 100};
         write_tiny_task_model(folder_ / "model", info, 2, 1);
         std::string bed = "c\t0\t6000\tall\n", vcf =

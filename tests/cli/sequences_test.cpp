@@ -2,7 +2,7 @@
 // Labelled sequences as a shell sees them: build-sequences, finetune, predict, evaluate.
 #include "cli/checks.hpp"
 #include "support/temp_dir.hpp"
-#include "task_models/tiny_task.hpp"
+#include "tasks/tiny_task.hpp"
 
 #include "bigbird/core/formats/json_file.hpp"
 
@@ -34,7 +34,7 @@ struct WindowModel {
 
     WindowModel() {
         write_file(folder / "genome.fa", ">c\n" + dna + "\n");
-        bigbird::task_models::TaskInfo info;
+        bigbird::tasks::TaskInfo info;
         info.window = {-100, 100};
         write_tiny_task_model(folder / "model", info, 2, 1);
     }

@@ -2,7 +2,7 @@
 // finetune-tokens, predict-tokens and evaluate-tokens, on real sequence and repeats.
 #include "cli/checks.hpp"
 #include "support/temp_dir.hpp"
-#include "task_models/tiny_task.hpp"
+#include "tasks/tiny_task.hpp"
 
 #include "bigbird/core/formats/json_file.hpp"
 

@@ -7,7 +7,7 @@
 #include "bigbird/evaluation/base_evaluation.hpp"
 #include "bigbird/evaluation/evaluation_report.hpp"
 #include "bigbird/model/files/model_card.hpp"
-#include "bigbird/task_models/files/task_files.hpp"
+#include "bigbird/tasks/files/task_files.hpp"
 
 #include <algorithm>
 #include <filesystem>
@@ -194,7 +194,7 @@ int run_evaluate(const EvaluateOptions& options) {
     check_same_model(options, report.about["scores"][request.scores.front().name]);
     write_reports(report, options);
     if (!options.model_card.empty())
-        model::add_to_card(options.model_card, task_models::card_figures(report, report.files.front()));
+        model::add_to_card(options.model_card, tasks::card_figures(report, report.files.front()));
     return 0;
 }
 

@@ -6,8 +6,8 @@
 #include "bigbird/core/error.hpp"
 #include "bigbird/core/log.hpp"
 #include "bigbird/core/parse_number.hpp"
-#include "bigbird/task_models/files/task_files.hpp"
-#include "bigbird/task_models/specs/architectures.hpp"
+#include "bigbird/tasks/files/task_files.hpp"
+#include "bigbird/tasks/specs/architectures.hpp"
 
 #include <algorithm>
 #include <functional>
@@ -18,7 +18,7 @@
 
 namespace bigbird::cli {
 
-using task_models::FinetuneSpec;
+using tasks::FinetuneSpec;
 
 namespace {
 
@@ -56,7 +56,7 @@ void add_balance_options(CLI::App& command, FinetuneSpec& spec) {
 }
 
 /// Parses "N" or, for gapped k-mers, "N:K".
-void set_kmers(task_models::LinearSpec& linear, const std::string& text) {
+void set_kmers(tasks::LinearSpec& linear, const std::string& text) {
     constexpr std::int64_t longest = 12;
     std::int64_t length = 0, informative = 0;
     if (!parse_range(text, length, informative)) length = parse_number<std::int64_t>(text).value_or(-1);
@@ -146,8 +146,8 @@ void show_training_defaults(CLI::App& command, const FinetuneSpec& usual, const 
 
 /// Options of models of sequences.
 void add_sequence_options(CLI::App& command, FinetuneSpec& spec) {
-    task_models::SequenceSpec& sequence = spec.sequence;
-    add_choice_option(command, "--loss", sequence.loss, task_models::number_losses,
+    tasks::SequenceSpec& sequence = spec.sequence;
+    add_choice_option(command, "--loss", sequence.loss, tasks::number_losses,
                       "Loss for numbers; poisson is for counts");
     const char* group = "Sequence models (bigbird-sequence)";
     add_sequence_model_options(command, sequence, group);
@@ -158,7 +158,7 @@ void add_sequence_options(CLI::App& command, FinetuneSpec& spec) {
               "Maximum number of first-layer filters initialized with motifs from the training rows (0 "
               "means random initialization)",
               CLI::Range(std::int64_t{0}, std::int64_t{1} << 20));
-    const FinetuneSpec usual = task_models::sequence_model_spec();
+    const FinetuneSpec usual = tasks::sequence_model_spec();
     option_of(command, "--architecture")->default_str("bigbird-sequence; with --model: bigbird");
     show_training_defaults(command, usual, "6 to 15, for 250,000 rows in total",
                            fmt::format("{}", usual.learning_rate.peak));
@@ -179,7 +179,7 @@ std::string kind_of_examples(const FinetuneSpec& spec) {
 
 void set_bins_defaults(CLI::App& command, FinetuneSpec& spec) {
     const bool coverage = kind_of_examples(spec) == "coverage";
-    const FinetuneSpec bins = coverage ? task_models::coverage_model_spec() : task_models::bin_model_spec();
+    const FinetuneSpec bins = coverage ? tasks::coverage_model_spec() : tasks::bin_model_spec();
     set_training_defaults(command, spec, bins);
     set_unless_given(command, "--epochs", spec.fewest_steps, bins.fewest_steps);
     spec.optimizer.beta1 = bins.optimizer.beta1;
@@ -193,8 +193,8 @@ bool is_bin_model(const std::filesystem::path& path) {
     for (const std::filesystem::path& folder : {path, path / "model"}) {
         std::error_code ignored;
         if (!std::filesystem::exists(folder / "config.json", ignored)) continue;
-        const Json task = task_models::task_description(folder);
-        return task.is_object() && task.value("architecture", Json()) == task_models::bins_name;
+        const Json task = tasks::task_description(folder);
+        return task.is_object() && task.value("architecture", Json()) == tasks::bins_name;
     }
     return false;
 }
@@ -209,29 +209,29 @@ void choose_architecture(CLI::App& command, FinetuneSpec& spec) {
                           "on: give a model of pretrain, or leave out --model");
     }
     if (is_given(command, "--architecture") || (!spec.pretrained.empty() && !goes_on_from_bins)) return;
-    if (spec.task == examples::Task::chromatin) spec.architecture = task_models::bins_name;
-    if (spec.task == examples::Task::sequences) spec.architecture = task_models::sequence_name;
+    if (spec.task == examples::Task::chromatin) spec.architecture = tasks::bins_name;
+    if (spec.task == examples::Task::sequences) spec.architecture = tasks::sequence_name;
 }
 
 /// Options only for bin models.
 void add_bins_options(CLI::App& command, FinetuneSpec& spec) {
     const HelpGroup in_group(command, "Bin models (bigbird-bins, --head bins)");
-    task_models::BinsSpec& bins = spec.bins;
+    tasks::BinsSpec& bins = spec.bins;
     add_value(command, "--config", "PRESET|FILE", bins.config,
               "Size of a bigbird-bins network: tiny, small, base or large, or a JSON file that describes it");
-    add_choice_option(command, "--loss", bins.loss, task_models::coverage_losses,
+    add_choice_option(command, "--loss", bins.loss, tasks::coverage_losses,
                       "For coverage. poisson: the coverage of each bin; poisson-multinomial: the profile "
                       "within a window, and its total; log-squared: squared error of ln(1 + coverage)");
     add_value(
         command, "--teacher", "NPY", bins.teacher,
         "Probabilities of the train rows by other models (predict --split train --output FILE.npy); the "
         "network learns from the labels and from these");
-    bins.motifs = task_models::bin_model_spec().bins.motifs;
+    bins.motifs = tasks::bin_model_spec().bins.motifs;
     add_value(command, "--motifs", "N", bins.motifs,
               "bigbird-bins: maximum number of first-layer filters initialized with motifs from the training "
               "bins; each label's best motif also feeds its score directly (0 means random initialization)",
               CLI::Range(std::int64_t{0}, std::int64_t{1} << 24));
-    const FinetuneSpec usual = task_models::bin_model_spec(), coverage = task_models::coverage_model_spec();
+    const FinetuneSpec usual = tasks::bin_model_spec(), coverage = tasks::coverage_model_spec();
     option_of(command, "--architecture")->default_str("bigbird-bins; with --model: bigbird");
     show_training_defaults(
         command, usual,
@@ -277,7 +277,7 @@ const std::vector<Readers>& all_readers() {
              of_examples},
             {{"--kmer-length"},
              [](const Spec& spec, const Kind&) {
-                 return !spec.row().has_members() || spec.sequence.loss != task_models::NumberLoss::poisson;
+                 return !spec.row().has_members() || spec.sequence.loss != tasks::NumberLoss::poisson;
              },
              "--loss squared",
              "--loss poisson"},
@@ -383,7 +383,7 @@ const FinetuneCommand finetune_commands[] = {
 /// "bigbird-bins, deepsea": the task's models that read the options.
 std::string readers_of(const Readers& readers, const FinetuneSpec& spec, const std::string& examples) {
     std::string names;
-    for (const task_models::Architecture& known : task_models::architectures) {
+    for (const tasks::Architecture& known : tasks::architectures) {
         FinetuneSpec other = spec;
         other.head = known.with_head ? "bins" : "classification";
         other.architecture = known.name;
@@ -418,7 +418,7 @@ void choose_defaults(CLI::App& command, FinetuneSpec& spec) {
     choose_architecture(command, spec);
     refuse_idle_options(command, spec);
     if (spec.task == examples::Task::chromatin && spec.row().scores_bins()) set_bins_defaults(command, spec);
-    if (spec.row().has_members()) set_training_defaults(command, spec, task_models::sequence_model_spec());
+    if (spec.row().has_members()) set_training_defaults(command, spec, tasks::sequence_model_spec());
 }
 
 }  // namespace

@@ -15,8 +15,8 @@
 
 namespace bigbird::cli {
 
-using task_models::ExportMotifsSpec;
-using task_models::MarginalizeSpec;
+using tasks::ExportMotifsSpec;
+using tasks::MarginalizeSpec;
 
 struct MotifsScanOptions {
     motifs::ScanSpec spec;
