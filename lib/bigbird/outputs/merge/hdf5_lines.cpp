@@ -267,7 +267,7 @@ void send_run(const fs::path& path, const ChildReader::Words&, const ChildReader
             text_attribute(attributes, name).value_or(""));
         return 0;
     };
-    H5Aiterate2(file, H5_INDEX_NAME, H5_ITER_INC, nullptr, add, &run.schema.provenance);
+    H5Aiterate2(file, H5_INDEX_NAME, H5_ITER_NATIVE, nullptr, add, &run.schema.provenance);
     send(to_json(run).dump());
     send(ChildReader::bytes_of(std::vector<hsize_t>{shape.front()}));
 }

@@ -120,7 +120,8 @@ DOCTEST_TEST_CASE("readers: .h5 of scores has the lines of .tsv, with few rows a
         return text;
     };
     TableSchema regions = small_layout(), records = small_layout();
-    regions.provenance = {{"model_sha256", "a"}, {"model_sha256", "b c"}, {"task", "chromatin"}};
+    regions.provenance = {
+        {"task", "chromatin"}, {"model_sha256", "a"}, {"model_sha256", "b c"}, {"anchor", "1"}};
     records.head = record_head(true);
     const auto check = [&](const std::string& name, const TableSchema& schema, int count) {
         DOCTEST_CAPTURE(name);
