@@ -140,6 +140,9 @@ DOCTEST_TEST_CASE("merge: what is no part, or no whole, ends with a sentence") {
     for (const char* shard : {"0/4", "5/4", "1/0", "x"})
         check_said(fixture.run(fixture.predict(), "a.tsv", shard), 2, std::string("--shard ") + shard);
     DOCTEST_CHECK(!fs::exists(fixture / "a.tsv"));
+    check_said(run_program({"build-documents", "--reference", fixture / "genome.fa", "--shard", "1/2",
+                            "--output", "/dev/stdout"}),
+               2, "--shard writes a file; --output /dev/stdout");
     succeeded(fixture.run(fixture.predict(), "a.tsv", "1/2"));
     succeeded(fixture.run(fixture.predict({"--reverse-complement", "none"}), "b.tsv", "2/2"));
     succeeded(fixture.run(fixture.predict(), "whole.tsv"));

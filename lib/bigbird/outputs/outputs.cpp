@@ -75,7 +75,7 @@ std::string file_word(std::string name) {
 
 void check_part(const OutputSpec& spec) {
     for (const fs::path& path : spec.paths) {
-        if (path == "-") throw ConfigError("--shard writes a file; --output - cannot be merged");
+        require_part_is_file(path);
         const auto kind = kind_of(path);
         if (!kind || kind == Kind::table || (kind == Kind::variants && spec.variants)) continue;
         throw ConfigError(path.string() + ": --shard writes parts as .tsv or .tsv.gz" +

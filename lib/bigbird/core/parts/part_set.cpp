@@ -5,6 +5,7 @@
 #include "bigbird/core/formats/is_there.hpp"
 #include "bigbird/core/interrupt.hpp"
 #include "bigbird/core/parallel.hpp"
+#include "bigbird/core/protected_files.hpp"
 #include "bigbird/core/words.hpp"
 
 #include <algorithm>
@@ -88,6 +89,12 @@ std::int64_t records_of(const PartRecord& record) {
 fs::path part_record_path(const fs::path& output) {
     fs::path path = without_trailing_slash(output);
     return path += ".part.json";
+}
+
+void require_part_is_file(const fs::path& output) {
+    std::error_code error;
+    if (output == "-" || is_standard_output(output) || fs::is_other(output, error))
+        throw ConfigError("--shard writes a file; --output " + output.string() + " cannot be merged");
 }
 
 void remove_part_record(const fs::path& output) {

@@ -42,6 +42,9 @@ std::int64_t records_of(const PartRecord& record);
 /// FILE.part.json; a slash at the end of FILE, as shells add to folders, is ignored.
 std::filesystem::path part_record_path(const std::filesystem::path& output);
 
+/// Throws ConfigError if `output` is a stream, which cannot be read again: standard output, a pipe, a device.
+void require_part_is_file(const std::filesystem::path& output);
+
 /// Deletes the part record of an output that is about to be overwritten, or is complete.
 void remove_part_record(const std::filesystem::path& output);
 

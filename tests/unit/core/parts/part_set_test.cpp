@@ -110,6 +110,16 @@ DOCTEST_TEST_CASE("part set: truncated, changed, lost and unfinished files are n
     DOCTEST_CHECK(three.refusal().find("is the part still being written?") != std::string::npos);
 }
 
+DOCTEST_TEST_CASE("part set: a part is no stream") {
+    const TempDir folder;
+    DOCTEST_REQUIRE(::mkfifo((folder / "pipe.tsv").c_str(), 0600) == 0);
+    for (const fs::path& stream : {fs::path("-"), fs::path("/dev/stdout"), folder / "pipe.tsv"})
+        DOCTEST_CHECK(message_of<ConfigError>([&] { require_part_is_file(stream); }) ==
+                      "--shard writes a file; --output " + stream.string() + " cannot be merged");
+    DOCTEST_CHECK_NOTHROW(require_part_is_file(folder / "new.tsv"));
+    DOCTEST_CHECK_NOTHROW(require_part_is_file(folder.path()));
+}
+
 DOCTEST_TEST_CASE("part set: two parts with one segment are refused") {
     Three three;
     three.write();
