@@ -13,19 +13,21 @@ namespace fs = std::filesystem;
 
 namespace {
 
-const std::string model = test_data("models/chromatin-grch37"), genome = test_data("genome/22.fa.gz"),
-                  regions = test_data("models/example.bed"), tokenizer = test_data("tokenizer/small.model");
+const std::string chromatin_model = test_data("models/chromatin-grch37"),
+                  genome_file = test_data("genome/22.fa.gz"), region_file = test_data("models/example.bed"),
+                  tokenizer = test_data("tokenizer/small.model");
 
 ProgramResult predict(const std::string& output, std::vector<std::string> more) {
-    return run_program(joined({"predict-chromatin", "--model", model, "--reference", genome, "--regions",
-                               regions, "--device", "cpu", "--output", output},
+    return run_program(joined({"predict-chromatin", "--model", chromatin_model, "--reference", genome_file,
+                               "--regions", region_file, "--device", "cpu", "--output", output},
                               more));
 }
 
 /// The same for a shell, into scores.tsv.
 std::string shell_line(const TempDir& folder) {
-    return "exec " + program_path() + " predict-chromatin --model " + model + " --reference " + genome +
-           " --regions " + regions + " --device cpu --output " + (folder / "scores.tsv").string();
+    return "exec " + program_path() + " predict-chromatin --model " + chromatin_model + " --reference " +
+           genome_file + " --regions " + region_file + " --device cpu --output " +
+           (folder / "scores.tsv").string();
 }
 
 }  // namespace
@@ -38,13 +40,14 @@ DOCTEST_TEST_CASE("arguments: numbers are decimal, finite and of a size that can
     const auto refused = [&](const std::vector<std::string>& command, const std::string& why) {
         check_said(run_program(joined(command, {"--output", folder / "refused"})), 2, why);
     };
-    const std::vector<std::string> build{"build-documents", "--reference", genome};
+    const std::vector<std::string> build{"build-documents", "--reference", genome_file};
     refused(joined(build, {"--passes", "9223372036854775807"}), "is too large");
     refused(joined(build, {"--threads", "100000"}), "--threads: Value 100000 not in range 0 to 1024");
     for (const char* seed : {"-1", "18446744073709551616", "1e3", "010x"})
         refused(joined(build, {"--seed", seed}), "is not a whole number from 0 to 2^64 - 1");
     for (const char* number : {"nan", "-NaN", "+nan"}) {
-        refused(joined({"pretrain", "--reference", genome}, {"--learning-rate", number}), "is not a number");
+        refused(joined({"pretrain", "--reference", genome_file}, {"--learning-rate", number}),
+                "is not a number");
         refused(joined({"finetune-chromatin", "--examples", "none"}, {"--positive-weight", number}),
                 "is not a number");
     }
@@ -66,7 +69,7 @@ DOCTEST_TEST_CASE("arguments: --force replaces no folder of others, and no name 
                2, "did not write, which --force does not remove");
     DOCTEST_CHECK(read_file(folder / "project/sources/thesis.txt") == "years");
 
-    check_said(run_program({"build-documents", "--reference", genome, "--passes", "1", "--include",
+    check_said(run_program({"build-documents", "--reference", genome_file, "--passes", "1", "--include",
                             "22:20000001-20100000", "--output", folder / "x", "--manifest", folder / "x",
                             "--force"}),
                2, "is named for two outputs");
@@ -82,7 +85,7 @@ DOCTEST_TEST_CASE(
         run_program({"encode", "--tokenizer", tokenizer, "--input", text, "--output", same, "--force"}), 2,
         "in.txt: is named by --input and by --output");
     DOCTEST_CHECK(read_file(text) == "ACGT\n");
-    check_said(run_program({"pretrain", "--reference", genome, "--tokenizer", tokenizer, "--processes",
+    check_said(run_program({"pretrain", "--reference", genome_file, "--tokenizer", tokenizer, "--processes",
                             "100000", "--output", folder / "run"}),
                2, "--processes 100000: at most ");
 }
@@ -117,24 +120,25 @@ DOCTEST_TEST_CASE("arguments: no file beside --output takes an input's place, --
     same({"build-sequences"}, "--table");
     for (const char* option : {"--validation", "--test"})
         same({"build-sequences", "--table", documents}, option);
-    same({"build-tracks", "--reference", genome}, "--signal");
-    same({"build-documents", "--reference", genome}, "--include");
-    same({"motifs-scan", "--motifs", documents, "--reference", genome}, "--weights");
-    same({"predict-chromatin", "--model", model}, "--sequences");
-    same({"predict-variants", "--model", model, "--reference", genome, "--variants", documents},
-         "--background");
+    same({"build-tracks", "--reference", genome_file}, "--signal");
+    same({"build-documents", "--reference", genome_file}, "--include");
+    same({"motifs-scan", "--motifs", documents, "--reference", genome_file}, "--weights");
+    same({"predict-chromatin", "--model", chromatin_model}, "--sequences");
+    same(
+        {"predict-variants", "--model", chromatin_model, "--reference", genome_file, "--variants", documents},
+        "--background");
     const fs::path copy = folder / "model";
-    fs::copy(model, copy, fs::copy_options::recursive);
+    fs::copy(chromatin_model, copy, fs::copy_options::recursive);
     const std::string background = read_file(copy / "background.h5"),
                       variants = test_data("variants/1000g.chr22.bcf");
     for (const std::vector<std::string>& words :
          {std::vector<std::string>{"predict-variants", "--model", copy, "--variants", variants},
-          {"predict", "--model", copy, "--regions", regions}})
-        check_said(run_program(joined(words, {"--reference", genome, "--device", "cpu", "--force", "--output",
-                                              copy / "background.h5"})),
+          {"predict", "--model", copy, "--regions", region_file}})
+        check_said(run_program(joined(words, {"--reference", genome_file, "--device", "cpu", "--force",
+                                              "--output", copy / "background.h5"})),
                    2, "background.h5: is a file of the folder named by --model");
     DOCTEST_CHECK(read_file(copy / "background.h5") == background);
-    works({"build-background", "--model", copy, "--reference", genome, "--variants", variants, "--count",
+    works({"build-background", "--model", copy, "--reference", genome_file, "--variants", variants, "--count",
            "20", "--device", "cpu", "--force", "--output", copy / "background.h5"});
     DOCTEST_CHECK(read_file(copy / "background.h5") != background);
     const std::string fasta = folder / "g.fa";
@@ -161,9 +165,9 @@ DOCTEST_TEST_CASE("arguments: an empty value is none, and what is wrong with a n
     const auto refused = [](const std::vector<std::string>& words, const std::string& why) {
         check_said(run_program(words), 2, why);
     };
-    refused({"build-documents", "--reference", genome, "--exclude", "", "--output", "x"},
+    refused({"build-documents", "--reference", genome_file, "--exclude", "", "--output", "x"},
             "--exclude: is given without a value");
-    refused({"tokenize", "--documents", genome, "--tokenizer", tokenizer, "--output", "-"},
+    refused({"tokenize", "--documents", genome_file, "--tokenizer", tokenizer, "--output", "-"},
             "-: this output is no text");
     const std::vector<std::pair<std::string, std::string>> numbers{{"inf", "too large"},
                                                                    {"1e400", "too large"},
@@ -172,7 +176,7 @@ DOCTEST_TEST_CASE("arguments: an empty value is none, and what is wrong with a n
                                                                    {"-1", "too small"}};
     for (const auto& [number, why] : numbers) {
         DOCTEST_CAPTURE(number);
-        refused({"pretrain", "--reference", genome, "--output", "x", "--learning-rate=" + number},
+        refused({"pretrain", "--reference", genome_file, "--output", "x", "--learning-rate=" + number},
                 number + " is " + why);
     }
 }
@@ -317,7 +321,8 @@ DOCTEST_TEST_CASE("arguments: what other tools call a command or an option is kn
     DOCTEST_CHECK(holds(said({"trian"}), "did you mean train?"));
     DOCTEST_CHECK(holds(said({"build"}), "did you mean one of build-documents, build-promoters"));
     DOCTEST_CHECK(holds(said({"predikt"}), "did you mean predict?"));
-    DOCTEST_CHECK(holds(said({"predict", "--model", model, "--bed", "r.bed"}), "did you mean --regions?"));
+    DOCTEST_CHECK(
+        holds(said({"predict", "--model", chromatin_model, "--bed", "r.bed"}), "did you mean --regions?"));
     DOCTEST_CHECK(holds(said({"predict-chromatin", "--genome", "g.fa"}), "did you mean --reference?"));
     DOCTEST_CHECK(holds(said({"predict-chromatin", "--bed", "r.bed"}), "did you mean --regions?"));
 }
@@ -326,8 +331,9 @@ DOCTEST_TEST_CASE("arguments: predict is the command of the model's task, to the
     const TempDir folder;
     const std::string ours = folder / "ours.tsv", door = folder / "door.tsv";
     succeeded(predict(door, {}));
-    const std::vector<std::string> words{"predict",   "--model", model,      "--reference", genome,
-                                         "--regions", regions,   "--device", "cpu",         "--output"};
+    const std::vector<std::string> words{"predict",   "--model",   chromatin_model, "--reference",
+                                         genome_file, "--regions", region_file,     "--device",
+                                         "cpu",       "--output"};
     const auto with = [&](const std::vector<std::string>& more) { return run_program(joined(words, more)); };
     succeeded(with({ours}));
     DOCTEST_CHECK(read_file(ours) == read_file(door));
@@ -363,7 +369,7 @@ DOCTEST_TEST_CASE("arguments: a retired option is read, with one warning that sa
     DOCTEST_REQUIRE(at != std::string::npos);
     DOCTEST_CHECK(err.find(warning, at + 1) == std::string::npos);
     DOCTEST_CHECK(holds(finetune("finetune").err, "none"));  // no examples are there, whatever the task
-    DOCTEST_CHECK(holds(run_program({"pretrain", "--reference", genome, "--clip-norm", "-2"}).err,
+    DOCTEST_CHECK(holds(run_program({"pretrain", "--reference", genome_file, "--clip-norm", "-2"}).err,
                         "--clip-norm: Value -2 is too small"));
     DOCTEST_CHECK(holds(run_program({"predict-chromatin", "--verbos"}).err, "did you mean --verbose?"));
 }
@@ -372,9 +378,9 @@ DOCTEST_TEST_CASE("arguments: options of every command precede the command, foll
     const TempDir folder;
     const std::string quiet = folder / "quiet.yaml";
     write_file(quiet, "quiet: true\n");
-    const std::vector<std::string> predicted{"predict", "--model",   model,      "--reference",
-                                             genome,    "--regions", regions,    "--device",
-                                             "cpu",     "--force",   "--output", folder / "scores.tsv"};
+    const std::vector<std::string> predicted{
+        "predict",   "--model",  chromatin_model, "--reference", genome_file, "--regions",
+        region_file, "--device", "cpu",           "--force",     "--output",  folder / "scores.tsv"};
     const auto with = [&](const std::vector<std::string>& before, const std::vector<std::string>& after) {
         return run_program(joined(joined(before, predicted), after));
     };
@@ -400,7 +406,8 @@ DOCTEST_TEST_CASE("arguments: options of every command precede the command, foll
     DOCTEST_CHECK(run_program({"--quiet", "motifs", "find", "--help"}).out ==
                   run_program({"motifs-find", "--help"}).out);
     DOCTEST_CHECK(holds(run_program({"--quiet", "--foo"}).err, "there is no option --foo"));
-    DOCTEST_CHECK(run_program({"-v", "info", model}).out == run_program({"info", model}).out);
+    DOCTEST_CHECK(run_program({"-v", "info", chromatin_model}).out ==
+                  run_program({"info", chromatin_model}).out);
     DOCTEST_CHECK(holds(run_program({"encode", "--help"}).out,
                         "\nEvery command also takes --options FILE, --quiet and --verbose (see "
                         "bigbird-dna --help).\n"));

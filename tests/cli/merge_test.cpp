@@ -11,9 +11,9 @@ namespace fs = std::filesystem;
 
 namespace {
 
-class Fixture : public TestFolder {
+class MergeFixture : public TestFolder {
 public:
-    Fixture() {
+    MergeFixture() {
         write_file(folder_ / "genome.fa",
                    ">c\n" + random_dna(6000, 1) + "\n>d\n" + random_dna(3000, 2) + "\n");
         bigbird::task_models::TaskInfo info;
@@ -74,7 +74,7 @@ private:
 }  // namespace
 
 DOCTEST_TEST_CASE("merge: rows and tiles of predict-chromatin, in every format") {
-    const Fixture fixture;
+    const MergeFixture fixture;
     for (const char* ending : {".tsv", ".tsv.gz", ".csv", ".csv.gz", ".npy", ".h5"}) {
         DOCTEST_CAPTURE(ending);
         DOCTEST_CHECK(fixture.merges(fixture.predict({"--tile", "60"}), ending));
@@ -88,7 +88,7 @@ DOCTEST_TEST_CASE("merge: rows and tiles of predict-chromatin, in every format")
 }
 
 DOCTEST_TEST_CASE("merge: a file per label") {
-    const Fixture fixture;
+    const MergeFixture fixture;
     const std::vector<std::string> predict = fixture.predict({"--tile", "60"});
     for (const std::string names : {"{index}.bedgraph", "{label}.bw"}) {
         DOCTEST_REQUIRE(fixture.run(predict, "whole." + names).code == 0);
@@ -115,7 +115,7 @@ DOCTEST_TEST_CASE("merge: a file per label") {
 }
 
 DOCTEST_TEST_CASE("merge: predict-variants, embed, build-documents and tokenize") {
-    const Fixture fixture;
+    const MergeFixture fixture;
     for (const char* ending : {".v.tsv.gz", ".v.long.tsv", ".vcf", ".vcf.gz", ".bcf"}) {
         DOCTEST_CAPTURE(ending);
         DOCTEST_CHECK(fixture.merges(
@@ -147,7 +147,7 @@ DOCTEST_TEST_CASE("merge: predict-variants, embed, build-documents and tokenize"
 }
 
 DOCTEST_TEST_CASE("merge: what is no part, or no whole, ends with a sentence") {
-    const Fixture fixture;
+    const MergeFixture fixture;
     for (const char* shard : {"0/4", "5/4", "1/0", "x"})
         check_said(fixture.run(fixture.predict(), "a.tsv", shard), 2, std::string("--shard ") + shard);
     DOCTEST_CHECK(!fs::exists(fixture / "a.tsv"));
@@ -179,7 +179,7 @@ DOCTEST_TEST_CASE("merge: what is no part, or no whole, ends with a sentence") {
 }
 
 DOCTEST_TEST_CASE("merge: a part without a document says so, and a slash behind a folder changes nothing") {
-    const Fixture fixture;
+    const MergeFixture fixture;
     write_file(fixture / "two.txt", "ACGTACGT\n\nTTTTCCCC\n");
     const std::vector<std::string> words{"tokenize", "--documents", fixture / "two.txt", "--tokenizer",
                                          test_data("tokenizer/small.model")};
@@ -191,7 +191,7 @@ DOCTEST_TEST_CASE("merge: a part without a document says so, and a slash behind 
 }
 
 DOCTEST_TEST_CASE("merge: a disk that is full ends with code 74 and leaves nothing behind") {
-    const Fixture fixture;
+    const MergeFixture fixture;
     for (const char* ending : {".tsv", ".tsv.gz", ".npy", ".h5", ".bw"}) {
         DOCTEST_CAPTURE(ending);
         const std::string name(ending);

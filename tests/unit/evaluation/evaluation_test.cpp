@@ -33,7 +33,7 @@ std::optional<double> pairwise_auc(const std::vector<float>& scores,
     return pairs > 0 ? std::optional(right / pairs) : std::nullopt;
 }
 
-struct Bins {
+struct JoinedBins {
     testing::TempDir folder;
     testing::ScoredBins bins{folder / "e", folder / "s.tsv", 300};
     ExampleSet examples = ExampleSet::load(folder / "e");
@@ -50,7 +50,7 @@ EvaluationOptions with_resamples(int resamples) {
 }  // namespace
 
 DOCTEST_TEST_CASE("evaluation: figures a label and a group, undefined where there is no positive") {
-    const Bins fixture;
+    const JoinedBins fixture;
     const Evaluation result = evaluate(fixture.examples, fixture.scored, with_resamples(0));
     DOCTEST_CHECK(result.rows == 270);
     DOCTEST_REQUIRE(result.labels.size() == 4);
@@ -77,7 +77,7 @@ DOCTEST_TEST_CASE("evaluation: figures a label and a group, undefined where ther
 }
 
 DOCTEST_TEST_CASE("evaluation: labels with few positives do not count in means") {
-    const Bins fixture;
+    const JoinedBins fixture;
     const auto rare = std::count(fixture.bins.truths[1].begin(), fixture.bins.truths[1].end(), 1);
     DOCTEST_REQUIRE(rare > 0);
     EvaluationOptions options = with_resamples(0);
@@ -91,7 +91,7 @@ DOCTEST_TEST_CASE("evaluation: labels with few positives do not count in means")
 
 // The same draws of blocks, but rows written out as often as drawn.
 DOCTEST_TEST_CASE("evaluation: intervals come from resampled blocks") {
-    const Bins fixture;
+    const JoinedBins fixture;
     const int resamples = 60;
     const Evaluation result = evaluate(fixture.examples, fixture.scored, with_resamples(resamples));
     DOCTEST_REQUIRE(result.blocks == 15);
@@ -127,7 +127,7 @@ DOCTEST_TEST_CASE("evaluation: intervals come from resampled blocks") {
 
 DOCTEST_TEST_CASE(
     "evaluation: the same for any number of threads, others for another seed, one block has no interval") {
-    const Bins fixture;
+    const JoinedBins fixture;
     EvaluationOptions options = with_resamples(40);
     const Evaluation one = evaluate(fixture.examples, fixture.scored, options);
     options.threads = 4;

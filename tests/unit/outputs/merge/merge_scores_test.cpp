@@ -26,7 +26,7 @@ using Id = outputs::Hdf5Handle;
 
 namespace {
 
-const std::vector<genome::Contig>& two_contigs() {
+const std::vector<genome::Contig>& merged_contigs() {
     static const std::vector<genome::Contig> contigs{{"2", 1'000'000}, {"1", 500'000}};
     return contigs;
 }
@@ -43,7 +43,7 @@ void write_scores(const std::filesystem::path& path, std::int64_t rows, std::opt
                   outputs::Overlap overlap = outputs::Overlap::mean, const Placing& place = bin_of) {
     const outputs::OutputSpec spec{.paths = {path}, .min_score = 0.3, .overlap = overlap, .shard = shard};
     const std::vector<std::size_t> one{0};
-    outputs::Outputs outputs(spec, small_layout(), one, two_contigs(), 1);
+    outputs::Outputs outputs(spec, small_layout(), one, merged_contigs(), 1);
     SegmentCounter segments(rows, shard.value_or(Shard{}));
     for (std::int64_t i = 0; i < rows; ++i) {
         const std::int64_t segment = segments.next();

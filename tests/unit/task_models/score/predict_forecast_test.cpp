@@ -11,11 +11,11 @@ namespace fs = std::filesystem;
 namespace {
 
 /// A contig of 40,000 bases, the first half N, and a model with three labels and windows of 300 bases.
-struct Scene {
+struct ForecastScene {
     ScoringFolder folder;
     PredictSpec spec = folder.spec<PredictSpec>("model");
 
-    Scene() {
+    ForecastScene() {
         folder.genome_file("genome.fa", std::string(20000, 'N') + random_dna(20000, 1));
         TaskInfo info;
         info.window = {-150, 150};
@@ -29,7 +29,7 @@ struct Scene {
 }  // namespace
 
 DOCTEST_TEST_CASE("predict forecast: rows, windows and passes, windows of N cost nothing") {
-    Scene scene;
+    ForecastScene scene;
     const PredictForecast forecast = forecast_predict(scene.spec);
     DOCTEST_CHECK(forecast.rows == 2000);
     DOCTEST_CHECK(forecast.rows_out == 2000);
@@ -45,7 +45,7 @@ DOCTEST_TEST_CASE("predict forecast: rows, windows and passes, windows of N cost
 }
 
 DOCTEST_TEST_CASE("predict forecast: a part has its share, and pooled tiles make one row") {
-    Scene scene;
+    ForecastScene scene;
     scene.spec.outputs.shard = Shard{2, 4};
     DOCTEST_CHECK(forecast_predict(scene.spec).rows == doctest::Approx(500).epsilon(0.02));
     scene.spec.outputs.shard.reset();
@@ -54,7 +54,7 @@ DOCTEST_TEST_CASE("predict forecast: a part has its share, and pooled tiles make
 }
 
 DOCTEST_TEST_CASE("predict forecast: a slow machine scores less, and counts as much") {
-    Scene scene;
+    ForecastScene scene;
     const PredictForecast whole = forecast_predict(scene.spec),
                           short_of_time = forecast_predict(scene.spec, 0);
     DOCTEST_CHECK(short_of_time.tried_windows < whole.tried_windows);
@@ -66,7 +66,7 @@ DOCTEST_TEST_CASE("predict forecast: a slow machine scores less, and counts as m
 /// Few or many of the rows are scored: the bytes are told alike.
 static void check_bytes(double seconds_of_trial) {
     DOCTEST_CAPTURE(seconds_of_trial);
-    Scene scene;
+    ForecastScene scene;
     const PredictForecast forecast = forecast_predict(scene.spec, seconds_of_trial);
     DOCTEST_REQUIRE(forecast.bytes.size() == 4);
     for (const auto& [ending, bytes] : forecast.bytes) {
@@ -89,7 +89,7 @@ DOCTEST_TEST_CASE("predict forecast: bytes of each format, near what is then wri
 }
 
 DOCTEST_TEST_CASE("predict forecast: for people and for programs") {
-    const Scene scene;
+    const ForecastScene scene;
     const PredictForecast forecast = forecast_predict(scene.spec);
     const Json json = to_json(forecast);
     DOCTEST_CHECK(json["bytes"].contains(".h5"));
@@ -98,7 +98,7 @@ DOCTEST_TEST_CASE("predict forecast: for people and for programs") {
 }
 
 DOCTEST_TEST_CASE("predict forecast: one row is timed, too, and no row is no error") {
-    Scene scene;
+    ForecastScene scene;
     scene.folder.file("rows.bed", "c\t30000\t30001\n");
     const PredictForecast one = forecast_predict(scene.spec);
     DOCTEST_CHECK(one.tried_windows == 1);

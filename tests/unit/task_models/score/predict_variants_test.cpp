@@ -16,9 +16,9 @@ namespace {
 
 using Rows = TableRows;
 
-class Fixture : public ScoringFolder {
+class VariantFixture : public ScoringFolder {
 public:
-    Fixture() : genome_(random_dna(3000, 1)) {
+    VariantFixture() : genome_(random_dna(3000, 1)) {
         genome_file("genome.fa", genome_);
         for (const std::uint64_t seed : {std::uint64_t{5}, std::uint64_t{6}}) {
             task_models::TaskInfo info;
@@ -62,7 +62,7 @@ private:
 }  // namespace
 
 DOCTEST_TEST_CASE("predict_variants: both alleles as predict-chromatin scores a changed genome") {
-    const Fixture fixture;
+    const VariantFixture fixture;
     std::string body;
     for (std::size_t position = 10; position < 3000; position += 37)
         body += fixture.row(position, std::string(1, fixture.other(position)));
@@ -90,7 +90,7 @@ DOCTEST_TEST_CASE("predict_variants: both alleles as predict-chromatin scores a 
 }
 
 DOCTEST_TEST_CASE("predict_variants: rows that cannot be scored keep their place") {
-    const Fixture fixture;
+    const VariantFixture fixture;
     VariantSpec spec = fixture.spec(fixture.row(500, "<DEL>," + std::string(1, fixture.other(500)) + ",*") +
                                     "c\t1000\t.\tGGGGGGGGGG\tA\t.\t.\t.\n" + fixture.row(5, "GG") +
                                     "d\t1\t.\tA\tC\t.\t.\t.\n");
@@ -110,7 +110,7 @@ DOCTEST_TEST_CASE("predict_variants: rows that cannot be scored keep their place
 }
 
 DOCTEST_TEST_CASE("predict_variants: a pretrained model gives log odds of the alleles") {
-    const Fixture fixture;
+    const VariantFixture fixture;
     const std::string alt(1, fixture.other(700));
     VariantSpec spec = fixture.spec(
         fixture.row(700, alt) + fixture.row(700, std::string(1, fixture.base(700))), "pretrained");
@@ -127,7 +127,7 @@ DOCTEST_TEST_CASE("predict_variants: a pretrained model gives log odds of the al
 }
 
 DOCTEST_TEST_CASE("predict_variants: a pretrained model is asked for the tokens about an indel alone") {
-    const Fixture fixture;
+    const VariantFixture fixture;
     const std::string inserted = fixture.row(700, std::string(1, fixture.base(700)) + "GATTACA");
     const std::string deleted = "c\t1001\t.\t" +
                                 std::string{fixture.base(1000), fixture.base(1001), fixture.base(1002)} +
@@ -152,7 +152,7 @@ DOCTEST_TEST_CASE("predict_variants: a pretrained model is asked for the tokens 
 }
 
 DOCTEST_TEST_CASE("predict_variants: a BCF of no rows gives a header") {
-    const Fixture fixture;
+    const VariantFixture fixture;
     DOCTEST_CHECK(fixture.run(fixture.spec("")).size() == 1);
 }
 
@@ -206,7 +206,7 @@ DOCTEST_TEST_CASE("predict_variants: a promoter model sees the window of the nea
 
 DOCTEST_TEST_CASE(
     "predict_variants: INFO of a VCF has the table's effects, of chosen labels or the largest") {
-    const Fixture fixture;
+    const VariantFixture fixture;
     VariantSpec spec = fixture.spec(fixture.row(500, "<DEL>," + std::string(1, fixture.other(500)) + ",*") +
                                     "c\t601\t.\t" + fixture.base(600) + "\t.\t.\t.\t.\n");
     spec.outputs.paths.push_back(fixture / "effects.vcf");
@@ -242,7 +242,7 @@ DOCTEST_TEST_CASE(
 }
 
 DOCTEST_TEST_CASE("predict_variants: effects that are no numbers are missing, last, and counted") {
-    const Fixture fixture;
+    const VariantFixture fixture;
     // Probabilities of label0 are 1, which has no log odds.
     fixture.file("model5/calibration.json", "{\"format\": 1, \"temperature\": 1, \"biases\": [1000, 0, 0]}");
     VariantSpec spec = fixture.spec(fixture.row(500, std::string(1, fixture.other(500))));
@@ -269,7 +269,7 @@ DOCTEST_TEST_CASE("predict_variants: effects that are no numbers are missing, la
 }
 
 DOCTEST_TEST_CASE("predict_variants: a long table names its quantities, and its threshold is a size") {
-    const Fixture fixture;
+    const VariantFixture fixture;
     VariantSpec spec =
         fixture.spec(fixture.row(500, std::string(1, fixture.other(500))) +
                      fixture.row(600, std::string(1, fixture.other(600))) + fixture.row(5, "*"));
@@ -316,7 +316,7 @@ DOCTEST_TEST_CASE("predict_variants: a long table names its quantities, and its 
 }
 
 DOCTEST_TEST_CASE("predict_variants: ranks among a background of the same model, and of no other") {
-    const Fixture fixture;
+    const VariantFixture fixture;
     std::string body;
     for (std::size_t position = 200; position < 2800; position += 50)
         body += fixture.row(position, std::string(1, fixture.other(position)));
@@ -373,7 +373,7 @@ DOCTEST_TEST_CASE("predict_variants: ranks among a background of the same model,
 }
 
 DOCTEST_TEST_CASE("predict_variants: alleles of one record may lie in different windows") {
-    const Fixture fixture;
+    const VariantFixture fixture;
     // The second allele, trimmed, begins three bases behind the first.
     std::string four;
     for (std::size_t i = 1000; i < 1004; ++i)
@@ -387,7 +387,7 @@ DOCTEST_TEST_CASE("predict_variants: alleles of one record may lie in different 
 }
 
 DOCTEST_TEST_CASE("build_background: a pretrained model's log odds, and variants that none can score") {
-    const Fixture fixture;
+    const VariantFixture fixture;
     task_models::BackgroundSpec build;
     static_cast<VariantSpec&>(build) =
         fixture.spec(fixture.row(700, std::string(1, fixture.other(700))), "pretrained");
@@ -432,7 +432,7 @@ DOCTEST_TEST_CASE(
 }
 
 DOCTEST_TEST_CASE("predict_variants: a variant has one score, however it is written") {
-    const Fixture fixture;
+    const VariantFixture fixture;
     std::string four;
     for (std::size_t i = 998; i < 1002; ++i)
         four += fixture.base(i);

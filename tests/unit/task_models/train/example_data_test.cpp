@@ -43,7 +43,7 @@ void write_examples_with_gap(const std::filesystem::path& directory) {
     writer.finish(rows::LabelTable({{"TF", "x", -1}}), Json::object());
 }
 
-struct Fixture {
+struct ExampleFixture {
     TempDir folder;
     ExampleSet examples = write_motif_examples(folder / "examples", 200, 11);
 
@@ -59,14 +59,14 @@ std::vector<ExampleData::Sample> samples_of(ExampleData& data, std::int64_t step
     return samples;
 }
 
-struct Scene {
+struct ExampleScene {
     TempDir folder;
     std::optional<ExampleSet> examples;
     std::shared_ptr<SequenceNetwork> network;
     ClassifierSpec spec{.batch_size = 8, .both_strands = true, .seed = 3};
     SequenceSpec sequence{.motifs = 0};
 
-    explicit Scene(TargetKind target, std::int64_t rows = 80) {
+    explicit ExampleScene(TargetKind target, std::int64_t rows = 80) {
         write_sequence_rows(folder / "e", rows, 5, target);
         examples.emplace(ExampleSet::load(folder / "e"));
         const auto labels = static_cast<std::int64_t>(examples->label_table().size());
@@ -148,7 +148,7 @@ DOCTEST_TEST_CASE("example_data: an epoch holds every window once, in an order o
 }
 
 DOCTEST_TEST_CASE("example_data: steps go through epochs without a gap, in any order of asking") {
-    Fixture fixture;
+    ExampleFixture fixture;
     ExampleData data = fixture.data({.batch_size = 30, .seed = 5});
     DOCTEST_REQUIRE(data.training().size() == 100);
     std::vector<std::int64_t> seen;
@@ -165,7 +165,7 @@ DOCTEST_TEST_CASE("example_data: steps go through epochs without a gap, in any o
 }
 
 DOCTEST_TEST_CASE("example_data: about half of the windows come reversed, fixed by seed and epoch") {
-    Fixture fixture;
+    ExampleFixture fixture;
     ExampleData data = fixture.data({.batch_size = 100, .both_strands = true, .seed = 5});
     const auto epoch = samples_of(data, 1, 100);
     const auto reversed =
@@ -177,7 +177,7 @@ DOCTEST_TEST_CASE("example_data: about half of the windows come reversed, fixed 
 }
 
 DOCTEST_TEST_CASE("example_data: balanced weights are zeros by ones") {
-    Fixture fixture;
+    ExampleFixture fixture;
     const auto& examples = fixture.examples;
     const auto target = fixture.data({.positive_weight = std::nullopt}).target(at::kCPU);
     const at::Tensor logits = at::zeros({1, 1, 2}), ones = at::ones({1, 1, 2}, at::kByte);
@@ -192,7 +192,7 @@ DOCTEST_TEST_CASE("example_data: balanced weights are zeros by ones") {
 }
 
 DOCTEST_TEST_CASE("example_data: balanced sampling takes both kinds in turn, all of each") {
-    Fixture fixture;
+    ExampleFixture fixture;
     ExampleData data = fixture.data({.batch_size = 40, .sampling = Sampling::balanced, .seed = 5});
     std::map<bool, std::map<std::int64_t, int>> seen;
     for (std::int64_t step = 1; step <= 20; ++step) {
@@ -216,7 +216,7 @@ DOCTEST_TEST_CASE("example_data: balanced sampling takes both kinds in turn, all
 }
 
 DOCTEST_TEST_CASE("example_data: the output bias starts at the best constant of what is drawn") {
-    Fixture fixture;
+    ExampleFixture fixture;
     const auto& examples = fixture.examples;
     for (const Sampling sampling : {Sampling::uniform, Sampling::balanced}) {
         const auto network = tiny_windows(tiny_config(2), 1);
@@ -243,7 +243,7 @@ DOCTEST_TEST_CASE("example_data: the output bias starts at the best constant of 
 }
 
 DOCTEST_TEST_CASE("example_data: records are whole, of either strand, and moved by some bases") {
-    Scene scene(TargetKind::classes);
+    ExampleScene scene(TargetKind::classes);
     scene.sequence.shift = 0;
     ExampleData still = scene.data();
     scene.sequence.shift = 3;
@@ -269,7 +269,7 @@ DOCTEST_TEST_CASE("example_data: records are whole, of either strand, and moved 
 }
 
 DOCTEST_TEST_CASE("example_data: numbers are standardised by train's mean and deviation") {
-    Scene scene(TargetKind::numbers);
+    ExampleScene scene(TargetKind::numbers);
     const Standardisation scale = standardisation_of(*scene.examples);
     const auto rows = scene.examples->rows(Split::train);
     const at::Tensor targets = targets_of_rows(*scene.examples, rows, scale);
@@ -283,7 +283,7 @@ DOCTEST_TEST_CASE("example_data: numbers are standardised by train's mean and de
 }
 
 DOCTEST_TEST_CASE("example_data: the truth of classes is the class, and weights fit the target") {
-    Scene scene(TargetKind::classes);
+    ExampleScene scene(TargetKind::classes);
     const ExampleData data = scene.data();
     const auto target = data.target(at::kCPU);
     const ScoredRows rows = data.score(*scene.network, *target, data.validation(0, 20), 4096);
@@ -299,7 +299,7 @@ DOCTEST_TEST_CASE("example_data: the truth of classes is the class, and weights 
     DOCTEST_CHECK(identical(direct.logits, rows.logits));
     DOCTEST_CHECK(identical(direct.truth, rows.truth));
 
-    Scene numbers(TargetKind::numbers);
+    ExampleScene numbers(TargetKind::numbers);
     numbers.spec.positive_weight = 2;
     DOCTEST_CHECK(message_of<ConfigError>([&] {
                       target_of(*numbers.examples, numbers.spec, numbers.sequence, at::kCPU);
@@ -307,7 +307,7 @@ DOCTEST_TEST_CASE("example_data: the truth of classes is the class, and weights 
 }
 
 DOCTEST_TEST_CASE("example_data: the planted motif becomes a filter") {
-    Scene scene(TargetKind::classes, 400);
+    ExampleScene scene(TargetKind::classes, 400);
     const motifs::MotifSet planted = plant_motifs(*scene.network, *scene.examples, 4, 1, 1);
     DOCTEST_CHECK(planted.motifs.front().name == scene.examples->label_table()[1].name);
     const sequences::Network member = scene.network->members().front();

@@ -18,7 +18,7 @@ using examples::TargetKind;
 
 namespace {
 
-struct Fixture {
+struct LinearFixture {
     TempDir folder;
     ExampleSet examples = write_motif_examples(folder / "examples", 400, 7);
 
@@ -37,7 +37,7 @@ at::Tensor weight_of(const SolvedModel& training) {
 }  // namespace
 
 DOCTEST_TEST_CASE("train_linear: both learn the planted motif, and nothing of the random label") {
-    Fixture fixture;
+    LinearFixture fixture;
     for (const char* architecture : {"kmer-ridge", "gkm-svm"}) {
         DOCTEST_CAPTURE(architecture);
         const auto trained = fixture.train(architecture, {.word = 6, .informative = 4});
@@ -51,7 +51,7 @@ DOCTEST_TEST_CASE("train_linear: both learn the planted motif, and nothing of th
 }
 
 DOCTEST_TEST_CASE("train_linear: a penalty that is given is taken, windows are drawn by the seed") {
-    Fixture fixture;
+    LinearFixture fixture;
     DOCTEST_CHECK(fixture.train("kmer-ridge", {.penalty = 0.5}).metrics.at("penalty") == 0.5);
     const LinearSpec few{.word = 4, .informative = 3, .most_windows = 50};
     const auto first = fixture.train("gkm-svm", few), again = fixture.train("gkm-svm", few),
