@@ -23,7 +23,7 @@ using examples::Split;
 
 namespace {
 
-struct Scene {
+struct BinDataScene {
     TempDir folder;
     BinGenome genome{100, 1};
     bins::BinsConfig config = small_bins();
@@ -34,7 +34,7 @@ struct Scene {
 }  // namespace
 
 DOCTEST_TEST_CASE("bin_data: bins that are N do not count, labels are those of the bins that do") {
-    const Scene scene;
+    const BinDataScene scene;
     const BinWindows windows = scene.windows(Split::train);
     DOCTEST_CHECK(windows.usable() == 55);
     std::int64_t motifs = 0;
@@ -52,7 +52,7 @@ DOCTEST_TEST_CASE("bin_data: bins that are N do not count, labels are those of t
 }
 
 DOCTEST_TEST_CASE("bin_data: a window sees nothing beyond its stretch") {
-    const Scene scene;
+    const BinDataScene scene;
     const std::string& dna = scene.genome.dna;
     const BinWindows validation = scene.windows(Split::validation);
     const BinWindow first{.stretch = 1, .first = 58, .counted_begin = 2, .counted_end = 6};
@@ -66,7 +66,7 @@ DOCTEST_TEST_CASE("bin_data: a window sees nothing beyond its stretch") {
 }
 
 DOCTEST_TEST_CASE("bin_data: the reverse complement has its bins from the last to the first") {
-    const Scene scene;
+    const BinDataScene scene;
     const BinWindows windows = scene.windows(Split::train);
     BinWindow window{.stretch = 0, .first = 17, .counted_end = 8};
     std::vector<std::uint8_t> labels(16), counts(8), turned_labels(16), turned_counts(8);
@@ -81,7 +81,7 @@ DOCTEST_TEST_CASE("bin_data: the reverse complement has its bins from the last t
 }
 
 DOCTEST_TEST_CASE("bin_data: the reverse complement has the numbers of a strand pair swapped") {
-    const Scene scene;
+    const BinDataScene scene;
     std::string values;
     for (int bin = 0; bin < 100; ++bin)
         for (const float value : {static_cast<float>(bin), static_cast<float>(100 + bin)})
@@ -104,7 +104,7 @@ DOCTEST_TEST_CASE("bin_data: the reverse complement has the numbers of a strand 
 }
 
 DOCTEST_TEST_CASE("bin_data: a teacher's scores of the bins that count come after the labels") {
-    const Scene scene;
+    const BinDataScene scene;
     const BinWindows windows = scene.windows(Split::train);
     const auto examples = examples::ExampleSet::load(scene.folder / "e");
     const std::int64_t rows = std::ssize(examples.rows(Split::train));
@@ -167,7 +167,7 @@ DOCTEST_TEST_CASE("bin_data: a teacher's scores of the bins that count come afte
 }
 
 DOCTEST_TEST_CASE("bin_data: draws lie in the split, count a bin, and reach all of it") {
-    const Scene scene;
+    const BinDataScene scene;
     const BinWindows windows = scene.windows(Split::train);
     std::set<std::int64_t> firsts, shifts;
     bool forward = false, reverse = false;
@@ -200,7 +200,7 @@ DOCTEST_TEST_CASE("bin_data: of many windows, some that are evenly spaced, of fe
 }
 
 DOCTEST_TEST_CASE("bin_data: tiles count each bin of the split once") {
-    Scene scene;
+    BinDataScene scene;
     scene.config.window_bins = 14;  // longer than what is left at a stretch's end
     scene.config.margin_bins = 3;
     const BinWindows windows = scene.windows(Split::validation);
@@ -216,7 +216,7 @@ DOCTEST_TEST_CASE("bin_data: tiles count each bin of the split once") {
 }
 
 DOCTEST_TEST_CASE("bin_data: what cannot be trained on is refused") {
-    const Scene scene;
+    const BinDataScene scene;
     const auto data = [](const examples::LabelledBins& bins) {
         return BinData(small_base_bins(1), bins, {.batch_size = 1, .positive_weight = std::nullopt});
     };

@@ -24,9 +24,9 @@ using namespace bigbird::tasks;
 
 namespace {
 
-class Fixture {
+class FinetuneFixture {
 public:
-    explicit Fixture(std::int64_t rows) {
+    explicit FinetuneFixture(std::int64_t rows) {
         write_motif_examples(folder_ / "examples", rows, 21);
         write_tiny_pretrained(folder_ / "pretrained", 1);
     }
@@ -95,7 +95,7 @@ FinetuneTokensSpec spec_of(const LabelledGenome& genome) {
 }  // namespace
 
 DOCTEST_TEST_CASE("finetune: a planted motif is learnt, a random label is not") {
-    const Fixture fixture(800);
+    const FinetuneFixture fixture(800);
     FinetuneSpec spec = fixture.spec("run");
     spec.epochs = 12;
     spec.patience = 0;
@@ -124,7 +124,7 @@ DOCTEST_TEST_CASE("finetune: a planted motif is learnt, a random label is not") 
 }
 
 DOCTEST_TEST_CASE("finetune: biases start at base rates, but at 0 where the head sees [CLS]") {
-    const Fixture fixture(80);
+    const FinetuneFixture fixture(80);
     for (const char* pooling : {"cls", "centre"}) {
         FinetuneSpec spec = fixture.spec(pooling);
         spec.pooling = pooling;
@@ -138,7 +138,7 @@ DOCTEST_TEST_CASE("finetune: biases start at base rates, but at 0 where the head
 }
 
 DOCTEST_TEST_CASE("finetune: stopped and resumed is the same as uninterrupted") {
-    const Fixture fixture(80);
+    const FinetuneFixture fixture(80);
     FinetuneSpec spec = fixture.spec("whole");
     spec.learning_rate.total_steps = 12;
     spec.run.checkpoint_every = 5;
@@ -161,7 +161,7 @@ DOCTEST_TEST_CASE("finetune: stopped and resumed is the same as uninterrupted") 
 }
 
 DOCTEST_TEST_CASE("finetune: other options or examples than the run was started with are refused") {
-    const Fixture fixture(80);
+    const FinetuneFixture fixture(80);
     FinetuneSpec spec = fixture.spec("run");
     spec.learning_rate.total_steps = 2;
     finetune(spec);

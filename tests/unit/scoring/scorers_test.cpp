@@ -196,7 +196,7 @@ ModelFolder model_of(std::uint64_t seed, const bins::BinsConfig& config = small_
 }
 
 /// 1,010 bases: 50 bins of 20 and half a bin.
-struct Scene {
+struct ScorerScene {
     std::unique_ptr<genome::ReferenceGenome> reference =
         genome::in_memory_genome({{"c", random_dna(1010, 1)}, {"d", random_dna(500, 2)}});
     SequenceOf sequence = [this](const genome::Interval& where) { return reference->fetch(where); };
@@ -227,11 +227,12 @@ struct Scene {
 }  // namespace
 
 DOCTEST_TEST_CASE("bins scorer: a row is the mean of its bins, each from the core of its window") {
-    const Scene scene;
+    const ScorerScene scene;
     const auto scorer = scene.scorer(Strands::none);
     // Bin 13 is bin 1 of the core of window 3; bases 70 to 110 are half of bin 3 (window 0), bin 4 and half
     // of bin 5 (window 1).
-    const std::vector<float> scores = Scene::scores(*scorer, {{"c", 260, 280}, {"c", 70, 110}, {"d", 0, 20}});
+    const std::vector<float> scores =
+        ScorerScene::scores(*scorer, {{"c", 260, 280}, {"c", 70, 110}, {"d", 0, 20}});
     const at::Tensor a = scene.window("c", 3)[2 + 1];
     const at::Tensor b = 0.25 * scene.window("c", 0)[2 + 3] + 0.5 * scene.window("c", 1)[2] +
                          0.25 * scene.window("c", 1)[2 + 1];
@@ -246,16 +247,17 @@ DOCTEST_TEST_CASE("bins scorer: a row is the mean of its bins, each from the cor
 
 DOCTEST_TEST_CASE(
     "bins scorer: a row longer than a bin gets the largest of the bins that it touches, if so told") {
-    const Scene scene;
+    const ScorerScene scene;
     const auto each = scene.scorer(Strands::average, {model_of(1), model_of(2)});
     std::vector<genome::Interval> bins;
     for (std::int64_t bin = 3; bin <= 9; ++bin)
         bins.push_back({"c", bin * 20, (bin + 1) * 20});
-    const std::vector<float> of_bins = Scene::scores(*each, bins);
+    const std::vector<float> of_bins = ScorerScene::scores(*each, bins);
     const auto largest = bins_scorer({model_of(1), model_of(2)}, scene.sequence,
                                      {.strands = Strands::average, .largest = true});
     const std::vector<genome::Interval> rows{{"c", 70, 185}, {"c", 70, 90}, {"c", 60, 80}};
-    const std::vector<float> scores = Scene::scores(*largest, rows), means = Scene::scores(*each, rows);
+    const std::vector<float> scores = ScorerScene::scores(*largest, rows),
+                             means = ScorerScene::scores(*each, rows);
     for (std::size_t label = 0; label < 2; ++label) {
         float best = 0;
         for (std::size_t bin = 0; bin < bins.size(); ++bin)
@@ -269,17 +271,17 @@ DOCTEST_TEST_CASE(
 }
 
 DOCTEST_TEST_CASE("bins scorer: a row's score is the same whatever rows stand beside it and in any order") {
-    const Scene scene;
+    const ScorerScene scene;
     std::vector<genome::Interval> places;
     for (std::int64_t begin = 0; begin + 33 <= 1010; begin += 17)
         places.push_back({"c", begin, begin + 33});
     const auto together = scene.scorer(Strands::average);
-    const std::vector<float> all = Scene::scores(*together, places);
+    const std::vector<float> all = ScorerScene::scores(*together, places);
     std::vector<genome::Interval> turned(places.rbegin(), places.rend());
-    const std::vector<float> backwards = Scene::scores(*together, turned);
+    const std::vector<float> backwards = ScorerScene::scores(*together, turned);
     const auto alone = scene.scorer(Strands::average);
     for (std::size_t i = 0; i < places.size(); ++i) {
-        const std::vector<float> one = Scene::scores(*alone, {places[i]});
+        const std::vector<float> one = ScorerScene::scores(*alone, {places[i]});
         for (std::size_t label = 0; label < 2; ++label) {
             DOCTEST_CHECK(one[label] == all[2 * i + label]);
             DOCTEST_CHECK(backwards[2 * (places.size() - 1 - i) + label] == all[2 * i + label]);
@@ -288,18 +290,18 @@ DOCTEST_TEST_CASE("bins scorer: a row's score is the same whatever rows stand be
 }
 
 DOCTEST_TEST_CASE("bins scorer: both strands are averaged bin by bin") {
-    const Scene scene;
+    const ScorerScene scene;
     const std::vector<genome::Interval> place{{"c", 300, 320}};  // bin 15: bin 3 of the core of window 3
     const auto average = scene.scorer(Strands::average), only = scene.scorer(Strands::only);
     const float forward = scene.window("c", 3)[2 + 3][0].item<float>();
     const float reverse = scene.window("c", 3, true)[2 + 3][0].item<float>();
-    DOCTEST_CHECK(Scene::scores(*average, place)[0] ==
+    DOCTEST_CHECK(ScorerScene::scores(*average, place)[0] ==
                   doctest::Approx((forward + reverse) / 2).epsilon(1e-6));
-    DOCTEST_CHECK(Scene::scores(*only, place)[0] == doctest::Approx(reverse).epsilon(1e-6));
+    DOCTEST_CHECK(ScorerScene::scores(*only, place)[0] == doctest::Approx(reverse).epsilon(1e-6));
 }
 
 DOCTEST_TEST_CASE("bins scorer: the reverse complement has the tracks of a strand pair swapped") {
-    const Scene scene;
+    const ScorerScene scene;
     ModelFolder pair = model_of(1);
     pair.labels = rows::LabelTable({{".", "plus", -1, 1}, {".", "minus", -1, 0}});
     const std::vector<genome::Interval> place{{"c", 300, 320}};
@@ -312,21 +314,22 @@ DOCTEST_TEST_CASE("bins scorer: the reverse complement has the tracks of a stran
         const auto at = static_cast<std::size_t>(track);
         const float turned = reverse[1 - track].item<float>(),
                     mean = (forward[track].item<float>() + turned) / 2;
-        DOCTEST_CHECK(Scene::scores(*only, place)[at] == doctest::Approx(turned).epsilon(1e-6));
-        DOCTEST_CHECK(Scene::scores(*average, place)[at] == doctest::Approx(mean).epsilon(1e-6));
+        DOCTEST_CHECK(ScorerScene::scores(*only, place)[at] == doctest::Approx(turned).epsilon(1e-6));
+        DOCTEST_CHECK(ScorerScene::scores(*average, place)[at] == doctest::Approx(mean).epsilon(1e-6));
         DOCTEST_CHECK(edited[track].item<double>() == doctest::Approx(mean).epsilon(1e-5));
     }
 }
 
 DOCTEST_TEST_CASE("bins scorer: several models are averaged, those that do not agree refused") {
-    const Scene scene;
+    const ScorerScene scene;
     const std::vector<genome::Interval> place{{"c", 300, 340}};
     bins::BinsConfig longer = small_bins();
     longer.window_bins = 16;
     const auto one = scene.scorer(Strands::none), two = scene.scorer(Strands::none, {model_of(2)});
     const auto both = scene.scorer(Strands::none, {model_of(1), model_of(2)});
-    DOCTEST_CHECK(Scene::scores(*both, place)[1] ==
-                  doctest::Approx((Scene::scores(*one, place)[1] + Scene::scores(*two, place)[1]) / 2));
+    DOCTEST_CHECK(
+        ScorerScene::scores(*both, place)[1] ==
+        doctest::Approx((ScorerScene::scores(*one, place)[1] + ScorerScene::scores(*two, place)[1]) / 2));
     bins::BinsConfig other = small_bins();
     other.bin = 40;
     DOCTEST_CHECK(message_of<ConfigError>([&] {
@@ -340,7 +343,7 @@ DOCTEST_TEST_CASE("bins scorer: several models are averaged, those that do not a
 }
 
 DOCTEST_TEST_CASE("bins scorer: rows that cannot be scored have none") {
-    const Scene scene;
+    const ScorerScene scene;
     const auto scorer = scene.scorer(Strands::none);
     std::vector<rows::RegionRow> rows(2);
     rows[0].head.status = rows::RowStatus::all_n;

@@ -27,16 +27,10 @@ model::EncoderInput one_input(const model::BigBirdConfig& config, std::int64_t m
     return model::make_input(std::vector{sequence}, config, at::kCPU);
 }
 
-const bins::Grid grid{.bin = 20, .window_bins = 8, .margin_bins = 2};
-
-model::BigBirdConfig head_of_bins() {
-    model::BigBirdConfig config = tiny_config(2);
-    config.classifier_head = "bins";
-    return config;
-}
+const bins::Grid small_token_grid{.bin = 20, .window_bins = 8, .margin_bins = 2};
 
 std::shared_ptr<BinNetwork> small_token_bins(std::uint64_t seed) {
-    return bigbird_bins(tiny_network(head_of_bins(), seed), small_tokenizer(), grid, {});
+    return bigbird_bins(tiny_network(head_of_bins(), seed), small_tokenizer(), small_token_grid, {});
 }
 
 /// The mean over the bases of a bin that some id spells of a one at that id, base by base.
@@ -47,7 +41,7 @@ std::vector<double> base_by_base(const EncodedWindow& window, std::int64_t bin) 
     std::int64_t base = window.first_base;
     for (std::size_t i = 0; i < window.ids.size(); ++i) {
         for (std::int32_t letter = 0; letter < tokenizer.piece_length(window.ids[i]); ++letter, ++base) {
-            if (base / grid.bin != bin) continue;
+            if (base / small_token_grid.bin != bin) continue;
             sums[i] += 1;
             spelt += 1;
         }
@@ -135,7 +129,7 @@ DOCTEST_TEST_CASE("bigbird_network: bins, weights are the bases that an id spell
     const auto network = small_token_bins(1);
     const EncodedWindow window = network->encode(dna);
     const auto ids = std::ssize(window.ids);
-    const at::Tensor weights = bin_weights(token_spans(window, small_tokenizer()), grid, ids + 5);
+    const at::Tensor weights = bin_weights(token_spans(window, small_tokenizer()), small_token_grid, ids + 5);
     DOCTEST_REQUIRE(weights.sizes() == at::IntArrayRef{8, ids + 5});
     for (std::int64_t bin = 0; bin < 8; ++bin) {
         DOCTEST_CHECK(weights[bin].sum().item<double>() == doctest::Approx(bin == 0 ? 0 : 1));
@@ -149,7 +143,7 @@ DOCTEST_TEST_CASE("bigbird_network: bins, weights are the bases that an id spell
 
 DOCTEST_TEST_CASE("bigbird_network: bins, a bin's features are the mean of its bases' hidden states") {
     model::SequenceClassifier encoder = tiny_network(head_of_bins(), 1);
-    const auto network = bigbird_bins(encoder, small_tokenizer(), grid, {});
+    const auto network = bigbird_bins(encoder, small_tokenizer(), small_token_grid, {});
     const EncodedWindow window = network->encode(random_dna(160, 4));
     const at::Tensor hidden =
         encoder
@@ -207,7 +201,7 @@ DOCTEST_TEST_CASE("bigbird_network: bins, what is written is loaded, and an enco
     write_labels(rows::LabelTable({{"TF", "a", -1}, {"TF", "b", -1}}), folder / "m");
     const ModelFolder model = open_model(folder / "m", examples::Task::chromatin, at::kCPU);
     DOCTEST_REQUIRE(model.bins() != nullptr);
-    DOCTEST_CHECK(model.bins()->grid() == grid);
+    DOCTEST_CHECK(model.bins()->grid() == small_token_grid);
     const std::vector<std::string> dna{random_dna(160, 1)};
     DOCTEST_CHECK(at::equal(logits_of(*model.bins(), dna), logits_of(*network, dna)));
     DOCTEST_CHECK(read_json(folder / "m/config.json")["architectures"][0] == "BigBirdForBins");

@@ -62,6 +62,12 @@ model::BigBirdConfig tiny_config(std::int64_t labels) {
     return config;
 }
 
+model::BigBirdConfig head_of_bins() {
+    model::BigBirdConfig config = tiny_config(2);
+    config.classifier_head = "bins";
+    return config;
+}
+
 model::SequenceClassifier tiny_network(const model::BigBirdConfig& config, std::uint64_t seed) {
     model::BigBirdConfig wide = config;
     wide.initializer_range = 0.3;

@@ -19,6 +19,8 @@ std::string random_dna(std::int64_t length, std::uint64_t seed);
 
 /// One layer of 32, blocks of 16, at most 512 tokens, for the small tokenizer.
 model::BigBirdConfig tiny_config(std::int64_t labels);
+/// tiny_config() with two labels of each bin.
+model::BigBirdConfig head_of_bins();
 
 /// A network with random weights, in evaluation mode. Larger weights than usual, so that scores differ.
 model::SequenceClassifier tiny_network(const model::BigBirdConfig& config, std::uint64_t seed);

@@ -23,9 +23,9 @@ namespace {
 using Rows = TableRows;
 
 /// Cores of 4 bins of 20 bases; 300 to 304 are N.
-class Fixture : public ScoringFolder {
+class AttributeFixture : public ScoringFolder {
 public:
-    Fixture() : genome_(random_dna(1010, 1)) {
+    AttributeFixture() : genome_(random_dna(1010, 1)) {
         genome_.replace(300, 5, "NNNNN");
         genome_file("genome.fa", genome_);
         const auto network = small_base_bins(1, motif_bins());
@@ -70,7 +70,7 @@ at::Tensor tensor_of(const Json& json) {
 }  // namespace
 
 DOCTEST_TEST_CASE("attribute: contributions sum to the difference to predict without the region's letters") {
-    const Fixture fixture;
+    const AttributeFixture fixture;
     for (const auto method : {AttributionMethod::integrated_gradients, AttributionMethod::deeplift}) {
         AttributeSpec spec = fixture.attribution("c\t165\t175\tsite\n");  // within one bin
         spec.strands = Strands::none;
@@ -92,7 +92,7 @@ DOCTEST_TEST_CASE("attribute: contributions sum to the difference to predict wit
 }
 
 DOCTEST_TEST_CASE("attribute: complete over two windows, both strands and shuffles, the same every time") {
-    const Fixture fixture;
+    const AttributeFixture fixture;
     AttributeSpec spec = fixture.attribution("c\t70\t125\nc\t290\t330\n");
     for (const auto baseline : {AttributionBaseline::zero, AttributionBaseline::shuffled}) {
         spec.baseline = baseline;
@@ -120,7 +120,7 @@ DOCTEST_TEST_CASE("attribute: complete over two windows, both strands and shuffl
 }
 
 DOCTEST_TEST_CASE("attribute: the reverse complement has the scores of a strand pair swapped") {
-    const Fixture fixture;
+    const AttributeFixture fixture;
     std::vector<ModelFolder> plain{open_model(fixture / "model", examples::Task::chromatin, at::kCPU)};
     std::vector<ModelFolder> pair = plain;
     pair[0].labels = rows::LabelTable({{".", "plus", -1, 1}, {".", "minus", -1, 0}});
@@ -140,7 +140,7 @@ DOCTEST_TEST_CASE("attribute: the reverse complement has the scores of a strand 
 
 DOCTEST_TEST_CASE(
     "attribute: tracks of own letters, arrays of one label each, tiles, records of bin models") {
-    const Fixture fixture;
+    const AttributeFixture fixture;
     AttributeSpec spec = fixture.attribution("c\t100\t260\n");
     spec.method = AttributionMethod::input_x_gradient;
     for (const char* name : {"{label}.bedgraph", "{label}.npz", "{label}.h5"})
@@ -162,7 +162,7 @@ DOCTEST_TEST_CASE(
 }
 
 DOCTEST_TEST_CASE("attribute: what does not fit is refused by a sentence") {
-    const Fixture fixture;
+    const AttributeFixture fixture;
     const auto says = [&](AttributeSpec spec, const std::string& part) {
         std::string message;
         try {
@@ -206,7 +206,7 @@ DOCTEST_TEST_CASE("attribute: what does not fit is refused by a sentence") {
 
 DOCTEST_TEST_CASE(
     "attribute: of token models the shares of tokens, which sum to the difference to no vectors") {
-    const Fixture fixture;
+    const AttributeFixture fixture;
     TaskInfo info;
     info.window = {-150, 100};
     write_tiny_task_model(fixture / "tokens", info, 2, 1);
@@ -257,13 +257,7 @@ DOCTEST_TEST_CASE(
 
 namespace {
 
-model::BigBirdConfig head_of_bins() {
-    model::BigBirdConfig config = tiny_config(2);
-    config.classifier_head = "bins";
-    return config;
-}
-
-std::shared_ptr<BinNetwork> write_token_bins(const Fixture& fixture, const bins::Grid& grid) {
+std::shared_ptr<BinNetwork> write_token_bins(const AttributeFixture& fixture, const bins::Grid& grid) {
     const auto network = bigbird_bins(tiny_network(head_of_bins(), 4), small_tokenizer(), grid, {});
     TaskInfo info;
     info.window = {-grid.window_bases() / 2, grid.window_bases() / 2};
@@ -272,7 +266,7 @@ std::shared_ptr<BinNetwork> write_token_bins(const Fixture& fixture, const bins:
 }
 
 /// Base by base, the share of d score / d vector x vector of label b, as the mean of both strands.
-std::vector<double> shares_by_hand(const Fixture& fixture, const BinNetwork& network,
+std::vector<double> shares_by_hand(const AttributeFixture& fixture, const BinNetwork& network,
                                    const genome::Interval& where,
                                    const std::map<std::int64_t, std::map<std::int64_t, double>>& bins_of) {
     const std::int64_t bases = network.grid().window_bases();
@@ -308,7 +302,7 @@ std::vector<double> shares_by_hand(const Fixture& fixture, const BinNetwork& net
 }  // namespace
 
 DOCTEST_TEST_CASE("attribute: a token model of bins, complete against a model without word embeddings") {
-    const Fixture fixture;
+    const AttributeFixture fixture;
     const auto network = write_token_bins(fixture, {.bin = 20, .window_bins = 8, .margin_bins = 0});
     model::SequenceClassifier without = tiny_network(head_of_bins(), 4);
     const at::NoGradGuard no_gradients;
@@ -344,7 +338,7 @@ DOCTEST_TEST_CASE("attribute: a token model of bins, complete against a model wi
 }
 
 DOCTEST_TEST_CASE("attribute: a token model of bins, over two windows and both strands, as by hand") {
-    const Fixture fixture;
+    const AttributeFixture fixture;
     const auto network = write_token_bins(fixture, {.bin = 20, .window_bins = 8, .margin_bins = 2});
     AttributeSpec spec = fixture.attribution("c\t70\t125\n");  // bin 3 of core 0, bins 4 to 6 of core 1
     spec.models = {fixture / "tokens"};

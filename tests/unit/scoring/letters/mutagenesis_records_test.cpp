@@ -17,9 +17,9 @@ namespace {
 
 constexpr std::size_t first_score = 4, first_region_score = 8, first_effect = 6;  // columns
 
-class Fixture : public ScoringFolder {
+class RecordFixture : public ScoringFolder {
 public:
-    Fixture() : genome_(random_dna(1000, 3)) { genome_file("genome.fa", genome_); }
+    RecordFixture() : genome_(random_dna(1000, 3)) { genome_file("genome.fa", genome_); }
     const std::string& genome() const { return genome_; }
 
     /// Log odds of a record by predict().
@@ -103,7 +103,7 @@ void check_effects(const TableRows& rows, std::size_t base, char letter, const s
 }  // namespace
 
 DOCTEST_TEST_CASE("mutagenesis of records: a sequence model's effects, networks and k-mers") {
-    const Fixture fixture;
+    const RecordFixture fixture;
     fixture.write_sequence_model();
     const std::string dna = "ACGTNNGATTACA" + random_dna(70, 4), model = "sequences";
     constexpr auto task = examples::Task::sequences;
@@ -139,7 +139,7 @@ DOCTEST_TEST_CASE("mutagenesis of records: a sequence model's effects, networks 
 }
 
 DOCTEST_TEST_CASE("mutagenesis of records: a bin model has each for a contig of its own, in tiles") {
-    const Fixture fixture;
+    const RecordFixture fixture;
     bins::BinsConfig config = small_bins();
     config.both_strands = true;
     fixture.write_model("bins", *small_base_bins(1, config), small_bins_info(config));
@@ -162,7 +162,7 @@ DOCTEST_TEST_CASE("mutagenesis of records: a bin model has each for a contig of 
 }
 
 DOCTEST_TEST_CASE("mutagenesis of regions: token models by the window about the middle, or the TSS") {
-    const Fixture fixture;
+    const RecordFixture fixture;
     for (const auto task : {examples::Task::chromatin, examples::Task::promoter}) {
         TaskInfo info;
         info.task = task;
@@ -198,7 +198,7 @@ DOCTEST_TEST_CASE("mutagenesis of regions: token models by the window about the 
 }
 
 DOCTEST_TEST_CASE("mutagenesis: what is missing, and models of bases") {
-    const Fixture fixture;
+    const RecordFixture fixture;
     MutagenesisSpec spec = fixture.of_regions("none", "c\t1\t9\n");
     spec.references.clear();
     DOCTEST_CHECK(message_of<ConfigError>([&] { predict_mutagenesis(spec); }) ==

@@ -22,9 +22,9 @@ using Rows = TableRows;
 
 /// Cores of 4 bins of 20 bases; the contig's 1,010 bases end within a bin; 300 to 304 are N, and 500 to 540
 /// lower case.
-class Fixture : public ScoringFolder {
+class MutagenesisFixture : public ScoringFolder {
 public:
-    explicit Fixture(bool coverage = false) : genome_(random_dna(1010, 1)) {
+    explicit MutagenesisFixture(bool coverage = false) : genome_(random_dna(1010, 1)) {
         genome_.replace(300, 5, "NNNNN");
         for (std::size_t i = 500; i < 540; ++i)
             lower_[i] = static_cast<char>(std::tolower(genome_[i]));
@@ -113,7 +113,7 @@ std::vector<double> by_tracks(BinScorer scorer, const std::vector<double>& ref,
 
 DOCTEST_TEST_CASE(
     "predict_variants: scorers of several bins, as predict's tracks of both genomes give them") {
-    const Fixture fixture;
+    const MutagenesisFixture fixture;
     const std::string& genome = fixture.genome();
     struct Case {
         std::size_t at, removed;
@@ -186,7 +186,7 @@ DOCTEST_TEST_CASE("effect_over: of coverage the ratio of sums, as numpy has it")
 
 DOCTEST_TEST_CASE(
     "predict_variants, predict_mutagenesis: of coverage the log fold change of a window's sum") {
-    const Fixture fixture(true);
+    const MutagenesisFixture fixture(true);
     const std::string& genome = fixture.genome();
     const auto log_sum = [&](const std::string& dna, const std::vector<std::string>& rows,
                              std::size_t track) {
@@ -220,7 +220,7 @@ DOCTEST_TEST_CASE(
 
 DOCTEST_TEST_CASE(
     "predict_variants: of a bin model the grid's bin that holds POS, as predict has it edited") {
-    const Fixture fixture;
+    const MutagenesisFixture fixture;
     const std::string& genome = fixture.genome();
     struct Edit {
         std::size_t at;
@@ -253,7 +253,7 @@ DOCTEST_TEST_CASE(
 }
 
 DOCTEST_TEST_CASE("predict_mutagenesis: own bins have predict_variants' effects, to the last digit") {
-    const Fixture fixture;
+    const MutagenesisFixture fixture;
     for (const Quantity quantity : {Quantity::log_odds, Quantity::difference}) {
         MutagenesisSpec spec = fixture.mutagenesis("c\t70\t90\tx\nc\t295\t310\nc\t1000\t1010\nc\t500\t503\n");
         spec.score = MutagenesisScore::own_bin;
@@ -290,7 +290,7 @@ DOCTEST_TEST_CASE("predict_mutagenesis: own bins have predict_variants' effects,
 }
 
 DOCTEST_TEST_CASE("predict_mutagenesis: a region's effects are those of predict on an edited genome") {
-    const Fixture fixture;
+    const MutagenesisFixture fixture;
     const std::string bed = "c\t70\t125\n";  // two windows, four bins
     const auto ref = fixture.predicted(fixture.genome(), bed);
     const Rows effects = fixture.effects(fixture.mutagenesis(bed));
@@ -308,7 +308,7 @@ DOCTEST_TEST_CASE("predict_mutagenesis: a region's effects are those of predict 
 }
 
 DOCTEST_TEST_CASE("predict_mutagenesis: stretches deleted or shuffled, as predict on an edited genome") {
-    const Fixture fixture;
+    const MutagenesisFixture fixture;
     const std::string bed = "c\t70\t125\n";
     const auto ref = fixture.predicted(fixture.genome(), bed);
     for (const bool deletes : {true, false}) {
@@ -346,7 +346,7 @@ DOCTEST_TEST_CASE("predict_mutagenesis: stretches deleted or shuffled, as predic
 }
 
 DOCTEST_TEST_CASE("predict_mutagenesis: tracks of the largest effects, tiles, labels, bad input") {
-    const Fixture fixture;
+    const MutagenesisFixture fixture;
     MutagenesisSpec spec = fixture.mutagenesis("c\t100\t250\n");
     spec.labels = "b";
     spec.outputs.paths.push_back(fixture / "{label}.bedgraph");

@@ -19,9 +19,9 @@ namespace {
 
 constexpr std::int64_t width = 7;  // of small_bins()' first convolution
 
-class Fixture : public ScoringFolder {
+class MotifRunFixture : public ScoringFolder {
 public:
-    Fixture() : genome_(random_dna(1000, 1)), network_(small_base_bins(1, motif_bins())) {
+    MotifRunFixture() : genome_(random_dna(1000, 1)), network_(small_base_bins(1, motif_bins())) {
         genome_.replace(300, 5, "NNNNN");
         genome_file("genome.fa", genome_);
         write_model("run/model", *network_, small_bins_info(motif_bins()),
@@ -74,7 +74,7 @@ double found_by(const at::Tensor& filter, const at::Tensor& bias, const std::str
 }  // namespace
 
 DOCTEST_TEST_CASE("marginalize_motifs: the effects that predict shows on a genome with the motif") {
-    const Fixture fixture;
+    const MotifRunFixture fixture;
     // Middles of bins in the middle of windows of the grid, so that predict() reads the same windows.
     const std::vector<std::int64_t> middles{450, 610};
     DOCTEST_CHECK(marginalize_motifs(fixture.marginalize(one_motif, "c\t440\t460\nc\t600\t620\n")) == 2);
@@ -100,7 +100,7 @@ DOCTEST_TEST_CASE("marginalize_motifs: the effects that predict shows on a genom
 }
 
 DOCTEST_TEST_CASE("marginalize_motifs: two motifs at a distance, both less each in its place") {
-    const Fixture fixture;
+    const MotifRunFixture fixture;
     const std::string second =
         "\nMOTIF tt\nletter-probability matrix: alength= 4 w= 2 nsites= 9\n 0 0 0.1 0.9\n 0 0 0 1\n";
     MarginalizeSpec spec = fixture.marginalize(one_motif + second, "c\t440\t460\n");
@@ -129,7 +129,7 @@ DOCTEST_TEST_CASE("marginalize_motifs: two motifs at a distance, both less each 
 }
 
 DOCTEST_TEST_CASE("marginalize_motifs: shuffled backgrounds repeat, what does not fit is refused") {
-    const Fixture fixture;
+    const MotifRunFixture fixture;
     MarginalizeSpec spec = fixture.marginalize(one_motif, "");
     spec.backgrounds = shuffled_backgrounds;
     DOCTEST_CHECK(marginalize_motifs(spec) == 100);
@@ -143,7 +143,7 @@ DOCTEST_TEST_CASE("marginalize_motifs: shuffled backgrounds repeat, what does no
 }
 
 DOCTEST_TEST_CASE("export_motifs: the letters under each filter's sites, by plain loops") {
-    const Fixture fixture;
+    const MotifRunFixture fixture;
     write_file(fixture / "run/motifs.meme", one_motif);
     const auto spec = fixture.motif_spec<ExportMotifsSpec>();
     const std::int64_t count = export_motifs(spec);
@@ -187,7 +187,7 @@ DOCTEST_TEST_CASE("export_motifs: the letters under each filter's sites, by plai
 }
 
 DOCTEST_TEST_CASE("motif_runs: models of records, a model without filters is refused") {
-    const Fixture fixture;
+    const MotifRunFixture fixture;
     const sequences::Config small{.filters = 5, .width = 9, .hidden = 16, .heads = 2, .dense = 8};
     const std::vector<std::shared_ptr<SequenceNetwork>> members{new_sequence_network(small, 2, 1, at::kCPU),
                                                                 new_sequence_network(small, 2, 2, at::kCPU)};

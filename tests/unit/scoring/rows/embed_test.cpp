@@ -13,9 +13,9 @@ using namespace bigbird::tasks;
 
 namespace {
 
-class Fixture : public ScoringFolder {
+class EmbedFixture : public ScoringFolder {
 public:
-    Fixture() : genome_(random_dna(2000, 1) + std::string(200, 'N')) {
+    EmbedFixture() : genome_(random_dna(2000, 1) + std::string(200, 'N')) {
         genome_file("genome.fa", genome_ + "\n>short\nACGT");
         write_tiny_pretrained(*this / "model", 3);
         write_tiny_task_model(*this / "task", {}, 2, 3);
@@ -56,11 +56,11 @@ void check_vector(const std::vector<std::string>& row, std::size_t first, const 
     }
 }
 
-struct BinScene {
+struct EmbedScene {
     ScoringFolder folder;
     std::string dna = random_dna(1010, 1) + std::string(90, 'N');
     EmbedSpec spec = folder.spec<EmbedSpec>("m", "e.tsv");
-    BinScene() {
+    EmbedScene() {
         folder.write_model("m", *small_base_bins(4), small_bins_info());
         folder.genome_file("genome.fa", dna);
         spec.regions = folder / "rows.bed";
@@ -84,7 +84,7 @@ struct BinScene {
 }  // namespace
 
 DOCTEST_TEST_CASE("embed: mean and [CLS] of a row are the network's own") {
-    const Fixture fixture;
+    const EmbedFixture fixture;
     const std::string bed = "c\t100\t420\ta\nc\t1000\t1001\tone\nc\t2050\t2100\tn\nshort\t1\t1\tempty\n";
     const at::Tensor last = fixture.hidden(fixture.bases(100, 420), 1);
     auto rows = fixture.run(fixture.spec(bed, EmbedPooling::mean));
@@ -108,7 +108,7 @@ DOCTEST_TEST_CASE("embed: mean and [CLS] of a row are the network's own") {
 }
 
 DOCTEST_TEST_CASE("embed: a row a token, with the bases that it spells") {
-    const Fixture fixture;
+    const EmbedFixture fixture;
     const auto rows = fixture.run(fixture.spec("c\t500\t700\tx\t0\t-\n", EmbedPooling::token));
     const std::string dna = fixture.bases(500, 700);
     const at::Tensor hidden = fixture.hidden(dna, 1);
@@ -132,7 +132,7 @@ DOCTEST_TEST_CASE("embed: a row a token, with the bases that it spells") {
 }
 
 DOCTEST_TEST_CASE("embed: FASTA records, long ones by their middle, and task models") {
-    const Fixture fixture;
+    const EmbedFixture fixture;
     write_file(fixture / "s.fa", ">a\n" + fixture.bases(100, 420) + "\n>long\n" + random_dna(9000, 4) + "\n");
     EmbedSpec spec = fixture.spec("", EmbedPooling::cls);
     spec.regions.clear();
@@ -147,7 +147,7 @@ DOCTEST_TEST_CASE("embed: FASTA records, long ones by their middle, and task mod
 }
 
 DOCTEST_TEST_CASE("embed: bins, a row's vector is the mean over its bins") {
-    const BinScene scene;
+    const EmbedScene scene;
     const auto rows = scene.run("c\t260\t280\ta\nc\t290\t330\tb\nc\t1050\t1100\tn\n");
     DOCTEST_REQUIRE(rows.size() == 3);
     check_vector(rows[0], 8, scene.bin(3, 2 + 1));  // bin 13
@@ -160,7 +160,7 @@ DOCTEST_TEST_CASE("embed: bins, a row's vector is the mean over its bins") {
 
 DOCTEST_TEST_CASE("embed: bins, what it cannot say is refused") {
     const auto refusal = [](const std::function<void(EmbedSpec&)>& change) {
-        BinScene scene;
+        EmbedScene scene;
         change(scene.spec);
         return message_of<ConfigError>([&] { scene.run("c\t0\t20\n"); });
     };
@@ -171,7 +171,7 @@ DOCTEST_TEST_CASE("embed: bins, what it cannot say is refused") {
 }
 
 DOCTEST_TEST_CASE("embed: FASTA records of one name are numbered, each with its own vector") {
-    const Fixture fixture;
+    const EmbedFixture fixture;
     write_file(fixture / "s.fa", ">a one\n" + fixture.bases(100, 420) + "\n>b\n" + fixture.bases(0, 300) +
                                      "\n>a two\n" + fixture.bases(500, 820) + "\n>a#2\n" +
                                      fixture.bases(900, 1220) + "\n>a\n" + fixture.bases(1300, 1620) + "\n");

@@ -33,9 +33,10 @@ Table read_table(const std::filesystem::path& path) {
     return table;
 }
 
-class Fixture : public ScoringFolder {
+class PredictFixture : public ScoringFolder {
 public:
-    explicit Fixture(examples::Task task = examples::Task::chromatin, rows::WindowBounds window = {-150, 150})
+    explicit PredictFixture(examples::Task task = examples::Task::chromatin,
+                            rows::WindowBounds window = {-150, 150})
         : genome_(random_dna(4000, 1) + std::string(1000, 'N') + random_dna(3000, 2)) {
         file("genome.fa", ">one\n" + genome_ + "\n>two\n" + random_dna(500, 3) + "\n");
         tasks::TaskInfo info;
@@ -79,7 +80,7 @@ std::string bed_of(std::int64_t count) {
 }  // namespace
 
 DOCTEST_TEST_CASE("predict: one row out for each row in, in order, NA where nothing was scored") {
-    Fixture fixture;
+    PredictFixture fixture;
     PredictSpec spec = fixture.spec(
         "one\t1000\t1200\ta\t5\t-"
         "\none\t4400\t4500\nnowhere\t0\t1\none\t7900\t9000\none\t20\t30\tb\none\t3900\t3990\n");
@@ -103,7 +104,7 @@ DOCTEST_TEST_CASE("predict: one row out for each row in, in order, NA where noth
 }
 
 DOCTEST_TEST_CASE("predict: scores do not depend on chunks, batches and threads") {
-    Fixture fixture;
+    PredictFixture fixture;
     const Table table = fixture.run(fixture.spec(bed_of(300)));
     DOCTEST_REQUIRE(table.rows.size() == 300);
     for (const std::int64_t batch_tokens : {64, 3000}) {
@@ -124,7 +125,7 @@ DOCTEST_TEST_CASE("predict: scores do not depend on chunks, batches and threads"
 }
 
 DOCTEST_TEST_CASE("predict: the same bytes again") {
-    Fixture fixture;
+    PredictFixture fixture;
     predict(fixture.spec(bed_of(50)));
     const std::string first = read_file(fixture / "scores.tsv");
     predict(fixture.spec(bed_of(50)));
@@ -133,7 +134,7 @@ DOCTEST_TEST_CASE("predict: the same bytes again") {
 }
 
 DOCTEST_TEST_CASE("predict: a promoter's window lies about its TSS, on its strand") {
-    Fixture fixture(examples::Task::promoter, {-200, 100});
+    PredictFixture fixture(examples::Task::promoter, {-200, 100});
     // + at base 1000, and - at base 1000: the mirror image of a window of another place
     PredictSpec spec =
         fixture.spec("one\t1000\t1001\tp\t0\t+\none\t1000\t1700\tq\t0\t+\none\t900\t1001\tm\t0\t-\n");
@@ -155,7 +156,7 @@ DOCTEST_TEST_CASE("predict: a promoter's window lies about its TSS, on its stran
 }
 
 DOCTEST_TEST_CASE("predict: several outputs, chosen labels, provenance") {
-    Fixture fixture;
+    PredictFixture fixture;
     PredictSpec spec = fixture.spec(bed_of(5));
     spec.outputs.paths.push_back(fixture / "scores.tsv.gz");
     spec.labels = "group:even";
@@ -173,7 +174,7 @@ DOCTEST_TEST_CASE("predict: several outputs, chosen labels, provenance") {
 }
 
 DOCTEST_TEST_CASE("predict: rows of examples") {
-    Fixture fixture(examples::Task::chromatin, {-100, 100});
+    PredictFixture fixture(examples::Task::chromatin, {-100, 100});
     write_motif_examples(fixture / "examples", 40, 5);
     PredictSpec spec = fixture.spec("");
     spec.regions.clear();
@@ -187,7 +188,7 @@ DOCTEST_TEST_CASE("predict: rows of examples") {
 }
 
 DOCTEST_TEST_CASE("predict: an empty BED gives a header alone") {
-    Fixture fixture;
+    PredictFixture fixture;
     for (const char* bed : {"", "# nothing\n"}) {
         const Table table = fixture.run(fixture.spec(bed));
         DOCTEST_CHECK(table.rows.empty());
@@ -196,7 +197,7 @@ DOCTEST_TEST_CASE("predict: an empty BED gives a header alone") {
 }
 
 DOCTEST_TEST_CASE("predict: nothing is left behind where a row is wrong") {
-    Fixture fixture;
+    PredictFixture fixture;
     DOCTEST_CHECK(message_of<InputError>([&] {
                       predict(fixture.spec(bed_of(500) + "one\t7000\t8001\n"));
                   }).starts_with((fixture / "rows.bed").string() + ":501: "));
@@ -204,7 +205,7 @@ DOCTEST_TEST_CASE("predict: nothing is left behind where a row is wrong") {
 }
 
 DOCTEST_TEST_CASE("predict: outputs that cannot be written are refused before the work") {
-    Fixture fixture;
+    PredictFixture fixture;
     PredictSpec spec = fixture.spec("no BED at all\n");
     spec.outputs.overwrite = Overwrite::refuse;
     write_file(fixture / "scores.tsv", "mine");
@@ -213,7 +214,7 @@ DOCTEST_TEST_CASE("predict: outputs that cannot be written are refused before th
 }
 
 DOCTEST_TEST_CASE("predict: tiles are rows of their own, or pooled into their region") {
-    Fixture fixture;
+    PredictFixture fixture;
     const Table alone = fixture.run(fixture.spec("one\t1200\t1400\n", "alone.tsv"));
     PredictSpec spec = fixture.spec(
         "one\t1000\t1450\ta\none\t2000\t2000\tempty\none\t3800\t4300\tn\none\t4400\t4600\tall\n");
@@ -242,7 +243,7 @@ DOCTEST_TEST_CASE("predict: tiles are rows of their own, or pooled into their re
 }
 
 DOCTEST_TEST_CASE("predict: a promoter scan takes both strands, and its track the larger score") {
-    Fixture fixture(examples::Task::promoter, {-200, 100});
+    PredictFixture fixture(examples::Task::promoter, {-200, 100});
     PredictSpec spec = fixture.spec("one\t1000\t1200\none\t2000\t2100\tm\t.\t-\n");
     spec.task = examples::Task::promoter;
     spec.tile = 100;

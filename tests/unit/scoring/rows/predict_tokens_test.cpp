@@ -16,9 +16,9 @@ using namespace bigbird::tasks;
 
 namespace {
 
-struct Scene {
+struct TokenScene {
     LabelledGenome genome;
-    Scene() {
+    TokenScene() {
         std::filesystem::create_directories(genome.folder / "m");
         tiny_labeller(3)->write(bases_info(200, 25), genome.folder / "m");
         write_labels(tiny_labels(), genome.folder / "m");
@@ -52,7 +52,7 @@ struct Scene {
 
 DOCTEST_TEST_CASE("predict_tokens: a base has the probabilities of its token, in the window of its core") {
     const at::NoGradGuard no_gradients;
-    const Scene scene;
+    const TokenScene scene;
     const PredictTokensReport report = predict_tokens(scene.spec("c\t300\t900\tx\n"));
     DOCTEST_CHECK(report.bases == 600);
     DOCTEST_CHECK(report.scored == 600);
@@ -83,7 +83,7 @@ DOCTEST_TEST_CASE("predict_tokens: a base has the probabilities of its token, in
 
 DOCTEST_TEST_CASE(
     "predict_tokens: a calibration changes the scores, without one they are the softmax alone") {
-    const Scene scene;
+    const TokenScene scene;
     const PredictTokensSpec spec = scene.spec("c\t300\t500\tx\n");
     predict_tokens(spec);
     const auto plain = scene.bases();
@@ -112,7 +112,7 @@ DOCTEST_TEST_CASE(
 }
 
 DOCTEST_TEST_CASE("predict_tokens: a base's scores do not depend on the region that asks for it") {
-    const Scene scene;
+    const TokenScene scene;
     predict_tokens(scene.spec("c\t0\t2000\tx\n"));
     const auto whole = scene.bases();
     PredictTokensSpec spec = scene.spec("c\t310\t320\ta\nc\t445\t455\tb\nc\t7990\t8000\tc\n");
@@ -129,7 +129,7 @@ DOCTEST_TEST_CASE("predict_tokens: a base's scores do not depend on the region t
 }
 
 DOCTEST_TEST_CASE("predict_tokens: both strands are the mean of two readings") {
-    const Scene scene;
+    const TokenScene scene;
     PredictTokensSpec spec = scene.spec("c\t600\t700\tx\n");
     std::map<Strands, std::map<std::int64_t, std::vector<float>>> found;
     for (const Strands strands : {Strands::none, Strands::only, Strands::average}) {
@@ -148,7 +148,7 @@ DOCTEST_TEST_CASE("predict_tokens: both strands are the mean of two readings") {
 }
 
 DOCTEST_TEST_CASE("predict_tokens: a track a label, labels chosen, unknown ones refused") {
-    const Scene scene;
+    const TokenScene scene;
     PredictTokensSpec spec = scene.spec("c\t300\t500\tx\n");
     spec.labels = "motif,noise";
     spec.outputs.paths = {scene.genome.folder / "{label}.bedgraph", scene.genome.folder / "{label}.bw",
@@ -163,7 +163,7 @@ DOCTEST_TEST_CASE("predict_tokens: a track a label, labels chosen, unknown ones 
 }
 
 DOCTEST_TEST_CASE("predict_tokens: rows off the reference end the run, or are marked") {
-    const Scene scene;
+    const TokenScene scene;
     PredictTokensSpec spec = scene.spec("c\t300\t310\tx\nc\t7990\t8001\ty\n");
     DOCTEST_CHECK(message_of<InputError>([&] {
                       predict_tokens(spec);

@@ -15,9 +15,9 @@ using tasks::Strands;
 
 namespace {
 
-class Fixture {
+class MaskedFixture {
 public:
-    Fixture() { write_tiny_pretrained(folder_ / "model", 3); }
+    MaskedFixture() { write_tiny_pretrained(folder_ / "model", 3); }
     model::PreTrainingModel network() const {
         return model::load_pretraining_model(folder_ / "model", at::kCPU);
     }
@@ -38,7 +38,7 @@ AllelePair pair_of(std::size_t length, std::uint64_t seed, const std::string& re
 }  // namespace
 
 DOCTEST_TEST_CASE("masked_scorer: the masked tokens spell the alleles between the same bases") {
-    const MaskedScorer scorer = Fixture().scorer();
+    const MaskedScorer scorer = MaskedFixture().scorer();
     const tokenizer::DnaTokenizer tokenizer = small_tokenizer();
     for (std::uint64_t seed = 0; seed < 20; ++seed) {
         const AllelePair pair = pair_of(400, seed, "A", seed % 2 == 0 ? "G" : "ACCT");
@@ -62,7 +62,7 @@ DOCTEST_TEST_CASE("masked_scorer: the masked tokens spell the alleles between th
 }
 
 DOCTEST_TEST_CASE("masked_scorer: equals a forward pass of each sequence by hand") {
-    const Fixture fixture;
+    const MaskedFixture fixture;
     std::vector<AllelePair> pairs;
     for (std::uint64_t seed = 0; seed < 9; ++seed)
         pairs.push_back(pair_of(100 + 80 * seed, seed, "C", "T"));
@@ -91,7 +91,7 @@ DOCTEST_TEST_CASE("masked_scorer: equals a forward pass of each sequence by hand
 }
 
 DOCTEST_TEST_CASE("masked_scorer: swapped alleles swap the scores, and strands are averaged") {
-    const Fixture fixture;
+    const MaskedFixture fixture;
     const AllelePair pair = pair_of(300, 5, "G", "GA"), swapped{pair.alt, pair.ref};
     const AllelePair mirrored{genome::reverse_complement(pair.ref), genome::reverse_complement(pair.alt)};
     const auto one = [&](const AllelePair& alleles, Strands strands) {
@@ -106,7 +106,7 @@ DOCTEST_TEST_CASE("masked_scorer: swapped alleles swap the scores, and strands a
 }
 
 DOCTEST_TEST_CASE("masked_scorer: long sequences keep what lies about the alleles") {
-    const Fixture fixture;
+    const MaskedFixture fixture;
     const AllelePair pair = pair_of(6000, 1, "A", "T");
     const auto queries = fixture.scorer().queries_of(pair.ref, pair.alt);
     DOCTEST_REQUIRE(queries.size() == 2);
@@ -118,7 +118,7 @@ DOCTEST_TEST_CASE("masked_scorer: long sequences keep what lies about the allele
 }
 
 DOCTEST_TEST_CASE("masked_scorer: a pair's scores do not depend on what else is scored") {
-    const Fixture fixture;
+    const MaskedFixture fixture;
     std::vector<AllelePair> pairs;
     for (std::uint64_t seed = 0; seed < 12; ++seed)
         pairs.push_back(pair_of(300, seed, "C", seed % 3 == 0 ? "T" : std::string(seed + 1, 'G')));
