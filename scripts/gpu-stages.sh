@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # The stages of scripts/gpu-check, and how their rows are told. Sourced by it for the table; run by it, a process a stage:
-#   gpu-stages.sh NAME FAULT
-# with build, device, own, out, preset, processes, scratch, steps and torch in the environment. FAULT: '' or what is pretended (hang, abort).
+#   gpu-stages.sh NAME
+# with build, device, own, out, preset, processes, scratch, steps and torch in the environment.
 # shellcheck disable=SC2154  # those variables
 
 gpu_tests=tests/gpu_tests bench=bench/gpu_bench program=bin/bigbird-dna
@@ -49,9 +49,7 @@ END
 checks longest 60 $timing : run_longest
 baselines train-blocked 60 $timing : run_training blocked
 baselines lengths-dense 60 $timing : run_lengths dense
-baselines transformers 180 python3 $bench : run_baselines --lengths ''
-baselines flex-4096 140 python3 $bench : run_baselines --lengths $(sizes 4096 1024) --no-transformers
-baselines flex-16384 140 python3 $bench : run_baselines --lengths $(sizes 16384 1024) --no-transformers
+baselines transformers 180 python3 : python3 "\$repository/scripts/measure/gpu-baselines" "\${on_cpu[@]}"
 END
 }
 
@@ -180,9 +178,6 @@ run_processes() {
     while ((count > batch || batch % count)); do count=$((count - 1)); done
     run_pretraining processes blocked --processes "$count" && compare_losses processes 0.01
 }
-run_baselines() { # OPTION...
-    python3 "$repository/scripts/gpu-baselines" --bench "$build/$bench" "${on_cpu[@]}" "$@"
-}
 
 run_named() { # STAGE
     local stage=$1 line
@@ -212,26 +207,12 @@ for what, keys in (("attention", ["backend", "length", "batch", "forward_ms", "b
 END
 }
 
-# The measured speed of the fastest training benchmark at base size, or of the short pretraining, in lib/README.md's formulas.
-plan_many() {
-    local speed
-    [[ $device == cuda ]] && command -v python3 >/dev/null || return 0
-    speed=$(sed -n 's/.*"what": "train".*"preset": "base".*"tokens_per_second": \([0-9.]*\).*/\1/p' "$out/measurements.jsonl" | sort -n | tail -n 1)
-    [[ -n $speed ]] || return 0
-    printf '\nmany GPUs, from %.0f tokens/s of one (lib/README.md, "Beyond one node")\n' "$speed"
-    "$repository/scripts/plan-scale" --tokens-per-second "$speed"
-}
-
-# Run, not sourced: one stage, or what is pretended of it. A process that hangs in a driver does not heed SIGTERM; this shell waits for what
+# Run, not sourced: one stage. A process that hangs in a driver does not heed SIGTERM; this shell waits for what
 # it runs, so that timeout goes on to kill both.
 if [[ ${BASH_SOURCE[0]} == "$0" ]]; then
     set -uo pipefail
     # shellcheck source=scripts/lib.sh
     source "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
     trap 'exit 143' TERM
-    case ${2:-} in
-        hang) echo "pretending to hang" && bash -c 'trap "" TERM; while :; do sleep 1; done' ;;
-        abort) echo "pretending to abort" && kill -ABRT $$ ;;
-        *) run_named "$1" ;;
-    esac
+    run_named "$1"
 fi

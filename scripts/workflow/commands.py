@@ -9,8 +9,9 @@ mkdir -p $(dirname {params.run})
 echo "$key" > {params.run}.key
 """
 
-# Each file of the first part names a result: part.tsv.gz becomes NAME.tsv.gz, and partLABEL.bw NAME/LABEL.bw. `merge` makes one of several
-# parts. Where it refuses, parts that are not what their records say are removed, and the next run of Snakemake makes them again.
+# Each file of a prediction that is not cut names a result: part.h5 becomes NAME.h5, and partLABEL.bw NAME/LABEL.bw. Several parts are tables,
+# of which `merge` makes the result. Where it refuses, parts that are not what their records say are removed, and the next run of Snakemake makes
+# them again.
 GATHER = """
 exec > {log} 2>&1
 whole() {{
@@ -25,16 +26,15 @@ discard() {{
 }}
 set -- {params.parts}
 mkdir -p $(dirname {params.stem}x)
-for path in "$1"/part*; do
-    file=${{path##*/}} result={params.stem}${{path##*/part}}
-    case $file in *.part.json) continue ;; esac
-    if (($# == 1)); then
+if (($# == 1)); then
+    for path in "$1"/part*; do
+        result={params.stem}${{path##*/part}}
         ln -f $path $result 2> /dev/null || cp $path $result
         touch $result
-    elif [ -e $path.part.json ]; then
-        {params.program} merge "${{@/%//$file}}" --output $result --force || discard
-    fi
-done
+    done
+else
+    {params.program} merge "${{@/%//part.tsv.gz}}" --output '{params.result}' --force || discard
+fi
 cd $(dirname {output.sums})
 sha256sum {params.records} > $(basename {output.sums})
 """

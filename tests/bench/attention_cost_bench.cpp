@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What one attention costs at one length, in a process of its own, for scripts/experiments/attention-cost:
+// What one attention costs at one length, in a process of its own, for scripts/measure/attention-cost:
 //   attention_cost_bench WAY LENGTH
 // Two heads of 64 features, one sample, fp32, one thread. Prints a row: way, length, milliseconds of
 // processor time of the forward pass and of both passes, and by how many bytes the process grew at most in

@@ -4,12 +4,9 @@
 //   gpu_bench attention LENGTH BACKEND          BACKEND: fused-hopper, fused, blocked, dense (LibTorch's)
 //   gpu_bench train PRESET LENGTH BATCH BACKEND    forward, backward and AdamW, bf16
 //   gpu_bench infer PRESET LENGTH BATCH BACKEND    919 labels, bf16
-//   gpu_bench lists LENGTH                      the key blocks of each query block and head, for other
-//   programs
 // --try-on-cpu before these runs them there, for mistakes. What is measured is printed at once; behind a
 // training's line come the kernels that took most of a step, where LibTorch's profiler can tell.
 #include "bigbird/attention/backends.hpp"
-#include "bigbird/core/formats/json_file.hpp"
 #include "bigbird/model/bigbird.hpp"
 #include "bigbird/model/device/device.hpp"
 #include "bigbird/pretraining/masked/cost.hpp"
@@ -291,23 +288,6 @@ void time_inference(const at::Device& device, const std::string& preset, std::in
         backend.c_str(), preset.c_str(), length, batch, static_cast<double>(batch) / seconds);
 }
 
-/// [[[key blocks of head 0, query block 0], …], …]
-void print_lists(std::int64_t length) {
-    Json heads_lists = Json::array();
-    for (int head = 0; head < heads; ++head) {
-        const attention::BlockLayout layout =
-            attention::make_layout(pattern_spec(), static_cast<int>(length / block), 0, head);
-        Json rows = Json::array();
-        for (int row = 0; row < layout.rows(); ++row) {
-            Json& columns = rows.emplace_back(Json::array());
-            for (const std::size_t i : layout.entries(row))
-                columns.push_back(layout.columns[i]);
-        }
-        heads_lists.push_back(std::move(rows));
-    }
-    std::puts(heads_lists.dump().c_str());
-}
-
 std::vector<std::string> parts_of(const std::string& list) {
     std::vector<std::string> parts;
     std::istringstream stream(list);
@@ -323,15 +303,11 @@ int run(std::vector<std::string> arguments) {
     const auto is = [&](const char* name, std::size_t count) {
         return mode == name && arguments.size() == count;
     };
-    if (is("lists", 2)) {
-        print_lists(std::stoll(arguments[1]));
-        return 0;
-    }
     if (!is("attention", 3) && !is("train", 5) && !is("infer", 5) && !is("longest", 3)) {
         std::fputs(
             "gpu_bench [--try-on-cpu] attention LENGTH,... BACKEND,... | train|infer PRESET LENGTH BATCH "
             "BACKEND | longest "
-            "PRESET BACKEND | lists LENGTH\n",
+            "PRESET BACKEND\n",
             stderr);
         return 2;
     }

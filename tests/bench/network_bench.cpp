@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// One timing of a network, for scripts/compare-transformers: random weights, random
+// One timing of a network, for scripts/measure/compare-transformers: random weights, random
 // ids.
 //   network_bench forward|train fp32|bf16 PRESET PATTERN BATCH LENGTH REPEATS THREADS
 // PATTERN: hf or uniform (BigBird's blocks), or full. Prints a JSON line: the fewest seconds, by the clock

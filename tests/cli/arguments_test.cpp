@@ -125,9 +125,18 @@ DOCTEST_TEST_CASE("arguments: no file beside --output takes an input's place, --
          "--background");
     const fs::path copy = folder / "model";
     fs::copy(model, copy, fs::copy_options::recursive);
-    refused({"predict-variants", "--model", copy, "--reference", genome, "--variants",
-             test_data("variants/1000g.chr22.bcf"), "--force", "--output", copy / "background.h5"},
-            "--model", copy / "background.h5");
+    const std::string background = read_file(copy / "background.h5"),
+                      variants = test_data("variants/1000g.chr22.bcf");
+    for (const std::vector<std::string>& words :
+         {std::vector<std::string>{"predict-variants", "--model", copy, "--variants", variants},
+          {"predict", "--model", copy, "--regions", regions}})
+        check_said(run_program(joined(words, {"--reference", genome, "--device", "cpu", "--force", "--output",
+                                              copy / "background.h5"})),
+                   2, "background.h5: is a file of the folder named by --model");
+    DOCTEST_CHECK(read_file(copy / "background.h5") == background);
+    works({"build-background", "--model", copy, "--reference", genome, "--variants", variants, "--count",
+           "20", "--device", "cpu", "--force", "--output", copy / "background.h5"});
+    DOCTEST_CHECK(read_file(copy / "background.h5") != background);
     const std::string fasta = folder / "g.fa";
     write_file(fasta, ">1\n" + std::string(400, 'A') + "\n");
     works({"build-documents", "--reference", fasta, "--output", folder / "d2.txt"});

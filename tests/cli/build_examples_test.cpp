@@ -64,7 +64,7 @@ DOCTEST_TEST_CASE("build-promoters: wrong inputs are one sentence and leave noth
     write_file(t, "chr1\t17000000\t17000001\ta\t1\t+\n");
     check_fails(
         promoters(t, folder / "p"), 3,
-        t + ": none of its 1 TSSs lies on the reference; give TSSs of the same assembly, or a --chain to it");
+        t + ": none of its 1 TSSs is on the reference; give TSSs of the same assembly, or a --chain to it");
     write_file(t, "chr22\t17000000\t17000001\ta\t1\t+\n");
     check_fails(joined(promoters(t, folder / "p"), {"--window", "8000"}), 2,
                 "'8000' is no window; write A:B with A < B, bases from the TSS, such as -5000:3000");
@@ -100,7 +100,7 @@ DOCTEST_TEST_CASE("build-chromatin: wrong inputs are one sentence and leave noth
     check_fails(chromatin(p, folder / "c"), 3, "--peaks holds no peaks: every file is empty");
     write_file(p, "chr21\t100\t900\nchr22\t30000000\t30001000\n");
     check_fails(chromatin(p, folder / "c"), 3,
-                "none of the 2 peaks lies on the reference; give peaks and reference of the same assembly");
+                "none of the 2 peaks is on the reference; give peaks and reference of the same assembly");
     write_file(p, "name\tgroup\tpath\nCTCF\tTF\tmissing.bed\n");
     check_fails(chromatin(p, folder / "c"), 3,
                 p + ":2: " + (folder / "missing.bed").string() + ": no such file");
@@ -163,11 +163,11 @@ DOCTEST_TEST_CASE(
     write_file(folder / "x.bed", peaks + "chrX\t1000\t1400\n");
     std::vector<std::string> other = chromatin(folder / "x.bed", folder / "other");
     other[4] = (folder / "yeast.fa").string();
-    check_said(run_program(other), 3, "none of the 441 peaks lies on the reference");
+    check_said(run_program(other), 3, "none of the 441 peaks is on the reference");
     DOCTEST_CHECK_FALSE(fs::exists(folder / "other"));
     other.emplace_back("--skip-invalid");
     const auto nothing = run_program(other);  // a human's X is not a yeast's
-    check_said(nothing, 3, "lies on the reference");
+    check_said(nothing, 3, "is on the reference");
     write_file(folder / "yeast.bed", "chrX\t1000\t1400\nchrII\t1000\t1400\n");
     other[2] = (folder / "yeast.bed").string();
     works(other);

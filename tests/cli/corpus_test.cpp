@@ -13,7 +13,7 @@ using namespace bigbird::testing;
 
 namespace {
 
-const std::string genome = test_data("genome/multi.fa"), small_model = test_data("tokenizer/small.model");
+const std::string genome = test_data("genome/multi.fa");
 
 std::ptrdiff_t filled_lines(const std::string& text) {
     std::istringstream lines(text);

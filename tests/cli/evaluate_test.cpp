@@ -95,17 +95,23 @@ DOCTEST_TEST_CASE("evaluate: wrong inputs are one sentence and leave nothing") {
               "'1 240000 240001 P3.negative'; score them with "
               "predict-promoter --examples, or evaluate those that are there with --rows scored\n"));
     write_file(scores, "chr1\t1\t2\n");
-    DOCTEST_CHECK(holds(error_of(evaluate("promoter", folder, output), 3), "s.tsv:1: is no score table"));
+    DOCTEST_CHECK(holds(error_of(evaluate("promoter", folder, output), 3),
+                        "s.tsv:1: is no table of scores of these examples: it has no column 'chrom'"));
     std::filesystem::remove(scores);
     DOCTEST_CHECK(error_of(evaluate("promoter", folder, output), 3) ==
                   "bigbird-dna: error: " + scores + ": no such file\n");
     DOCTEST_CHECK(
         holds(error_of(joined(evaluate("promoter", folder, output), {"--split", "all"}), 2), "--split"));
-    for (const std::string name : {"s.npy", "s.long.tsv.gz"}) {
-        DOCTEST_CHECK(holds(
-            error_of(joined(evaluate("promoter", folder, output), {"--scores", (folder / name).string()}), 2),
-            "--scores takes tables with a column per label, and not " + name +
-                ": predict --output scores.tsv.gz writes one"));
+    write_file(folder / "s.long.tsv", "##min_score=0.5\n#chrom\tstart\n");
+    write_file(folder / "s.h5", "no HDF5");
+    const std::pair<const char*, const char*> others[] = {
+        {"s.npy", "s.npy: is not read here: give scores as .tsv, .csv (each also .gz) or .h5"},
+        {"s.long.tsv", "s.long.tsv:2: is a long table, which lacks scores"},
+        {"s.h5", "s.h5: holds no scores of regions or sequences as predict writes them"}};
+    for (const auto& [name, why] : others) {
+        auto words = evaluate("promoter", folder, output);
+        words[2] = folder / name;
+        DOCTEST_CHECK(holds(error_of(words, 3), why));
     }
 }
 

@@ -2,8 +2,8 @@
 // finetune-*: several processes, and every architecture through training, prediction and evaluation.
 #include "cli/checks.hpp"
 #include "support/temp_dir.hpp"
-#include "task_models/bin_examples.hpp"
-#include "task_models/tiny_task.hpp"
+#include "tasks/bin_examples.hpp"
+#include "tasks/tiny_task.hpp"
 
 #include "bigbird/core/formats/json_file.hpp"
 

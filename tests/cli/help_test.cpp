@@ -91,6 +91,10 @@ DOCTEST_TEST_CASE(
     DOCTEST_CHECK(
         holds(of("predict-chromatin"), ".long.tsv, .npy, .h5, .bedgraph, .bw ({label} in the name: "));
     DOCTEST_CHECK(holds(of("finetune-chromatin"), "| `reverse-complement (other models: none)` |"));
+    const std::string finetune = of("finetune");
+    const std::string examples = finetune.substr(finetune.find("| `--examples`"));
+    for (const char* command : {"build-chromatin", "build-promoters", "build-sequences", "build-tracks"})
+        DOCTEST_CHECK(holds(examples.substr(0, examples.find('\n')), command));
 }
 
 DOCTEST_TEST_CASE("help: a default that stands for a choice of the program is told in words") {

@@ -13,9 +13,9 @@ using namespace bigbird::testing;
 namespace {
 
 /// A command on four documents of real sentences.
-class Scene {
+class InputScene {
 public:
-    Scene() { write_file(documents, real_documents()); }
+    InputScene() { write_file(documents, real_documents()); }
 
     ProgramResult tokenize(const std::string& name, std::vector<std::string> more) const {
         return run_program(joined({"tokenize", "--documents", documents, "--output", folder / name}, more));
@@ -34,7 +34,7 @@ public:
 }  // namespace
 
 DOCTEST_TEST_CASE("tokenize: bases and k-mers need no tokenizer, and the shards hold one") {
-    const Scene scene;
+    const InputScene scene;
     succeeded(scene.tokenize("bases", {"--tokenizer", "bases"}));
     succeeded(scene.tokenize("sixes", {"--tokenizer", "kmers:6"}));
     succeeded(scene.tokenize("threes", {"--tokenizer", "kmers:3"}));
@@ -56,7 +56,7 @@ DOCTEST_TEST_CASE("tokenize: bases and k-mers need no tokenizer, and the shards 
 }
 
 DOCTEST_TEST_CASE("tokenize, pretrain: what is no tokenizer is refused") {
-    const Scene scene;
+    const InputScene scene;
     const std::vector<std::pair<std::vector<std::string>, std::string>> refusals{
         {{}, "--tokenizer is needed: a model, bases or kmers:K, such as kmers:6"},
         {{"--tokenizer", "kmers:13"}, "k-mers have 1 to 12 letters, not 13"},
@@ -70,7 +70,7 @@ DOCTEST_TEST_CASE("tokenize, pretrain: what is no tokenizer is refused") {
 }
 
 DOCTEST_TEST_CASE("pretrain: shards of k-mers say themselves what they hold, and take no other input") {
-    const Scene scene;
+    const InputScene scene;
     const std::string shards = scene.folder / "shards";
     succeeded(scene.tokenize("shards", {"--tokenizer", "kmers:3"}));
     succeeded(scene.pretrain("own", {"--documents", shards}));
@@ -84,7 +84,7 @@ DOCTEST_TEST_CASE("pretrain: shards of k-mers say themselves what they hold, and
 }
 
 DOCTEST_TEST_CASE("pretrain: models of bases and k-mers are scored and embed as those of tokens do") {
-    const Scene scene;
+    const InputScene scene;
     write_file(scene.folder / "r.bed", "22\t100\t400\n22\t17000\t17512\n");
     for (const std::string input : {"bases", "kmers:6"}) {
         DOCTEST_CAPTURE(input);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// --shard and merge as programs: what one run writes, whatever the command and the format.
+// --shard and merge as programs: what one run writes, in every format that the command has.
 #include "cli/checks.hpp"
 #include "support/temp_dir.hpp"
-#include "task_models/tiny_task.hpp"
+#include "tasks/tiny_task.hpp"
 
 #include <filesystem>
 
@@ -16,7 +16,7 @@ public:
     Fixture() {
         write_file(folder_ / "genome.fa",
                    ">c\n" + random_dna(6000, 1) + "\n>d\n" + random_dna(3000, 2) + "\n");
-        bigbird::task_models::TaskInfo info;
+        bigbird::tasks::TaskInfo info;
         info.window = {-100, 100};
         write_tiny_task_model(folder_ / "model", info, 2, 1);
         std::string bed = "c\t0\t6000\tall\n", vcf =
@@ -38,10 +38,15 @@ public:
         return run_program(words);
     }
     ProgramResult merge(const std::vector<std::string>& parts, const std::string& output) const {
-        std::vector<std::string> words{"merge"};
+        return merge(parts, std::vector{output});
+    }
+    ProgramResult merge(const std::vector<std::string>& parts,
+                        const std::vector<std::string>& outputs) const {
+        std::vector<std::string> words{"merge", "--quiet"};
+        for (const std::string& output : outputs)
+            words.insert(words.end(), {"--output", folder_ / output});
         for (const std::string& part : parts)
             words.push_back(folder_ / part);
-        words.insert(words.end(), {"--output", folder_ / output, "--quiet"});
         return run_program(words);
     }
     std::vector<std::string> predict(const std::vector<std::string>& more = {}) const {
@@ -49,17 +54,33 @@ public:
                        folder_ / "genome.fa", "--regions", folder_ / "rows.bed"},
                       more);
     }
-    /// Whether three parts of what a command writes make what it writes at once.
-    bool merges(const std::vector<std::string>& words, const std::string& ending) const {
-        succeeded(run(words, "whole" + ending));
-        std::vector<std::string> parts;
+    /// Checks that three parts of what a command writes, which end in `part`, make the files that it writes
+    /// at once.
+    void check_merged(const std::vector<std::string>& words, const std::vector<std::string>& endings,
+                      const std::string& part) const {
+        for (const char* folder : {"whole", "merged"})
+            fs::create_directory(folder_ / folder);
+        std::vector<std::string> parts, merged, whole = words;
+        for (const std::string& ending : endings) {
+            merged.push_back("merged/m" + ending);
+            whole.insert(whole.end(), {"--output", folder_ / ("whole/m" + ending)});
+        }
+        succeeded(run_program(joined(whole, {"--threads", "1", "--quiet"})));
         for (const char* number : {"3", "1", "2"}) {
-            parts.push_back("part" + std::string(number) + ending);
-            succeeded(run(words, parts.back(), std::string(number) + "/3"));
+            parts.push_back("part" + std::string(number) + part);
+            succeeded(run(joined(words, {"--force"}), parts.back(), std::string(number) + "/3"));
             DOCTEST_REQUIRE(fs::exists(folder_ / (parts.back() + ".part.json")));
         }
-        succeeded(merge(parts, "merged" + ending));
-        return same(folder_ / ("whole" + ending), folder_ / ("merged" + ending));
+        succeeded(merge(parts, merged));
+        std::size_t files = 0;
+        for (const auto& entry : fs::directory_iterator(folder_ / "whole")) {
+            DOCTEST_CAPTURE(entry.path());
+            DOCTEST_CHECK(same(entry.path(), folder_ / "merged" / entry.path().filename()));
+            ++files;
+        }
+        DOCTEST_CHECK(files >= endings.size());
+        for (const char* folder : {"whole", "merged"})
+            fs::remove_all(folder_ / folder);
     }
 
 private:
@@ -75,54 +96,23 @@ private:
 
 DOCTEST_TEST_CASE("merge: rows and tiles of predict-chromatin, in every format") {
     const Fixture fixture;
-    for (const char* ending : {".tsv", ".tsv.gz", ".csv", ".csv.gz", ".npy", ".h5"}) {
-        DOCTEST_CAPTURE(ending);
-        DOCTEST_CHECK(fixture.merges(fixture.predict({"--tile", "60"}), ending));
-    }
-    DOCTEST_CHECK(fixture.merges(fixture.predict({"--min-score", "0.5"}), ".long.tsv"));
-    DOCTEST_CHECK(fixture.merges(fixture.predict({"--tile", "50", "--pool", "mean"}), ".pooled.tsv"));
-    for (const char* ending : {".bedgraph", ".bw"})
-        DOCTEST_CHECK(fixture.merges(fixture.predict({"--tile", "60", "--labels", "1"}), ending));
-}
-
-DOCTEST_TEST_CASE("merge: a file per label") {
-    const Fixture fixture;
-    const std::vector<std::string> predict = fixture.predict({"--tile", "60"});
-    for (const std::string names : {"{index}.bedgraph", "{label}.bw"}) {
-        DOCTEST_REQUIRE(fixture.run(predict, "whole." + names).code == 0);
-        DOCTEST_REQUIRE(fixture.run(predict, "1." + names, "1/2").code == 0);
-        DOCTEST_REQUIRE(fixture.run(predict, "2." + names, "2/2").code == 0);
-        succeeded(fixture.merge({"2." + names, "1." + names}, "merged." + names));
-    }
-    int files = 0;
-    for (const auto& entry : fs::directory_iterator(fixture / ".")) {
-        const std::string name = entry.path().filename().string();
-        if (!name.starts_with("whole.")) continue;
-        ++files;
-        DOCTEST_CHECK(read_file(entry.path()) == read_file(fixture / ("merged." + name.substr(6))));
-    }
-    DOCTEST_CHECK(files == 4);  // of two labels
-    const std::string one = "1.{label}.bw", two = "2.{label}.bw";
-    check_said(fixture.merge({one, "2.bw"}, "again.{label}.bw"), 2,
-               "{label} or {index} is not in the file name");
-    check_said(fixture.merge({one, "3.{label}.bw"}, "again.{label}.bw"), 3, "no such files");
-    for (const auto& entry : fs::directory_iterator(fixture / "."))
-        if (entry.path().filename().string().starts_with("2.")) fs::rename(entry.path(), fixture / "gone");
-    write_file(fixture / "2.other.bw", "");
-    check_said(fixture.merge({one, two}, "again.{label}.bw"), 3, "has other labels than");
+    fixture.check_merged(fixture.predict({"--tile", "60", "--labels", "1"}),
+                         {".tsv", ".tsv.gz", ".csv", ".csv.gz", ".npy", ".h5", ".bedgraph", ".bw"},
+                         ".tsv.gz");
+    fixture.check_merged(fixture.predict({"--min-score", "0.5"}),
+                         {".long.tsv", ".{label}.bw", ".{index}.bedgraph"}, ".tsv");
+    fixture.check_merged(fixture.predict({"--tile", "50", "--pool", "mean"}), {".tsv"}, ".tsv");
 }
 
 DOCTEST_TEST_CASE("merge: predict-variants, embed, build-documents and tokenize") {
     const Fixture fixture;
-    for (const char* ending : {".v.tsv.gz", ".v.long.tsv", ".vcf", ".vcf.gz", ".bcf"}) {
-        DOCTEST_CAPTURE(ending);
-        DOCTEST_CHECK(fixture.merges(
-            {"predict-variants", "--model", fixture / "model", "--reference", fixture / "genome.fa",
-             "--variants", fixture / "variants.vcf", "--skip-invalid", "--min-score", "0"},
-            ending));
-    }
-    DOCTEST_CHECK(read_file(fixture / "whole.vcf.gz.tbi") == read_file(fixture / "merged.vcf.gz.tbi"));
-    DOCTEST_CHECK(read_file(fixture / "whole.bcf.csi") == read_file(fixture / "merged.bcf.csi"));
+    const std::vector<std::string> variants{
+        "predict-variants",    "--model",    fixture / "model",        "--reference",
+        fixture / "genome.fa", "--variants", fixture / "variants.vcf", "--skip-invalid",
+        "--min-score",         "0"};
+    fixture.check_merged(variants, {".tsv.gz", ".long.tsv", ".h5"}, ".tsv.gz");
+    fixture.check_merged(variants, {".vcf", ".vcf.gz"}, ".vcf.gz");
+    fixture.check_merged(variants, {".vcf", ".vcf.gz", ".bcf"}, ".bcf");
     const std::vector<std::string> embed{"embed",
                                          "--model",
                                          fixture / "model",
@@ -132,16 +122,17 @@ DOCTEST_TEST_CASE("merge: predict-variants, embed, build-documents and tokenize"
                                          fixture / "rows.bed",
                                          "--window",
                                          "100"};
-    DOCTEST_CHECK(fixture.merges(joined(embed, {"--pooling", "token"}), ".e.h5"));
-    DOCTEST_CHECK(fixture.merges(embed, ".e.npy"));
+    fixture.check_merged(joined(embed, {"--pooling", "token"}), {".h5", ".csv"}, ".tsv.gz");
+    fixture.check_merged(embed, {".npy"}, ".tsv.gz");
     const std::vector<std::string> build{
         "build-documents", "--reference", fixture / "genome.fa", "--passes", "3",
         "--sentences",     "2:4",         "--sentence-length",   "40:80"};
-    DOCTEST_CHECK(fixture.merges(build, ".txt.gz"));
-    DOCTEST_CHECK(fixture.merges({"tokenize", "--documents", fixture / "whole.txt.gz", "--tokenizer",
-                                  test_data("tokenizer/small.model")},
-                                 ".tokens"));
-    DOCTEST_CHECK(fixture.merges(build, ".bed"));
+    fixture.check_merged(build, {".txt.gz"}, ".txt.gz");
+    fixture.check_merged(build, {".bed"}, ".bed");
+    succeeded(fixture.run(build, "d.txt"));
+    fixture.check_merged(
+        {"tokenize", "--documents", fixture / "d.txt", "--tokenizer", test_data("tokenizer/small.model")},
+        {".tokens"}, ".tokens");
 }
 
 DOCTEST_TEST_CASE("merge: what is no part, or no whole, ends with a sentence") {
@@ -149,6 +140,9 @@ DOCTEST_TEST_CASE("merge: what is no part, or no whole, ends with a sentence") {
     for (const char* shard : {"0/4", "5/4", "1/0", "x"})
         check_said(fixture.run(fixture.predict(), "a.tsv", shard), 2, std::string("--shard ") + shard);
     DOCTEST_CHECK(!fs::exists(fixture / "a.tsv"));
+    check_said(run_program({"build-documents", "--reference", fixture / "genome.fa", "--shard", "1/2",
+                            "--output", "/dev/stdout"}),
+               2, "--shard writes a file; --output /dev/stdout");
     succeeded(fixture.run(fixture.predict(), "a.tsv", "1/2"));
     succeeded(fixture.run(fixture.predict({"--reverse-complement", "none"}), "b.tsv", "2/2"));
     succeeded(fixture.run(fixture.predict(), "whole.tsv"));
@@ -161,8 +155,9 @@ DOCTEST_TEST_CASE("merge: what is no part, or no whole, ends with a sentence") {
     succeeded(fixture.run(fixture.predict({"--anchor", "summit"}), "s.tsv", "2/2"));
     check_said(fixture.merge({"a.tsv", "s.tsv"}, "m.tsv"), 3, "anchor differs");
     succeeded(fixture.run(fixture.predict(), "c.tsv", "2/2"));
-    check_said(fixture.merge({"a.tsv", "c.tsv"}, "m.h5"), 2, "the parts are of the format table");
-    check_said(fixture.merge({"a.tsv", "c.tsv"}, "m.csv"), 2, "the parts are of the format table");
+    check_said(fixture.run(fixture.predict(), "c.h5", "2/2"), 2, "c.h5: --shard writes parts as .tsv");
+    check_said(fixture.merge({"a.tsv", "c.tsv"}, "m.vcf"), 2, "m.vcf: a VCF or BCF needs parts of");
+    check_said(fixture.merge({"a.tsv", "c.tsv"}, "a.tsv"), 2, "is named by");
     // Records that a pattern names, too, are passed over.
     succeeded(fixture.merge({"a.tsv", "a.tsv.part.json", "c.tsv"}, "m.tsv"));
     DOCTEST_CHECK(read_file(fixture / "m.tsv") == read_file(fixture / "whole.tsv"));
@@ -190,14 +185,13 @@ DOCTEST_TEST_CASE("merge: a part without a document says so, and a slash behind 
 
 DOCTEST_TEST_CASE("merge: a disk that is full ends with code 74 and leaves nothing behind") {
     const Fixture fixture;
+    succeeded(fixture.run(fixture.predict({"--tile", "10", "--track-labels", "1"}), "p.tsv", "1/1"));
     for (const char* ending : {".tsv", ".tsv.gz", ".npy", ".h5", ".bw"}) {
         DOCTEST_CAPTURE(ending);
         const std::string name(ending);
-        const auto words = fixture.predict({"--tile", "10", "--labels", "1"});
-        succeeded(fixture.run(words, "p" + name, "1/1"));
         fs::create_directory(fixture / ("full" + name));
         // 2,000 bytes are less than any of them has.
-        DOCTEST_CHECK(run_program({"merge", fixture / ("p" + name), "--output",
+        DOCTEST_CHECK(run_program({"merge", fixture / "p.tsv", "--output",
                                    fixture / ("full" + name + "/m" + name), "--quiet"},
                                   {}, {.largest_file = 2000})
                           .code == 74);

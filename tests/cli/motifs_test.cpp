@@ -59,6 +59,40 @@ DOCTEST_TEST_CASE("motifs scan: hits of both strands as a BED, the same by eithe
     DOCTEST_CHECK(holds(fixture.scan("m.meme", {"--regions", fixture / "r.bed"}).err, ": 1 hit\n"));
 }
 
+DOCTEST_TEST_CASE("motifs scan: a site in several rows of --regions is one hit, also in q-values") {
+    const Fixture fixture;
+    fixture.write("one.bed", "c\t0\t12\nc\t16\t26\n");
+    const auto once = succeeded(fixture.scan("m.meme", {"--regions", fixture / "one.bed"}));
+    DOCTEST_CHECK(holds(once.err, "2 hits"));
+    DOCTEST_CHECK(!holds(once.err, "overlap"));
+    fixture.write("more.bed", "d\t0\t6\nchrc\t16\t26\nc\t4\t11\nc\t0\t12\nc\t0\t12\n");
+    fixture.write("one.bed", "c\t0\t12\nc\t16\t26\nd\t0\t6\n");
+    const auto several = succeeded(fixture.scan("m.meme", {"--regions", fixture / "more.bed"}));
+    DOCTEST_CHECK(holds(several.err, "more.bed: 2 rows that overlap others are searched together with them"));
+    const auto plain = succeeded(fixture.scan("m.meme", {"--regions", fixture / "one.bed"}));
+    const std::size_t alias = several.out.find("chrc");
+    DOCTEST_REQUIRE(alias != std::string::npos);  // a contig is called as in the row
+    DOCTEST_CHECK(std::string(several.out).erase(alias, 3) == plain.out);
+    fixture.write("touching.bed", "c\t0\t8\nc\t8\t16\n");
+    DOCTEST_CHECK(holds(fixture.scan("m.meme", {"--regions", fixture / "touching.bed"}).err, "0 hits"));
+}
+
+DOCTEST_TEST_CASE("motifs scan: motifs of one id are told apart by their names, or refused") {
+    const Fixture fixture;
+    fixture.write("named.meme", head + motif_of("one first", "GATTACA") + motif_of("one second", "ACACAC"));
+    const auto result = succeeded(fixture.scan("named.meme", {"--p-value", "0.001"}));
+    DOCTEST_CHECK(holds(result.err, "named.meme: only their names distinguish motifs of the same id, 'one'"));
+    check_holds(result.out, {"c\t4\t11\tone\t", "\tfirst\n", "\tsecond\n"});
+    fixture.write("twice.jaspar",
+                  ">one\tfirst\nA [ 3 0 ]\nC [ 0 0 ]\nG [ 0 3 ]\nT [ 0 0 ]\n"
+                  ">one\tfirst\nA [ 3 ]\nC [ 0 ]\nG [ 0 ]\nT [ 0 ]\n");
+    check_said(fixture.scan("twice.jaspar", {}), 3,
+               "twice.jaspar: has two motifs with the id 'one' and the name 'first': rename or delete one");
+    fixture.write("twice.meme", head + motif_of("one", "GATTACA") + motif_of("one", "GATTACA"));
+    check_said(fixture.scan("twice.meme", {}), 3,
+               "twice.meme: has two motifs with the id 'one' and the name '': rename or delete one");
+}
+
 DOCTEST_TEST_CASE("motifs scan: a motif of width 1 has no hits, and is named") {
     const Fixture fixture;
     fixture.write("short.meme", head + motif_of("short", "A") + motif_of("one", "GATTACA"));
@@ -87,9 +121,8 @@ DOCTEST_TEST_CASE("motifs scan: motif files and regions that cannot be read end 
     check_said(fixture.scan("m.meme", {"--regions", fixture / "r.bed"}), 3,
                "r.bed:1: contig 'x' is not in the reference; give regions of the same assembly");
     fixture.write("r.bed", "c\t3\t11\nc\t5\t30\n");
-    check_said(
-        fixture.scan("m.meme", {"--regions", fixture / "r.bed"}), 3,
-        "r.bed:2: end 30 lies past the end of contig 'c', which has 27 bases; give regions of the same");
+    check_said(fixture.scan("m.meme", {"--regions", fixture / "r.bed"}), 3,
+               "r.bed:2: end 30 is past the end of contig 'c', which has 27 bases; give regions of the same");
 }
 
 DOCTEST_TEST_CASE("motifs compare: the nearest known motif of each, on either strand") {
@@ -160,7 +193,7 @@ DOCTEST_TEST_CASE("motifs export, motifs marginalize: of the bundled model, a fo
     fixture.write("far.bed", "c\t6000\t70000\n");
     check_said(run_program({"motifs", "marginalize", "--model", model, "--motifs", fixture / "m.meme",
                             "--backgrounds", fixture / "far.bed", "--reference", fixture / "wide.fa"}),
-               3, "far.bed:1: end 70000 lies past the end of contig 'c', which has 13000 bases");
+               3, "far.bed:1: end 70000 is past the end of contig 'c', which has 13000 bases");
     const auto marginalize = [&](const char* device) {
         return run_program({"motifs", "marginalize", "--model", model, "--motifs", fixture / "m.meme",
                             "--backgrounds", fixture / "b.bed", "--reference", fixture / "wide.fa",

@@ -3,7 +3,7 @@
 // behind.
 #include "cli/checks.hpp"
 #include "support/temp_dir.hpp"
-#include "task_models/tiny_task.hpp"
+#include "tasks/tiny_task.hpp"
 
 #include <algorithm>
 
@@ -16,7 +16,7 @@ class Fixture : public TestFolder {
 public:
     Fixture() {
         write_file(folder_ / "genome.fa", ">c\n" + random_dna(2000, 1) + "\n");
-        bigbird::task_models::TaskInfo info;
+        bigbird::tasks::TaskInfo info;
         info.window = {-100, 100};
         write_tiny_task_model(folder_ / "model", info, 2, 1);
         write_file(folder_ / "rows.bed", "c\t100\t200\ta\nc\t1500\t1501\tb\n");
@@ -198,7 +198,7 @@ DOCTEST_TEST_CASE("scoring: entries of no base, of one, longer than the window a
 DOCTEST_TEST_CASE("scoring: another build of the genome is said") {
     const Fixture fixture;
     write_file(fixture / "other.fa", ">c\n" + random_dna(2500, 1) + "\n");
-    bigbird::task_models::TaskInfo info;
+    bigbird::tasks::TaskInfo info;
     info.window = {-100, 100};
     info.contigs = {{"c", 2000}};
     write_tiny_task_model(fixture / "built", info, 2, 1);

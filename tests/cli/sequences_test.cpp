@@ -2,7 +2,7 @@
 // Labelled sequences as a shell sees them: build-sequences, finetune, predict, evaluate.
 #include "cli/checks.hpp"
 #include "support/temp_dir.hpp"
-#include "task_models/tiny_task.hpp"
+#include "tasks/tiny_task.hpp"
 
 #include "bigbird/core/formats/json_file.hpp"
 
@@ -34,7 +34,7 @@ struct WindowModel {
 
     WindowModel() {
         write_file(folder / "genome.fa", ">c\n" + dna + "\n");
-        bigbird::task_models::TaskInfo info;
+        bigbird::tasks::TaskInfo info;
         info.window = {-100, 100};
         write_tiny_task_model(folder / "model", info, 2, 1);
     }
@@ -130,7 +130,7 @@ DOCTEST_TEST_CASE("sequences: a bin model scores them as the whole contigs that 
 DOCTEST_TEST_CASE("sequences: from a table to scores of classes, in parts and whole") {
     const TempDir folder;
     const std::string table = test_data("sequences/promoters.csv.gz"), examples = folder / "e",
-                      model = folder / "run", scores = folder / "s.tsv";
+                      model = folder / "e/run", scores = folder / "s.tsv";  // a run may be in its examples
     works(
         {"build-sequences", "--table", table, "--split-by", "similarity:0.6,0.2,0.2", "--output", examples});
     works({"finetune", "--examples", examples, "--architecture", "kmer-logistic", "--output", model});
@@ -154,19 +154,25 @@ DOCTEST_TEST_CASE("sequences: from a table to scores of classes, in parts and wh
     DOCTEST_CHECK(read_file(folder / "m.tsv") == read_file(scores));
     works({"evaluate", "--scores", scores, "--examples", examples, "--output", folder / "v.json", "--output",
            folder / "v.tsv", "--output", folder / "v.csv", "--output", folder / "v.html"});
+    works({"evaluate", "--scores", "s=" + (folder / "s.h5").string(), "--examples", examples, "--output",
+           folder / "h.json"});
     const auto figures = bigbird::read_json(folder / "v.json");
+    bigbird::Json of_hdf5 = bigbird::read_json(folder / "h.json");
+    DOCTEST_CHECK(of_hdf5["inputs"]["scores"] != figures["inputs"]["scores"]);
+    of_hdf5["inputs"]["scores"] = figures["inputs"]["scores"];
+    DOCTEST_CHECK(of_hdf5 == figures);
     DOCTEST_CHECK(figures["target"] == "classes");
     DOCTEST_CHECK(figures["auroc"].get<double>() > 0.6);
     DOCTEST_CHECK(figures["auroc_low"].get<double>() < figures["auroc"].get<double>());
     DOCTEST_CHECK(read_file(folder / "v.csv").starts_with("figure,of,value,low,high\naccuracy,all,"));
     DOCTEST_CHECK(holds(read_file(folder / "v.html"), "<h2>Confusion</h2>"));
     works({"evaluate", "--scores", folder / "test.tsv", "--examples", examples, "--model-card",
-           folder / "run/model", "--output", folder / "card.json"});
+           folder / "e/run/model", "--output", folder / "card.json"});
     check_said(
         run_program({"evaluate", "--scores", folder / "test.tsv", "--examples", examples, "--model-card",
                      test_data("models/chromatin-grch37"), "--output", folder / "none.json"}),
         2, "test.tsv holds the scores of another model than ");
-    const std::string card = read_file(folder / "run/model/README.md");
+    const std::string card = read_file(folder / "e/run/model/README.md");
     DOCTEST_CHECK(holds(card, fmt::format("| MCC | {:.4g} |", figures["mcc"].get<double>())));
     check_said(run_program({"predict", "--model", model, "--sequences", table, "--output", folder / "t.bw"}),
                2, "a track needs scores of places; write .tsv, .npy or .h5");

@@ -15,8 +15,7 @@ using namespace bigbird::testing;
 
 namespace {
 
-const std::string small_model = test_data("tokenizer/small.model"),
-                  gena_like = test_data("tokenizer/hf/gena_like.json");
+const std::string gena_like = test_data("tokenizer/hf/gena_like.json");
 
 std::string random_lines(int lines, int bases) {
     bigbird::Rng rng(5);

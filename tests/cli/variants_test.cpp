@@ -2,7 +2,7 @@
 // predict-variants and embed as programs.
 #include "cli/checks.hpp"
 #include "support/temp_dir.hpp"
-#include "task_models/tiny_task.hpp"
+#include "tasks/tiny_task.hpp"
 
 #include <algorithm>
 
@@ -14,7 +14,7 @@ class Fixture : public TestFolder {
 public:
     Fixture() {
         write_file(folder_ / "genome.fa", ">c\n" + random_dna(1000, 1) + "ACGT\n");
-        bigbird::task_models::TaskInfo info;
+        bigbird::tasks::TaskInfo info;
         info.window = {-100, 100};
         write_tiny_task_model(folder_ / "model", info, 2, 1);
         write_tiny_pretrained(folder_ / "pretrained", 1);
@@ -145,7 +145,7 @@ DOCTEST_TEST_CASE("variants: VCF on standard output is the file's, and a reader 
 DOCTEST_TEST_CASE(
     "variants: more than 1,000 labels in INFO are warned of, and without --labels there are 10") {
     const Fixture fixture;
-    bigbird::task_models::TaskInfo info;
+    bigbird::tasks::TaskInfo info;
     info.window = {-100, 100};
     write_tiny_task_model(fixture / "wide", info, 1001, 1);
     const auto run = [&](const std::vector<std::string>& more) {

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""compare_checks.py: scripts/compare-transformers puts full attention beside a dense BERT, and names the rows in which BigBird's pattern stands in its place.
+"""compare_checks.py: scripts/measure/compare-transformers puts full attention beside a dense BERT, and names the rows in which BigBird's pattern stands in its place.
 Every measurement is pretended: a pass of ours takes 1 s of the clock and 2 s of the processor, of theirs 3 and 4, and in bf16 nothing is to be had."""
 import contextlib
 import importlib.machinery
@@ -11,7 +11,8 @@ import sys
 from pathlib import Path
 
 sys.dont_write_bytecode = True
-loader = importlib.machinery.SourceFileLoader("compare", str(Path(__file__).resolve().parents[2] / "scripts/compare-transformers"))
+sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "scripts/measure"))
+loader = importlib.machinery.SourceFileLoader("compare", str(Path(__file__).resolve().parents[2] / "scripts/measure/compare-transformers"))
 compare = importlib.util.module_from_spec(importlib.util.spec_from_loader("compare", loader))
 loader.exec_module(compare)
 measured = []

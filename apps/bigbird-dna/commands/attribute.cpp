@@ -5,17 +5,16 @@
 
 namespace bigbird::cli {
 
-using task_models::AttributeSpec;
+using tasks::AttributeSpec;
 
 namespace {
 
 /// Parses "zero", "shuffled" or "shuffled:20".
 void set_baseline(AttributeSpec& spec, const std::string& text) {
     const std::size_t colon = text.find(':');
-    spec.baseline =
-        parse_choice(task_models::attribution_baseline_choices, "--baseline", text.substr(0, colon));
+    spec.baseline = parse_choice(tasks::attribution_baseline_choices, "--baseline", text.substr(0, colon));
     if (colon == std::string::npos) return;
-    const bool shuffled = spec.baseline == task_models::AttributionBaseline::shuffled;
+    const bool shuffled = spec.baseline == tasks::AttributionBaseline::shuffled;
     spec.shuffles = shuffled ? parse_number<std::int64_t>(text.substr(colon + 1)).value_or(0) : 0;
 }
 
@@ -37,7 +36,7 @@ void setup_attribute(Program& program, Runner<AttributeSpec> run) {
           "deeplift --baseline shuffled --output 'contributions/{label}.npz'"}},
         std::move(run));
     add_letter_inputs(command, spec, "Bin, sequence or token model", "attributed");
-    add_choice_option(command, "--method", spec.method, task_models::attribution_method_choices,
+    add_choice_option(command, "--method", spec.method, tasks::attribution_method_choices,
                       "Attribution method");
     add_parsed(
         command, "--baseline", "zero|shuffled|shuffled:N",

@@ -60,7 +60,7 @@ void put_in_place(const BuildDocumentsOptions& options, corpus::DocumentWriter& 
     const Json manifest = options.shard || !options.manifest.empty() ? describe() : Json();
     if (options.shard) {
         record = pending_part_record(corpus::documents_record(manifest, *options.shard, std::move(segments)),
-                                     outputs);
+                                     *outputs.front());
         outputs.insert(outputs.begin(), record.get());
     }
     if (!options.manifest.empty()) {
@@ -76,8 +76,7 @@ int run_build_documents(const BuildDocumentsOptions& options) {
     options.documents.build.validate();
     if (options.dry_run) return forecast(options);
     if (options.output.output.empty()) throw ConfigError("--output is needed, or --dry-run");
-    if (options.shard && options.output.output == "-")
-        throw ConfigError("--shard writes a file; --output - cannot be merged");
+    if (options.shard) require_part_is_file(options.output.output);
     const std::string name = options.output.output.string();
     const bool bed = name.ends_with(".bed") || name.ends_with(".bed.gz");
     const auto form = bed ? corpus::DocumentForm::coordinates : corpus::DocumentForm::text;

@@ -9,8 +9,8 @@
 
 #include "bigbird/examples/examples.hpp"
 #include "bigbird/pretraining/specs/pretrain_spec.hpp"
-#include "bigbird/task_models/specs/finetune_spec.hpp"
-#include "bigbird/task_models/specs/score_specs.hpp"
+#include "bigbird/tasks/specs/finetune_spec.hpp"
+#include "bigbird/tasks/specs/score_specs.hpp"
 
 #include <filesystem>
 #include <string>
@@ -83,37 +83,37 @@ void setup_train_tokenizer(Program& program);
 int run(const InfoOptions& options);
 
 // ---- commands that need LibTorch; their runners exist only in bigbird-dna-tensors
-void setup_attribute(Program& program, Runner<task_models::AttributeSpec> run);
-void setup_build_background(Program& program, Runner<task_models::BackgroundSpec> run);
-void setup_embed(Program& program, Runner<task_models::EmbedSpec> run);
+void setup_attribute(Program& program, Runner<tasks::AttributeSpec> run);
+void setup_build_background(Program& program, Runner<tasks::BackgroundSpec> run);
+void setup_embed(Program& program, Runner<tasks::EmbedSpec> run);
 void setup_evaluate_mlm(Program& program, Runner<EvaluateMlmOptions> run);
-void setup_finetune(Program& program, examples::Task task, Runner<task_models::FinetuneSpec> run);
-void setup_finetune_tokens(Program& program, Runner<task_models::FinetuneTokensSpec> run);
+void setup_finetune(Program& program, examples::Task task, Runner<tasks::FinetuneSpec> run);
+void setup_finetune_tokens(Program& program, Runner<tasks::FinetuneTokensSpec> run);
 void setup_forward(Program& program, Runner<ForwardOptions> run);
 void setup_info(Program& program, Runner<InfoOptions> run);
-void setup_motifs_export(Program& program, Runner<task_models::ExportMotifsSpec> run);
-void setup_motifs_marginalize(Program& program, Runner<task_models::MarginalizeSpec> run);
-void setup_predict(Program& program, examples::Task task, Runner<task_models::PredictSpec> run);
-void setup_predict_mutagenesis(Program& program, Runner<task_models::MutagenesisSpec> run);
-void setup_predict_tokens(Program& program, Runner<task_models::PredictTokensSpec> run);
-void setup_predict_variants(Program& program, Runner<task_models::VariantSpec> run);
+void setup_motifs_export(Program& program, Runner<tasks::ExportMotifsSpec> run);
+void setup_motifs_marginalize(Program& program, Runner<tasks::MarginalizeSpec> run);
+void setup_predict(Program& program, examples::Task task, Runner<tasks::PredictSpec> run);
+void setup_predict_mutagenesis(Program& program, Runner<tasks::MutagenesisSpec> run);
+void setup_predict_tokens(Program& program, Runner<tasks::PredictTokensSpec> run);
+void setup_predict_variants(Program& program, Runner<tasks::VariantSpec> run);
 void setup_pretrain(Program& program, Runner<pretraining::PretrainSpec> run);
-void setup_train(Program& program, Runner<task_models::TrainSpec> run);
+void setup_train(Program& program, Runner<tasks::TrainSpec> run);
 int run(const EvaluateMlmOptions& options);
 int run(const ForwardOptions& options);
 int run(const pretraining::PretrainSpec& spec);
-int run(const task_models::AttributeSpec& spec);
-int run(const task_models::BackgroundSpec& spec);
-int run(const task_models::EmbedSpec& spec);
-int run(const task_models::ExportMotifsSpec& spec);
-int run(const task_models::FinetuneSpec& spec);
-int run(const task_models::FinetuneTokensSpec& spec);
-int run(const task_models::MarginalizeSpec& spec);
-int run(const task_models::MutagenesisSpec& spec);
-int run(const task_models::PredictSpec& spec);
-int run(const task_models::PredictTokensSpec& spec);
-int run(const task_models::TrainSpec& spec);
-int run(const task_models::VariantSpec& spec);
+int run(const tasks::AttributeSpec& spec);
+int run(const tasks::BackgroundSpec& spec);
+int run(const tasks::EmbedSpec& spec);
+int run(const tasks::ExportMotifsSpec& spec);
+int run(const tasks::FinetuneSpec& spec);
+int run(const tasks::FinetuneTokensSpec& spec);
+int run(const tasks::MarginalizeSpec& spec);
+int run(const tasks::MutagenesisSpec& spec);
+int run(const tasks::PredictSpec& spec);
+int run(const tasks::PredictTokensSpec& spec);
+int run(const tasks::TrainSpec& spec);
+int run(const tasks::VariantSpec& spec);
 /// Prints the rows of `info --program` that need LibTorch as lines of JSON, each as soon as it is known.
 int run_info_with_tensors(const InfoOptions& options);
 

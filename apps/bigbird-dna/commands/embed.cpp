@@ -5,7 +5,7 @@
 
 namespace bigbird::cli {
 
-using task_models::EmbedSpec;
+using tasks::EmbedSpec;
 
 void setup_embed(Program& program, Runner<EmbedSpec> run) {
     const auto [command, spec] = program.add<EmbedSpec>(
@@ -26,7 +26,7 @@ void setup_embed(Program& program, Runner<EmbedSpec> run) {
     add_value(command, "--sequences", "FASTA", spec.sequences,
               "Instead of --regions: a FASTA whose records are embedded")
         ->excludes(regions);
-    add_choice_option(command, "--pooling", spec.pooling, task_models::embed_pooling_choices,
+    add_choice_option(command, "--pooling", spec.pooling, tasks::embed_pooling_choices,
                       "Vector to write: mean over a row's tokens, that of [CLS], or one per token");
     add_value(command, "--layer", "N", spec.layer, "Layer to write; 0: the embeddings",
               CLI::Range(std::int64_t{-1}, std::int64_t{1000}))

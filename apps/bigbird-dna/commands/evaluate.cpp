@@ -4,12 +4,10 @@
 #include "bigbird/core/error.hpp"
 #include "bigbird/core/formats/checksum.hpp"
 #include "bigbird/core/log.hpp"
-#include "bigbird/evaluation/bases/base_evaluation.hpp"
+#include "bigbird/evaluation/base_evaluation.hpp"
 #include "bigbird/evaluation/evaluation_report.hpp"
-#include "bigbird/evaluation/sequences/sequence_evaluation.hpp"
 #include "bigbird/model/files/model_card.hpp"
-#include "bigbird/rows/score_table.hpp"
-#include "bigbird/task_models/files/task_files.hpp"
+#include "bigbird/tasks/files/task_files.hpp"
 
 #include <algorithm>
 #include <filesystem>
@@ -36,14 +34,14 @@ struct EvaluateTokensOptions : ReportOutputs {
 
 namespace {
 
-void add_input_options(CLI::App& command, evaluation::EvaluationRequest& request) {
+void add_score_options(CLI::App& command, evaluation::EvaluationRequest& request) {
     const auto set_scores = [&request](const std::vector<std::string>& texts) {
         request.scores = evaluation::parse_score_files(texts);
     };
     command
         .add_option_function<std::vector<std::string>>(
             "--scores", set_scores,
-            "Score table of predict-*, - for standard input; several NAME=FILE are compared "
+            "Scores of predict-* (.tsv, .csv, .h5), - for standard input; several NAME=FILE are compared "
             "with the first")
         ->required()
         ->type_name("[NAME=]FILE");
@@ -71,34 +69,25 @@ void add_resamples_option(CLI::App& command, evaluation::EvaluationOptions& opti
         ->group("Intervals");
 }
 
-/// Throws if `written_by`, the checksum of the model that wrote the scores, is that of another model.
-void check_same_model(const std::string& written_by, const std::filesystem::path& scores,
-                      const std::filesystem::path& model) {
-    const std::filesystem::path weights = model / "model.safetensors";
-    std::error_code error;
-    if (written_by.empty() || !std::filesystem::exists(weights, error) ||
-        written_by == sha256_of_file(weights))
-        return;
-    throw ConfigError("--model-card: " + scores.string() + " holds the scores of another model than " +
-                      model.string() + " (##model_sha256)");
-}
-
-/// The model's checksum in a score table; other formats have none.
-std::string model_sha256(const std::filesystem::path& scores) {
-    const std::string name = scores.filename().string();
-    if (!(name.ends_with(".tsv") || name.ends_with(".tsv.gz"))) return {};
-    return rows::value_of(rows::ScoreReader(scores).provenance(), "model_sha256");
-}
-
 /// Call it before evaluating: throws if the figures cannot be added to the card.
 void check_model_card(const EvaluateOptions& options) {
     if (options.model_card.empty()) return;
     if (options.request.split == examples::Split::train)
         throw ConfigError("--model-card: a card has no place for the rows of train");
     require_readable(options.model_card / model::card_file);
-    const std::filesystem::path& scores = options.request.scores.front().path;
-    if (options.request.task != examples::Task::sequences)  // tables of sequences have other columns
-        check_same_model(model_sha256(scores), scores, options.model_card);
+}
+
+/// Throws if another model wrote the scores than the card's.
+void check_same_model(const EvaluateOptions& options, const Json& provenance) {
+    const std::string written_by = provenance.value("model_sha256", "");
+    const std::filesystem::path weights = options.model_card / "model.safetensors";
+    std::error_code error;
+    if (options.model_card.empty() || written_by.empty() || !std::filesystem::exists(weights, error) ||
+        written_by == sha256_of_file(weights))
+        return;
+    throw ConfigError("--model-card: " + options.request.scores.front().path.string() +
+                      " holds the scores of another model than " + options.model_card.string() +
+                      " (##model_sha256)");
 }
 
 void add_promoter_options(CLI::App& command, EvaluateOptions& options) {
@@ -137,14 +126,14 @@ void add_sequences_options(CLI::App& command, EvaluateOptions& options) {
 }
 
 /// The differences between the tasks' commands.
-struct TaskCommand {
+struct EvaluateCommand {
     examples::Task task;
     const char *name, *group, *description;
     void (*add_options)(CLI::App&, EvaluateOptions&);
     const char* common;  ///< options that --help shows
     std::vector<Example> examples;
 };
-const TaskCommand task_commands[] = {
+const EvaluateCommand evaluate_commands[] = {
     {examples::Task::promoter,
      "evaluate-promoter",
      task_group,
@@ -196,35 +185,16 @@ void write_reports(const Report& report, const ReportOutputs& options) {
     genome::commit_together(reports);
 }
 
-/// Whether bins have coverage and not labels.
-bool has_numbers(const evaluation::EvaluationRequest& request) {
-    return request.task == examples::Task::chromatin &&
-           examples::ExampleSet::load(request.examples).target() == examples::TargetKind::numbers;
-}
-
 int run_evaluate(const EvaluateOptions& options) {
     prepare_reports(options);
     check_model_card(options);
     evaluation::EvaluationRequest request = options.request;
-    if (request.task == examples::Task::sequences || has_numbers(request)) {
-        const evaluation::SequenceReport report = evaluation::evaluate_sequences(request);
-        const evaluation::ScoreFile& scores = request.scores.front();
-        if (!options.model_card.empty())
-            check_same_model(report.about["scores"][scores.name].value("model_sha256", ""), scores.path,
-                             options.model_card);
-        write_reports(report, options);
-        if (!options.model_card.empty())
-            model::add_to_card(options.model_card,
-                               task_models::card_figures(request.split, report, report.files.front()));
-        return 0;
-    }
     if (!options.scan.scores.empty()) request.scan = options.scan;
-    const evaluation::EvaluationReport report = evaluation::evaluate_scores(request);
+    const evaluation::EvaluationReport report = evaluation::evaluate(request);
+    check_same_model(options, report.about["scores"][request.scores.front().name]);
     write_reports(report, options);
-    if (!options.model_card.empty()) {
-        model::add_to_card(options.model_card, task_models::card_figures(request.task, request.split,
-                                                                         report.files.front().evaluation));
-    }
+    if (!options.model_card.empty())
+        model::add_to_card(options.model_card, tasks::card_figures(report, report.files.front()));
     return 0;
 }
 
@@ -237,12 +207,12 @@ int run_evaluate_tokens(const EvaluateTokensOptions& options) {
 }  // namespace
 
 void setup_evaluate(Program& program, examples::Task task) {
-    const TaskCommand& by_task = *std::ranges::find(task_commands, task, &TaskCommand::task);
+    const EvaluateCommand& by_task = *std::ranges::find(evaluate_commands, task, &EvaluateCommand::task);
     const auto [command, options] = program.add<EvaluateOptions>(
         by_task.name, by_task.group, by_task.description, by_task.common, by_task.examples, run_evaluate);
     evaluation::EvaluationRequest& request = options.request;
     request.task = task;
-    add_input_options(command, request);
+    add_score_options(command, request);
     add_seed_option(command, request.options.seed);
     add_own_threads_option(command, request.options.threads);
     add_report_options(command, options, ".tsv, .csv, .html (a web page)");
@@ -266,7 +236,7 @@ void setup_evaluate_tokens(Program& program) {
         run_evaluate_tokens);
     evaluation::BaseEvaluationRequest& request = options.request;
     add_value(command, "--scores", "FILE", request.scores,
-              "Score table of predict-tokens, - for standard input")
+              "Scores of predict-tokens (.tsv, .csv, .h5), - for standard input")
         ->required();
     add_value(command, "--labels", "BED", request.labels,
               "BED with a label in column 4 for the bases of each row")

@@ -3,11 +3,11 @@
 #include "options/sequence_options.hpp"
 #include "options/training_options.hpp"
 
-#include "bigbird/baselines/names/architecture_names.hpp"
 #include "bigbird/core/error.hpp"
 #include "bigbird/core/log.hpp"
 #include "bigbird/core/parse_number.hpp"
-#include "bigbird/task_models/files/task_files.hpp"
+#include "bigbird/tasks/files/task_files.hpp"
+#include "bigbird/tasks/specs/architectures.hpp"
 
 #include <algorithm>
 #include <functional>
@@ -18,7 +18,7 @@
 
 namespace bigbird::cli {
 
-using task_models::FinetuneSpec;
+using tasks::FinetuneSpec;
 
 namespace {
 
@@ -56,7 +56,7 @@ void add_balance_options(CLI::App& command, FinetuneSpec& spec) {
 }
 
 /// Parses "N" or, for gapped k-mers, "N:K".
-void set_kmers(task_models::LinearSpec& linear, const std::string& text) {
+void set_kmers(tasks::LinearSpec& linear, const std::string& text) {
     constexpr std::int64_t longest = 12;
     std::int64_t length = 0, informative = 0;
     if (!parse_range(text, length, informative)) length = parse_number<std::int64_t>(text).value_or(-1);
@@ -86,8 +86,7 @@ void add_linear_options(CLI::App& command, FinetuneSpec& spec) {
 void add_finetune_options(CLI::App& command, FinetuneSpec& spec, const char* baselines) {
     const bool records = spec.task == examples::Task::sequences;
     add_value(command, "--examples", "DIR", spec.examples,
-              records ? "Example folder, from build-sequences"
-                      : "Example folder, from build-promoters or build-chromatin")
+              "Example folder, from build-chromatin, build-tracks, build-promoters or build-sequences")
         ->required();
     add_value(command, "-m,--model", "DIR", spec.pretrained,
               "Pretrained model to start from: a run of pretrain, a checkpoint, or a model folder "
@@ -147,8 +146,8 @@ void show_training_defaults(CLI::App& command, const FinetuneSpec& usual, const 
 
 /// Options of models of sequences.
 void add_sequence_options(CLI::App& command, FinetuneSpec& spec) {
-    task_models::SequenceSpec& sequence = spec.sequence;
-    add_choice_option(command, "--loss", sequence.loss, task_models::number_losses,
+    tasks::SequenceSpec& sequence = spec.sequence;
+    add_choice_option(command, "--loss", sequence.loss, tasks::number_losses,
                       "Loss for numbers; poisson is for counts");
     const char* group = "Sequence models (bigbird-sequence)";
     add_sequence_model_options(command, sequence, group);
@@ -159,7 +158,7 @@ void add_sequence_options(CLI::App& command, FinetuneSpec& spec) {
               "Maximum number of first-layer filters initialized with motifs from the training rows (0 "
               "means random initialization)",
               CLI::Range(std::int64_t{0}, std::int64_t{1} << 20));
-    const FinetuneSpec usual = task_models::sequence_model_spec();
+    const FinetuneSpec usual = tasks::sequence_model_spec();
     option_of(command, "--architecture")->default_str("bigbird-sequence; with --model: bigbird");
     show_training_defaults(command, usual, "6 to 15, for 250,000 rows in total",
                            fmt::format("{}", usual.learning_rate.peak));
@@ -180,7 +179,7 @@ std::string kind_of_examples(const FinetuneSpec& spec) {
 
 void set_bins_defaults(CLI::App& command, FinetuneSpec& spec) {
     const bool coverage = kind_of_examples(spec) == "coverage";
-    const FinetuneSpec bins = coverage ? task_models::coverage_model_spec() : task_models::bin_model_spec();
+    const FinetuneSpec bins = coverage ? tasks::coverage_model_spec() : tasks::bin_model_spec();
     set_training_defaults(command, spec, bins);
     set_unless_given(command, "--epochs", spec.fewest_steps, bins.fewest_steps);
     spec.optimizer.beta1 = bins.optimizer.beta1;
@@ -194,8 +193,8 @@ bool is_bin_model(const std::filesystem::path& path) {
     for (const std::filesystem::path& folder : {path, path / "model"}) {
         std::error_code ignored;
         if (!std::filesystem::exists(folder / "config.json", ignored)) continue;
-        const Json task = task_models::task_description(folder);
-        return task.is_object() && task.value("architecture", Json()) == "bigbird-bins";
+        const Json task = tasks::task_description(folder);
+        return task.is_object() && task.value("architecture", Json()) == tasks::bins_name;
     }
     return false;
 }
@@ -210,29 +209,29 @@ void choose_architecture(CLI::App& command, FinetuneSpec& spec) {
                           "on: give a model of pretrain, or leave out --model");
     }
     if (is_given(command, "--architecture") || (!spec.pretrained.empty() && !goes_on_from_bins)) return;
-    if (spec.task == examples::Task::chromatin) spec.architecture = "bigbird-bins";
-    if (spec.task == examples::Task::sequences) spec.architecture = "bigbird-sequence";
+    if (spec.task == examples::Task::chromatin) spec.architecture = tasks::bins_name;
+    if (spec.task == examples::Task::sequences) spec.architecture = tasks::sequence_name;
 }
 
 /// Options only for bin models.
 void add_bins_options(CLI::App& command, FinetuneSpec& spec) {
     const HelpGroup in_group(command, "Bin models (bigbird-bins, --head bins)");
-    task_models::BinsSpec& bins = spec.bins;
+    tasks::BinsSpec& bins = spec.bins;
     add_value(command, "--config", "PRESET|FILE", bins.config,
               "Size of a bigbird-bins network: tiny, small, base or large, or a JSON file that describes it");
-    add_choice_option(command, "--loss", bins.loss, task_models::coverage_losses,
+    add_choice_option(command, "--loss", bins.loss, tasks::coverage_losses,
                       "For coverage. poisson: the coverage of each bin; poisson-multinomial: the profile "
                       "within a window, and its total; log-squared: squared error of ln(1 + coverage)");
     add_value(
         command, "--teacher", "NPY", bins.teacher,
         "Probabilities of the train rows by other models (predict --split train --output FILE.npy); the "
         "network learns from the labels and from these");
-    bins.motifs = task_models::bin_model_spec().bins.motifs;
+    bins.motifs = tasks::bin_model_spec().bins.motifs;
     add_value(command, "--motifs", "N", bins.motifs,
               "bigbird-bins: maximum number of first-layer filters initialized with motifs from the training "
               "bins; each label's best motif also feeds its score directly (0 means random initialization)",
               CLI::Range(std::int64_t{0}, std::int64_t{1} << 24));
-    const FinetuneSpec usual = task_models::bin_model_spec(), coverage = task_models::coverage_model_spec();
+    const FinetuneSpec usual = tasks::bin_model_spec(), coverage = tasks::coverage_model_spec();
     option_of(command, "--architecture")->default_str("bigbird-bins; with --model: bigbird");
     show_training_defaults(
         command, usual,
@@ -251,9 +250,9 @@ struct Readers {
     /// The second argument is kind_of_examples().
     std::function<bool(const FinetuneSpec&, const std::string&)> reads;
     const char* belong_to = nullptr;  ///< nullptr: the task's models that read them
-    const char* with = nullptr;       ///< makes them idle; nullptr: the model, kind: the examples
+    const char* with = nullptr;       ///< makes them idle; nullptr: the model, of_examples: the examples
 };
-constexpr const char* kind = "examples of ";
+constexpr const char* of_examples = "examples of ";
 
 bool has_numbers(const std::string& examples) {
     return examples == "numbers" || examples == "coverage";
@@ -262,95 +261,85 @@ bool has_numbers(const std::string& examples) {
 const std::vector<Readers>& all_readers() {
     using Spec = FinetuneSpec;
     using Kind = std::string;
-    static const std::vector<Readers> all{
-        {{"--steps", "--epochs", "--batch-size", "--learning-rate", "--schedule", "--weight-decay",
-          "--evaluate-every", "--patience", "--strand-augmentation", "--max-hours"},
-         [](const Spec& spec, const Kind&) { return !spec.is_linear(); },
-         "models that are trained step by step"},
-        {{"--patience"},
-         [](const Spec& spec, const Kind&) { return spec.evaluate_every != 0; },
-         "runs with several evaluations",
-         "--evaluate-every 0"},
-        {{"--positive-weight"},
-         [](const Spec& spec, const Kind&) {
-             return spec.architecture != "kmer-ridge" && spec.architecture != "kmer-logistic";
-         }},
-        {{"--positive-weight", "--calibration"},
-         [](const Spec&, const Kind& examples) { return !has_numbers(examples); },
-         "peaks, labels and classes",
-         kind},
-        {{"--head"}, [](const Spec& spec, const Kind&) { return spec.is_bigbird(); }},
-        {{"--dropout"},
-         [](const Spec& spec, const Kind&) {
-             return spec.is_bigbird() || spec.is_bins() || spec.is_sequence();
-         }},
-        {{"--pooling"}, [](const Spec& spec, const Kind&) { return spec.is_bigbird() && !spec.is_bins(); }},
-        {{"--dtype"}, [](const Spec& spec, const Kind&) { return spec.is_bigbird() || spec.is_bins(); }},
-        {{"--kmer-length"},
-         [](const Spec& spec, const Kind&) { return spec.is_linear() || spec.is_sequence(); }},
-        {{"--kmer-length"},
-         [](const Spec& spec, const Kind&) {
-             return !spec.is_sequence() || spec.sequence.loss != task_models::NumberLoss::poisson;
-         },
-         "--loss squared",
-         "--loss poisson"},
-        {{"--members"}, [](const Spec& spec, const Kind&) { return spec.is_sequence(); }},
-        {{"--most-windows"}, [](const Spec& spec, const Kind&) { return spec.architecture == "gkm-svm"; }},
-        {{"--config", "--motifs"},
-         [](const Spec& spec, const Kind&) {
-             return spec.architecture == "bigbird-bins" || spec.is_sequence();
-         }},
-        {{"--motifs"},
-         [](const Spec& spec, const Kind& examples) { return !spec.is_sequence() || examples != "numbers"; },
-         "labels and classes",
-         kind},
-        {{"--config", "--motifs", "--window"},
-         [](const Spec& spec, const Kind&) {
-             return spec.architecture != "bigbird-bins" || spec.pretrained.empty();
-         },
-         "models that begin without --model"},
-        {{"--teacher"}, [](const Spec& spec, const Kind&) { return spec.is_bins(); }},
-        {{"--loss"},
-         [](const Spec& spec, const Kind&) {
-             return spec.is_bins() || (spec.task == examples::Task::sequences && !spec.is_linear());
-         }},
-        {{"--loss"},
-         [](const Spec&, const Kind& examples) { return examples.empty() || has_numbers(examples); },
-         "coverage and numbers",
-         kind},
-        {{"--window"},
-         [](const Spec& spec, const Kind&) {
-             return spec.task != examples::Task::sequences ||
-                    (!spec.is_bigbird() && !spec.is_sequence() && !spec.is_linear());
-         }},
-        {{"--window"},
-         [](const Spec& spec, const Kind& examples) {
-             return spec.architecture != "kmer-ridge" || examples != "coverage";
-         },
-         "peaks",
-         kind},
-        {{"--kmer-length"},
-         [](const Spec& spec, const Kind& examples) {
-             return spec.linear.informative == 0 || examples != "coverage";
-         },
-         "peaks as N:K, for coverage as N",
-         kind}};
+    static const std::vector<Readers> all = [] {
+        std::vector<Readers> readers{
+            {{"--steps", "--epochs", "--batch-size", "--learning-rate", "--schedule", "--weight-decay",
+              "--evaluate-every", "--patience", "--strand-augmentation", "--max-hours"},
+             [](const Spec& spec, const Kind&) { return !spec.row().is_solved(); },
+             "models that are trained step by step"},
+            {{"--patience"},
+             [](const Spec& spec, const Kind&) { return spec.evaluate_every != 0; },
+             "runs with several evaluations",
+             "--evaluate-every 0"},
+            {{"--positive-weight", "--calibration"},
+             [](const Spec&, const Kind& examples) { return !has_numbers(examples); },
+             "peaks, labels and classes",
+             of_examples},
+            {{"--kmer-length"},
+             [](const Spec& spec, const Kind&) {
+                 return !spec.row().has_members() || spec.sequence.loss != tasks::NumberLoss::poisson;
+             },
+             "--loss squared",
+             "--loss poisson"},
+            {{"--motifs"},
+             [](const Spec& spec, const Kind& examples) {
+                 return !spec.row().has_members() || examples != "numbers";
+             },
+             "labels and classes",
+             of_examples},
+            {{"--config", "--motifs", "--window"},
+             [](const Spec& spec, const Kind&) {
+                 return spec.row().reads_tokens() || !spec.row().scores_bins() || spec.pretrained.empty();
+             },
+             "models that begin without --model"},
+            {{"--loss"},
+             [](const Spec& spec, const Kind&) {
+                 return spec.row().scores_bins() ||
+                        (spec.task == examples::Task::sequences && !spec.row().is_solved());
+             }},
+            {{"--loss"},
+             [](const Spec&, const Kind& examples) { return examples.empty() || has_numbers(examples); },
+             "coverage and numbers",
+             of_examples},
+            {{"--window"},
+             [](const Spec& spec, const Kind&) {
+                 return spec.task != examples::Task::sequences || spec.row().has_published_window();
+             }},
+            {{"--window"},
+             [](const Spec& spec, const Kind& examples) {
+                 return !spec.row().is_solved() || spec.row().takes("--most-windows") ||
+                        examples != "coverage";
+             },
+             "peaks",
+             of_examples},
+            {{"--kmer-length"},
+             [](const Spec& spec, const Kind& examples) {
+                 return spec.linear.informative == 0 || examples != "coverage";
+             },
+             "peaks as N:K, for coverage as N",
+             of_examples}};
+        for (const char* option :
+             {"--positive-weight", "--head", "--dropout", "--pooling", "--dtype", "--kmer-length",
+              "--members", "--most-windows", "--config", "--motifs", "--teacher"})
+            readers.push_back(
+                {{option}, [option](const Spec& spec, const Kind&) { return spec.row().takes(option); }});
+        return readers;
+    }();
     return all;
 }
 
 std::string name_of_model(const FinetuneSpec& spec) {
-    if (spec.is_bigbird() && spec.head == "bins") return "--head bins";
-    return "--architecture " + spec.architecture;
+    return spec.row().with_head ? std::string(spec.row().shown()) : "--architecture " + spec.architecture;
 }
 
 /// The differences between the tasks' commands.
-struct TaskCommand {
+struct FinetuneCommand {
     examples::Task task;
     const char *name, *group, *description, *baselines;
     double epochs, positive_weight;
     std::vector<Example> examples;
 };
-const TaskCommand task_commands[] = {
+const FinetuneCommand finetune_commands[] = {
     {examples::Task::promoter,
      "finetune-promoter",
      task_group,
@@ -394,18 +383,13 @@ const TaskCommand task_commands[] = {
 
 /// "bigbird-bins, deepsea": the task's models that read the options.
 std::string readers_of(const Readers& readers, const FinetuneSpec& spec, const std::string& examples) {
-    const TaskCommand& command = *std::ranges::find(task_commands, spec.task, &TaskCommand::task);
     std::string names;
-    for (const char* name : {"bigbird", "--head bins", "bigbird-bins", "bigbird-sequence", "cnnprom",
-                             "deepromoter", "deepsea", "gkm-svm", "kmer-logistic", "kmer-ridge"}) {
+    for (const tasks::Architecture& known : tasks::architectures) {
         FinetuneSpec other = spec;
-        other.head = std::string_view(name) == "--head bins" ? "bins" : "classification";
-        other.architecture = other.head == "bins" ? "bigbird" : name;
-        const bool known = other.head == "bins"
-                               ? spec.task == examples::Task::chromatin
-                               : other.is_bigbird() ||
-                                     std::string_view(command.baselines).find(name) != std::string_view::npos;
-        if (known && readers.reads(other, examples)) names += (names.empty() ? "" : ", ") + std::string(name);
+        other.head = known.with_head ? "bins" : "classification";
+        other.architecture = known.name;
+        if (known.is_for(spec.task) && readers.reads(other, examples))
+            names.append(names.empty() ? "" : ", ").append(known.shown());
     }
     return names;
 }
@@ -413,10 +397,6 @@ std::string readers_of(const Readers& readers, const FinetuneSpec& spec, const s
 /// Throws ConfigError if an option is given that has no effect beside the others. Call it when the command
 /// line is parsed.
 void refuse_idle_options(const CLI::App& command, const FinetuneSpec& spec) {
-    // An unknown architecture, or one only for promoters, is refused by its own message.
-    if (!spec.is_bigbird() && !spec.is_bins() && !spec.is_sequence() &&
-        !baselines::is_baseline(spec.architecture))
-        return;
     const std::string examples = kind_of_examples(spec);
     for (const CLI::Option* option :
          command.get_options([](const CLI::Option* each) { return each->count() > 0; })) {
@@ -424,9 +404,9 @@ void refuse_idle_options(const CLI::App& command, const FinetuneSpec& spec) {
             if (readers.reads(spec, examples) ||
                 std::ranges::find(readers.options, option->get_name()) == readers.options.end())
                 continue;
-            const std::string with = readers.with == nullptr ? name_of_model(spec)
-                                     : readers.with == kind  ? kind + examples
-                                                             : readers.with;
+            const std::string with = readers.with == nullptr       ? name_of_model(spec)
+                                     : readers.with == of_examples ? of_examples + examples
+                                                                   : readers.with;
             throw ConfigError(
                 option->get_name() + " has no effect with " + with + ": it is for " +
                 (readers.belong_to == nullptr ? readers_of(readers, spec, examples) : readers.belong_to));
@@ -438,14 +418,14 @@ void refuse_idle_options(const CLI::App& command, const FinetuneSpec& spec) {
 void choose_defaults(CLI::App& command, FinetuneSpec& spec) {
     choose_architecture(command, spec);
     refuse_idle_options(command, spec);
-    if (spec.task == examples::Task::chromatin && spec.is_bins()) set_bins_defaults(command, spec);
-    if (spec.is_sequence()) set_training_defaults(command, spec, task_models::sequence_model_spec());
+    if (spec.task == examples::Task::chromatin && spec.row().scores_bins()) set_bins_defaults(command, spec);
+    if (spec.row().has_members()) set_training_defaults(command, spec, tasks::sequence_model_spec());
 }
 
 }  // namespace
 
 void setup_finetune(Program& program, examples::Task task, Runner<FinetuneSpec> run) {
-    const TaskCommand& by_task = *std::ranges::find(task_commands, task, &TaskCommand::task);
+    const FinetuneCommand& by_task = *std::ranges::find(finetune_commands, task, &FinetuneCommand::task);
     const auto [command, spec] =
         program.add<FinetuneSpec>(by_task.name, by_task.group, by_task.description,
                                   "--examples --model --architecture --head --output --resume --epochs "

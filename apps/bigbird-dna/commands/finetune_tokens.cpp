@@ -8,7 +8,7 @@
 
 namespace bigbird::cli {
 
-using task_models::FinetuneTokensSpec;
+using tasks::FinetuneTokensSpec;
 
 namespace {
 
@@ -33,7 +33,7 @@ void add_window_options(CLI::App& command, FinetuneTokensSpec& spec) {
               CLI::Range(std::int64_t{0}, rows::longest_window))
         ->default_str("as many as --model can read");
     add_choice_option(
-        command, "--label-weights", spec.label_weights, task_models::label_weight_choices,
+        command, "--label-weights", spec.label_weights, tasks::label_weight_choices,
         "Loss weight per base. balanced: inverse label frequency, at most 100; turns calibration off, "
         "which would undo the weights");
     add_choice_option(command, "--strand-augmentation", spec.both_strands, strand_augmentations,
@@ -43,7 +43,7 @@ void add_window_options(CLI::App& command, FinetuneTokensSpec& spec) {
 void choose_calibration(CLI::App& command, FinetuneTokensSpec& spec) {
     // Calibration would undo the weights: a rare label would no longer be the most probable one where its
     // weight made it so.
-    const bool balanced = spec.label_weights == task_models::LabelWeights::balanced;
+    const bool balanced = spec.label_weights == tasks::LabelWeights::balanced;
     if (balanced && !is_given(command, "--calibration")) spec.calibrates = false;
 }
 

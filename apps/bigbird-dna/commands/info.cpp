@@ -16,7 +16,7 @@
 #include "bigbird/model/files/describe.hpp"
 #include "bigbird/model/gpu/gpu_facts.hpp"
 #include "bigbird/rows/deepsea_labels.hpp"
-#include "bigbird/task_models/files/task_files.hpp"
+#include "bigbird/tasks/files/task_files.hpp"
 
 #include <spdlog/fmt/fmt.h>
 #include <sys/utsname.h>
@@ -88,7 +88,7 @@ std::string description_text(const InfoOptions& options) {
     Json description = is_corpus ? describe_corpus(options) : model::describe(model);
     if (options.verify && !is_corpus) {
         description["check"] = model::check_weights(model);
-        if (fs::is_directory(model)) task_models::check_task_files(model);
+        if (fs::is_directory(model)) tasks::check_task_files(model);
     }
     const std::optional<rows::LabelTable> labels = labels_of(model);
     if (labels) description["label_table"] = to_json(*labels);

@@ -15,8 +15,8 @@
 
 namespace bigbird::cli {
 
-using task_models::ExportMotifsSpec;
-using task_models::MarginalizeSpec;
+using tasks::ExportMotifsSpec;
+using tasks::MarginalizeSpec;
 
 struct MotifsScanOptions {
     motifs::ScanSpec spec;
@@ -129,7 +129,7 @@ void setup_motifs_scan(Program& program) {
         ->required();
     add_reference_option(command, options.spec.references);
     add_value(command, "--regions", "BED", options.spec.regions,
-              "BED of regions to search; default: all sequences of the reference");
+              "BED of regions to search, rows that overlap as one; default: all sequences of the reference");
     add_value(command, "--weights", "BIGWIG", options.weights,
               "Track, such as attributions; its mean over each hit becomes a column");
     add_value(command, "--p-value", "P", options.spec.p_value, "Maximum p-value of a hit",

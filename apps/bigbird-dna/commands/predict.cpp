@@ -8,7 +8,7 @@ namespace bigbird::cli {
 
 namespace {
 
-using task_models::PredictSpec;
+using tasks::PredictSpec;
 
 void add_tile_option(CLI::App& command, PredictSpec& spec, const char* what) {
     add_value(command, "--tile", "BP", spec.tile, what, CLI::NonNegativeNumber)
@@ -19,7 +19,7 @@ void add_tile_option(CLI::App& command, PredictSpec& spec, const char* what) {
 /// Options for models with many labels, whose regions have no TSS.
 void add_chromatin_options(CLI::App& command, PredictSpec& spec) {
     add_tile_option(command, spec, "Cut regions into tiles of this many bases, such as the 200 of training");
-    add_choice_option(command, "--anchor", spec.anchor, task_models::anchor_choices,
+    add_choice_option(command, "--anchor", spec.anchor, tasks::anchor_choices,
                       "Score a window around a row's center, or around its narrowPeak summit. Bin models "
                       "score all bins of the row, or only one bin's bases around the summit");
 }
@@ -38,7 +38,7 @@ struct PredictCommand {
     std::vector<Example> examples;
 };
 
-const PredictCommand commands[] = {
+const PredictCommand predict_commands[] = {
     {examples::Task::promoter,
      "predict-promoter",
      task_group,
@@ -107,8 +107,7 @@ void add_row_options(CLI::App& command, PredictSpec& spec, const std::string& wi
         examples->excludes(regions);
         sequences->excludes(regions);
     }
-    add_choice_option(command, "--split", spec.split, task_models::split_choices,
-                      "Split of --examples to score")
+    add_choice_option(command, "--split", spec.split, tasks::split_choices, "Split of --examples to score")
         ->needs(examples);
 }
 
@@ -117,13 +116,13 @@ void add_predict_options(CLI::App& command, PredictSpec& spec, const std::string
               "Model folder or run of fine-tuning; given several times, the mean of the models' scores")
         ->required();
     add_row_options(command, spec, window);
-    add_choice_option(command, "--reverse-complement", spec.strands, task_models::strand_choices,
+    add_choice_option(command, "--reverse-complement", spec.strands, tasks::strand_choices,
                       "Average the scores of both strands, or score only the given one (none) or its reverse "
                       "complement (only)");
     if (spec.task != examples::Task::sequences) {
         command.add_flag("--skip-invalid", spec.skip_invalid, marks_invalid);
         add_choice_option(
-            command, "--pool", spec.pool, task_models::pool_choices,
+            command, "--pool", spec.pool, tasks::pool_choices,
             spec.task == examples::Task::promoter
                 ? "none: write a row per window; mean, max: write one row per region, its mean or largest "
                   "score"
@@ -142,11 +141,11 @@ void add_predict_options(CLI::App& command, PredictSpec& spec, const std::string
 }  // namespace
 
 void setup_predict(Program& program, examples::Task task, Runner<PredictSpec> run) {
-    const PredictCommand& about = *std::ranges::find(commands, task, &PredictCommand::task);
+    const PredictCommand& about = *std::ranges::find(predict_commands, task, &PredictCommand::task);
     const auto [command, spec] = program.add<PredictSpec>(about.name, about.group, about.description,
                                                           about.common, about.examples, std::move(run));
     spec.task = task;
-    if (task == examples::Task::chromatin) spec.strands = task_models::Strands::average;
+    if (task == examples::Task::chromatin) spec.strands = tasks::Strands::average;
     add_predict_options(command, spec, about.window);
     if (task != examples::Task::promoter) add_labels_option(command, spec.labels);
     if (task == examples::Task::promoter) add_promoter_options(command, spec);

@@ -3,7 +3,7 @@
 
 namespace bigbird::cli {
 
-using task_models::MutagenesisSpec;
+using tasks::MutagenesisSpec;
 
 void setup_predict_mutagenesis(Program& program, Runner<MutagenesisSpec> run) {
     const auto [command, spec] = program.add<MutagenesisSpec>(
@@ -25,7 +25,7 @@ void setup_predict_mutagenesis(Program& program, Runner<MutagenesisSpec> run) {
         std::move(run));
     add_letter_inputs(command, spec, "Bin, chromatin, promoter or sequence model", "changed");
     add_choice_option(
-        command, "--score", spec.score, task_models::mutagenesis_score_choices,
+        command, "--score", spec.score, tasks::mutagenesis_score_choices,
         "Bin models: effects on the mean of the bins that a region overlaps, or on the bin of each base");
     auto* const deleted = add_value(command, "--delete", "BP", spec.deleted,
                                     "Delete each stretch of this many bases instead of substituting bases",
@@ -34,7 +34,7 @@ void setup_predict_mutagenesis(Program& program, Runner<MutagenesisSpec> run) {
               "Shuffle each stretch of this many bases, keeping dinucleotides",
               CLI::Range(std::int64_t{2}, std::int64_t{1000}))
         ->excludes(deleted);
-    add_choice_option(command, "--write", spec.quantity, task_models::effect_choices,
+    add_choice_option(command, "--write", spec.quantity, tasks::effect_choices,
                       "Effects as differences of log odds (for coverage: of logarithms) or of scores");
     add_letter_outputs(command, spec, "Effects");
     command.add_flag("--skip-invalid", spec.skip_invalid,

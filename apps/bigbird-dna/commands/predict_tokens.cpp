@@ -5,7 +5,7 @@
 
 namespace bigbird::cli {
 
-using task_models::PredictTokensSpec;
+using tasks::PredictTokensSpec;
 
 void setup_predict_tokens(Program& program, Runner<PredictTokensSpec> run) {
     const auto [command, spec] = program.add<PredictTokensSpec>(
@@ -25,7 +25,7 @@ void setup_predict_tokens(Program& program, Runner<PredictTokensSpec> run) {
     add_value(command, "--regions", "BED", spec.regions, "BED to score, or '-' for standard input")
         ->required();
     add_choice_option(
-        command, "--reverse-complement", spec.strands, task_models::strand_choices,
+        command, "--reverse-complement", spec.strands, tasks::strand_choices,
         "Score the given strand (none), the mean of both strands, or only the reverse complement");
     command.add_flag("--skip-invalid", spec.skip_invalid, marks_invalid);
     command.add_flag("--each-base", spec.each_base, "Write a row per base")->group("Output");

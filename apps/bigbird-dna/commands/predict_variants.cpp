@@ -6,8 +6,8 @@
 
 namespace bigbird::cli {
 
-using task_models::BackgroundSpec;
-using task_models::VariantSpec;
+using tasks::BackgroundSpec;
+using tasks::VariantSpec;
 
 namespace {
 
@@ -16,7 +16,7 @@ constexpr std::int64_t most_bins = 10'001;
 /// Parses "centre" or "max:5".
 void set_scorer(VariantSpec& spec, const std::string& text) {
     const std::size_t colon = text.find(':');
-    spec.scorer = parse_choice(task_models::bin_scorer_choices, "--scorer", text.substr(0, colon));
+    spec.scorer = parse_choice(tasks::bin_scorer_choices, "--scorer", text.substr(0, colon));
     if (colon == std::string::npos) return;
     const auto bins = parse_number<std::int64_t>(text.substr(colon + 1));
     if (!bins || *bins < 1 || *bins > most_bins)
@@ -43,7 +43,7 @@ void add_variant_options(CLI::App& command, VariantSpec& spec, const std::string
         "bins around it",
         "centre");
     add_choice_option(
-        command, "--reverse-complement", spec.strands, task_models::variant_strand_choices,
+        command, "--reverse-complement", spec.strands, tasks::variant_strand_choices,
         "Score the given strand (none), the mean of both strands, or only the reverse complement; "
         "default: average, none for promoter models");
     command.add_flag("--skip-invalid", spec.skip_invalid,

@@ -8,7 +8,7 @@
 
 namespace bigbird::cli {
 
-using task_models::TrainSpec;
+using tasks::TrainSpec;
 
 namespace {
 
@@ -44,7 +44,7 @@ void add_sequence_options(CLI::App& command, TrainSpec& spec) {
 }
 
 void add_training_options(CLI::App& command, TrainSpec& spec) {
-    task_models::FinetuneSpec& model = spec.model;
+    tasks::FinetuneSpec& model = spec.model;
     add_value(command, "--config", "PRESET|FILE", model.bins.config,
               "Size of the bin model: tiny, small, base or large, or a JSON file of network sizes");
     add_value(command, "--epochs", "N", model.epochs, "Maximum number of epochs", CLI::PositiveNumber)
@@ -71,8 +71,8 @@ void add_folder_options(CLI::App& command, TrainSpec& spec) {
 
 /// Chooses the sequence model for the options.
 void choose_sequences(CLI::App& command, TrainSpec& spec) {
-    task_models::FinetuneSpec model = task_models::sequence_model_spec();
-    const task_models::FinetuneSpec& given = spec.model;
+    tasks::FinetuneSpec model = tasks::sequence_model_spec();
+    const tasks::FinetuneSpec& given = spec.model;
     if (is_given(command, "--epochs")) model.epochs = given.epochs;
     if (is_given(command, "--config")) model.sequence.config = given.bins.config;
     model.learning_rate.total_steps = given.learning_rate.total_steps;
@@ -86,7 +86,7 @@ void choose_sequences(CLI::App& command, TrainSpec& spec) {
 }
 
 /// Checks which inputs are given, and takes the defaults that follow from them.
-void choose_defaults(CLI::App& command, TrainSpec& spec) {
+void choose_train_defaults(CLI::App& command, TrainSpec& spec) {
     const bool sequences = !spec.sequences.table.empty() || !spec.sequences.fasta.empty();
     if (!sequences && spec.examples.peaks.empty() && spec.tracks.signals.empty())
         throw CLI::RequiredError("--peaks, --signal, --table or --fasta");
@@ -96,7 +96,7 @@ void choose_defaults(CLI::App& command, TrainSpec& spec) {
     if (spec.output.empty() && !spec.dry_run) throw CLI::RequiredError("--output");
     if (sequences) choose_sequences(command, spec);
     if (!spec.tracks.signals.empty()) {
-        const task_models::FinetuneSpec coverage = task_models::coverage_model_spec();
+        const tasks::FinetuneSpec coverage = tasks::coverage_model_spec();
         spec.model.fewest_steps = coverage.fewest_steps;
         if (!is_given(command, "--epochs")) spec.model.epochs = coverage.epochs;
         spec.model.learning_rate.peak = coverage.learning_rate.peak;
@@ -120,7 +120,7 @@ void setup_train(Program& program, Runner<TrainSpec> run) {
           "my-peaks"},
          {"A table of sequences and classes, a tenth held out for test",
           "--table ../test_data/sequences/promoters.csv.gz --strand given --output my-table"}},
-        std::move(run), choose_defaults);
+        std::move(run), choose_train_defaults);
     add_peak_options(command, spec);
     add_sequence_options(command, spec);
     add_hold_out_options(

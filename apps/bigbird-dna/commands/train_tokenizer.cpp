@@ -69,7 +69,7 @@ int run_train_tokenizer(const TrainTokenizerOptions& options) {
         return outputs;
     };
     const tokenizer::TrainReport report = trainer.finish(companions);
-    log_info("{}, {:.3f} bases a token", counted(report.vocab_size, "piece"), report.bases_per_token());
+    log_info("{}, {:.3f} bases per token", counted(report.vocab_size, "piece"), report.bases_per_token());
     return 0;
 }
 

@@ -5,7 +5,7 @@
 #include "bigbird/core/error.hpp"
 #include "bigbird/core/formats/is_there.hpp"
 #include "bigbird/examples/examples.hpp"
-#include "bigbird/task_models/files/task_files.hpp"
+#include "bigbird/tasks/files/task_files.hpp"
 
 #include <filesystem>
 #include <string>
@@ -40,7 +40,7 @@ std::string task_of_model(const CLI::App& command) {
     const fs::path path = value_of(command, "--model");
     const fs::path model = is_there(path / "config.json") ? path : path / "model";
     if (!is_there(model / "config.json")) return "chromatin";
-    const Json task = task_models::task_description(model);
+    const Json task = tasks::task_description(model);
     if (task.is_null())
         throw ConfigError(path.string() +
                           " was trained for no task: fine-tune it, or use embed or predict-variants");

@@ -14,7 +14,7 @@ std::string quoted(const std::string& text) {
     return result + "'";
 }
 
-std::string names_of(const OptionText& option) {
+std::string fish_names_of(const OptionText& option) {
     std::string names;
     for (const std::string& name : option.names)
         names += name.starts_with("--") ? " -l " + name.substr(2) : " -s " + name.substr(1);
@@ -46,7 +46,7 @@ std::string option_lines(const std::string& name, const CommandText& command, co
     const std::string start = "complete -c bigbird-dna -n " + condition_of(name);
     std::string text;
     for (const OptionText& option : options_of(command))
-        text += start + names_of(option) + values_of(option, commands) + " -d " +
+        text += start + fish_names_of(option) + values_of(option, commands) + " -d " +
                 quoted(brief(option.description)) + "\n";
     for (const OptionText& argument : command.arguments)
         if (argument.takes == Takes::words || argument.takes == Takes::command)

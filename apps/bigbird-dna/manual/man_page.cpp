@@ -16,7 +16,7 @@ namespace bigbird::cli {
 
 namespace {
 
-constexpr std::size_t code_width = 76;
+constexpr std::size_t man_width = 76;
 
 /// Returns the UTF-8 code point that begins at `at`, and moves `at` to its last byte.
 std::uint32_t code_point(const std::string& text, std::size_t& at) {
@@ -102,7 +102,7 @@ std::string example_section(const CommandText& command) {
     std::string text = std::string(".SH EXAMPLES\n") + roff(examples_title) + "\n";
     for (const Example& example : command.examples) {
         text += ".PP\n" + roff(example.what) + ":\n.PP\n.EX\n";
-        for (const std::string& line : shell_lines(example.line, code_width))
+        for (const std::string& line : shell_lines(example.line, man_width))
             text += roff(line) + "\n";
         text += ".EE\n";
     }

@@ -5,14 +5,14 @@ namespace bigbird::cli {
 
 namespace {
 
-constexpr const char* opening = R"(#compdef bigbird-dna
+constexpr const char* zsh_opening = R"(#compdef bigbird-dna
 # zsh completion for bigbird-dna, written by `bigbird-dna completion zsh`.
 
 _bigbird_dna_commands() {
     local -a commands=(
 )";
 
-constexpr const char* between = R"(    )
+constexpr const char* zsh_between = R"(    )
     _describe -t commands command commands
 }
 
@@ -31,7 +31,7 @@ _bigbird_dna() {
     case $command in
 )";
 
-constexpr const char* closing = R"(    esac
+constexpr const char* zsh_closing = R"(    esac
 }
 
 # Called by compinit's autoloading, or sourced.
@@ -89,7 +89,7 @@ std::string zsh_completion(const ProgramText& program) {
         commands += "        '" + command.name + ":" + escaped(brief(command.description), "\\") + "'\n";
         cases += command_case(command.name, command);
     }
-    return opening + commands + between + cases + closing;
+    return zsh_opening + commands + zsh_between + cases + zsh_closing;
 }
 
 }  // namespace bigbird::cli

@@ -199,7 +199,7 @@ CLI::Option* add_score_outputs(CLI::App& command, outputs::OutputSpec& outputs, 
     return output;
 }
 
-void add_letter_inputs(CLI::App& command, task_models::LetterSpec& spec, const std::string& models,
+void add_letter_inputs(CLI::App& command, tasks::LetterSpec& spec, const std::string& models,
                        const std::string& done) {
     add_value(command, "-m,--model", "DIR", spec.models,
               models + "; given several times, the mean of the models' scores")
@@ -212,8 +212,8 @@ void add_letter_inputs(CLI::App& command, task_models::LetterSpec& spec, const s
     add_labels_option(command, spec.labels);
 }
 
-void add_letter_outputs(CLI::App& command, task_models::LetterSpec& spec, const std::string& what) {
-    add_choice_option(command, "--reverse-complement", spec.strands, task_models::strand_choices,
+void add_letter_outputs(CLI::App& command, tasks::LetterSpec& spec, const std::string& what) {
+    add_choice_option(command, "--reverse-complement", spec.strands, tasks::strand_choices,
                       "Chromatin models: average the scores of both strands, or score only the given one "
                       "(none) or its reverse complement (only)");
     add_value(command, "-o,--output", "FILE", spec.outputs.paths,
@@ -233,7 +233,7 @@ void add_labels_option(CLI::App& command, std::string& labels) {
               "default: all");
 }
 
-void add_compute_options(CLI::App& command, task_models::ComputeSpec& compute) {
+void add_compute_options(CLI::App& command, tasks::ComputeSpec& compute) {
     add_device_option(command, compute.device);
     add_threads_option(command, compute.threads);
     add_choice_option(

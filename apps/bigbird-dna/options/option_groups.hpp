@@ -6,7 +6,7 @@
 #include "bigbird/core/files.hpp"
 #include "bigbird/core/parts/shard.hpp"
 #include "bigbird/outputs/output_spec.hpp"
-#include "bigbird/task_models/specs/score_specs.hpp"
+#include "bigbird/tasks/specs/score_specs.hpp"
 
 #include <CLI/CLI.hpp>
 
@@ -146,15 +146,15 @@ CLI::Option* add_score_outputs(CLI::App& command, outputs::OutputSpec& outputs,
 
 /// --model (`models` describes it), --reference, --regions, --sequences and --labels of commands that score
 /// letters, which are `done`, such as "changed".
-void add_letter_inputs(CLI::App& command, task_models::LetterSpec& spec, const std::string& models,
+void add_letter_inputs(CLI::App& command, tasks::LetterSpec& spec, const std::string& models,
                        const std::string& done);
 /// --reverse-complement, --output, several times, and --force of these commands.
-void add_letter_outputs(CLI::App& command, task_models::LetterSpec& spec, const std::string& what);
+void add_letter_outputs(CLI::App& command, tasks::LetterSpec& spec, const std::string& what);
 
 /// --labels, a selection of a model's labels (rows::LabelTable::select).
 void add_labels_option(CLI::App& command, std::string& labels);
 
 /// --device, --threads and --dtype.
-void add_compute_options(CLI::App& command, task_models::ComputeSpec& compute);
+void add_compute_options(CLI::App& command, tasks::ComputeSpec& compute);
 
 }  // namespace bigbird::cli

@@ -46,9 +46,9 @@ std::vector<CLI::Option*> add_sequence_columns(CLI::App& command, examples::Sequ
     return {sequence, label, target, split_by, header};
 }
 
-std::vector<CLI::Option*> add_sequence_model_options(CLI::App& command, task_models::SequenceSpec& model,
+std::vector<CLI::Option*> add_sequence_model_options(CLI::App& command, tasks::SequenceSpec& model,
                                                      const char* group) {
-    return {add_choice_option(command, "--strand", model.strand, task_models::record_strands,
+    return {add_choice_option(command, "--strand", model.strand, tasks::record_strands,
                               "both: labels do not depend on the strand. given: strand and positions matter "
                               "(promoters, splice sites). auto: whichever k-mers predict better"),
             add_value(command, "--members", "N", model.members,

@@ -38,7 +38,7 @@ void add_optimization_options(CLI::App& command, std::int64_t& batch_size, train
               "Weight decay of matrices and embeddings", CLI::NonNegativeNumber);
 }
 
-using task_models::FinetuneSpec;
+using tasks::FinetuneSpec;
 
 void add_random_weights_option(CLI::App& command, FinetuneSpec& spec) {
     command.add_flag(

@@ -3,7 +3,7 @@
 #pragma once
 
 #include "bigbird/core/choice.hpp"
-#include "bigbird/task_models/specs/finetune_spec.hpp"
+#include "bigbird/tasks/specs/finetune_spec.hpp"
 
 #include <CLI/CLI.hpp>
 
@@ -30,14 +30,14 @@ inline constexpr Choices<bool, 2> calibrations{{{true, "validation"}, {false, "n
 inline constexpr Choices<bool, 2> strand_augmentations{{{false, "none"}, {true, "reverse-complement"}}};
 
 /// --random-weights.
-void add_random_weights_option(CLI::App& command, task_models::FinetuneSpec& spec);
+void add_random_weights_option(CLI::App& command, tasks::FinetuneSpec& spec);
 /// --dropout, --dtype.
-void add_encoder_options(CLI::App& command, task_models::FinetuneSpec& spec);
+void add_encoder_options(CLI::App& command, tasks::FinetuneSpec& spec);
 /// Adds --seed, the options of a run, --batch-size, --steps, --epochs and the optimizer's options.
-void add_finetune_run_options(CLI::App& command, task_models::FinetuneSpec& spec);
+void add_finetune_run_options(CLI::App& command, tasks::FinetuneSpec& spec);
 /// --evaluate-every, --patience, --calibration. `held_out`: the name of the validation data.
-void add_validation_options(CLI::App& command, task_models::FinetuneSpec& spec, const std::string& held_out);
+void add_validation_options(CLI::App& command, tasks::FinetuneSpec& spec, const std::string& held_out);
 /// --device, --threads, --processes.
-void add_place_options(CLI::App& command, task_models::FinetuneSpec& spec);
+void add_place_options(CLI::App& command, tasks::FinetuneSpec& spec);
 
 }  // namespace bigbird::cli

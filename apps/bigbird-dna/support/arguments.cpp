@@ -97,14 +97,11 @@ fs::path path_in(const std::string& word) {
     return sign == std::string::npos || fs::exists(word, error) ? word : word.substr(sign + 1);
 }
 
-/// Also protects the indices of a FASTA file, and the description and tables of a part of --shard.
-void protect_with_companions(const fs::path& path, const std::string& named_by) {
-    protect_input(path, named_by);
+/// Also protects the indices of a FASTA file, and the record of a part of --shard.
+void protect_with_companions(const fs::path& path, const std::string& named_by, const fs::path& written) {
+    protect_input(path, named_by, written);
     for (const char* ending : {".fai", ".gzi", ".part.json"})
         protect_input(path.string() + ending, named_by);
-    if (path.extension() == ".npy")
-        for (const char* ending : {".rows.tsv", ".labels.tsv"})
-            protect_input(fs::path(path).replace_extension(ending), named_by);
 }
 
 }  // namespace
@@ -136,17 +133,20 @@ void require_values(const CLI::App& command) {
 }
 
 void require_outputs_apart(const CLI::App& command) {
-    for (const CLI::Option* option : command.get_options(names_input))
-        for (const std::string& word : option->results())
-            protect_with_companions(path_in(word), option->get_name());
     // CLI11's look-up of a name is noexcept and allocates, so it is not used here.
-    const auto named =
-        command.get_options([](const CLI::Option* each) { return each->get_name() == "--output"; });
-    if (named.empty()) return;
+    std::vector<std::string> outputs_given;
+    for (const CLI::Option* option :
+         command.get_options([](const CLI::Option* each) { return each->get_name() == "--output"; }))
+        outputs_given = option->results();
+    // A folder in an input's, as a run beside its examples, or a background that is rewritten for its model.
+    fs::path written(outputs_given.empty() ? std::string() : outputs_given.front());
+    std::error_code error;
+    const bool background = command.get_name() == "build-background" && written.filename() == "background.h5";
+    if (fs::is_regular_file(written, error) && !background) written.clear();
     for (const CLI::Option* option : command.get_options(names_input)) {
-        for (const std::string& out : named.front()->results()) {
-            for (const std::string& in : option->results()) {
-                std::error_code error;
+        for (const std::string& in : option->results()) {
+            protect_with_companions(path_in(in), option->get_name(), written);
+            for (const std::string& out : outputs_given) {
                 if (!fs::equivalent(out, path_in(in), error)) continue;
                 throw ConfigError(out + ": is named by " + option->get_name() +
                                   " and by --output; give another --output");

@@ -9,8 +9,6 @@
 #include <yaml-cpp/eventhandler.h>
 #include <yaml-cpp/yaml.h>
 
-#include <algorithm>
-#include <cctype>
 #include <filesystem>
 #include <set>
 #include <sstream>
@@ -189,8 +187,7 @@ ExpandedLine with_options_of_file(const std::vector<std::string>& arguments, con
 }  // namespace
 
 std::optional<bool> truth_of(const std::string& text) {
-    std::string word = text;
-    std::ranges::transform(word, word.begin(), [](unsigned char letter) { return std::tolower(letter); });
+    const std::string word = lower_case(text);
     if (word == "true" || word == "yes" || word == "on") return true;
     if (word == "false" || word == "no" || word == "off") return false;
     return std::nullopt;

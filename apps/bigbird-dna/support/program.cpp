@@ -14,6 +14,7 @@
 #include "bigbird/core/system/free_memory.hpp"
 #include "bigbird/core/system/processor.hpp"
 #include "bigbird/core/version.hpp"
+#include "bigbird/core/words.hpp"
 #include "bigbird/genome/text/text_input.hpp"
 
 #include <fcntl.h>
@@ -24,7 +25,6 @@
 #include <algorithm>
 #include <array>
 #include <atomic>
-#include <cctype>
 #include <cerrno>
 #include <chrono>
 #include <cstdio>
@@ -79,8 +79,7 @@ void clear_validator_texts(CLI::Option& option) {
 std::string write_number(std::string& word) {
     constexpr std::size_t most_digits = 15;
     const std::size_t sign = word.starts_with('-') || word.starts_with('+') ? 1 : 0;
-    std::string small = word.substr(sign);
-    std::ranges::transform(small, small.begin(), [](unsigned char c) { return std::tolower(c); });
+    const std::string small = lower_case(word.substr(sign));
     if (small.starts_with("nan")) return "'" + word + "' is not a number";
     const bool is_integer = !small.empty() && small.find_first_not_of("0123456789") == std::string::npos;
     if (!is_integer) return {};

@@ -10,7 +10,6 @@
 #include <ATen/ATen.h>
 
 #include <cmath>
-#include <optional>
 
 namespace bigbird::attention {
 

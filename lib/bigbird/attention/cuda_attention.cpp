@@ -120,13 +120,13 @@ std::shared_ptr<const DeviceSchedule> device_schedule(const LayerLayout& layout,
     return kept.schedule;
 }
 
-cuda::TensorView describe(const at::Tensor& x) {
+cuda::TensorView view_of(const at::Tensor& x) {
     return {x.data_ptr(), x.stride(0), x.stride(1), x.stride(2)};
 }
 
 /// Returns the tensor itself if the kernels can read it (rows of 16-byte chunks, cuda::TensorView), else a
 /// copy.
-at::Tensor readable(const at::Tensor& x) {
+at::Tensor aligned(const at::Tensor& x) {
     const bool strides_fit =
         x.stride(3) == 1 && std::ranges::all_of(x.strides().slice(0, 3), [](std::int64_t stride) {
             return stride > 0 && stride % 8 == 0;
@@ -187,9 +187,9 @@ cuda::Arguments arguments_of(const at::Tensor& q, const at::Tensor& k, const at:
         teams.queries.add_to(a.queries);
         teams.keys.add_to(a.keys);
     }
-    a.q = describe(q);
-    a.k = describe(k);
-    a.v = describe(v);
+    a.q = view_of(q);
+    a.k = view_of(k);
+    a.v = view_of(v);
     return a;
 }
 
@@ -205,14 +205,14 @@ public:
     static at::Tensor forward(AutogradContext* context, const at::Tensor& q, const at::Tensor& k,
                               const at::Tensor& v, const at::Tensor& key_mask,
                               const c10::intrusive_ptr<Choice>& choice) {
-        const at::Tensor queries = readable(q), keys = readable(k), values = readable(v),
+        const at::Tensor queries = aligned(q), keys = aligned(k), values = aligned(v),
                          mask = key_mask.contiguous(), out = empty_result(q);
         const auto schedule = device_schedule(choice->layout, q.device());
         const at::Tensor lse = empty_row_sums(q, schedule->schedule),
                          workspace = empty_workspace(q, schedule->schedule, cuda::forward_workspace);
         cuda::Arguments a =
             arguments_of(queries, keys, values, mask, *schedule, choice->layout, choice->forward);
-        a.out = describe(out);
+        a.out = view_of(out);
         a.lse = lse.mutable_data_ptr<float>();
         a.workspace = workspace.mutable_data_ptr<float>();
         run(cuda::kernel_library().forward, a, q.device());
@@ -225,21 +225,21 @@ public:
         const variable_list saved = context->get_saved_variables();
         const auto choice =
             c10::static_intrusive_pointer_cast<Choice>(context->saved_data["choice"].toCapsule());
-        const at::Tensor q = saved[0], d_out = readable(gradients[0].to(q.scalar_type()));
+        const at::Tensor q = saved[0], d_out = aligned(gradients[0].to(q.scalar_type()));
         const auto schedule = device_schedule(choice->layout, q.device());
         const auto [dq, dk, dv] = empty_gradients(q);
         const at::Tensor delta = empty_row_sums(q, schedule->schedule),
                          workspace = empty_workspace(q, schedule->schedule, cuda::backward_workspace);
         cuda::Arguments a =
             arguments_of(q, saved[1], saved[2], saved[3], *schedule, choice->layout, choice->backward);
-        a.out = describe(saved[4]);
+        a.out = view_of(saved[4]);
         a.lse = saved[5].mutable_data_ptr<float>();
         a.delta = delta.mutable_data_ptr<float>();
         a.workspace = workspace.mutable_data_ptr<float>();
-        a.d_out = describe(d_out);
-        a.dq = describe(dq);
-        a.dk = describe(dk);
-        a.dv = describe(dv);
+        a.d_out = view_of(d_out);
+        a.dq = view_of(dq);
+        a.dk = view_of(dk);
+        a.dv = view_of(dv);
         const bool of_queries = context->needs_input_grad(0),
                    of_keys = context->needs_input_grad(1) || context->needs_input_grad(2);
         a.gradients = of_queries && of_keys ? cuda::Gradients::all

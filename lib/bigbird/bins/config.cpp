@@ -9,21 +9,20 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <numeric>
 #include <string_view>
 
 namespace bigbird::bins {
 
 namespace {
 
-constexpr std::int64_t largest = std::int64_t{1} << 24;  // keeps products of two sizes far from overflow
+constexpr std::int64_t largest_size = std::int64_t{1} << 24;  // keeps products of two sizes far from overflow
 
 void require(bool condition, const std::string& message) {
     if (!condition) throw ConfigError("model of bins: " + message);
 }
 
 void require_size(std::int64_t value, std::int64_t least, const std::string& what) {
-    require(value >= least && value <= largest,
+    require(value >= least && value <= largest_size,
             what + " must be between " + std::to_string(least) + " and 2^24, not " + std::to_string(value));
 }
 

@@ -16,7 +16,7 @@ namespace bigbird::bins {
 
 namespace {
 
-constexpr std::int64_t letters = 4, n_code = 4;
+constexpr std::int64_t n_code = 4;  // those below it are letters
 
 /// (batch, length / bin, motif_filters) of found, (batch, length, strands x channels).
 at::Tensor best_sites(const at::Tensor& found, const FirstStage& stage) {
@@ -35,7 +35,7 @@ at::Tensor tables_of(const at::Tensor& weight, bool both_strands, std::int64_t c
     const at::Tensor letter =
         at::constant_pad_nd(filters,
                             {0, chunks * word_letters - weight.size(2), 0, 1, 0, groups * lanes - channels})
-            .reshape({strands, groups, lanes, letters + 1, chunks, word_letters})
+            .reshape({strands, groups, lanes, n_code + 1, chunks, word_letters})
             .permute({1, 4, 5, 3, 0, 2})  // (groups, chunks, letters of a word, A C G T N, strands, lanes)
             .contiguous();
     const at::Tensor first = letter.select(2, 0), second = letter.select(2, 1), third = letter.select(2, 2);
@@ -66,7 +66,7 @@ at::Tensor words_of(const at::Tensor& bases, std::int64_t half, std::int64_t chu
 }
 
 /// The kernel's operands as tensors: tables_of(), words_of(), and (channels) padded to full lanes.
-struct Operands {
+struct FirstOperands {
     at::Tensor table, bias, sharpness, words;
     FirstShape shape;
     std::int64_t site_groups = 0;  // channel groups that have sites
@@ -87,10 +87,10 @@ struct Operands {
     }
 };
 
-Operands operands_of(const at::Tensor& bases, const FirstStage& stage) {
+FirstOperands operands_of(const at::Tensor& bases, const FirstStage& stage) {
     const std::int64_t lanes = stem_kernels().first.lanes, strands = stage.both_strands ? 2 : 1;
     const std::int64_t width = stage.weight.size(2), chunks = (width + word_letters - 1) / word_letters;
-    Operands all;
+    FirstOperands all;
     all.table = tables_of(stage.weight.to(at::kFloat), stage.both_strands, chunks, lanes);
     const std::int64_t channels = all.table.size(0) * lanes, more = channels - stage.weight.size(0);
     all.bias = at::constant_pad_nd(stage.bias.to(at::kFloat), {0, more});
@@ -108,7 +108,7 @@ Operands operands_of(const at::Tensor& bases, const FirstStage& stage) {
 }
 
 /// Positions, (windows, outputs, channels), and sites, (windows, sites, site_channels).
-model::Tensors forward_on_cpu(const Operands& given) {
+model::Tensors forward_on_cpu(const FirstOperands& given) {
     const std::int64_t lanes = stem_kernels().first.lanes;
     const FirstShape& shape = given.shape;
     at::Tensor y = at::empty({given.windows(), shape.outputs, shape.stride}, given.bias.options());
@@ -128,7 +128,7 @@ model::Tensors forward_on_cpu(const Operands& given) {
 }
 
 /// Gradients of table, bias and sharpness from the gradients of forward_on_cpu()'s results.
-model::Tensors backward_on_cpu(const Operands& given, const at::Tensor& dy, const at::Tensor& d_sites) {
+model::Tensors backward_on_cpu(const FirstOperands& given, const at::Tensor& dy, const at::Tensor& d_sites) {
     const std::int64_t lanes = stem_kernels().first.lanes, groups = given.groups();
     // Each part of the windows has separate sums, so that more threads than groups have work.
     const std::int64_t parts = std::min<std::int64_t>(2, given.windows());
@@ -176,7 +176,7 @@ StemOutput inner_part(const at::Tensor& x, const FirstStage& stage, std::int64_t
 
 at::Tensor base_channels(const at::Tensor& bases) {
     if (bases.dim() == 3) return bases;
-    const at::Tensor codes = at::arange(letters, bases.options());
+    const at::Tensor codes = at::arange(n_code, bases.options());
     return bases.unsqueeze(2).eq(codes).to(at::kFloat);
 }
 
@@ -184,7 +184,7 @@ StemOutput first_stage(const at::Tensor& bases, const FirstStage& stage) {
     if (!bases.device().is_cpu() && !takes_secants()) return first_stage_in_parts(bases, stage);
     if (!bases.device().is_cpu() || bases.dim() == 3 || stage.pool > most_pool)
         return first_stage_reference(bases, stage);
-    const Operands given = operands_of(bases, stage);
+    const FirstOperands given = operands_of(bases, stage);
     const model::Tensors both = forward_on_cpu(given);
     if (at::GradMode::is_enabled()) {
         model::set_gradient(

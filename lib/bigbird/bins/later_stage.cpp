@@ -24,7 +24,7 @@ const float* data_of(const at::Tensor& tensor) {
 }
 
 /// x, (batch, length, in), and the parameters, all contiguous and float32.
-struct Operands : LaterStage {
+struct LaterOperands : LaterStage {
     at::Tensor x;
 
     ConvolutionShape shape() const {
@@ -40,7 +40,7 @@ struct Operands : LaterStage {
 };
 
 /// (points, in, out), or with `turned` (points, out, in): ConvolutionWeights.
-at::Tensor filters_of(const Operands& given, bool turned) {
+at::Tensor filters_of(const LaterOperands& given, bool turned) {
     const ConvolutionShape shape = given.shape();
     at::Tensor filters =
         at::empty({points, turned ? shape.out : shape.in, turned ? shape.in : shape.out}, given.x.options());
@@ -50,13 +50,13 @@ at::Tensor filters_of(const Operands& given, bool turned) {
 
 /// Calls body(window, first position, scratch memory) for the blocks from `begin` on.
 template <typename Body>
-void for_blocks(const Operands& given, std::int64_t begin, std::int64_t end, const Body& body) {
+void for_blocks(const LaterOperands& given, std::int64_t begin, std::int64_t end, const Body& body) {
     std::vector<float> scratch(static_cast<std::size_t>(stem_kernels().convolution.scratch(given.shape())));
     for (std::int64_t i = begin; i < end; ++i)
         body(i / given.blocks(), i % given.blocks() * stem_kernels().convolution.block, scratch.data());
 }
 
-at::Tensor forward_on_cpu(const Operands& given) {
+at::Tensor forward_on_cpu(const LaterOperands& given) {
     const ConvolutionShape shape = given.shape();
     at::Tensor y = at::empty({given.x.size(0), shape.length, shape.out}, given.x.options());
     const at::Tensor filters = filters_of(given, false);
@@ -73,7 +73,7 @@ at::Tensor forward_on_cpu(const Operands& given) {
 }
 
 /// Gradients of x, norm, norm_bias, weight and bias.
-model::Tensors backward_on_cpu(const Operands& given, const at::Tensor& dy) {
+model::Tensors backward_on_cpu(const LaterOperands& given, const at::Tensor& dy) {
     const ConvolutionShape shape = given.shape();
     const at::Tensor filters = filters_of(given, false), turned = filters_of(given, true);
     const ConvolutionWeights weights = given.weights(filters, data_of(turned));
@@ -115,7 +115,7 @@ bool has_kernel(const at::Tensor& x, const LaterStage& stage) {
 at::Tensor later_stage(const at::Tensor& x, const LaterStage& stage) {
     if (!has_kernel(x, stage)) return later_stage_reference(x, stage);
     const auto plain = [](const at::Tensor& tensor) { return tensor.detach().to(at::kFloat).contiguous(); };
-    const Operands given{
+    const LaterOperands given{
         {plain(stage.norm), plain(stage.norm_bias), stage.epsilon, plain(stage.weight), plain(stage.bias)},
         plain(x)};
     const at::Tensor y = forward_on_cpu(given);

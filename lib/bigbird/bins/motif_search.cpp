@@ -12,12 +12,8 @@ namespace bigbird::bins {
 
 namespace {
 
-constexpr std::int64_t letters = 4, codes_per_position = 5, word_count = 1 << (2 * word_length);
+constexpr std::int64_t codes_per_position = 5, word_count = 1 << (2 * word_length);
 constexpr std::int64_t strata = 11;  // strata of GC content, each 5 % wide, from 22.5 % to 77.5 %
-
-std::size_t index(std::int64_t i) {
-    return static_cast<std::size_t>(i);
-}
 
 /// Counts the bins that contain a word on either strand.
 class WordCounter {
@@ -28,7 +24,7 @@ public:
         std::int32_t word = 0, other = 0;
         std::int64_t letters_before = 0;
         for (const std::uint8_t code : codes) {
-            letters_before = code < letters ? letters_before + 1 : 0;
+            letters_before = code < letter_count ? letters_before + 1 : 0;
             const std::int32_t letter = code & 3;
             word = (word << 2 | letter) & (word_count - 1);
             other = other >> 2 | (3 - letter) << (2 * (word_length - 1));
@@ -110,13 +106,13 @@ MotifScanner::MotifScanner(std::span<const float> odds, std::int64_t width)
         Both* const here = &odds_[index(i * codes_per_position)];
         Both* const there = &odds_[index((width - 1 - i) * codes_per_position)];
         float sum = 0;
-        for (std::int64_t letter = 0; letter < letters; ++letter) {
-            const float value = odds[index(i * letters + letter)];
+        for (std::int64_t letter = 0; letter < letter_count; ++letter) {
+            const float value = odds[index(i * letter_count + letter)];
             here[letter].forward = value;
-            there[letters - 1 - letter].reverse = value;
+            there[letter_count - 1 - letter].reverse = value;
             sum += value;
         }
-        here[letters].forward = there[letters].reverse = sum / letters;
+        here[letter_count].forward = there[letter_count].reverse = sum / letter_count;
     }
 }
 

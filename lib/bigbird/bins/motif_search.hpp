@@ -5,6 +5,7 @@
 
 #include "bigbird/bins/motifs.hpp"
 
+#include <cstddef>
 #include <cstdint>
 #include <limits>
 #include <span>
@@ -12,7 +13,11 @@
 
 namespace bigbird::bins {
 
-inline constexpr std::int64_t word_length = 8;
+inline constexpr std::int64_t word_length = 8, letter_count = 4;
+
+inline std::size_t index(std::int64_t i) {
+    return static_cast<std::size_t>(i);
+}
 
 struct SeedWord {
     double z = 0;  ///< deviations above what is expected

@@ -21,7 +21,6 @@ namespace bigbird::bins {
 
 namespace {
 
-constexpr std::int64_t letters = 4;
 constexpr std::size_t sample_step = 8;     // one in 8 bins is used for the threshold of a site,
 constexpr std::size_t most_others = 4096;  // at most 4,096 bins
 constexpr std::int64_t most_tried = 700;   // maximum number of words that start an alignment
@@ -33,11 +32,7 @@ constexpr double pseudocount = 1.5;   // pseudocount in sites, with background f
 constexpr std::int64_t farthest = 5;  // largest offset between two compared motifs
 constexpr float seed_match = 1.3F, seed_mismatch = -1.5F;
 
-using Letters = std::array<double, letters>;
-
-std::size_t index(std::int64_t i) {
-    return static_cast<std::size_t>(i);
-}
+using Letters = std::array<double, letter_count>;
 
 class Search {
 public:
@@ -45,9 +40,9 @@ public:
         : bins_(bins), search_(search), threads_(threads) {
         Letters counts{1, 1, 1, 1};
         for (const std::uint8_t code : bins.codes_of(0, bins.background))
-            if (code < letters) ++counts[code];
+            if (code < letter_count) ++counts[code];
         const double sum = counts[0] + counts[1] + counts[2] + counts[3];
-        for (std::size_t letter = 0; letter < letters; ++letter)  // of both strands
+        for (std::size_t letter = 0; letter < letter_count; ++letter)  // of both strands
             background_[letter] = (counts[letter] + counts[3 - letter]) / (2 * sum);
     }
     std::vector<Motif> run() {
@@ -87,14 +82,14 @@ private:
     }
 
     Motif begun_by(const SeedWord& seed) const {
-        Motif motif{.odds = std::vector<float>(index(search_.width * letters)),
+        Motif motif{.odds = std::vector<float>(index(search_.width * letter_count)),
                     .label = seed.label,
                     .gc = 2 * background_[1]};
         const std::int64_t first = (search_.width - word_length) / 2;
         for (std::int64_t i = 0; i < word_length; ++i) {
             const std::int32_t own = seed.word >> (2 * (word_length - 1 - i)) & 3;
-            for (std::int32_t letter = 0; letter < letters; ++letter)
-                motif.odds[index((first + i) * letters + letter)] =
+            for (std::int32_t letter = 0; letter < letter_count; ++letter)
+                motif.odds[index((first + i) * letter_count + letter)] =
                     letter == own ? seed_match : seed_mismatch;
         }
         return motif;
@@ -127,7 +122,7 @@ private:
             const float least = usual_best(sites_in(others, scanner));
             std::vector<Letters> counts(index(search_.width));
             for (Letters& column : counts)
-                for (std::size_t letter = 0; letter < letters; ++letter)
+                for (std::size_t letter = 0; letter < letter_count; ++letter)
                     column[letter] = pseudocount * background_[letter];
             motif.sites = 0;
             const std::vector<Site> sites = sites_in(with, scanner);
@@ -148,7 +143,7 @@ private:
                               std::vector<Letters>& counts) {
         for (std::size_t i = 0; i < site.size(); ++i) {
             const std::uint8_t code = reverse ? site[site.size() - 1 - i] : site[i];
-            if (code < letters) counts[i][reverse ? 3U - code : code] += 1;
+            if (code < letter_count) counts[i][reverse ? 3U - code : code] += 1;
         }
     }
 
@@ -156,8 +151,8 @@ private:
         for (std::size_t i = 0; i < counts.size(); ++i) {
             const Letters& column = counts[i];
             const double sum = column[0] + column[1] + column[2] + column[3];
-            for (std::size_t letter = 0; letter < letters; ++letter)
-                motif.odds[i * letters + letter] =
+            for (std::size_t letter = 0; letter < letter_count; ++letter)
+                motif.odds[i * letter_count + letter] =
                     static_cast<float>(std::log2(column[letter] / sum / background_[letter]));
         }
     }
@@ -173,10 +168,10 @@ private:
         const std::vector<float> turned(other.rbegin(), other.rend());
         for (const std::span<const float> second : {other, std::span<const float>(turned)}) {
             for (std::int64_t moved = -farthest; moved <= farthest; ++moved) {
-                const std::int64_t begin = std::max<std::int64_t>(0, moved * letters);
-                const std::size_t size = one.size() - index(std::abs(moved) * letters);
+                const std::int64_t begin = std::max<std::int64_t>(0, moved * letter_count);
+                const std::size_t size = one.size() - index(std::abs(moved) * letter_count);
                 const double product = dot(one.subspan(index(begin), size),
-                                           second.subspan(index(begin - moved * letters), size));
+                                           second.subspan(index(begin - moved * letter_count), size));
                 best = std::max(best, product / norms);
             }
         }
@@ -200,9 +195,9 @@ motifs::MotifSet as_shares(std::span<const Motif> motifs, std::span<const std::s
         written.name = labels[index(motif.label)];
         std::ranges::replace(written.name, ' ', '_');
         written.sites = motif.sites;
-        for (std::size_t i = 0; i + letters <= motif.odds.size(); i += letters) {
+        for (std::size_t i = 0; i + letter_count <= motif.odds.size(); i += letter_count) {
             motifs::Shares& shares = written.shares.emplace_back();
-            for (std::size_t letter = 0; letter < letters; ++letter)
+            for (std::size_t letter = 0; letter < letter_count; ++letter)
                 shares[letter] = set.background[letter] * std::exp2(motif.odds[i + letter]);
             const double sum = shares[0] + shares[1] + shares[2] + shares[3];
             for (double& share : shares)
@@ -226,7 +221,7 @@ void plant_motifs(const at::Tensor& weight, std::span<const Motif> motifs, doubl
     const std::int64_t width = weight.size(2);
     for (std::int64_t i = 0; i < std::min(weight.size(0), std::ssize(motifs)); ++i) {
         const std::vector<float>& odds = motifs[index(i)].odds;
-        at::Tensor filter = at::tensor(odds).view({-1, letters}).t();  // (4, motif's width)
+        at::Tensor filter = at::tensor(odds).view({-1, letter_count}).t();  // (4, motif's width)
         const std::int64_t wide = filter.size(1), kept = std::min(wide, width);
         filter = filter.narrow(1, (wide - kept) / 2, kept);
         filter = filter - filter.mean(0, true);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "bigbird/bins/substitutions.hpp"
 
+#include "bigbird/bins/cpu/stem_kernels.hpp"
 #include "bigbird/core/check.hpp"
 
 #include <ATen/ATen.h>
@@ -11,9 +12,6 @@ namespace bigbird::bins {
 
 namespace {
 
-/// Tile of the convolution's kernel. The requested outputs of a slice are in tiles that do not overlap the
-/// slice's neighbors, because a value's rounding depends on all inputs of its tile.
-constexpr std::int64_t tile = 4;
 constexpr std::uint8_t no_base = 4;
 constexpr std::int64_t stems_together = 256;
 /// Positions that go through the encoder together, at least two windows of them. Few substitutions then need
@@ -131,6 +129,8 @@ SubstitutedWindow::Rows SubstitutedWindow::later_rows(std::size_t index, const R
                                                       std::span<const Substitution> each) const {
     const StageReach& stage = stages_[index];
     const at::Tensor& whole = outputs_[index - 1];
+    // The outputs are in tiles of the convolution that do not overlap the slice's neighbors, because a
+    // value's rounding depends on all inputs of its tile.
     const std::int64_t halo = rounded_up(stage.width / 2, tile), outputs = stage.changed * stage.pool,
                        length = halo + rounded_up(outputs, tile) + halo, changed = before.values.size(1),
                        channels = whole.size(1), count = std::ssize(each);

@@ -35,8 +35,8 @@ fs::path parent_of(const fs::path& target) {
     return target.has_parent_path() ? target.parent_path() : fs::path(".");
 }
 
-/// Whether the path exists, including as a dangling link.
-bool is_there(const fs::path& path) {
+/// Whether something has this name, if only a dangling link, which is_there() of an input does not count.
+bool is_taken(const fs::path& path) {
     std::error_code error;
     return fs::symlink_status(path, error).type() != fs::file_type::not_found;
 }
@@ -60,8 +60,8 @@ bool is_left_over(const fs::path& path, const fs::path& target) {
     if (path.extension() != ".old") return is_unlocked(path);
     fs::path writer = path;
     writer.replace_extension();
-    if (is_there(writer)) return is_unlocked(writer);
-    return !is_there(target) || is_unlocked(target);
+    if (is_taken(writer)) return is_unlocked(writer);
+    return !is_taken(target) || is_unlocked(target);
 }
 
 void remove_leftovers(const fs::path& target) {
@@ -73,7 +73,7 @@ void remove_leftovers(const fs::path& target) {
         const std::string name = path.filename().string();
         const bool numbered = name.find_first_of("0123456789", begin.size()) == begin.size();
         if (!name.starts_with(begin) || !numbered || !is_left_over(path, target)) continue;
-        if (path.extension() == ".old" && !is_there(target))  // killed between two renames
+        if (path.extension() == ".old" && !is_taken(target))  // killed between two renames
             ::rename(path.c_str(), target.c_str());
         else
             remove_quietly(path);
@@ -123,7 +123,7 @@ void prepare_output(const fs::path& target, Overwrite overwrite) {
     std::error_code error;
     if (fs::symlink_status(output, error).type() == fs::file_type::none)  // it cannot be looked up
         throw_cannot_be_made(target, error.value());
-    if (overwrite == Overwrite::refuse && is_there(output))
+    if (overwrite == Overwrite::refuse && is_taken(output))
         throw ConfigError(target.string() +
                           ": exists already; give another --output, or --force to replace it");
     refuse_foreign_folder(output);
@@ -180,7 +180,7 @@ void PendingOutput::sync_all() const {
 
 /// Keeps the replaced output for undo. A file always exists; renaming cannot replace a folder.
 void PendingOutput::place() {
-    replaces_ = is_there(target_);
+    replaces_ = is_taken(target_);
     if (replaces_ && overwrite_ == Overwrite::refuse) {
         throw ConfigError(
             target_.string() +
@@ -224,7 +224,7 @@ void commit_together(std::span<PendingOutput* const> outputs) {
         ::close(std::exchange(output->lock_, -1));  // HDF5 does not open locked files
         if (!output->keeps_old_) continue;
         remove_quietly(output->old_);
-        if (is_there(output->old_))  // such as a folder of another user's
+        if (is_taken(output->old_))  // such as a folder of another user's
             log_warning("{}: what it replaced cannot be removed and lies in {}", output->target_.string(),
                         output->old_.string());
     }

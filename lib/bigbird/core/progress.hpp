@@ -45,4 +45,12 @@ private:
     bool terminal_, quiet_, finished_ = false;
 };
 
+/// The seconds that `work` takes.
+template <typename Work>
+double seconds_of(const Work& work) {
+    const auto start = std::chrono::steady_clock::now();
+    work();
+    return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+}
+
 }  // namespace bigbird

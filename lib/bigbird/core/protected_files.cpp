@@ -3,13 +3,13 @@
 
 #include "bigbird/core/error.hpp"
 #include "bigbird/core/files.hpp"
+#include "bigbird/core/words.hpp"
 
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <array>
-#include <cctype>
 #include <fstream>
 #include <mutex>
 #include <optional>
@@ -44,7 +44,7 @@ bool names_bigbird(const fs::path& file) {
     std::string text(std::size_t{1} << 16, '\0');
     in.read(text.data(), static_cast<std::streamsize>(text.size()));
     text.resize(static_cast<std::size_t>(in.gcount()));
-    std::ranges::transform(text, text.begin(), [](unsigned char c) { return std::tolower(c); });
+    text = lower_case(std::move(text));
     return text.find("bigbird") != std::string::npos || text.find("big_bird") != std::string::npos;
 }
 
@@ -65,36 +65,44 @@ bool is_ours(const fs::path& folder) {
 struct Input {
     fs::path path;
     std::string named_by;
+    fs::path written;
 };
 
 std::vector<Input> inputs;
 std::mutex inputs_mutex;
 
-/// The files that the program reads from folders of models, checkpoints, examples and tokens.
+/// The files that the program reads from folders of models, checkpoints, examples and tokens, and all .bin.
 constexpr std::array members{
     // clang-format off
-    "bins.bed", "bins.npy", "calibration.json", "config.json", "labels.npy", "labels.tsv", "manifest.json",
-    "metrics.jsonl", "model.safetensors", "sequences.bed", "sequences.2bit", "tokenizer.json",
-    "tokenizer.model", "tokenizer_config.json", "model.safetensors.index.json"
+    "background.h5", "bins.bed", "bins.npy", "calibration.json", "config.json", "config.resolved.json",
+    "labels.npy", "labels.tsv", "manifest.json", "metrics.jsonl", "model.safetensors",
+    "model.safetensors.index.json", "modeling_bigbird_dna.py", "motifs.meme", "optimizer.safetensors",
+    "records.tsv", "sequences.2bit", "sequences.bed", "sha256.txt", "state.json", "targets.npy",
+    "tokenizer.json", "tokenizer.model", "tokenizer_config.json", "weights.safetensors"
     // clang-format on
 };
 
-/// Whether `target` is one of `members` in a folder, or in one below it.
-bool is_member_of(const fs::path& target, const fs::path& folder) {
-    if (std::ranges::find(members, target.filename()) == members.end()) return false;
+bool is_in(const fs::path& path, const fs::path& folder) {
     std::error_code error;
     const fs::path inside =
-        fs::weakly_canonical(target, error).lexically_relative(fs::weakly_canonical(folder, error));
-    return !inside.empty() && inside != "." && *inside.begin() != "..";
+        fs::weakly_canonical(path, error).lexically_relative(fs::weakly_canonical(folder, error));
+    return !inside.empty() && *inside.begin() != "..";
+}
+
+/// Whether `target` is one of `members` in a folder, or in one below it that is not written.
+bool is_member_of(const fs::path& target, const Input& folder) {
+    const fs::path name = target.filename();
+    return (name.extension() == ".bin" || std::ranges::count(members, name) > 0) &&
+           is_in(target, folder.path) && (folder.written.empty() || !is_in(target, folder.written));
 }
 
 }  // namespace
 
-void protect_input(const fs::path& path, const std::string& named_by) {
+void protect_input(const fs::path& path, const std::string& named_by, const fs::path& written) {
     const auto status = status_of(path);
     if (!status || !(S_ISREG(status->st_mode) || S_ISDIR(status->st_mode))) return;
     const std::scoped_lock lock(inputs_mutex);
-    inputs.push_back({path, named_by});
+    inputs.push_back({path, named_by, written});
 }
 
 void refuse_protected(const fs::path& target) {
@@ -112,12 +120,12 @@ void refuse_protected(const fs::path& target) {
     }
     const std::scoped_lock lock(inputs_mutex);
     for (const Input& input : inputs) {
-        if (is_member_of(target, input.path)) {
-            throw ConfigError(target.string() + ": is a file of the folder named by " + input.named_by +
-                              " and would be replaced by an output; give another output");
-        }
-        if (!fs::equivalent(target, input.path, error)) continue;
-        throw ConfigError(target.string() + ": is named by " + input.named_by +
+        const char* const what = fs::equivalent(target, input.path, error) ? ": is "
+                                 : is_member_of(target, input)             ? ": is a file of the folder "
+                                 : is_in(input.path, target)               ? ": holds what is "
+                                                                           : nullptr;
+        if (what == nullptr) continue;
+        throw ConfigError(target.string() + what + "named by " + input.named_by +
                           " and would be replaced by an output; give another output");
     }
 }

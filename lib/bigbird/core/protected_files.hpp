@@ -8,12 +8,14 @@
 namespace bigbird {
 
 /// From now on prepare_output() refuses this file or folder as an output. `named_by`: the option that names
-/// it. Paths that do not exist are ignored. Thread-safe.
-void protect_input(const std::filesystem::path& path, const std::string& named_by);
+/// it. `written`: an output in this folder, with all below it. Paths that do not exist are ignored.
+/// Thread-safe.
+void protect_input(const std::filesystem::path& path, const std::string& named_by,
+                   const std::filesystem::path& written = {});
 
-/// Throws ConfigError if `target` is a protected input, by any path or link, or a file of a model,
-/// examples or tokens in a protected folder. Also where it is a device, a pipe or a socket, or a link to the
-/// file of standard output or standard error. Thread-safe.
+/// Throws ConfigError if `target` is a protected input, by any path or link, a folder that holds one, or a
+/// file of a model, examples or tokens in a protected folder. Also where it is a device, a pipe or a socket,
+/// or a link to the file of standard output or standard error. Thread-safe.
 void refuse_protected(const std::filesystem::path& target);
 
 /// Throws ConfigError if `target` is a foreign folder, which --force never replaces: a non-empty one that

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Counts, and what inputs hold, in messages.
+// Counts, and what inputs hold, in messages; small letters.
 #pragma once
 
+#include <algorithm>
+#include <cctype>
 #include <concepts>
 #include <cstddef>
 #include <string>
@@ -17,6 +19,12 @@ std::string counted(Number count, std::string_view noun) {
     return text += noun.ends_with('s') || noun.ends_with('x') || noun.ends_with("ch") ? "es" : "s";
 }
 
+/// The text with small letters of ASCII.
+inline std::string lower_case(std::string text) {
+    std::ranges::transform(text, text.begin(), [](unsigned char letter) { return std::tolower(letter); });
+    return text;
+}
+
 /// The most bytes of an input, a row or a list, that a message prints.
 inline constexpr std::size_t longest_quote = 160;
 
@@ -29,7 +37,7 @@ inline std::string shortened(std::string_view text) {
     return std::string(text.substr(0, end)) + "… (" + std::to_string(text.size()) + " bytes)";
 }
 
-/// "'a', 'b'", or the first and "and 917 more" if there are many; `quote` stands about each.
+/// "'a', 'b'", or the first and "and 917 more" if there are many; with `quote` around each.
 template <typename Names>
 std::string listed(const Names& names, std::string_view quote = "'") {
     std::string list;

@@ -13,12 +13,12 @@ namespace bigbird::evaluation {
 
 namespace {
 
-std::string number(const std::optional<double>& value) {
+std::string four_digits(const std::optional<double>& value) {
     return value ? fmt::format("{:.4f}", *value) : "NA";
 }
 
 std::string number_cell(const std::optional<double>& value) {
-    return html_cell(number(value));
+    return html_cell(four_digits(value));
 }
 
 /// A range slightly larger than that of the values, within 0 and 1.
@@ -56,8 +56,8 @@ std::string reliability_picture(const EvaluationReport& report) {
     constexpr std::int64_t least = 20;
     std::vector<double> ends{0};
     for (const FileEvaluation& file : report.files) {
-        if (!file.evaluation.reliability) continue;
-        for (const ReliabilityBin& bin : merged(file.evaluation.reliability->bins, least)) {
+        if (!file.reliability) continue;
+        for (const ReliabilityBin& bin : merged(file.reliability->bins, least)) {
             ends.push_back(bin.mean_score);
             ends.push_back(bin.positive_share);
         }
@@ -71,7 +71,7 @@ std::string reliability_picture(const EvaluationReport& report) {
         "mean score", "share of positive rows", range, range);
     plot.diagonal();
     for (std::size_t i = 0; i < report.files.size(); ++i) {
-        const auto& reliability = report.files[i].evaluation.reliability;
+        const auto& reliability = report.files[i].reliability;
         if (!reliability) continue;
         const char* colour = colour_of(i);
         PlotLine points;
@@ -96,17 +96,16 @@ PlotLine precision_of(const std::vector<CurvePoint>& curve) {
 }
 
 /// Precision at each fiftieth of recall, the mean over the labels that count.
-PlotLine mean_precision(const std::vector<LabelFigures>& labels) {
+PlotLine mean_precision(const std::vector<std::vector<CurvePoint>>& curves) {
     constexpr int parts = 50;
     PlotLine points;
     for (int part = 1; part <= parts; ++part) {
         const double recall = static_cast<double>(part) / parts;
         double sum = 0, count = 0;
-        for (const LabelFigures& label : labels) {
-            const auto at =
-                std::find_if(label.curve.begin(), label.curve.end(),
-                             [&](const CurvePoint& point) { return point.recall >= recall - 1e-9; });
-            if (at == label.curve.end()) continue;
+        for (const std::vector<CurvePoint>& curve : curves) {
+            const auto at = std::ranges::find_if(
+                curve, [&](const CurvePoint& point) { return point.recall >= recall - 1e-9; });
+            if (at == curve.end()) continue;
             sum += at->precision;
             count += 1;
         }
@@ -132,33 +131,32 @@ std::string precision_picture(const std::string& caption, double base_rate,
 /// The mean of all labels, then the labels with the most positives.
 std::string precision_pictures(const EvaluationReport& report) {
     constexpr std::size_t most = 12;
-    const std::vector<LabelFigures>& labels = report.files.front().evaluation.labels;
     std::vector<std::size_t> order;
     double base_rate = 0;
-    for (std::size_t l = 0; l < labels.size(); ++l) {
-        if (labels[l].curve.empty()) continue;
-        order.push_back(l);
-        base_rate += labels[l].base_rate;
+    for (std::size_t c = 0; c < report.columns.size(); ++c) {
+        if (report.files.front().curves[c].empty()) continue;
+        order.push_back(c);
+        base_rate += report.columns[c].base_rate;
     }
     if (order.empty()) return "";
-    std::stable_sort(order.begin(), order.end(),
-                     [&](std::size_t a, std::size_t b) { return labels[a].positives > labels[b].positives; });
+    std::ranges::stable_sort(order, std::greater(),
+                             [&](std::size_t c) { return report.columns[c].positives; });
     std::string html =
         "<h2>Precision and recall</h2>" + legend_html(names_of(report.files)) + "<div class=pictures>";
     std::vector<PlotLine> lines;
     for (const FileEvaluation& file : report.files)
-        lines.push_back(mean_precision(file.evaluation.labels));
+        lines.push_back(mean_precision(file.curves));
     html +=
         precision_picture(fmt::format("Mean of {}. Dashes: mean base rate.", counted(order.size(), "label")),
                           base_rate / static_cast<double>(order.size()), lines);
     for (std::size_t n = 0; n < std::min(most, order.size()); ++n) {
-        const LabelFigures& label = labels[order[n]];
-        for (std::size_t i = 0; i < lines.size(); ++i)
-            lines[i] = precision_of(report.files[i].evaluation.labels[order[n]].curve);
+        const EvaluatedColumn& column = report.columns[order[n]];
+        for (std::size_t f = 0; f < lines.size(); ++f)
+            lines[f] = precision_of(report.files[f].curves[order[n]]);
         html += precision_picture(
-            fmt::format("{}: {}. Dashes: base rate {:.4f}.", report.labels[label.label].name,
-                        counted(label.positives, "positive"), label.base_rate),
-            label.base_rate, lines);
+            fmt::format("{}: {}. Dashes: base rate {:.4f}.", report.labels[column.label].name,
+                        counted(column.positives, "positive"), column.base_rate),
+            column.base_rate, lines);
     }
     html += "</div>\n";
     if (order.size() > most)
@@ -173,10 +171,9 @@ std::string thresholds_html(const EvaluationReport& report) {
     bool differ = false;
     for (std::size_t i = 0; i < report.files.size(); ++i) {
         const FileEvaluation& file = report.files[i];
-        const double threshold = file.evaluation.at_threshold->threshold;
-        html += fmt::format("{}{} {:.4g} ({})", i > 0 ? ", " : "", escaped_html(file.name), threshold,
+        html += fmt::format("{}{} {:.4g} ({})", i > 0 ? ", " : "", escaped_html(file.name), file.threshold,
                             escaped_html(file.threshold_rule));
-        differ = differ || threshold != report.files.front().evaluation.at_threshold->threshold;
+        differ = differ || file.threshold != report.files.front().threshold;
     }
     return html + (differ ? ". <b>These thresholds differ</b>; AUROC and AUPRC need none.</p>\n" : ".</p>\n");
 }
@@ -185,51 +182,64 @@ std::string difference_title(const EvaluationReport& report, const FileEvaluatio
     return file.name + " \u2212 " + report.files.front().name;
 }
 
-std::string promoter_html(const EvaluationReport& report) {
-    std::string html = "<h2>Figures</h2>" + thresholds_html(report) + files_head(names_of(report.files));
-    const NamedFigures names = figures_of(report.files.front().evaluation);
-    for (std::size_t f = 0; f < names.size(); ++f) {
-        html += "<tr>" + html_cell(names[f].first, true);
+/// A row for each figure of all columns, with each file's values and differences; each row ends with `end`.
+std::string figure_rows(const EvaluationReport& report, const char* end) {
+    std::string html;
+    for (std::size_t i = 0; i < report.names.size(); ++i) {
+        html += "<tr>" + html_cell(report.names[i], true);
         for (const FileEvaluation& file : report.files)
-            html += html_cell(brief(*figures_of(file.evaluation)[f].second));
-        for (std::size_t i = 1; i < report.files.size(); ++i)
-            html += html_cell(brief(*figures_of(*report.files[i].difference)[f].second));
-        html += "</tr>";
+            html += html_cell(brief(file.figures.all[i]));
+        for (std::size_t f = 1; f < report.files.size(); ++f)
+            html += html_cell(brief(report.files[f].difference->all[i]));
+        html += std::string("</tr>") + end;
     }
-    const std::pair<const char*, std::function<std::string(const ThresholdFigures&)>> counts[] = {
-        {"threshold", [](const auto& at) { return number(at.threshold); }},
-        {"true positives", [](const auto& at) { return std::to_string(at.counts.true_positives); }},
-        {"false positives", [](const auto& at) { return std::to_string(at.counts.false_positives); }},
-        {"true negatives", [](const auto& at) { return std::to_string(at.counts.true_negatives); }},
-        {"false negatives", [](const auto& at) { return std::to_string(at.counts.false_negatives); }}};
+    return html;
+}
+
+/// Each file's recall by false positive rate in a column.
+std::string roc_picture(const EvaluationReport& report, const std::string& caption, std::size_t column) {
+    Plot plot(caption, "false positive rate", "recall");
+    plot.diagonal();
+    for (std::size_t f = 0; f < report.files.size(); ++f) {
+        PlotLine points{{0, 0}};
+        for (const CurvePoint& point : report.files[f].curves[column])
+            points.emplace_back(point.false_positive_rate, point.recall);
+        if (points.size() > 1) plot.line(points, colour_of(f));
+    }
+    return plot.html();
+}
+
+std::string promoter_html(const EvaluationReport& report) {
+    std::string html = "<h2>Figures</h2>" + thresholds_html(report) + files_head(names_of(report.files)) +
+                       figure_rows(report, "");
+    using File = FileEvaluation;
+    const std::pair<const char*, std::function<std::string(const File&)>> counts[] = {
+        {"threshold", [](const File& of) { return four_digits(of.threshold); }},
+        {"true positives", [](const File& of) { return std::to_string(of.confusion[1][1]); }},
+        {"false positives", [](const File& of) { return std::to_string(of.confusion[0][1]); }},
+        {"true negatives", [](const File& of) { return std::to_string(of.confusion[0][0]); }},
+        {"false negatives", [](const File& of) { return std::to_string(of.confusion[1][0]); }}};
     for (const auto& [name, text] : counts) {
         html += "<tr>" + html_cell(name, true);
         for (const FileEvaluation& file : report.files)
-            html += html_cell(text(*file.evaluation.at_threshold));
+            html += html_cell(text(file));
         html += "</tr>";
     }
-    html += "</table>\n<h2>Curves</h2>" + legend_html(names_of(report.files)) + "<div class=pictures>";
-    Plot roc("ROC", "false positive rate", "recall"),
-        precision("Precision and recall. Dashes: base rate.", "recall", "precision");
-    roc.diagonal();
-    precision.level(report.files.front().evaluation.labels.front().base_rate);
-    for (std::size_t i = 0; i < report.files.size(); ++i) {
-        PlotLine up{{0, 0}};
-        const std::vector<CurvePoint>& curve = report.files[i].evaluation.labels.front().curve;
-        for (const CurvePoint& point : curve)
-            up.emplace_back(point.false_positive_rate, point.recall);
-        roc.line(up, colour_of(i));
-        precision.line(precision_of(curve), colour_of(i));
-    }
-    html += roc.html() + precision.html() + reliability_picture(report) + "</div>\n";
+    html += "</table>\n<h2>Curves</h2>" + legend_html(names_of(report.files)) + "<div class=pictures>" +
+            roc_picture(report, "ROC", 0);
+    Plot precision("Precision and recall. Dashes: base rate.", "recall", "precision");
+    precision.level(report.columns.front().base_rate);
+    for (std::size_t f = 0; f < report.files.size(); ++f)
+        precision.line(precision_of(report.files[f].curves.front()), colour_of(f));
+    html += precision.html() + reliability_picture(report) + "</div>\n";
     if (report.scan) {
         const ScanFigures& scan = *report.scan;
         html += fmt::format(
-            "<h2>Scan</h2><p>{} calls in {:.2f} Mb, {} of them within reach of a TSS: {} false calls a Mb; "
+            "<h2>Scan</h2><p>{} calls in {:.2f} Mb, {} of them within reach of a TSS: {} false calls per Mb; "
             "{} of {} "
             "TSSs found.</p>\n",
             scan.calls, static_cast<double>(scan.scanned_bases) / 1e6, scan.right_calls,
-            number(scan.false_calls_a_megabase), scan.found_tss, scan.tss);
+            four_digits(scan.false_calls_a_megabase), scan.found_tss, scan.tss);
     }
     return html;
 }
@@ -240,21 +250,19 @@ std::string groups_html(const EvaluationReport& report) {
         "class=text>scores</th><th>labels</th><th>AUROC "
         "mean</th><th>AUROC "
         "median</th><th>AUPRC mean</th><th>AUPRC median</th><th>base rate</th></tr></thead><tbody>";
-    for (std::size_t g = 0; g < report.files.front().evaluation.groups.size(); ++g) {
+    for (std::size_t g = 0; g < report.groups.size(); ++g) {
+        const Group& group = report.groups[g];
+        const auto row = [&](const std::string& name, const std::string& labels, const Figures& figures,
+                             const std::string& base_rate) {
+            html += "<tr>" + html_cell(group.name, true) + html_cell(name, true) + html_cell(labels);
+            for (std::size_t i = 0; i < report.names.size(); ++i)
+                html += html_cell(brief(figures.all[g * report.names.size() + i]));
+            html += html_cell(base_rate) + "</tr>";
+        };
         for (const FileEvaluation& file : report.files) {
-            const GroupFigures& group = file.evaluation.groups[g];
-            html += "<tr>" + html_cell(group.group, true) + html_cell(file.name, true) +
-                    html_cell(std::to_string(group.defined) + " of " + std::to_string(group.labels));
-            for (const auto& [name, figure] : figures_of(group))
-                html += html_cell(brief(*figure));
-            html += number_cell(group.mean_base_rate) + "</tr>";
-            if (file.difference) {
-                html += "<tr>" + html_cell(group.group, true) +
-                        html_cell(difference_title(report, file), true) + html_cell("");
-                for (const auto& [name, figure] : figures_of(file.difference->groups[g]))
-                    html += html_cell(brief(*figure));
-                html += html_cell("") + "</tr>";
-            }
+            row(file.name, std::to_string(group.members.size()) + " of " + std::to_string(group.labels),
+                file.figures, four_digits(group.mean_base_rate));
+            if (file.difference) row(difference_title(report, file), "", *file.difference, "");
         }
     }
     return html + "</tbody></table>\n";
@@ -268,11 +276,11 @@ std::string histogram(const EvaluationReport& report, const std::string& group) 
     for (const FileEvaluation& file : report.files) {
         std::map<int, double> counts;
         double total = 0;
-        for (const LabelFigures& label : file.evaluation.labels) {
-            if (!label.roc_auc.value || (group != "all" && report.labels[label.label].group != group))
-                continue;
-            values.push_back(*label.roc_auc.value);
-            counts[std::min(49, static_cast<int>(*label.roc_auc.value / width))] += 1;
+        for (std::size_t c = 0; c < report.columns.size(); ++c) {
+            const std::optional<double> area = file.figures.each[c][0].value;
+            if (!area || (group != "all" && report.labels[report.columns[c].label].group != group)) continue;
+            values.push_back(*area);
+            counts[std::min(49, static_cast<int>(*area / width))] += 1;
             total += 1;
         }
         for (auto& [bin, count] : counts) {
@@ -301,12 +309,11 @@ std::string scatter(const EvaluationReport& report, const std::string& other,
     };
     std::vector<Point> points;
     std::vector<double> ends;
-    for (std::size_t l = 0; l < first.evaluation.labels.size(); ++l) {
-        const LabelFigures& label = first.evaluation.labels[l];
-        const auto y = value(l);
-        if (!label.roc_auc.value || !y) continue;
-        points.push_back({*label.roc_auc.value, *y, report.labels[label.label].name});
-        ends.insert(ends.end(), {*label.roc_auc.value, *y});
+    for (std::size_t c = 0; c < report.columns.size(); ++c) {
+        const auto x = first.figures.each[c][0].value, y = value(c);
+        if (!x || !y) continue;
+        points.push_back({*x, *y, report.labels[report.columns[c].label].name});
+        ends.insert(ends.end(), {*x, *y});
     }
     const Range range = range_of(ends);
     Plot plot("AUROC of each label. Point at one to see its name.", first.name, other, range, range);
@@ -332,22 +339,21 @@ std::string labels_html(const EvaluationReport& report) {
     }
     html += report.published.empty() ? "" : "<th>AUROC DeepSEA</th><th>AUPRC DeepSEA</th>";
     html += "</tr></thead><tbody>\n";
-    const std::vector<LabelFigures>& labels = report.files.front().evaluation.labels;
-    for (std::size_t l = 0; l < labels.size(); ++l) {
-        const LabelFigures& label = labels[l];
-        html += "<tr>" + html_cell(std::to_string(label.label)) +
-                html_cell(report.labels[label.label].group, true) +
-                html_cell(report.labels[label.label].name, true) +
-                html_cell(std::to_string(label.positives)) + number_cell(label.base_rate);
-        for (const Figure* figure : {&label.roc_auc, &label.average_precision})
-            html += number_cell(figure->value) + number_cell(figure->low) + number_cell(figure->high);
-        for (std::size_t i = 1; i < report.files.size(); ++i) {
-            const LabelFigures& other = report.files[i].evaluation.labels[l];
-            html += number_cell(other.roc_auc.value) + number_cell(other.average_precision.value) +
-                    html_cell(brief(report.files[i].difference->labels[l].roc_auc));
+    for (std::size_t c = 0; c < report.columns.size(); ++c) {
+        const EvaluatedColumn& column = report.columns[c];
+        html += "<tr>" + html_cell(std::to_string(column.label)) +
+                html_cell(report.labels[column.label].group, true) +
+                html_cell(report.labels[column.label].name, true) +
+                html_cell(std::to_string(column.positives)) + number_cell(column.base_rate);
+        for (const FileEvaluation& file : report.files) {
+            for (const Figure& figure : file.figures.each[c]) {
+                html += number_cell(figure.value);
+                if (!file.difference) html += number_cell(figure.low) + number_cell(figure.high);
+            }
+            if (file.difference) html += html_cell(brief(file.difference->each[c][0]));
         }
         if (!report.published.empty()) {
-            const rows::PublishedFigures known = published_of(report, label.label);
+            const rows::PublishedFigures known = published_of(report, column.label);
             html += number_cell(known.roc_auc) + number_cell(known.average_precision);
         }
         html += "</tr>\n";
@@ -355,37 +361,142 @@ std::string labels_html(const EvaluationReport& report) {
     return html + "</tbody></table>\n";
 }
 
-std::string chromatin_html(const EvaluationReport& report, const std::string& sections) {
+std::string peaks_html(const EvaluationReport& report, const std::string& sections) {
     std::string html = groups_html(report) + sections + "<h2>Pictures</h2>" +
                        legend_html(names_of(report.files)) + "<div class=pictures>";
-    for (const GroupFigures& group : report.files.front().evaluation.groups)
-        html += histogram(report, group.group);
-    for (std::size_t i = 1; i < report.files.size(); ++i) {
-        const std::vector<LabelFigures>& others = report.files[i].evaluation.labels;
-        html += scatter(report, report.files[i].name, [&](std::size_t l) { return others[l].roc_auc.value; });
+    for (const Group& group : report.groups)
+        html += histogram(report, group.name);
+    for (std::size_t f = 1; f < report.files.size(); ++f) {
+        const Figures& figures = report.files[f].figures;
+        html +=
+            scatter(report, report.files[f].name, [&](std::size_t c) { return figures.each[c][0].value; });
     }
     if (!report.published.empty()) {
-        const std::vector<LabelFigures>& labels = report.files.front().evaluation.labels;
-        html += scatter(report, "DeepSEA, published",
-                        [&](std::size_t l) { return published_of(report, labels[l].label).roc_auc; });
+        html += scatter(
+            report, "DeepSEA, published",
+            [&](std::size_t c) { return published_of(report, report.columns[c].label).roc_auc; });
     }
     return html + reliability_picture(report) + "</div>\n" + precision_pictures(report) + labels_html(report);
+}
+
+// Sequences and coverage.
+
+constexpr std::size_t most_pictures = 12, most_classes_in_a_matrix = 50;
+
+std::string each_table(const EvaluationReport& report, const FileEvaluation& file) {
+    std::string html = "<table><tr>" + html_heading(file.name);
+    for (const std::string& name : report.names_of_each)
+        html += html_heading(name);
+    html += "</tr>\n";
+    for (std::size_t c = 0; c < report.columns.size(); ++c) {
+        html += "<tr>" + html_cell(report.labels[c].name, true);
+        for (std::size_t i = 0; i < report.names_of_each.size(); ++i) {
+            const std::optional<double> value = file.figures.each[c][i].value;
+            html += html_cell(value ? fmt::format("{:.4g}", *value) : "NA");
+        }
+        html += "</tr>\n";
+    }
+    return html + "</table>\n";
+}
+
+/// Rows of each class by called class. Darker cells have a larger share of the class.
+std::string confusion_matrix(const EvaluationReport& report, const FileEvaluation& file) {
+    std::string html = "<table class=confusion><tr>" + html_heading(file.name + ": class, called");
+    for (std::size_t called = 0; called < file.confusion.size(); ++called)
+        html += html_heading(report.labels[called].name);
+    html += "</tr>\n";
+    for (std::size_t truth = 0; truth < file.confusion.size(); ++truth) {
+        const std::int64_t rows = report.columns[truth].positives;
+        html += "<tr>" + html_cell(report.labels[truth].name, true);
+        for (std::size_t called = 0; called < file.confusion.size(); ++called) {
+            const std::int64_t count = file.confusion[truth][called];
+            const double share = rows > 0 ? static_cast<double>(count) / static_cast<double>(rows) : 0;
+            html += fmt::format("<td style='background:rgba({},{:.2f})'>{}</td>",
+                                truth == called ? "27,108,168" : "209,73,91", 0.75 * share, count);
+        }
+        html += "</tr>\n";
+    }
+    return html + "</table>\n";
+}
+
+Range range_of(const std::vector<std::pair<float, float>>& points) {
+    float low = points.front().first, high = low;
+    for (const auto& [x, y] : points) {
+        low = std::min({low, x, y});
+        high = std::max({high, x, y});
+    }
+    const double margin = high > low ? 0.05 * static_cast<double>(high - low) : 0.5;
+    return Range{static_cast<double>(low) - margin, static_cast<double>(high) + margin}.rounded();
+}
+
+std::string number_picture(const EvaluationReport& report, std::size_t file, std::size_t column) {
+    const auto& points = report.files[file].points[column];
+    const Range range = range_of(points);
+    Plot plot(
+        report.files[file].name + ": " + report.labels[column].name + ", " + counted(points.size(), "row"),
+        "predicted", "true", range, range);
+    plot.diagonal();
+    for (const auto& [x, y] : points)
+        plot.point(static_cast<double>(x), static_cast<double>(y), colour_of(file),
+                   fmt::format("{:.4g}, {:.4g}", x, y), 2);
+    return plot.html();
+}
+
+std::string pictures(const EvaluationReport& report) {
+    std::string html = "<h2>Pictures</h2>" + legend_html(names_of(report.files)) + "<div class=pictures>";
+    std::size_t drawn = 0;
+    for (std::size_t c = 0; c < report.columns.size() && drawn < most_pictures; ++c) {
+        if (report.target != examples::TargetKind::numbers) {
+            html += roc_picture(report, "ROC curve of " + report.labels[c].name, c);
+            ++drawn;
+            continue;
+        }
+        for (std::size_t f = 0; f < report.files.size() && drawn < most_pictures; ++f, ++drawn)
+            html += number_picture(report, f, c);
+    }
+    return html + "</div>\n";
+}
+
+std::string sequences_html(const EvaluationReport& report, const std::string& sections) {
+    std::string html = "<h2>Figures</h2>" + files_head(names_of(report.files)) + "\n" +
+                       figure_rows(report, "\n") + "</table>\n<h2>By " + report.noun + "</h2>\n";
+    for (const FileEvaluation& file : report.files)
+        html += each_table(report, file);
+    if (!report.files.front().confusion.empty() && report.labels.size() <= most_classes_in_a_matrix) {
+        html += "<h2>Confusion</h2>\n";
+        for (const FileEvaluation& file : report.files)
+            html += confusion_matrix(report, file);
+    }
+    return html + report.regions + pictures(report) + sections;
 }
 
 }  // namespace
 
 std::string to_html(const EvaluationReport& report, const PageAdditions& additions) {
-    const Evaluation& first = report.files.front().evaluation;
-    std::string html =
-        additions.lead + opening_html(report.about, first.rows, first.blocks, "blocks of genome");
+    const bool places = report.kind == Kind::promoters || report.kind == Kind::peaks;
+    const Json& parameters = report.about["parameters"];
+    std::string html = additions.lead + fmt::format("<p>{} of split {}", counted(report.rows, "row"),
+                                                    escaped_html(text_of(report.about["split"])));
+    if (parameters["resamples"] > 0) {
+        html += fmt::format("; 95 % intervals from {} resampled {}", report.units,
+                            escaped_html(parameters.value("resampled", "blocks of genome")));
+    }
+    html += ".";
     if (report.about.contains("negatives")) {
-        html += " Negatives: " + escaped_html(report.about["negatives"].get<std::string>()) +
+        html += " Negatives: " + escaped_html(text_of(report.about["negatives"])) +
                 "; figures with other kinds of negatives must not be compared.";
     }
-    html += "</p>\n" +
-            (first.at_threshold ? promoter_html(report) : chromatin_html(report, additions.sections)) +
-            about_html(report.about) + "<script>\n" + std::string(page_script()) + "</script>";
-    const std::string title = "Evaluation: " + report.about["task"].get<std::string>();
+    html += "</p>\n";
+    html += report.kind == Kind::promoters ? promoter_html(report)
+            : report.kind == Kind::peaks   ? peaks_html(report, additions.sections)
+                                           : sequences_html(report, additions.sections);
+    html += "<h2>Made from</h2><dl>";
+    for (const auto& [key, value] : report.about.items())
+        html += "<dt>" + escaped_html(key) + "</dt><dd>" + escaped_html(text_of(value)) + "</dd>";
+    html += "</dl>\n";
+    if (places) html += "<script>\n" + std::string(page_script()) + "</script>";
+    const std::string title =
+        "Evaluation: " + (report.kind == Kind::coverage ? "coverage" : text_of(report.about["task"]));
     return page_html(additions.title.empty() ? title : additions.title, html);
 }
 

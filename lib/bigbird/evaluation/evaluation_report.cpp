@@ -3,17 +3,28 @@
 
 #include "bigbird/core/log.hpp"
 #include "bigbird/core/words.hpp"
-#include "bigbird/evaluation/plot.hpp"
 #include "bigbird/rows/text_fields.hpp"
 
+#include <algorithm>
 #include <limits>
+#include <span>
 
 namespace bigbird::evaluation {
 
 namespace {
 
-std::string text_of(const Json& value) {
-    return value.is_string() ? value.get<std::string>() : value.dump();
+bool of_places(const EvaluationReport& report) {
+    return report.kind == Kind::promoters || report.kind == Kind::peaks;
+}
+
+/// The figures of a group of peaks.
+std::span<const Figure> of_group(const EvaluationReport& report, const Figures& figures, std::size_t group) {
+    return std::span(figures.all).subspan(group * report.names.size(), report.names.size());
+}
+
+void put_all(Json& object, const std::vector<std::string>& names, std::span<const Figure> figures) {
+    for (std::size_t i = 0; i < names.size(); ++i)
+        put(object, names[i], figures[i]);
 }
 
 /// brier, calibration_error and the curve; null if scores are not probabilities.
@@ -28,61 +39,54 @@ Json reliability_json(const std::optional<Reliability>& reliability) {
         {"brier", reliability->brier}, {"calibration_error", reliability->calibration_error}, {"bins", bins}};
 }
 
-Json promoter_json(const Evaluation& evaluation) {
-    const ThresholdFigures& at = *evaluation.at_threshold;
-    const LabelFigures& label = evaluation.labels.front();
-    Json object{{"positives", label.positives}, {"base_rate", label.base_rate}, {"threshold", at.threshold}};
-    for (const auto& [name, figure] : figures_of(evaluation))
-        put(object, name, *figure);
-    object["true_positives"] = at.counts.true_positives;
-    object["false_positives"] = at.counts.false_positives;
-    object["true_negatives"] = at.counts.true_negatives;
-    object["false_negatives"] = at.counts.false_negatives;
+Json promoter_json(const EvaluationReport& report, const FileEvaluation& file) {
+    const EvaluatedColumn& column = report.columns.front();
+    Json object{
+        {"positives", column.positives}, {"base_rate", column.base_rate}, {"threshold", file.threshold}};
+    put_all(object, report.names, file.figures.all);
+    object["true_positives"] = file.confusion[1][1];
+    object["false_positives"] = file.confusion[0][1];
+    object["true_negatives"] = file.confusion[0][0];
+    object["false_negatives"] = file.confusion[1][0];
     return object;
 }
 
-Json groups_json(const Evaluation& evaluation) {
+Json groups_json(const EvaluationReport& report, const FileEvaluation& file) {
     Json groups = Json::array();
-    for (const GroupFigures& group : evaluation.groups) {
-        Json object{{"group", group.group}, {"labels", group.labels}, {"defined", group.defined}};
-        for (const auto& [name, figure] : figures_of(group))
-            put(object, name, *figure);
+    for (std::size_t g = 0; g < report.groups.size(); ++g) {
+        const Group& group = report.groups[g];
+        Json& object = groups.emplace_back(
+            Json{{"group", group.name}, {"labels", group.labels}, {"defined", group.members.size()}});
+        put_all(object, report.names, of_group(report, file.figures, g));
         object["base_rate_mean"] = number(group.mean_base_rate);
-        groups.push_back(std::move(object));
     }
     return groups;
 }
 
-Json labels_json(const EvaluationReport& report, const Evaluation& evaluation, bool published) {
+Json labels_json(const EvaluationReport& report, const FileEvaluation& file, bool published) {
     Json labels = Json::array();
-    for (const LabelFigures& figures : evaluation.labels) {
-        Json object{{"index", figures.label},
-                    {"group", report.labels[figures.label].group},
-                    {"name", report.labels[figures.label].name},
-                    {"positives", figures.positives},
-                    {"base_rate", figures.base_rate},
-                    {"summarised", figures.summarised}};
-        put(object, "auroc", figures.roc_auc);
-        put(object, "auprc", figures.average_precision);
-        if (published && !report.published.empty() && report.published[figures.label]) {
-            object["deepsea_auroc"] = number(report.published[figures.label]->roc_auc);
-            object["deepsea_auprc"] = number(report.published[figures.label]->average_precision);
+    for (std::size_t c = 0; c < report.columns.size(); ++c) {
+        const EvaluatedColumn& column = report.columns[c];
+        Json& object = labels.emplace_back(Json{{"index", column.label},
+                                                {"group", report.labels[column.label].group},
+                                                {"name", report.labels[column.label].name},
+                                                {"positives", column.positives},
+                                                {"base_rate", column.base_rate},
+                                                {"summarised", column.summarised}});
+        put_all(object, report.names_of_each, file.figures.each[c]);
+        if (published && !report.published.empty() && report.published[column.label]) {
+            object["deepsea_auroc"] = number(report.published[column.label]->roc_auc);
+            object["deepsea_auprc"] = number(report.published[column.label]->average_precision);
         }
-        labels.push_back(std::move(object));
     }
     return labels;
 }
 
-Json difference_json(const Evaluation& difference) {
+Json difference_json(const EvaluationReport& report, const Figures& difference) {
     Json object = Json::object();
-    if (difference.at_threshold) {
-        for (const auto& [name, figure] : figures_of(difference))
-            put(object, name, *figure);
-        return object;
-    }
-    for (const GroupFigures& group : difference.groups)
-        for (const auto& [name, figure] : figures_of(group))
-            put(object[group.group], name, *figure);
+    if (report.kind == Kind::promoters) put_all(object, report.names, difference.all);
+    for (std::size_t g = 0; g < report.groups.size(); ++g)
+        put_all(object[report.groups[g].name], report.names, of_group(report, difference, g));
     return object;
 }
 
@@ -90,24 +94,22 @@ Json difference_json(const Evaluation& difference) {
 struct PublishedSummary {
     Summary ours, published;
 };
-PublishedSummary published_summary(const EvaluationReport& report, const std::string& group) {
-    std::vector<std::optional<double>> ours, published;
-    for (const LabelFigures& label : report.files.front().evaluation.labels) {
-        const std::optional<double> known = published_of(report, label.label).roc_auc;
-        const bool member = group == "all" || report.labels[label.label].group == group;
-        if (member && label.summarised && known) {
-            ours.push_back(label.roc_auc.value);
-            published.push_back(known);
-        }
+PublishedSummary published_summary(const EvaluationReport& report, const Group& group) {
+    FigureValues ours, published;
+    for (const std::size_t member : group.members) {
+        const auto known = published_of(report, report.columns[member].label).roc_auc;
+        if (!known) continue;
+        ours.push_back(report.files.front().figures.each[member][0].value);
+        published.emplace_back(known);
     }
     return {summarise(ours), summarise(published)};
 }
 
 Json published_json(const EvaluationReport& report) {
     Json groups = Json::array();
-    for (const GroupFigures& group : report.files.front().evaluation.groups) {
-        const PublishedSummary both = published_summary(report, group.group);
-        groups.push_back({{"group", group.group},
+    for (const Group& group : report.groups) {
+        const PublishedSummary both = published_summary(report, group);
+        groups.push_back({{"group", group.name},
                           {"labels", both.ours.defined},
                           {"auroc_mean", number(both.ours.mean)},
                           {"auroc_median", number(both.ours.median)},
@@ -117,71 +119,117 @@ Json published_json(const EvaluationReport& report) {
     return groups;
 }
 
+void put_bounds(Json& object, const std::string& name, const Figure& figure) {
+    object[name] = number(figure.value);
+    object[name + "_low"] = number(figure.low);
+    object[name + "_high"] = number(figure.high);
+}
+
+/// The figures of sequences and of coverage, of all rows and of each class, label or number.
+void put_file(Json& object, const EvaluationReport& report, const FileEvaluation& file) {
+    for (std::size_t i = 0; i < report.names.size(); ++i) {
+        put_bounds(object, report.names[i], file.figures.all[i]);
+        if (file.difference) put_bounds(object["difference"], report.names[i], file.difference->all[i]);
+    }
+    Json& each = object[std::string(word_of(examples::target_choices, report.target))] = Json::array();
+    for (std::size_t c = 0; c < report.columns.size(); ++c) {
+        Json& one = each.emplace_back(Json{{"index", c}, {"name", report.labels[c].name}});
+        for (std::size_t i = 0; i < report.names_of_each.size(); ++i)
+            one[report.names_of_each[i]] = number(file.figures.each[c][i].value);
+    }
+    if (!file.confusion.empty()) object["confusion"] = file.confusion;
+}
+
+/// The names of a table's columns for the first file's figure, then for the figure of each other file and its
+/// difference from the first file's.
+std::string file_columns(const EvaluationReport& report) {
+    std::string text = "\tvalue\tlow\thigh";
+    for (std::size_t f = 1; f < report.files.size(); ++f)
+        text += fmt::format("\t{0}\t{0}_low\t{0}_high\tdifference\tdifference_low\tdifference_high",
+                            rows::without_breaks(report.files[f].name));
+    return text + '\n';
+}
+
+std::string file_cells(const EvaluationReport& report, std::size_t figure) {
+    std::string text = '\t' + cells(report.files.front().figures.all[figure]);
+    for (std::size_t f = 1; f < report.files.size(); ++f) {
+        const FileEvaluation& file = report.files[f];
+        text += '\t' + cells(file.figures.all[figure]) + '\t' + cells(file.difference->all[figure]);
+    }
+    return text + '\n';
+}
+
 std::string promoter_tsv(const EvaluationReport& report) {
-    std::string text = "figure\tvalue\tlow\thigh";
-    for (std::size_t i = 1; i < report.files.size(); ++i)
-        text += difference_columns(report.files[i].name);
-    text += '\n';
-    const NamedFigures figures = figures_of(report.files.front().evaluation);
-    for (std::size_t f = 0; f < figures.size(); ++f) {
-        text += figures[f].first + '\t' + cells(*figures[f].second);
-        for (std::size_t i = 1; i < report.files.size(); ++i) {
-            const FileEvaluation& file = report.files[i];
-            text += '\t' + cells(*figures_of(file.evaluation)[f].second) + '\t' +
-                    cells(*figures_of(*file.difference)[f].second);
+    std::string text = "figure" + file_columns(report);
+    for (std::size_t i = 0; i < report.names.size(); ++i)
+        text += report.names[i] + file_cells(report, i);
+    return text;
+}
+
+std::string sequences_tsv(const EvaluationReport& report) {
+    std::string text;
+    for (const FileEvaluation& file : report.files)
+        if (!file.confusion.empty())
+            text += "##confusion " + file.name + "=" + Json(file.confusion).dump() + "\n";
+    text += "figure\tof" + file_columns(report);
+    for (std::size_t i = 0; i < report.names.size(); ++i)
+        text += report.names[i] + "\tall" + file_cells(report, i);
+    for (std::size_t c = 0; c < report.columns.size(); ++c) {
+        for (std::size_t i = 0; i < report.names_of_each.size(); ++i) {
+            text += report.names_of_each[i] + '\t' + report.labels[c].name;
+            for (const FileEvaluation& file : report.files) {
+                text += '\t' + cells({file.figures.each[c][i].value, {}, {}});
+                if (file.difference) text += "\tNA\tNA\tNA";
+            }
+            text += '\n';
         }
-        text += '\n';
     }
     return text;
 }
 
-std::string group_lines(const std::string& prefix, const std::vector<GroupFigures>& groups) {
+std::string group_figures(const EvaluationReport& report, const Figures& figures, std::size_t group) {
     std::string text;
-    for (const GroupFigures& group : groups) {
-        text += prefix + group.group + "\tlabels=" + std::to_string(group.labels) +
-                "\tdefined=" + std::to_string(group.defined);
-        for (const auto& [name, figure] : figures_of(group))
-            text += '\t' + name + "=" + cells(*figure, ',');
-        text += "\tbase_rate_mean=" + cell(group.mean_base_rate) + "\n";
-    }
+    for (std::size_t i = 0; i < report.names.size(); ++i)
+        text += '\t' + report.names[i] + "=" + cells(of_group(report, figures, group)[i], ',');
     return text;
 }
 
-std::string difference_lines(const FileEvaluation& file) {
+std::string group_lines(const EvaluationReport& report, const FileEvaluation& file) {
+    std::string text, differences;
+    for (std::size_t g = 0; g < report.groups.size(); ++g) {
+        const Group& group = report.groups[g];
+        text += (file.difference ? "##file " + file.name + " " : "##group ") + group.name +
+                fmt::format("\tlabels={}\tdefined={}", group.labels, group.members.size()) +
+                group_figures(report, file.figures, g) + "\tbase_rate_mean=" + cell(group.mean_base_rate) +
+                "\n";
+        if (file.difference) {
+            differences += "##difference " + file.name + " " + group.name +
+                           group_figures(report, *file.difference, g) + '\n';
+        }
+    }
+    return text + differences;
+}
+
+std::string peaks_tsv(const EvaluationReport& report) {
     std::string text;
-    for (const GroupFigures& group : file.difference->groups) {
-        text += "##difference " + file.name + " " + group.group;
-        for (const auto& [name, figure] : figures_of(group))
-            text += '\t' + name + "=" + cells(*figure, ',');
-        text += '\n';
-    }
-    return text;
-}
-
-std::string chromatin_tsv(const EvaluationReport& report) {
-    std::string text = group_lines("##group ", report.files.front().evaluation.groups);
-    for (std::size_t i = 1; i < report.files.size(); ++i) {
-        text += group_lines("##file " + report.files[i].name + " ", report.files[i].evaluation.groups) +
-                difference_lines(report.files[i]);
-    }
+    for (const FileEvaluation& file : report.files)
+        text += group_lines(report, file);
     text +=
         "index\tgroup\tname\tpositives\tbase_rate\tauroc\tauroc_low\tauroc_high\tauprc\tauprc_low\tauprc_"
         "high";
-    for (std::size_t i = 1; i < report.files.size(); ++i)
-        text += "\tauroc:" + report.files[i].name + "\tauprc:" + report.files[i].name;
+    for (std::size_t f = 1; f < report.files.size(); ++f)
+        text += fmt::format("\tauroc:{0}\tauprc:{0}", report.files[f].name);
     text += report.published.empty() ? "\n" : "\tdeepsea_auroc\tdeepsea_auprc\n";
-    const std::vector<LabelFigures>& labels = report.files.front().evaluation.labels;
-    for (std::size_t l = 0; l < labels.size(); ++l) {
-        const LabelFigures& label = labels[l];
-        text += std::to_string(label.label) + '\t' + report.labels[label.label].group + '\t' +
-                report.labels[label.label].name + '\t' + std::to_string(label.positives) + '\t' +
-                cell(label.base_rate) + '\t' + cells(label.roc_auc) + '\t' + cells(label.average_precision);
-        for (std::size_t i = 1; i < report.files.size(); ++i) {
-            const LabelFigures& other = report.files[i].evaluation.labels[l];
-            text += '\t' + cell(other.roc_auc.value) + '\t' + cell(other.average_precision.value);
-        }
+    for (std::size_t c = 0; c < report.columns.size(); ++c) {
+        const EvaluatedColumn& column = report.columns[c];
+        const rows::Label& label = report.labels[column.label];
+        text += fmt::format("{}\t{}\t{}\t{}\t{}", column.label, label.group, label.name, column.positives,
+                            cell(column.base_rate));
+        for (const FileEvaluation& file : report.files)
+            for (const Figure& figure : file.figures.each[c])
+                text += '\t' + (file.difference ? cell(figure.value) : cells(figure));
         if (!report.published.empty()) {
-            const rows::PublishedFigures known = published_of(report, label.label);
+            const rows::PublishedFigures known = published_of(report, column.label);
             text += '\t' + cell(known.roc_auc) + '\t' + cell(known.average_precision);
         }
         text += '\n';
@@ -191,22 +239,32 @@ std::string chromatin_tsv(const EvaluationReport& report) {
 
 void add_file_lines(const EvaluationReport& report, const FileEvaluation& file,
                     std::vector<std::string>& lines) {
-    const Evaluation& evaluation = file.evaluation;
     const std::string which = report.files.size() > 1 ? file.name + ": " : "";
-    if (evaluation.at_threshold) {
-        for (const auto& [name, figure] : figures_of(evaluation))
-            lines.push_back(fmt::format("{}{:<10}{}", which, name, brief(*figure)));
-        return;
-    }
-    for (const GroupFigures& group : evaluation.groups) {
+    if (report.kind != Kind::peaks)
+        for (std::size_t i = 0; i < report.names.size(); ++i)
+            lines.push_back(fmt::format("{}{:<9} {}", which, report.names[i], brief(file.figures.all[i])));
+    for (std::size_t g = 0; g < report.groups.size(); ++g) {
+        const Group& group = report.groups[g];
+        const auto figures = of_group(report, file.figures, g);
         lines.push_back(fmt::format(
             "{}{}: {} of {} labels; AUROC mean {}, median {}; AUPRC mean {}, median {}, base rate {}", which,
-            group.group, group.defined, group.labels, brief(group.mean_roc_auc), brief(group.median_roc_auc),
-            brief(group.mean_average_precision), brief(group.median_average_precision),
-            brief({group.mean_base_rate, {}, {}})));
+            group.name, group.members.size(), group.labels, brief(figures[0]), brief(figures[1]),
+            brief(figures[2]), brief(figures[3]), brief({group.mean_base_rate, {}, {}})));
     }
-    if (std::ranges::all_of(evaluation.groups, [](const GroupFigures& group) { return group.defined == 0; }))
+    if (report.kind == Kind::peaks &&
+        std::ranges::all_of(report.groups, &std::vector<std::size_t>::empty, &Group::members))
         lines.push_back(which + "no label is 1 in some rows and 0 in others, so that there are no figures");
+    if (file.reliability) {
+        lines.push_back(fmt::format("{}calibration error {:.4f}, Brier score {:.4f}", which,
+                                    file.reliability->calibration_error, file.reliability->brier));
+    }
+}
+
+/// The figure whose difference is told: its name, and its index.
+std::pair<std::string, std::size_t> main_figure(const EvaluationReport& report) {
+    if (of_places(report)) return {report.kind == Kind::peaks ? "AUROC mean" : "AUROC", 0};
+    const std::size_t main = report.target == examples::TargetKind::numbers ? 0 : 1;  // Pearson's r, MCC
+    return {report.names[main], main};
 }
 
 }  // namespace
@@ -230,54 +288,12 @@ std::string cells(const Figure& figure, char separator) {
     return cell(figure.value) + separator + cell(figure.low) + separator + cell(figure.high);
 }
 
+std::string text_of(const Json& value) {
+    return value.is_string() ? value.get<std::string>() : value.dump();
+}
+
 rows::PublishedFigures published_of(const EvaluationReport& report, std::size_t label) {
     return report.published[label].value_or(rows::PublishedFigures());
-}
-
-std::string about_lines(const Json& about) {
-    std::string text;
-    for (const auto& [key, value] : about.items())
-        text += "##" + key + "=" + text_of(value) + "\n";
-    return text;
-}
-
-std::string about_html(const Json& about) {
-    std::string html = "<h2>Made from</h2><dl>";
-    for (const auto& [key, value] : about.items())
-        html += "<dt>" + escaped_html(key) + "</dt><dd>" + escaped_html(text_of(value)) + "</dd>";
-    return html + "</dl>\n";
-}
-
-std::string opening_html(const Json& about, std::int64_t rows, std::int64_t units,
-                         const std::string& resampled) {
-    return fmt::format("<p>{} of split {}", counted(rows, "row"),
-                       escaped_html(about["split"].get<std::string>())) +
-           (about["parameters"]["resamples"] > 0
-                ? fmt::format("; 95 % intervals from {} resampled {}.", units, escaped_html(resampled))
-                : ".");
-}
-
-std::string difference_columns(const std::string& file) {
-    return fmt::format("\t{0}\t{0}_low\t{0}_high\tdifference\tdifference_low\tdifference_high", file);
-}
-
-NamedFigures figures_of(const GroupFigures& group) {
-    return {{"auroc_mean", &group.mean_roc_auc},
-            {"auroc_median", &group.median_roc_auc},
-            {"auprc_mean", &group.mean_average_precision},
-            {"auprc_median", &group.median_average_precision}};
-}
-
-NamedFigures figures_of(const Evaluation& evaluation) {
-    const LabelFigures& label = evaluation.labels.front();
-    const ThresholdFigures& at = *evaluation.at_threshold;
-    return {{"auroc", &label.roc_auc},
-            {"auprc", &label.average_precision},
-            {"f1", &at.f1},
-            {"precision", &at.precision},
-            {"recall", &at.recall},
-            {"mcc", &at.mcc},
-            {"accuracy", &at.accuracy}};
 }
 
 std::string brief(const Figure& figure) {
@@ -292,18 +308,18 @@ Json to_json(const EvaluationReport& report) {
         const bool is_first = &file == &report.files.front();
         Json other{{"name", file.name}};
         Json& object = is_first ? json : other;
-        if (file.evaluation.at_threshold) {
-            object["promoter"] = promoter_json(file.evaluation);
-        } else {
-            object["groups"] = groups_json(file.evaluation);
-            object["labels"] = labels_json(report, file.evaluation, is_first);
+        if (!of_places(report)) put_file(object, report, file);
+        if (report.kind == Kind::promoters) object["promoter"] = promoter_json(report, file);
+        if (report.kind == Kind::peaks) {
+            object["groups"] = groups_json(report, file);
+            object["labels"] = labels_json(report, file, is_first);
         }
-        object["reliability"] = reliability_json(file.evaluation.reliability);
+        if (of_places(report)) object["reliability"] = reliability_json(file.reliability);
         if (is_first) {
             if (!report.published.empty()) json["deepsea"] = published_json(report);
             if (report.scan) json["scan"] = to_json(*report.scan);
         } else {
-            other["difference"] = difference_json(*file.difference);
+            if (of_places(report)) other["difference"] = difference_json(report, *file.difference);
             json["others"].push_back(std::move(other));
         }
     }
@@ -311,56 +327,51 @@ Json to_json(const EvaluationReport& report) {
 }
 
 std::string to_tsv(const EvaluationReport& report) {
-    std::string text = about_lines(report.about);
-    for (const FileEvaluation& file : report.files) {
-        if (file.evaluation.reliability) {
-            text += "##reliability " + file.name + "=" +
-                    reliability_json(file.evaluation.reliability).dump() + "\n";
-        }
-    }
+    std::string text;
+    for (const auto& [key, value] : report.about.items())
+        text += "##" + key + "=" + text_of(value) + "\n";
+    for (const FileEvaluation& file : report.files)
+        if (file.reliability)
+            text += "##reliability " + file.name + "=" + reliability_json(file.reliability).dump() + "\n";
     if (report.scan) text += "##scan=" + to_json(*report.scan).dump() + "\n";
-    const bool promoter = report.files.front().evaluation.at_threshold.has_value();
-    return text + (promoter ? promoter_tsv(report) : chromatin_tsv(report));
+    if (report.kind == Kind::promoters) return text + promoter_tsv(report);
+    return text + (report.kind == Kind::peaks ? peaks_tsv(report) : sequences_tsv(report));
 }
 
 std::vector<std::string> to_lines(const EvaluationReport& report) {
-    const Evaluation& first = report.files.front().evaluation;
     const Json& parameters = report.about["parameters"];
     std::vector<std::string> lines{
-        fmt::format("{} of split {}", counted(first.rows, "row"), report.about["split"].get<std::string>())};
+        fmt::format("{} of split {}", counted(report.rows, "row"), report.about["split"].get<std::string>())};
     if (parameters["resamples"] > 0) {
-        lines.back() += fmt::format(", 95 % intervals from {} of {} bp", counted(first.blocks, "block"),
-                                    parameters["block_size"].get<std::int64_t>());
+        const bool blocks = parameters.contains("block_size");
+        lines.back() +=
+            ", 95 % intervals from " +
+            (blocks ? counted(report.units, "block") +
+                          fmt::format(" of {} bp", parameters["block_size"].get<std::int64_t>())
+                    : fmt::format("{} {}", report.units, parameters["resampled"].get<std::string>()));
     }
-    if (first.at_threshold) {
-        lines.push_back(fmt::format("{}, negatives: {}", counted(first.labels.front().positives, "positive"),
+    if (report.kind == Kind::promoters) {
+        lines.push_back(fmt::format("{}, negatives: {}",
+                                    counted(report.columns.front().positives, "positive"),
                                     report.about.value("negatives", "unknown")));
     }
-    for (const FileEvaluation& file : report.files) {
+    for (const FileEvaluation& file : report.files)
         add_file_lines(report, file, lines);
-        if (const auto& reliability = file.evaluation.reliability) {
-            lines.push_back(fmt::format("{}calibration error {:.4f}, Brier score {:.4f}",
-                                        report.files.size() > 1 ? file.name + ": " : "",
-                                        reliability->calibration_error, reliability->brier));
-        }
+    const auto [name, main] = main_figure(report);
+    for (std::size_t f = 1; f < report.files.size(); ++f) {
+        lines.push_back(fmt::format("{} - {}: {} {}", report.files[f].name, report.files.front().name, name,
+                                    brief(report.files[f].difference->all[main])));
     }
-    for (std::size_t i = 1; i < report.files.size(); ++i) {
-        const Evaluation& difference = *report.files[i].difference;
-        lines.push_back(fmt::format("{} - {}: {}", report.files[i].name, report.files.front().name,
-                                    first.at_threshold
-                                        ? "AUROC " + brief(difference.labels.front().roc_auc)
-                                        : "AUROC mean " + brief(difference.groups.front().mean_roc_auc)));
-    }
-    for (const GroupFigures& group : first.groups) {
+    for (const Group& group : report.groups) {
         if (report.published.empty()) break;
-        const PublishedSummary both = published_summary(report, group.group);
-        lines.push_back(fmt::format("{}: {} of DeepSEA's; AUROC median {}, DeepSEA's {}", group.group,
+        const PublishedSummary both = published_summary(report, group);
+        lines.push_back(fmt::format("{}: {} of DeepSEA's; AUROC median {}, DeepSEA's {}", group.name,
                                     counted(both.ours.defined, "label"), brief({both.ours.median, {}, {}}),
                                     brief({both.published.median, {}, {}})));
     }
     if (report.scan) {
         lines.push_back(fmt::format(
-            "scan: {} in {:.2f} Mb, {} of them right; {} false calls a Mb; {} of {} TSSs found",
+            "scan: {} in {:.2f} Mb, {} of them right; {} false calls per Mb; {} of {} TSSs found",
             counted(report.scan->calls, "call"), static_cast<double>(report.scan->scanned_bases) / 1e6,
             report.scan->right_calls,
             report.scan->false_calls_a_megabase ? fmt::format("{:.2f}", *report.scan->false_calls_a_megabase)

@@ -6,6 +6,7 @@
 #include "bigbird/genome/reference/contig_names.hpp"
 #include "bigbird/genome/regions/bed.hpp"
 #include "bigbird/genome/regions/interval_set.hpp"
+#include "bigbird/outputs/merge/merge_scores.hpp"
 #include "bigbird/rows/score_table.hpp"
 #include "bigbird/rows/text_fields.hpp"
 #include "bigbird/rows/window.hpp"
@@ -25,7 +26,7 @@ struct Scan {
 };
 
 Scan read_scan(const std::filesystem::path& path, double threshold) {
-    rows::ScoreReader reader(path);
+    rows::ScoreReader reader(path, outputs::hdf5_lines(path));
     if (reader.columns().size() != 1) {
         throw InputError("has " + counted(reader.columns().size(), "column") +
                              " of scores; a scan of predict-promoter has one",

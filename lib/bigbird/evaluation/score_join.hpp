@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Scores joined with the labels of their examples.
+// Scores joined with the rows of their examples.
 #pragma once
 
 #include "bigbird/core/choice.hpp"
@@ -29,64 +29,32 @@ private:
     std::map<std::pair<std::string, std::int64_t>, std::uint32_t> numbers_;
 };
 
-/// One label's scores and truths, in the same order of rows for every label.
-struct LabelScores {
-    std::size_t label = 0;  ///< index in the examples' label table
-    std::vector<float> scores;
-    std::vector<std::uint8_t> truths;
-};
-
 /// Which rows of a split a score table must contain: all, or any.
 enum class WantedRows : std::uint8_t { all, scored };
 inline constexpr Choices<WantedRows, 2> wanted_rows_choices{
     {{WantedRows::all, "all"}, {WantedRows::scored, "scored"}}};
 
-struct ScoredExamples {
-    std::vector<std::int64_t> rows;     ///< scored rows of the split, ascending
-    std::vector<LabelScores> labels;    ///< ascending; labels with a column in the scores
-    std::vector<std::uint32_t> blocks;  ///< each row's block of genome, numbered from 0
-    std::uint32_t block_count = 0;
-    std::int64_t not_scored = 0;       ///< rows of the split that are NA in the scores (all N)
-    std::int64_t lacking = 0;          ///< rows of the split that the scores do not have (WantedRows::scored)
-    std::int64_t other_rows = 0;       ///< rows of the scores that are not in the split
-    std::int64_t missing_columns = 0;  ///< labels of the examples without a column
-    rows::Provenance provenance;       ///< the inputs of the scores
+struct ScoredRows {
+    std::vector<std::int64_t> rows;          ///< the split's scored rows in the examples, ascending
+    std::vector<std::size_t> labels;         ///< those of the label table that have a column, ascending
+    std::vector<std::vector<float>> scores;  ///< by label, of each row
+    std::int64_t not_scored = 0;             ///< rows of the split that are NA in the table (all N)
+    std::int64_t lacking = 0;                ///< rows of the split that the table lacks (WantedRows::scored)
+    std::int64_t other_rows = 0;             ///< rows of the table that are not in the split
+    rows::Provenance provenance;             ///< the inputs of the scores
 };
 
-/// Joins a score table to the rows of `split` by contig (also by alias), start, end and name, and columns to
-/// labels by LabelTable::column_name. `block_size` bases make a block, counted from a contig's start. Throws
-/// InputError if a row of the split is missing (WantedRows::all) or occurs twice, if no column matches, the
-/// split has no rows, or none is scored.
-ScoredExamples join_scores(const examples::ExampleSet& examples, const std::filesystem::path& scores,
-                           examples::Split split, std::int64_t block_size,
-                           WantedRows wanted = WantedRows::all);
+/// Joins a score table with the rows of `split`: promoters by contig (also by alias), start, end and name,
+/// bins by contig, start and end, records by id; a table that holds all records of the examples in order may
+/// have ids that repeat in another split. Columns are found by LabelTable::column_name, others are ignored.
+/// Only labels of places in a genome may lack one. Throws InputError, with file and line where there is one:
+/// the split has no rows, no such table, a missing column, a row that repeats or is missing
+/// (WantedRows::all), no scored row.
+ScoredRows join_scores(const examples::ExampleSet& examples, const std::filesystem::path& table,
+                       examples::Split split, WantedRows wanted = WantedRows::all);
 
-/// Restricts several joins of the same split to the rows and labels that all have, and reports what that
-/// leaves out. Throws InputError if nothing is left.
-void keep_common(const examples::ExampleSet& examples, std::vector<ScoredExamples>& joined,
-                 std::int64_t block_size);
-
-// Scores of sequences, and of bins with numbers.
-
-struct ScoredSequences {
-    std::vector<std::int64_t> rows;  ///< the split's scored rows in the examples, ascending
-    std::vector<float> scores;       ///< (rows, labels of the examples), row by row
-    std::int64_t not_scored = 0;     ///< rows of the split that are NA in the table
-    std::int64_t lacking = 0;        ///< rows of the split that the table lacks (WantedRows::scored)
-    std::int64_t other_rows = 0;     ///< rows of the table that are not in the split
-    rows::Provenance provenance;
-};
-
-/// Reads a table with a column `id` and one for each class, label or number of the examples, by
-/// LabelTable::column_name; others are ignored. CSV, or tabs with `##` lines and a header that begins with #.
-/// A row is identified by its id; a table that holds all rows of the examples in order may have ids that
-/// repeat in another split. Throws InputError with file and line: no such table, a missing column, a row that
-/// repeats or is missing (WantedRows::all), no scored row.
-ScoredSequences join_sequence_scores(const examples::ExampleSet& examples, const std::filesystem::path& table,
-                                     examples::Split split, WantedRows wanted = WantedRows::all);
-
-/// Restricts several joins of the same split to the rows that all have scores for. Throws InputError if
-/// none is left.
-void keep_common(std::vector<ScoredSequences>& joined);
+/// Restricts several joins of the same split to the rows and labels that all have, and warns of what that
+/// leaves out; `noun`: what labels are called. Throws InputError if nothing is left.
+void keep_common(std::vector<ScoredRows>& joined, const std::string& noun);
 
 }  // namespace bigbird::evaluation

@@ -24,7 +24,7 @@ namespace fs = std::filesystem;
 
 namespace {
 
-rows::LabelTable counted(const rows::LabelTable& labels, std::span<const std::int64_t> positives) {
+rows::LabelTable with_positives(const rows::LabelTable& labels, std::span<const std::int64_t> positives) {
     std::vector<rows::Label> table;
     for (std::size_t i = 0; i < labels.size(); ++i) {
         table.push_back(labels[i]);
@@ -117,7 +117,8 @@ void ExampleWriter::finish(const rows::LabelTable& labels, const Json& details) 
         list.close();
     require_good();
     if (matrix_) matrix_->finish();
-    describe(folder_, task_, bounds_, split_rows_, matrix_ ? counted(labels, positives_) : labels, details);
+    describe(folder_, task_, bounds_, split_rows_, matrix_ ? with_positives(labels, positives_) : labels,
+             details);
 }
 
 Json checksum_of_input(const fs::path& path) {
@@ -206,8 +207,8 @@ void write_sequence_examples(const fs::path& folder, TargetKind target, const ro
     }
     Json entries{{"target", word_of(target_choices, target)}};
     entries.update(details);
-    describe(folder, Task::sequences, rows::centred_bounds(longest), split_rows, counted(labels, positives),
-             entries);
+    describe(folder, Task::sequences, rows::centred_bounds(longest), split_rows,
+             with_positives(labels, positives), entries);
 }
 
 }  // namespace bigbird::examples

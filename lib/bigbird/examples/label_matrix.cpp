@@ -58,7 +58,7 @@ LabelMatrix::LabelMatrix(const std::filesystem::path& path, Cells cells, std::in
     const std::string shape = counted(rows, "row") + " and " + counted(columns, "label");
     if (cells == Cells::bits && !is_npy_of(file_.bytes(), "|u1", rows, row_bytes_)) {
         throw InputError("is not the label matrix of " + shape +
-                             " that the folder's other files tell of; make the examples again",
+                             " that the folder's other files describe; make the examples again",
                          path);
     }
     if (cells != Cells::bits && !is_npy_of(file_.bytes(), "<f4", rows, columns))

@@ -113,9 +113,8 @@ LoadedEncoder load_encoder(const fs::path& directory, const at::Device& device) 
 SequenceClassifier load_classifier(const fs::path& directory, const at::Device& device) {
     const BigBirdConfig config = read_config(directory);
     if (config.num_labels < 1) {
-        throw InputError(
-            "has no num_labels: this is no task model; make one with finetune-promoter or finetune-chromatin",
-            directory / "config.json");
+        throw InputError("has no num_labels: this is no task model; make one with finetune",
+                         directory / "config.json");
     }
     SequenceClassifier model(config);
     // Classifiers of transformers' Longformer have no pooler. Here, only one head reads the pooler.

@@ -29,7 +29,7 @@ constexpr std::array<std::pair<const char*, at::ScalarType>, 10> types{{{"F64", 
                                                                         {"U8", at::kByte},
                                                                         {"BOOL", at::kBool}}};
 
-at::ScalarType scalar_type(const std::string& name) {
+at::ScalarType type_named(const std::string& name) {
     const auto* known = std::ranges::find_if(types, [&](const auto& type) { return type.first == name; });
     BIGBIRD_EXPECTS(known != types.end(), "the header's reader lets only known types pass");
     return known->second;
@@ -79,7 +79,7 @@ TensorMap read_safetensors(const std::filesystem::path& path) {
     std::ifstream in(path, std::ios::binary);
     TensorMap tensors;
     for (const auto& [key, entry] : header.tensors) {
-        at::Tensor tensor = at::empty(entry.shape, scalar_type(entry.type));
+        at::Tensor tensor = at::empty(entry.shape, type_named(entry.type));
         in.seekg(static_cast<std::streamoff>(entry.begin));
         in.read(static_cast<char*>(tensor.mutable_data_ptr()),
                 static_cast<std::streamsize>(entry.end - entry.begin));

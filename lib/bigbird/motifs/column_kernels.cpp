@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "bigbird/motifs/scanner.hpp"
 
-#include <algorithm>
 #include <bit>
 
 // This file is compiled once for each kind of vector unit.

@@ -11,7 +11,7 @@ namespace bigbird::motifs {
 
 namespace {
 
-constexpr std::int64_t core = 21, width = 31, farthest = 10;
+constexpr std::int64_t core = 21, seqlet_width = 31, farthest = 10;
 constexpr double deviations =
     2.5;  // number of standard deviations by which a seqlet's sum must exceed the sums of random bases
 constexpr std::size_t fewest_sites = 10, most_seqlets = 4000;
@@ -19,10 +19,8 @@ constexpr float joins = 0.65F,
                 merges = 0.8F;  // minimum cosine to join a seqlet to a cluster, and to merge two clusters
 constexpr int rounds = 4;
 constexpr float least_of_top = 0.2F;  // minimum mean contribution of a motif's ends, relative to the maximum
-constexpr std::string_view letters = "ACGT";
-
 /// A value for each letter of each position. Read backwards, it is the profile of the other strand.
-using Profile = std::array<float, 4 * width>;
+using Profile = std::array<float, 4 * seqlet_width>;
 
 float product(const Profile& a, const Profile& b) {
     return std::inner_product(a.begin(), a.end(), b.begin(), 0.0F);
@@ -32,7 +30,7 @@ float norm(const Profile& profile) {
     return std::sqrt(product(profile, profile));
 }
 
-/// `width` bases of a region, on one of its strands. They may extend beyond the region.
+/// `seqlet_width` bases of a region, on one of its strands. They may extend beyond the region.
 struct Seqlet {
     std::size_t region = 0;
     std::int64_t begin = 0;
@@ -50,7 +48,7 @@ void each_alignment(const Seqlet& seqlet, const Take& take) {
 /// The profile of a stretch: each base's contribution, or with `as_counts` 1, in the row of its letter.
 Profile profile_of(const Contributions& region, const Seqlet& seqlet, bool as_counts = false) {
     Profile profile{};
-    for (std::int64_t i = 0; i < width; ++i) {
+    for (std::int64_t i = 0; i < seqlet_width; ++i) {
         const auto base =
             static_cast<std::size_t>(seqlet.begin + i);  // wraps around to a large number before the region
         const std::size_t code = base < region.dna.size() ? letters.find(region.dna[base]) : letters.npos;
@@ -145,7 +143,7 @@ std::vector<Seqlet> find_seqlets(std::span<const Contributions> regions) {
         const auto is_near = [begin = seqlet.begin](std::int64_t at) { return std::abs(at - begin) < core; };
         if (std::ranges::any_of(others, is_near)) continue;
         others.push_back(seqlet.begin);
-        kept.push_back({seqlet.region, centre_of(sizes[seqlet.region], seqlet.begin) - width / 2});
+        kept.push_back({seqlet.region, centre_of(sizes[seqlet.region], seqlet.begin) - seqlet_width / 2});
         if (kept.size() == most_seqlets) break;
     }
     return kept;
@@ -197,7 +195,7 @@ Motif motif_of(std::span<const Contributions> regions, const Cluster& cluster) {
     for (const Seqlet& seqlet : cluster.members)
         std::ranges::transform(counts, profile_of(regions[seqlet.region], seqlet, true), counts.begin(),
                                std::plus());
-    std::array<float, width> heights{};
+    std::array<float, seqlet_width> heights{};
     for (std::size_t i = 0; i < cluster.sum.size(); ++i)
         heights[i / 4] += cluster.sum[i];
     for (float& height : heights)

@@ -68,10 +68,11 @@ struct ScanSpec {
     int threads = 1;
 };
 
-/// Writes the hits of each region, in the regions' order, as BED rows. Columns: chrom, start, end, motif id,
-/// score in bits, strand, p, q, motif name, and optionally the weight. q is computed over all sites of a
-/// motif in all regions. The output does not depend on the number of threads. Uses 16 bytes of memory per
-/// hit. Returns the number of hits. Throws InputError, ConfigError, WriteError.
+/// Writes the hits in the regions, in the reference's order, as BED rows. Regions that overlap are one, so
+/// that each site is found once. Columns: chrom, start, end, motif id, score in bits, strand, p, q, motif
+/// name, and optionally the weight. q is computed over all sites of a motif in all regions. The output does
+/// not depend on the number of threads. Uses 16 bytes of memory per hit. Returns the number of hits. Throws
+/// InputError, ConfigError, WriteError.
 std::int64_t scan_regions(const ScanSpec& spec);
 
 }  // namespace bigbird::motifs

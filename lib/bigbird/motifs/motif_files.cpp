@@ -4,13 +4,16 @@
 #include "bigbird/core/error.hpp"
 #include "bigbird/core/log.hpp"
 #include "bigbird/core/parse_number.hpp"
+#include "bigbird/core/words.hpp"
 #include "bigbird/genome/text/text_input.hpp"
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 #include <numeric>
 #include <optional>
 #include <ostream>
+#include <set>
 #include <sstream>
 #include <string_view>
 #include <utility>
@@ -21,7 +24,6 @@ namespace fs = std::filesystem;
 
 namespace {
 
-constexpr std::string_view letters = "ACGT";
 constexpr double rounding = 0.1001;  // by which a column's shares may differ from 1, as in MEME's own readers
 constexpr std::int64_t assumed_sites = 100;  // number of sites for written counts, if it is unknown
 
@@ -265,12 +267,30 @@ void write_jaspar(std::ostream& out, const MotifSet& set) {
     }
 }
 
+/// Throws for two motifs of one id and name, which no table can distinguish; warns of two of one id.
+MotifSet distinct(MotifSet set, const fs::path& file) {
+    std::map<std::string, std::set<std::string>> names;  // by id
+    std::set<std::string> repeated;
+    for (const Motif& motif : set.motifs) {
+        if (names.contains(motif.id)) repeated.insert(motif.id);
+        if (!names[motif.id].insert(motif.name).second) {
+            throw InputError("has two motifs with the id '" + shortened(motif.id) + "' and the name '" +
+                                 shortened(motif.name) + "': rename or delete one",
+                             file);
+        }
+    }
+    if (!repeated.empty())
+        log_warning("{}: only their names distinguish motifs of the same id, {}", file.string(),
+                    listed(repeated));
+    return set;
+}
+
 }  // namespace
 
 MotifSet read_motifs(const fs::path& file) {
     Lines lines(file);
     if (!lines.next()) throw InputError("holds no motif", file);
-    if (lines.word(0).starts_with('>')) return read_jaspar(lines);
+    if (lines.word(0).starts_with('>')) return distinct(read_jaspar(lines), file);
     const bool is_report = lines.word(0).starts_with("***");  // of MEME and STREME, which name it below
     while (is_report && (lines.word(0) != "MEME" || lines.word(1) != "version") && lines.next()) {
     }
@@ -278,7 +298,7 @@ MotifSet read_motifs(const fs::path& file) {
         lines.fail(
             "is no motif file: it begins neither with 'MEME version' nor '>'; MEME's transfac2meme and "
             "its like convert other formats");
-    return read_meme(lines);
+    return distinct(read_meme(lines), file);
 }
 
 void write_motifs(const fs::path& file, const MotifSet& set, Overwrite overwrite) {

@@ -9,12 +9,14 @@
 #include <array>
 #include <cstdint>
 #include <filesystem>
-#include <span>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
 namespace bigbird::motifs {
+
+inline constexpr std::string_view letters = "ACGT";
 
 /// Shares of A C G T; the sum is 1.
 using Shares = std::array<double, 4>;
@@ -35,7 +37,7 @@ struct MotifSet {
 /// Columns that are rounded, with a sum from 0.9 to 1.1, are scaled to 1. JASPAR's matrices are counts or
 /// shares, with or without the letters before the rows. Throws InputError with file and line where a file has
 /// neither format, no motif, a motif without columns or with a column of zeros, another number of rows than
-/// w= says, or another alphabet than DNA.
+/// w= says, another alphabet than DNA, or two motifs of one id and name; warns of two of one id.
 MotifSet read_motifs(const std::filesystem::path& file);
 
 /// Writes JASPAR's format, as counts, where the name ends in .jaspar, else MEME's. Throws ConfigError,

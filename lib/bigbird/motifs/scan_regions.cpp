@@ -11,6 +11,7 @@
 
 #include <algorithm>
 #include <map>
+#include <utility>
 
 namespace bigbird::motifs {
 
@@ -30,6 +31,8 @@ struct Scanned {
     std::map<std::size_t, std::int64_t> sites;  ///< by width
 };
 
+/// Contigs, or the rows of --regions in the reference's order; rows that overlap are one, so that each site
+/// is found once.
 std::vector<genome::Interval> regions_of(const ScanSpec& spec, const genome::ReferenceGenome& reference) {
     std::vector<genome::Interval> regions;
     if (spec.regions.empty()) {
@@ -37,13 +40,26 @@ std::vector<genome::Interval> regions_of(const ScanSpec& spec, const genome::Ref
             regions.push_back({contig.name, 0, contig.length});
         return regions;
     }
+    std::vector<std::pair<std::size_t, genome::Interval>> rows;  // with the contig's index
     for (const genome::BedRecord& row : genome::read_bed(spec.regions)) {
         genome::Interval where = row.where;
         if (genome::place(where, reference) != genome::Fit::inside)
             throw InputError(genome::why_off(row.where, reference) + "; give regions of the same assembly",
                              spec.regions, row.line);
-        regions.push_back(row.where);
+        rows.emplace_back(*reference.find(where.contig), row.where);
     }
+    std::ranges::stable_sort(rows, {},
+                             [](const auto& row) { return std::pair(row.first, row.second.begin); });
+    for (std::size_t i = 0; i < rows.size(); ++i) {
+        const auto& [contig, where] = rows[i];
+        if (i > 0 && rows[i - 1].first == contig && where.begin < regions.back().end)
+            regions.back().end = std::max(regions.back().end, where.end);
+        else
+            regions.push_back(where);
+    }
+    if (regions.size() < rows.size())
+        log_info("{}: {} that overlap others are searched together with them", spec.regions.string(),
+                 counted(rows.size() - regions.size(), "row"));
     return regions;
 }
 

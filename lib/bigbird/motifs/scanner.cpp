@@ -71,7 +71,6 @@ std::uint8_t code_of(char letter) {
 
 /// Calls body(begin, end) for each run of A C G T.
 void for_each_run(std::string_view dna, const std::function<void(std::size_t, std::size_t)>& body) {
-    constexpr const char* letters = "ACGT";
     for (std::size_t begin = dna.find_first_of(letters); begin != std::string_view::npos;) {
         const std::size_t end = std::min(dna.find_first_not_of(letters, begin), dna.size());
         body(begin, end);

@@ -48,8 +48,8 @@ private:
     herr_t (*close_)(hid_t);
 };
 
-/// Access to a file without HDF5's lock: parts are complete, some file systems have no locks, and a pending
-/// output has its own, which would conflict.
+/// Access to a file without HDF5's lock: files that are read are complete, some file systems have no locks,
+/// and a pending output has its own, which would conflict.
 inline Hdf5Handle unlocked_hdf5() {
     Hdf5Handle access(H5Pcreate(H5P_FILE_ACCESS), H5Pclose);
     H5Pset_file_locking(access, false, true);

@@ -19,8 +19,8 @@ namespace {
 using Handle = Hdf5Handle;
 
 constexpr std::int64_t chunk_bytes = 1 << 20;
-constexpr std::int64_t most_rows_a_chunk = 4096, chunks_of_small_file = 16;
-static_assert(most_rows_a_chunk * chunks_of_small_file == most_rows_of_small_hdf5);
+constexpr std::int64_t most_rows_per_chunk = 4096, chunks_of_small_file = 16;
+static_assert(most_rows_per_chunk * chunks_of_small_file == most_rows_of_small_hdf5);
 
 /// A column's fields of the buffered rows, in the vector of its kind.
 struct HeldFields {
@@ -78,7 +78,7 @@ public:
           columns_(schema.columns.size()),
           chunk_rows_(std::clamp<std::int64_t>(
               chunk_bytes / std::max<std::int64_t>(1, 4 * static_cast<std::int64_t>(columns_)), 1,
-              most_rows_a_chunk)),
+              most_rows_per_chunk)),
           types_((start_hdf5(), Hdf5Types())) {
         for (const HeadColumn& column : schema_.head)
             fields_.emplace_back(column.kind);

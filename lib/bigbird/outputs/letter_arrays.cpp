@@ -3,6 +3,7 @@
 
 #include "bigbird/core/error.hpp"
 #include "bigbird/core/formats/npy_header.hpp"
+#include "bigbird/core/words.hpp"
 #include "bigbird/outputs/hdf5_handle.hpp"
 
 #include <zlib.h>
@@ -53,8 +54,8 @@ std::vector<fs::path> letter_array_files(const fs::path& path) {
 void require_length(const genome::Interval& where, std::int64_t bases, std::int64_t length) {
     if (bases == length) return;
     throw InputError(where.contig + ":" + std::to_string(where.begin) + "-" + std::to_string(where.end) +
-                     " has " + std::to_string(bases) + " bases, the regions before it " +
-                     std::to_string(length) + ": .h5 and .npz need regions of one length, .tsv does not");
+                     " has " + counted(bases, "base") + ", the regions before it " + std::to_string(length) +
+                     ": .h5 and .npz need regions of one length, .tsv does not");
 }
 
 LetterArrays::LetterArrays(const fs::path& path, Overwrite overwrite, rows::Provenance provenance)

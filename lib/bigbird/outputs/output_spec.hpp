@@ -42,7 +42,7 @@ struct OutputSpec {
     bool tracks = true;                 ///< false: rows are not positions in a genome
     bool variants = false;              ///< whether rows are alleles of a VCF's records
     bool many_rows = false;             ///< see TableSchema
-    std::optional<Shard> shard{};       ///< then a record is written beside each output, for merge
+    std::optional<Shard> shard{};       ///< then each output is a part, with a record for merge
     /// Roles and paths of the files that rows come from. merge compares them, so that parts with other rows
     /// are refused.
     std::vector<std::pair<std::string, std::filesystem::path>> inputs{};
@@ -52,6 +52,5 @@ struct OutputSpec {
 
 /// The format by an output's ending; `stream` for "-".
 std::optional<Kind> kind_of(const std::filesystem::path& path, Kind stream = Kind::table);
-std::string to_string(Kind kind);
 
 }  // namespace bigbird::outputs

@@ -1,14 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "bigbird/outputs/outputs.hpp"
 
-#include "bigbird/core/check.hpp"
 #include "bigbird/core/error.hpp"
 #include "bigbird/core/formats/checksum.hpp"
+#include "bigbird/core/words.hpp"
 #include "bigbird/outputs/sinks.hpp"
 
 #include <algorithm>
 #include <array>
-#include <cctype>
 #include <iterator>
 #include <map>
 #include <set>
@@ -45,10 +44,6 @@ std::vector<Column> label_columns(const rows::LabelTable& labels, std::span<cons
     return columns;
 }
 
-void Sink::copy(std::string_view, std::span<const std::byte>) {
-    BIGBIRD_EXPECTS(false, "this format has no lines");
-}
-
 void Sink::commit() {
     std::vector<PendingOutput*> pending;
     finish(pending);
@@ -79,8 +74,14 @@ std::string file_word(std::string name) {
 }
 
 void check_part(const OutputSpec& spec) {
-    for (const fs::path& path : spec.paths)
-        if (path == "-") throw ConfigError("--shard writes a file; --output - cannot be merged");
+    for (const fs::path& path : spec.paths) {
+        require_part_is_file(path);
+        const auto kind = kind_of(path);
+        if (!kind || kind == Kind::table || (kind == Kind::variants && spec.variants)) continue;
+        throw ConfigError(path.string() + ": --shard writes parts as .tsv or .tsv.gz" +
+                          (spec.variants ? ", or .vcf, .vcf.gz or .bcf" : "") +
+                          "; merge writes any format from them");
+    }
     for (const auto& [role, path] : spec.inputs) {
         require_readable(path);
         std::error_code error;
@@ -99,7 +100,7 @@ std::vector<std::pair<std::string, std::string>> checksums_of(const OutputSpec& 
 TableSchema schema_of(const Json& json) {
     TableSchema schema;
     for (const Json& column : json.at("head"))
-        schema.head.push_back({column.at(0), static_cast<FieldKind>(column.at(1).get<int>())});
+        schema.head.push_back({column.at(0), static_cast<FieldKind>(column.at(1).get<int>()), column.at(2)});
     for (const Json& column : json.at("columns"))
         schema.columns.push_back(
             {column.at(0), column.at(1), column.at(2), column.at(3), column.at(4), column.at(5)});
@@ -136,9 +137,7 @@ std::vector<fs::path> paths_of_labels(const fs::path& path, const TableSchema& s
 }
 
 std::optional<Kind> kind_of(const fs::path& path, Kind stream) {
-    std::string name = path.filename().string();
-    std::transform(name.begin(), name.end(), name.begin(),
-                   [](unsigned char letter) { return static_cast<char>(std::tolower(letter)); });
+    std::string name = lower_case(path.filename().string());
     if (path == "-") return stream;
     const bool packed = name.ends_with(".gz") || name.ends_with(".bgz");
     if (packed) name.resize(name.rfind('.'));
@@ -163,12 +162,6 @@ std::optional<Kind> kind_of(const fs::path& path, Kind stream) {
     for (const Ending& ending : endings)
         if (name.ends_with(ending.text)) return packed && !ending.may_be_packed ? std::nullopt : ending.kind;
     return std::nullopt;
-}
-
-std::string to_string(Kind kind) {
-    constexpr const char* names[] = {"table", "csv",      "long table", "npy",
-                                     "hdf5",  "bedgraph", "bigwig",     "variants"};
-    return names[static_cast<std::size_t>(kind)];
 }
 
 void prepare_outputs(const OutputSpec& spec) {
@@ -213,7 +206,7 @@ Json to_json(const ScoreRun& run) {
     Json json{{"provenance", run.schema.provenance}, {"inputs", run.inputs}, {"effect", run.schema.effect}};
     Json& head = json["head"] = Json::array();
     for (const HeadColumn& column : run.schema.head)
-        head.push_back({column.name, static_cast<int>(column.kind)});
+        head.push_back({column.name, static_cast<int>(column.kind), column.optional});
     Json& columns = json["columns"] = Json::array();
     for (const Column& column : run.schema.columns)
         columns.push_back(
@@ -251,57 +244,46 @@ Outputs::Outputs(const OutputSpec& spec, const TableSchema& schema, std::span<co
     : spec_(spec), schema_(schema), contigs_(contigs.begin(), contigs.end()) {
     TableSchema part = schema;
     part.many_rows = spec.many_rows;
-    if (spec.shard) part.provenance.emplace_back("shard", bigbird::to_string(*spec.shard));
+    part.part = spec.shard.has_value();
+    if (part.part) part.provenance.emplace_back("shard", to_string(*spec.shard));
     for (const fs::path& path : spec.paths) {
         const Kind kind = *kind_of(path, spec.stream);
         switch (kind) {
             case Kind::table:
             case Kind::csv:
-                adopt(table_sink(path, spec.overwrite, part, threads), kind, path);
+                adopt(table_sink(path, spec.overwrite, part, threads), path);
                 break;
             case Kind::long_table:
                 adopt(long_sink(path, spec.overwrite, part, static_cast<float>(spec.min_score.value_or(0)),
                                 threads),
-                      kind, path);
+                      path);
                 break;
             case Kind::npy:
-                adopt(npy_sink(path, spec.overwrite, part), kind, path);
+                adopt(npy_sink(path, spec.overwrite, part), path);
                 break;
             case Kind::variants:
                 break;
             case Kind::hdf5:
-                adopt(hdf5_sink(path, spec.overwrite, part), kind, path);
+                adopt(hdf5_sink(path, spec.overwrite, part), path);
                 break;
             case Kind::bedgraph:
             case Kind::bigwig: {
                 const std::vector<fs::path> tracks = paths_of_labels(path, schema);
-                for (std::size_t i = 0; i < tracks.size(); ++i) {
-                    adopt(track_sink(tracks[i], spec.overwrite, kind, contigs, i, spec.overlap), kind,
-                          tracks[i]);
-                    outputs_.back().record.run["column"] = schema.columns[i].name;
-                }
+                for (std::size_t i = 0; i < tracks.size(); ++i)
+                    adopt(track_sink(tracks[i], spec.overwrite, kind, contigs, i, spec.overlap), tracks[i]);
                 break;
             }
         }
     }
 }
 
-void Outputs::adopt(std::unique_ptr<Sink> sink, Kind kind, const fs::path& path) {
-    Output& output = outputs_.emplace_back();
-    output.sink = std::move(sink);
-    output.files = kind == Kind::npy ? npy_files(path) : std::vector<fs::path>{path};
-    output.record.kind = to_string(kind);
-    output.record.run = Json::object();
+void Outputs::adopt(std::unique_ptr<Sink> sink, const fs::path& path, const char* kind) {
+    outputs_.push_back({.sink = std::move(sink), .path = path, .record = {.kind = kind}});
 }
 
 void Outputs::write(std::span<const rows::Field> head, std::span<const float> values) {
     for (const Output& output : outputs_)
         output.sink->write(head, values);
-}
-
-void Outputs::copy(std::string_view line, std::span<const std::byte> numbers) {
-    for (const Output& output : outputs_)
-        output.sink->copy(line, numbers);
 }
 
 void Outputs::begin_segment(std::int64_t segment) {
@@ -337,24 +319,24 @@ void Outputs::commit_together(std::span<Outputs* const> tables, std::vector<Pend
     bigbird::commit_together(pending);
     for (const Outputs* const table : tables)
         for (const Output& output : table->outputs_)
-            if (!table->spec_.shard) remove_part_record(output.files.front());
+            if (!table->spec_.shard) remove_part_record(output.path);
 }
 
 std::vector<std::unique_ptr<PendingOutput>> Outputs::part_records(std::span<PendingOutput* const> pending) {
     std::vector<std::unique_ptr<PendingOutput>> records;
-    ScoreRun run{.schema = schema_, .inputs = checksums_of(spec_), .min_score = spec_.min_score};
+    ScoreRun run{.schema = schema_,
+                 .inputs = checksums_of(spec_),
+                 .min_score = spec_.min_score,
+                 .overlap = spec_.overlap};
+    if (spec_.tracks) run.contigs = contigs_;
+    Json in_common = to_json(run);
+    for (const auto& [name, value] : spec_.options)
+        in_common[name] = value;
     for (Output& output : outputs_) {
-        const bool track = is_track(*kind_of(output.files.front()));
-        run.contigs = track ? contigs_ : std::vector<genome::Contig>();
-        run.overlap = spec_.overlap;
         output.record.shard = *spec_.shard;
-        output.record.run.update(to_json(run));
-        for (const auto& [name, value] : spec_.options)
-            output.record.run[name] = value;
-        std::vector<PendingOutput*> files;
-        for (const fs::path& file : output.files)
-            files.push_back(*std::ranges::find(pending, file, [](const auto* p) { return p->target(); }));
-        records.push_back(pending_part_record(std::move(output.record), files));
+        output.record.run = in_common;
+        const auto file = std::ranges::find(pending, output.path, [](const auto* p) { return p->target(); });
+        records.push_back(pending_part_record(std::move(output.record), **file));
     }
     return records;
 }

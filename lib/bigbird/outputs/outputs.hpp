@@ -24,7 +24,7 @@ namespace bigbird::outputs {
 
 /// Call it before scoring starts. Throws ConfigError: an unknown file extension, a duplicate name, .long.tsv
 /// without min_score, or a track where tracks are not supported. Also for an output that exists or cannot be
-/// created, and for a part of rows with a pipe or standard output.
+/// created, and for a part in another format than a table or variants, or with a pipe or standard output.
 void prepare_outputs(const OutputSpec& spec);
 
 /// Whether a name contains {label} or {index}.
@@ -34,13 +34,16 @@ bool names_labels(const std::filesystem::path& path);
 std::vector<std::filesystem::path> paths_of_labels(const std::filesystem::path& path,
                                                    const TableSchema& schema);
 
+/// What the kinds of parts are called in their records: tables of rows, and records of variants.
+inline constexpr const char *part_of_rows = "rows", *part_of_vcf = "VCF", *part_of_bcf = "BCF";
+
 /// The settings that all parts of a score file have in common, as stored in their records (core/parts).
 struct ScoreRun {
     TableSchema schema;
     std::vector<std::pair<std::string, std::string>> inputs{};  ///< role and SHA-256 of files of rows
     std::optional<double> min_score{};                          ///< for a long table
-    std::vector<genome::Contig> contigs{};                      ///< for a track
-    Overlap overlap = Overlap::mean;                            ///< for a track
+    std::vector<genome::Contig> contigs{};                      ///< for tracks; none if rows have no places
+    Overlap overlap = Overlap::mean;                            ///< for tracks
 };
 
 Json to_json(const ScoreRun& run);
@@ -55,12 +58,11 @@ public:
     Outputs(const OutputSpec& spec, const TableSchema& schema, std::span<const genome::Contig> contigs,
             int threads);
 
-    /// Adds an output whose records the caller writes; its sink's write() does nothing. Call it before the
-    /// first row.
-    void adopt(std::unique_ptr<Sink> sink, Kind kind, const std::filesystem::path& path);
+    /// Adds an output whose records the caller writes; its sink's write() does nothing. `kind`: of the part.
+    /// Call it before the first row.
+    void adopt(std::unique_ptr<Sink> sink, const std::filesystem::path& path,
+               const char* kind = part_of_rows);
     void write(std::span<const rows::Field> head, std::span<const float> values);
-    /// Copies a row of another file with the same schema (Sink::copy()).
-    void copy(std::string_view line, std::span<const std::byte> numbers);
     /// Starts a segment of the job (core/parts/shard.hpp). Does nothing in a job without parts.
     void begin_segment(std::int64_t segment);
     /// Renames all outputs to their final names, or none, including those in `pending`. If this is a part,
@@ -72,7 +74,7 @@ public:
 private:
     struct Output {
         std::unique_ptr<Sink> sink;
-        std::vector<std::filesystem::path> files;
+        std::filesystem::path path;
         PartRecord record{};      ///< set if this is a part
         std::int64_t before = 0;  ///< records before this segment
     };

@@ -47,6 +47,7 @@ struct TableSchema {
     std::vector<Column> columns;
     rows::Provenance provenance;
     bool many_rows = false;  ///< use HDF5's schema for many rows, even if there are few
+    bool part = false;       ///< whether a table is a part for merge, exact to the bit
     /// If columns have quantities, which are the same for all labels: the one that a long table's threshold
     /// compares by its size.
     std::string effect{};
@@ -68,9 +69,6 @@ public:
     /// One field per head column, one value per column; no values for a row that was not scored. Throws
     /// WriteError.
     virtual void write(std::span<const rows::Field> head, std::span<const float> values) = 0;
-    /// Copies a row of another file with this schema: its line with the line break, and the bytes of its
-    /// numbers if they are in a separate file. Only formats with lines support this. Throws WriteError.
-    virtual void copy(std::string_view line, std::span<const std::byte> numbers);
     /// Lines or rows written so far; 0 for a track, which has none before commit().
     virtual std::int64_t records() const = 0;
     /// Ends the output's files and adds them to `pending`, in the order of commit_together(). Without that
@@ -84,10 +82,13 @@ public:
 
 /// One line per row, one column per label; CSV and bgzip by suffix, "-" is standard output. A score is
 /// written with the fewest digits that read back as the same float, NaN as NA; as CSV, it is empty. Texts are
-/// the same in both.
+/// the same in both. In a part (TableSchema::part), NA is only in rows that were not scored, NaN is nan or
+/// -nan by its sign, an empty text is empty, and bgzip is fast.
 std::unique_ptr<Sink> table_sink(const std::filesystem::path& path, Overwrite overwrite,
                                  const TableSchema& schema, int threads);
 
+/// The `##` lines of a table, and its header.
+std::string lines_before_rows(const TableSchema& schema);
 /// Appends fields as a table has them, each followed by a tab: integers in decimal, other numbers with the
 /// fewest digits that read back as the same, NaN as NA, no text as ".".
 void append_fields(std::string& line, std::span<const rows::Field> fields);
@@ -95,7 +96,7 @@ void append_fields(std::string& line, std::span<const rows::Field> fields);
 /// A table with one line for each row and label whose score is at least `min_score`: the row's fields, then
 /// `index group label value`. Rows that were not scored have no line. If columns have quantities, there is a
 /// line for each, `index group label quantity value`, where the absolute value of schema.effect is at least
-/// `min_score`.
+/// `min_score`. Throws ConfigError if no column has that quantity.
 std::unique_ptr<Sink> long_sink(const std::filesystem::path& path, Overwrite overwrite,
                                 const TableSchema& schema, float min_score, int threads);
 

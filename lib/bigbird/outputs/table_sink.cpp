@@ -20,18 +20,19 @@ namespace {
 
 class LineSink : public Sink {
 public:
-    LineSink(const std::filesystem::path& path, Overwrite overwrite, int threads)
-        : output_(path, overwrite, threads) {}
-    void copy(std::string_view line, std::span<const std::byte>) override {
-        output_.write(line);
-        ++lines_;
-    }
+    LineSink(const std::filesystem::path& path, Overwrite overwrite, const TableSchema& schema, int threads)
+        : output_(path, overwrite, threads, schema.part ? genome::Compress::fast : genome::Compress::usual) {}
     std::int64_t records() const override { return lines_; }
     void finish(std::vector<PendingOutput*>& pending) override {
         if (PendingOutput* const file = output_.finish()) pending.push_back(file);
     }
 
 protected:
+    void write_line() {
+        output_.write(line_);
+        ++lines_;
+    }
+
     genome::TextOutput output_;
     std::string line_;
 
@@ -53,13 +54,8 @@ void append_field(std::string& line, const rows::Field& field) {
 class TableSink : public LineSink {
 public:
     TableSink(const std::filesystem::path& path, Overwrite overwrite, const TableSchema& schema, int threads)
-        : LineSink(path, overwrite, threads), csv_(kind_of(path) == Kind::csv), schema_(schema) {
-        std::string text = rows::provenance_lines(schema.provenance);
-        for (std::size_t i = 0; i < schema.head.size(); ++i)
-            text += (i == 0 ? "#" : "\t") + schema.head[i].name;
-        for (const Column& column : schema.columns)
-            text += '\t' + rows::without_breaks(column.name);
-        text += '\n';
+        : LineSink(path, overwrite, schema, threads), csv_(kind_of(path) == Kind::csv), schema_(schema) {
+        const std::string text = lines_before_rows(schema);
         output_.write(csv_ ? rows::csv_of(text, path) : text);
     }
     void write(std::span<const rows::Field> head, std::span<const float> values) override {
@@ -67,17 +63,33 @@ public:
         BIGBIRD_EXPECTS(head.size() == schema_.head.size() && (values.empty() || values.size() == columns),
                         "one field and one score for each column is needed");
         line_.clear();
-        csv_ ? append_csv(head) : append_fields(line_, head);
+        if (schema_.part)
+            append_exact(head);
+        else
+            csv_ ? append_csv(head) : append_fields(line_, head);
         for (std::size_t i = 0; i < columns; ++i) {
-            const float value = values.empty() ? std::numeric_limits<float>::quiet_NaN() : values[i];
-            if (!csv_ || !std::isnan(value)) rows::append_number(line_, value);
+            if (!values.empty() && (schema_.part || !std::isnan(values[i])))
+                rows::append_exact(line_, values[i]);
+            else if (!csv_)
+                line_ += "NA";
             line_ += csv_ ? ',' : '\t';
         }
         line_.back() = '\n';
-        copy(line_, {});
+        write_line();
     }
 
 private:
+    void append_exact(std::span<const rows::Field> head) {
+        for (const rows::Field& field : head) {
+            if (const auto* const text = std::get_if<std::string_view>(&field))
+                line_ += *text;
+            else if (const auto* const real = std::get_if<double>(&field))
+                rows::append_exact(line_, *real);
+            else
+                append_field(line_, field);
+            line_ += '\t';
+        }
+    }
     /// Only a missing number and an optional text are empty: other texts may be "NA" or ".".
     void append_csv(std::span<const rows::Field> head) {
         for (std::size_t i = 0; i < head.size(); ++i) {
@@ -103,7 +115,7 @@ class LongSink : public LineSink {
 public:
     LongSink(const std::filesystem::path& path, Overwrite overwrite, const TableSchema& schema,
              float min_score, int threads)
-        : LineSink(path, overwrite, threads),
+        : LineSink(path, overwrite, schema, threads),
           columns_(schema.columns),
           min_score_(min_score),
           has_quantities_(!schema.effect.empty()) {
@@ -115,6 +127,10 @@ public:
             per_label_ = columns_.size() / static_cast<std::size_t>(labels);
             compared_ = static_cast<std::size_t>(std::ranges::find(columns_, schema.effect, quantity) -
                                                  columns_.begin());
+            if (compared_ == columns_.size())
+                throw ConfigError(
+                    "--min-score of a .long.tsv is a size of log_odds or difference: add one of them to "
+                    "--write");
             text += "\n##min_score_of=absolute " + schema.effect;
         }
         text += "\n#";
@@ -132,7 +148,8 @@ public:
             line_ = prefix_ + std::to_string(index) + '\t' + group + '\t' + label + '\t';
             if (has_quantities_) line_ += quantity + '\t';
             rows::append_number(line_, values[i]);
-            copy(line_ += '\n', {});
+            line_ += '\n';
+            write_line();
         }
     }
 
@@ -149,6 +166,15 @@ private:
 std::unique_ptr<Sink> table_sink(const std::filesystem::path& path, Overwrite overwrite,
                                  const TableSchema& schema, int threads) {
     return std::make_unique<TableSink>(path, overwrite, schema, threads);
+}
+
+std::string lines_before_rows(const TableSchema& schema) {
+    std::string text = rows::provenance_lines(schema.provenance);
+    for (std::size_t i = 0; i < schema.head.size(); ++i)
+        text += (i == 0 ? "#" : "\t") + schema.head[i].name;
+    for (const Column& column : schema.columns)
+        text += '\t' + rows::without_breaks(column.name);
+    return text += '\n';
 }
 
 void append_fields(std::string& line, std::span<const rows::Field> fields) {
@@ -196,13 +222,7 @@ public:
         append_fields(line_, head);
         line_.back() = '\n';
         const std::span<const float> row = values.empty() ? std::span<const float>(missing_) : values;
-        copy(line_, std::as_bytes(row));
-    }
-    void copy(std::string_view line, std::span<const std::byte> numbers) override {
-        out_.write(reinterpret_cast<const char*>(numbers.data()), std::ssize(numbers));
-        if (!out_) throw WriteError(matrix_.target().string() + ": writing failed: is the disk full?");
-        rows_.write(line);
-        ++count_;
+        put(std::as_bytes(row));
     }
     std::int64_t records() const override { return count_; }
     void finish(std::vector<PendingOutput*>& pending) override {
@@ -214,6 +234,13 @@ public:
     }
 
 private:
+    void put(std::span<const std::byte> numbers) {
+        out_.write(reinterpret_cast<const char*>(numbers.data()), std::ssize(numbers));
+        if (!out_) throw WriteError(matrix_.target().string() + ": writing failed: is the disk full?");
+        rows_.write(line_);
+        ++count_;
+    }
+
     std::size_t columns_;
     std::vector<float> missing_;
     PendingOutput matrix_;

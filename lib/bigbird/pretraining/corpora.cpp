@@ -25,7 +25,7 @@ namespace fs = std::filesystem;
 
 namespace {
 
-constexpr const char* tokens = "tokens";  // in a separate folder
+constexpr const char* tokens_folder = "tokens";  // in a separate folder
 
 std::string machine_name() {
     std::array<char, 256> name{};
@@ -63,7 +63,7 @@ corpus::TokenCorpus share_corpus(training::Ranks& ranks, const tokenizer::DnaTok
         folder.emplace("tokens");
         log_info("tokenising once for the {} processes of this machine", ranks.spec().local_size);
         try {
-            corpus::TokenShardWriter writer(folder->path() / tokens, tokenizer, Overwrite::refuse);
+            corpus::TokenShardWriter writer(folder->path() / tokens_folder, tokenizer, Overwrite::refuse);
             source({.sentence = [&](std::span<const std::int32_t> ids,
                                     std::int64_t bases) { writer.add_sentence(ids, bases); },
                     .document_end = [&] { writer.end_document(); }});
@@ -75,8 +75,8 @@ corpus::TokenCorpus share_corpus(training::Ranks& ranks, const tokenizer::DnaTok
         }
     }
     const std::string machine = machine_name();
-    const std::vector<Json> all =
-        ranks.gather({{"machine", machine}, {"tokens", folder ? (folder->path() / tokens).string() : ""}});
+    const std::vector<Json> all = ranks.gather(
+        {{"machine", machine}, {"tokens", folder ? (folder->path() / tokens_folder).string() : ""}});
     auto corpus = corpus::TokenCorpus::from_shards(
         corpus::TokenShards(nearest_tokens(all, ranks.rank(), machine), tokenizer));
     ranks.wait_for_all();

@@ -214,10 +214,7 @@ std::string card_of(const PretrainRun& spec, const corpus::ExampleSource& source
     const corpus::TokenCorpus& corpus = source.corpus();
     model::ModelCard card;
     card.name = std::string(spec.config.longformer ? "Longformer" : "BigBird") + " pretrained on DNA";
-    card.summary =
-        "This model predicts masked tokens of DNA. finetune-promoter, finetune-chromatin, finetune-tokens "
-        "and "
-        "embed start from it.";
+    card.summary = "This model predicts masked tokens of DNA. finetune and embed start from it.";
     card.tags = {"fill-mask", "bigbird"};
     card.results = {{.task = model::card_task("pretraining"),
                      .split = "validation",

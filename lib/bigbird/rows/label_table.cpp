@@ -9,7 +9,6 @@
 #include "bigbird/rows/text_fields.hpp"
 
 #include <algorithm>
-#include <cctype>
 #include <map>
 #include <numeric>
 #include <set>
@@ -39,19 +38,13 @@ bool matches(std::string_view pattern, std::string_view text) {
     return fits.back();
 }
 
-std::string lower(std::string_view text) {
-    std::string lower(text);
-    std::ranges::transform(lower, lower.begin(), [](unsigned char letter) { return std::tolower(letter); });
-    return lower;
-}
-
 /// The three names nearest to `item`, quoted: first names that contain it, then names by the number of edits.
 std::string nearest_names(const LabelTable& table, std::string_view item) {
     constexpr std::size_t shown = 3, longest = 200;
-    const std::string wanted = lower(item.substr(0, longest));
+    const std::string wanted = lower_case(std::string(item.substr(0, longest)));
     std::set<std::pair<std::size_t, std::size_t>> ranked;  // distance, index
     for (std::size_t i = 0; i < table.size(); ++i) {
-        const std::string name = lower(table[i].name);
+        const std::string name = lower_case(table[i].name);
         const bool holds = !wanted.empty() && name.find(wanted) != std::string::npos;
         ranked.emplace(holds ? 0 : 1 + edit_distance(wanted, std::string_view(name).substr(0, longest)), i);
     }

@@ -12,6 +12,7 @@
 #include <algorithm>
 #include <fstream>
 #include <limits>
+#include <memory>
 #include <span>
 #include <system_error>
 #include <utility>
@@ -30,7 +31,8 @@ fs::path require_table(const fs::path& path) {
     const auto is_of = [name = path.string()](std::string_view ending) { return name.ends_with(ending); };
     if (std::ranges::none_of(others, is_of)) return path;
     throw InputError(
-        "is not read here: give scores as .tsv or .csv (each also .gz), which predict writes, too", path);
+        "is not read here: give scores as .tsv, .csv (each also .gz) or .h5, which predict writes, too",
+        path);
 }
 
 bool is_none(std::string_view text) {
@@ -46,6 +48,16 @@ bool has_end(const fs::path& path) {
         return true;
     std::ifstream file(path, std::ios::binary);
     return !file.seekg(-1, std::ios::end) || file.get() == '\n';
+}
+
+LineSource text_lines(const fs::path& path) {
+    return [input = std::make_shared<genome::TextInput>(require_table(path))](std::string& line) {
+        if (input->next(line)) return true;
+        if (has_end(input->path())) return false;
+        throw input->fault(
+            "has no line break at its end: the file is cut off, so write it again (or, if an editor left the "
+            "break out, add one)");
+    };
 }
 
 }  // namespace
@@ -100,56 +112,58 @@ std::string csv_of(std::string_view table, const fs::path& path) {
     return csv;
 }
 
-ScoreLines::ScoreLines(const fs::path& path) : input_(require_table(path)) {
-    while (input_.next(line_) && line_.starts_with("##")) {
+ScoreLines::ScoreLines(const fs::path& path, LineSource source)
+    : path_(path), is_text_(!source), source_(source ? std::move(source) : text_lines(path)) {
+    while (read() && line_.starts_with("##")) {
         const std::size_t equals = line_.find('=');
         if (equals != std::string::npos)
             provenance_.emplace_back(line_.substr(2, equals - 2), line_.substr(equals + 1));
     }
     if (!value_of(provenance_, "min_score").empty())
-        throw input_.fault(
-            "is a long table, which lacks scores: give one with a column per label, .tsv or .csv");
+        throw fault("is a long table, which lacks scores: give one with a column per label, .tsv or .csv");
     if (line_.find('\t') == std::string::npos) separator_ = ',';
     quoted_ = separator_ == ',' || line_.starts_with('"');
     split();
     header_.assign(fields_.begin(), fields_.end());
     if (header_[0].starts_with('#')) header_[0].erase(0, 1);
     if (header_.size() > 1 && (header_[0].empty() || header_[0] == "Unnamed: 0")) {
-        throw input_.fault(
+        throw fault(
             "begins with a column of row numbers: write the table without it (index=False in pandas, "
             "row.names=FALSE in R)");
     }
 }
 
+bool ScoreLines::read() {
+    const bool is_there = source_(line_);
+    number_ += is_there && is_text_ ? 1 : 0;
+    return is_there;
+}
+
 void ScoreLines::split() {
     auto cut = quoted_ ? split_quoted(line_, separator_) : split_fields(line_, separator_);
-    if (!cut) throw input_.fault("has a quote that does not end on the line");
+    if (!cut) throw fault("has a quote that does not end on the line");
     fields_ = std::move(*cut);
 }
 
 bool ScoreLines::next() {
-    do {
-        if (input_.next(line_)) continue;
-        if (has_end(input_.path())) return false;
-        throw input_.fault(
-            "has no line break at its end: the file is cut off, so write it again (or, if an editor left the "
-            "break out, add one)");
-    } while (line_.empty());
+    do
+        if (!read()) return false;
+    while (line_.empty());
     split();
     if (fields_.size() == header_.size()) return true;
-    throw input_.fault("has " + counted(fields_.size(), "column") + " where the header has " +
-                       std::to_string(header_.size()));
+    throw fault("has " + counted(fields_.size(), "column") + " where the header has " +
+                std::to_string(header_.size()));
 }
 
 float ScoreLines::score(std::size_t column) const {
     const std::string_view text = fields_[column];
     if (const auto value = parse_number<float>(text)) return *value;
     if (is_none(text)) return std::numeric_limits<float>::quiet_NaN();
-    throw input_.fault("score '" + shortened(text) + "' in column " + header_[column] +
-                       " is neither a number nor NA");
+    throw fault("score '" + shortened(text) + "' in column " + header_[column] +
+                " is neither a number nor NA");
 }
 
-ScoreReader::ScoreReader(const fs::path& path) : lines_(path) {
+ScoreReader::ScoreReader(const fs::path& path, LineSource source) : lines_(path, std::move(source)) {
     const std::vector<std::string>& header = lines_.header();
     if (header.size() < head_columns ||
         !std::ranges::equal(std::span(header).first(head_columns), region_columns)) {

@@ -10,6 +10,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <functional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -39,13 +40,17 @@ bool names_csv(const std::filesystem::path& path);
 /// others numbers, whose NA becomes empty.
 std::string csv_of(std::string_view table, const std::filesystem::path& path);
 
+/// Gives the lines of a table that is in no text file (outputs::hdf5_lines); false at the end.
+using LineSource = std::function<bool(std::string& line)>;
+
 /// Reads the lines of a table with a header, as CSV or with tabs, as this program, pandas or R write it.
 /// Fields with tabs are taken out of quotes if the header has some. Throws InputError with file and line:
 /// another format of scores, a column of row numbers, a line with more or fewer fields than the header, a cut
 /// file. Not thread-safe.
 class ScoreLines {
 public:
-    explicit ScoreLines(const std::filesystem::path& path);
+    /// `source`: gives the lines of `path`; empty: it is a text file.
+    explicit ScoreLines(const std::filesystem::path& path, LineSource source = {});
 
     const std::vector<std::string>& header() const { return header_; }  ///< without #
     const Provenance& provenance() const { return provenance_; }
@@ -55,14 +60,18 @@ public:
     const std::vector<std::string_view>& fields() const { return fields_; }
     /// The number in a column, NaN where it is missing. Throws InputError.
     float score(std::size_t column) const;
-    std::int64_t line_number() const { return input_.line_number(); }
+    std::int64_t line_number() const { return number_; }  ///< 0: the file has no lines
     /// What is wrong with the line last read.
-    InputError fault(const std::string& what) const { return input_.fault(what); }
+    InputError fault(const std::string& what) const { return {what, path_, number_}; }
 
 private:
+    bool read();
     void split();
 
-    genome::TextInput input_;
+    std::filesystem::path path_;
+    bool is_text_;
+    LineSource source_;
+    std::int64_t number_ = 0;
     char separator_ = '\t';
     bool quoted_ = false;  ///< whether fields may be in quotes
     std::string line_;
@@ -75,7 +84,7 @@ private:
 /// that pandas and R write as missing. Throws InputError with file and line. Not thread-safe.
 class ScoreReader {
 public:
-    explicit ScoreReader(const std::filesystem::path& path);
+    explicit ScoreReader(const std::filesystem::path& path, LineSource source = {});
 
     const std::vector<std::string>& columns() const { return columns_; }
     const Provenance& provenance() const { return lines_.provenance(); }

@@ -5,7 +5,7 @@
 #include "bigbird/core/nucleotide.hpp"
 #include "bigbird/core/parse_number.hpp"
 #include "bigbird/core/words.hpp"
-#include "bigbird/genome/reference/letter_gaps.hpp"
+#include "bigbird/genome/reference/sequence.hpp"
 #include "bigbird/rows/text_fields.hpp"
 
 #include <algorithm>

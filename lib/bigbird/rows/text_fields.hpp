@@ -35,12 +35,21 @@ std::optional<double> parse_real(std::string_view text);
 /// Letters to change, insert or delete to turn one text into the other.
 std::size_t edit_distance(std::string_view a, std::string_view b);
 
-/// Appends a number with the fewest digits that read back as the same value; "NA" for NaN.
+/// Appends a number with the fewest digits that read back as the same value, also "nan" and "-nan".
 template <std::floating_point Number>
-void append_number(std::string& out, Number value) {
+void append_exact(std::string& out, Number value) {
     std::array<char, 32> digits{};
     const auto result = std::to_chars(digits.data(), digits.data() + digits.size(), value);
-    std::isnan(value) ? out.append("NA") : out.append(digits.data(), result.ptr);
+    out.append(digits.data(), result.ptr);
+}
+
+/// The same, "NA" for NaN.
+template <std::floating_point Number>
+void append_number(std::string& out, Number value) {
+    if (std::isnan(value))
+        out += "NA";
+    else
+        append_exact(out, value);
 }
 
 }  // namespace bigbird::rows

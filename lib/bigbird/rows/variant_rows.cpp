@@ -33,7 +33,7 @@ TssIndex::TssIndex(const std::filesystem::path& tss, const genome::ReferenceGeno
         ++kept;
     }
     if (left_out > 0) log_info("{}: {} TSSs do not lie on the reference", tss.string(), left_out);
-    if (kept == 0) throw InputError("no TSS lies on the reference", tss);
+    if (kept == 0) throw InputError("no TSS is on the reference", tss);
     for (std::vector<Site>& sites : by_contig_)
         std::ranges::stable_sort(sites, {}, &Site::tss);
 }

@@ -107,7 +107,7 @@ Json options_before(const fs::path& run_directory) {
                           ", so it is no run of this program's; give another --output");
     }
     const Json json = read_json(file);
-    return json.is_object() ? json.value("options", Json::object()) : Json::object();
+    return json.is_object() && json.contains("options") ? json["options"] : Json::object();
 }
 
 Json options_of(const Checkpoint& checkpoint) {
@@ -193,19 +193,6 @@ RunStart start_automatically(const fs::path& run_directory, const LoopSpec& spec
     return start;
 }
 
-/// "eval_auroc 0.75, penalty 0.01, strand both": the figures of a model that was solved.
-std::string sentence_of(const Json& metrics) {
-    std::string text;
-    for (const auto& [name, value] : metrics.items()) {
-        if (name == "step" || value.is_null()) continue;
-        text += (text.empty() ? "" : ", ") + name + " ";
-        text += value.is_number_float() ? fmt::format("{:.6g}", value.get<double>())
-                : value.is_string()     ? value.get<std::string>()
-                                        : value.dump();
-    }
-    return text;
-}
-
 /// Throws ConfigError if start_run() would refuse before it looks into a checkpoint.
 void require_startable(const fs::path& run_directory, const LoopSpec& spec) {
     if (spec.run.resume == "auto" && spec.run.force)
@@ -225,6 +212,18 @@ void require_startable(const fs::path& run_directory, const LoopSpec& spec) {
 }
 
 }  // namespace
+
+std::string sentence_of(const Json& metrics) {
+    std::string text;
+    for (const auto& [name, value] : metrics.items()) {
+        if (name == "step" || value.is_null()) continue;
+        text += (text.empty() ? "" : ", ") + name + " ";
+        text += value.is_number_float() ? fmt::format("{:.6g}", value.get<double>())
+                : value.is_string()     ? value.get<std::string>()
+                                        : value.dump();
+    }
+    return text;
+}
 
 RunLock::RunLock(const std::filesystem::path& run_directory) : directory_(run_directory) {
     std::error_code unknown;  // if this fails, creating the folder reports why

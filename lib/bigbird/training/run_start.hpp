@@ -56,6 +56,9 @@ struct Solution {
     std::function<void(const std::filesystem::path& directory)> write_model;  ///< into an existing folder
 };
 
+/// "eval_auroc 0.75, penalty 0.01, strand both": figures, but for the step.
+std::string sentence_of(const Json& metrics);
+
 /// Makes the run folder of a model solved in closed form: lock, config.resolved.json, metrics.jsonl of one
 /// line and model/, without checkpoints. `solve` is not called if the run is already finished. Throws what
 /// run_training() throws and what `solve` throws.

@@ -322,17 +322,10 @@ private:
         const Json metrics = stoppable([&] { return task_.evaluate(); });
         position_.evaluation_due = false;
         Json line{{"step", step}};
-        std::string text;
-        for (const auto& item : metrics.items()) {
-            line[item.key()] = item.value();
-            if (item.value().is_number()) {
-                text += fmt::format("{}{} {:.6g}", text.empty() ? "" : ", ", item.key(),
-                                    item.value().get<double>());
-            }
-        }
+        line.update(metrics);
         line["eval_seconds"] = rounded(seconds_since(start), 4);
         append(line);
-        log_info("step {}: {}", step, text);
+        log_info("step {}: {}", step, sentence_of(metrics));
         const bool better = spec_.selection && note_evaluation(metrics, step);
         if (better || !position_.best_step) position_.evaluation = metrics;
         return better;

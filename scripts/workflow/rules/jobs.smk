@@ -130,9 +130,17 @@ def part_words(wildcards, input, output):
     words += [as_option(*item) for item in wanted["options"].items()]
     if int(wildcards.parts) > 1:
         words.append(f"--shard {wildcards.part}/{wildcards.parts}")
-    label = "{label}" if wanted["kind"] == "tracks" else ""
-    words.append(f"--output '{output}/part{label}.{wanted['format']}'")
+        words.append(f"--output '{output}/part.tsv.gz'")
+    elif wanted["kind"] == "tracks":
+        words.append(f"--output '{output}/part{file_of_label(wildcards)}'")
+    else:
+        words.append(f"--output '{output}/part.{wanted['format']}'")
     return " ".join(filter(None, words))
+
+
+def file_of_label(wildcards):
+    """The name of a label's track, as --output has it."""
+    return "{label}." + PREDICTIONS[wildcards.name]["format"]
 
 
 def side_files(wildcards, output):

@@ -95,6 +95,7 @@ rule gather:
         stem=lambda wildcards, output: str(output.scores).removesuffix(
             f".{wildcards.format}"
         ),
+        result=lambda wildcards, output: str(output.scores),
         records=side_files,
     shell:
         commands.GATHER
@@ -115,4 +116,5 @@ use rule gather as gather_tracks with:
         program=PROGRAM,
         parts=glob_of_parts,
         stem=lambda wildcards, output: f"{output.scores}/",
+        result=lambda wildcards, output: f"{output.scores}/{file_of_label(wildcards)}",
         records=lambda wildcards, output: f"{os.path.basename(output.scores)}/*",

@@ -5,6 +5,7 @@
 #include "support/testing.hpp"
 
 #include "bigbird/core/error.hpp"
+#include "bigbird/core/formats/is_there.hpp"
 #include "bigbird/core/system/child_process.hpp"
 
 #include <fcntl.h>
@@ -358,6 +359,18 @@ DOCTEST_TEST_CASE("files: a parent that is a file, and without force a link to n
     fs::create_symlink(folder / "nowhere", folder / "out");
     DOCTEST_CHECK_THROWS_AS(prepare_output(folder / "out", Overwrite::refuse), ConfigError);
     DOCTEST_CHECK(!fs::exists(folder / "nowhere"));
+}
+
+DOCTEST_TEST_CASE("files: a link to nothing takes the name of an output, and is no input") {
+    const testing::TempDir folder;
+    fs::create_symlink("nowhere", folder / "link");
+    DOCTEST_CHECK(!is_there(folder / "link"));
+    DOCTEST_CHECK(testing::message_of<ConfigError>([&] {
+                      write_atomically(folder / "link", Overwrite::refuse, [](std::ostream&) {});
+                  }) == (folder / "link").string() +
+                            ": exists already; give another --output, or --force to replace it");
+    fs::create_symlink("circle", folder / "circle");
+    DOCTEST_CHECK_THROWS_AS(is_there(folder / "circle"), ReadError);
 }
 
 DOCTEST_TEST_CASE("files: outputs have the permissions of the umask") {

@@ -54,6 +54,33 @@ DOCTEST_TEST_CASE("protected_files: the files of an input folder are no outputs,
     prepare_output(folder / "run/labels.tsv", Overwrite::allow);  // there is none
 }
 
+DOCTEST_TEST_CASE("protected_files: an output in an input folder may replace what it wrote") {
+    const TempDir folder;
+    for (const char* name :
+         {"examples/targets.npy", "examples/tokens-00001.bin", "examples/run/config.json"}) {
+        fs::create_directories((folder / name).parent_path());
+        write_file(folder / name, "written");
+    }
+    write_file(folder / "examples/background.h5", "written");
+    protect_input(folder / "examples", "--examples", folder / "examples/run");
+    prepare_output(folder / "examples/run/config.json", Overwrite::allow);
+    for (const char* name : {"examples/targets.npy", "examples/tokens-00001.bin", "examples/background.h5"})
+        DOCTEST_CHECK(holds(refusal_of(folder / name), "is a file of the folder named by --examples"));
+}
+
+DOCTEST_TEST_CASE("protected_files: a folder that holds an input is not replaced") {
+    const TempDir folder;
+    fs::create_directories(folder / "examples/sources");
+    write_file(folder / "examples/manifest.json", "{\"format\": \"bigbird-dna examples\"}");
+    write_file(folder / "examples/sources/table.csv", "read");
+    prepare_output(folder / "examples", Overwrite::allow);
+    protect_input(folder / "examples/sources/table.csv", "--table");
+    DOCTEST_CHECK(
+        refusal_of(folder / "examples") ==
+        (folder / "examples").string() +
+            ": holds what is named by --table and would be replaced by an output; give another output");
+}
+
 DOCTEST_TEST_CASE("protected_files: what is not there, and pipes, need no protection") {
     const TempDir folder;
     protect_input(folder / "in.txt", "--documents");

@@ -75,6 +75,6 @@ DOCTEST_TEST_CASE("base_labels: what is wrong with a row is said with its line")
                   ":2: has 'NA', a missing value, as its label: delete such rows");
     DOCTEST_CHECK(scene.refusal("7\t0\t20\ta\n") == ":1: contig '7' is not in the reference");
     DOCTEST_CHECK(scene.refusal("2\t40\t51\ta\n") ==
-                  ":1: end 51 lies past the end of contig '2', which has 50 bases");
+                  ":1: end 51 is past the end of contig '2', which has 50 bases");
     DOCTEST_CHECK(scene.refusal("1\t0\t20\tnone\n1\t30\t30\ta\n") == ": labels no base");
 }

@@ -58,7 +58,7 @@ DOCTEST_TEST_CASE("hold_outs: what does not lie on the reference, or overlaps, i
     DOCTEST_CHECK(message({}, {"chr9"}) ==
                   "--test 'chr9' is neither a contig or region of the reference nor a BED file");
     DOCTEST_CHECK(message({"2:600-700"}, {}) ==
-                  "--validation '2:600-700' lies past the end of contig '2', which has 500 bases");
+                  "--validation '2:600-700' is past the end of contig '2', which has 500 bases");
     DOCTEST_CHECK(message({"1:1-100"}, {"1:100-200"}) ==
                   "--validation and --test overlap at 1:99-100; give regions that do not");
     testing::write_file(folder / "none.bed", "X\t1\t2\n");

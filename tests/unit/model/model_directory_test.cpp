@@ -132,6 +132,5 @@ DOCTEST_TEST_CASE("model_directory: what is missing or is none is said") {
     write_model(random_model(small_config()), nullptr, folder.path());
     DOCTEST_CHECK(message_of<InputError>([&] { load_classifier(folder.path(), at::kCPU); }) ==
                   (folder / "config.json").string() +
-                      ": has no num_labels: this is no task model; make one with finetune-promoter or "
-                      "finetune-chromatin");
+                      ": has no num_labels: this is no task model; make one with finetune");
 }

@@ -165,7 +165,19 @@ DOCTEST_TEST_CASE("outputs: a part is a file, of rows in a file") {
     DOCTEST_CHECK(message_of<ConfigError>([&] {
                       outputs::prepare_outputs(spec);
                   }).find("--output - cannot be merged") != std::string::npos);
-    spec.paths = {"a.tsv"};
+    const auto refused = [&](const std::string& name) {
+        spec.paths = {name};
+        return message_of<ConfigError>([&] { outputs::prepare_outputs(spec); });
+    };
+    for (const char* name : {"a.csv", "a.long.tsv", "a.npy", "a.h5", "{label}.bw", "a.bdg", "a.vcf.gz"})
+        DOCTEST_CHECK(refused(name) == std::string(name) +
+                                           ": --shard writes parts as .tsv or .tsv.gz; merge writes any "
+                                           "format from them");
+    DOCTEST_CHECK(refused("a.txt").find("a.txt: the ending tells the format") == 0);
+    spec.variants = true;
+    DOCTEST_CHECK(refused("a.h5").find("parts as .tsv or .tsv.gz, or .vcf, .vcf.gz or .bcf; merge") !=
+                  std::string::npos);
+    spec.paths = {"a.tsv", "a.bcf"};
     spec.inputs = {{"regions", "-"}};  // standard input
     DOCTEST_CHECK(message_of<ConfigError>([&] {
                       outputs::prepare_outputs(spec);
@@ -190,6 +202,7 @@ DOCTEST_TEST_CASE("score run: what is written is read") {
                  .inputs = {{"regions", "ab"}},
                  .min_score = 0.25,
                  .contigs = {{"1", 1000}, {"MT", 16}},
+                 .tracks = {1},
                  .overlap = outputs::Overlap::max};
     run.schema.effect = run.schema.columns[1].quantity = "log_odds";
     const ScoreRun again = outputs::score_run_from_json(Json::parse(to_json(run).dump()), "x");
@@ -200,7 +213,9 @@ DOCTEST_TEST_CASE("score run: what is written is read") {
     DOCTEST_CHECK(again.schema.effect == "log_odds");
     DOCTEST_CHECK(again.schema.provenance == run.schema.provenance);
     DOCTEST_CHECK(again.min_score == 0.25);
+    DOCTEST_CHECK(again.schema.head[4].optional);
     DOCTEST_CHECK(again.contigs[1].name == "MT");
+    DOCTEST_CHECK(again.tracks == std::vector<std::size_t>{1});
     DOCTEST_CHECK(again.overlap == outputs::Overlap::max);
 }
 

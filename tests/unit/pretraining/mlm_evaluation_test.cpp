@@ -25,7 +25,7 @@ CorpusPaths documents_in(const TempDir& folder) {
 }
 
 std::filesystem::path write_network(const TempDir& folder, const Json& options, int token_types = 2) {
-    model::BigBirdConfig config = small_config();
+    model::BigBirdConfig config = small_corpus_config();
     config.type_vocab_size = token_types;
     if (!options.is_null()) config.extra["pretraining"] = {{"options", options}};
     const model::PreTrainingModel network(config);  // all parameters 0

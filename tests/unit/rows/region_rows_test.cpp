@@ -143,7 +143,7 @@ DOCTEST_TEST_CASE("region_rows: what is not on the reference is an error with fi
                                  "r.bed:2: contig '9' is not in the reference; give regions of the same "
                                  "assembly, or --skip-invalid to mark such rows and go on"));
     DOCTEST_CHECK(testing::holds(message("chr2\t1\t11\n"),
-                                 "r.bed:1: end 11 lies past the end of contig '2', which has 10 bases"));
+                                 "r.bed:1: end 11 is past the end of contig '2', which has 10 bases"));
     DOCTEST_CHECK(testing::holds(message("1\t5\t2\n"), "r.bed:1: "));
 }
 

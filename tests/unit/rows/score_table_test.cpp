@@ -94,8 +94,8 @@ DOCTEST_TEST_CASE("score_table: tables that pandas, R and Excel wrote anew") {
     refused("##min_score=0.5\n#" + fields + "index\tgroup\tlabel\tvalue\n",
             "s.tsv:2: is a long table, which lacks scores: give one with a column per label, .tsv or .csv");
     DOCTEST_CHECK(testing::holds(
-        testing::message_of<InputError>([&] { ScoreReader(folder / "s.h5"); }),
-        "s.h5: is not read here: give scores as .tsv or .csv (each also .gz), which predict writes, too"));
+        testing::message_of<InputError>([&] { ScoreReader(folder / "s.npy"); }),
+        "s.npy: is not read here: give scores as .tsv, .csv (each also .gz) or .h5, which predict writes"));
 }
 
 DOCTEST_TEST_CASE("score_table: in CSV of figures only missing numbers are empty") {

@@ -218,5 +218,5 @@ DOCTEST_TEST_CASE("tss_index: rows that cannot be") {
     };
     const std::string file = (folder / "t.bed").string();
     DOCTEST_CHECK(message("1\t3\t4\n") == file + ":1: a TSS needs a strand, + or - in column 6");
-    DOCTEST_CHECK(message("1\t30\t31\tx\t.\t+\n") == file + ": no TSS lies on the reference");
+    DOCTEST_CHECK(message("1\t30\t31\tx\t.\t+\n") == file + ": no TSS is on the reference");
 }

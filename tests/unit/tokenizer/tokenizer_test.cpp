@@ -33,16 +33,16 @@ using tokenizer::DnaTokenizer, tokenizer::InputSpec, tokenizer::kmer_tokenizer, 
 
 namespace {
 
-struct Encoding {
+struct EncodedText {
     std::string name, dna;
     std::vector<std::int32_t> ids;
 };
 
-std::vector<Encoding> read_encodings() {
-    std::vector<Encoding> encodings;
+std::vector<EncodedText> read_encodings() {
+    std::vector<EncodedText> encodings;
     std::istringstream lines(read_file(test_data("tokenizer/encodings.tsv")));
     for (std::string line; std::getline(lines, line);) {
-        Encoding encoding;
+        EncodedText encoding;
         std::istringstream fields(line);
         std::getline(fields, encoding.name, '\t');
         std::getline(fields, encoding.dna, '\t');
@@ -64,7 +64,7 @@ DOCTEST_TEST_CASE("encode: the ids of Python's sentencepiece and of spm_encode")
     const DnaTokenizer tokenizer = small_tokenizer();
     const auto encodings = read_encodings();
     DOCTEST_REQUIRE(encodings.size() > 20);
-    for (const Encoding& encoding : encodings) {
+    for (const EncodedText& encoding : encodings) {
         DOCTEST_CAPTURE(encoding.name);
         DOCTEST_CHECK(tokenizer.encode(encoding.dna) == encoding.ids);
     }
@@ -72,7 +72,7 @@ DOCTEST_TEST_CASE("encode: the ids of Python's sentencepiece and of spm_encode")
 
 DOCTEST_TEST_CASE("decode: gives the normalised sequence back, special pieces spell nothing") {
     const DnaTokenizer tokenizer = small_tokenizer();
-    for (const Encoding& encoding : read_encodings()) {
+    for (const EncodedText& encoding : read_encodings()) {
         DOCTEST_CAPTURE(encoding.name);
         DOCTEST_CHECK(tokenizer.decode(encoding.ids) == normalised(encoding.dna));
     }
@@ -212,7 +212,7 @@ DOCTEST_TEST_CASE("pieces: a network's input needs all five special ones, and is
 
 DOCTEST_TEST_CASE("encode: spans tell the letters of the sequence as it was given") {
     const DnaTokenizer tokenizer = small_tokenizer();
-    for (const Encoding& encoding : read_encodings()) {
+    for (const EncodedText& encoding : read_encodings()) {
         const auto traced = tokenizer.encode_with_spans(encoding.dna);
         DOCTEST_CAPTURE(encoding.name);
         DOCTEST_CHECK(traced.ids == encoding.ids);
@@ -417,7 +417,7 @@ DOCTEST_TEST_CASE("encode: a sequence longer than SentencePiece's training limit
     const DnaTokenizer tokenizer = small_tokenizer();
     const auto encodings = read_encodings();
     const auto window = std::find_if(encodings.begin(), encodings.end(),
-                                     [](const Encoding& e) { return e.dna.size() == 8000; });
+                                     [](const EncodedText& e) { return e.dna.size() == 8000; });
     DOCTEST_REQUIRE(window != encodings.end());
     std::string dna;
     std::vector<std::int32_t> expected;

@@ -8,7 +8,6 @@
 
 #include <algorithm>
 #include <cstdlib>
-#include <numeric>
 #include <random>
 #include <span>
 #include <string>

@@ -13,7 +13,7 @@ namespace bigbird::baselines {
 
 namespace {
 
-constexpr int highest_order = 12, longest_ngram = 6, longest_reach = 6;
+constexpr int longest_ngram = 6, longest_reach = 6;
 
 void check(const std::vector<int>& values, int low, int high, const char* what) {
     for (const int value : values) {

@@ -10,7 +10,6 @@ namespace bigbird::baselines {
 
 namespace {
 
-constexpr int highest_order = 12;
 constexpr double trust_in_shorter = 16;  // weight factor of shorter contexts; Witten and Bell use 1
 
 std::size_t place_of(std::uint32_t context, int order) {

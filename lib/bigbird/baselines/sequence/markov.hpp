@@ -8,6 +8,9 @@
 
 namespace bigbird::baselines {
 
+/// Of ContextCounts, by their memory.
+inline constexpr int highest_order = 12;
+
 /// The code length of a sequence under a model. bits / bases is comparable with a language model's bits per
 /// base.
 struct CodeLength {
@@ -24,7 +27,7 @@ int base_index(char base);
 /// Const calls are thread-safe.
 class ContextCounts {
 public:
-    /// 0 to 12. Holds 4^(order + 1) counters, plus the lower orders' counters.
+    /// Up to highest_order. Holds 4^(order + 1) counters, plus the lower orders' counters.
     explicit ContextCounts(int order);
 
     int order() const { return order_; }

@@ -170,23 +170,29 @@ private:
     model::Linear dense_, output_;
 };
 
-BaseNetwork untrained(const std::string& name, std::int64_t length, std::int64_t labels) {
-    if (name == "cnnprom") return std::make_shared<CnnProm>(length, labels);
-    if (name == "deepromoter") return std::make_shared<DeePromoter>(length, labels);
-    BIGBIRD_EXPECTS(name == "deepsea", "no network: " + name);
-    return std::make_shared<DeepSea>(length, labels);
+struct Kind {
+    std::string_view name;
+    std::int64_t shortest;  ///< bases of the shortest window that its layers accept
+    BaseNetwork (*make)(std::int64_t length, std::int64_t labels);
+};
+template <typename Network>
+BaseNetwork make(std::int64_t length, std::int64_t labels) {
+    return std::make_shared<Network>(length, labels);
 }
+constexpr std::array<Kind, 3> kinds{
+    {{"cnnprom", 21, make<CnnProm>}, {"deepromoter", 6, make<DeePromoter>}, {"deepsea", 163, make<DeepSea>}}};
 
 }  // namespace
 
 BaseNetwork make_network(const std::string& name, std::int64_t length, std::int64_t labels,
                          std::uint64_t seed) {
-    const std::int64_t shortest = architecture_of(name).shortest;
-    if (length < shortest) {
+    const auto* const kind = std::ranges::find(kinds, name, &Kind::name);
+    BIGBIRD_EXPECTS(kind != kinds.end(), "no network: " + name);
+    if (length < kind->shortest) {
         throw ConfigError("--window has " + std::to_string(length) + " bases, --architecture " + name +
-                          " needs at least " + std::to_string(shortest));
+                          " needs at least " + std::to_string(kind->shortest));
     }
-    BaseNetwork network = untrained(name, length, labels);
+    BaseNetwork network = kind->make(length, labels);
     initialise_uniformly(*network, seed);
     return network;
 }

@@ -2,7 +2,6 @@
 // The networks among the models that the paper's tables compare BigBird with.
 #pragma once
 
-#include "bigbird/baselines/names/architecture_names.hpp"
 #include "bigbird/model/bigbird.hpp"
 
 #include <torch/nn/module.h>
@@ -21,8 +20,8 @@ public:
 };
 using BaseNetwork = std::shared_ptr<BaseNetworkImpl>;
 
-/// A network for windows of `length` bases, its parameters drawn from `seed`; `name` is that of a
-/// network. Throws ConfigError if the window is too short for its layers.
+/// A network for windows of `length` bases, its parameters drawn from `seed`: cnnprom, deepromoter or
+/// deepsea. Throws ConfigError if the window is too short for its layers.
 BaseNetwork make_network(const std::string& name, std::int64_t length, std::int64_t labels,
                          std::uint64_t seed);
 

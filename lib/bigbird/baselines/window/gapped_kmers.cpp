@@ -15,7 +15,7 @@ namespace bigbird::baselines {
 
 namespace {
 
-constexpr int longest_word = 12;
+constexpr int longest_gapped_word = 12;
 
 /// Every choice of `chosen` of the positions 0 … word - 1.
 std::vector<std::vector<int>> choices(int word, int chosen) {
@@ -32,9 +32,9 @@ std::vector<std::vector<int>> choices(int word, int chosen) {
 }  // namespace
 
 GappedKmers::GappedKmers(int word, int informative) : word_(word), informative_(informative) {
-    if (informative < 1 || informative > word || word > longest_word) {
+    if (informative < 1 || informative > word || word > longest_gapped_word) {
         throw ConfigError("--kmer-length " + std::to_string(word) + ":" + std::to_string(informative) +
-                          ": of N:K, 1 <= K <= N <= " + std::to_string(longest_word) + " is needed");
+                          ": of N:K, 1 <= K <= N <= " + std::to_string(longest_gapped_word) + " is needed");
     }
     masks_ = choices(word, informative);
     const std::size_t kmers = std::size_t{1} << (2U * static_cast<unsigned>(informative));

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "bigbird/core/words.hpp"
+
 #include <algorithm>
-#include <cctype>
 #include <span>
 #include <string>
 #include <string_view>
@@ -27,7 +28,7 @@ constexpr bool is_name_within(std::string_view name) {
 }
 
 /// The name of a file's class, label or track: the file's name without the endings of compression and of
-/// formats of sequences, regions and signals. "K562.pos" of K562.pos.fa.gz; of another ending nothing goes.
+/// formats of sequences, regions and signals. "K562.pos" of K562.pos.fa.gz. Other endings stay.
 inline std::string name_of_content(std::string name) {
     static constexpr std::string_view packed[] = {".gz", ".bgz", ".zst", ".bz2", ".xz"},
                                       formats[] = {".fa",         ".fasta",     ".fna",        ".ffn",
@@ -38,9 +39,7 @@ inline std::string name_of_content(std::string name) {
                                                    ".h5",         ".hdf5"};
     using Endings = std::span<const std::string_view>;
     for (const Endings endings : {Endings(packed), Endings(formats)}) {
-        std::string lower = name;
-        std::ranges::transform(
-            lower, lower.begin(), [](unsigned char letter) { return std::tolower(letter); });
+        const std::string lower = lower_case(name);
         const auto ending = std::ranges::find_if(
             endings, [&](std::string_view one) { return lower.size() > one.size() && lower.ends_with(one); });
         if (ending != endings.end()) name.resize(name.size() - ending->size());

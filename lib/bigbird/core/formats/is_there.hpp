@@ -10,8 +10,8 @@
 
 namespace bigbird {
 
-/// Like std::filesystem::exists(). Throws ReadError if the answer is unknown, for example for circular links,
-/// so that an existing file never counts as missing.
+/// Whether an input is there: like std::filesystem::exists(), so a dangling link is not. Throws ReadError if
+/// the answer is unknown, for example for circular links, so that an existing file never counts as missing.
 inline bool is_there(const std::filesystem::path& path) {
     std::error_code error;
     const bool there = std::filesystem::exists(path, error);

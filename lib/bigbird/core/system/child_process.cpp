@@ -35,6 +35,8 @@ using std::chrono::milliseconds;
 
 constexpr int signal_base = 128, not_started = 127, poll_ms = 50;
 
+}  // namespace
+
 /// A pipe, or a connection that is read and written at both ends; the destructor closes both ends.
 struct Pipe {
     int reading = -1, writing = -1;
@@ -88,6 +90,8 @@ public:
 private:
     pid_t id_;
 };
+
+namespace {
 
 /// Appends the available bytes; returns false at the end.
 bool read_some(int from, std::string& text) {
@@ -173,11 +177,13 @@ struct Head {
     std::uint64_t size = 0;
 };
 
-void write_all(int to, const char* data, std::size_t size) {
+/// Reads or writes all bytes in the child; ends it where the parent is gone.
+template <auto Transfer, typename Byte>
+void transfer(int connection, Byte* data, std::size_t size) {
     while (size > 0) {
-        const ssize_t count = ::write(to, data, size);
+        const ssize_t count = Transfer(connection, data, size);
         if (count < 0 && errno == EINTR) continue;
-        if (count <= 0) ::_exit(0);  // the parent no longer reads
+        if (count <= 0) ::_exit(0);
         data += count;
         size -= static_cast<std::size_t>(count);
     }
@@ -206,28 +212,18 @@ struct Request {
     std::size_t size = 0;
 };
 
-void read_all(int from, char* data, std::size_t size) {
-    while (size > 0) {
-        const ssize_t count = ::read(from, data, size);
-        if (count < 0 && errno == EINTR) continue;
-        if (count <= 0) ::_exit(0);  // the parent is gone
-        data += count;
-        size -= static_cast<std::size_t>(count);
-    }
-}
-
 void be_reader(int connection) {
     const auto send = [connection](Head::Kind kind, std::string_view text) {
         const Head head{kind, text.size()};
-        write_all(connection, reinterpret_cast<const char*>(&head), sizeof head);
-        write_all(connection, text.data(), text.size());
+        transfer<::write>(connection, reinterpret_cast<const char*>(&head), sizeof head);
+        transfer<::write>(connection, text.data(), text.size());
     };
     prepare_reader();
     try {
         Request request;
-        read_all(connection, reinterpret_cast<char*>(&request), sizeof request);
+        transfer<::read>(connection, reinterpret_cast<char*>(&request), sizeof request);
         std::string text(request.size, '\0');
-        read_all(connection, text.data(), text.size());
+        transfer<::read>(connection, text.data(), text.size());
         std::vector<std::string> words;
         for (std::size_t at = 0; at < text.size(); at += words.back().size() + 1)
             words.emplace_back(text.c_str() + at);

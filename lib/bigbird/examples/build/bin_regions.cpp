@@ -16,7 +16,7 @@ namespace bigbird::examples {
 
 namespace {
 
-constexpr std::int64_t share = 10, too_little = 3, too_much = 2;
+constexpr std::int64_t held_out_one_in = 10, too_little = 3, too_much = 2;
 
 /// Takes contigs from `left` until they have two thirds of `aim`, as long as each brings the sum nearer to
 /// `aim`.
@@ -54,9 +54,9 @@ std::vector<HeldOut> choose_hold_outs(std::span<const ContigBins> contigs, std::
     std::vector<HeldOut> chosen;
     while (chosen.size() < sets) {
         std::vector<ContigBins> rest = left;
-        HeldOut one = nearest_contigs(rest, all / share);
+        HeldOut one = nearest_contigs(rest, all / held_out_one_in);
         if (one.contigs.empty())
-            one = {{largest.name}, all / share};
+            one = {{largest.name}, all / held_out_one_in};
         else
             left = std::move(rest);
         chosen.push_back(std::move(one));

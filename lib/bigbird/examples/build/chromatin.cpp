@@ -18,7 +18,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <functional>
 #include <numeric>
 
 namespace bigbird::examples {
@@ -106,7 +105,7 @@ private:
         if (fit.rows == 0) throw InputError("--peaks holds no peaks: every file is empty");
         if (fit.rows == fit.off_reference()) {
             throw InputError("none of the " + counted(fit.rows, "peak") +
-                             " lies on the reference; give peaks and reference of the same assembly");
+                             " is on the reference; give peaks and reference of the same assembly");
         }
         genome::require_assembly(fit, reference(), "--peaks", "peaks", options_.skip_invalid);
     }

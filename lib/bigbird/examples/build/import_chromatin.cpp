@@ -29,7 +29,7 @@ namespace fs = std::filesystem;
 
 namespace {
 
-constexpr std::int64_t rows_a_slab = 4096;
+constexpr std::int64_t rows_per_slab = 4096;
 constexpr std::int64_t deepsea_bin = 200;
 constexpr std::size_t deepsea_train_lines = 2'200'000;
 constexpr double most_mismatches = 0.01;
@@ -143,7 +143,7 @@ Bins read_mats(const ImportOptions& options, const genome::ReferenceGenome& refe
     Bins bins;
     std::int64_t train_rows = 0;
     for (const auto& [split, path] : options.mats) {
-        DeepseaMat mat(path, rows_a_slab);
+        DeepseaMat mat(path, rows_per_slab);
         if (bins.labels.size() == 0) {
             bins.labels = unnamed_labels(mat.labels());
             bins.bits = BitRows(mat.labels());
@@ -156,7 +156,7 @@ Bins read_mats(const ImportOptions& options, const genome::ReferenceGenome& refe
         const auto places = places_of(split, mat.rows(), train_rows, lines, options.coordinates);
         Progress progress("reading " + path.filename().string(), "rows", mat.rows());
         std::int64_t compared = 0, different = 0;
-        for (std::int64_t begin = 0; begin < mat.rows(); begin += rows_a_slab) {
+        for (std::int64_t begin = 0; begin < mat.rows(); begin += rows_per_slab) {
             stop_if_asked();
             const DeepseaMat::Slab slab = mat.next();
             for (std::size_t i = 0; i < slab.sequences.size(); ++i) {
@@ -264,7 +264,7 @@ void write_unplaced(const ImportOptions& options, const fs::path& folder) {
         return std::string(to_string(split)) + "_" + std::to_string(row + 1);
     };
     for (const auto& [split, path] : options.mats) {
-        mats.emplace_back(path, rows_a_slab);
+        mats.emplace_back(path, rows_per_slab);
         if (mats.back().labels() != mats.front().labels() || mats.back().bases() != mats.front().bases())
             throw InputError("has other labels or sequences of another length than the file before it", path);
         for (std::int64_t row = 0; row < mats.back().rows(); ++row)
@@ -279,7 +279,7 @@ void write_unplaced(const ImportOptions& options, const fs::path& folder) {
     std::int64_t left_out = 0;
     Progress progress("reading", "rows", std::ssize(names));
     for (std::size_t m = 0; m < mats.size(); ++m) {
-        for (std::int64_t begin = 0; begin < mats[m].rows(); begin += rows_a_slab) {
+        for (std::int64_t begin = 0; begin < mats[m].rows(); begin += rows_per_slab) {
             stop_if_asked();
             const DeepseaMat::Slab slab = mats[m].next();
             for (std::size_t i = 0; i < slab.sequences.size(); ++i) {

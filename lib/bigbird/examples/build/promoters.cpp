@@ -207,7 +207,7 @@ private:
         if (sites.empty()) {
             throw InputError(
                 "none of its " + std::to_string(read) +
-                    " TSSs lies on the reference; give TSSs of the same assembly, or a --chain to it",
+                    " TSSs is on the reference; give TSSs of the same assembly, or a --chain to it",
                 options_.tss);
         }
         genome::require_assembly(fit, *reference_, options_.tss.string(), "TSSs", options_.skip_invalid);

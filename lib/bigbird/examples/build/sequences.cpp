@@ -9,7 +9,7 @@
 #include "bigbird/examples/build/sequence_splits.hpp"
 #include "bigbird/examples/build/sheet.hpp"
 #include "bigbird/examples/example_writer.hpp"
-#include "bigbird/genome/reference/letter_gaps.hpp"
+#include "bigbird/genome/reference/sequence.hpp"
 #include "bigbird/rows/sequence_reader.hpp"
 #include "bigbird/rows/text_fields.hpp"
 
@@ -369,23 +369,17 @@ private:
 
     /// Splits that are given, not drawn, may tear groups apart.
     void warn_of_torn_groups() const {
-        struct Group {
-            Split first;
-            std::size_t rows = 0;
-            bool torn = false;
-        };
-        std::map<std::string, Group> groups;
-        for (const SequenceExample& record : records()) {
-            if (record.group == ".") continue;
-            Group& group = groups.try_emplace(record.group, Group{record.split}).first->second;
-            group.torn = group.torn || record.split != group.first;
-            ++group.rows;
-        }
-        std::erase_if(groups, [](const auto& group) { return !group.second.torn; });
-        if (groups.empty()) return;
+        std::map<std::string, std::vector<Split>> groups;
+        for (const SequenceExample& record : records())
+            if (record.group != ".") groups[record.group].push_back(record.split);
         std::size_t rows = 0;
-        for (const auto& [name, group] : groups)
-            rows += group.rows;
+        std::erase_if(groups, [&](const auto& group) {
+            const auto& [name, splits] = group;
+            const bool torn = std::ranges::count(splits, splits.front()) < std::ssize(splits);
+            rows += torn ? splits.size() : 0;
+            return !torn;
+        });
+        if (groups.empty()) return;
         log_warning(
             "in several splits: {} with {}, such as '{}'; figures of held-out records may be too good: "
             "--split-by fraction or similarity keeps a group in one split",

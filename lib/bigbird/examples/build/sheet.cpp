@@ -12,7 +12,6 @@
 
 #include <algorithm>
 #include <array>
-#include <cctype>
 
 namespace bigbird::examples {
 
@@ -25,16 +24,14 @@ std::string SheetRow::value(std::string_view column, const std::string& otherwis
 
 namespace {
 
-constexpr std::array columns{"name",        "path",  "group",     "count", "shift",      "aggregate",
-                             "strand_pair", "scale", "soft_clip", "clip",  "description"};
+constexpr std::array sheet_columns{"name",        "path",  "group",     "count", "shift",      "aggregate",
+                                   "strand_pair", "scale", "soft_clip", "clip",  "description"};
 
 /// With small letters, and tabs for other separators, quotes and blanks.
 std::string plain(std::string_view text) {
-    std::string result(text);
-    for (char& letter : result)
-        letter = std::string_view(",;\" ").find(letter) == std::string_view::npos
-                     ? static_cast<char>(std::tolower(static_cast<unsigned char>(letter)))
-                     : '\t';
+    std::string result = lower_case(std::string(text));
+    std::ranges::replace_if(
+        result, [](char letter) { return std::string_view(",;\" ").find(letter) < 4; }, '\t');
     return result;
 }
 
@@ -55,13 +52,13 @@ void check_columns(const genome::TextInput& input, const std::vector<std::string
         if (column.empty()) continue;
         const std::string what = "'" + shortened(column) + "'";
         if (std::ranges::count(header, column) > 1) throw input.fault("has two columns " + what);
-        if (std::ranges::count(columns, column) > 0) continue;
+        if (std::ranges::count(sheet_columns, column) > 0) continue;
         const auto near = std::ranges::find_if(
-            columns, [&](const char* known) { return rows::edit_distance(plain(column), known) <= 1; });
-        if (near != columns.end())
+            sheet_columns, [&](const char* known) { return rows::edit_distance(plain(column), known) <= 1; });
+        if (near != sheet_columns.end())
             throw input.fault("has the column " + what + "; did you mean " + *near + "?");
         log_warning("{}: the column {} is not read; known are {}", input.path().string(), what,
-                    listed(columns, ""));
+                    listed(sheet_columns, ""));
     }
 }
 

@@ -24,18 +24,17 @@ std::string_view shared_name(std::string_view name) {
     return name == "M" ? "MT" : name;
 }
 
-/// Lets a string_view look up without a copy.
-struct Hash {
-    using is_transparent = void;
-    std::size_t operator()(std::string_view text) const { return std::hash<std::string_view>()(text); }
-};
-using Map = std::unordered_map<std::string, std::size_t, Hash, std::equal_to<>>;
-
 constexpr std::size_t ambiguous = static_cast<std::size_t>(-1);
 
 }  // namespace
 
 struct ContigNames::State {
+    /// Lets a string_view look up without a copy.
+    struct Hash {
+        using is_transparent = void;
+        std::size_t operator()(std::string_view text) const { return std::hash<std::string_view>()(text); }
+    };
+    using Map = std::unordered_map<std::string, std::size_t, Hash, std::equal_to<>>;
     Map exact, aliases;
     std::vector<std::string> names;
     mutable std::array<std::atomic<bool>, 2> said{};

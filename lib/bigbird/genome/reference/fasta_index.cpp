@@ -4,7 +4,7 @@
 #include "bigbird/core/error.hpp"
 #include "bigbird/core/parse_number.hpp"
 #include "bigbird/genome/reference/base_kernels.hpp"
-#include "bigbird/genome/reference/letter_gaps.hpp"
+#include "bigbird/genome/reference/sequence.hpp"
 #include "bigbird/genome/text/text_input.hpp"
 
 #include <algorithm>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "bigbird/genome/reference/letter_gaps.hpp"
+#include "bigbird/genome/reference/sequence.hpp"
 
 #include <algorithm>
 #include <cstddef>

@@ -28,4 +28,13 @@ std::string dinucleotide_shuffle(std::string_view dna, Rng& rng);
 /// Share of N, 0 for an empty sequence.
 double n_fraction(std::string_view dna);
 
+// Letters of one sequence with blanks between them. No reader joins them: overlapping k-mers, as DNABERT's
+// tables hold them, would become another sequence.
+
+/// The text without blanks at its ends.
+std::string_view without_outer_blanks(std::string_view text);
+
+/// What is wrong with a text that holds blanks between letters, and the remedy.
+std::string fault_of_gaps(std::string_view text);
+
 }  // namespace bigbird::genome

@@ -76,7 +76,7 @@ private:
         if (where.begin < 0)
             refuse("start " + std::to_string(where.begin) + " is negative: BED counts from 0");
         if (where.end > longest_contig && where.begin <= where.end)
-            refuse("end " + std::to_string(where.end) + " lies past the end of any contig");
+            refuse("end " + std::to_string(where.end) + " is past the end of any contig");
         if (where.begin > where.end) {
             refuse("start " + std::to_string(where.begin) + " lies behind end " + std::to_string(where.end) +
                    ": BED has the smaller coordinate first on both strands");

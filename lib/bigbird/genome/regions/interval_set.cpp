@@ -139,7 +139,7 @@ std::string why_off(const Interval& where, const ReferenceGenome& reference) {
     const auto contig = reference.find(where.contig);
     if (!contig) return "contig '" + where.contig + "' is not in the reference";
     const Contig& known = reference.contigs()[*contig];
-    return "end " + std::to_string(where.end) + " lies past the end of contig '" + known.name +
+    return "end " + std::to_string(where.end) + " is past the end of contig '" + known.name +
            "', which has " + std::to_string(known.length) + " bases";
 }
 
@@ -179,7 +179,7 @@ Interval region_on(const ReferenceGenome& reference, const std::string& text, co
     }
     const Contig& known = reference.contigs()[*contig];
     if (region.begin >= known.length) {
-        throw ConfigError(option + " '" + text + "' lies past the end of contig '" + known.name +
+        throw ConfigError(option + " '" + text + "' is past the end of contig '" + known.name +
                           "', which has " + std::to_string(known.length) + " bases");
     }
     return {known.name, region.begin, std::min(region.end, known.length)};

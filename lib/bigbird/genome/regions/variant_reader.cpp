@@ -4,7 +4,7 @@
 #include "bigbird/core/error.hpp"
 #include "bigbird/core/files.hpp"
 #include "bigbird/genome/regions/variant_header.hpp"
-#include "bigbird/genome/text/sound_stream.hpp"
+#include "bigbird/genome/text/byte_stream.hpp"
 #include "bigbird/genome/text/text_input.hpp"
 
 #include <htslib/bgzf.h>

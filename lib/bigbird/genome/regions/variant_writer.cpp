@@ -3,6 +3,7 @@
 
 #include "bigbird/core/error.hpp"
 #include "bigbird/core/log.hpp"
+#include "bigbird/core/words.hpp"
 #include "bigbird/genome/text/text_output.hpp"
 
 #include <htslib/hts.h>
@@ -10,7 +11,6 @@
 #include <htslib/vcf.h>
 
 #include <algorithm>
-#include <cctype>
 #include <cerrno>
 #include <cmath>
 #include <utility>
@@ -35,9 +35,7 @@ std::string name_of(const Variant& variant) {
 }  // namespace
 
 std::optional<VariantFormat> variant_format_of(const fs::path& path) {
-    std::string name = path.filename().string();
-    std::ranges::transform(name, name.begin(),
-                           [](unsigned char letter) { return static_cast<char>(std::tolower(letter)); });
+    const std::string name = lower_case(path.filename().string());
     if (path == "-" || name.ends_with(".vcf")) return VariantFormat::vcf;
     if (name.ends_with(".bcf")) return VariantFormat::bcf;
     if (name.ends_with(".vcf.gz") || name.ends_with(".vcf.bgz")) return VariantFormat::bgzipped_vcf;

@@ -26,7 +26,7 @@ struct VariantField {
     std::vector<float> numbers{};
 };
 
-/// Removes fields, which the header must define, from a record's INFO, and adds those that have a value.
+/// Removes fields, which the header must define, from a record's INFO, and adds fields that have a value.
 /// Needs VariantReader::keep_records(). Throws InputError for a record that htslib cannot change.
 void set_info(const Variant& variant, VariantHeader& header, std::span<const VariantField> fields);
 

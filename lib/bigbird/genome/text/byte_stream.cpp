@@ -3,7 +3,6 @@
 
 #include "bigbird/core/error.hpp"
 #include "bigbird/core/files.hpp"
-#include "bigbird/genome/text/sound_stream.hpp"
 
 #include <htslib/bgzf.h>
 #include <htslib/hfile.h>
@@ -75,7 +74,7 @@ void refuse_damaged(const std::filesystem::path& path, std::int64_t line) {
 void refuse_unclosed(const std::filesystem::path& path, std::int64_t line) {
     throw InputError(
         "the file ends without the empty block that closes bgzip: blocks are missing, so fetch it again, or "
-        "its writer left that one out, so write it anew ('bgzip -dc OLD | bgzip > NEW')",
+        "its writer left that one out, so write it again ('bgzip -dc OLD | bgzip > NEW')",
         path, line);
 }
 
@@ -92,7 +91,8 @@ ByteStream::ByteStream(std::filesystem::path path) : path_(std::move(path)) {
         std::filesystem::is_regular_file(path_) && compression_of(path_) != Compression::none;
     file_.reset(bgzf_open(path_.c_str(), "r"));
     if (!file_) throw InputError(std::string("cannot be opened: ") + std::strerror(errno), path_);
-    if (compressed && bgzf_compression(file_.get()) == 0) refuse(0);  // cut within its first bytes
+    if (compressed && bgzf_compression(file_.get()) == 0)
+        refuse_damaged(path_, 0);  // cut within its first bytes
 }
 
 std::size_t ByteStream::read(char* out, std::size_t size, std::int64_t line) {
@@ -105,14 +105,10 @@ std::size_t ByteStream::read(char* out, std::size_t size, std::int64_t line) {
         count = std::min(size, static_cast<std::size_t>(file.block_length - file.block_offset));
         failed = bgzf_read(&file, out, count) != static_cast<ssize_t>(count);
     }
-    if (failed) refuse(line);
+    if (failed) refuse_damaged(path_, line);
     require_sound(file, count == 0, path_, line);
     bytes_read_ = htell(file.fp);
     return count;
-}
-
-void ByteStream::refuse(std::int64_t line) const {
-    refuse_damaged(path_, line);
 }
 
 }  // namespace bigbird::genome::detail

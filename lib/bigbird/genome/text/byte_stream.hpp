@@ -37,6 +37,16 @@ enum class Compression : std::uint8_t { none, gzip, bgzip };
 /// read, compressed in another way (which it names).
 Compression compression_of(const std::filesystem::path& path);
 
+// Whether a stream of htslib is complete. Its readers of records take an error for the end.
+
+/// Throws InputError: damaged behind `line`, the last that could be read (0: not known).
+[[noreturn]] void refuse_damaged(const std::filesystem::path& path, std::int64_t line = 0);
+/// Throws InputError: a bgzip file whose last block is not the empty one. Whether it was cut between two
+/// blocks cannot be seen.
+[[noreturn]] void refuse_unclosed(const std::filesystem::path& path, std::int64_t line = 0);
+/// Throws InputError if a block could not be read, or if a bgzip file has `ended` and is not closed.
+void require_sound(BGZF& file, bool ended, const std::filesystem::path& path, std::int64_t line);
+
 /// The bytes of a plain, gzip (of any number of members) or bgzip file, pipe or standard input ("-"), from
 /// first to last. Not thread-safe.
 class ByteStream {
@@ -52,8 +62,6 @@ public:
     std::int64_t bytes_read() const { return bytes_read_; }
 
 private:
-    [[noreturn]] void refuse(std::int64_t line) const;
-
     std::filesystem::path path_;
     BgzfHandle file_;
     std::atomic<std::int64_t> bytes_read_{0};

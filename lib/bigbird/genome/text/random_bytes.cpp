@@ -4,7 +4,6 @@
 #include "bigbird/core/error.hpp"
 #include "bigbird/core/log.hpp"
 #include "bigbird/core/parallel.hpp"
-#include "bigbird/genome/text/sound_stream.hpp"
 
 #include <fcntl.h>
 #include <htslib/bgzf.h>

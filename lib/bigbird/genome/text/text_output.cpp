@@ -25,7 +25,8 @@ bool is_stream(const std::filesystem::path& path) {
 
 }  // namespace
 
-TextOutput::TextOutput(const std::filesystem::path& path, Overwrite overwrite, int threads) : name_(path) {
+TextOutput::TextOutput(const std::filesystem::path& path, Overwrite overwrite, int threads, Compress compress)
+    : name_(path) {
     // A link such as /dev/stdout may lead to a file, which would be overwritten from its beginning.
     std::error_code error;
     if (std::filesystem::is_symlink(path, error) && is_standard_output(path)) name_ = "-";
@@ -34,7 +35,7 @@ TextOutput::TextOutput(const std::filesystem::path& path, Overwrite overwrite, i
     const std::filesystem::path& target = pending_ ? pending_->path() : name_;
     if (name_.extension() == ".gz" || name_.extension() == ".bgz") {
         detail::silence_htslib();
-        compressed_.reset(bgzf_open(target.c_str(), "w"));
+        compressed_.reset(bgzf_open(target.c_str(), compress == Compress::fast ? "w1" : "w"));
     } else {
         file_.reset(std::fopen(target.c_str(), "we"));
     }

@@ -4,6 +4,7 @@
 #include "bigbird/core/files.hpp"
 #include "bigbird/genome/text/byte_stream.hpp"
 
+#include <cstdint>
 #include <cstdio>
 #include <filesystem>
 #include <memory>
@@ -14,12 +15,16 @@
 
 namespace bigbird::genome {
 
+/// How bgzip compresses. Fast takes a quarter of the time for a tenth more bytes.
+enum class Compress : std::uint8_t { usual, fast };
+
 /// Writes text atomically: bgzip if the name ends in .gz or .bgz (compressed by threads; the bytes do not
 /// depend on their number), else plain; "-" is standard output. Pipes and devices are written to directly.
 /// Not thread-safe.
 class TextOutput {
 public:
-    TextOutput(const std::filesystem::path& path, Overwrite overwrite, int threads = 1);
+    TextOutput(const std::filesystem::path& path, Overwrite overwrite, int threads = 1,
+               Compress compress = Compress::usual);
 
     void write(std::string_view text);
     /// Ends the file, which commit() or commit_together() then renames to its final name. Returns null if the

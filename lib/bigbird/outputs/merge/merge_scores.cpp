@@ -2,28 +2,19 @@
 #include "bigbird/outputs/merge/merge_scores.hpp"
 
 #include "bigbird/core/error.hpp"
-#include "bigbird/core/formats/mapped_file.hpp"
-#include "bigbird/core/formats/npy_header.hpp"
 #include "bigbird/core/interrupt.hpp"
 #include "bigbird/core/parse_number.hpp"
-#include "bigbird/core/system/child_process.hpp"
 #include "bigbird/genome/regions/variant_reader.hpp"
 #include "bigbird/genome/regions/variant_writer.hpp"
 #include "bigbird/genome/text/text_input.hpp"
-#include "bigbird/outputs/hdf5_handle.hpp"
 #include "bigbird/outputs/outputs.hpp"
-#include "bigbird/outputs/sinks.hpp"
-#include "bigbird/rows/text_fields.hpp"
 
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
-#include <deque>
-#include <map>
 #include <memory>
 #include <string>
 #include <string_view>
-#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -33,356 +24,68 @@ namespace fs = std::filesystem;
 
 namespace {
 
-/// Reads the rows of one part, in their order, and writes them to the merged output. Not thread-safe.
+/// The rows of one part, a table with TableSchema::part, in their order. `schema` must outlive it. Not
+/// thread-safe.
 class PartRows {
 public:
-    virtual ~PartRows() = default;
-    /// Writes the next `records` records to `whole`, the merged output. Throws InputError if the part has
-    /// fewer, WriteError.
-    virtual void copy(std::int64_t records, Outputs& whole) = 0;
-    /// Throws InputError if the part has more.
-    virtual void require_end() {}
-};
-
-/// Lines after the header of a table (CSV or not), or of a long table.
-class LineRows : public PartRows {
-public:
-    LineRows(const fs::path& path, bool csv) : lines_(path) {
-        while (lines_.next(line_) && !csv && line_.starts_with("##")) {
+    PartRows(const fs::path& path, const TableSchema& schema)
+        : schema_(schema), lines_(path), head_(schema.head.size()), scores_(schema.columns.size()) {
+        while (lines_.next(line_) && line_.starts_with("##")) {
         }
     }
-    void copy(std::int64_t records, Outputs& whole) override {
+    /// Writes the next `records` rows to `whole`. Throws InputError if the part has fewer, WriteError.
+    void copy(std::int64_t records, Outputs& whole) {
         for (; records > 0; --records) {
-            if (!lines_.next(line_)) throw miscounted(lines_.path(), "lines");
-            whole.copy(line_ += '\n', next_numbers());
+            if (!lines_.next(line_)) throw miscounted(lines_.path(), "rows");
+            left_ = line_;
+            const bool scored = !line_.ends_with("NA");
+            for (std::size_t i = 0; i < head_.size(); ++i)
+                head_[i] = field(schema_.head[i].kind, scored);
+            if (scored)
+                for (float& score : scores_)
+                    score = number<float>();
+            if (scored && !left_.empty()) throw unfit();
+            whole.write(head_, scored ? std::span<const float>(scores_) : std::span<const float>());
         }
     }
-    void require_end() override {
-        if (lines_.next(line_)) throw miscounted(lines_.path(), "lines");
+    /// Throws InputError if the part has more.
+    void require_end() {
+        if (lines_.next(line_)) throw miscounted(lines_.path(), "rows");
     }
 
 private:
-    virtual std::span<const std::byte> next_numbers() { return {}; }
+    InputError unfit() const {
+        return lines_.fault("is no row as the part's .part.json says: one of the two was changed");
+    }
+    std::string_view text() {
+        const std::size_t end = std::min(left_.find('\t'), left_.size());
+        const std::string_view field = left_.substr(0, end);
+        left_.remove_prefix(std::min(end + 1, left_.size()));
+        return field;
+    }
+    template <typename Number>
+    Number number() {
+        const auto value = parse_number<Number>(text());
+        if (!value) throw unfit();
+        return *value;
+    }
+    /// A malformed line, which has no scores, may have text instead of integers.
+    rows::Field field(FieldKind kind, bool scored) {
+        if (kind == FieldKind::real) return number<double>();
+        if (kind == FieldKind::integer && scored) return number<std::int64_t>();
+        return text();
+    }
 
+    const TableSchema& schema_;
     genome::TextInput lines_;
     std::string line_;
+    std::string_view left_;  ///< what of line_ is not read yet
+    std::vector<rows::Field> head_;
+    std::vector<float> scores_;
 };
 
-class NpyRows : public LineRows {
-public:
-    NpyRows(const Part& part, const TableSchema& schema)
-        : LineRows(npy_files(part.path)[1], false),
-          file_(part.path),
-          row_bytes_(schema.columns.size() * sizeof(float)) {
-        const std::int64_t rows = records_of(part.record);
-        const std::size_t columns = schema.columns.size();
-        if (!is_npy_of(file_.bytes(), npy_type, rows, columns)) {  // otherwise numbers would be misread
-            throw InputError("is not the matrix of " + std::to_string(rows) + " rows and " +
-                                 std::to_string(columns) +
-                                 " columns of float32 that its .part.json counts: one of the two was changed",
-                             part.path);
-        }
-        left_ = file_.bytes().subspan(npy_header(npy_type, rows, columns).size());
-    }
-    void copy(std::int64_t records, Outputs& whole) override {
-        LineRows::copy(records, whole);
-        file_.release(file_.bytes().size() - left_.size());
-    }
-
-private:
-    std::span<const std::byte> next_numbers() override {
-        const auto row = left_.first(row_bytes_);
-        left_ = left_.subspan(row_bytes_);
-        return row;
-    }
-
-    MappedFile file_;
-    std::size_t row_bytes_;
-    std::span<const std::byte> left_;
-};
-
-constexpr std::size_t rows_at_once = 4096;  // rows of a part that are in memory
-
-using Id = Hdf5Handle;
-
-/// Whether a name is an object of this file: soft and external links lead elsewhere.
-bool is_own_link(hid_t group, const std::string& name) {
-    H5L_info_t link{};
-    return name.find('/') == std::string::npos && H5Lget_info(group, name.c_str(), &link, H5P_DEFAULT) >= 0 &&
-           link.type == H5L_TYPE_HARD;
-}
-
-/// Whether the numbers are in this file, in chunks compressed as by the sink. (Virtual and external datasets
-/// refer to other files.)
-bool is_own_storage(hid_t dataset, bool matrix) {
-    const Id properties(H5Dget_create_plist(dataset), H5Pclose);
-    const std::vector<H5Z_filter_t> packed{H5Z_FILTER_SHUFFLE, H5Z_FILTER_DEFLATE};
-    std::vector<H5Z_filter_t> found;
-    for (int i = 0; i < H5Pget_nfilters(properties); ++i) {
-        unsigned flags = 0;
-        std::size_t values = 0;
-        found.push_back(H5Pget_filter2(properties, static_cast<unsigned>(i), &flags, &values, nullptr, 0,
-                                       nullptr, nullptr));
-    }
-    return H5Pget_layout(properties) == H5D_CHUNKED && H5Pget_external_count(properties) == 0 &&
-           (found == packed || (!matrix && found.empty()));
-}
-
-/// Whether the stored type is exactly this one; the library would convert others.
-bool is_of_type(hid_t dataset, hid_t type) {
-    const Id stored(H5Dget_type(dataset), H5Tclose);
-    if (H5Tequal(stored, type) > 0) return true;
-    // A small file's strings have a length.
-    const std::size_t size = H5Tget_size(stored);
-    return H5Tis_variable_str(type) > 0 && H5Tget_class(stored) == H5T_STRING &&
-           size <= Hdf5Types::most_letters && H5Tequal(stored, Hdf5Types::text_of(size)) > 0;
-}
-
-/// The file of one part, in the child process.
-class Hdf5Part {
-public:
-    Hdf5Part(const fs::path& path, hsize_t rows, const TableSchema& schema)
-        : path_(path), schema_(schema), file_(open_unlocked_hdf5(path_.c_str())) {
-        if (file_ < 0) throw damaged();
-        const hsize_t columns{schema.columns.size()};
-        add(file_, "scores", H5T_IEEE_F32LE, {columns > 0 ? rows : 0, columns});
-        if (!is_own_link(file_, "rows")) throw foreign("rows");
-        const Id group(H5Gopen2(file_, "rows", H5P_DEFAULT), H5Gclose);
-        for (const HeadColumn& column : schema.head)
-            add(group, column.name, types_.field(column.kind), {rows});
-    }
-    /// Sends the scores of these rows, then each column of the head.
-    void send_rows(std::size_t begin, std::size_t rows, const ChildReader::Send& send) const {
-        send(ChildReader::bytes_of(numbers<float>(0, H5T_NATIVE_FLOAT, begin, rows)));
-        for (std::size_t i = 1; i < datasets_.size(); ++i) {
-            switch (schema_.head[i - 1].kind) {
-                case FieldKind::integer:
-                    send(ChildReader::bytes_of(numbers<std::int64_t>(i, H5T_NATIVE_INT64, begin, rows)));
-                    break;
-                case FieldKind::real:
-                    send(ChildReader::bytes_of(numbers<double>(i, H5T_NATIVE_DOUBLE, begin, rows)));
-                    break;
-                case FieldKind::text:
-                    send(texts(i, begin, rows));
-            }
-        }
-    }
-
-private:
-    InputError damaged() const { return {"is cut off or damaged", path_}; }
-    InputError foreign(const std::string& name) const {
-        return {"holds no '" + name +
-                    "' as bigbird-dna writes it: in the file itself, of the same type and shape",
-                path_};
-    }
-    /// Opens the dataset `name` of rows and, of a matrix, columns.
-    void add(hid_t group, const std::string& name, hid_t type, const Hdf5Shape& shape) {
-        if (!is_own_link(group, name)) throw foreign(name);
-        const Id& dataset = datasets_.emplace_back(H5Dopen2(group, name.c_str(), H5P_DEFAULT), H5Dclose);
-        if (dataset < 0 || !is_own_storage(dataset, shape.size() > 1) || !is_of_type(dataset, type))
-            throw foreign(name);
-        const Hdf5Shape found = shape_of(dataset);
-        if (found.size() != shape.size() || found.back() != shape.back()) throw foreign(name);
-        if (found != shape) throw miscounted(path_, "rows");
-    }
-    /// Numbers per row of the dataset.
-    std::size_t width_of(std::size_t dataset) const { return dataset == 0 ? schema_.columns.size() : 1; }
-
-    void read(std::size_t dataset, hid_t type, std::size_t begin, std::size_t rows, void* to) const {
-        const Hdf5Shape start{begin, 0};
-        Hdf5Shape count{rows, width_of(dataset)};
-        if (dataset > 0) count.pop_back();
-        if (!read_part(datasets_[dataset], type, start, count, to)) throw damaged();
-    }
-    template <typename Number>
-    std::vector<Number> numbers(std::size_t dataset, hid_t type, std::size_t begin, std::size_t rows) const {
-        std::vector<Number> read_in(rows * width_of(dataset));
-        if (!read_in.empty()) read(dataset, type, begin, rows, read_in.data());
-        return read_in;
-    }
-    /// Texts, each followed by a zero byte.
-    std::string texts(std::size_t dataset, std::size_t begin, std::size_t rows) const {
-        const Id type(H5Dget_type(datasets_[dataset]), H5Tclose);
-        std::string all;
-        if (H5Tis_variable_str(type) > 0) {
-            std::vector<char*> found(rows);
-            read(dataset, types_.text(), begin, rows, found.data());
-            for (char* text : found) {
-                (all += text != nullptr ? text : "") += '\0';
-                H5free_memory(text);
-            }
-        } else {
-            const std::size_t size = H5Tget_size(type);
-            std::string letters(rows * size, '\0');
-            read(dataset, type, begin, rows, letters.data());
-            for (std::size_t at = 0; at < letters.size(); at += size)
-                all.append(letters, at, ::strnlen(letters.data() + at, size)) += '\0';
-        }
-        return all;
-    }
-
-    fs::path path_;
-    const TableSchema& schema_;
-    Id file_;
-    Hdf5Types types_;
-    std::vector<Id> datasets_;  ///< scores, then the head's
-};
-
-/// What send_part() needs to know: the rows, the number of columns, and the head's names and kinds.
-ChildReader::Words words_of(const Part& part, const TableSchema& schema) {
-    ChildReader::Words words{std::to_string(records_of(part.record)), std::to_string(schema.columns.size())};
-    for (const HeadColumn& column : schema.head)
-        words.insert(words.end(), {column.name, std::to_string(static_cast<int>(column.kind))});
-    return words;
-}
-
-void send_part(const fs::path& path, const ChildReader::Words& words, const ChildReader::Send& send) {
-    start_hdf5();
-    const std::size_t rows = std::stoull(words.at(0));
-    TableSchema schema;
-    schema.columns.resize(std::stoull(words.at(1)));
-    for (std::size_t i = 2; i + 1 < words.size(); i += 2)
-        schema.head.push_back({words[i], static_cast<FieldKind>(std::stoi(words[i + 1]))});
-    const Hdf5Part file(path, rows, schema);
-    send("");
-    for (std::size_t begin = 0; begin < rows; begin += rows_at_once)
-        file.send_rows(begin, std::min(rows_at_once, rows - begin), send);
-}
-
-/// The HDF5 library reads in a child process, since it can crash on a damaged file. `schema` must outlive it.
-/// Throws InputError if the file does not fit the record and `schema`, and where it leads to other files.
-class Hdf5Rows : public PartRows {
-public:
-    Hdf5Rows(const Part& part, const TableSchema& schema)
-        : schema_(schema),
-          left_(static_cast<std::size_t>(records_of(part.record))),
-          reader_(part.path, send_part, words_of(part, schema)) {
-        reader_.next();  // the file is open
-    }
-    void copy(std::int64_t records, Outputs& whole) override {
-        const std::size_t width = schema_.columns.size();
-        for (; records > 0; --records, ++next_) {
-            if (next_ == held_) load();
-            head_.clear();
-            for (const Fields& column : columns_)
-                head_.push_back(column[next_]);
-            whole.write(head_, std::span(scores_).subspan(next_ * width, width));
-        }
-    }
-
-private:
-    using Fields = std::vector<rows::Field>;
-
-    void load() {
-        held_ = std::min(rows_at_once, left_);
-        left_ -= held_;
-        next_ = 0;
-        scores_ = numbers<float>(held_ * schema_.columns.size());
-        columns_.clear();
-        texts_.clear();
-        for (const HeadColumn& column : schema_.head)
-            columns_.push_back(fields(column.kind));
-    }
-    template <typename Number>
-    std::vector<Number> numbers(std::size_t count) {
-        std::vector<Number> sent = reader_.next_numbers<Number>();
-        if (sent.size() != count) reader_.throw_unfit();
-        return sent;
-    }
-    template <typename Number>
-    Fields number_fields() {
-        const std::vector<Number> sent = numbers<Number>(held_);
-        return {sent.begin(), sent.end()};
-    }
-    /// Views into `texts_`.
-    Fields text_fields() {
-        std::string_view text = texts_.emplace_back(reader_.next());
-        Fields found;
-        for (std::size_t end = 0; found.size() < held_; text.remove_prefix(end + 1)) {
-            end = text.find('\0');
-            if (end == std::string_view::npos) reader_.throw_unfit();
-            found.emplace_back(text.substr(0, end));
-        }
-        return found;
-    }
-    Fields fields(FieldKind kind) {
-        switch (kind) {
-            case FieldKind::integer:
-                return number_fields<std::int64_t>();
-            case FieldKind::real:
-                return number_fields<double>();
-            case FieldKind::text:
-                break;
-        }
-        return text_fields();
-    }
-
-    const TableSchema& schema_;
-    std::size_t left_;  ///< rows that have not been read yet
-    ChildReader reader_;
-    std::vector<float> scores_;    ///< (rows held, columns)
-    std::vector<Fields> columns_;  ///< the head's, of the rows held
-    std::deque<std::string> texts_;
-    Fields head_;
-    std::size_t held_ = 0, next_ = 0;
-};
-
-std::vector<Segment> read_bedgraph(const fs::path& path, const std::vector<genome::Contig>& contigs) {
-    std::vector<Segment> segments;
-    std::map<std::string, std::uint32_t, std::less<>> numbers;
-    for (const genome::Contig& contig : contigs)
-        numbers.emplace(contig.name, static_cast<std::uint32_t>(numbers.size()));
-    genome::TextInput input(path);
-    std::string line;
-    while (input.next(line)) {
-        auto fields = rows::split_fields(line, '\t');
-        const bool fits = fields.size() == 4;
-        fields.resize(4);
-        const auto contig = numbers.find(fields[0]);
-        const auto begin = parse_number<std::uint32_t>(fields[1]),
-                   end = parse_number<std::uint32_t>(fields[2]);
-        const auto value = parse_number<float>(fields[3]);
-        if (!fits || contig == numbers.end() || !begin || !end || !value)
-            throw InputError("is no line of a bedGraph of this run", path, input.line_number());
-        segments.push_back({contig->second, *begin, *end, *value});
-    }
-    return segments;
-}
-
-/// A mean over rows in several parts cannot be computed from the parts' means.
-void require_apart(std::vector<Segment>& segments, const std::vector<genome::Contig>& contigs) {
-    std::ranges::sort(segments, {}, [](const Segment& s) { return std::tie(s.contig, s.begin, s.end); });
-    for (std::size_t i = 1; i < segments.size(); ++i) {
-        const Segment &before = segments[i - 1], &here = segments[i];
-        if (before.contig != here.contig || before.end <= here.begin) continue;
-        throw InputError(
-            "rows of two parts overlap at " + contigs[here.contig].name + ":" +
-            std::to_string(here.begin + 1) +
-            "; their mean cannot be told from parts of a track: write such rows as .tsv, .npy or .h5");
-    }
-}
-
-/// Writes all tracks of `parts`, bigWig or bedGraph, for the only column of `run`.
-void copy_tracks(std::span<const Part> parts, const ScoreRun& run, Outputs& whole) {
-    std::vector<Segment> segments;
-    for (const Part& part : parts) {
-        stop_if_asked();
-        const std::vector<Segment> some = part.record.kind == to_string(Kind::bigwig)
-                                              ? read_bigwig(part.path, run.contigs)
-                                              : read_bedgraph(part.path, run.contigs);
-        segments.insert(segments.end(), some.begin(), some.end());
-    }
-    if (run.overlap == Overlap::mean) require_apart(segments, run.contigs);
-    for (const Segment& segment : segments) {
-        const rows::Field head[] = {std::string_view(run.contigs[segment.contig].name),
-                                    std::int64_t{segment.begin}, std::int64_t{segment.end}};
-        whole.write(head, std::span(&segment.value, 1));
-    }
-}
-
-/// merge_scores() for VCF or BCF, including the index.
-void merge_variants(std::span<const Part> parts, const fs::path& output, Overwrite overwrite, int threads) {
-    genome::prepare_variant_output(output, overwrite);
+/// merge_scores() for VCF or BCF, including the indices.
+void merge_variants(std::span<const Part> parts, const OutputSpec& outputs, int threads) {
     std::vector<genome::VariantReader> readers;
     std::shared_ptr<genome::VariantHeader> header;
     for (const Part& part : parts) {
@@ -392,78 +95,82 @@ void merge_variants(std::span<const Part> parts, const fs::path& output, Overwri
         else
             header = readers.back().keep_records({});
     }
-    genome::VariantWriter writer(output, overwrite, header, threads);
+    std::vector<std::unique_ptr<genome::VariantWriter>> writers;
+    for (const fs::path& path : outputs.paths)
+        writers.push_back(std::make_unique<genome::VariantWriter>(path, outputs.overwrite, header, threads));
     for (const Piece& piece : order_of(parts)) {
         stop_if_asked();
         for (std::int64_t i = 0; i < piece.records; ++i) {
             const auto variant = readers[piece.part].next();
             if (!variant) throw miscounted(parts[piece.part].path, "records");
-            writer.write(*variant);
+            for (const auto& writer : writers)
+                writer->write(*variant);
         }
     }
     for (std::size_t i = 0; i < readers.size(); ++i)
         if (readers[i].next()) throw miscounted(parts[i].path, "records");
     std::vector<PendingOutput*> pending;
-    writer.finish(pending);
+    for (const auto& writer : writers)
+        writer->finish(pending);
     commit_together(pending);
-    remove_part_record(output);
+    for (const fs::path& path : outputs.paths)
+        remove_part_record(path);
 }
 
-/// Returns nullptr for tracks and variants.
-std::unique_ptr<PartRows> rows_of(const Part& part, Kind kind, const TableSchema& schema) {
-    switch (kind) {
-        case Kind::table:
-        case Kind::csv:
-        case Kind::long_table:
-            return std::make_unique<LineRows>(part.path, kind == Kind::csv);
-        case Kind::npy:
-            return std::make_unique<NpyRows>(part, schema);
-        case Kind::hdf5:
-            return std::make_unique<Hdf5Rows>(part, schema);
-        case Kind::bedgraph:
-        case Kind::bigwig:
-        case Kind::variants:
-            break;
-    }
-    return nullptr;
+ScoreRun run_of(const Part& part) {
+    return score_run_from_json(part.record.run, part_record_path(part.path));
 }
 
-ScoreRun run_of(const Part& part, bool track) {
-    ScoreRun run = score_run_from_json(part.record.run, part_record_path(part.path));
-    std::vector<Column>& columns = run.schema.columns;
-    const Json column = part.record.run.value("column", Json());
-    if (track) std::erase_if(columns, [&](const Column& c) { return column != c.name; });
-    if (track && columns.size() != 1)
-        throw InputError("is damaged: it does not name the track's column", part_record_path(part.path));
-    return run;
+/// Throws ConfigError if parts like `first` do not hold what the output's format needs.
+void require_source(const Part& first, const fs::path& output, const ScoreRun& run) {
+    const auto kind = kind_of(output);
+    const bool variants = first.record.kind != part_of_rows;
+    std::string why;
+    if (kind && variants && kind != Kind::variants)
+        why =
+            "parts in VCF or BCF merge to VCF or BCF only; for other formats make parts that end in .tsv.gz";
+    else if (!variants && kind == Kind::variants)
+        why = "a VCF or BCF needs parts of predict-variants that end in .vcf.gz or .bcf";
+    else if (genome::variant_format_of(output) == genome::VariantFormat::bcf &&
+             first.record.kind != part_of_bcf)
+        why = "parts in VCF have six digits per number, too few for a BCF; make parts that end in .bcf";
+    else if (kind == Kind::long_table && !run.min_score)
+        why = "needs parts that were made with --min-score";
+    if (!why.empty()) throw ConfigError(output.string() + ": " + why);
 }
 
 }  // namespace
 
-void merge_scores(std::span<const Part> parts, const fs::path& output, Overwrite overwrite, int threads) {
-    const Part& first = parts.front();
-    const std::optional<Kind> kind = kind_of(output);
-    if (!kind || to_string(*kind) != first.record.kind || output == "-") {
-        throw ConfigError(output.string() + ": the parts are of the format " + first.record.kind +
-                          "; the output's name must end as theirs do, such as " +
-                          first.path.filename().string());
-    }
-    if (*kind == Kind::variants) return merge_variants(parts, output, overwrite, threads);
-    const bool track = kind == Kind::bedgraph || kind == Kind::bigwig;
-    const ScoreRun run = run_of(first, track);
+OutputSpec merged_outputs(const Part& first, std::vector<fs::path> paths, Overwrite overwrite) {
+    const ScoreRun run = run_of(first);
+    OutputSpec spec{.paths = std::move(paths),
+                    .overwrite = overwrite,
+                    .min_score = run.min_score,
+                    .overlap = run.overlap,
+                    .tracks = !run.contigs.empty(),
+                    .variants = first.record.kind != part_of_rows};
+    for (const fs::path& path : spec.paths)
+        require_source(first, path, run);
+    prepare_outputs(spec);
+    if (spec.variants)
+        for (const fs::path& path : spec.paths)
+            genome::prepare_variant_output(path, overwrite);
+    return spec;
+}
+
+void merge_scores(std::span<const Part> parts, const OutputSpec& outputs, int threads) {
+    if (outputs.variants) return merge_variants(parts, outputs, threads);
+    const ScoreRun run = run_of(parts.front());
     std::vector<std::unique_ptr<PartRows>> rows;
     for (const Part& part : parts)
-        rows.push_back(rows_of(part, *kind, run.schema));
-    Outputs whole(
-        {.paths = {output}, .overwrite = overwrite, .min_score = run.min_score, .overlap = run.overlap},
-        run.schema, run.contigs, threads);
-    if (track) copy_tracks(parts, run, whole);
-    for (const Piece& piece : track ? std::vector<Piece>() : order_of(parts)) {
+        rows.push_back(std::make_unique<PartRows>(part.path, run.schema));
+    Outputs whole(outputs, run.schema, run.contigs, threads);
+    for (const Piece& piece : order_of(parts)) {
         stop_if_asked();
         rows[piece.part]->copy(piece.records, whole);
     }
     for (const auto& part : rows)
-        if (part) part->require_end();
+        part->require_end();
     whole.commit();
 }
 

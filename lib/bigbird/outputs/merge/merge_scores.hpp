@@ -5,6 +5,7 @@
 #include "bigbird/core/parts/part_set.hpp"
 #include "bigbird/genome/reference/interval.hpp"
 #include "bigbird/motifs/motif_commands.hpp"
+#include "bigbird/outputs/output_spec.hpp"
 #include "bigbird/outputs/sinks.hpp"
 
 #include <cstdint>
@@ -16,13 +17,19 @@
 
 namespace bigbird::outputs {
 
-/// Writes `output` from parts of --shard; the result is identical to the output of a single run. Reads each
-/// part once, in constant memory except for tracks, which take about 32 bytes per row. Throws ConfigError if
-/// `output` has another format than the parts. Throws InputError if a part holds other rows than its record
-/// counts, or numbers of another type or shape, or rows of several parts overlap in a track of means. Throws
-/// WriteError.
-void merge_scores(std::span<const Part> parts, const std::filesystem::path& output, Overwrite overwrite,
-                  int threads);
+/// The outputs `paths` of merging the parts of a job of which `first` is one. Rows become any format,
+/// variants VCF and BCF. Call it before the parts are read. Throws ConfigError as prepare_outputs(), and for
+/// a format that needs other parts. Throws InputError for a damaged record.
+OutputSpec merged_outputs(const Part& first, std::vector<std::filesystem::path> paths, Overwrite overwrite);
+
+/// Writes `outputs`, from merged_outputs(), byte for byte as a single run does. Reads each part once, in
+/// constant memory but for the rows that tracks keep. Throws InputError if a part holds other rows than its
+/// record counts. Throws WriteError, and ConfigError as Outputs.
+void merge_scores(std::span<const Part> parts, const OutputSpec& outputs, int threads);
+
+/// The lines that a .h5 of scores of regions or sequences (predict) would have as .tsv; empty for another
+/// file's name. A child process reads. Throws InputError if the file is damaged or holds other things.
+rows::LineSource hdf5_lines(const std::filesystem::path& path);
 
 // Readers of bigWig and of attributions. A child process reads, since libBigWig and HDF5 can crash on a
 // damaged file.

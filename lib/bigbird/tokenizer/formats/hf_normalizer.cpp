@@ -4,7 +4,6 @@
 #include "bigbird/core/parse_number.hpp"
 
 #include <algorithm>
-#include <functional>
 #include <utility>
 
 namespace bigbird::tokenizer {

@@ -22,8 +22,7 @@ namespace {
 void write_part(const fs::path& path, const std::string& text, PartRecord record) {
     PendingOutput file(path, Overwrite::allow);
     write_file(file.path(), text);
-    const std::array outputs{&file};
-    pending_part_record(std::move(record), outputs)->commit();
+    pending_part_record(std::move(record), file)->commit();
     file.commit();
 }
 
@@ -38,7 +37,7 @@ struct Three {
             const fs::path path = folder / ("part" + std::to_string(i + 1) + ".tsv");
             const auto number = static_cast<std::int64_t>(i);
             PartRecord record{
-                .kind = "table",
+                .kind = "rows",
                 .shard = {number + 1, 3},
                 .run = {{"provenance", Json::array({{"task", "promoter"}, {"model_sha256", "ab"}})}},
                 .segments = {{number, 2}, {number + 3, 1}}};
@@ -89,9 +88,9 @@ DOCTEST_TEST_CASE("part set: a missing, doubled or foreign part is named") {
     DOCTEST_CHECK(three.refusal().find("part3.tsv: is of another run than ") != std::string::npos);
     DOCTEST_CHECK(three.refusal().find("model_sha256 differs") != std::string::npos);
     three.write([](std::size_t i, PartRecord& record) {
-        if (i == 2) record.kind = "npy";
+        if (i == 2) record.kind = "VCF";
     });
-    DOCTEST_CHECK(three.refusal().find("parts of one format") != std::string::npos);
+    DOCTEST_CHECK(three.refusal().find("merge takes parts of one kind") != std::string::npos);
 }
 
 DOCTEST_TEST_CASE("part set: truncated, changed, lost and unfinished files are named") {
@@ -111,6 +110,16 @@ DOCTEST_TEST_CASE("part set: truncated, changed, lost and unfinished files are n
     DOCTEST_CHECK(three.refusal().find("is the part still being written?") != std::string::npos);
 }
 
+DOCTEST_TEST_CASE("part set: a part is no stream") {
+    const TempDir folder;
+    DOCTEST_REQUIRE(::mkfifo((folder / "pipe.tsv").c_str(), 0600) == 0);
+    for (const fs::path& stream : {fs::path("-"), fs::path("/dev/stdout"), folder / "pipe.tsv"})
+        DOCTEST_CHECK(message_of<ConfigError>([&] { require_part_is_file(stream); }) ==
+                      "--shard writes a file; --output " + stream.string() + " cannot be merged");
+    DOCTEST_CHECK_NOTHROW(require_part_is_file(folder / "new.tsv"));
+    DOCTEST_CHECK_NOTHROW(require_part_is_file(folder.path()));
+}
+
 DOCTEST_TEST_CASE("part set: two parts with one segment are refused") {
     Three three;
     three.write();
@@ -128,7 +137,7 @@ DOCTEST_TEST_CASE("part set: a segment that no part has is named, but of documen
             if (i == 1) record.segments = {{1, 2}, {1000000000, 1}};
         };
     };
-    for (const char* kind : {"table", "npy", "tokens"}) {
+    for (const char* kind : {"rows", "VCF", "tokens"}) {
         three.write(with_gap(kind));
         DOCTEST_CHECK(three.refusal().ends_with(
             "part2.tsv.part.json: is damaged: it lacks segment 4 of the work; make this part again"));
@@ -158,36 +167,33 @@ std::string refusal(const std::filesystem::path& output) {
 DOCTEST_TEST_CASE("part record: what is written is read") {
     const TempDir folder;
     write_part(folder / "a.tsv", "hello\n",
-               {.kind = "table",
+               {.kind = "rows",
                 .shard = {2, 3},
                 .run = {{"made_by", "x"}},
                 .counts = {{"documents", 3}},
                 .segments = {{1, 5}, {4, 0}}});
     const PartRecord record = read_part_record(folder / "a.tsv");
-    DOCTEST_CHECK(record.kind == "table");
+    DOCTEST_CHECK(record.kind == "rows");
     DOCTEST_CHECK(record.shard == Shard{2, 3});
     DOCTEST_CHECK(record.run == Json{{"made_by", "x"}});
     DOCTEST_CHECK(record.counts == Json{{"documents", 3}});
     DOCTEST_CHECK(record.segments == std::vector<PartSegment>{{1, 5}, {4, 0}});
     DOCTEST_CHECK(records_of(record) == 5);
-    DOCTEST_REQUIRE(record.files.size() == 1);
-    DOCTEST_CHECK(record.files[0].name == "a.tsv");
-    DOCTEST_CHECK(record.files[0].bytes == 6);
+    DOCTEST_CHECK(record.name == "a.tsv");
+    DOCTEST_CHECK(record.bytes == 6);
     // sha256sum of "hello\n"
-    DOCTEST_CHECK(record.files[0].sha256 ==
-                  "5891b5b522d5df086d0ff0b110fbd9d21bb4fc7163af34d08286a2e846f6be03");
+    DOCTEST_CHECK(record.sha256 == "5891b5b522d5df086d0ff0b110fbd9d21bb4fc7163af34d08286a2e846f6be03");
 }
 
 DOCTEST_TEST_CASE("part record: of a folder its manifest is checked") {
     const TempDir folder;
     PendingOutput corpus(folder / "corpus", Overwrite::refuse, PendingOutput::Kind::folder);
     write_file(corpus.path() / "manifest.json", "{}\n");
-    const std::array outputs{&corpus};
-    pending_part_record({.kind = "tokens", .run = Json::object()}, outputs)->commit();
+    pending_part_record({.kind = "tokens", .run = Json::object()}, corpus)->commit();
     corpus.commit();
-    DOCTEST_CHECK(read_part_record(folder / "corpus").files[0].bytes == 3);
-    DOCTEST_CHECK(read_part_record(folder / "corpus").files[0].name == "corpus");
-    DOCTEST_CHECK(read_part_record(folder / "corpus/").files[0].bytes == 3);
+    DOCTEST_CHECK(read_part_record(folder / "corpus").bytes == 3);
+    DOCTEST_CHECK(read_part_record(folder / "corpus").name == "corpus");
+    DOCTEST_CHECK(read_part_record(folder / "corpus/").bytes == 3);
     DOCTEST_CHECK(part_record_path(folder / "corpus/") == folder / "corpus.part.json");
     remove_part_record(folder / "corpus/");
     DOCTEST_CHECK(!std::filesystem::exists(folder / "corpus.part.json"));
@@ -207,18 +213,18 @@ DOCTEST_TEST_CASE("part record: what is no record is refused") {
         DOCTEST_CHECK(message.find("json.exception") == std::string::npos);
     };
     const std::string format = R"({"format": "bigbird-dna part", "format_version": )";
-    const std::string run = format + R"(1, "kind": "table", "run": {}, )", rest = run + R"("segments": [], )";
-    const std::string part = R"("shard": "1/4", )", sums = R"("bytes": 1, "sha256": ""}]})";
+    const std::string run = format + R"(2, "kind": "rows", "run": {}, )", rest = run + R"("segments": [], )";
+    const std::string part = R"("shard": "1/4", )", sums = R"("bytes": 1, "sha256": ""})";
     check(R"({"format": "other"})", "is not what --shard writes");
     check(format + "9}", "is of another version");
     check(format + "\"1\"}", "is of another version");
-    check(format + R"(1, "kind": "table"})", "is damaged");
-    check(rest + R"("shard": "5/4", "files": []})", "is damaged");
-    check(rest + part + R"("files": []})", "names no file");
-    check(rest + part + R"("files": [{"name": "../b", )" + sums, "outside its folder");
-    check(rest + part + R"("files": [{"name": "b.tsv", )" + sums, "is of b.tsv: the part was renamed");
+    check(format + R"(2, "kind": "rows"})", "is damaged");
+    check(rest + R"("shard": "5/4", "name": "a.tsv", )" + sums,
+          "is damaged: --shard 5/4: there are parts 1 to 4");
+    check(rest + part + R"("name": "a.tsv"})", "is damaged: a value is missing");
+    check(rest + part + R"("name": "../a.tsv", )" + sums, "is of ../a.tsv: the part was renamed");
     const auto with_segments = [&](const std::string& segments) {
-        return run + R"("segments": )" + segments + ", " + part + R"("files": [{"name": "a.tsv", )" + sums;
+        return run + R"("segments": )" + segments + ", " + part + R"("name": "a.tsv", )" + sums;
     };
     for (const char* counts : {"[[0, -1]]", "[[0, 9223372036854775807]]", "[[0, 1099511627776], [4, 1]]"})
         check(with_segments(counts), "is damaged");

@@ -179,7 +179,7 @@ DOCTEST_TEST_CASE("chromatin: where nothing is left, that is an error") {
     options.peaks = {folder / "x.bed"};
     fs::create_directory(folder / "c");
     DOCTEST_CHECK(testing::message_of<InputError>([&] { build_chromatin(options, folder / "c"); }) ==
-                  "none of the 1 peak lies on the reference; give peaks and reference of the same assembly");
+                  "none of the 1 peak is on the reference; give peaks and reference of the same assembly");
     testing::write_file(folder / "small.bed", "1\t201\t205\n");
     options.peaks = {folder / "small.bed"};
     for (const BinChoice choice : {BinChoice::any, BinChoice::all}) {

@@ -340,7 +340,7 @@ DOCTEST_TEST_CASE("reference_genome: malformed files are named, with the line wh
     DOCTEST_CHECK(open_error(folder / "no_end_marker.fa.gz") ==
                   path("no_end_marker.fa.gz") +
                       ": the file ends without the empty block that closes bgzip: blocks are missing, so "
-                      "fetch it again, or its writer left that one out, so write it anew ('bgzip -dc OLD | "
+                      "fetch it again, or its writer left that one out, so write it again ('bgzip -dc OLD | "
                       "bgzip > NEW')");
 }
 

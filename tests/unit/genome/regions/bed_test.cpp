@@ -113,8 +113,7 @@ DOCTEST_TEST_CASE(
     BedReader reader(folder / "x.bed");
     DOCTEST_CHECK(reader.next()->where.end == 1099511627776);
     DOCTEST_CHECK(testing::message_of<InputError>([&] { reader.next(); }) ==
-                  (folder / "x.bed").string() +
-                      ":2: end 9223372036854775807 lies past the end of any contig");
+                  (folder / "x.bed").string() + ":2: end 9223372036854775807 is past the end of any contig");
 }
 
 DOCTEST_TEST_CASE("bed: a column 6 that is no strand is read as none") {

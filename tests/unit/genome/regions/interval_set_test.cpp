@@ -148,7 +148,7 @@ DOCTEST_TEST_CASE("interval_set: contigs, regions and BED files in one set") {
     DOCTEST_CHECK(testing::message_of<ConfigError>([&] { read({"chr3"}); }) ==
                   "--include 'chr3' is neither a contig or region of the reference nor a BED file");
     DOCTEST_CHECK(testing::message_of<ConfigError>([&] { read({"chr2:51-60"}); }) ==
-                  "--include 'chr2:51-60' lies past the end of contig 'chr2', which has 50 bases");
+                  "--include 'chr2:51-60' is past the end of contig 'chr2', which has 50 bases");
 }
 
 DOCTEST_TEST_CASE("interval_set: a contig's name wins over a region, and both are refused") {

@@ -1,17 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "support/temp_dir.hpp"
 #include "support/testing.hpp"
+#include "unit/outputs/some_scores.hpp"
 
 #include "bigbird/core/error.hpp"
 #include "bigbird/outputs/hdf5_handle.hpp"
 #include "bigbird/outputs/merge/merge_scores.hpp"
 
 #include <array>
+#include <cstring>
+#include <limits>
 
 using namespace bigbird;
 using namespace bigbird::outputs;
-using bigbird::testing::TempDir;
-using bigbird::testing::write_file;
+using namespace bigbird::testing;
+namespace fs = std::filesystem;
 
 namespace {
 
@@ -41,6 +44,16 @@ void check_refused(const TempDir& folder, const std::string& name, const std::st
                                  InputError);
 }
 
+/// The place in a bigWig of the highest byte of the id of the first contig that it names. The place of the
+/// tree of names is at 8 and, 8 bytes into the tree, the length of a name; names follow 36 bytes in.
+std::size_t place_of_contig_id(const std::string& bytes) {
+    std::uint64_t tree = 0;
+    std::memcpy(&tree, bytes.data() + 8, sizeof tree);
+    std::uint32_t name_size = 0;
+    std::memcpy(&name_size, bytes.data() + tree + 8, sizeof name_size);
+    return tree + 36 + name_size + 3;
+}
+
 }  // namespace
 
 DOCTEST_TEST_CASE("bigwig_reader: means of bases that have a value, under another name of the contig") {
@@ -59,6 +72,17 @@ DOCTEST_TEST_CASE("bigwig_reader: means of bases that have a value, under anothe
     write_file(folder / "no.bw", "no bigWig");
     DOCTEST_CHECK_THROWS_WITH_AS(read_bigwig(folder / "no.bw", contigs), doctest::Contains("is no bigWig"),
                                  InputError);
+}
+
+DOCTEST_TEST_CASE("bigwig_reader: a file on which the library crashes") {
+    const TempDir folder;
+    write_track(folder / "t.bw", {{"chr1", 50}, {"chr2", 100}});
+    std::string bytes = read_file(folder / "t.bw");
+    bytes.at(place_of_contig_id(bytes)) = '\x7f';  // which the library writes to memory by
+    write_file(folder / "t.bw", bytes);
+    DOCTEST_CHECK_THROWS_WITH_AS(
+        read_bigwig(folder / "t.bw", std::vector<genome::Contig>{{"2", 100}}),
+        doctest::Contains("t.bw: is damaged: the library that reads it ended by signal 11"), InputError);
 }
 
 DOCTEST_TEST_CASE("attribution_reader: HDF5 in TF-MoDISco's form, and what is none") {
@@ -83,4 +107,58 @@ DOCTEST_TEST_CASE("attribution_reader: HDF5 in TF-MoDISco's form, and what is no
     check_refused(folder, "other.h5", "other.h5: its 'raw/seq' and 'shap/seq' have different shapes");
     write_file(folder / "no.h5", "no HDF5");
     check_refused(folder, "no.h5", "no.h5: is no HDF5 file, or damaged");
+}
+
+DOCTEST_TEST_CASE("readers: .h5 of scores has the lines of .tsv, with few rows and many, of any precision") {
+    const TempDir folder;
+    const auto lines_of = [](const fs::path& path) {
+        const rows::LineSource next = hdf5_lines(path);
+        std::string text;
+        for (std::string line; next(line);)
+            text += line + '\n';
+        DOCTEST_CHECK_FALSE(text.empty());
+        return text;
+    };
+    TableSchema regions = small_layout(), records = small_layout();
+    regions.provenance = {
+        {"task", "chromatin"}, {"model_sha256", "a"}, {"model_sha256", "b c"}, {"anchor", "1"}};
+    records.head = record_head(true);
+    const auto check = [&](const std::string& name, const TableSchema& schema, int count) {
+        DOCTEST_CAPTURE(name);
+        const auto write = [&](std::unique_ptr<Sink> sink) {
+            if (schema.head.size() == regions.head.size()) return write_all(std::move(sink), count);
+            const rows::Field head[] = {std::string_view("r \"1\""), std::int64_t{60}, std::string_view("ok"),
+                                        0.25, std::string_view("NA")};
+            sink->write(head, std::vector<float>{1.0F / 3, std::numeric_limits<float>::quiet_NaN()});
+            sink->commit();
+        };
+        write(table_sink(folder / (name + ".tsv"), Overwrite::refuse, schema, 1));
+        write(hdf5_sink(folder / (name + ".h5"), Overwrite::refuse, schema));
+        DOCTEST_CHECK(lines_of(folder / (name + ".h5")) == read_file(folder / (name + ".tsv")));
+    };
+    check("regions", regions, 9000);
+    regions.many_rows = true;
+    check("many", regions, 100);
+    check("records", records, 1);
+    check("none", regions, 0);
+    regions.precision = Precision::float16;  // i / 1024 and 0.25 are in it, up to i = 2048
+    check("half", regions, 2000);
+}
+
+DOCTEST_TEST_CASE("readers: .h5 of other things, or damaged, is refused") {
+    const TempDir folder;
+    DOCTEST_CHECK_FALSE(hdf5_lines(folder / "s.tsv"));
+    DOCTEST_CHECK_FALSE(hdf5_lines("-"));
+    const auto refusal = [&](const char* name) {
+        return message_of<InputError>([&] { hdf5_lines(folder / name); });
+    };
+    DOCTEST_CHECK(holds(refusal("s.h5"), "s.h5: no such file"));
+    write_file(folder / "s.h5", "no HDF5");
+    DOCTEST_CHECK(
+        holds(refusal("s.h5"), "s.h5: holds no scores of regions or sequences as predict writes them"));
+    fs::copy_file(test_data("motifs/effects.h5"), folder / "effects.h5");
+    DOCTEST_CHECK(holds(refusal("effects.h5"), "effects.h5: holds no scores of regions"));
+    write_all(hdf5_sink(folder / "cut.h5", Overwrite::refuse, small_layout()), 5000);
+    fs::resize_file(folder / "cut.h5", fs::file_size(folder / "cut.h5") / 2);
+    DOCTEST_CHECK(holds(refusal("cut.h5"), "cut.h5"));
 }

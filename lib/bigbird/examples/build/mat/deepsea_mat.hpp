@@ -32,9 +32,8 @@ void send_rows(const std::filesystem::path& path, std::int64_t slab_rows, const 
 /// One .mat file, read in a separate process. Not thread-safe.
 class DeepseaMat {
 public:
-    /// Requires an array (rows, 4, bases), and one (rows, labels)
-    /// with the same number of rows. `slab_rows`: rows per call of next(). Throws InputError: not a .mat,
-    /// truncated, without these arrays, or damaged so that the library crashes.
+    /// Requires an array (rows, 4, bases), and one (rows, labels) of as many rows. `slab_rows`: rows per call
+    /// of next(). Throws InputError: not a .mat, truncated, damaged, or without these arrays.
     DeepseaMat(const std::filesystem::path& path, std::int64_t slab_rows);
 
     /// Number of distinct rows. If the second half of the file is the reverse complement of the first, as in

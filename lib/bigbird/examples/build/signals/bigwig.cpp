@@ -6,7 +6,6 @@
 #include "bigbird/core/log.hpp"
 #include "bigbird/core/system/child_process.hpp"
 #include "bigbird/genome/reference/contig_names.hpp"
-#include "bigbird/genome/reference/contig_words.hpp"
 
 #include <bigWig.h>
 #include <zlib.h>
@@ -149,10 +148,20 @@ private:
     std::unique_ptr<bigWigFile_t, void (*)(bigWigFile_t*)> file_{nullptr, bwClose};
 };
 
+/// Contigs for the child process: name, length, name, length.
+ChildReader::Words words_of(std::span<const genome::Contig> contigs) {
+    ChildReader::Words words;
+    for (const genome::Contig& contig : contigs)
+        words.insert(words.end(), {contig.name, std::to_string(contig.length)});
+    return words;
+}
+
 /// Runs in the child process. Sends the length of each contig in the file (0: it lacks the contig), then
 /// segments. The last message has none.
 void send_bigwig(const fs::path& path, const ChildReader::Words& words, const ChildReader::Send& send) {
-    const std::vector<genome::Contig> contigs = genome::contigs_of(words);
+    std::vector<genome::Contig> contigs;
+    for (std::size_t i = 0; i + 1 < words.size(); i += 2)
+        contigs.push_back({words[i], std::stoll(words[i + 1])});
     BigWig file(path);
     const std::vector<genome::Contig> own = file.contigs();
     const genome::ContigNames names(own, false);
@@ -212,7 +221,7 @@ void require_lengths(const fs::path& path, std::span<const genome::Contig> conti
 
 std::int64_t read_bigwig(const fs::path& path, std::span<const genome::Contig> contigs,
                          const AddSignal& add) {
-    ChildReader reader(path, send_bigwig, genome::words_of(contigs));
+    ChildReader reader(path, send_bigwig, words_of(contigs));
     const auto lengths = reader.next_numbers<std::int64_t>();
     if (lengths.size() != contigs.size()) reader.throw_unfit();
     require_lengths(path, contigs, lengths);

@@ -19,8 +19,7 @@ using AddSignal = std::function<void(std::size_t contig, std::int64_t begin, std
 /// Calls add() for every interval on `contigs` (by name or alias), in the order of the file's data, which
 /// need not be the order of its contigs. NaN is no value, as for pyBigWig and deepTools. Returns the number
 /// of intervals. If a contig is a slice of the file's, warns and reads it up to its end. A child process
-/// reads. Throws InputError: a damaged file, an infinite value,
-/// contigs of another assembly by their lengths, no contig in common.
+/// reads. Throws InputError: a damaged file, an infinite value, contigs of other lengths, none in common.
 std::int64_t read_bigwig(const std::filesystem::path& path, std::span<const genome::Contig> contigs,
                          const AddSignal& add);
 

@@ -12,6 +12,7 @@
 
 #include <algorithm>
 #include <initializer_list>
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -33,8 +34,7 @@ std::vector<std::string_view> fields_of(std::string_view line) {
 }
 
 bool ends_with_one_of(const fs::path& path, std::initializer_list<std::string_view> endings) {
-    std::string name = path.filename().string();
-    std::ranges::transform(name, name.begin(), [](unsigned char c) { return std::tolower(c); });
+    std::string name = lower_case(path.filename().string());
     for (const std::string_view packed : {".gz", ".bgz"})
         if (name.ends_with(packed)) name.resize(name.size() - packed.size());
     return std::ranges::any_of(endings, [&](std::string_view ending) { return name.ends_with(ending); });
@@ -55,6 +55,7 @@ public:
         return false;
     }
     const std::vector<std::string_view>& fields() const { return fields_; }
+    const fs::path& path() const { return input_.path(); }
     /// Whether columns 4 to 6 are the place of the other read of a pair, as in BEDPE.
     bool is_pair() const {
         if (fields_.size() < pair_columns) return false;
@@ -86,7 +87,7 @@ public:
         return inside ? index : std::nullopt;
     }
     std::int64_t finish(bool skip_invalid) const {
-        const std::string name = input_.path().string();
+        const std::string name = path().string();
         genome::require_assembly(fit_, reference_, name, "rows", skip_invalid);
         if (fit_.off_reference() > 0)
             log_warning("{}: {} of {} rows do not count: {}", name, fit_.off_reference(), fit_.rows,
@@ -137,6 +138,9 @@ bool holds_pairs(const fs::path& path, const genome::ReferenceGenome& reference)
 
 std::int64_t read_fragments(TextRows rows, bool holds_pairs, const SignalReading& how, const AddSignal& add) {
     std::int64_t apart = 0;
+    bool values = false;           // whether all rows could be those of a bedGraph
+    bool fragments = holds_pairs;  // whether one could not
+    std::map<std::size_t, std::int64_t> ends;
     while (rows.next()) {
         const auto& fields = rows.fields();
         const bool is_pair = holds_pairs && fields.size() >= pair_columns;
@@ -151,6 +155,11 @@ std::int64_t read_fragments(TextRows rows, bool holds_pairs, const SignalReading
         }
         const auto contig = rows.place(begin, end);
         if (!contig) continue;
+        if (!fragments) {
+            values = fields.size() > 3 && begin >= ends[*contig] && rows::parse_real(fields[3]);
+            fragments = !values;
+            ends[*contig] = end;
+        }
         if (how.counted == Counted::fragments) {
             add(*contig, begin, end, 1);
             continue;
@@ -161,6 +170,11 @@ std::int64_t read_fragments(TextRows rows, bool holds_pairs, const SignalReading
     if (apart > 0)
         log_warning("pairs on two contigs, or with an unmapped read, do not count: {}",
                     counted(apart, "row"));
+    if (values)
+        throw InputError(
+            "has a number in column 4 of every row, and rows that never overlap, as bedGraph: if the numbers "
+            "are coverage, call it .bedgraph (with columns 1 to 4); if rows are fragments, delete the column",
+            rows.path());
     return rows.finish(how.skip_invalid);
 }
 

@@ -38,7 +38,8 @@ bool holds_fragments(const std::filesystem::path& path);
 /// fragments may have any columns after the third; rows are pairs (BEDPE) where columns 4 to 6 of most of the
 /// first are the place of another read. Throws InputError, with the line for text: what read_bigwig() throws,
 /// a value that is not a finite number, bedGraph rows that overlap or do not ascend on a contig, rows of
-/// another assembly (genome::require_assembly); other rows off the reference are counted in a warning.
+/// fragments that do not, with a number in column 4 of all (bedGraph by another name), rows of another
+/// assembly (genome::require_assembly); other rows off the reference are counted in a warning.
 std::int64_t read_signal(const std::filesystem::path& path, const genome::ReferenceGenome& reference,
                          const SignalReading& how, const AddSignal& add);
 

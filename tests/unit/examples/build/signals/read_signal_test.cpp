@@ -75,6 +75,25 @@ DOCTEST_TEST_CASE("read_signal: fragments with any columns are no pairs, those o
                                  "y.bedpe:1: has no coordinate in column 5"));
 }
 
+DOCTEST_TEST_CASE("read_signal: bedGraph that is called .bed or .tsv is refused, not counted as fragments") {
+    const TempDir folder;
+    const auto read_of = [&](const std::string& name, const std::string& text) {
+        write_file(folder / name, text);
+        return total_of(folder / name).read;
+    };
+    for (const char* text : {"I\t0\t10\t3\nI\t10\t12\t2\nII\t0\t9\t1e-3\n", "I\t0\t10\t3\t0.5\n",
+                             "track type=bedGraph\nII\t5\t9\t-1\nother\t0\t9\tname\nI\t5\t9\t0\n"}) {
+        for (const char* name : {"x.bed", "x.tsv"})
+            DOCTEST_CHECK(testing::holds(message_of<InputError>([&] { read_of(name, text); }),
+                                         std::string(name) + ": has a number in column 4 of every row"));
+    }
+    DOCTEST_CHECK(read_of("x.bed", "I\t0\t10\t3\nI\t9\t12\t2\n") == 2);   // they overlap
+    DOCTEST_CHECK(read_of("x.bed", "I\t10\t12\t3\nI\t0\t10\t2\n") == 2);  // not sorted
+    DOCTEST_CHECK(read_of("x.bed", "I\t0\t10\t3\nI\t10\t12\tread2\n") == 2);
+    DOCTEST_CHECK(read_of("x.bed", "I\t0\t10\nI\t10\t12\n") == 2);
+    DOCTEST_CHECK(read_of("x.bedpe", "I\t0\t10\tI\t20\t30\nI\t40\t50\tI\t60\t70\n") == 2);
+}
+
 DOCTEST_TEST_CASE("read_signal: what is wrong names the line") {
     const TempDir folder;
     const auto message = [&](const std::string& name, const std::string& text) {
