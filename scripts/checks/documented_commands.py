@@ -24,6 +24,8 @@ def known():
             found[name] = set(EVERYWHERE)
         elif name and line.startswith("| `-"):
             found[name].update(re.findall(r"`(--?[\w@-]+)`", line.split("|")[1]))
+        elif name and (alias := re.match(r"Options: those of \[([a-z-]+)\]", line)):
+            found[name].update(found[alias[1]] - set(re.findall(r"`(--?[\w@-]+)`", line)))
     return found
 
 

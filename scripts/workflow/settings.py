@@ -88,6 +88,8 @@ def documented_options(file):
             command = found.setdefault(line[4:].strip(), set())
         elif command is not None and line.startswith("| `"):
             command.update(re.findall(r"`--([a-z0-9-]+)`", line.split("|")[1]))
+        elif command is not None and (alias := re.match(r"Options: those of \[([a-z-]+)\]", line)):
+            command.update(found[alias[1]] - set(re.findall(r"`--([a-z0-9-]+)`", line)))
     return {name: options | shared for name, options in found.items()}
 
 

@@ -325,15 +325,15 @@ DOCTEST_TEST_CASE("arguments: what other tools call a command or an option is kn
 
 DOCTEST_TEST_CASE("arguments: predict is the command of the model's task, to the byte") {
     const TempDir folder;
-    const std::string ours = folder / "ours.tsv", door = folder / "door.tsv", loud = folder / "loud.tsv";
-    succeeded(predict(door, {}));
+    const std::string ours = folder / "ours.tsv", alias = folder / "alias.tsv", loud = folder / "loud.tsv";
+    succeeded(predict(alias, {}));
     succeeded(predict(loud, {"-v"}));
-    DOCTEST_CHECK(read_file(loud) == read_file(door));
+    DOCTEST_CHECK(read_file(loud) == read_file(alias));
     const std::vector<std::string> words{"predict",   "--model", model,      "--reference", genome,
                                          "--regions", regions,   "--device", "cpu",         "--output"};
     const auto with = [&](const std::vector<std::string>& more) { return run_program(joined(words, more)); };
     succeeded(with({ours}));
-    DOCTEST_CHECK(read_file(ours) == read_file(door));
+    DOCTEST_CHECK(read_file(ours) == read_file(alias));
     check_error(with({folder / "x.tsv", "--each-base"}), 2,
                 "--each-base is for the task tokens, and this is chromatin; see "
                 "'bigbird-dna predict-chromatin --help'");
@@ -346,6 +346,33 @@ DOCTEST_TEST_CASE("arguments: predict is the command of the model's task, to the
     DOCTEST_CHECK(holds(run_program({"finetune", "--output", "x"}).err, "or --annotations, a BED"));
     DOCTEST_CHECK(run_program({"predict"}).err ==
                   "bigbird-dna: error: --model is required; see 'bigbird-dna predict --help'\n");
+}
+
+DOCTEST_TEST_CASE("arguments: an alias takes the options of its task, and says whose the others are") {
+    const auto refused = [](const std::vector<std::string>& words, const std::string& sentence) {
+        check_error(run_program(words), 2, sentence);
+    };
+    refused({"finetune-promoter", "--examples", "e", "--output", "o", "--members", "3"},
+            "--members is for the task sequences, and this is promoter; see 'bigbird-dna finetune-promoter "
+            "--help'");
+    refused(
+        {"evaluate", "promoter", "--scores", "s", "--labels", "b", "--output", "o"},
+        "--labels is for the task tokens, and this is promoter; see 'bigbird-dna evaluate-promoter --help'");
+    refused({"predict-sequences", "--model", "m", "--regions", "b", "--output", "o"},
+            "--regions is for the task chromatin, promoter, tokens, and this is sequences; see 'bigbird-dna "
+            "predict-sequences --help'");
+    refused({"predict-tokens", "--model", "m", "--output", "o"},
+            "--reference is required; see 'bigbird-dna predict-tokens --help'");
+    refused({"predict-tokens", "--model", "m", "--model", "n", "--reference", "r", "--regions", "b",
+             "--output", "o"},
+            "--model may be given once for tokens");
+    refused({"finetune-chromatin", "--output", "o"},
+            "--examples is required; see 'bigbird-dna finetune-chromatin --help'");
+    // An option that no task has comes first: no file is read for a command line that is wrong.
+    refused({"finetune", "--examples", "none", "--output", "o", "--exampels", "e"},
+            "there is no option --exampels; did you mean --examples?; see 'bigbird-dna finetune --help'");
+    DOCTEST_CHECK_FALSE(holds(works({"finetune-promoter", "--help-all"}).out, "--members"));
+    DOCTEST_CHECK(works({"help", "finetune-promoter"}).out == works({"finetune-promoter", "--help"}).out);
 }
 
 DOCTEST_TEST_CASE("arguments: options of every command precede the command, follow it or are in a file") {

@@ -88,10 +88,10 @@ DOCTEST_TEST_CASE(
     for (const char* no : {".bw", ".long.tsv", "Scores"})
         DOCTEST_CHECK_FALSE(holds(embed, no));
     DOCTEST_CHECK_FALSE(holds(of("predict-variants"), ".bw"));
-    DOCTEST_CHECK(
-        holds(of("predict-chromatin"), ".long.tsv, .npy, .h5, .bedgraph, .bw ({label} in the name: "));
-    DOCTEST_CHECK(holds(of("finetune-chromatin"), "| `reverse-complement (other models: none)` |"));
+    DOCTEST_CHECK(holds(of("predict"), ".long.tsv, .npy, .h5, .bedgraph, .bw ({label} in the name: "));
     const std::string finetune = of("finetune");
+    check_holds(finetune, {"| `bin models: reverse-complement; others: none` |",
+                           "| `bin models, sequence models: cosine; tokens, others: linear` |"});
     const std::string examples = finetune.substr(finetune.find("| `--examples`"));
     for (const char* command : {"build-chromatin", "build-promoters", "build-sequences", "build-tracks"})
         DOCTEST_CHECK(holds(examples.substr(0, examples.find('\n')), command));

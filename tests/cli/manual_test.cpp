@@ -3,6 +3,7 @@
 #include "cli/checks.hpp"
 #include "commands/commands.hpp"
 #include "support/help_formatter.hpp"
+#include "support/tasks.hpp"
 #include "support/temp_dir.hpp"
 
 #include <algorithm>
@@ -29,6 +30,22 @@ public:
             [](const CLI::App* each) { return each->get_name() != "parse-nothing"; });
     }
 
+    /// The commands and their aliases.
+    std::vector<cli::Alias> described() {
+        std::vector<cli::Alias> all;
+        for (const CLI::App* command : commands()) {
+            const cli::HelpNotes& notes = cli::help_notes(*command);
+            all.push_back({command->get_name(), "", command->get_description(), notes.examples});
+            all.insert(all.end(), notes.aliases.begin(), notes.aliases.end());
+        }
+        return all;
+    }
+    std::vector<std::string> names() {
+        std::vector<std::string> all = cli::command_names(root_);
+        std::erase(all, "parse-nothing");
+        return all;
+    }
+
 private:
     struct Nothing {};
     CLI::App& add_all() {
@@ -49,6 +66,7 @@ std::string refusal(const std::string& line) {
     Tree tree;
     CLI::App& root = tree.root();
     const std::vector<std::string> words = CLI::detail::split_up(line);
+    cli::take_alias(root, words.at(1));
     std::vector<const char*> argv;
     for (const std::string& word : words)
         argv.push_back(word.c_str());
@@ -78,14 +96,14 @@ DOCTEST_TEST_CASE("manual: the reference has each command, its options, examples
                        "| `--nsp` | `on\\|off` | `on` | Also train next-sentence prediction",
                        "| `--tss` | `BED` | required |", "| 75 | stopped early and resumable |\n"});
     Tree tree;
-    for (const CLI::App* command : tree.commands())
-        DOCTEST_CHECK_MESSAGE(holds(text, "\n### " + command->get_name() + "\n"), command->get_name());
+    for (const std::string& name : tree.names())
+        DOCTEST_CHECK_MESSAGE(holds(text, "\n### " + name + "\n"), name);
 }
 
 DOCTEST_TEST_CASE("manual: each description begins with a sentence that fits the overview") {
     Tree tree;
-    for (const CLI::App* command : tree.commands()) {
-        const std::string sentence = cli::first_sentence(command->get_description());
+    for (const cli::Alias& command : tree.described()) {
+        const std::string sentence = cli::first_sentence(command.description);
         DOCTEST_CHECK_MESSAGE(sentence.size() <= 66, sentence);
         DOCTEST_CHECK_FALSE(sentence.empty());
     }
@@ -94,11 +112,10 @@ DOCTEST_TEST_CASE("manual: each description begins with a sentence that fits the
 DOCTEST_TEST_CASE("manual: each command has two examples or more, which its options take") {
     Tree tree;
     DOCTEST_CHECK(!tree.commands().empty());
-    for (const CLI::App* command : tree.commands()) {
-        const auto examples = cli::help_notes(*command).examples;
-        DOCTEST_CHECK_MESSAGE(examples.size() >= 2, command->get_name(), " lacks examples");
-        for (const cli::Example& example : examples) {
-            DOCTEST_CHECK(example.line.starts_with("bigbird-dna " + command->get_name() + " "));
+    for (const cli::Alias& command : tree.described()) {
+        DOCTEST_CHECK_MESSAGE(command.examples.size() >= 2, command.name, " lacks examples");
+        for (const cli::Example& example : command.examples) {
+            DOCTEST_CHECK(example.line.starts_with("bigbird-dna " + command.name + " "));
             const std::string said = refusal(example.line);
             DOCTEST_CHECK_MESSAGE(said.empty(), example.line, ": ", said);
         }
@@ -112,13 +129,15 @@ DOCTEST_TEST_CASE("manual: --help names common options that exist, and --help-al
     Tree tree;
     std::size_t folded = 0;
     for (const CLI::App* command : tree.commands()) {
-        const auto common = cli::help_notes(*command).common;
-        if (!common.empty()) ++folded;
-        for (const std::string& option : common)
+        std::vector<std::string> named = cli::help_notes(*command).common;
+        if (!named.empty()) ++folded;
+        for (const auto& [option, tasks] : cli::help_notes(*command).tasks)
+            named.push_back(option);
+        for (const std::string& option : named)
             DOCTEST_CHECK_MESSAGE(command->get_option_no_throw(option) != nullptr, command->get_name(),
                                   option);
     }
-    DOCTEST_CHECK(folded == 32);
+    DOCTEST_CHECK(folded == 20);
     const std::string brief = run_program({"pretrain", "--help"}).out;
     const std::string all = run_program({"pretrain", "--help-all"}).out;
     DOCTEST_CHECK(run_program({"merge", "--help-all"}).out ==
@@ -132,18 +151,25 @@ DOCTEST_TEST_CASE("manual: --help names common options that exist, and --help-al
     DOCTEST_CHECK(std::ranges::count(brief, '\n') <= 100);
 }
 
-DOCTEST_TEST_CASE("manual: a verb has the options of its doors, and says which task an option is for") {
+DOCTEST_TEST_CASE("manual: a command says which task an option is for, and an alias lists what it lacks") {
     const std::string text = run_program({"help", "--markdown"}).out;
-    const std::size_t begin = text.find("\n### predict\n");
-    DOCTEST_REQUIRE(begin != std::string::npos);
-    const std::string predict = text.substr(begin, text.find("\n### ", begin + 1) - begin);
-    check_holds(predict, {"| `-m`, `--model` | `DIR ...` | required |",
-                          "| `--tile` | `BP` | `none: a row has one score` | Cut regions into tiles",
-                          " (tokens) |\n", "| `chromatin: average; promoter, sequences, tokens: none` |"});
-    check_holds(text, {"| `chromatin: reverse-complement (other models: none); promoter, tokens: none` |",
-                       "| `--window` | `A:B\\|BP` |"});
-    DOCTEST_CHECK(holds(run_program({"help", "--man", "finetune"}).out, "\\-\\-annotations"));
-    DOCTEST_CHECK(holds(run_program({"completion", "bash"}).out, "evaluate"));
+    const auto of = [&](const std::string& command) {
+        const std::size_t begin = text.find("\n### " + command + "\n");
+        DOCTEST_REQUIRE(begin != std::string::npos);
+        return text.substr(begin, text.find("\n### ", begin + 1) - begin);
+    };
+    check_holds(of("predict"), {"| `-m`, `--model` | `DIR ...` | required |",
+                                "| `--tile` | `BP` | `none: a row has one score` | Cut regions into tiles",
+                                " (tokens) |\n", "| `chromatin: average; others: none` |"});
+    const std::string alias = of("predict-promoter");
+    check_holds(alias,
+                {"\nOptions: those of [predict](#predict), without `--anchor`, `--labels`, `--each-base`.\n",
+                 "\nbigbird-dna predict-promoter --model "});
+    DOCTEST_CHECK_FALSE(holds(alias, "| `"));
+    const std::string page = run_program({"help", "--man", "finetune-promoter"}).out;
+    DOCTEST_CHECK(holds(page, "\\-\\-examples"));
+    DOCTEST_CHECK_FALSE(holds(page, "\\-\\-annotations"));
+    DOCTEST_CHECK_FALSE(holds(page, "(chromatin, promoter"));
 }
 
 DOCTEST_TEST_CASE("manual: --help ends with examples that can be copied") {
@@ -167,8 +193,8 @@ DOCTEST_TEST_CASE("manual: man pages, one a command, which groff takes without a
     DOCTEST_CHECK(read_file(folder / "man1/bigbird-dna-info.1") ==
                   run_program({"help", "--man", "info"}).out);
     Tree tree;
-    for (const CLI::App* command : tree.commands()) {
-        const std::string page = read_file(folder / ("man1/bigbird-dna-" + command->get_name() + ".1"));
+    for (const std::string& name : tree.names()) {
+        const std::string page = read_file(folder / ("man1/bigbird-dna-" + name + ".1"));
         DOCTEST_CHECK(page.starts_with(".TH BIGBIRD\\-DNA\\-"));
         DOCTEST_CHECK(holds(page, "\n.SH EXAMPLES\n"));
     }

@@ -7,12 +7,13 @@
 #include "support/help_formatter.hpp"
 #include "support/program.hpp"
 
-#include "bigbird/examples/examples.hpp"
 #include "bigbird/pretraining/specs/pretrain_spec.hpp"
 #include "bigbird/tasks/specs/finetune_spec.hpp"
 #include "bigbird/tasks/specs/score_specs.hpp"
 
+#include <cstdint>
 #include <filesystem>
+#include <optional>
 #include <string>
 
 namespace bigbird::cli {
@@ -28,6 +29,20 @@ struct ForwardOptions {
     OutputOptions output;
     std::string type = "fp32", attention = "automatic", device = "auto";
     int threads = 0;
+};
+
+struct FinetuneOptions {
+    tasks::FinetuneTokensSpec spec;  ///< for other tasks than tokens its FinetuneSpec
+    bool of_bases = false;           ///< tokens
+    /// What the task gives a meaning.
+    std::string window, kmer_length, loss, config;
+    std::optional<std::int64_t> motifs;
+};
+
+struct PredictOptions {
+    tasks::PredictSpec spec;
+    bool each_base = false;  ///< of tokens
+    bool of_bases = false;   ///< tokens
 };
 
 /// Settings of a command that makes a folder.
@@ -69,8 +84,7 @@ void setup_build_tracks(Program& program);
 void setup_completion(Program& program);
 void setup_decode(Program& program);
 void setup_encode(Program& program);
-void setup_evaluate(Program& program, examples::Task task);
-void setup_evaluate_tokens(Program& program);
+void setup_evaluate(Program& program);
 /// Call it after all other commands: it lists their names.
 void setup_help(Program& program);
 void setup_merge(Program& program);
@@ -87,40 +101,31 @@ void setup_attribute(Program& program, Runner<tasks::AttributeSpec> run);
 void setup_build_background(Program& program, Runner<tasks::BackgroundSpec> run);
 void setup_embed(Program& program, Runner<tasks::EmbedSpec> run);
 void setup_evaluate_mlm(Program& program, Runner<EvaluateMlmOptions> run);
-void setup_finetune(Program& program, examples::Task task, Runner<tasks::FinetuneSpec> run);
-void setup_finetune_tokens(Program& program, Runner<tasks::FinetuneTokensSpec> run);
+void setup_finetune(Program& program, Runner<FinetuneOptions> run);
 void setup_forward(Program& program, Runner<ForwardOptions> run);
 void setup_info(Program& program, Runner<InfoOptions> run);
 void setup_motifs_export(Program& program, Runner<tasks::ExportMotifsSpec> run);
 void setup_motifs_marginalize(Program& program, Runner<tasks::MarginalizeSpec> run);
-void setup_predict(Program& program, examples::Task task, Runner<tasks::PredictSpec> run);
+void setup_predict(Program& program, Runner<PredictOptions> run);
 void setup_predict_mutagenesis(Program& program, Runner<tasks::MutagenesisSpec> run);
-void setup_predict_tokens(Program& program, Runner<tasks::PredictTokensSpec> run);
 void setup_predict_variants(Program& program, Runner<tasks::VariantSpec> run);
 void setup_pretrain(Program& program, Runner<pretraining::PretrainSpec> run);
 void setup_train(Program& program, Runner<tasks::TrainSpec> run);
 int run(const EvaluateMlmOptions& options);
+int run(const FinetuneOptions& options);
 int run(const ForwardOptions& options);
+int run(const PredictOptions& options);
 int run(const pretraining::PretrainSpec& spec);
 int run(const tasks::AttributeSpec& spec);
 int run(const tasks::BackgroundSpec& spec);
 int run(const tasks::EmbedSpec& spec);
 int run(const tasks::ExportMotifsSpec& spec);
-int run(const tasks::FinetuneSpec& spec);
-int run(const tasks::FinetuneTokensSpec& spec);
 int run(const tasks::MarginalizeSpec& spec);
 int run(const tasks::MutagenesisSpec& spec);
-int run(const tasks::PredictSpec& spec);
-int run(const tasks::PredictTokensSpec& spec);
 int run(const tasks::TrainSpec& spec);
 int run(const tasks::VariantSpec& spec);
 /// Prints the rows of `info --program` that need LibTorch as lines of JSON, each as soon as it is known.
 int run_info_with_tensors(const InfoOptions& options);
-
-// ---- commands that forward to another command, chosen by the task of their inputs
-void setup_evaluate_verb(Program& program);
-void setup_finetune_verb(Program& program);
-void setup_predict_verb(Program& program);
 
 /// Runs a command in this process.
 struct RunHere {
@@ -134,15 +139,14 @@ struct RunHere {
 /// those are added: bigbird-dna-tensors is never asked for others, and does not link them.
 template <bool all, typename Tensors>
 void add_commands(Program& program, const Tensors& tensors, const Runner<InfoOptions>& info) {
-    using examples::Task;
     setup_train(program, tensors);
     if constexpr (all) setup_build_chromatin(program);
     if constexpr (all) setup_build_tracks(program);
     if constexpr (all) setup_build_sequences(program);
     if constexpr (all) setup_build_promoters(program);
-    setup_finetune_verb(program);
-    setup_predict_verb(program);
-    if constexpr (all) setup_evaluate_verb(program);
+    setup_finetune(program, tensors);
+    setup_predict(program, tensors);
+    if constexpr (all) setup_evaluate(program);
     setup_predict_variants(program, tensors);
     setup_build_background(program, tensors);
     setup_attribute(program, tensors);
@@ -159,18 +163,6 @@ void add_commands(Program& program, const Tensors& tensors, const Runner<InfoOpt
     setup_embed(program, tensors);
     if constexpr (all) setup_merge(program);
     setup_info(program, info);
-    setup_finetune(program, Task::promoter, tensors);
-    setup_predict(program, Task::promoter, tensors);
-    if constexpr (all) setup_evaluate(program, Task::promoter);
-    setup_finetune(program, Task::chromatin, tensors);
-    setup_predict(program, Task::chromatin, tensors);
-    if constexpr (all) setup_evaluate(program, Task::chromatin);
-    setup_finetune(program, Task::sequences, tensors);
-    setup_predict(program, Task::sequences, tensors);
-    if constexpr (all) setup_evaluate(program, Task::sequences);
-    setup_finetune_tokens(program, tensors);
-    setup_predict_tokens(program, tensors);
-    if constexpr (all) setup_evaluate_tokens(program);
     if constexpr (all) setup_encode(program);
     if constexpr (all) setup_decode(program);
     setup_forward(program, tensors);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "commands/commands.hpp"
+#include "support/tasks.hpp"
 
 #include "bigbird/core/error.hpp"
 #include "bigbird/core/formats/checksum.hpp"
@@ -17,56 +18,134 @@
 
 namespace bigbird::cli {
 
-struct ReportOutputs {
-    std::vector<std::filesystem::path> outputs;
-    Overwrite overwrite = Overwrite::refuse;
-};
-
-struct EvaluateOptions : ReportOutputs {
+struct EvaluateOptions {
     evaluation::EvaluationRequest request;  ///< all but scan
     evaluation::ScanOptions scan;           ///< requested if it has scores
-    std::filesystem::path model_card;       ///< model folder whose card gets the figures; empty: none
-};
-
-struct EvaluateTokensOptions : ReportOutputs {
-    evaluation::BaseEvaluationRequest request;
+    std::vector<std::string> scores;        ///< "FILE" or "NAME=FILE"
+    std::string threshold;
+    std::filesystem::path labels;  ///< of tokens, as references
+    std::vector<std::filesystem::path> references;
+    bool of_bases = false;  ///< tokens
+    std::vector<std::filesystem::path> outputs;
+    Overwrite overwrite = Overwrite::refuse;
+    std::filesystem::path model_card;  ///< model folder whose card gets the figures; empty: none
 };
 
 namespace {
 
-void add_score_options(CLI::App& command, evaluation::EvaluationRequest& request) {
-    const auto set_scores = [&request](const std::vector<std::string>& texts) {
-        request.scores = evaluation::parse_score_files(texts);
-    };
-    command
-        .add_option_function<std::vector<std::string>>(
-            "--scores", set_scores,
-            "Scores of predict-* (.tsv, .csv, .h5), - for standard input; several NAME=FILE are compared "
-            "with the first")
-        ->required()
-        ->type_name("[NAME=]FILE");
-    add_value(command, "--examples", "DIR", request.examples, "Example folder with the labels")->required();
+void add_evaluate_inputs(CLI::App& command, EvaluateOptions& options) {
+    evaluation::EvaluationRequest& request = options.request;
+    add_value(
+        command, "--scores", "[NAME=]FILE", options.scores,
+        "Scores of predict (.tsv, .csv, .h5), - for standard input; several NAME=FILE are compared with "
+        "the first (of tokens, one file)")
+        ->required();
+    add_value(command, "--examples", "DIR", request.examples, "Example folder with the labels");
+    add_value(command, "--labels", "BED", options.labels,
+              "BED with a label in column 4 for the bases of each row");
+    add_reference_option(command, options.references, false);
     add_choice_option(command, "--split", request.split, examples::split_words,
                       "Split of --examples to evaluate");
     add_choice_option(
         command, "--rows", request.rows, evaluation::wanted_rows_choices,
         "all: require a score for every row of the split; scored: evaluate only the scored rows");
+    add_value(command, "--min-positives", "N", request.options.min_positives,
+              "Leave labels with fewer positive rows out of means and medians", CLI::PositiveNumber);
+    add_value(
+        command, "--threshold", "SCORE|auto|f1|mcc", options.threshold,
+        "Score from which a row is called a promoter, the second of two classes, or positive for a label. "
+        "For promoters also f1 or mcc, to optimize it on scored validation rows, or auto: f1 if "
+        "validation rows are scored, else 0.5")
+        ->default_str("promoter: auto; sequences: the most probable class, 0.5 for labels");
+    add_seed_option(command, request.options.seed);
+    add_own_threads_option(command, request.options.threads);
 }
 
-void add_report_options(CLI::App& command, ReportOutputs& options, const std::string& formats) {
-    add_value(command, "-o,--output", "PATH", options.outputs,
-              "Report: " + formats +
-                  ", else JSON, by the name's ending; - for standard output. Several "
-                  "outputs can be given")
-        ->required()
-        ->group("Output");
-    add_force_option(command, options.overwrite);
-}
-
-void add_resamples_option(CLI::App& command, evaluation::EvaluationOptions& options) {
-    add_value(command, "--resamples", "N", options.resamples, "Bootstrap samples for 95 % intervals; 0: none",
-              CLI::NonNegativeNumber)
+void add_outputs(CLI::App& command, EvaluateOptions& options) {
+    {
+        const HelpGroup in_group(command, "Output");
+        add_value(
+            command, "-o,--output", "PATH", options.outputs,
+            "Report: .tsv, .csv, .html (a web page, but for tokens), else JSON, by the name's ending; - for "
+            "standard output. Several outputs can be given")
+            ->required();
+        add_force_option(command, options.overwrite);
+        add_value(command, "--model-card", "DIR", options.model_card,
+                  "Write the results of the first --scores into this model folder's README.md");
+    }
+    add_value(command, "--resamples", "N", options.request.options.resamples,
+              "Bootstrap samples for 95 % intervals; 0: none", CLI::NonNegativeNumber)
         ->group("Intervals");
+    const HelpGroup in_group(command, "Scan");
+    CLI::Option* tss = add_value(command, "--tss", "BED", options.scan.tss,
+                                 "Known TSSs; calls of --scan within 500 bases of one count as correct");
+    CLI::Option* scan =
+        add_value(command, "--scan", "FILE", options.scan.scores,
+                  "Scores of predict-promoter --tile, for false calls per megabase of real sequence")
+            ->needs(tss);
+    tss->needs(scan);
+}
+
+void add_evaluate_options(CLI::App& command, EvaluateOptions& options) {
+    add_evaluate_inputs(command, options);
+    add_outputs(command, options);
+    only_for(command, "chromatin, promoter, sequences", {"--examples", "--split", "--rows", "--model-card"});
+    only_for(command, "chromatin", {"--min-positives"});
+    only_for(command, "promoter, sequences", {"--threshold"});
+    only_for(command, "promoter", {"--tss", "--scan"});
+    only_for(command, tokens_task, {"--labels", "--reference"});
+}
+
+void add_evaluate_aliases(CLI::App& command) {
+    add_alias(
+        command, "promoter", "Evaluate promoter scores: AUROC, AUPRC, F1, MCC",
+        {{"Figures of held-out windows, as a table",
+          "--scores promoter/held_out.tsv.gz --examples promoter/examples --output promoter.tsv"},
+         {"The same as a page for browsers, and as JSON",
+          "--scores promoter/held_out.tsv.gz --examples promoter/examples --output promoter.html --output "
+          "promoter.json"}});
+    add_alias(command, "chromatin", "Evaluate chromatin scores: AUROC and AUPRC per label and group",
+              {{"AUROC and AUPRC of each label, as a table",
+                "--scores chromatin/scores.tsv.gz --examples chromatin/examples --output chromatin.tsv"},
+               {"Two models compared, as a page for browsers",
+                "--scores ridge=chromatin/ridge.tsv.gz --scores bins=chromatin/scores.tsv.gz --examples "
+                "chromatin/examples --min-positives 10 --output comparison.html"}});
+    add_alias(command, "sequences", "Evaluate scores of sequences: MCC, AUROC, Pearson's r and more",
+              {{"Figures of held-out sequences, as JSON",
+                "--scores test.tsv.gz --examples my-sequences --output sequences.json"},
+               {"Two models compared, as a page for browsers",
+                "--scores kmers=kmers.tsv --scores network=test.tsv.gz --examples my-sequences --output "
+                "sequences.html"}});
+    add_alias(command, tokens_task,
+              "Evaluate scores of bases: AUROC, AUPRC, and F1 of the most probable label",
+              {{"Figures of held-out bases, as a table",
+                "--scores bases.tsv.gz --labels ../test_data/tokens/labels.bed.gz --reference "
+                "../test_data/genome/22.fa.gz --output bases.tsv"},
+               {"The same as JSON on standard output",
+                "--scores bases.tsv.gz --labels ../test_data/tokens/labels.bed.gz --reference "
+                "../test_data/genome/22.fa.gz --output -"}});
+}
+
+/// Reads what depends on the task.
+void finish_evaluate(CLI::App& command, EvaluateOptions& options) {
+    evaluation::EvaluationRequest& request = options.request;
+    const std::string task = settle_task(command, [&] {
+        return task_of_labels(options.labels, "--labels", request.examples, manifest_in(request.examples));
+    });
+    options.of_bases = task == tokens_task;
+    if (options.of_bases) {
+        require_given(command, {"--labels", "--reference"});
+        if (options.scores.size() > 1) throw ConfigError("--scores may be given once for tokens");
+        return;
+    }
+    require_given(command, {"--examples"});
+    request.task = parse_choice(examples::task_choices, "the task", task);
+    request.scores = evaluation::parse_score_files(options.scores);
+    if (!options.threshold.empty()) request.threshold = evaluation::parse_threshold_rule(options.threshold);
+    const bool is_score = request.threshold.kind == evaluation::ThresholdRule::Kind::given;
+    if (!options.threshold.empty() && !is_score && request.task == examples::Task::sequences)
+        throw CLI::ValidationError("--threshold",
+                                   "'" + options.threshold + "' is for promoters: give a score");
 }
 
 /// Call it before evaluating: throws if the figures cannot be added to the card.
@@ -90,93 +169,15 @@ void check_same_model(const EvaluateOptions& options, const Json& provenance) {
                       " (##model_sha256)");
 }
 
-void add_promoter_options(CLI::App& command, EvaluateOptions& options) {
-    const auto set_threshold = [&options](const std::string& text) {
-        options.request.threshold = evaluation::parse_threshold_rule(text);
-    };
-    add_parsed(command, "--threshold", "SCORE|auto|f1|mcc", set_threshold,
-               "Score from which a row is called a promoter: a number, or f1 or mcc to optimize it on scored "
-               "validation rows; auto: f1 if validation rows are scored, else 0.5",
-               "auto");
-    const HelpGroup in_group(command, "Scan");
-    CLI::Option* tss = add_value(command, "--tss", "BED", options.scan.tss,
-                                 "Known TSSs; calls of --scan within 500 bases of one count as correct");
-    CLI::Option* scan =
-        add_value(command, "--scan", "FILE", options.scan.scores,
-                  "Scores of predict-promoter --tile, for false calls per megabase of real sequence")
-            ->needs(tss);
-    tss->needs(scan);
-}
-
-void add_chromatin_options(CLI::App& command, EvaluateOptions& options) {
-    add_value(command, "--min-positives", "N", options.request.options.min_positives,
-              "Leave labels with fewer positive rows out of means and medians", CLI::PositiveNumber);
-}
-
-void add_sequences_options(CLI::App& command, EvaluateOptions& options) {
-    const auto set_threshold = [&options](const double& threshold) {
-        options.request.threshold = {evaluation::ThresholdRule::Kind::given, threshold};
-    };
-    command
-        .add_option_function<double>(
-            "--threshold", set_threshold,
-            "Score from which a row is called the second of two classes, or positive for a label")
-        ->default_str("the most probable class; 0.5 for labels")
-        ->type_name("SCORE");
-}
-
-/// The differences between the tasks' commands.
-struct EvaluateCommand {
-    examples::Task task;
-    const char *name, *group, *description;
-    void (*add_options)(CLI::App&, EvaluateOptions&);
-    const char* common;  ///< options that --help shows
-    std::vector<Example> examples;
-};
-const EvaluateCommand evaluate_commands[] = {
-    {examples::Task::promoter,
-     "evaluate-promoter",
-     task_group,
-     "Evaluate promoter scores: AUROC, AUPRC, F1, MCC",
-     add_promoter_options,
-     "--scores --examples --threshold --scan --tss --output --force",
-     {{"Figures of held-out windows, as a table",
-       "--scores promoter/held_out.tsv.gz --examples promoter/examples --output promoter.tsv"},
-      {"The same as a page for browsers, and as JSON",
-       "--scores promoter/held_out.tsv.gz --examples promoter/examples --output promoter.html --output "
-       "promoter.json"}}},
-    {examples::Task::sequences,
-     "evaluate-sequences",
-     task_group,
-     "Evaluate scores of sequences: MCC, AUROC, Pearson's r and more",
-     add_sequences_options,
-     "--scores --examples --split --threshold --model-card --output --force",
-     {{"Figures of held-out sequences, as JSON",
-       "--scores test.tsv.gz --examples my-sequences --output sequences.json"},
-      {"Two models compared, as a page for browsers",
-       "--scores kmers=kmers.tsv --scores network=test.tsv.gz --examples my-sequences --output "
-       "sequences.html"}}},
-    {examples::Task::chromatin,
-     "evaluate-chromatin",
-     task_group,
-     "Evaluate chromatin scores: AUROC and AUPRC per label and group",
-     add_chromatin_options,
-     "--scores --examples --min-positives --model-card --output --force",
-     {{"AUROC and AUPRC of each label, as a table",
-       "--scores chromatin/scores.tsv.gz --examples chromatin/examples --output chromatin.tsv"},
-      {"Two models compared, as a page for browsers",
-       "--scores ridge=chromatin/ridge.tsv.gz --scores bins=chromatin/scores.tsv.gz --examples "
-       "chromatin/examples --min-positives 10 --output comparison.html"}}}};
-
 /// Call it before evaluating.
-void prepare_reports(const ReportOutputs& options) {
+void prepare_reports(const EvaluateOptions& options) {
     for (const std::filesystem::path& output : options.outputs)
         if (output != "-") prepare_output(output, options.overwrite);
 }
 
 /// Logs the report and writes it to all outputs, or to none.
 template <typename Report>
-void write_reports(const Report& report, const ReportOutputs& options) {
+void write_reports(const Report& report, const EvaluateOptions& options) {
     for (const std::string& line : to_lines(report))
         log_info("{}", line);
     std::vector<std::unique_ptr<genome::TextOutput>> reports;
@@ -185,8 +186,7 @@ void write_reports(const Report& report, const ReportOutputs& options) {
     genome::commit_together(reports);
 }
 
-int run_evaluate(const EvaluateOptions& options) {
-    prepare_reports(options);
+int evaluate_rows(const EvaluateOptions& options) {
     check_model_card(options);
     evaluation::EvaluationRequest request = options.request;
     if (!options.scan.scores.empty()) request.scan = options.scan;
@@ -198,54 +198,32 @@ int run_evaluate(const EvaluateOptions& options) {
     return 0;
 }
 
-int run_evaluate_tokens(const EvaluateTokensOptions& options) {
+int run_evaluate(const EvaluateOptions& options) {
     prepare_reports(options);
-    write_reports(evaluation::evaluate_bases(options.request), options);
+    if (!options.of_bases) return evaluate_rows(options);
+    write_reports(evaluation::evaluate_bases(
+                      {options.scores.front(), options.labels, options.references, options.request.options}),
+                  options);
     return 0;
 }
 
 }  // namespace
 
-void setup_evaluate(Program& program, examples::Task task) {
-    const EvaluateCommand& by_task = *std::ranges::find(evaluate_commands, task, &EvaluateCommand::task);
+void setup_evaluate(Program& program) {
     const auto [command, options] = program.add<EvaluateOptions>(
-        by_task.name, by_task.group, by_task.description, by_task.common, by_task.examples, run_evaluate);
-    evaluation::EvaluationRequest& request = options.request;
-    request.task = task;
-    add_score_options(command, request);
-    add_seed_option(command, request.options.seed);
-    add_own_threads_option(command, request.options.threads);
-    add_report_options(command, options, ".tsv, .csv, .html (a web page)");
-    add_resamples_option(command, request.options);
-    add_value(command, "--model-card", "DIR", options.model_card,
-              "Write the results of the first --scores into this model folder's README.md")
-        ->group("Output");
-    by_task.add_options(command, options);
-}
-
-void setup_evaluate_tokens(Program& program) {
-    const auto [command, options] = program.add<EvaluateTokensOptions>(
-        "evaluate-tokens", task_group, "Evaluate scores of bases: AUROC, AUPRC and F1 of each label",
-        "--scores --labels --reference --output --force",
-        {{"Figures of held-out bases, as a table",
-          "--scores bases.tsv.gz --labels ../test_data/tokens/labels.bed.gz --reference "
-          "../test_data/genome/22.fa.gz --output bases.tsv"},
-         {"The same as JSON on standard output",
-          "--scores bases.tsv.gz --labels ../test_data/tokens/labels.bed.gz --reference "
-          "../test_data/genome/22.fa.gz --output -"}},
-        run_evaluate_tokens);
-    evaluation::BaseEvaluationRequest& request = options.request;
-    add_value(command, "--scores", "FILE", request.scores,
-              "Scores of predict-tokens (.tsv, .csv, .h5), - for standard input")
-        ->required();
-    add_value(command, "--labels", "BED", request.labels,
-              "BED with a label in column 4 for the bases of each row")
-        ->required();
-    add_reference_option(command, request.references);
-    add_report_options(command, options, ".tsv, .csv");
-    add_resamples_option(command, request.options);
-    add_seed_option(command, request.options.seed);
-    add_own_threads_option(command, request.options.threads);
+        "evaluate", "Peaks, coverage or sequences",
+        "Compare scores with labels: AUROC, AUPRC, MCC and more.\nThe examples determine the task; "
+        "evaluate-TASK --help describes each task.",
+        "--scores --examples --labels --reference --split --min-positives --threshold --scan --tss "
+        "--model-card "
+        "--output --force",
+        {{"AUROC and AUPRC of each label, as a table",
+          "--scores chromatin/scores.tsv.gz --examples chromatin/examples --output chromatin.tsv"},
+         {"Figures of held-out promoters, as a page for browsers",
+          "--scores promoter/held_out.tsv.gz --examples promoter/examples --output promoter.html"}},
+        run_evaluate, finish_evaluate);
+    add_evaluate_options(command, options);
+    add_evaluate_aliases(command);
 }
 
 }  // namespace bigbird::cli

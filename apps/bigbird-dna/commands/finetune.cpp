@@ -2,10 +2,12 @@
 #include "commands/commands.hpp"
 #include "options/sequence_options.hpp"
 #include "options/training_options.hpp"
+#include "support/tasks.hpp"
 
 #include "bigbird/core/error.hpp"
 #include "bigbird/core/log.hpp"
 #include "bigbird/core/parse_number.hpp"
+#include "bigbird/rows/window.hpp"
 #include "bigbird/tasks/files/task_files.hpp"
 #include "bigbird/tasks/specs/architectures.hpp"
 
@@ -19,18 +21,93 @@
 namespace bigbird::cli {
 
 using tasks::FinetuneSpec;
+using tasks::FinetuneTokensSpec;
 
 namespace {
 
+/// The default of a setting: "bin models, sequence models: cosine; tokens, others: linear".
+template <typename Text>
+std::string by_model(const Text& text) {
+    const std::pair<const char*, FinetuneSpec> models[] = {{"bin models", tasks::bin_model_spec()},
+                                                           {"sequence models", tasks::sequence_model_spec()},
+                                                           {"tokens", FinetuneTokensSpec()},
+                                                           {"others", FinetuneSpec()}};
+    std::string line, value;
+    for (const auto& [name, spec] : models) {
+        const std::string own = fmt::format("{}", text(spec));
+        line += line.empty() ? "" : own == value ? ", " : ": " + value + "; ";
+        line += name;
+        value = own;
+    }
+    return line + ": " + value;
+}
+
+/// "for promoter: cnnprom, deepromoter; for chromatin: bigbird-bins".
+std::string architectures_by_task() {
+    std::string text;
+    for (const auto& [task, word] : examples::task_choices)
+        text += fmt::format("{}for {}: {}", text.empty() ? "" : "; ", word, tasks::names_without_model(task));
+    return text;
+}
+
+void add_finetune_inputs(CLI::App& command, FinetuneOptions& options) {
+    FinetuneTokensSpec& spec = options.spec;
+    add_value(command, "--examples", "DIR", spec.examples,
+              "Example folder, from build-chromatin, build-tracks, build-promoters or build-sequences");
+    add_value(command, "--annotations,--labels", "BED", spec.labels,
+              "BED with a label in column 4 for the bases of each row, such as exon, donor or "
+              "acceptor; rows of different labels must not overlap");
+    add_reference_option(command, spec.references, false);
+    add_value(command, "--include", "REGION", spec.include,
+              "Contigs, regions (22:17000001-18000000) and BED files to train on; default: from the "
+              "first to the last labeled base of each contig");
+    add_value(command, "-m,--model", "DIR", spec.pretrained,
+              "Pretrained model to start from: a run of pretrain, a checkpoint, or a model folder "
+              "(Hugging Face big_bird or longformer with a tokenizer.model or tokenizer.json)");
+    add_value(command, "--architecture", "NAME", spec.architecture,
+              "bigbird: fine-tune --model. Without --model, " + architectures_by_task())
+        ->default_str(
+            "chromatin: bigbird-bins; sequences: bigbird-sequence; with --model, and for promoter: bigbird");
+    add_value(command, "--window", "A:B|BP", options.window,
+              "Part of the examples' windows that the model reads, relative to the bin's middle, the TSS or "
+              "the middle of a sequence; bin models and tokens: number of bases that the network reads at "
+              "once")
+        ->default_str(
+            "a baseline's published window, else all; bin models: by --config or --model; tokens: "
+            "as many as --model can read");
+    add_hold_out_options(command, spec.validation, spec.test, "their bases are not used for training");
+}
+
+/// Shows the defaults that depend on the model.
+void show_training_defaults(CLI::App& command) {
+    const FinetuneSpec bins = tasks::bin_model_spec(), coverage = tasks::coverage_model_spec();
+    const auto show = [&](const char* option, const std::string& text) {
+        option_of(command, option)->default_str(text);
+    };
+    show(
+        "--epochs",
+        fmt::format("bin models: {}, at least {} steps, of coverage {} and {}; sequence models: 6 to 15, for "
+                    "250,000 rows in total; tokens: {}; others: 3, of chromatin 30",
+                    bins.epochs, bins.fewest_steps, coverage.epochs, coverage.fewest_steps,
+                    FinetuneTokensSpec().epochs));
+    show("--batch-size", by_model([](const FinetuneSpec& spec) { return spec.batch_size; }));
+    show("--learning-rate",
+         fmt::format(
+             "bin models: {}, of coverage {}; sequence models: {}; tokens: 0.128 over the hidden size, "
+             "1e-3 for tiny; others: {}",
+             bins.learning_rate.peak, coverage.learning_rate.peak,
+             tasks::sequence_model_spec().learning_rate.peak, FinetuneSpec().learning_rate.peak));
+    show("--schedule", by_model([](const FinetuneSpec& spec) {
+             return word_of(training::decays, spec.learning_rate.decay);
+         }));
+    show("--weight-decay", by_model([](const FinetuneSpec& spec) { return spec.optimizer.weight_decay; }));
+}
+
 void add_network_options(CLI::App& command, FinetuneSpec& spec) {
     const HelpGroup in_group(command, "Network");
-    const bool has_bins = spec.task == examples::Task::chromatin;
-    add_choice_option(
-        command, "--head", spec.head,
-        has_bins ? std::vector<std::string>{"classification", "linear", "bins"}
-                 : std::vector<std::string>{"classification", "linear"},
-        std::string("classification: two layers, as in transformers; linear: one layer, as in the paper") +
-            (has_bins ? "; bins: one layer that scores all bins of a window" : ""));
+    add_choice_option(command, "--head", spec.head, {"classification", "linear", "bins"},
+                      "classification: two layers, as in transformers; linear: one layer, as in the paper; "
+                      "bins, for chromatin: one layer that scores all bins of a window");
     add_random_weights_option(command, spec);
     add_choice_option(command, "--pooling", spec.pooling, {"cls", "mean", "centre"},
                       "Input of the head: [CLS]; the mean over all tokens; or the mean over those of the 200 "
@@ -38,81 +115,101 @@ void add_network_options(CLI::App& command, FinetuneSpec& spec) {
     add_encoder_options(command, spec);
 }
 
-void add_balance_options(CLI::App& command, FinetuneSpec& spec) {
+void add_balance_options(CLI::App& command, FinetuneTokensSpec& spec) {
     const HelpGroup in_group(command, "Balance");
     const auto set_weight = [&spec](const std::string& text) {
         spec.positive_weight = text == "balanced" ? std::nullopt : std::optional(std::stod(text));
     };
     add_parsed(command, "--positive-weight", "WEIGHT|balanced", set_weight,
                "Loss weight of positives. balanced: negatives/positives per label, at most 100",
-               fmt::format("{}", spec.positive_weight.value()))
+               "1; of chromatin without a bin model 8")
         ->check([](const std::string& text) {
             const bool fits = text == "balanced" || CLI::PositiveNumber(text).empty();
             return fits ? std::string() : "'" + text + "' is neither a number above 0 nor balanced";
         });
-    if (spec.task == examples::Task::sequences) return;
+    add_choice_option(command, "--label-weights", spec.label_weights, tasks::label_weight_choices,
+                      "Loss weight per base. balanced: inverse label frequency, at most 100; turns "
+                      "calibration off, which would undo the weights");
     add_choice_option(command, "--strand-augmentation", spec.both_strands, strand_augmentations,
-                      "reverse-complement: draw each window's strand at random in every epoch");
+                      "reverse-complement: draw each window's strand at random in every epoch")
+        ->default_str("bin models: reverse-complement; others: none");
 }
 
 /// Parses "N" or, for gapped k-mers, "N:K".
-void set_kmers(tasks::LinearSpec& linear, const std::string& text) {
-    constexpr std::int64_t longest = 12;
+void set_kmers(FinetuneSpec& spec, const std::string& text) {
+    const bool records = spec.task == examples::Task::sequences;
+    const std::int64_t longest = records ? 8 : 12;
     std::int64_t length = 0, informative = 0;
-    if (!parse_range(text, length, informative)) length = parse_number<std::int64_t>(text).value_or(-1);
+    if (records || !parse_range(text, length, informative))
+        length = parse_number<std::int64_t>(text).value_or(-1);
     if (std::min(length, informative) < 0 || std::max(length, informative) > longest)
-        throw CLI::ValidationError("--kmer-length", "'" + text + "' is neither a length up to 12 nor N:K");
-    linear.word = static_cast<int>(length);
-    linear.informative = static_cast<int>(informative);
+        throw CLI::ValidationError(
+            "--kmer-length", fmt::format("'{}' is {}a length up to {}{}", text, records ? "not " : "neither ",
+                                         longest, records ? "" : " nor N:K"));
+    spec.linear.word = static_cast<int>(length);
+    spec.linear.informative = static_cast<int>(informative);
 }
 
-void add_linear_options(CLI::App& command, FinetuneSpec& spec) {
+void add_linear_options(CLI::App& command, FinetuneOptions& options) {
     const HelpGroup in_group(command, "Linear baselines");
-    const bool records = spec.task == examples::Task::sequences;
-    if (records) {
-        add_value(command, "--kmer-length", "N", spec.linear.word, "Bases per k-mer", CLI::Range(0, 8))
-            ->default_str("5 and 6");
-        return;
-    }
-    add_parsed(
-        command, "--kmer-length", "N|N:K", [&spec](const std::string& text) { set_kmers(spec.linear, text); },
-        "Bases per k-mer; gkm-svm: N:K, K of N positions count", "5; gkm-svm: 8:5");
-    add_value(command, "--most-windows", "N", spec.linear.most_windows,
+    add_value(command, "--kmer-length", "N|N:K", options.kmer_length,
+              "Bases per k-mer; gkm-svm: N:K, K of N positions count")
+        ->default_str("5; gkm-svm: 8:5; sequences: 5 and 6");
+    add_value(command, "--most-windows", "N", options.spec.linear.most_windows,
               "gkm-svm: maximum number of training windows; each needs up to 0.5 MB of memory",
               CLI::PositiveNumber);
 }
 
-/// `baselines`: the values of --architecture for the task's baselines.
-void add_finetune_options(CLI::App& command, FinetuneSpec& spec, const char* baselines) {
-    const bool records = spec.task == examples::Task::sequences;
-    add_value(command, "--examples", "DIR", spec.examples,
-              "Example folder, from build-chromatin, build-tracks, build-promoters or build-sequences")
-        ->required();
-    add_value(command, "-m,--model", "DIR", spec.pretrained,
-              "Pretrained model to start from: a run of pretrain, a checkpoint, or a model folder "
-              "(Hugging Face big_bird or longformer with a tokenizer.model or tokenizer.json)");
-    add_value(command, "--architecture", "NAME", spec.architecture,
-              std::string("bigbird (fine-tune --model), or without --model: ") + baselines);
-    const bool has_bins = spec.task == examples::Task::chromatin;
-    const auto set_window = [&spec, has_bins](const std::string& text) {
-        if (text.empty()) return;
-        spec.bins.window = has_bins ? parse_number<std::int64_t>(text).value_or(0) : 0;
-        if (spec.bins.window <= 0) spec.window = rows::parse_window_bounds(text);
-    };
-    add_parsed(command, "--window", has_bins ? "A:B|BP" : "A:B", set_window,
-               records ? "Bases that a network of fixed length reads, relative to the middle of a sequence"
-               : has_bins
-                   ? "Part of the examples' windows that the model reads, relative to the bin's middle; bin "
-                     "models: number of bases that the network reads at once"
-                   : "Part of the examples' windows that the model reads, relative to the TSS",
-               has_bins ? "a baseline's published window, else all; bin models: by --config or --model"
-                        : "a baseline's published window, else all");
+/// Options of the networks that are trained from nothing.
+void add_bases_options(CLI::App& command, FinetuneOptions& options) {
+    const char* const group = "Bin models and sequence models (bigbird-bins, bigbird-sequence)";
+    const HelpGroup in_group(command, group);
+    FinetuneSpec& spec = options.spec;
+    add_value(command, "--config", "PRESET|FILE", options.config,
+              "bigbird-bins: its size, tiny, small, base or large, or a JSON file that describes it; "
+              "bigbird-sequence: a JSON file of network sizes that differ from the defaults")
+        ->default_str("bigbird-bins: tiny");
+    add_choice_option(
+        command, "--loss", options.loss, {"poisson", "poisson-multinomial", "log-squared", "squared"},
+        "For coverage (chromatin): poisson, the coverage of each bin; poisson-multinomial, the profile "
+        "within "
+        "a window, and its total; log-squared, the squared error of ln(1 + coverage). For numbers "
+        "(sequences): squared, or poisson for counts")
+        ->default_str("coverage: poisson-multinomial; numbers: squared");
+    add_value(
+        command, "--teacher", "NPY", spec.bins.teacher,
+        "Probabilities of the train rows by other models (predict --split train --output FILE.npy); the "
+        "network learns from the labels and from these");
+    add_value(command, "--motifs", "N", options.motifs,
+              "Maximum number of first-layer filters initialized with motifs from the training rows; in "
+              "bigbird-bins, each label's best motif also feeds its score directly (0 means random "
+              "initialization)",
+              CLI::Range(std::int64_t{0}, std::int64_t{1} << 24))
+        ->default_str("chromatin: 48; sequences: 32");
+    add_sequence_model_options(command, spec.sequence, group);
+}
+
+void add_finetune_options(CLI::App& command, FinetuneOptions& options) {
+    FinetuneTokensSpec& spec = options.spec;
+    static_cast<FinetuneSpec&>(spec) = {};  // until the task is known
+    add_finetune_inputs(command, options);
     add_finetune_run_options(command, spec);
+    show_training_defaults(command);
     add_network_options(command, spec);
     add_balance_options(command, spec);
-    add_linear_options(command, spec);
-    add_validation_options(command, spec, "the validation rows");
+    add_linear_options(command, options);
+    add_bases_options(command, options);
+    add_validation_options(command, spec);
     add_place_options(command, spec);
+    only_for(command, "tokens",
+             {"--annotations", "--reference", "--include", "--validation", "--test", "--label-weights"});
+    only_for(command, "chromatin, promoter, sequences",
+             {"--examples", "--architecture", "--head", "--pooling", "--positive-weight", "--kmer-length"});
+    only_for(command, "chromatin, promoter, tokens", {"--strand-augmentation"});
+    only_for(command, "chromatin, promoter", {"--most-windows"});
+    only_for(command, "chromatin, sequences", {"--config", "--loss", "--motifs"});
+    only_for(command, "chromatin", {"--teacher"});
+    only_for(command, "sequences", {"--strand", "--members"});
 }
 
 template <typename Value>
@@ -120,72 +217,28 @@ void set_unless_given(CLI::App& command, const char* option, Value& value, const
     if (!is_given(command, option)) value = by_default;
 }
 
-/// The defaults that `usual` has for training.
+/// Takes from `usual` what is not given.
 void set_training_defaults(CLI::App& command, FinetuneSpec& spec, const FinetuneSpec& usual) {
     set_unless_given(command, "--epochs", spec.epochs, usual.epochs);
+    set_unless_given(command, "--epochs", spec.fewest_steps, usual.fewest_steps);
     set_unless_given(command, "--batch-size", spec.batch_size, usual.batch_size);
     set_unless_given(command, "--learning-rate", spec.learning_rate.peak, usual.learning_rate.peak);
     set_unless_given(command, "--schedule", spec.learning_rate.decay, usual.learning_rate.decay);
     set_unless_given(command, "--weight-decay", spec.optimizer.weight_decay, usual.optimizer.weight_decay);
-}
-
-/// Shows a default in --help, before the other models' default.
-void show_default(CLI::App& command, const char* option, const std::string& by_default) {
-    CLI::Option* const shown = option_of(command, option);
-    shown->default_str(by_default + " (other models: " + shown_default(*shown) + ")");
-}
-
-void show_training_defaults(CLI::App& command, const FinetuneSpec& usual, const std::string& epochs,
-                            const std::string& learning_rate) {
-    show_default(command, "--epochs", epochs);
-    show_default(command, "--batch-size", fmt::format("{}", usual.batch_size));
-    show_default(command, "--learning-rate", learning_rate);
-    show_default(command, "--schedule", std::string(word_of(training::decays, usual.learning_rate.decay)));
-    show_default(command, "--weight-decay", fmt::format("{}", usual.optimizer.weight_decay));
-}
-
-/// Options of models of sequences.
-void add_sequence_options(CLI::App& command, FinetuneSpec& spec) {
-    tasks::SequenceSpec& sequence = spec.sequence;
-    add_choice_option(command, "--loss", sequence.loss, tasks::number_losses,
-                      "Loss for numbers; poisson is for counts");
-    const char* group = "Sequence models (bigbird-sequence)";
-    add_sequence_model_options(command, sequence, group);
-    const HelpGroup in_group(command, group);
-    add_value(command, "--config", "FILE", sequence.config,
-              "JSON file of network sizes that differ from the defaults");
-    add_value(command, "--motifs", "N", sequence.motifs,
-              "Maximum number of first-layer filters initialized with motifs from the training rows (0 "
-              "means random initialization)",
-              CLI::Range(std::int64_t{0}, std::int64_t{1} << 20));
-    const FinetuneSpec usual = tasks::sequence_model_spec();
-    option_of(command, "--architecture")->default_str("bigbird-sequence; with --model: bigbird");
-    show_training_defaults(command, usual, "6 to 15, for 250,000 rows in total",
-                           fmt::format("{}", usual.learning_rate.peak));
+    spec.optimizer.beta1 = usual.optimizer.beta1;
+    spec.optimizer.beta2 = usual.optimizer.beta2;
+    set_unless_given(command, "--positive-weight", spec.positive_weight, usual.positive_weight);
+    set_unless_given(command, "--strand-augmentation", spec.both_strands, usual.both_strands);
+    set_unless_given(command, "--head", spec.head, usual.head);
 }
 
 /// What the labels of the examples are: peaks, coverage, labels, classes or numbers; empty for folders of
-/// other tasks and for what cannot be read, which are refused later.
-std::string kind_of_examples(const FinetuneSpec& spec) {
-    std::error_code ignored;
-    const std::filesystem::path manifest = spec.examples / "manifest.json";
-    if (spec.examples.empty() || !std::filesystem::is_regular_file(manifest, ignored)) return {};
-    const Json json = read_json(manifest);
-    if (!json.is_object() || json.value("task", Json()) != std::string(to_string(spec.task))) return {};
-    const Json target = json.value("target", Json("labels"));
-    if (spec.task == examples::Task::chromatin) return target == "numbers" ? "coverage" : "peaks";
+/// other tasks, and without a folder, which are refused later.
+std::string kind_of(const Json& manifest, examples::Task task) {
+    if (!manifest.is_object() || manifest.value("task", Json()) != std::string(to_string(task))) return {};
+    const Json target = manifest.value("target", Json("labels"));
+    if (task == examples::Task::chromatin) return target == "numbers" ? "coverage" : "peaks";
     return target.is_string() ? target.get<std::string>() : std::string();
-}
-
-void set_bins_defaults(CLI::App& command, FinetuneSpec& spec) {
-    const bool coverage = kind_of_examples(spec) == "coverage";
-    const FinetuneSpec bins = coverage ? tasks::coverage_model_spec() : tasks::bin_model_spec();
-    set_training_defaults(command, spec, bins);
-    set_unless_given(command, "--epochs", spec.fewest_steps, bins.fewest_steps);
-    spec.optimizer.beta1 = bins.optimizer.beta1;
-    spec.optimizer.beta2 = bins.optimizer.beta2;
-    set_unless_given(command, "--positive-weight", spec.positive_weight, bins.positive_weight);
-    set_unless_given(command, "--strand-augmentation", spec.both_strands, bins.both_strands);
 }
 
 /// Whether a folder, or the model/ in it, holds a bin model. What cannot be read is refused later.
@@ -199,8 +252,8 @@ bool is_bin_model(const std::filesystem::path& path) {
     return false;
 }
 
-/// Without --architecture, finetune-chromatin and finetune-sequences fine-tune --model or, without --model,
-/// train a bin model or a sequence model.
+/// Without --architecture, --model is fine-tuned or, without --model, a bin model of chromatin or a sequence
+/// model is trained.
 void choose_architecture(CLI::App& command, FinetuneSpec& spec) {
     const bool goes_on_from_bins = !spec.pretrained.empty() && is_bin_model(spec.pretrained);
     if (goes_on_from_bins && spec.task != examples::Task::chromatin) {
@@ -213,41 +266,11 @@ void choose_architecture(CLI::App& command, FinetuneSpec& spec) {
     if (spec.task == examples::Task::sequences) spec.architecture = tasks::sequence_name;
 }
 
-/// Options only for bin models.
-void add_bins_options(CLI::App& command, FinetuneSpec& spec) {
-    const HelpGroup in_group(command, "Bin models (bigbird-bins, --head bins)");
-    tasks::BinsSpec& bins = spec.bins;
-    add_value(command, "--config", "PRESET|FILE", bins.config,
-              "Size of a bigbird-bins network: tiny, small, base or large, or a JSON file that describes it");
-    add_choice_option(command, "--loss", bins.loss, tasks::coverage_losses,
-                      "For coverage. poisson: the coverage of each bin; poisson-multinomial: the profile "
-                      "within a window, and its total; log-squared: squared error of ln(1 + coverage)");
-    add_value(
-        command, "--teacher", "NPY", bins.teacher,
-        "Probabilities of the train rows by other models (predict --split train --output FILE.npy); the "
-        "network learns from the labels and from these");
-    bins.motifs = tasks::bin_model_spec().bins.motifs;
-    add_value(command, "--motifs", "N", bins.motifs,
-              "bigbird-bins: maximum number of first-layer filters initialized with motifs from the training "
-              "bins; each label's best motif also feeds its score directly (0 means random initialization)",
-              CLI::Range(std::int64_t{0}, std::int64_t{1} << 24));
-    const FinetuneSpec usual = tasks::bin_model_spec(), coverage = tasks::coverage_model_spec();
-    option_of(command, "--architecture")->default_str("bigbird-bins; with --model: bigbird");
-    show_training_defaults(
-        command, usual,
-        fmt::format("{}, at least {} steps; of coverage {} and {}", usual.epochs, usual.fewest_steps,
-                    coverage.epochs, coverage.fewest_steps),
-        fmt::format("{}, of coverage {}", usual.learning_rate.peak, coverage.learning_rate.peak));
-    show_default(command, "--positive-weight", fmt::format("{}", usual.positive_weight.value_or(1)));
-    show_default(command, "--strand-augmentation",
-                 std::string(word_of(strand_augmentations, usual.both_strands)));
-}
-
 /// Options that only some models read, or that have an effect only beside other options or with some
 /// examples.
 struct Readers {
     std::vector<std::string> options;
-    /// The second argument is kind_of_examples().
+    /// The second argument is kind_of().
     std::function<bool(const FinetuneSpec&, const std::string&)> reads;
     const char* belong_to = nullptr;  ///< nullptr: the task's models that read them
     const char* with = nullptr;       ///< makes them idle; nullptr: the model, of_examples: the examples
@@ -332,55 +355,6 @@ std::string name_of_model(const FinetuneSpec& spec) {
     return spec.row().with_head ? std::string(spec.row().shown()) : "--architecture " + spec.architecture;
 }
 
-/// The differences between the tasks' commands.
-struct FinetuneCommand {
-    examples::Task task;
-    const char *name, *group, *description, *baselines;
-    double epochs, positive_weight;
-    std::vector<Example> examples;
-};
-const FinetuneCommand finetune_commands[] = {
-    {examples::Task::promoter,
-     "finetune-promoter",
-     task_group,
-     "Train a model that distinguishes promoters from other sequences.\nFine-tunes a pretrained model, or "
-     "trains a baseline. The paper trained 711 steps of 256 windows (3 epochs) on TPUs; the default batch of "
-     "32 fits a CPU.",
-     "the baselines cnnprom, deepromoter, gkm-svm, kmer-ridge",
-     3,
-     1,
-     {{"The demo's model, from a pretrained one",
-       "--examples promoter/examples --model pretrained --pooling mean --epochs 10 --batch-size 8 "
-       "--learning-rate 1e-3 --output promoter-run"},
-      {"A linear baseline over k-mers",
-       "--examples promoter/examples --architecture kmer-ridge --output promoter-ridge"}}},
-    {examples::Task::chromatin,
-     "finetune-chromatin",
-     task_group,
-     "Train a model of the genome's bins: labels (peaks) or coverage.\nWithout --model, "
-     "trains a bin model (bigbird-bins): convolutions and BigBird's attention score all bins of a window at "
-     "once. With --model, fine-tunes a pretrained model.",
-     "bigbird-bins, or the baselines deepsea, gkm-svm, kmer-ridge",
-     30,
-     8,
-     {{"The demo's bin model, which needs no pretrained one",
-       "--examples chromatin/examples --output my-chromatin"},
-      {"A pretrained model that scores every bin of a window at once",
-       "--head bins --model pretrained --window 3200 --batch-size 40 --steps 500 --examples "
-       "chromatin/examples --output token-bins"}}},
-    {examples::Task::sequences,
-     "finetune-sequences",
-     task_group,
-     "Train a model on sequences with classes, labels or numbers.\nWithout --model, the model is the mean of "
-     "several networks that read bases and a regression on k-mers (bigbird-sequence). With --model, "
-     "fine-tunes a pretrained model.",
-     "bigbird-sequence, or the baselines kmer-logistic, kmer-ridge, deepsea, cnnprom, deepromoter",
-     3,
-     1,
-     {{"A model of a table of sequences", "--examples enhancers --output enhancer-run"},
-      {"A linear baseline over k-mers, for promoters, whose strand and positions matter",
-       "--examples promoters --architecture kmer-logistic --output promoter-floor"}}}};
-
 /// "bigbird-bins, deepsea": the task's models that read the options.
 std::string readers_of(const Readers& readers, const FinetuneSpec& spec, const std::string& examples) {
     std::string names;
@@ -396,8 +370,7 @@ std::string readers_of(const Readers& readers, const FinetuneSpec& spec, const s
 
 /// Throws ConfigError if an option is given that has no effect beside the others. Call it when the command
 /// line is parsed.
-void refuse_idle_options(const CLI::App& command, const FinetuneSpec& spec) {
-    const std::string examples = kind_of_examples(spec);
+void refuse_idle_options(const CLI::App& command, const FinetuneSpec& spec, const std::string& examples) {
     for (const CLI::Option* option :
          command.get_options([](const CLI::Option* each) { return each->count() > 0; })) {
         for (const Readers& readers : all_readers()) {
@@ -414,29 +387,132 @@ void refuse_idle_options(const CLI::App& command, const FinetuneSpec& spec) {
     }
 }
 
+/// The model's default training.
+FinetuneSpec usual_training(const FinetuneSpec& spec, const std::string& examples) {
+    if (spec.row().scores_bins())
+        return examples == "coverage" ? tasks::coverage_model_spec() : tasks::bin_model_spec();
+    if (spec.row().has_members()) return tasks::sequence_model_spec();
+    const bool chromatin = spec.task == examples::Task::chromatin;
+    FinetuneSpec usual;
+    usual.epochs = chromatin ? 30 : 3;
+    usual.positive_weight = chromatin ? 8 : 1;
+    return usual;
+}
+
+/// Sets the options whose values depend on the task.
+void read_texts(const FinetuneOptions& options, FinetuneSpec& spec) {
+    const bool chromatin = spec.task == examples::Task::chromatin,
+               records = spec.task == examples::Task::sequences;
+    if (!options.window.empty()) {
+        spec.bins.window = chromatin ? parse_number<std::int64_t>(options.window).value_or(0) : 0;
+        if (spec.bins.window <= 0) spec.window = rows::parse_window_bounds(options.window);
+    }
+    if (!options.kmer_length.empty()) set_kmers(spec, options.kmer_length);
+    if (!options.loss.empty() && chromatin)
+        spec.bins.loss = parse_choice(tasks::coverage_losses, "--loss of coverage", options.loss);
+    if (!options.loss.empty() && records)
+        spec.sequence.loss = parse_choice(tasks::number_losses, "--loss of numbers", options.loss);
+    if (!options.config.empty() && chromatin) spec.bins.config = options.config;
+    if (records) spec.sequence.config = options.config;
+    if (chromatin) spec.bins.motifs = options.motifs.value_or(tasks::bin_model_spec().bins.motifs);
+    if (records) spec.sequence.motifs = options.motifs.value_or(spec.sequence.motifs);
+}
+
 /// Chooses the model and its defaults by the given options.
-void choose_defaults(CLI::App& command, FinetuneSpec& spec) {
+void complete(CLI::App& command, FinetuneOptions& options, examples::Task task, const Json& manifest) {
+    FinetuneSpec& spec = options.spec;
+    require_given(command, {"--examples"});
+    spec.task = task;
     choose_architecture(command, spec);
-    refuse_idle_options(command, spec);
-    if (spec.task == examples::Task::chromatin && spec.row().scores_bins()) set_bins_defaults(command, spec);
-    if (spec.row().has_members()) set_training_defaults(command, spec, tasks::sequence_model_spec());
+    read_texts(options, spec);
+    const std::string kind = kind_of(manifest, task);
+    refuse_idle_options(command, spec, kind);
+    set_training_defaults(command, spec, usual_training(spec, kind));
+}
+
+void complete_tokens(CLI::App& command, FinetuneOptions& options) {
+    FinetuneTokensSpec& spec = options.spec;
+    require_given(command, {"--annotations", "--reference", "--model"});
+    set_training_defaults(command, spec, FinetuneTokensSpec());
+    spec.window = parse_number<std::int64_t>(options.window.empty() ? "0" : options.window).value_or(-1);
+    if (spec.window < 0 || spec.window > rows::longest_window)
+        throw CLI::ValidationError("--window", fmt::format("'{}' is not a number of bases up to {}",
+                                                           options.window, rows::longest_window));
+    // Calibration would undo the weights: a rare label would no longer be the most probable one where its
+    // weight made it so.
+    const bool balanced = spec.label_weights == tasks::LabelWeights::balanced;
+    if (balanced && !is_given(command, "--calibration")) spec.calibrates = false;
+}
+
+void finish_finetune(CLI::App& command, FinetuneOptions& options) {
+    const Json manifest = manifest_in(options.spec.examples);
+    const std::string task = settle_task(command, [&] {
+        return task_of_labels(options.spec.labels, "--annotations", options.spec.examples, manifest);
+    });
+    options.of_bases = task == tokens_task;
+    if (options.of_bases)
+        complete_tokens(command, options);
+    else
+        complete(command, options, parse_choice(examples::task_choices, "the task", task), manifest);
+}
+
+void add_finetune_aliases(CLI::App& command) {
+    add_alias(command, "promoter",
+              "Train a model that distinguishes promoters from other sequences.\nFine-tunes a pretrained "
+              "model, or trains a baseline. The paper trained 711 steps of 256 windows (3 epochs) on TPUs; "
+              "the default batch of 32 fits a CPU.",
+              {{"The demo's model, from a pretrained one",
+                "--examples promoter/examples --model pretrained --pooling mean --epochs 10 --batch-size 8 "
+                "--learning-rate 1e-3 --output promoter-run"},
+               {"A linear baseline over k-mers",
+                "--examples promoter/examples --architecture kmer-ridge --output promoter-ridge"}});
+    add_alias(command, "chromatin",
+              "Train a model of the genome's bins: labels (peaks) or coverage.\nWithout --model, "
+              "trains a bin model (bigbird-bins): convolutions and BigBird's attention score all bins of a "
+              "window at once. With --model, fine-tunes a pretrained model.",
+              {{"The demo's bin model, which needs no pretrained one",
+                "--examples chromatin/examples --output my-chromatin"},
+               {"A pretrained model that scores every bin of a window at once",
+                "--head bins --model pretrained --window 3200 --batch-size 40 --steps 500 --examples "
+                "chromatin/examples --output token-bins"}});
+    add_alias(
+        command, "sequences",
+        "Train a model on sequences with classes, labels or numbers.\nWithout --model, the model is the "
+        "mean of several networks that read bases and a regression on k-mers (bigbird-sequence). With "
+        "--model, fine-tunes a pretrained model.",
+        {{"A model of a table of sequences", "--examples enhancers --output enhancer-run"},
+         {"A linear baseline over k-mers, for promoters, whose strand and positions matter",
+          "--examples promoters --architecture kmer-logistic --output promoter-floor"}});
+    add_alias(
+        command, tokens_task,
+        "Fine-tune a pretrained model to label each base.\nLearns from the rows of a BED file. A token's "
+        "target is the share of each label among its bases; a base gets its token's probabilities.",
+        {{"Repeats and bound bases, labeled base by base",
+          "--annotations ../test_data/tokens/labels.bed.gz --reference ../test_data/genome/22.fa.gz --model "
+          "pretrained --validation 22:20000001-21000000 --test 22:21000001-22000000 --steps 400 --schedule "
+          "cosine --strand-augmentation reverse-complement --output tokens-run"},
+         {"Only one megabase, with the same total weight for each label",
+          "--annotations ../test_data/tokens/labels.bed.gz --reference ../test_data/genome/22.fa.gz --model "
+          "pretrained --include 22:17000001-18000000 --label-weights balanced --steps 50 --output "
+          "tokens-small"}});
 }
 
 }  // namespace
 
-void setup_finetune(Program& program, examples::Task task, Runner<FinetuneSpec> run) {
-    const FinetuneCommand& by_task = *std::ranges::find(finetune_commands, task, &FinetuneCommand::task);
-    const auto [command, spec] =
-        program.add<FinetuneSpec>(by_task.name, by_task.group, by_task.description,
-                                  "--examples --model --architecture --head --output --resume --epochs "
-                                  "--batch-size --learning-rate --device --processes",
-                                  by_task.examples, std::move(run), choose_defaults);
-    spec.task = task;
-    spec.epochs = by_task.epochs;
-    spec.positive_weight = by_task.positive_weight;
-    add_finetune_options(command, spec, by_task.baselines);
-    if (task == examples::Task::chromatin) add_bins_options(command, spec);
-    if (task == examples::Task::sequences) add_sequence_options(command, spec);
+void setup_finetune(Program& program, Runner<FinetuneOptions> run) {
+    const auto [command, options] = program.add<FinetuneOptions>(
+        "finetune", "Peaks, coverage or sequences",
+        "Train a model on labeled examples.\nThe examples determine the task; finetune-TASK --help describes "
+        "each task.",
+        "--examples --annotations --reference --include --model --architecture --validation --test --head "
+        "--output --resume --epochs --batch-size --learning-rate --device --processes",
+        {{"A bin model of the demo's chromatin examples",
+          "--examples chromatin/examples --output my-chromatin"},
+         {"A promoter model, from a pretrained one",
+          "--examples promoter/examples --model pretrained --output my-promoter"}},
+        std::move(run), finish_finetune);
+    add_finetune_options(command, options);
+    add_finetune_aliases(command);
 }
 
 }  // namespace bigbird::cli

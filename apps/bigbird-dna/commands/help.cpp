@@ -2,6 +2,7 @@
 // help and completion.
 #include "commands/commands.hpp"
 #include "manual/manual.hpp"
+#include "support/tasks.hpp"
 
 #include <algorithm>
 #include <cstdio>
@@ -19,12 +20,13 @@ struct HelpOptions {
     std::string command;
     bool markdown = false, man = false;
     OutputOptions output;
-    const CLI::App* tree = nullptr;  ///< the program's command line
+    CLI::App* tree = nullptr;  ///< the program's command line
 };
 
 namespace {
 
 std::string plain_help(const HelpOptions& options) {
+    take_alias(*options.tree, options.command);
     const CLI::App* command =
         options.command.empty() ? options.tree : options.tree->get_subcommand(options.command);
     const std::string name =
@@ -82,12 +84,9 @@ void setup_help(Program& program) {
          {"Every command and option in one Markdown file", "--markdown --output commands.md"}},
         run_help);
     options.tree = command.get_parent();
-    std::vector<std::string> names;
-    for (const CLI::App* each : options.tree->get_subcommands({}))
-        names.push_back(each->get_name());
     CLI::Option* about =
         add_value(command, "command", "COMMAND", options.command, "Command to explain; default: the program",
-                  [names](const std::string& word) {
+                  [names = command_names(*options.tree)](const std::string& word) {
                       const bool is_known = std::ranges::find(names, word) != names.end();
                       return is_known ? std::string() : "there is no command '" + word + "'";
                   });

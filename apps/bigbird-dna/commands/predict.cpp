@@ -1,94 +1,35 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "commands/commands.hpp"
 #include "options/sequence_options.hpp"
+#include "support/tasks.hpp"
 
-#include <algorithm>
+#include "bigbird/core/error.hpp"
+#include "bigbird/core/formats/is_there.hpp"
+#include "bigbird/tasks/files/task_files.hpp"
+
+#include <filesystem>
+#include <string>
+#include <utility>
 
 namespace bigbird::cli {
 
-namespace {
-
+namespace fs = std::filesystem;
 using tasks::PredictSpec;
 
-void add_tile_option(CLI::App& command, PredictSpec& spec, const char* what) {
-    add_value(command, "--tile", "BP", spec.tile, what, CLI::NonNegativeNumber)
-        ->default_str("none: a row has one score")
-        ->group("Tiles");
-}
+namespace {
 
-/// Options for models with many labels, whose regions have no TSS.
-void add_chromatin_options(CLI::App& command, PredictSpec& spec) {
-    add_tile_option(command, spec, "Cut regions into tiles of this many bases, such as the 200 of training");
-    add_choice_option(command, "--anchor", spec.anchor, tasks::anchor_choices,
-                      "Score a window around a row's center, or around its narrowPeak summit. Bin models "
-                      "score all bins of the row, or only one bin's bases around the summit");
-}
-
-void add_promoter_options(CLI::App& command, PredictSpec& spec) {
-    add_tile_option(command, spec,
-                    "Scan regions for promoters: score a window every BP bases, on the region's strand or, "
-                    "without one, on both");
-}
-
-struct PredictCommand {
-    examples::Task task;
-    const char *name, *group, *description;
-    const char* common;  ///< options that --help shows
-    const char* window;  ///< its position around a BED row
-    std::vector<Example> examples;
-};
-
-const PredictCommand predict_commands[] = {
-    {examples::Task::promoter,
-     "predict-promoter",
-     task_group,
-     "Score BED rows as promoters.\nWrites one row per input row, in order.",
-     "--model --reference --regions --sequences --output --force --shard --dry-run --device --tile",
-     "windows are placed around a row's first base (its last on the minus strand)",
-     {{"Scores of the TSSs of a BED",
-       "--model promoter/run --reference ../test_data/genome/22.fa.gz --regions promoter/examples/test.bed "
-       "--output promoters.tsv.gz"},
-      {"A scan of held-out sequence, every 1,000 bases on both strands",
-       "--model promoter/run --reference ../test_data/genome/22.fa.gz --regions test.bed --tile 1000 "
-       "--output scan.tsv.gz"}}},
-    {examples::Task::sequences,
-     "predict-sequences",
-     task_group,
-     "Score sequences.\nWrites one row per input row, in order.",
-     "--model --sequences --examples --split --output --force --shard --device",
-     "",
-     {{"Classes of the sequences of a table",
-       "--model my-run --sequences ../test_data/sequences/promoters.csv.gz --output scores.tsv"},
-      {"Scores of held-out examples, for evaluate-sequences",
-       "--model my-run --examples my-sequences --split test --output test.tsv.gz"}}},
-    {examples::Task::chromatin,
-     "predict-chromatin",
-     task_group,
-     "Predict the chromatin profile of BED rows.\nWrites one row per input row, in order.",
-     "--model --reference --regions --sequences --output --force --shard --dry-run --device --tile --labels",
-     "the window is centered on a row's middle",
-     {{"Scores of the rows of a BED, the mean of both strands",
-       "--model chromatin/run --reference ../test_data/genome/22.fa.gz --regions chromatin/examples/test.bed "
-       "--output scores.tsv.gz"},
-      {"A bigWig for each CTCF label, and their scores in HDF5",
-       "--model chromatin/run --reference ../test_data/genome/22.fa.gz --regions test.bed --tile 200 "
-       "--labels '*CTCF*' --output 'tracks/{label}.bw' --output scores.h5"}}},
-};
-
-void add_row_options(CLI::App& command, PredictSpec& spec, const std::string& window) {
-    const bool of_records = spec.task == examples::Task::sequences;
-    CLI::Option* regions = nullptr;
-    if (!of_records) {
-        CLI::Option* const reference = add_reference_option(command, spec.references, false);
-        regions = add_value(command, "--regions", "BED", spec.regions,
-                            "BED to score, or '-' for standard input; " + window)
-                      ->needs(reference);
-        reference->needs(regions);
-    }
+void add_row_options(CLI::App& command, PredictSpec& spec) {
+    CLI::Option* const reference = add_reference_option(command, spec.references, false);
+    CLI::Option* const regions =
+        add_value(command, "--regions", "BED", spec.regions,
+                  "BED to score, or '-' for standard input; a window is centered on a row's middle or, for "
+                  "promoters, placed around its first base (its last on the minus strand)")
+            ->needs(reference);
+    reference->needs(regions);
     CLI::Option* const sequences =
         add_value(command, "--sequences", "FASTA|TABLE", spec.sequences,
-                  of_records ? "Sequences to score: FASTA, CSV or TSV, or '-' for standard input"
-                             : "Instead of --regions: sequences to score, FASTA, CSV or TSV, or '-'");
+                  "Instead of --regions: sequences to score, FASTA, CSV or TSV, or '-' for standard input")
+            ->excludes(regions);
     add_value(command, "--sequence-column", "NAME", spec.sequence_column,
               "Column of sequences; a column number, from 1, for tables without a header")
         ->needs(sequences);
@@ -96,60 +37,140 @@ void add_row_options(CLI::App& command, PredictSpec& spec, const std::string& wi
               "Column of ids; rows without one are numbered from 1")
         ->needs(sequences);
     add_header_option(command, spec.header)->needs(sequences);
-    CLI::Option* examples =
-        add_value(
-            command, "--examples", "DIR", spec.examples,
-            of_records
-                ? "Instead of --sequences: rows of an example folder"
-                : "Instead of --regions: the windows of an example folder, including synthetic negatives")
-            ->excludes(sequences);
-    if (regions != nullptr) {
-        examples->excludes(regions);
-        sequences->excludes(regions);
-    }
+    CLI::Option* const examples = add_value(command, "--examples", "DIR", spec.examples,
+                                            "Instead of --regions and --sequences: the rows of an example "
+                                            "folder, including synthetic negatives")
+                                      ->excludes(sequences)
+                                      ->excludes(regions);
     add_choice_option(command, "--split", spec.split, tasks::split_choices, "Split of --examples to score")
         ->needs(examples);
 }
 
-void add_predict_options(CLI::App& command, PredictSpec& spec, const std::string& window) {
+void add_tile_options(CLI::App& command, PredictSpec& spec) {
+    const HelpGroup in_group(command, "Tiles");
+    add_choice_option(command, "--pool", spec.pool, tasks::pool_choices,
+                      "Score of a row: the mean or the maximum of its bins or tiles; none: a row per tile; "
+                      "auto: mean of bins, none for tiles");
+    add_value(
+        command, "--tile", "BP", spec.tile,
+        "Cut regions into tiles of this many bases, such as the 200 of training; for promoters: score a "
+        "window every BP bases, on the region's strand or, without one, on both",
+        CLI::NonNegativeNumber)
+        ->default_str("none: a row has one score");
+}
+
+void add_predict_options(CLI::App& command, PredictOptions& options) {
+    PredictSpec& spec = options.spec;
     add_value(command, "-m,--model", "DIR", spec.models,
-              "Model folder or run of fine-tuning; given several times, the mean of the models' scores")
+              "Model folder or run of fine-tuning; given several times, the mean of the models' scores (of "
+              "tokens, one model)")
         ->required();
-    add_row_options(command, spec, window);
+    add_row_options(command, spec);
     add_choice_option(command, "--reverse-complement", spec.strands, tasks::strand_choices,
                       "Average the scores of both strands, or score only the given one (none) or its reverse "
-                      "complement (only)");
-    if (spec.task != examples::Task::sequences) {
-        command.add_flag("--skip-invalid", spec.skip_invalid, marks_invalid);
-        add_choice_option(
-            command, "--pool", spec.pool, tasks::pool_choices,
-            spec.task == examples::Task::promoter
-                ? "none: write a row per window; mean, max: write one row per region, its mean or largest "
-                  "score"
-                : "Score of a row: the mean or the maximum of its bins or tiles; none: a row per tile; auto: "
-                  "mean of bins, none for tiles")
-            ->group("Tiles");
-    }
+                      "complement (only)")
+        ->default_str("chromatin: average; others: none");
+    command.add_flag("--skip-invalid", spec.skip_invalid, marks_invalid);
+    add_choice_option(command, "--anchor", spec.anchor, tasks::anchor_choices,
+                      "Score a window around a row's center, or around its narrowPeak summit. Bin models "
+                      "score all bins of the row, or only one bin's bases around the summit");
+    add_labels_option(command, spec.labels);
+    add_tile_options(command, spec);
+    command.add_flag("--each-base", options.each_base, "Write a row per base, not per run of equal scores")
+        ->group("Output");
     add_score_outputs(command, spec.outputs);
     add_shard_option(command, spec.outputs.shard, "rows or tiles");
     command.add_flag(
         "--dry-run", spec.dry_run,
         "Only print the expected windows, time, memory and output sizes, measured on some of the rows");
     add_compute_options(command, spec);
+    only_for(command, "chromatin, promoter, tokens", {"--reference", "--regions", "--skip-invalid"});
+    only_for(command, "chromatin, promoter, sequences",
+             {"--sequences", "--sequence-column", "--id-column", "--header", "--examples", "--split",
+              "--shard", "--dry-run"});
+    only_for(command, "chromatin, promoter", {"--pool", "--tile"});
+    only_for(command, "chromatin, sequences, tokens", {"--labels"});
+    only_for(command, "chromatin", {"--anchor"});
+    only_for(command, tokens_task, {"--each-base"});
+}
+
+void add_predict_aliases(CLI::App& command) {
+    add_alias(
+        command, "promoter", "Score BED rows as promoters.\nWrites one row per input row, in order.",
+        {{"Scores of the TSSs of a BED",
+          "--model promoter/run --reference ../test_data/genome/22.fa.gz --regions "
+          "promoter/examples/test.bed --output promoters.tsv.gz"},
+         {"A scan of held-out sequence, every 1,000 bases on both strands",
+          "--model promoter/run --reference ../test_data/genome/22.fa.gz --regions test.bed --tile 1000 "
+          "--output scan.tsv.gz"}});
+    add_alias(
+        command, "chromatin",
+        "Predict the chromatin profile of BED rows.\nWrites one row per input row, in order.",
+        {{"Scores of the rows of a BED, the mean of both strands",
+          "--model chromatin/run --reference ../test_data/genome/22.fa.gz --regions "
+          "chromatin/examples/test.bed --output scores.tsv.gz"},
+         {"A bigWig for each CTCF label, and their scores in HDF5",
+          "--model chromatin/run --reference ../test_data/genome/22.fa.gz --regions test.bed --tile 200 "
+          "--labels '*CTCF*' --output 'tracks/{label}.bw' --output scores.h5"}});
+    add_alias(command, "sequences", "Score sequences.\nWrites one row per input row, in order.",
+              {{"Classes of the sequences of a table",
+                "--model my-run --sequences ../test_data/sequences/promoters.csv.gz --output scores.tsv"},
+               {"Scores of held-out examples, for evaluate-sequences",
+                "--model my-run --examples my-sequences --split test --output test.tsv.gz"}});
+    add_alias(command, tokens_task,
+              "Predict the probability of each label for every base of BED rows.\nWrites one row per run of "
+              "bases with equal scores, in order.",
+              {{"Probabilities of each label, one row per run of bases with equal scores",
+                "--model tokens-run --reference ../test_data/genome/22.fa.gz --regions test.bed --output "
+                "bases.tsv.gz"},
+               {"A bigWig for each label, the mean of both strands",
+                "--model tokens-run --reference ../test_data/genome/22.fa.gz --regions test.bed "
+                "--reverse-complement average --output 'tracks/{label}.bw'"}});
+}
+
+/// "chromatin" without a model: the run then says what is wrong with it.
+std::string task_of_model(const fs::path& path) {
+    const fs::path model = is_there(path / "config.json") ? path : path / "model";
+    if (!is_there(model / "config.json")) return "chromatin";
+    const Json task = tasks::task_description(model);
+    if (task.is_null())
+        throw ConfigError(path.string() +
+                          " was trained for no task: fine-tune it, or use embed or predict-variants");
+    return task_in(task, model / "config.json");
+}
+
+void finish_predict(CLI::App& command, PredictOptions& options) {
+    PredictSpec& spec = options.spec;
+    const std::string task = settle_task(command, [&] { return task_of_model(spec.models.front()); });
+    options.of_bases = task == tokens_task;
+    if (options.of_bases) {
+        require_given(command, {"--reference", "--regions", "--output"});
+        if (spec.models.size() > 1) throw ConfigError("--model may be given once for tokens");
+        return;
+    }
+    spec.task = parse_choice(examples::task_choices, "the task", task);
+    if (spec.task == examples::Task::chromatin && !is_given(command, "--reverse-complement"))
+        spec.strands = tasks::Strands::average;
 }
 
 }  // namespace
 
-void setup_predict(Program& program, examples::Task task, Runner<PredictSpec> run) {
-    const PredictCommand& about = *std::ranges::find(predict_commands, task, &PredictCommand::task);
-    const auto [command, spec] = program.add<PredictSpec>(about.name, about.group, about.description,
-                                                          about.common, about.examples, std::move(run));
-    spec.task = task;
-    if (task == examples::Task::chromatin) spec.strands = tasks::Strands::average;
-    add_predict_options(command, spec, about.window);
-    if (task != examples::Task::promoter) add_labels_option(command, spec.labels);
-    if (task == examples::Task::promoter) add_promoter_options(command, spec);
-    if (task == examples::Task::chromatin) add_chromatin_options(command, spec);
+void setup_predict(Program& program, Runner<PredictOptions> run) {
+    const auto [command, options] = program.add<PredictOptions>(
+        "predict", "Peaks, coverage or sequences",
+        "Score BED rows, sequences or examples with a trained model.\nThe model determines the task; "
+        "predict-TASK --help describes each task.",
+        "--model --reference --regions --sequences --examples --split --labels --tile --output --force "
+        "--shard "
+        "--dry-run --device",
+        {{"Chromatin scores of the rows of a BED",
+          "--model chromatin/run --reference ../test_data/genome/22.fa.gz --regions test.bed --output "
+          "scores.tsv.gz"},
+         {"Scores of held-out promoter examples",
+          "--model promoter/run --examples promoter/examples --split test --output promoters.tsv.gz"}},
+        std::move(run), finish_predict);
+    add_predict_options(command, options);
+    add_predict_aliases(command);
 }
 
 }  // namespace bigbird::cli

@@ -33,6 +33,21 @@ auto timed(const Work& work) {
     return std::pair(std::move(report), taken.count());
 }
 
+int predict_bases(const PredictOptions& options) {
+    const tasks::PredictSpec& given = options.spec;
+    tasks::PredictTokensSpec spec{given,         given.models.front(), given.references,
+                                  given.regions, given.skip_invalid,   options.each_base,
+                                  given.strands, given.labels,         given.outputs};
+    const auto [report, seconds] = timed([&] { return tasks::predict_tokens(spec); });
+    log_info("{} of {} of {} scored in {:.1f} s, in {}", report.scored, counted(report.bases, "base"),
+             counted(report.regions, "region"), seconds, counted(report.rows, "row"));
+    if (report.truncated > 0) {
+        log_warning("{} with more tokens than the model has positions: only the middle was read",
+                    counted(report.truncated, "window"));
+    }
+    return 0;
+}
+
 }  // namespace
 
 int run(const ForwardOptions& options) {
@@ -50,7 +65,9 @@ int run(const ForwardOptions& options) {
     return 0;
 }
 
-int run(const tasks::PredictSpec& spec) {
+int run(const PredictOptions& options) {
+    if (options.of_bases) return predict_bases(options);
+    const tasks::PredictSpec& spec = options.spec;
     if (spec.dry_run) {
         std::fputs(describe(tasks::forecast_predict(spec)).c_str(), stdout);
         return 0;
@@ -140,17 +157,6 @@ int run(const tasks::EmbedSpec& spec) {
             "{} with more tokens than the model has positions: the middle was embedded (status "
             "truncated)",
             counted(report.truncated, "row"));
-    }
-    return 0;
-}
-
-int run(const tasks::PredictTokensSpec& spec) {
-    const auto [report, seconds] = timed([&] { return tasks::predict_tokens(spec); });
-    log_info("{} of {} of {} scored in {:.1f} s, in {}", report.scored, counted(report.bases, "base"),
-             counted(report.regions, "region"), seconds, counted(report.rows, "row"));
-    if (report.truncated > 0) {
-        log_warning("{} with more tokens than the model has positions: only the middle was read",
-                    counted(report.truncated, "window"));
     }
     return 0;
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Runners of pretrain, evaluate-mlm, finetune-* and train in bigbird-dna-tensors.
+// Runners of pretrain, evaluate-mlm, finetune and train in bigbird-dna-tensors.
 #include "commands/commands.hpp"
 
 #include "bigbird/core/error.hpp"
@@ -192,7 +192,7 @@ std::string which_model(const tasks::FinetuneSpec& spec, const training::LoopRes
     return "of the last step";
 }
 
-/// Logs which model finetune-* kept, and whether longer training would probably improve it.
+/// Logs which model finetune kept, and whether longer training would probably improve it.
 void report_finetuned(const tasks::FinetuneSpec& spec, const training::LoopResult& result) {
     if (result.finished_before) {
         log_info("{}: this run is finished already", result.model.string());
@@ -229,15 +229,12 @@ int run(const EvaluateMlmOptions& options) {
     return 0;
 }
 
-int run(const tasks::FinetuneSpec& spec) {
+int run(const FinetuneOptions& options) {
+    const tasks::FinetuneTokensSpec& spec = options.spec;
     if (launches_processes(spec.processes)) return launch_processes(spec.processes);
-    report_finetuned(spec, tasks::finetune(spec, rank_of_this_process(spec.processes)));
-    return 0;
-}
-
-int run(const tasks::FinetuneTokensSpec& spec) {
-    if (launches_processes(spec.processes)) return launch_processes(spec.processes);
-    report_finetuned(spec, tasks::finetune_tokens(spec, rank_of_this_process(spec.processes)));
+    const training::RankSpec rank = rank_of_this_process(spec.processes);
+    report_finetuned(spec,
+                     options.of_bases ? tasks::finetune_tokens(spec, rank) : tasks::finetune(spec, rank));
     return 0;
 }
 

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "manual/manual.hpp"
 
+#include "bigbird/core/error.hpp"
+
 #include <algorithm>
 #include <cctype>
 #include <sstream>
@@ -27,7 +29,7 @@ void set_values(OptionText& option) {
                                              : Takes::words;
 }
 
-OptionText describe(const CLI::Option& option) {
+OptionText describe(const CLI::Option& option, const std::string& description) {
     OptionText text;
     for (const std::string& name : option.get_snames())
         text.names.push_back("-" + name);
@@ -35,21 +37,24 @@ OptionText describe(const CLI::Option& option) {
         text.names.push_back("--" + name);
     text.value = shown_value(option);
     text.initial = shown_default(option);
-    text.description = option.get_description();
+    text.description = description;
     text.required = option.get_required();
     text.repeats = option.get_expected_max() == CLI::detail::expected_max_vector_size;
     if (!text.value.empty()) set_values(text);
     return text;
 }
 
-std::vector<OptionGroup> option_groups(const CLI::App& command) {
+/// Those for a task; "": all.
+std::vector<OptionGroup> option_groups(const CLI::App& command, const std::string& task) {
+    const HelpNotes& notes = help_notes(command);
     std::vector<OptionGroup> groups;
     for (const std::string& name : command.get_groups()) {
         if (name.empty() || name == hidden_group) continue;
         OptionGroup group{name, {}};
-        for (const CLI::Option* option : command.get_options(
-                 [&](const CLI::Option* each) { return each->get_group() == name && each->nonpositional(); }))
-            group.options.push_back(describe(*option));
+        for (const CLI::Option* option : command.get_options([&](const CLI::Option* each) {
+                 return each->get_group() == name && each->nonpositional() && is_for(notes, *each, task);
+             }))
+            group.options.push_back(describe(*option, description_of(notes, *option, task)));
         if (!group.options.empty()) groups.push_back(std::move(group));
     }
     return groups;
@@ -62,16 +67,26 @@ std::string usage_of(const CLI::App& command, const std::string& name) {
 }
 
 CommandText describe(const CLI::App& command, const std::string& called) {
-    CommandText text{
-        command.get_name(), command.get_description(), usage_of(command, called), {}, {}, {}, {}};
+    CommandText text{.name = command.get_name(),
+                     .description = command.get_description(),
+                     .usage = usage_of(command, called)};
     const CLI::App* parent = command.get_parent();
     if (parent != nullptr && command.get_footer() != parent->get_footer()) text.notes = command.get_footer();
     for (const CLI::Option* option :
          command.get_options([](const CLI::Option* each) { return each->get_positional(); }))
-        text.arguments.push_back(describe(*option));
-    text.groups = option_groups(command);
+        text.arguments.push_back(describe(*option, option->get_description()));
+    text.groups = option_groups(command, {});
     text.examples = help_notes(command).examples;
     return text;
+}
+
+CommandText describe(const CLI::App& command, const Alias& alias, const std::string& program) {
+    return {.name = alias.name,
+            .description = alias.description,
+            .alias_of = command.get_name(),
+            .usage = usage_of(command, program + " " + alias.name),
+            .groups = option_groups(command, alias.task),
+            .examples = alias.examples};
 }
 
 CommandGroup& group_of(std::vector<CommandGroup>& groups, const std::string& name) {
@@ -83,9 +98,15 @@ CommandGroup& group_of(std::vector<CommandGroup>& groups, const std::string& nam
 
 ProgramText describe_program(const CLI::App& root) {
     ProgramText program{describe(root, root.get_name()), {}};
-    for (const CLI::App* command : root.get_subcommands({}))
+    CommandGroup of_tasks{task_group, {}};
+    for (const CLI::App* command : root.get_subcommands({})) {
         group_of(program.groups, command->get_group())
             .commands.push_back(describe(*command, root.get_name() + " " + command->get_name()));
+        for (const Alias& alias : help_notes(*command).aliases)
+            of_tasks.commands.push_back(describe(*command, alias, root.get_name()));
+    }
+    const auto rare = std::ranges::find(program.groups, std::string(rare_group), &CommandGroup::name);
+    program.groups.insert(rare, std::move(of_tasks));
     return program;
 }
 
@@ -100,6 +121,13 @@ std::vector<CommandText> commands_of(const ProgramText& program) {
     for (CommandText& command : commands)
         command.groups.push_back(shared_options_of(program));
     return commands;
+}
+
+const CommandText& command_of(const ProgramText& program, const std::string& name) {
+    for (const CommandGroup& group : program.groups)
+        for (const CommandText& command : group.commands)
+            if (command.name == name) return command;
+    throw ConfigError("there is no command '" + name + "'; see 'bigbird-dna --help'");
 }
 
 std::vector<OptionText> options_of(const CommandText& command) {

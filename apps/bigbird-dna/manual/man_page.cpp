@@ -2,7 +2,6 @@
 #include "manual/manual.hpp"
 #include "support/help_formatter.hpp"
 
-#include "bigbird/core/error.hpp"
 #include "bigbird/core/files.hpp"
 #include "bigbird/core/version.hpp"
 
@@ -149,10 +148,7 @@ std::string program_man_page(const ProgramText& program) {
 }
 
 std::string command_man_page(const ProgramText& program, const std::string& name) {
-    for (const CommandGroup& group : program.groups)
-        for (const CommandText& command : group.commands)
-            if (command.name == name) return page_text(command);
-    throw ConfigError("there is no command '" + name + "'; see 'bigbird-dna --help'");
+    return page_text(command_of(program, name));
 }
 
 void write_man_pages(const ProgramText& program, const std::filesystem::path& folder) {

@@ -32,7 +32,8 @@ struct OptionGroup {
 };
 
 struct CommandText {
-    std::string name, description;  ///< the first line of the description is its summary
+    std::string name, description;  ///< the first sentence of the description is its summary
+    std::string alias_of;           ///< the command that has all options; empty for commands
     std::string usage;
     std::string notes;  ///< additional paragraphs after the options; often empty
     std::vector<OptionText> arguments;
@@ -55,6 +56,8 @@ ProgramText describe_program(const CLI::App& root);
 
 /// All commands in the order of the help, each with the options of every command.
 std::vector<CommandText> commands_of(const ProgramText& program);
+/// Throws ConfigError if there is no such command.
+const CommandText& command_of(const ProgramText& program, const std::string& name);
 /// All options of a command that have names.
 std::vector<OptionText> options_of(const CommandText& command);
 /// The options of every command (help_formatter.hpp).

@@ -4,6 +4,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 namespace bigbird::cli {
 
 namespace {
@@ -64,6 +66,18 @@ std::string example_text(const CommandText& command) {
     return text + "```\n\n";
 }
 
+/// "finetune without --members and --strand". scripts/workflow and scripts/checks read it, too.
+std::string alias_text(const CommandText& alias, const CommandText& command) {
+    const std::vector<OptionText> own = options_of(alias);
+    std::vector<std::string> others;
+    for (const OptionText& option : options_of(command))
+        if (std::ranges::find(own, option.names, &OptionText::names) == own.end())
+            others.push_back(names_of(option));
+    return "### " + alias.name + "\n\n" + escaped(alias.description) + "\n\nOptions: those of [" +
+           command.name + "](#" + command.name + "), without " + CLI::detail::join(others, ", ") + ".\n\n" +
+           example_text(alias);
+}
+
 std::string command_text(const CommandText& command) {
     std::string text = "### " + command.name + "\n\n" + escaped(command.description) + "\n\n```\n" +
                        command.usage +
@@ -116,7 +130,8 @@ std::string markdown_reference(const ProgramText& program) {
     for (const CommandGroup& group : program.groups) {
         text += "## " + group.name + "\n\n";
         for (const CommandText& command : group.commands)
-            text += command_text(command);
+            text += command.alias_of.empty() ? command_text(command)
+                                             : alias_text(command, command_of(program, command.alias_of));
     }
     return text + exit_table();
 }

@@ -21,6 +21,11 @@ bool is_given(CLI::App& command, const std::string& name) {
     return option_of(command, name)->count() > 0;
 }
 
+void require_given(CLI::App& command, std::initializer_list<const char*> names) {
+    for (const char* name : names)
+        if (!is_given(command, name)) throw CLI::RequiredError(name);
+}
+
 CLI::Option* add_parsed(CLI::App& command, const std::string& name, const std::string& type,
                         std::function<void(const std::string&)> parse, const std::string& what,
                         const std::string& initial) {

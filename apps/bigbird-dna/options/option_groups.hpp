@@ -13,6 +13,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <functional>
+#include <initializer_list>
 #include <optional>
 #include <string>
 #include <vector>
@@ -58,6 +59,9 @@ CLI::Option* add_parsed(CLI::App& command, const std::string& name, const std::s
 
 /// Whether the command line has this option of the command.
 bool is_given(CLI::App& command, const std::string& name);
+
+/// Throws CLI::RequiredError for the first of these options that is not given.
+void require_given(CLI::App& command, std::initializer_list<const char*> names);
 
 struct OutputOptions {
     std::filesystem::path output;

@@ -68,19 +68,19 @@ void add_finetune_run_options(CLI::App& command, FinetuneSpec& spec) {
         ->excludes(option_of(command, "--steps"));
 }
 
-void add_validation_options(CLI::App& command, FinetuneSpec& spec, const std::string& held_out) {
+void add_validation_options(CLI::App& command, FinetuneSpec& spec) {
     const HelpGroup in_group(command, "Validation");
     add_value(
         command, "--evaluate-every", "N", spec.evaluate_every,
-        "Steps between evaluations on " + held_out + " (0 means only at the end); the best model is kept",
+        "Steps between evaluations on the validation rows (0 means only at the end); the best model is kept",
         CLI::Range(std::int64_t{-1}, std::int64_t{1} << 40))
         ->default_str("a tenth of the run");
     add_value(command, "--patience", "N", spec.patience,
               "Stop after N evaluations without improvement (0 means never)", CLI::NonNegativeNumber)
         ->default_str("3; with --steps: 0");
     add_choice_option(command, "--calibration", spec.calibrates, calibrations,
-                      "validation: fit a temperature and a bias per label on " + held_out +
-                          ", so that scores are probabilities (calibration.json in the model)");
+                      "validation: fit a temperature and a bias per label on the validation rows, so that "
+                      "scores are probabilities (calibration.json in the model)");
 }
 
 void add_place_options(CLI::App& command, FinetuneSpec& spec) {

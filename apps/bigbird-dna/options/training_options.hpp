@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Options of commands that train: of every one, and of every finetune-*.
+// Options of commands that train: of every one, and of finetune.
 #pragma once
 
 #include "bigbird/core/choice.hpp"
@@ -25,7 +25,7 @@ CLI::Option* add_max_hours_option(CLI::App& command, double& hours);
 void add_optimization_options(CLI::App& command, std::int64_t& batch_size, training::LearningRateSpec& rate,
                               training::OptimizerSpec& optimizer, const std::string& steps_text);
 
-// ---- every finetune-*
+// ---- finetune
 inline constexpr Choices<bool, 2> calibrations{{{true, "validation"}, {false, "none"}}};
 inline constexpr Choices<bool, 2> strand_augmentations{{{false, "none"}, {true, "reverse-complement"}}};
 
@@ -35,8 +35,8 @@ void add_random_weights_option(CLI::App& command, tasks::FinetuneSpec& spec);
 void add_encoder_options(CLI::App& command, tasks::FinetuneSpec& spec);
 /// Adds --seed, the options of a run, --batch-size, --steps, --epochs and the optimizer's options.
 void add_finetune_run_options(CLI::App& command, tasks::FinetuneSpec& spec);
-/// --evaluate-every, --patience, --calibration. `held_out`: the name of the validation data.
-void add_validation_options(CLI::App& command, tasks::FinetuneSpec& spec, const std::string& held_out);
+/// --evaluate-every, --patience, --calibration.
+void add_validation_options(CLI::App& command, tasks::FinetuneSpec& spec);
 /// --device, --threads, --processes.
 void add_place_options(CLI::App& command, tasks::FinetuneSpec& spec);
 

@@ -2,6 +2,7 @@
 #include "support/arguments.hpp"
 
 #include "support/help_formatter.hpp"
+#include "support/tasks.hpp"
 
 #include "bigbird/core/error.hpp"
 #include "bigbird/core/protected_files.hpp"
@@ -54,7 +55,7 @@ std::string suggestion(const std::vector<std::string>& known, const std::string&
 std::vector<std::string> options_of(const CLI::App& command) {
     std::vector<std::string> names;
     for (const CLI::Option* option :
-         command.get_options([](const CLI::Option* each) { return !is_hidden(*each); }))
+         command.get_options([&](const CLI::Option* each) { return is_shown(command, *each); }))
         for (const std::string& name : option->get_lnames())
             names.push_back("--" + name);
     if (command.get_parent() == nullptr) return names;
@@ -107,6 +108,7 @@ void protect_with_companions(const fs::path& path, const std::string& named_by, 
 }  // namespace
 
 std::optional<std::string> unknown_argument(const CLI::App& command) {
+    if (const auto of_other = option_of_other_task(command, help_notes(command).task)) return of_other;
     const std::vector<std::string> left = command.remaining();
     const auto option = std::find_if(left.begin(), left.end(),
                                      [](const std::string& word) { return word.starts_with("--"); });
@@ -118,10 +120,7 @@ std::optional<std::string> unknown_argument(const CLI::App& command) {
 
 std::string unknown_word(const CLI::App& program, const std::string& word) {
     if (word.starts_with('-')) return "there is no option " + word + nearest(options_of(program), word);
-    std::vector<std::string> commands;
-    for (const CLI::App* command : program.get_subcommands({}))
-        commands.push_back(command->get_name());
-    return "there is no command '" + word + "'" + suggestion(commands, word);
+    return "there is no command '" + word + "'" + suggestion(command_names(program), word);
 }
 
 void require_values(const CLI::App& command) {

@@ -9,9 +9,9 @@
 
 namespace bigbird::cli {
 
-/// Returns an error message for the first unknown argument of `command`, with a suggestion; nullopt if all
-/// are known. Call it after parsing `command`, even if that failed: CLI11 reports missing options and bad
-/// values first.
+/// Returns an error message for the first argument of `command` that is not for its task, or unknown, with a
+/// suggestion; nullopt if there is none. Call it after parsing `command`, even if that failed: CLI11 reports
+/// missing options and bad values first.
 std::optional<std::string> unknown_argument(const CLI::App& command);
 
 /// Returns an error message for a first word that is not a command or option of the program.

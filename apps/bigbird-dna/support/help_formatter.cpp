@@ -26,22 +26,18 @@ std::string wrapped(const std::string& text) {
     return lines;
 }
 
-/// The commands of a group, in the order of the help.
-std::vector<const CLI::App*> commands_in(const CLI::App& program, const std::string& group) {
-    return program.get_subcommands([&](const CLI::App* each) { return each->get_group() == group; });
-}
-
-/// "{finetune,predict}-{promoter,chromatin}": names that combine all of the words before and after the "-".
-std::string combined(const std::vector<const CLI::App*>& commands) {
-    std::string texts[2];
-    for (const CLI::App* command : commands) {
-        const std::string& name = command->get_name();
-        const std::string parts[2] = {name.substr(0, name.find('-')), name.substr(name.find('-') + 1)};
-        for (std::size_t i = 0; i < 2; ++i)
-            if (("," + texts[i] + ",").find("," + parts[i] + ",") == std::string::npos)
-                texts[i] += (texts[i].empty() ? "" : ",") + parts[i];
+/// "{finetune,predict}-{promoter,chromatin}": the aliases of commands that all have the same tasks.
+std::string aliases_of(const CLI::App& program) {
+    std::string names, tasks;
+    for (const CLI::App* command : program.get_subcommands({})) {
+        const std::vector<Alias>& aliases = help_notes(*command).aliases;
+        if (aliases.empty()) continue;
+        names += (names.empty() ? "" : ",") + command->get_name();
+        tasks.clear();
+        for (const Alias& alias : aliases)
+            tasks += (tasks.empty() ? "" : ",") + alias.task;
     }
-    return "{" + texts[0] + "}-{" + texts[1] + "}";
+    return "{" + names + "}-{" + tasks + "}";
 }
 
 }  // namespace
@@ -70,9 +66,25 @@ void set_help(CLI::App& command, HelpNotes notes) {
     command.formatter(std::make_shared<HelpFormatter>(std::move(notes)));
 }
 
-HelpNotes help_notes(const CLI::App& command) {
-    const auto formatter = std::dynamic_pointer_cast<HelpFormatter>(command.get_formatter());
-    return formatter ? formatter->notes() : HelpNotes{};
+HelpNotes& help_notes(const CLI::App& command) {
+    return std::dynamic_pointer_cast<HelpFormatter>(command.get_formatter())->notes();
+}
+
+bool is_for(const HelpNotes& notes, const CLI::Option& option, const std::string& task) {
+    const auto found = notes.tasks.find(option.get_name());
+    return task.empty() || found == notes.tasks.end() ||
+           (", " + found->second + ",").find(", " + task + ",") != std::string::npos;
+}
+
+std::string description_of(const HelpNotes& notes, const CLI::Option& option, const std::string& task) {
+    const auto found = notes.tasks.find(option.get_name());
+    const bool all = found == notes.tasks.end() || !task.empty();
+    return option.get_description() + (all ? "" : " (" + found->second + ")");
+}
+
+bool is_shown(const CLI::App& command, const CLI::Option& option) {
+    const HelpNotes& notes = help_notes(command);
+    return !is_hidden(option) && is_for(notes, option, notes.task);
 }
 
 std::vector<std::string> shell_lines(const std::string& line, std::size_t width) {
@@ -131,14 +143,14 @@ std::string HelpFormatter::make_common_groups(const CLI::App& app) const {
     std::string text;
     std::size_t shown = 0;
     for (const std::string& group : app.get_groups()) {
-        if (group == hidden_group || group.empty()) continue;  // --help-all has no group
-        const auto options = app.get_options(
-            [&](const CLI::Option* option) { return option->get_group() == group && is_common(*option); });
+        const auto options = app.get_options([&](const CLI::Option* option) {
+            return option->get_group() == group && is_common(*option) && is_shown(app, *option);
+        });
         if (options.empty()) continue;
         text += make_group(group, false, {options.begin(), options.end()}) + "\n";
         shown += options.size();
     }
-    const auto visible = [](const CLI::Option* option) { return !is_hidden(*option); };
+    const auto visible = [&](const CLI::Option* option) { return is_shown(app, *option); };
     const std::size_t rare = app.get_options(visible).size() - shown;
     return text + "\n" + std::to_string(rare) + " more options: bigbird-dna " + app.get_name() +
            " --help-all\n";
@@ -159,9 +171,11 @@ std::string HelpFormatter::make_footer(const CLI::App* app) const {
 
 std::string HelpFormatter::make_group(std::string group, bool is_positional,
                                       std::vector<const CLI::Option*> options) const {
-    return group == hidden_group
-               ? std::string()
-               : CLI::Formatter::make_group(std::move(group), is_positional, std::move(options));
+    std::erase_if(options, [&](const CLI::Option* option) {
+        return is_hidden(*option) || !is_for(notes_, *option, notes_.task);
+    });
+    return options.empty() ? std::string()
+                           : CLI::Formatter::make_group(std::move(group), is_positional, std::move(options));
 }
 
 std::string HelpFormatter::make_option_opts(const CLI::Option* option) const {
@@ -172,7 +186,7 @@ std::string HelpFormatter::make_option_opts(const CLI::Option* option) const {
 std::string HelpFormatter::make_option_desc(const CLI::Option* option) const {
     const std::string value = shown_default(*option);
     const std::string note = option->get_required() ? " (required)" : value.empty() ? "" : " [" + value + "]";
-    return wrapped(option->get_description() + note);
+    return wrapped(description_of(notes_, *option, notes_.task) + note);
 }
 
 /// What the commands are for, on one screen.
@@ -184,14 +198,14 @@ std::string HelpFormatter::make_overview(const CLI::App& program) const {
     for (const CLI::App* command : program.get_subcommands({})) {
         const std::string &name = command->get_name(), &own = command->get_group();
         if (own == rare_group) rare.push_back(name);
-        if (own == rare_group || own == task_group) continue;
+        if (own == rare_group) continue;
         if (own != group) text += "\n" + own + ":\n";
         group = own;
         text += "  " + name + std::string(overview_column - name.size(), ' ') +
                 first_sentence(command->get_description()) + "\n";
     }
-    return text + "\n" + task_group + ": " + combined(commands_in(program, task_group)) + "\n" + rare_group +
-           ": " + CLI::detail::join(rare, ", ") + "\n\n" +
+    return text + "\n" + task_group + ": " + aliases_of(program) + "\n" + rare_group + ": " +
+           CLI::detail::join(rare, ", ") + "\n\n" +
            "Every command also takes --options FILE (options in YAML or JSON; the command line takes\n"
            "precedence), -q,--quiet (only warnings and errors) and -v,--verbose (log more).\n" +
            exit_codes_text(overview_width) + "\n";

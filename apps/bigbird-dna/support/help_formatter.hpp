@@ -6,6 +6,7 @@
 
 #include <CLI/CLI.hpp>
 
+#include <map>
 #include <string>
 #include <utility>
 #include <vector>
@@ -60,17 +61,36 @@ inline constexpr std::pair<ExitCode, const char*> exit_meanings[] = {
     {ExitCode::out_of_time, "SIGXCPU"},
 };
 
+/// Another name of a command, for one of its tasks.
+struct Alias {
+    std::string name, task, description;
+    std::vector<Example> examples;
+};
+
 /// What a command's help shows besides its options.
 struct HelpNotes {
     std::vector<std::string> common;  ///< options that --help shows; --help-all shows all. Empty: all
     std::vector<Example> examples;    ///< at the end of the help, the man page and the part of the reference
+    std::vector<Alias> aliases{};     ///< one for each task, of commands of several tasks
+    std::map<std::string, std::string>
+        tasks{};         ///< of options that only some tasks have: "chromatin, tokens"
+    std::string task{};  ///< of the alias that was called; empty: none
 };
+
+/// Whether a command's option has an effect for a task; "": for any.
+bool is_for(const HelpNotes& notes, const CLI::Option& option, const std::string& task);
+
+/// The option's description in the help for a task; "": with the tasks, if only some have it.
+std::string description_of(const HelpNotes& notes, const CLI::Option& option, const std::string& task);
 
 /// Sets the notes of a command.
 void set_help(CLI::App& command, HelpNotes notes);
 
-/// What set_help() set; empty if it was not called.
-HelpNotes help_notes(const CLI::App& command);
+/// The notes of a command, which can be changed.
+HelpNotes& help_notes(const CLI::App& command);
+
+/// Whether the help of the command, as it was called, has the option.
+bool is_shown(const CLI::App& command, const CLI::Option& option);
 
 /// Breaks `line` before options into lines of at most `width` if possible, with the shell's backslash at the
 /// ends.
@@ -88,7 +108,7 @@ std::string shown_value(const CLI::Option& option);
 class HelpFormatter : public CLI::Formatter {
 public:
     explicit HelpFormatter(HelpNotes notes = {});
-    const HelpNotes& notes() const { return notes_; }
+    HelpNotes& notes() { return notes_; }
 
     std::string make_help(const CLI::App* app, std::string name, CLI::AppFormatMode mode) const override;
     std::string make_group(std::string group, bool is_positional,

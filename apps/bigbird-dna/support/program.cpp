@@ -4,6 +4,7 @@
 #include "support/arguments.hpp"
 #include "support/help_formatter.hpp"
 #include "support/options_file.hpp"
+#include "support/tasks.hpp"
 
 #include "bigbird/core/check.hpp"
 #include "bigbird/core/error.hpp"
@@ -129,8 +130,8 @@ std::vector<std::string> command_first(std::vector<std::string> words, const CLI
     constexpr std::size_t second = 2;
     if (words.size() <= second) return words;
     const std::string name = words[1] + "-" + words[second];
-    const auto is_named = [&](const CLI::App* each) { return each->get_name() == name; };
-    if (app.get_subcommands(is_named).empty()) return words;
+    const std::vector<std::string> names = command_names(app);
+    if (std::ranges::find(names, name) == names.end()) return words;
     words[1] = name;
     words.erase(words.begin() + second);
     return words;
@@ -206,22 +207,14 @@ Program::Program() : app_(about, "bigbird-dna") {
 
 CLI::App& Program::add_command(const std::string& name, const std::string& group,
                                const std::string& description, const std::string& common,
-                               std::vector<Example> examples, std::function<int()> run) {
+                               std::vector<Example> examples) {
     CLI::App* command = app_.add_subcommand(name, description);
     command->group(group);
     for (Example& example : examples)
         example.line = "bigbird-dna " + name + " " + example.line;
     set_help(*command, {CLI::detail::split_up(common), std::move(examples)});
     command->option_defaults()->always_capture_default();
-    command->callback([this, run = std::move(run)] { chosen_ = run; });
     return *command;
-}
-
-void Program::add_verb(const std::string& name, const std::string& description, std::vector<Example> examples,
-                       std::vector<std::string> tasks, std::function<std::string(const CLI::App&)> task_of) {
-    verbs_.push_back(
-        {&add_command(name, "Peaks, coverage or sequences", description, "", std::move(examples), {}),
-         std::move(tasks), std::move(task_of)});
 }
 
 int Program::main(int argc, char** argv) {
@@ -255,13 +248,16 @@ int Program::main(int argc, char** argv) {
 
 int Program::parse_and_run(int argc, char** argv) {
     finish_commands();
-    const ExpandedLine line = expand_options_file(command_first({argv, argv + argc}, app_), app_);
+    const std::vector<std::string> words = command_first({argv, argv + argc}, app_);
+    if (words.size() > 1) take_alias(app_, words[1]);
+    const ExpandedLine line = expand_options_file(words, app_);
     for (const std::string& word : line.words)
         if (!genome::is_utf8(word))  // names in JSON and labels come from paths, too
             throw ConfigError("'" + word + "' is not UTF-8: rename the file, or link to it by another name");
     try {
-        parse(line.words);
+        app_.parse(std::vector<std::string>(line.words.rbegin(), line.words.rend() - 1));
         require_values(*app_.get_subcommands().front());
+        finish_();
     } catch (const ConfigError& error) {
         throw ConfigError(line.with_origin(error.what()));
     } catch (const CLI::ParseError& error) {
@@ -278,18 +274,7 @@ int Program::parse_and_run(int argc, char** argv) {
     require_outputs_apart(command);
     constexpr std::chrono::seconds grace{6};
     const StopDeadline deadline(grace, remove_unfinished);
-    return chosen_();
-}
-
-void Program::parse(std::vector<std::string> words) {
-    const auto parse_words = [&] { app_.parse(std::vector<std::string>(words.rbegin(), words.rend() - 1)); };
-    parse_words();
-    for (const Verb& verb : verbs_) {
-        if (app_.get_subcommands().front() != verb.command) continue;
-        require_values(*verb.command);
-        words.at(1) = door_of(verb, app_);
-        return parse_words();
-    }
+    return run_();
 }
 
 std::string Program::usage_error(const CLI::ParseError& error, int argc, char** argv) const {
@@ -307,14 +292,11 @@ std::string Program::usage_error(const CLI::ParseError& error, int argc, char** 
 }
 
 void Program::finish_commands() {
-    const auto commands = app_.get_subcommands({});
-    for (CLI::App* command : commands)
+    for (CLI::App* command : app_.get_subcommands({})) {
         for (CLI::Option* option : command->get_options())
             clear_validator_texts(*option);  // otherwise they become part of its type's name
-    for (const Verb& verb : verbs_)
-        take_options_of_doors(verb, app_);
-    for (CLI::App* command : commands)
         finish_options(*command);
+    }
 }
 
 void Program::add_shared_options(CLI::App& app, const std::string& group) {
