@@ -135,10 +135,10 @@ DOCTEST_TEST_CASE("train-tokenizer: errors") {
                 "the corpus of 10 bases gives at most 15 pieces; give --vocab-size 15 "
                 "or less, or more sequence");
     write_file(folder / "d.bed", "22\t0\t10\t0\t0\t+\n");
-    DOCTEST_CHECK(
-        run({"--documents", folder / "d.bed"}).err ==
-        error(std::string(folder / "d.bed") + ":1: holds coordinates, not sequence; give the corpus_genome "
-                                              "that they point into with --reference"));
+    DOCTEST_CHECK(run({"--documents", folder / "d.bed"}).err ==
+                  error(std::string(folder / "d.bed") +
+                        ":1: holds coordinates, not sequence; give the corpus_genome "
+                        "that they point into with --reference"));
 }
 
 DOCTEST_TEST_CASE("encode, decode: standard input to standard output and back") {
