@@ -99,7 +99,7 @@ DOCTEST_TEST_CASE("build-documents: errors are one sentence, have their exit cod
     DOCTEST_CHECK(read_file(folder / "kept.txt") != "kept");
 }
 
-DOCTEST_TEST_CASE("train-tokenizer: from documents or the corpus_genome, with a report") {
+DOCTEST_TEST_CASE("train-tokenizer: from documents or the genome, with a report") {
     const TempDir folder;
     const auto trained =
         works({"train-tokenizer", "--documents", test_data("tokenizer/sentences.txt"), "--output",
@@ -137,7 +137,7 @@ DOCTEST_TEST_CASE("train-tokenizer: errors") {
     write_file(folder / "d.bed", "22\t0\t10\t0\t0\t+\n");
     DOCTEST_CHECK(run({"--documents", folder / "d.bed"}).err ==
                   error(std::string(folder / "d.bed") +
-                        ":1: holds coordinates, not sequence; give the corpus_genome "
+                        ":1: holds coordinates, not sequence; give the genome "
                         "that they point into with --reference"));
 }
 
@@ -205,7 +205,7 @@ DOCTEST_TEST_CASE(
     succeeded(tokenize("a", {"--documents", folder / "a.txt.gz", "--force"}));
     check_error(tokenize("c", {"--documents", folder / "a.bed"}), 3,
                 std::string(folder / "a.bed") +
-                    ":3: holds coordinates, not sequence; give the corpus_genome that they point "
+                    ":3: holds coordinates, not sequence; give the genome that they point "
                     "into with --reference");
     write_file(folder / "empty.txt", "\n\n");
     check_error(tokenize("c", {"--documents", folder / "empty.txt"}), 3,
