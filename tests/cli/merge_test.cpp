@@ -185,7 +185,7 @@ DOCTEST_TEST_CASE("merge: a part without a document says so, and a slash behind 
 
 DOCTEST_TEST_CASE("merge: a disk that is full ends with code 74 and leaves nothing behind") {
     const MergedJobs fixture;
-    succeeded(fixture.run(fixture.predict({"--tile", "10", "--track-labels", "1"}), "p.tsv", "1/1"));
+    succeeded(fixture.run(fixture.predict({"--tile", "10", "--labels", "1"}), "p.tsv", "1/1"));
     for (const char* ending : {".tsv", ".tsv.gz", ".npy", ".h5", ".bw"}) {
         DOCTEST_CAPTURE(ending);
         const std::string name(ending);
