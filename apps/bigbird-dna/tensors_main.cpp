@@ -24,7 +24,6 @@ int main(int argc, char** argv) {
     using namespace bigbird::cli;
     end(run_program(argc, argv, [](Program& program) {
         bigbird::take_signals_on_own_thread();
-        program.is_handed_over();
         add_commands<false>(program, RunHere{}, run_info_with_tensors);
     }));
 }

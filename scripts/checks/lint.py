@@ -44,10 +44,19 @@ def key_of(seen):
     return digest.hexdigest()
 
 
+def commands_of(build):
+    """The command that compiles each source, by itself or in one of the sources that CMake joins of several."""
+    known = {}
+    for command in json.loads((build / "compile_commands.json").read_text()):
+        joined = re.findall(r'#include "(.+)"', Path(command["file"]).read_text()) if "/Unity/" in command["file"] else [command["file"]]
+        known |= dict.fromkeys(joined, command)
+    return known
+
+
 def tidy_up(tidy, build, folder, group):
     """clang-tidy on a source, or on one that includes those of a group, compiled as the first of them is: without g++'s precompiled header, which clang
     cannot read."""
-    known = {command["file"]: command for command in json.loads((build / "compile_commands.json").read_text())}
+    known = commands_of(build)
     command = next((known[name] for name in map(str, group) if name in known), next(iter(known.values())))
     source = group[0]
     if len(group) > 1:

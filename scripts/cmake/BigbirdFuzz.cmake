@@ -6,13 +6,6 @@ function(bigbird_leave_out_json)
   endforeach()
 endfunction()
 
-# A room as one source: clang takes most of its time for headers, and for templates that every source instruments again. Left out are
-# sources that are compiled several times, or that name what another of their room names, too.
-function(bigbird_compile_as_one target)
-  set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 0)
-  set_source_files_properties(base_kernels.cpp config.cpp text_output.cpp PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
-endfunction()
-
 if(NOT BIGBIRD_FUZZ)
   return()
 endif()
@@ -20,6 +13,7 @@ if(NOT CMAKE_CXX_COMPILER_ID STREQUAL Clang)
   message(FATAL_ERROR "BIGBIRD_FUZZ needs clang++, as libFuzzer comes with it: use scripts/fuzz, or -DCMAKE_CXX_COMPILER=clang++")
 endif()
 set(BIGBIRD_SANITIZE address undefined fuzzer-no-link)
+set(CMAKE_UNITY_BUILD_BATCH_SIZE 0)  # clang takes most of its time for headers, and for templates that every source instruments again
 # A line number a finding is enough of debugging; -O1 inlines little, so that a stack names the reader.
 add_compile_options(-O1 -gline-tables-only -fno-sanitize-recover=undefined)
 add_compile_definitions(_GLIBCXX_ASSERTIONS)

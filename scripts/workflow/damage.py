@@ -19,7 +19,7 @@ def set_aside(outputs, parts):
             rename(output, Path(f"{output}.damaged"))
             found.append(str(output))
     for record in list(Path(parts).glob("**/*.part.json")):
-        if record.exists() and any(changed(path, total, record) for path, total in part_files(record)):
+        if record.exists() and changed(*part_of(record), record):
             shutil.rmtree(record.parent)
             found.append(str(record.parent))
     return found
@@ -37,12 +37,13 @@ def recorded(sums):
     return [(sums.parent / line[66:], line[:64]) for line in lines]
 
 
-def part_files(record):
-    """File and sum of all that one record of a part speaks of."""
+def part_of(record):
+    """File and sum of the part that a record is of."""
     try:
-        return [(record.parent / file["name"], file["sha256"]) for file in json.loads(record.read_text())["files"]]
+        part = json.loads(record.read_text())
+        return record.parent / part["name"], part["sha256"]
     except (ValueError, KeyError):
-        return [(record, None)]  # a record that cannot be read is damaged itself
+        return record, None  # a record that cannot be read is damaged itself
 
 
 def changed(path, total, record):

@@ -6,7 +6,6 @@ An unknown or misspelt key is an error that names it, before anything runs. Name
 import csv
 import difflib
 import re
-from fnmatch import fnmatch
 from pathlib import Path
 
 import jsonschema
@@ -92,17 +91,12 @@ def documented_options(file):
     return {name: options | shared for name, options in found.items()}
 
 
-def retired_options(file):
-    """Pairs of a command (or evaluate-*) and an option that is read until the next version, by docs/commands.md."""
-    return re.findall(r"(?m)^\| `([a-z*-]+)` \| `--([a-z0-9-]+)` \|", file.read_text()) if file.exists() else []
-
-
 def check_options(config, reference):
-    known, retired = documented_options(reference), retired_options(reference)
+    known = documented_options(reference)
     for place, command, options in every_option(config):
         allowed = known.get(ALIASES.get(command, command))
         for name in options if allowed else []:
-            if name not in allowed and not any(fnmatch(ALIASES.get(command, command), goes) and name == option for goes, option in retired):
+            if name not in allowed:
                 raise ConfigurationError(f"configuration, {place}: {command} has no option --{name}{guess(name, allowed)}")
 
 

@@ -183,8 +183,7 @@ DOCTEST_TEST_CASE("arguments: closed and full streams are said, and nothing is w
     const auto code_of = [](const std::string& words) {
         return run_shell("bash", "exec " + program_path() + " " + words).code;
     };
-    for (const std::string words :
-         {"--version", "--help", "predict-chromatin --help", "completion bash --output -"}) {
+    for (const std::string words : {"--version", "--help", "predict-chromatin --help", "completion bash"}) {
         DOCTEST_CAPTURE(words);
         DOCTEST_CHECK(code_of(words + " >/dev/full 2>/dev/null") == 74);
         DOCTEST_CHECK(code_of(words + " >&- 2>/dev/null") == 74);
@@ -315,24 +314,27 @@ DOCTEST_TEST_CASE("arguments: each common option has its short form in every com
 DOCTEST_TEST_CASE("arguments: what other tools call a command or an option is known") {
     const auto said = [](const std::vector<std::string>& words) { return run_program(words).err; };
     DOCTEST_CHECK(holds(said({"trian"}), "did you mean train?"));
-    DOCTEST_CHECK(holds(said({"build"}), "did you mean one of build-documents, build-promoters"));
+    DOCTEST_CHECK(holds(said({"build"}), "did you mean one of build-chromatin, build-tracks"));
     DOCTEST_CHECK(holds(said({"predikt"}), "did you mean predict?"));
     DOCTEST_CHECK(holds(said({"predict", "--model", model, "--bed", "r.bed"}), "did you mean --regions?"));
     DOCTEST_CHECK(holds(said({"predict-chromatin", "--genome", "g.fa"}), "did you mean --reference?"));
     DOCTEST_CHECK(holds(said({"predict-chromatin", "--bed", "r.bed"}), "did you mean --regions?"));
+    DOCTEST_CHECK(holds(said({"predict-chromatin", "--verbos"}), "did you mean --verbose?"));
 }
 
 DOCTEST_TEST_CASE("arguments: predict is the command of the model's task, to the byte") {
     const TempDir folder;
-    const std::string ours = folder / "ours.tsv", door = folder / "door.tsv";
+    const std::string ours = folder / "ours.tsv", door = folder / "door.tsv", loud = folder / "loud.tsv";
     succeeded(predict(door, {}));
+    succeeded(predict(loud, {"-v"}));
+    DOCTEST_CHECK(read_file(loud) == read_file(door));
     const std::vector<std::string> words{"predict",   "--model", model,      "--reference", genome,
                                          "--regions", regions,   "--device", "cpu",         "--output"};
     const auto with = [&](const std::vector<std::string>& more) { return run_program(joined(words, more)); };
     succeeded(with({ours}));
     DOCTEST_CHECK(read_file(ours) == read_file(door));
-    check_error(with({folder / "x.tsv", "--scan", "1000"}), 2,
-                "--scan is for the task promoter, and this is chromatin; see "
+    check_error(with({folder / "x.tsv", "--each-base"}), 2,
+                "--each-base is for the task tokens, and this is chromatin; see "
                 "'bigbird-dna predict-chromatin --help'");
     write_file(folder / "config.json", R"({"bigbird_dna": {"task_model": {"task": "coverage"}}})");
     DOCTEST_CHECK(holds(run_program({"predict", "--model", folder.path().string(), "--output", "x"}).err,
@@ -343,29 +345,6 @@ DOCTEST_TEST_CASE("arguments: predict is the command of the model's task, to the
     DOCTEST_CHECK(holds(run_program({"finetune", "--output", "x"}).err, "or --annotations, a BED"));
     DOCTEST_CHECK(run_program({"predict"}).err ==
                   "bigbird-dna: error: --model is required; see 'bigbird-dna predict --help'\n");
-}
-
-DOCTEST_TEST_CASE("arguments: a retired option is read, with one warning that says what replaces it") {
-    const TempDir folder;
-    const std::string plain = folder / "plain.tsv", loud = folder / "loud.tsv";
-    succeeded(predict(plain, {}));
-    succeeded(predict(loud, {"-v"}));
-    DOCTEST_CHECK(read_file(loud) == read_file(plain));
-    const auto finetune = [](const char* command) {
-        return run_program(
-            {command, "--examples", "none", "--window-bins", "2", "--output", "x", "--device", "cpu"});
-    };
-    const std::string warning =
-        "--window-bins will be removed in the next version: --window takes the bases of all bins";
-    const std::string err = finetune("finetune-chromatin").err;
-    DOCTEST_CAPTURE(err);
-    const std::size_t at = err.find(warning);
-    DOCTEST_REQUIRE(at != std::string::npos);
-    DOCTEST_CHECK(err.find(warning, at + 1) == std::string::npos);
-    DOCTEST_CHECK(holds(finetune("finetune").err, "none"));  // no examples are there, whatever the task
-    DOCTEST_CHECK(holds(run_program({"pretrain", "--reference", genome, "--clip-norm", "-2"}).err,
-                        "--clip-norm: Value -2 is too small"));
-    DOCTEST_CHECK(holds(run_program({"predict-chromatin", "--verbos"}).err, "did you mean --verbose?"));
 }
 
 DOCTEST_TEST_CASE("arguments: options of every command precede the command, follow it or are in a file") {

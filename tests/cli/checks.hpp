@@ -15,6 +15,8 @@
 
 namespace bigbird::testing {
 
+inline const std::string small_model = test_data("tokenizer/small.model");
+
 /// A folder of files for commands; a path in it is a word of a command line.
 class TestFolder {
 public:

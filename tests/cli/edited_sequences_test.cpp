@@ -2,8 +2,8 @@
 // predict-mutagenesis --sequences and motifs-marginalize --spacing beside predict on the edited sequences.
 #include "cli/checks.hpp"
 #include "support/temp_dir.hpp"
-#include "task_models/table_rows.hpp"
-#include "task_models/tiny_task.hpp"
+#include "tasks/table_rows.hpp"
+#include "tasks/tiny_task.hpp"
 
 #include <algorithm>
 #include <cmath>

@@ -2,8 +2,8 @@
 // finetune-*: several processes, and every architecture through training, prediction and evaluation.
 #include "cli/checks.hpp"
 #include "support/temp_dir.hpp"
-#include "task_models/bin_examples.hpp"
-#include "task_models/tiny_task.hpp"
+#include "tasks/bin_examples.hpp"
+#include "tasks/tiny_task.hpp"
 
 #include "bigbird/core/formats/json_file.hpp"
 
@@ -15,9 +15,9 @@ using namespace bigbird::testing;
 
 namespace {
 
-class Fixture : public TestFolder {
+class FinetunedModel : public TestFolder {
 public:
-    Fixture() {
+    FinetunedModel() {
         write_motif_examples(folder_ / "examples", 120, 3);
         write_tiny_pretrained(folder_ / "pretrained", 1);
     }
@@ -39,7 +39,7 @@ public:
 }  // namespace
 
 DOCTEST_TEST_CASE("finetune: two processes train as one, stop together and go on as one") {
-    const Fixture fixture;
+    const FinetunedModel fixture;
     const std::vector<std::string> words{
         "--model", fixture / "pretrained", "--steps", "4", "--threads", "2", "--dropout", "0.1"};
     succeeded(fixture.finetune("one", words));
@@ -59,7 +59,7 @@ DOCTEST_TEST_CASE("finetune: two processes train as one, stop together and go on
 
 DOCTEST_TEST_CASE(
     "finetune: scores are calibrated on validation, and the card says what the model is worth") {
-    const Fixture fixture;
+    const FinetunedModel fixture;
     const std::vector<std::string> words{"--architecture", "kmer-ridge"};
     succeeded(fixture.finetune("plain", {"--architecture", "kmer-ridge", "--calibration", "none"}));
     succeeded(fixture.finetune("run", words));
@@ -99,41 +99,12 @@ DOCTEST_TEST_CASE(
                "holds the scores of another model than");
 }
 
-DOCTEST_TEST_CASE("finetune: --attention chooses the code that attends, there, in predict-* and in embed") {
-    const Fixture fixture;
-    const auto train = [&](const std::string& name, const std::string& attention) {
-        return fixture.finetune(name, {"--model", fixture / "pretrained", "--steps", "2", "--threads", "1",
-                                       "--attention", attention});
-    };
-    succeeded(train("automatic", "automatic"));
-    for (const char* attention : {"reference", "blocked"}) {
-        succeeded(train(attention, attention));
-        DOCTEST_CHECK(fixture.losses(attention).back() ==
-                      doctest::Approx(fixture.losses("automatic").back()).epsilon(1e-4));
-    }
-    check_said(train("hopper", "fused-hopper"), 2,
-               "fused-hopper is for GPUs of compute capability 9.0: choose fused");
-    write_file(fixture / "records.fa", ">one\n" + std::string(200, 'A').append(200, 'C').append("\n"));
-    const auto run = [&](const char* command, const std::string& input, const std::string& attention) {
-        const bool embeds = std::string(command) == "embed";
-        return run_program({command, "--model", fixture / "automatic", embeds ? "--sequences" : "--examples",
-                            input, "--output", fixture / (command + attention + ".tsv"), "--device", "cpu",
-                            "--dtype", "fp32", "--attention", attention});
-    };
-    for (const char* attention : {"automatic", "blocked", "reference"}) {
-        succeeded(run("predict-chromatin", fixture / "examples", attention));
-        succeeded(run("embed", fixture / "records.fa", attention));
-    }
-    DOCTEST_CHECK(run("predict-chromatin", fixture / "examples", "fused-hopper").code == 2);
-    DOCTEST_CHECK(run("embed", fixture / "records.fa", "fused-hopper").code == 2);
-}
-
 DOCTEST_TEST_CASE("finetune: every architecture is trained, described, and predicts and is evaluated") {
-    const Fixture fixture;
+    const FinetunedModel fixture;
     const std::vector<std::pair<std::string, std::vector<std::string>>> architectures{
         {"bigbird",
          {"--model", fixture / "pretrained", "--steps", "3", "--pooling", "centre", "--dtype", "bf16",
-          "--positive-weight", "balanced", "--sampling", "balanced"}},
+          "--positive-weight", "balanced"}},
         {"cnnprom", {"--window=-60:60", "--steps", "3"}},
         {"deepromoter", {"--window=-60:60", "--steps", "3"}},
         {"deepsea", {"--window=-90:90", "--steps", "3"}},
@@ -167,7 +138,7 @@ DOCTEST_TEST_CASE("finetune: every architecture is trained, described, and predi
 }
 
 DOCTEST_TEST_CASE("finetune: options that do not belong together") {
-    const Fixture fixture;
+    const FinetunedModel fixture;
     const auto refused = [&](const std::vector<std::string>& words, const std::string& sentence) {
         check_error(fixture.finetune("run", words), 2, sentence);
     };
@@ -193,7 +164,7 @@ DOCTEST_TEST_CASE("finetune: options that do not belong together") {
 }
 
 DOCTEST_TEST_CASE("finetune: options that the chosen model does not read are refused") {
-    const Fixture fixture;
+    const FinetunedModel fixture;
     const auto refused = [&](std::vector<std::string> words, const std::string& sentence) {
         words.insert(words.begin(), "--architecture");
         check_error(fixture.finetune("run", words), 2, sentence);
@@ -201,16 +172,14 @@ DOCTEST_TEST_CASE("finetune: options that the chosen model does not read are ref
     refused({"kmer-ridge", "--learning-rate", "1e-3"},
             "--learning-rate has no effect with --architecture kmer-ridge: it is for models that are trained "
             "step by step");
-    refused({"gkm-svm", "--penalty", "1"},
-            "--penalty has no effect with --architecture gkm-svm: it is for kmer-ridge");
     refused({"deepsea", "--head", "linear"},
             "--head has no effect with --architecture deepsea: it is for bigbird, --head bins");
-    refused({"deepsea", "--shift", "1"},
-            "--shift has no effect with --architecture deepsea: it is for --head bins, bigbird-bins");
+    refused({"deepsea", "--teacher", "t.npy"},
+            "--teacher has no effect with --architecture deepsea: it is for --head bins, bigbird-bins");
     refused({"bigbird", "--head", "bins", "--motifs", "1"},
             "--motifs has no effect with --head bins: it is for bigbird-bins");
-    refused({"bigbird-bins", "--cost", "2"},
-            "--cost has no effect with --architecture bigbird-bins: it is for gkm-svm");
+    refused({"bigbird-bins", "--most-windows", "2"},
+            "--most-windows has no effect with --architecture bigbird-bins: it is for gkm-svm");
     refused({"bigbird-bins", "--loss", "poisson"},
             "--loss has no effect with examples of peaks: it is for coverage and numbers");
     refused({"bigbird-bins", "--pooling", "cls"},
@@ -249,14 +218,10 @@ DOCTEST_TEST_CASE(
             "--model " + test_data("models/chromatin-grch37").string() +
                 " is a bin model, from which only examples of build-chromatin and build-tracks go on: give a "
                 "model of pretrain, or leave out --model");
-    refused({"--architecture", "cnnprom", "--shift", "1"},
-            "--shift has no effect with --architecture cnnprom: it is for bigbird-sequence");
-    refused({"--strand", "given", "--shift", "1"},
-            "--shift has no effect with --strand given: it is for --strand both and auto");
+    refused({"--architecture", "cnnprom", "--members", "1"},
+            "--members has no effect with --architecture cnnprom: it is for bigbird-sequence");
     refused({"--loss", "squared"},
             "--loss has no effect with examples of classes: it is for coverage and numbers");
-    refused({"--kmers", "none", "--penalty", "1"},
-            "--penalty has no effect with --kmers none: it is for --kmers mean");
     write_file(folder / "n.csv",
                "sequence,label,split\nACGTACGTAC,3,train\nACGTTTGTAC,1,train\n"
                "GGGTACGTAC,2,test\n");
@@ -326,7 +291,7 @@ DOCTEST_TEST_CASE(
     DOCTEST_CHECK(train("cut", {"--threads", "1", "--epochs", "10", "--max-hours", "1e-9"}).code == 75);
     succeeded(train("cut", {"--threads", "1", "--epochs", "10"}));
     DOCTEST_CHECK(weights_of(folder / "cut") == weights_of(folder / "one"));
-    DOCTEST_CHECK(holds(train("one", {"--epochs", "10", "--shift", "5"}).err, "--shift"));
+    DOCTEST_CHECK(holds(train("one", {"--epochs", "10", "--positive-weight", "5"}).err, "--positive-weight"));
     const std::vector<std::string> long_steps{"--threads",    "1",    "--steps",          "4",
                                               "--batch-size", "6000", "--evaluate-every", "1"};
     succeeded(train("long", long_steps));

@@ -12,6 +12,22 @@ DOCTEST_TEST_CASE("help: goes to standard output and names the exit codes") {
     DOCTEST_CHECK(result.err.empty());
 }
 
+DOCTEST_TEST_CASE("help: the commands of the program fit on one screen") {
+    std::istringstream text(works({"--help"}).out);
+    std::string line;
+    int lines = 0, commands = 0;
+    for (; std::getline(text, line); ++lines) {
+        DOCTEST_CHECK_MESSAGE(line.size() <= 90, line);
+        commands += line.starts_with("  ") ? 1 : 0;
+    }
+    DOCTEST_CHECK(lines <= 45);
+    DOCTEST_CHECK(commands <= 26);
+    check_holds(works({"--help"}).out,
+                {"\nPeaks, coverage or sequences:\n  train               Train and evaluate a model",
+                 "\nOne task: {finetune,predict,evaluate}-{promoter,chromatin,sequences,tokens}\n",
+                 "\nRarely needed: encode, decode, "});
+}
+
 DOCTEST_TEST_CASE("help: a wrong command line is one sentence on standard error and code 2") {
     const auto result = run_program({"no-such-command"});
     DOCTEST_CHECK(result.out.empty());

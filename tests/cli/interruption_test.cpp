@@ -11,7 +11,7 @@ using namespace bigbird::testing;
 
 namespace {
 
-const std::string small_model = test_data("tokenizer/small.model"), chromosome = test_data("genome/22.fa.gz");
+const std::string chromosome = test_data("genome/22.fa.gz");
 
 // Runs the command, which writes into `outputs`, and stops it once something is there; then on a full disk.
 void check_leaves_nothing(const std::vector<std::string>& command, const TempDir& outputs) {

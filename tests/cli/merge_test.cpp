@@ -2,7 +2,7 @@
 // --shard and merge as programs: what one run writes, in every format that the command has.
 #include "cli/checks.hpp"
 #include "support/temp_dir.hpp"
-#include "task_models/tiny_task.hpp"
+#include "tasks/tiny_task.hpp"
 
 #include <filesystem>
 
@@ -11,12 +11,12 @@ namespace fs = std::filesystem;
 
 namespace {
 
-class Fixture : public TestFolder {
+class MergedJobs : public TestFolder {
 public:
-    Fixture() {
+    MergedJobs() {
         write_file(folder_ / "genome.fa",
                    ">c\n" + random_dna(6000, 1) + "\n>d\n" + random_dna(3000, 2) + "\n");
-        bigbird::task_models::TaskInfo info;
+        bigbird::tasks::TaskInfo info;
         info.window = {-100, 100};
         write_tiny_task_model(folder_ / "model", info, 2, 1);
         std::string bed = "c\t0\t6000\tall\n", vcf =
@@ -95,19 +95,17 @@ private:
 }  // namespace
 
 DOCTEST_TEST_CASE("merge: rows and tiles of predict-chromatin, in every format") {
-    const Fixture fixture;
-    fixture.check_merged(fixture.predict({"--tile", "60", "--track-labels", "1"}),
+    const MergedJobs fixture;
+    fixture.check_merged(fixture.predict({"--tile", "60", "--labels", "1"}),
                          {".tsv", ".tsv.gz", ".csv", ".csv.gz", ".npy", ".h5", ".bedgraph", ".bw"},
                          ".tsv.gz");
-    fixture.check_merged(fixture.predict({"--tile", "60", "--precision", "float16"}), {".npy", ".h5"},
-                         ".tsv");
     fixture.check_merged(fixture.predict({"--min-score", "0.5"}),
                          {".long.tsv", ".{label}.bw", ".{index}.bedgraph"}, ".tsv");
     fixture.check_merged(fixture.predict({"--tile", "50", "--pool", "mean"}), {".tsv"}, ".tsv");
 }
 
 DOCTEST_TEST_CASE("merge: predict-variants, embed, build-documents and tokenize") {
-    const Fixture fixture;
+    const MergedJobs fixture;
     const std::vector<std::string> variants{
         "predict-variants",    "--model",    fixture / "model",        "--reference",
         fixture / "genome.fa", "--variants", fixture / "variants.vcf", "--skip-invalid",
@@ -138,10 +136,13 @@ DOCTEST_TEST_CASE("merge: predict-variants, embed, build-documents and tokenize"
 }
 
 DOCTEST_TEST_CASE("merge: what is no part, or no whole, ends with a sentence") {
-    const Fixture fixture;
+    const MergedJobs fixture;
     for (const char* shard : {"0/4", "5/4", "1/0", "x"})
         check_said(fixture.run(fixture.predict(), "a.tsv", shard), 2, std::string("--shard ") + shard);
     DOCTEST_CHECK(!fs::exists(fixture / "a.tsv"));
+    check_said(run_program({"build-documents", "--reference", fixture / "genome.fa", "--shard", "1/2",
+                            "--output", "/dev/stdout"}),
+               2, "--shard writes a file; --output /dev/stdout");
     succeeded(fixture.run(fixture.predict(), "a.tsv", "1/2"));
     succeeded(fixture.run(fixture.predict({"--reverse-complement", "none"}), "b.tsv", "2/2"));
     succeeded(fixture.run(fixture.predict(), "whole.tsv"));
@@ -171,7 +172,7 @@ DOCTEST_TEST_CASE("merge: what is no part, or no whole, ends with a sentence") {
 }
 
 DOCTEST_TEST_CASE("merge: a part without a document says so, and a slash behind a folder changes nothing") {
-    const Fixture fixture;
+    const MergedJobs fixture;
     write_file(fixture / "two.txt", "ACGTACGT\n\nTTTTCCCC\n");
     const std::vector<std::string> words{"tokenize", "--documents", fixture / "two.txt", "--tokenizer",
                                          test_data("tokenizer/small.model")};
@@ -183,7 +184,7 @@ DOCTEST_TEST_CASE("merge: a part without a document says so, and a slash behind 
 }
 
 DOCTEST_TEST_CASE("merge: a disk that is full ends with code 74 and leaves nothing behind") {
-    const Fixture fixture;
+    const MergedJobs fixture;
     succeeded(fixture.run(fixture.predict({"--tile", "10", "--track-labels", "1"}), "p.tsv", "1/1"));
     for (const char* ending : {".tsv", ".tsv.gz", ".npy", ".h5", ".bw"}) {
         DOCTEST_CAPTURE(ending);

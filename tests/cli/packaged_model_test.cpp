@@ -2,7 +2,7 @@
 // The small model that the packages carry (scripts/data/make-model) gives the scores that its maker stored.
 #include "cli/checks.hpp"
 #include "support/temp_dir.hpp"
-#include "unit/task_models/table_rows.hpp"
+#include "unit/tasks/table_rows.hpp"
 
 #include <algorithm>
 #include <cmath>

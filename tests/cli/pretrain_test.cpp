@@ -91,7 +91,7 @@ DOCTEST_TEST_CASE(
     DOCTEST_CHECK(run_program(pretrain(documents, folder / "run", {"--resume", "never"})).code == 2);
     works(pretrain(documents, folder / "run", {"--resume", "never", "--force", "--seed", "2"}));
 
-    const auto evaluate = joined(words_of("evaluate-mlm --baseline-orders 0,2 --device cpu"),
+    const auto evaluate = joined(words_of("evaluate-mlm --device cpu"),
                                  {"--model", folder / "run", "--documents", documents, "--baseline-documents",
                                   documents, "--output", folder / "mlm.json"});
     const ProgramResult evaluated = works(evaluate);
@@ -123,8 +123,8 @@ DOCTEST_TEST_CASE("pretrain: two processes train as one, stop together and go on
     DOCTEST_CHECK(
         run_program(pretrain(documents, folder / "half", {"--processes", "2", "--max-hours", "1e-9"})).code ==
         75);
-    const ProgramResult rest = works(pretrain(documents, folder / "half", {"--keep", "1"}));
-    DOCTEST_CHECK(holds(rest.err, "--keep is 1 now, it was 3"));
+    const ProgramResult rest = works(pretrain(documents, folder / "half", {"--keep-every", "1"}));
+    DOCTEST_CHECK(holds(rest.err, "--keep-every is 1 now, it was 0"));
     DOCTEST_CHECK(losses("half").back() == doctest::Approx(one.back()).epsilon(2e-5));
     check_said(run_program(pretrain((folder / "none").string(), folder / "wrong", {"--processes", "2"})), 3,
                "none: no such file");
@@ -360,19 +360,19 @@ DOCTEST_TEST_CASE("pretrain: documents are drawn from a genome where none are gi
     const TempDir folder;
     const auto arguments =
         joined(words_of("pretrain --config tiny --steps 1 --batch-size 2 --sequence-length 64 --device cpu "
-                        "--passes 2 --sentence-length 100:200 --sentences 2:4 --start-offset 0:10"),
-               {"--reference", test_data("genome/multi.fa"), "--tokenizer",
+                        "--include 22:17000001-17200000"),
+               {"--reference", test_data("genome/22.fa.gz"), "--tokenizer",
                 test_data("tokenizer/small.model"), "--output", folder / "run"});
     works(arguments);
     const Json options = read_json(folder / "run/config.resolved.json")["options"];
-    DOCTEST_CHECK(options["--passes"] == 2);
-    DOCTEST_CHECK(options["--sentences"] == "2:4");
+    DOCTEST_CHECK(options["--passes"] == 10);
+    DOCTEST_CHECK(options["--sentences"] == "50:100");
     DOCTEST_CHECK(options["--reference"][0]["sha256"].get<std::string>().size() == 64);
     std::vector<std::string> held_out = arguments;
     held_out.back() = (folder / "held_out").string();
     held_out.insert(held_out.end(), {"--hold-out", "none:1-100"});
     check_said(run_program(held_out), 2, "--hold-out 'none:1-100' is neither a contig or region");
-    held_out.back() = "1";
+    held_out.back() = "22:17100001-17200000";
     const ProgramResult with = works(held_out);
     DOCTEST_CHECK(holds(with.err, "step 1: eval_loss"));
     std::vector<std::string> together = held_out;

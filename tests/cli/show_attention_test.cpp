@@ -58,7 +58,7 @@ DOCTEST_TEST_CASE("show-attention: draws a Longformer's window of a layer and he
     DOCTEST_CHECK(second.code == 0);
     DOCTEST_CHECK(first.out != second.out);
     wide.back() = "2";
-    check_error(run_program(wide), 2, "--layer and --head begin at 0; the model has 2 layers of 12 heads");
+    check_error(run_program(wide), 2, "--layer begins at 0; the model has 2 layers");
     write_file(config, R"({"model_type": "longformer", "attention_window": 255})");
     check_error(run_program(narrow), 3,
                 config + ": model configuration: attention_window must be even and at least 2, not 255");

@@ -2,7 +2,7 @@
 // finetune-tokens, predict-tokens and evaluate-tokens, on real sequence and repeats.
 #include "cli/checks.hpp"
 #include "support/temp_dir.hpp"
-#include "task_models/tiny_task.hpp"
+#include "tasks/tiny_task.hpp"
 
 #include "bigbird/core/formats/json_file.hpp"
 
@@ -11,9 +11,9 @@ using namespace bigbird::testing;
 
 namespace {
 
-class Fixture : public TestFolder {
+class TokensFixture : public TestFolder {
 public:
-    explicit Fixture(const std::string& verb = "finetune-tokens") : verb_(verb) {
+    explicit TokensFixture(const std::string& verb = "finetune-tokens") : verb_(verb) {
         write_tiny_pretrained(folder_ / "pretrained", 1);
     }
     ProgramResult finetune(const std::string& run, const std::vector<std::string>& more = {},
@@ -49,7 +49,7 @@ std::string error(const std::string& text) {
 }  // namespace
 
 DOCTEST_TEST_CASE("tokens: trained, predicted and evaluated by the program") {
-    const Fixture fixture;
+    const TokensFixture fixture;
     succeeded(fixture.finetune("run"));
     write_file(fixture / "regions.bed", "chr22\t17030000\t17031000\tx\n");
     succeeded(fixture.predict("scores.tsv"));
@@ -60,11 +60,11 @@ DOCTEST_TEST_CASE("tokens: trained, predicted and evaluated by the program") {
     const std::string labels = test_data("tokens/labels.bed.gz");
     const auto by_verb = [](const std::vector<std::string>& words) { return run_program(words); };
     succeeded(
-        by_verb({"predict", "--model", fixture / "run", "--reference", Fixture::reference(), "--regions",
-                 fixture / "regions.bed", "--output", fixture / "verb.tsv", "--device", "cpu"}));
+        by_verb({"predict", "--model", fixture / "run", "--reference", TokensFixture::reference(),
+                 "--regions", fixture / "regions.bed", "--output", fixture / "verb.tsv", "--device", "cpu"}));
     DOCTEST_CHECK(read_file(fixture / "verb.tsv") == table);
     const ProgramResult figures = by_verb({"evaluate", "--scores", fixture / "verb.tsv", "--labels", labels,
-                                           "--reference", Fixture::reference(), "--output", "-"});
+                                           "--reference", TokensFixture::reference(), "--output", "-"});
     DOCTEST_CHECK(Json::parse(figures.out)["bases"] == 1000);
     DOCTEST_CHECK(fixture.predict("scores.tsv").code == 2);
     const ProgramResult evaluated =
@@ -81,15 +81,15 @@ DOCTEST_TEST_CASE("tokens: trained, predicted and evaluated by the program") {
         unknown.err.ends_with(error(other + ":2: label 'exon' is none of the labels that " +
                                     (fixture / "scores.tsv") + " has scores of: none, bound, repeat")));
     check_said(fixture.predict("x.tsv", {"--labels", "exon"}), 2, "exon");
-    const ProgramResult as_chromatin =
-        run_program({"predict-chromatin", "--model", fixture / "run", "--reference", Fixture::reference(),
-                     "--regions", fixture / "regions.bed", "--output", fixture / "y.tsv", "--device", "cpu"});
+    const ProgramResult as_chromatin = run_program(
+        {"predict-chromatin", "--model", fixture / "run", "--reference", TokensFixture::reference(),
+         "--regions", fixture / "regions.bed", "--output", fixture / "y.tsv", "--device", "cpu"});
     DOCTEST_CHECK(as_chromatin.code == 3);
     DOCTEST_CHECK(as_chromatin.err.ends_with(": is a model of tokens: use predict-tokens\n"));
 }
 
 DOCTEST_TEST_CASE("tokens: scores are calibrated on --validation, as the model says, or not") {
-    const Fixture fixture;
+    const TokensFixture fixture;
     const std::vector<std::string> balanced{"--label-weights", "balanced"},
         calibrated{"--label-weights", "balanced", "--calibration", "validation"};
     succeeded(fixture.finetune("run", calibrated));
@@ -104,7 +104,7 @@ DOCTEST_TEST_CASE("tokens: scores are calibrated on --validation, as the model s
     check_said(fixture.finetune("run", balanced), 2, "--calibration");
     succeeded(fixture.finetune("plain", balanced));
     DOCTEST_CHECK(fixture.weights("plain") == fixture.weights("run"));
-    const Fixture by_verb("finetune");
+    const TokensFixture by_verb("finetune");
     succeeded(by_verb.finetune("run", balanced));
     DOCTEST_CHECK(by_verb.weights("run") == fixture.weights("run"));
     DOCTEST_CHECK_FALSE(std::filesystem::exists(fixture / "plain/model/calibration.json"));
@@ -125,12 +125,12 @@ DOCTEST_TEST_CASE("tokens: scores are calibrated on --validation, as the model s
 }
 
 DOCTEST_TEST_CASE("tokens: a run that was stopped goes on exactly, two processes train as one") {
-    const Fixture fixture;
+    const TokensFixture fixture;
     succeeded(fixture.finetune("run"));
     DOCTEST_CHECK(fixture.finetune("cut", {"--max-hours", "1e-9"}).code == 75);
     succeeded(fixture.finetune("cut"));
     DOCTEST_CHECK(fixture.weights("cut") == fixture.weights("run"));
-    check_said(fixture.finetune("cut", {"--margin", "10"}), 2, "--margin");
+    check_said(fixture.finetune("cut", {"--label-weights", "balanced"}), 2, "--label-weights");
     const ProgramResult two = succeeded(fixture.finetune("two", {"--processes", "2"}));
     const auto last_loss = [&](const char* run) { return values_of(fixture / run, {"eval_loss"}).back(); };
     DOCTEST_CHECK(last_loss("two") == doctest::Approx(last_loss("run")).epsilon(1e-4));
@@ -142,7 +142,7 @@ DOCTEST_TEST_CASE("tokens: a run that was stopped goes on exactly, two processes
 }
 
 DOCTEST_TEST_CASE("tokens: labels that cannot be used are code 3 and one sentence") {
-    const Fixture fixture;
+    const TokensFixture fixture;
     const std::string bed = fixture / "labels.bed";
     const auto refusal = [&](const std::string& text) {
         write_file(bed, text);
@@ -163,7 +163,4 @@ DOCTEST_TEST_CASE("tokens: labels that cannot be used are code 3 and one sentenc
     DOCTEST_CHECK(
         refusal("chrZ\t10\t20\texon\n").ends_with(error(bed + ":1: contig 'chrZ' is not in the reference")));
     DOCTEST_CHECK(!std::filesystem::exists(fixture / "bad"));
-    const ProgramResult no_margin = fixture.finetune("bad", {"--margin", "200"});
-    DOCTEST_CHECK(no_margin.code == 2);
-    DOCTEST_CHECK(no_margin.err.ends_with(error("--margin 200 leaves nothing of a window of 400 bases")));
 }

@@ -3,7 +3,7 @@
 // refuses.
 #include "cli/checks.hpp"
 #include "support/temp_dir.hpp"
-#include "task_models/tiny_task.hpp"
+#include "tasks/tiny_task.hpp"
 
 #include "bigbird/core/formats/json_file.hpp"
 
@@ -20,9 +20,9 @@ std::string peaks(const std::string& name) {
 }
 
 /// A megabase of chromosome 22, three labels, a few steps.
-class Fixture : public TestFolder {
+class TrainFixture : public TestFolder {
 public:
-    Fixture() { write_file(folder_ / "megabase.bed", "22\t20500000\t21500000\n"); }
+    TrainFixture() { write_file(folder_ / "megabase.bed", "22\t20500000\t21500000\n"); }
     std::vector<std::string> words(const std::string& output, const std::vector<std::string>& more = {},
                                    const std::string& include = "megabase.bed") const {
         return joined(
@@ -65,7 +65,7 @@ DOCTEST_TEST_CASE("train: coverage beside a floor, and nothing to do where all i
 }
 
 DOCTEST_TEST_CASE("train: one command leaves what the separate ones leave") {
-    const Fixture at;
+    const TrainFixture at;
     const ProgramResult result = works(at.words("all"));
     DOCTEST_CHECK(std::ranges::count(result.out, '\n') == 5);
     DOCTEST_CHECK(holds(result.out,
@@ -117,7 +117,7 @@ DOCTEST_TEST_CASE("train: one command leaves what the separate ones leave") {
 }
 
 DOCTEST_TEST_CASE("train: what was stopped goes on, to the same figures") {
-    const Fixture at;
+    const TrainFixture at;
     works(at.words("whole"));
     const auto stop = [&](int signal, const std::string& when) {
         return run_program(at.words("cut"), {}, {.signal = signal, .once_said = when}).code;
@@ -134,7 +134,7 @@ DOCTEST_TEST_CASE("train: what was stopped goes on, to the same figures") {
 }
 
 DOCTEST_TEST_CASE("train: what it would take, and what it refuses before it begins") {
-    const Fixture at;
+    const TrainFixture at;
     const ProgramResult forecast = works(at.words("none", {"--dry-run"}));
     check_holds(forecast.out, {"bins                  4492 of 200 bp, 3 labels: 3596 for training",
                                ": 3 steps of ", " MB\n"});

@@ -2,7 +2,7 @@
 // predict-variants and embed as programs.
 #include "cli/checks.hpp"
 #include "support/temp_dir.hpp"
-#include "task_models/tiny_task.hpp"
+#include "tasks/tiny_task.hpp"
 
 #include <algorithm>
 
@@ -10,11 +10,11 @@ using namespace bigbird::testing;
 
 namespace {
 
-class Fixture : public TestFolder {
+class ScoredVariants : public TestFolder {
 public:
-    Fixture() {
+    ScoredVariants() {
         write_file(folder_ / "genome.fa", ">c\n" + random_dna(1000, 1) + "ACGT\n");
-        bigbird::task_models::TaskInfo info;
+        bigbird::tasks::TaskInfo info;
         info.window = {-100, 100};
         write_tiny_task_model(folder_ / "model", info, 2, 1);
         write_tiny_pretrained(folder_ / "pretrained", 1);
@@ -36,7 +36,7 @@ std::string records_of(const std::string& vcf) {
 }  // namespace
 
 DOCTEST_TEST_CASE("variants: rows in order on standard output, what is wrong marked and counted") {
-    const Fixture fixture;
+    const ScoredVariants fixture;
     const auto result = succeeded(
         fixture.variants({"--model", fixture / "model", "--variants", fixture / "v.vcf", "--output", "-",
                           "--labels", "0", "--write", "difference,log-odds", "--skip-invalid"}));
@@ -50,26 +50,23 @@ DOCTEST_TEST_CASE("variants: rows in order on standard output, what is wrong mar
                  " s; their status says why the others have no scores\n"});
 }
 
-DOCTEST_TEST_CASE("variants: --strict and inputs that are no VCF end it and leave nothing") {
-    const Fixture fixture;
-    const auto check = [&](const std::string& vcf, const std::vector<std::string>& more,
-                           const std::string& sentence) {
-        std::vector<std::string> words =
-            joined({"--model", fixture / "model", "--variants", vcf, "--output", fixture / "o.tsv"}, more);
-        check_said(fixture.variants(words), 3, sentence);
+DOCTEST_TEST_CASE("variants: inputs that are no VCF end it and leave nothing") {
+    const ScoredVariants fixture;
+    const auto check = [&](const std::string& vcf, const std::string& sentence) {
+        check_said(fixture.variants(
+                       {"--model", fixture / "model", "--variants", vcf, "--output", fixture / "o.tsv"}),
+                   3, sentence);
         DOCTEST_CHECK_FALSE(fixture.has("o.tsv"));
     };
-    check(fixture / "v.vcf", {"--strict"},
-          "record 1 (chrc:1001 A><DEL>) has an allele that spells no bases (--strict)");
-    check(test_data("variants/malformed/bed.vcf"), {}, "is no VCF or BCF");
-    check(test_data("variants/malformed/truncated.vcf.gz"), {}, "is truncated");
-    check(test_data("variants/1000g.chr22.bcf"), {}, "none of its contigs is in the reference");
-    check(fixture / "absent.vcf", {}, "absent.vcf: no such file");
+    check(test_data("variants/malformed/bed.vcf"), "is no VCF or BCF");
+    check(test_data("variants/malformed/truncated.vcf.gz"), "is truncated");
+    check(test_data("variants/1000g.chr22.bcf"), "none of its contigs is in the reference");
+    check(fixture / "absent.vcf", "absent.vcf: no such file");
 }
 
 DOCTEST_TEST_CASE(
     "variants: where more than a fifth does not fit the reference, it is refused and nothing written") {
-    const Fixture fixture;
+    const ScoredVariants fixture;
     check_said(fixture.variants({"--model", fixture / "model", "--variants", fixture / "v.vcf", "--labels",
                                  "0", "--output", fixture / "refused.tsv"}),
                3, "do not fit the reference");
@@ -77,7 +74,7 @@ DOCTEST_TEST_CASE(
 }
 
 DOCTEST_TEST_CASE("variants: a pretrained model needs no head, and takes no labels") {
-    const Fixture fixture;
+    const ScoredVariants fixture;
     const auto result =
         succeeded(fixture.variants({"--model", fixture / "pretrained", "--variants", fixture / "v.vcf",
                                     "--window", "200", "--output", "-", "--quiet", "--skip-invalid"}));
@@ -91,16 +88,16 @@ DOCTEST_TEST_CASE("variants: a pretrained model needs no head, and takes no labe
 }
 
 DOCTEST_TEST_CASE("variants: a VCF with effects in INFO, its index, and what is refused") {
-    const Fixture fixture;
+    const ScoredVariants fixture;
     const std::vector<std::string> words{"--model",         fixture / "model", "--variants",
                                          fixture / "v.vcf", "--skip-invalid",  "--output"};
     const auto run = [&](const std::string& output, const std::vector<std::string>& more) {
         return fixture.variants(joined(joined(words, {output}), more));
     };
-    succeeded(run(fixture / "e.vcf", {"--output", fixture / "e.vcf.gz", "--top", "1"}));
+    succeeded(run(fixture / "e.vcf", {"--output", fixture / "e.vcf.gz"}));
     DOCTEST_CHECK(fixture.has("e.vcf.gz.tbi"));
     const std::string text = read_file(fixture / "e.vcf");
-    check_holds(text, {"\n##bigbird-dna_model_sha256=", "\n##bigbird-dna_labels=the 1 of largest effect\n"});
+    check_holds(text, {"\n##bigbird-dna_model_sha256=", "\n##bigbird-dna_labels=the 10 of largest effect\n"});
     DOCTEST_CHECK_FALSE(holds(text, fixture / ""));
     check_holds(text, {"\nchrc\t1001\ta\tA\tG,<DEL>\t.\t.\tBIGBIRD=G|label",
                        "|.|padded,<DEL>|.|.|.|.|.|symbolic;BIGBIRD_MAX=",
@@ -125,7 +122,7 @@ DOCTEST_TEST_CASE("variants: a VCF with effects in INFO, its index, and what is 
 }
 
 DOCTEST_TEST_CASE("variants: VCF on standard output is the file's, and a reader of the stream takes it") {
-    const Fixture fixture;
+    const ScoredVariants fixture;
     const std::vector<std::string> words{
         "--model", fixture / "model", "--skip-invalid", "--output", "-", "--format", "vcf"};
     const auto run = [&](const std::string& variants, const std::vector<std::string>& more) {
@@ -145,9 +142,10 @@ DOCTEST_TEST_CASE("variants: VCF on standard output is the file's, and a reader 
     check_said(run(fixture / "v.vcf", {"--shard", "1/2"}), 2, "--shard writes a file");
 }
 
-DOCTEST_TEST_CASE("variants: more than 1,000 labels in INFO are warned of, and --top bounds them") {
-    const Fixture fixture;
-    bigbird::task_models::TaskInfo info;
+DOCTEST_TEST_CASE(
+    "variants: more than 1,000 labels in INFO are warned of, and without --labels there are 10") {
+    const ScoredVariants fixture;
+    bigbird::tasks::TaskInfo info;
     info.window = {-100, 100};
     write_tiny_task_model(fixture / "wide", info, 1001, 1);
     const auto run = [&](const std::vector<std::string>& more) {
@@ -163,16 +161,13 @@ DOCTEST_TEST_CASE("variants: more than 1,000 labels in INFO are warned of, and -
     DOCTEST_CHECK(std::ranges::count(records_of(all.out), '|') == 6 * 1003);
     const auto fewer = succeeded(run({"--labels", "0-999"}));
     DOCTEST_CHECK_FALSE(holds(fewer.err, entries));
-    DOCTEST_CHECK(holds(run({"--top", "2000"}).err,
-                        "1001 entries in INFO, one per label; for those with "
-                        "the largest effects only, leave out --top"));
     const auto top = run({});
     DOCTEST_CHECK_FALSE(holds(top.err, entries));
     DOCTEST_CHECK(std::ranges::count(records_of(top.out), '|') == 6 * 12);
 }
 
 DOCTEST_TEST_CASE("variants: --dry-run says what it takes and writes nothing, scorers need bins") {
-    const Fixture fixture;
+    const ScoredVariants fixture;
     const std::vector<std::string> words{"--model", fixture / "model", "--variants", fixture / "v.vcf"};
     const auto run = [&](const std::vector<std::string>& more) {
         return fixture.variants(joined(words, more));
@@ -190,7 +185,7 @@ DOCTEST_TEST_CASE("variants: --dry-run says what it takes and writes nothing, sc
 }
 
 DOCTEST_TEST_CASE("variants: build-background writes what predict-variants ranks effects among") {
-    const Fixture fixture;
+    const ScoredVariants fixture;
     const auto run = [&](const std::string& model, const std::string& variants,
                          const std::vector<std::string>& more) {
         return run_program(joined({"build-background", "--model", model, "--reference", fixture / "genome.fa",
@@ -220,7 +215,7 @@ DOCTEST_TEST_CASE("variants: predict-mutagenesis deletes or shuffles stretches, 
 }
 
 DOCTEST_TEST_CASE("embed: vectors of rows and of FASTA records") {
-    const Fixture fixture;
+    const ScoredVariants fixture;
     write_file(fixture / "r.bed", "c\t0\t100\ta\n");
     const auto rows = works({"embed", "--model", fixture / "pretrained", "--reference", fixture / "genome.fa",
                              "--regions", fixture / "r.bed", "--device", "cpu", "--output", fixture / "e.npy",

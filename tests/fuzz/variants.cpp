@@ -12,7 +12,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     static const auto reference =
         genome::in_memory_genome({{"chr1", std::string(2000, 'A')}, {"22", "ACGTN"}});
     return fuzz::expect_answer([&] {
-        rows::VariantRows reader(file, *reference, 100, false);
+        rows::VariantRows reader(file, *reference, 100);
         while (auto row = reader.next()) {
             reader.fill(*row);
             reader.settle(*row);

@@ -21,7 +21,8 @@ using bigbird::testing::test_data;
 
 namespace {
 
-constexpr double fp64_tolerance = 1e-10, fp32_tolerance = 1e-5;  // values are of the order of 1 to 10
+constexpr double longformer_fp64_tolerance = 1e-10,
+                 longformer_fp32_tolerance = 1e-5;  // values are of the order of 1 to 10
 
 constexpr std::array cases{"masked-lm/no_mask",   "masked-lm/none_global",  "masked-lm/first_token",
                            "masked-lm/scattered", "masked-lm/other_counts", "masked-lm/padded_and_holes",
@@ -122,7 +123,7 @@ at::Tensor last_output(const Case& given, PreTrainingModelImpl& model) {
 template <typename Model>
 void check_backward(Model& model, const at::Tensor& last, const Case& given) {
     (last * at::cos(at::arange(last.numel(), at::kDouble)).view_as(last)).mean().backward();
-    check_gradients(model, given, fp64_tolerance);
+    check_gradients(model, given, longformer_fp64_tolerance);
 }
 
 void check_case_backward(const Case& given, const std::filesystem::path& folder, Backend backend) {
@@ -153,10 +154,10 @@ DOCTEST_TEST_CASE("longformer: forward is transformers', fp64 and fp32, whatever
                 return forward_tensors(folder.path(), inputs_of(given), {.type = type, .backend = backend},
                                        at::kCPU);
             };
-            check_outputs(given, outputs("fp64", Backend::automatic), fp64_tolerance, false);
-            check_outputs(given, outputs("fp64", Backend::reference), fp64_tolerance, false);
-            check_outputs(given, outputs("fp32", Backend::automatic), fp32_tolerance, true);
-            check_outputs(given, outputs("fp32", Backend::blocked), fp32_tolerance, true);
+            check_outputs(given, outputs("fp64", Backend::automatic), longformer_fp64_tolerance, false);
+            check_outputs(given, outputs("fp64", Backend::reference), longformer_fp64_tolerance, false);
+            check_outputs(given, outputs("fp32", Backend::automatic), longformer_fp32_tolerance, true);
+            check_outputs(given, outputs("fp32", Backend::blocked), longformer_fp32_tolerance, true);
         }
     }
 }

@@ -6,16 +6,19 @@
 #include "support/pretended/pretended_device.hpp"
 #include "support/temp_dir.hpp"
 #include "support/testing.hpp"
-#include "unit/task_models/bin_examples.hpp"
+#include "unit/tasks/bin_examples.hpp"
 
 #include "bigbird/core/error.hpp"
 #include "bigbird/core/formats/json_file.hpp"
 #include "bigbird/core/parse_number.hpp"
+#include "bigbird/finetuning/finetune.hpp"
 #include "bigbird/rows/score_table.hpp"
 #include "bigbird/rows/text_fields.hpp"
-#include "bigbird/task_models/network/sequence_network.hpp"
-#include "bigbird/task_models/score/score.hpp"
-#include "bigbird/task_models/train/finetune.hpp"
+#include "bigbird/scoring/letters/letters.hpp"
+#include "bigbird/scoring/motifs/motifs.hpp"
+#include "bigbird/scoring/rows/predict.hpp"
+#include "bigbird/scoring/variants/variants.hpp"
+#include "bigbird/tasks/sequence_network.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -71,7 +74,7 @@ public:
         for (const examples::Task task : {examples::Task::chromatin, examples::Task::promoter}) {
             const std::string name(to_string(task));
             write_motif_examples(folder_ / (name + "-examples"), 80, 21, task);
-            task_models::TaskInfo info;
+            tasks::TaskInfo info;
             info.task = task;
             info.window = {-150, 100};
             write_tiny_task_model(folder_ / (name + "-model"), info, task == examples::Task::promoter ? 1 : 3,
@@ -95,17 +98,17 @@ void write_letter_models(const Fixture& fixture) {
     sequences::Config records;
     records.hidden = 16;
     records.heads = 2;
-    task_models::TaskInfo info;
+    tasks::TaskInfo info;
     info.task = examples::Task::sequences;
     info.target = examples::TargetKind::classes;
-    info.architecture = task_models::sequence_name;
+    info.architecture = tasks::sequence_name;
     for (const char* name : {"bins", "sequences"}) {
         fs::create_directories(fixture / name);
         write_file(fixture / name / "labels.tsv",
                    rows::LabelTable({{"k", "a", -1}, {"k", "b", -1}}).to_text());
     }
     small_base_bins(1, bins)->write(small_bins_info(bins), fixture / "bins");
-    task_models::new_sequence_network(records, 2, 1, at::kCPU)->write(info, fixture / "sequences");
+    tasks::new_sequence_network(records, 2, 1, at::kCPU)->write(info, fixture / "sequences");
 }
 
 /// What `write(device, file)` writes on the CPU and on the device.
@@ -126,8 +129,8 @@ void set_common(Spec& spec, const std::string& device, const std::string& dtype,
     spec.outputs.overwrite = Overwrite::allow;
 }
 
-task_models::FinetuneSpec finetuning(const Fixture& fixture, examples::Task task) {
-    task_models::FinetuneSpec spec;
+tasks::FinetuneSpec finetuning(const Fixture& fixture, examples::Task task) {
+    tasks::FinetuneSpec spec;
     spec.task = task;
     spec.examples = fixture.of(task, "-examples");
     spec.pretrained = fixture / "pretrained";
@@ -141,7 +144,7 @@ task_models::FinetuneSpec finetuning(const Fixture& fixture, examples::Task task
 }
 
 /// What is compared of metrics.jsonl, as a table.
-void write_metrics(const task_models::FinetuneSpec& spec, const fs::path& output) {
+void write_metrics(const tasks::FinetuneSpec& spec, const fs::path& output) {
     std::istringstream in(read_file(spec.output / "metrics.jsonl"));
     std::string table;
     for (std::string line; std::getline(in, line);) {
@@ -153,7 +156,7 @@ void write_metrics(const task_models::FinetuneSpec& spec, const fs::path& output
     write_file(output, table);
 }
 
-void check_finetuning(const Fixture& fixture, task_models::FinetuneSpec spec, double tolerance) {
+void check_finetuning(const Fixture& fixture, tasks::FinetuneSpec spec, double tolerance) {
     DOCTEST_CAPTURE(spec.architecture);
     DOCTEST_CAPTURE(spec.pooling);
     DOCTEST_CHECK(apart_by_device(fixture, [&](const std::string& device, const fs::path& output) {
@@ -170,14 +173,14 @@ void check_finetuning(const Fixture& fixture, task_models::FinetuneSpec spec, do
 DOCTEST_TEST_CASE("finetune: the CPU's losses and AUROCs, for both tasks and every pooling") {
     const Fixture fixture;
     for (const char* pooling : {"cls", "mean", "centre"}) {
-        task_models::FinetuneSpec spec = finetuning(fixture, examples::Task::chromatin);
+        tasks::FinetuneSpec spec = finetuning(fixture, examples::Task::chromatin);
         spec.dtype = "fp32";
         spec.pooling = pooling;
         spec.positive_weight.reset();
         check_finetuning(fixture, spec, fp32_tolerance);
     }
     for (const std::string dtype : {"fp32", "bf16"}) {
-        task_models::FinetuneSpec spec = finetuning(fixture, examples::Task::promoter);
+        tasks::FinetuneSpec spec = finetuning(fixture, examples::Task::promoter);
         spec.dtype = dtype;
         spec.head = "linear";
         spec.both_strands = true;
@@ -189,7 +192,7 @@ DOCTEST_TEST_CASE("finetune: the CPU's losses and AUROCs, for both tasks and eve
 DOCTEST_TEST_CASE("finetune: the CPU's losses of the convolutional baselines") {
     const Fixture fixture;
     for (const std::string architecture : {"cnnprom", "deepsea"}) {
-        task_models::FinetuneSpec spec = finetuning(fixture, examples::Task::promoter);
+        tasks::FinetuneSpec spec = finetuning(fixture, examples::Task::promoter);
         spec.architecture = architecture;
         spec.pretrained.clear();
         spec.window = rows::WindowBounds{-100, 100};
@@ -201,7 +204,7 @@ DOCTEST_TEST_CASE("finetune: the CPU's losses of the convolutional baselines") {
 
 DOCTEST_TEST_CASE("finetune: stopped and resumed is the same as uninterrupted") {
     const Fixture fixture;
-    task_models::FinetuneSpec spec = finetuning(fixture, examples::Task::chromatin);
+    tasks::FinetuneSpec spec = finetuning(fixture, examples::Task::chromatin);
     spec.device = "pretended";
     spec.dtype = "bf16";
     spec.output = fixture / "whole";
@@ -221,7 +224,7 @@ DOCTEST_TEST_CASE("finetune: stopped and resumed is the same as uninterrupted") 
 
 DOCTEST_TEST_CASE("finetune: the host waits once a step") {
     const Fixture fixture;
-    const auto waits_of = [&](task_models::FinetuneSpec spec, std::int64_t steps) {
+    const auto waits_of = [&](tasks::FinetuneSpec spec, std::int64_t steps) {
         const TempDir folder;
         spec.device = "pretended";
         spec.output = folder / "run";
@@ -232,7 +235,7 @@ DOCTEST_TEST_CASE("finetune: the host waits once a step") {
         return take_waits();
     };
     for (const std::string architecture : {"bigbird", "cnnprom"}) {
-        task_models::FinetuneSpec spec = finetuning(fixture, examples::Task::promoter);
+        tasks::FinetuneSpec spec = finetuning(fixture, examples::Task::promoter);
         spec.architecture = architecture;
         spec.window = rows::WindowBounds{-100, 100};
         if (architecture != "bigbird") spec.pretrained.clear();
@@ -251,13 +254,13 @@ DOCTEST_TEST_CASE("predict: the CPU's probabilities, for both tasks") {
         for (const std::string dtype : {"fp32", "bf16"}) {
             DOCTEST_CAPTURE(dtype);
             DOCTEST_CHECK(apart_by_device(fixture, [&](const std::string& device, const fs::path& output) {
-                              task_models::PredictSpec spec;
+                              tasks::PredictSpec spec;
                               set_common(spec, device, dtype, output);
                               spec.task = task;
                               spec.models = {fixture.of(task, "-model")};
                               spec.regions = fixture / "rows.bed";
                               spec.references = {fixture / "genome.fa"};
-                              spec.strands = task_models::Strands::average;
+                              spec.strands = tasks::Strands::average;
                               predict(spec);
                           }) < tolerance_of(dtype));
         }
@@ -269,7 +272,7 @@ DOCTEST_TEST_CASE("predict-variants: the CPU's scores, of models of a task and o
     for (const char* name : {"chromatin-model", "promoter-model", "pretrained"}) {
         DOCTEST_CAPTURE(name);
         DOCTEST_CHECK(apart_by_device(fixture, [&](const std::string& device, const fs::path& output) {
-                          task_models::VariantSpec spec;
+                          tasks::VariantSpec spec;
                           set_common(spec, device, "fp32", output);
                           spec.models = {fixture / name};
                           spec.variants = fixture / "variants.vcf";
@@ -282,7 +285,7 @@ DOCTEST_TEST_CASE("predict-variants: the CPU's scores, of models of a task and o
 }
 
 DOCTEST_TEST_CASE("attribute: the CPU's contributions, of bin, sequence and token models") {
-    using enum task_models::AttributionMethod;
+    using enum tasks::AttributionMethod;
     const Fixture fixture;
     write_letter_models(fixture);
     write_file(fixture / "site.bed", "c\t355\t425\tsite\n");  // of two windows of the bin model
@@ -293,7 +296,7 @@ DOCTEST_TEST_CASE("attribute: the CPU's contributions, of bin, sequence and toke
             DOCTEST_CAPTURE(model);
             DOCTEST_CAPTURE(static_cast<int>(method));
             DOCTEST_CHECK(apart_by_device(fixture, [&](const std::string& device, const fs::path& output) {
-                              task_models::AttributeSpec spec;
+                              tasks::AttributeSpec spec;
                               set_common(spec, device, spec.dtype, output);
                               spec.models = {fixture / model};
                               spec.method = method;
@@ -308,13 +311,13 @@ DOCTEST_TEST_CASE("attribute: the CPU's contributions, of bin, sequence and toke
 
 DOCTEST_TEST_CASE("embed: the CPU's vectors, of every pooling") {
     const Fixture fixture;
-    for (const auto pooling : {task_models::EmbedPooling::mean, task_models::EmbedPooling::cls,
-                               task_models::EmbedPooling::token}) {
+    for (const auto pooling :
+         {tasks::EmbedPooling::mean, tasks::EmbedPooling::cls, tasks::EmbedPooling::token}) {
         for (const std::string dtype : {"fp32", "bf16"}) {
             DOCTEST_CHECK(apart_by_device(
                               fixture,
                               [&](const std::string& device, const fs::path& output) {
-                                  task_models::EmbedSpec spec;
+                                  tasks::EmbedSpec spec;
                                   set_common(spec, device, dtype, output);
                                   spec.model = fixture / "pretrained";
                                   spec.regions = fixture / "rows.bed";

@@ -76,7 +76,7 @@ def write_part(parts, number):
     part.mkdir(parents=True)
     (part / "part.tsv").write_text(f"{number}\n")
     total = hashlib.sha256(f"{number}\n".encode()).hexdigest()
-    (part / "part.tsv.part.json").write_text(json.dumps({"files": [{"name": "part.tsv", "sha256": total}]}))
+    (part / "part.tsv.part.json").write_text(json.dumps({"name": "part.tsv", "sha256": total}))
     return part
 
 

@@ -5,17 +5,16 @@
 
 namespace bigbird::cli {
 
-using task_models::AttributeSpec;
+using tasks::AttributeSpec;
 
 namespace {
 
 /// Parses "zero", "shuffled" or "shuffled:20".
 void set_baseline(AttributeSpec& spec, const std::string& text) {
     const std::size_t colon = text.find(':');
-    spec.baseline =
-        parse_choice(task_models::attribution_baseline_choices, "--baseline", text.substr(0, colon));
+    spec.baseline = parse_choice(tasks::attribution_baseline_choices, "--baseline", text.substr(0, colon));
     if (colon == std::string::npos) return;
-    const bool shuffled = spec.baseline == task_models::AttributionBaseline::shuffled;
+    const bool shuffled = spec.baseline == tasks::AttributionBaseline::shuffled;
     spec.shuffles = shuffled ? parse_number<std::int64_t>(text.substr(colon + 1)).value_or(0) : 0;
 }
 
@@ -23,9 +22,9 @@ void set_baseline(AttributeSpec& spec, const std::string& text) {
 
 void setup_attribute(Program& program, Runner<AttributeSpec> run) {
     const auto [command, spec] = program.add<AttributeSpec>(
-        "attribute", "Variants",
-        "Compute what each base contributes to the score of a region or sequence, by gradients: writes one "
-        "row per base and label, with the hypothetical contributions of A, C, G and T. Tracks contain each "
+        "attribute", "Explanations of a model",
+        "Compute what each base contributes to a score, by gradients.\nWrites one row per base and label, "
+        "with the hypothetical contributions of A, C, G and T. Tracks contain each "
         "base's own contribution. Token models divide a token's contribution among its bases and give no "
         "contributions for other letters (NA).",
         "--model --reference --regions --sequences --labels --method --baseline --output --device",
@@ -37,7 +36,7 @@ void setup_attribute(Program& program, Runner<AttributeSpec> run) {
           "deeplift --baseline shuffled --output 'contributions/{label}.npz'"}},
         std::move(run));
     add_letter_inputs(command, spec, "Bin, sequence or token model", "attributed");
-    add_choice_option(command, "--method", spec.method, task_models::attribution_method_choices,
+    add_choice_option(command, "--method", spec.method, tasks::attribution_method_choices,
                       "Attribution method");
     add_parsed(
         command, "--baseline", "zero|shuffled|shuffled:N",
@@ -45,7 +44,6 @@ void setup_attribute(Program& program, Runner<AttributeSpec> run) {
         "Baseline of integrated-gradients and deeplift: all zeros, or the mean over N dinucleotide "
         "shuffles; shuffled: 10 of them",
         "zero");
-    add_value(command, "--shuffles", "N", spec.shuffles, "");
     command.add_flag("--mean-centered", spec.mean_centered, "Subtract each base's mean over A, C, G and T");
     add_letter_outputs(command, spec, "Contributions");
     add_device_option(command, spec.device);

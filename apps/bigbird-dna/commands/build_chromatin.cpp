@@ -45,7 +45,6 @@ void add_import_options(CLI::App& command, BuildChromatinOptions& options, CLI::
               "Coordinates of --mat's bins (allTFs.pos.bed): cut windows of --window from --reference, "
               "instead of using the 1,000 bases in the files")
         ->needs(mat);
-    add_value(command, "--label-table", "TSV", options.imported.label_table, "")->excludes(peaks);
 }
 
 void run_import(const BuildChromatinOptions& options, const std::filesystem::path& folder) {
@@ -56,7 +55,6 @@ void run_import(const BuildChromatinOptions& options, const std::filesystem::pat
     spec.window = options.of_bins.window;
     spec.validation = options.of_bins.validation;
     spec.test = options.of_bins.test;
-    spec.max_n_fraction = options.of_bins.max_n_fraction;
     examples::import_chromatin(spec, folder);
 }
 
@@ -68,12 +66,11 @@ int run_build_chromatin(const BuildChromatinOptions& options) {
     return 0;
 }
 
-/// Takes --bins apart, and the choice that other options imply.
+/// Takes --bins apart. --negatives implies --bins any.
 void choose_bins(CLI::App& command, BuildChromatinOptions& options) {
+    if (options.of_bins.negatives > 0 && !is_given(command, "--bins")) options.bins = "any";
     if (options.bins != "all" && options.bins != "any")
         options.of_bins.group = std::exchange(options.bins, "any");
-    const bool chooses = !options.of_bins.group.empty() || options.of_bins.negatives > 0;
-    if (chooses && !is_given(command, "--bins")) options.bins = "any";
     using examples::BinChoice;
     options.of_bins.bins = options.bins == "any" ? BinChoice::any : BinChoice::all;
 }
@@ -82,7 +79,8 @@ void choose_bins(CLI::App& command, BuildChromatinOptions& options) {
 
 void setup_build_chromatin(Program& program) {
     const auto [command, options] = program.add<BuildChromatinOptions>(
-        "build-chromatin", "Chromatin", "Make labeled bins of the genome from peaks, one label per peak file",
+        "build-chromatin", "Peaks, coverage or sequences",
+        "Make labeled bins of the genome from peaks, one label per file",
         "--peaks --table --mat --reference --validation --test --output --force",
         {{"Every bin of chromosome 22 with its labels, two stretches held out",
           "--peaks ../test_data/chromatin/peaks.tsv --reference ../test_data/genome/22.fa.gz --window 1000 "
@@ -108,7 +106,6 @@ void setup_build_chromatin(Program& program) {
     add_value(command, "--bins", "all|any|GROUP", options.bins,
               "Bins to keep as rows: all, only those with a label, or with a label of a group")
         ->needs(peaks);
-    add_value(command, "--bins-of-group", "GROUP", of_bins.group, "")->needs(peaks);
     add_value(command, "--negatives", "RATIO", of_bins.negatives,
               "Number of randomly drawn bins without a label, per bin with one; implies --bins any",
               CLI::NonNegativeNumber)
@@ -116,7 +113,6 @@ void setup_build_chromatin(Program& program) {
     add_seed_option(command, of_bins.seed);
     for (CLI::Option* option : add_bin_region_options(command, of_bins.include, of_bins.exclude))
         option->needs(peaks);
-    add_value(command, "--max-n-fraction", "SHARE", of_bins.max_n_fraction, "", CLI::Range(0.0, 1.0));
     add_hold_out_options(command, of_bins.validation, of_bins.test,
                          "a bin that overlaps them counts as inside");
     command.add_flag("--skip-invalid", of_bins.skip_invalid, skips_mismatches);

@@ -23,11 +23,11 @@ namespace bigbird::cli {
 struct BuildDocumentsOptions {
     std::vector<std::filesystem::path> references;
     corpus::DrawingSpec documents;
-    std::string format;
+    std::string format = "text";  ///< of standard output
     OutputOptions output;
     std::filesystem::path manifest;
     std::optional<Shard> shard;
-    bool dry_run = false, json = false;
+    bool dry_run = false;
     std::uint64_t seed = 0;
     int threads = 0;
 };
@@ -47,9 +47,7 @@ int forecast(const BuildDocumentsOptions& options) {
     const auto lengths = genome::open_contig_lengths(options.references);
     const corpus::BuildSpec spec = options.documents.on(*lengths, options.seed);
     const corpus::Forecast forecast = corpus::forecast_documents(*lengths, spec, options.threads);
-    const std::string text =
-        options.json ? corpus::to_json(forecast, spec).dump(2) + "\n" : corpus::describe(forecast, spec);
-    std::fwrite(text.data(), 1, text.size(), stdout);
+    std::fputs(corpus::describe(forecast, spec).c_str(), stdout);
     return 0;
 }
 
@@ -63,7 +61,7 @@ void put_in_place(const BuildDocumentsOptions& options, corpus::DocumentWriter& 
     const Json manifest = options.shard || !options.manifest.empty() ? describe() : Json();
     if (options.shard) {
         record = pending_part_record(corpus::documents_record(manifest, *options.shard, std::move(segments)),
-                                     outputs);
+                                     *outputs.front());
         outputs.insert(outputs.begin(), record.get());
     }
     if (!options.manifest.empty()) {
@@ -79,11 +77,10 @@ int run_build_documents(const BuildDocumentsOptions& options) {
     options.documents.build.validate();
     if (options.dry_run) return forecast(options);
     if (options.output.output.empty()) throw ConfigError("--output is needed, or --dry-run");
-    if (options.shard && options.output.output == "-")
-        throw ConfigError("--shard writes a file; --output - cannot be merged");
+    if (options.shard) require_part_is_file(options.output.output);
     const std::string name = options.output.output.string();
-    const bool bed = options.format.empty() ? name.ends_with(".bed") || name.ends_with(".bed.gz")
-                                            : options.format == "bed";
+    const bool bed =
+        name == "-" ? options.format == "bed" : name.ends_with(".bed") || name.ends_with(".bed.gz");
     const auto form = bed ? corpus::DocumentForm::coordinates : corpus::DocumentForm::text;
     if (!options.manifest.empty()) prepare_output(options.manifest, options.output.overwrite);
     const auto genome = genome::open_references(options.references);
@@ -120,8 +117,8 @@ int run_build_documents(const BuildDocumentsOptions& options) {
 
 void setup_build_documents(Program& program) {
     const auto [command, options] = program.add<BuildDocumentsOptions>(
-        "build-documents", "Corpus and tokenizer",
-        "Cut a genome into documents of sentences, as in the paper's appendix F.1",
+        "build-documents", "A genome without labels",
+        "Cut a genome into documents of sentences.\nBy default as in the paper's appendix F.1.",
         "--reference --include --exclude --seed --shard --output --force",
         {{"Documents of chromosome 22 without the held-out stretch",
           "--reference ../test_data/genome/22.fa.gz --exclude held_out.bed --passes 2 --seed 1 --output "
@@ -136,14 +133,13 @@ void setup_build_documents(Program& program) {
         command, options.output,
         "Documents to write: coordinates if the name ends in .bed or .bed.gz, else text, a sentence "
         "per line; compressed if it ends in .gz; - is standard output");
-    add_choice_option(command, "--format", options.format, {"text", "bed"}, "");
+    add_choice_option(command, "--format", options.format, {"text", "bed"}, "Format of --output -");
     add_value(command, "--manifest", "JSON", options.manifest,
               "Also write parameters, counts and checksums of the inputs, as JSON")
         ->group("Output");
     command.add_flag("--dry-run", options.dry_run,
                      "Only print the expected sizes, from the .fai of --reference (which may itself be a "
                      ".fai or chrom.sizes file)");
-    command.add_flag("--json", options.json);
     option_of(command, "--output")->required(false);
     add_shard_option(command, options.shard, "documents");
     add_own_threads_option(command, options.threads);

@@ -11,7 +11,8 @@ using BuildPromotersOptions = FolderOptions<examples::PromoterOptions>;
 
 void setup_build_promoters(Program& program) {
     const auto [command, options] = program.add<BuildPromotersOptions>(
-        "build-promoters", "Promoters", "Make labeled promoter examples from transcription start sites",
+        "build-promoters", "Peaks, coverage or sequences",
+        "Make labeled promoter examples from transcription start sites",
         "--tss --reference --chain --window --validation --test --output --force",
         {{"Windows around TSSs lifted over from hg38, with one held-out region",
           "--tss ../test_data/promoter/tss.hg38.bed.gz --chain "
@@ -40,7 +41,6 @@ void setup_build_promoters(Program& program) {
         "random-bases, permuted: cut a promoter into 20 parts and randomize or permute 12 of "
         "them; shuffled: shuffle a promoter, keeping the number of each dinucleotide; genomic: other "
         "windows of the genome");
-    add_value(command, "--max-n-fraction", "SHARE", promoters.max_n_fraction, "", CLI::Range(0.0, 1.0));
     add_hold_out_options(command, promoters.validation, promoters.test,
                          "a window counts as inside if its TSS does");
     add_seed_option(command, promoters.seed);

@@ -3,7 +3,6 @@
 
 #include "bigbird/core/error.hpp"
 #include "bigbird/examples/build/tracks.hpp"
-#include "bigbird/rows/window.hpp"
 
 #include <string>
 
@@ -13,7 +12,7 @@ using BuildTracksOptions = FolderOptions<examples::TrackOptions>;
 
 void setup_build_tracks(Program& program) {
     const auto [command, options] = program.add<BuildTracksOptions>(
-        "build-tracks", "Chromatin",
+        "build-tracks", "Peaks, coverage or sequences",
         "Make bins of the genome with their coverage, one number per track.\nfinetune, predict and evaluate "
         "use them like bins with labels.",
         "--signal --reference --bin --count --validation --test --output --force",
@@ -34,7 +33,6 @@ void setup_build_tracks(Program& program) {
         ->required();
     add_reference_option(command, tracks.references);
     add_value(command, "--bin", "BP", tracks.bin, "Bin size", CLI::PositiveNumber);
-    add_choice_option(command, "--aggregate", tracks.aggregate, examples::aggregates, "");
     add_choice_option(command, "--count", tracks.reading.counted, examples::counted_choices,
                       "Count a fragment's first and last base, or each of its bases");
     const auto set_shift = [&tracks](const std::string& text) {
@@ -45,8 +43,6 @@ void setup_build_tracks(Program& program) {
                "Offsets added to a fragment's first and last base; 4,-5 for Tn5 fragments that are not yet "
                "shifted",
                "0,0");
-    add_value(command, "--window", "BP", tracks.window, "",
-              CLI::Range(std::int64_t{1}, rows::longest_window));
     add_bin_region_options(command, tracks.include, tracks.exclude);
     add_hold_out_options(command, tracks.validation, tracks.test,
                          "a bin that overlaps them counts as inside; default: chosen automatically");

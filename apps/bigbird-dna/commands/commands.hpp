@@ -9,8 +9,8 @@
 
 #include "bigbird/examples/examples.hpp"
 #include "bigbird/pretraining/specs/pretrain_spec.hpp"
-#include "bigbird/task_models/specs/finetune_spec.hpp"
-#include "bigbird/task_models/specs/score_specs.hpp"
+#include "bigbird/tasks/specs/finetune_spec.hpp"
+#include "bigbird/tasks/specs/score_specs.hpp"
 
 #include <filesystem>
 #include <string>
@@ -83,37 +83,37 @@ void setup_train_tokenizer(Program& program);
 int run(const InfoOptions& options);
 
 // ---- commands that need LibTorch; their runners exist only in bigbird-dna-tensors
-void setup_attribute(Program& program, Runner<task_models::AttributeSpec> run);
-void setup_build_background(Program& program, Runner<task_models::BackgroundSpec> run);
-void setup_embed(Program& program, Runner<task_models::EmbedSpec> run);
+void setup_attribute(Program& program, Runner<tasks::AttributeSpec> run);
+void setup_build_background(Program& program, Runner<tasks::BackgroundSpec> run);
+void setup_embed(Program& program, Runner<tasks::EmbedSpec> run);
 void setup_evaluate_mlm(Program& program, Runner<EvaluateMlmOptions> run);
-void setup_finetune(Program& program, examples::Task task, Runner<task_models::FinetuneSpec> run);
-void setup_finetune_tokens(Program& program, Runner<task_models::FinetuneTokensSpec> run);
+void setup_finetune(Program& program, examples::Task task, Runner<tasks::FinetuneSpec> run);
+void setup_finetune_tokens(Program& program, Runner<tasks::FinetuneTokensSpec> run);
 void setup_forward(Program& program, Runner<ForwardOptions> run);
 void setup_info(Program& program, Runner<InfoOptions> run);
-void setup_motifs_export(Program& program, Runner<task_models::ExportMotifsSpec> run);
-void setup_motifs_marginalize(Program& program, Runner<task_models::MarginalizeSpec> run);
-void setup_predict(Program& program, examples::Task task, Runner<task_models::PredictSpec> run);
-void setup_predict_mutagenesis(Program& program, Runner<task_models::MutagenesisSpec> run);
-void setup_predict_tokens(Program& program, Runner<task_models::PredictTokensSpec> run);
-void setup_predict_variants(Program& program, Runner<task_models::VariantSpec> run);
+void setup_motifs_export(Program& program, Runner<tasks::ExportMotifsSpec> run);
+void setup_motifs_marginalize(Program& program, Runner<tasks::MarginalizeSpec> run);
+void setup_predict(Program& program, examples::Task task, Runner<tasks::PredictSpec> run);
+void setup_predict_mutagenesis(Program& program, Runner<tasks::MutagenesisSpec> run);
+void setup_predict_tokens(Program& program, Runner<tasks::PredictTokensSpec> run);
+void setup_predict_variants(Program& program, Runner<tasks::VariantSpec> run);
 void setup_pretrain(Program& program, Runner<pretraining::PretrainSpec> run);
-void setup_train(Program& program, Runner<task_models::TrainSpec> run);
+void setup_train(Program& program, Runner<tasks::TrainSpec> run);
 int run(const EvaluateMlmOptions& options);
 int run(const ForwardOptions& options);
 int run(const pretraining::PretrainSpec& spec);
-int run(const task_models::AttributeSpec& spec);
-int run(const task_models::BackgroundSpec& spec);
-int run(const task_models::EmbedSpec& spec);
-int run(const task_models::ExportMotifsSpec& spec);
-int run(const task_models::FinetuneSpec& spec);
-int run(const task_models::FinetuneTokensSpec& spec);
-int run(const task_models::MarginalizeSpec& spec);
-int run(const task_models::MutagenesisSpec& spec);
-int run(const task_models::PredictSpec& spec);
-int run(const task_models::PredictTokensSpec& spec);
-int run(const task_models::TrainSpec& spec);
-int run(const task_models::VariantSpec& spec);
+int run(const tasks::AttributeSpec& spec);
+int run(const tasks::BackgroundSpec& spec);
+int run(const tasks::EmbedSpec& spec);
+int run(const tasks::ExportMotifsSpec& spec);
+int run(const tasks::FinetuneSpec& spec);
+int run(const tasks::FinetuneTokensSpec& spec);
+int run(const tasks::MarginalizeSpec& spec);
+int run(const tasks::MutagenesisSpec& spec);
+int run(const tasks::PredictSpec& spec);
+int run(const tasks::PredictTokensSpec& spec);
+int run(const tasks::TrainSpec& spec);
+int run(const tasks::VariantSpec& spec);
 /// Prints the rows of `info --program` that need LibTorch as lines of JSON, each as soon as it is known.
 int run_info_with_tensors(const InfoOptions& options);
 
@@ -135,47 +135,47 @@ struct RunHere {
 template <bool all, typename Tensors>
 void add_commands(Program& program, const Tensors& tensors, const Runner<InfoOptions>& info) {
     using examples::Task;
-    if constexpr (all) setup_build_documents(program);
-    if constexpr (all) setup_train_tokenizer(program);
-    if constexpr (all) setup_encode(program);
-    if constexpr (all) setup_decode(program);
-    if constexpr (all) setup_tokenize(program);
-    setup_pretrain(program, tensors);
-    setup_evaluate_mlm(program, tensors);
     setup_train(program, tensors);
+    if constexpr (all) setup_build_chromatin(program);
+    if constexpr (all) setup_build_tracks(program);
+    if constexpr (all) setup_build_sequences(program);
+    if constexpr (all) setup_build_promoters(program);
     setup_finetune_verb(program);
     setup_predict_verb(program);
     if constexpr (all) setup_evaluate_verb(program);
-    if constexpr (all) setup_build_promoters(program);
+    setup_predict_variants(program, tensors);
+    setup_build_background(program, tensors);
+    setup_attribute(program, tensors);
+    setup_predict_mutagenesis(program, tensors);
+    if constexpr (all) setup_motifs_find(program);
+    if constexpr (all) setup_motifs_scan(program);
+    if constexpr (all) setup_motifs_compare(program);
+    setup_motifs_marginalize(program, tensors);
+    if constexpr (all) setup_build_documents(program);
+    if constexpr (all) setup_train_tokenizer(program);
+    if constexpr (all) setup_tokenize(program);
+    setup_pretrain(program, tensors);
+    setup_evaluate_mlm(program, tensors);
+    setup_embed(program, tensors);
+    if constexpr (all) setup_merge(program);
+    setup_info(program, info);
     setup_finetune(program, Task::promoter, tensors);
     setup_predict(program, Task::promoter, tensors);
     if constexpr (all) setup_evaluate(program, Task::promoter);
-    if constexpr (all) setup_build_chromatin(program);
-    if constexpr (all) setup_build_tracks(program);
     setup_finetune(program, Task::chromatin, tensors);
     setup_predict(program, Task::chromatin, tensors);
     if constexpr (all) setup_evaluate(program, Task::chromatin);
-    if constexpr (all) setup_build_sequences(program);
     setup_finetune(program, Task::sequences, tensors);
     setup_predict(program, Task::sequences, tensors);
     if constexpr (all) setup_evaluate(program, Task::sequences);
     setup_finetune_tokens(program, tensors);
     setup_predict_tokens(program, tensors);
     if constexpr (all) setup_evaluate_tokens(program);
-    setup_predict_variants(program, tensors);
-    setup_build_background(program, tensors);
-    setup_predict_mutagenesis(program, tensors);
-    setup_attribute(program, tensors);
-    setup_embed(program, tensors);
-    if constexpr (all) setup_motifs_scan(program);
-    if constexpr (all) setup_motifs_compare(program);
-    if constexpr (all) setup_motifs_find(program);
-    setup_motifs_export(program, tensors);
-    setup_motifs_marginalize(program, tensors);
-    if constexpr (all) setup_merge(program);
+    if constexpr (all) setup_encode(program);
+    if constexpr (all) setup_decode(program);
     setup_forward(program, tensors);
     if constexpr (all) setup_show_attention(program);
-    setup_info(program, info);
+    setup_motifs_export(program, tensors);
     if constexpr (all) setup_completion(program);
     if constexpr (all) setup_help(program);
 }

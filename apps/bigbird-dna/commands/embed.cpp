@@ -5,11 +5,11 @@
 
 namespace bigbird::cli {
 
-using task_models::EmbedSpec;
+using tasks::EmbedSpec;
 
 void setup_embed(Program& program, Runner<EmbedSpec> run) {
     const auto [command, spec] = program.add<EmbedSpec>(
-        "embed", "Tools", "Write a model's embeddings of sequences: one vector per row, or one per token.",
+        "embed", "A genome without labels", "Write a model's embeddings of sequences, per row or per token.",
         "--model --reference --regions --sequences --pooling --output --device",
         {{"One vector per row: the mean over its tokens",
           "--model pretrained --reference ../test_data/genome/22.fa.gz --regions promoter/examples/test.bed "
@@ -26,7 +26,7 @@ void setup_embed(Program& program, Runner<EmbedSpec> run) {
     add_value(command, "--sequences", "FASTA", spec.sequences,
               "Instead of --regions: a FASTA whose records are embedded")
         ->excludes(regions);
-    add_choice_option(command, "--pooling", spec.pooling, task_models::embed_pooling_choices,
+    add_choice_option(command, "--pooling", spec.pooling, tasks::embed_pooling_choices,
                       "Vector to write: mean over a row's tokens, that of [CLS], or one per token");
     add_value(command, "--layer", "N", spec.layer, "Layer to write; 0: the embeddings",
               CLI::Range(std::int64_t{-1}, std::int64_t{1000}))

@@ -3,6 +3,7 @@
 #include "commands/commands.hpp"
 
 #include "bigbird/core/log.hpp"
+#include "bigbird/core/parallel.hpp"
 #include "bigbird/core/words.hpp"
 #include "bigbird/corpus/documents/sequence_lines.hpp"
 
@@ -16,7 +17,7 @@ struct LineOptions {
     std::filesystem::path tokenizer, input = "-";
     OutputOptions output;
     bool offsets = false;
-    int threads = 0;
+    int threads = resolve_threads(0);
 };
 
 void add_line_options(CLI::App& command, LineOptions& options, const std::string& input,
@@ -45,8 +46,7 @@ int run_on_lines(const LineOptions& options, decltype(corpus::encode_lines)* con
 
 void setup_encode(Program& program) {
     const auto [command, options] = program.add<LineOptions>(
-        "encode", "Corpus and tokenizer", "Encode sequences, one per line, as token ids separated by blanks",
-        "",
+        "encode", rare_group, "Encode sequences, one per line, as token ids separated by blanks", "",
         {{"Token ids of each line",
           "--tokenizer tokenizer/tokenizer.model --input ../test_data/tokenizer/sentences.txt --output "
           "ids.txt"},
@@ -64,7 +64,7 @@ void setup_encode(Program& program) {
 
 void setup_decode(Program& program) {
     const auto [command, options] = program.add<LineOptions>(
-        "decode", "Corpus and tokenizer", "Decode token ids, one sequence per line, into sequences", "",
+        "decode", rare_group, "Decode token ids, one sequence per line, into sequences", "",
         {{"The sequences of the ids that encode wrote",
           "--tokenizer tokenizer/tokenizer.model --input ids.txt"},
          {"The same with the tokenizer of a model, into a file",
@@ -72,7 +72,6 @@ void setup_decode(Program& program) {
         [](const LineOptions& given) { return run_on_lines(given, corpus::decode_lines); });
     add_line_options(command, options, "Token ids separated by blanks, one sequence per line, plain or gzip",
                      "Decoded sequences, one per input line; special tokens are omitted");
-    add_own_threads_option(command, options.threads);
 }
 
 }  // namespace bigbird::cli

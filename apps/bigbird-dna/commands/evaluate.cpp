@@ -7,7 +7,7 @@
 #include "bigbird/evaluation/base_evaluation.hpp"
 #include "bigbird/evaluation/evaluation_report.hpp"
 #include "bigbird/model/files/model_card.hpp"
-#include "bigbird/task_models/files/task_files.hpp"
+#include "bigbird/tasks/files/task_files.hpp"
 
 #include <algorithm>
 #include <filesystem>
@@ -111,7 +111,6 @@ void add_promoter_options(CLI::App& command, EvaluateOptions& options) {
 void add_chromatin_options(CLI::App& command, EvaluateOptions& options) {
     add_value(command, "--min-positives", "N", options.request.options.min_positives,
               "Leave labels with fewer positive rows out of means and medians", CLI::PositiveNumber);
-    command.add_flag("--published", options.request.published);
 }
 
 void add_sequences_options(CLI::App& command, EvaluateOptions& options) {
@@ -137,7 +136,7 @@ struct EvaluateCommand {
 const EvaluateCommand evaluate_commands[] = {
     {examples::Task::promoter,
      "evaluate-promoter",
-     "Promoters",
+     task_group,
      "Evaluate promoter scores: AUROC, AUPRC, F1, MCC",
      add_promoter_options,
      "--scores --examples --threshold --scan --tss --output --force",
@@ -148,7 +147,7 @@ const EvaluateCommand evaluate_commands[] = {
        "promoter.json"}}},
     {examples::Task::sequences,
      "evaluate-sequences",
-     "Sequences",
+     task_group,
      "Evaluate scores of sequences: MCC, AUROC, Pearson's r and more",
      add_sequences_options,
      "--scores --examples --split --threshold --model-card --output --force",
@@ -159,7 +158,7 @@ const EvaluateCommand evaluate_commands[] = {
        "sequences.html"}}},
     {examples::Task::chromatin,
      "evaluate-chromatin",
-     "Chromatin",
+     task_group,
      "Evaluate chromatin scores: AUROC and AUPRC per label and group",
      add_chromatin_options,
      "--scores --examples --min-positives --model-card --output --force",
@@ -195,7 +194,7 @@ int run_evaluate(const EvaluateOptions& options) {
     check_same_model(options, report.about["scores"][request.scores.front().name]);
     write_reports(report, options);
     if (!options.model_card.empty())
-        model::add_to_card(options.model_card, task_models::card_figures(report, report.files.front()));
+        model::add_to_card(options.model_card, tasks::card_figures(report, report.files.front()));
     return 0;
 }
 
@@ -226,8 +225,7 @@ void setup_evaluate(Program& program, examples::Task task) {
 
 void setup_evaluate_tokens(Program& program) {
     const auto [command, options] = program.add<EvaluateTokensOptions>(
-        "evaluate-tokens", "Bases",
-        "Evaluate scores of bases: AUROC, AUPRC, and F1 of the most probable label",
+        "evaluate-tokens", task_group, "Evaluate scores of bases: AUROC, AUPRC and F1 of each label",
         "--scores --labels --reference --output --force",
         {{"Figures of held-out bases, as a table",
           "--scores bases.tsv.gz --labels ../test_data/tokens/labels.bed.gz --reference "
@@ -244,7 +242,6 @@ void setup_evaluate_tokens(Program& program) {
               "BED with a label in column 4 for the bases of each row")
         ->required();
     add_reference_option(command, request.references);
-    add_value(command, "--none-label", "NAME", request.none_label, "");
     add_report_options(command, options, ".tsv, .csv");
     add_resamples_option(command, request.options);
     add_seed_option(command, request.options.seed);

@@ -13,14 +13,6 @@ void add_masking_options(CLI::App& command, MlmEvaluationSpec& spec) {
     add_value(command, "--sequence-length", "N", spec.sequence_length,
               "Tokens per sequence, including [CLS] and [SEP]", CLI::PositiveNumber)
         ->default_str("as pretrained");
-    add_value(command, "--masking-rate", "RATE", spec.masking.rate, "", CLI::Range(0.01, 0.9));
-    const auto corrupt = [&spec](const std::string& text) {
-        spec.masking.mask = text == "mask" ? 1 : 0.8;
-        spec.masking.random = text == "mask" ? 0 : 0.1;
-    };
-    command.add_option_function<std::string>("--corrupt", corrupt)
-        ->check(CLI::IsMember({"mask", "80/10/10"}));
-    add_choice_option(command, "--nsp", spec.nsp, pretraining::pair_choices, "");
     add_value(command, "--max-sequences", "N", spec.max_sequences,
               "Score this many sequences, drawn by --seed", CLI::NonNegativeNumber)
         ->default_str("all");
@@ -28,12 +20,9 @@ void add_masking_options(CLI::App& command, MlmEvaluationSpec& spec) {
 
 void add_baseline_options(CLI::App& command, MlmEvaluationSpec& spec) {
     const HelpGroup in_group(command, "Baselines");
-    CLI::Option* documents =
-        add_value(command, "--baseline-documents", "DIR|FILE", spec.baseline.documents,
-                  "Training documents or token shards for baselines: Markov chains over bases and "
-                  "n-gram models over tokens, scored like the model");
-    add_value(command, "--baseline-corpus", "DIR", spec.baseline.corpus, "")->excludes(documents);
-    command.add_option("--baseline-orders", spec.baselines.orders)->delimiter(',')->check(CLI::Range(0, 12));
+    add_value(command, "--baseline-documents", "DIR|FILE", spec.baseline.documents,
+              "Training documents or token shards for baselines: Markov chains over bases and "
+              "n-gram models over tokens, scored like the model");
 }
 
 /// Tells documents and token shards apart.
@@ -46,9 +35,9 @@ void sort_inputs(CLI::App&, EvaluateMlmOptions& options) {
 
 void setup_evaluate_mlm(Program& program, Runner<EvaluateMlmOptions> run) {
     const auto [command, options] = program.add<EvaluateMlmOptions>(
-        "evaluate-mlm", "Pretraining",
-        "Score a pretrained model on held-out documents: bits per base, accuracy, next-sentence "
-        "accuracy.\nBits per base = sum of -log2 p over the masked tokens / number of bases in these tokens.",
+        "evaluate-mlm", "A genome without labels",
+        "Score a pretrained model on held-out documents.\nMeasures bits per base, accuracy and next-sentence "
+        "accuracy. Bits per base = sum of -log2 p over the masked tokens / number of bases in these tokens.",
         "--model --documents --baseline-documents --max-sequences --output --device",
         {{"Bits per base on held-out documents",
           "--model pretrained --documents documents/held_out.txt.gz --max-sequences 64 --output "
@@ -60,10 +49,8 @@ void setup_evaluate_mlm(Program& program, Runner<EvaluateMlmOptions> run) {
     MlmEvaluationSpec& spec = options.spec;
     add_value(command, "-m,--model", "DIR", spec.model, "Run of pretrain, checkpoint, or model folder")
         ->required();
-    CLI::Option* documents =
-        add_value(command, "--documents", "DIR|FILE", spec.held_out.documents,
-                  "Held-out token shards of tokenize, or documents, text or coordinates");
-    add_value(command, "--corpus", "DIR", spec.held_out.corpus, "")->excludes(documents);
+    add_value(command, "--documents", "DIR|FILE", spec.held_out.documents,
+              "Held-out token shards of tokenize, or documents, text or coordinates");
     add_reference_option(command, spec.references, false)
         ->description("Genome of the documents' coordinates");
     add_output_options(command, options.output, "Results, as JSON; - is standard output");
@@ -75,8 +62,6 @@ void setup_evaluate_mlm(Program& program, Runner<EvaluateMlmOptions> run) {
     add_seed_option(command, spec.seed);
     add_device_option(command, spec.device);
     add_threads_option(command, spec.threads);
-    add_value(command, "--batch-tokens", "N", spec.batch_tokens, "", CLI::PositiveNumber);
-    add_choice_option(command, "--dtype", spec.dtype, {"auto", "fp32", "bf16"}, "");
 }
 
 }  // namespace bigbird::cli

@@ -6,8 +6,8 @@
 #include "bigbird/core/error.hpp"
 #include "bigbird/core/log.hpp"
 #include "bigbird/core/parse_number.hpp"
-#include "bigbird/task_models/files/task_files.hpp"
-#include "bigbird/task_models/specs/architectures.hpp"
+#include "bigbird/tasks/files/task_files.hpp"
+#include "bigbird/tasks/specs/architectures.hpp"
 
 #include <algorithm>
 #include <functional>
@@ -18,7 +18,7 @@
 
 namespace bigbird::cli {
 
-using task_models::FinetuneSpec;
+using tasks::FinetuneSpec;
 
 namespace {
 
@@ -51,15 +51,14 @@ void add_balance_options(CLI::App& command, FinetuneSpec& spec) {
             return fits ? std::string() : "'" + text + "' is neither a number above 0 nor balanced";
         });
     if (spec.task == examples::Task::sequences) return;
-    add_choice_option(command, "--sampling", spec.sampling, task_models::samplings, "");
     add_choice_option(command, "--strand-augmentation", spec.both_strands, strand_augmentations,
                       "reverse-complement: draw each window's strand at random in every epoch");
 }
 
 /// Parses "N" or, for gapped k-mers, "N:K".
-void set_kmers(task_models::LinearSpec& linear, const std::string& text) {
+void set_kmers(tasks::LinearSpec& linear, const std::string& text) {
     constexpr std::int64_t longest = 12;
-    std::int64_t length = 0, informative = linear.informative;
+    std::int64_t length = 0, informative = 0;
     if (!parse_range(text, length, informative)) length = parse_number<std::int64_t>(text).value_or(-1);
     if (std::min(length, informative) < 0 || std::max(length, informative) > longest)
         throw CLI::ValidationError("--kmer-length", "'" + text + "' is neither a length up to 12 nor N:K");
@@ -70,7 +69,6 @@ void set_kmers(task_models::LinearSpec& linear, const std::string& text) {
 void add_linear_options(CLI::App& command, FinetuneSpec& spec) {
     const HelpGroup in_group(command, "Linear baselines");
     const bool records = spec.task == examples::Task::sequences;
-    add_value(command, "--penalty", "X", spec.linear.penalty, "", CLI::NonNegativeNumber);
     if (records) {
         add_value(command, "--kmer-length", "N", spec.linear.word, "Bases per k-mer", CLI::Range(0, 8))
             ->default_str("5 and 6");
@@ -79,8 +77,6 @@ void add_linear_options(CLI::App& command, FinetuneSpec& spec) {
     add_parsed(
         command, "--kmer-length", "N|N:K", [&spec](const std::string& text) { set_kmers(spec.linear, text); },
         "Bases per k-mer; gkm-svm: N:K, K of N positions count", "5; gkm-svm: 8:5");
-    add_value(command, "--informative-positions", "N", spec.linear.informative, "", CLI::Range(0, 12));
-    add_value(command, "--cost", "C", spec.linear.cost, "", CLI::PositiveNumber);
     add_value(command, "--most-windows", "N", spec.linear.most_windows,
               "gkm-svm: maximum number of training windows; each needs up to 0.5 MB of memory",
               CLI::PositiveNumber);
@@ -150,23 +146,19 @@ void show_training_defaults(CLI::App& command, const FinetuneSpec& usual, const 
 
 /// Options of models of sequences.
 void add_sequence_options(CLI::App& command, FinetuneSpec& spec) {
-    task_models::SequenceSpec& sequence = spec.sequence;
-    add_choice_option(command, "--loss", sequence.loss, task_models::number_losses,
+    tasks::SequenceSpec& sequence = spec.sequence;
+    add_choice_option(command, "--loss", sequence.loss, tasks::number_losses,
                       "Loss for numbers; poisson is for counts");
     const char* group = "Sequence models (bigbird-sequence)";
     add_sequence_model_options(command, sequence, group);
     const HelpGroup in_group(command, group);
-    add_choice_option(command, "--kmers", sequence.with_kmers, kmer_parts, "");
     add_value(command, "--config", "FILE", sequence.config,
               "JSON file of network sizes that differ from the defaults");
     add_value(command, "--motifs", "N", sequence.motifs,
               "Maximum number of first-layer filters initialized with motifs from the training rows (0 "
               "means random initialization)",
               CLI::Range(std::int64_t{0}, std::int64_t{1} << 20));
-    add_value(command, "--shift", "BP", sequence.shift, "", CLI::NonNegativeNumber);
-    add_value(command, "--average-weights", "DECAY", sequence.averaging, "", CLI::Range(0.0, 0.999999));
-    add_value(command, "--label-smoothing", "PART", sequence.smoothing, "", CLI::Range(0.0, 0.99));
-    const FinetuneSpec usual = task_models::sequence_model_spec();
+    const FinetuneSpec usual = tasks::sequence_model_spec();
     option_of(command, "--architecture")->default_str("bigbird-sequence; with --model: bigbird");
     show_training_defaults(command, usual, "6 to 15, for 250,000 rows in total",
                            fmt::format("{}", usual.learning_rate.peak));
@@ -187,11 +179,11 @@ std::string kind_of_examples(const FinetuneSpec& spec) {
 
 void set_bins_defaults(CLI::App& command, FinetuneSpec& spec) {
     const bool coverage = kind_of_examples(spec) == "coverage";
-    const FinetuneSpec bins = coverage ? task_models::coverage_model_spec() : task_models::bin_model_spec();
+    const FinetuneSpec bins = coverage ? tasks::coverage_model_spec() : tasks::bin_model_spec();
     set_training_defaults(command, spec, bins);
     set_unless_given(command, "--epochs", spec.fewest_steps, bins.fewest_steps);
-    set_unless_given(command, "--betas", spec.optimizer.beta1, bins.optimizer.beta1);
-    set_unless_given(command, "--betas", spec.optimizer.beta2, bins.optimizer.beta2);
+    spec.optimizer.beta1 = bins.optimizer.beta1;
+    spec.optimizer.beta2 = bins.optimizer.beta2;
     set_unless_given(command, "--positive-weight", spec.positive_weight, bins.positive_weight);
     set_unless_given(command, "--strand-augmentation", spec.both_strands, bins.both_strands);
 }
@@ -201,8 +193,8 @@ bool is_bin_model(const std::filesystem::path& path) {
     for (const std::filesystem::path& folder : {path, path / "model"}) {
         std::error_code ignored;
         if (!std::filesystem::exists(folder / "config.json", ignored)) continue;
-        const Json task = task_models::task_description(folder);
-        return task.is_object() && task.value("architecture", Json()) == task_models::bins_name;
+        const Json task = tasks::task_description(folder);
+        return task.is_object() && task.value("architecture", Json()) == tasks::bins_name;
     }
     return false;
 }
@@ -217,32 +209,29 @@ void choose_architecture(CLI::App& command, FinetuneSpec& spec) {
                           "on: give a model of pretrain, or leave out --model");
     }
     if (is_given(command, "--architecture") || (!spec.pretrained.empty() && !goes_on_from_bins)) return;
-    if (spec.task == examples::Task::chromatin) spec.architecture = task_models::bins_name;
-    if (spec.task == examples::Task::sequences) spec.architecture = task_models::sequence_name;
+    if (spec.task == examples::Task::chromatin) spec.architecture = tasks::bins_name;
+    if (spec.task == examples::Task::sequences) spec.architecture = tasks::sequence_name;
 }
 
 /// Options only for bin models.
 void add_bins_options(CLI::App& command, FinetuneSpec& spec) {
     const HelpGroup in_group(command, "Bin models (bigbird-bins, --head bins)");
-    task_models::BinsSpec& bins = spec.bins;
+    tasks::BinsSpec& bins = spec.bins;
     add_value(command, "--config", "PRESET|FILE", bins.config,
               "Size of a bigbird-bins network: tiny, small, base or large, or a JSON file that describes it");
-    add_value(command, "--window-bins", "N", bins.window_bins, "", CLI::NonNegativeNumber)
-        ->excludes(option_of(command, "--window"));
-    add_value(command, "--shift", "BP", bins.shift, "", CLI::NonNegativeNumber);
-    add_choice_option(command, "--loss", bins.loss, task_models::coverage_losses,
+    add_choice_option(command, "--loss", bins.loss, tasks::coverage_losses,
                       "For coverage. poisson: the coverage of each bin; poisson-multinomial: the profile "
                       "within a window, and its total; log-squared: squared error of ln(1 + coverage)");
     add_value(
         command, "--teacher", "NPY", bins.teacher,
         "Probabilities of the train rows by other models (predict --split train --output FILE.npy); the "
         "network learns from the labels and from these");
-    bins.motifs = task_models::bin_model_spec().bins.motifs;
+    bins.motifs = tasks::bin_model_spec().bins.motifs;
     add_value(command, "--motifs", "N", bins.motifs,
               "bigbird-bins: maximum number of first-layer filters initialized with motifs from the training "
               "bins; each label's best motif also feeds its score directly (0 means random initialization)",
               CLI::Range(std::int64_t{0}, std::int64_t{1} << 24));
-    const FinetuneSpec usual = task_models::bin_model_spec(), coverage = task_models::coverage_model_spec();
+    const FinetuneSpec usual = tasks::bin_model_spec(), coverage = tasks::coverage_model_spec();
     option_of(command, "--architecture")->default_str("bigbird-bins; with --model: bigbird");
     show_training_defaults(
         command, usual,
@@ -288,7 +277,7 @@ const std::vector<Readers>& all_readers() {
              of_examples},
             {{"--kmer-length"},
              [](const Spec& spec, const Kind&) {
-                 return !spec.row().has_members() || spec.sequence.loss != task_models::NumberLoss::poisson;
+                 return !spec.row().has_members() || spec.sequence.loss != tasks::NumberLoss::poisson;
              },
              "--loss squared",
              "--loss poisson"},
@@ -353,9 +342,10 @@ struct FinetuneCommand {
 const FinetuneCommand finetune_commands[] = {
     {examples::Task::promoter,
      "finetune-promoter",
-     "Promoters",
-     "Fine-tune a pretrained model, or train a baseline, to distinguish promoters from other sequences.\nThe "
-     "paper trained 711 steps of 256 windows (3 epochs) on TPUs; the default batch of 32 fits a CPU.",
+     task_group,
+     "Train a model that distinguishes promoters from other sequences.\nFine-tunes a pretrained model, or "
+     "trains a baseline. The paper trained 711 steps of 256 windows (3 epochs) on TPUs; the default batch of "
+     "32 fits a CPU.",
      "the baselines cnnprom, deepromoter, gkm-svm, kmer-ridge",
      3,
      1,
@@ -366,8 +356,8 @@ const FinetuneCommand finetune_commands[] = {
        "--examples promoter/examples --architecture kmer-ridge --output promoter-ridge"}}},
     {examples::Task::chromatin,
      "finetune-chromatin",
-     "Chromatin",
-     "Train a model that predicts labels (such as peaks) or coverage of the genome's bins.\nWithout --model, "
+     task_group,
+     "Train a model of the genome's bins: labels (peaks) or coverage.\nWithout --model, "
      "trains a bin model (bigbird-bins): convolutions and BigBird's attention score all bins of a window at "
      "once. With --model, fine-tunes a pretrained model.",
      "bigbird-bins, or the baselines deepsea, gkm-svm, kmer-ridge",
@@ -380,7 +370,7 @@ const FinetuneCommand finetune_commands[] = {
        "chromatin/examples --output token-bins"}}},
     {examples::Task::sequences,
      "finetune-sequences",
-     "Sequences",
+     task_group,
      "Train a model on sequences with classes, labels or numbers.\nWithout --model, the model is the mean of "
      "several networks that read bases and a regression on k-mers (bigbird-sequence). With --model, "
      "fine-tunes a pretrained model.",
@@ -394,7 +384,7 @@ const FinetuneCommand finetune_commands[] = {
 /// "bigbird-bins, deepsea": the task's models that read the options.
 std::string readers_of(const Readers& readers, const FinetuneSpec& spec, const std::string& examples) {
     std::string names;
-    for (const task_models::Architecture& known : task_models::architectures) {
+    for (const tasks::Architecture& known : tasks::architectures) {
         FinetuneSpec other = spec;
         other.head = known.with_head ? "bins" : "classification";
         other.architecture = known.name;
@@ -429,7 +419,7 @@ void choose_defaults(CLI::App& command, FinetuneSpec& spec) {
     choose_architecture(command, spec);
     refuse_idle_options(command, spec);
     if (spec.task == examples::Task::chromatin && spec.row().scores_bins()) set_bins_defaults(command, spec);
-    if (spec.row().has_members()) set_training_defaults(command, spec, task_models::sequence_model_spec());
+    if (spec.row().has_members()) set_training_defaults(command, spec, tasks::sequence_model_spec());
 }
 
 }  // namespace

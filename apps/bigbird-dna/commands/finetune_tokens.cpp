@@ -8,7 +8,7 @@
 
 namespace bigbird::cli {
 
-using task_models::FinetuneTokensSpec;
+using tasks::FinetuneTokensSpec;
 
 namespace {
 
@@ -18,7 +18,6 @@ void add_label_options(CLI::App& command, FinetuneTokensSpec& spec) {
               "acceptor; rows of different labels must not overlap")
         ->required();
     add_reference_option(command, spec.references);
-    add_value(command, "--none-label", "NAME", spec.none_label, "");
     add_value(command, "--include", "REGION", spec.include,
               "Contigs, regions (22:17000001-18000000) and BED files to train on; default: from the "
               "first to the last labeled base of each contig");
@@ -33,10 +32,8 @@ void add_window_options(CLI::App& command, FinetuneTokensSpec& spec) {
     add_value(command, "--window", "BP", spec.window, "Bases that the network reads at once",
               CLI::Range(std::int64_t{0}, rows::longest_window))
         ->default_str("as many as --model can read");
-    add_value(command, "--margin", "BP", spec.margin, "",
-              CLI::Range(std::int64_t{-1}, std::int64_t{1} << 24));
     add_choice_option(
-        command, "--label-weights", spec.label_weights, task_models::label_weight_choices,
+        command, "--label-weights", spec.label_weights, tasks::label_weight_choices,
         "Loss weight per base. balanced: inverse label frequency, at most 100; turns calibration off, "
         "which would undo the weights");
     add_choice_option(command, "--strand-augmentation", spec.both_strands, strand_augmentations,
@@ -46,7 +43,7 @@ void add_window_options(CLI::App& command, FinetuneTokensSpec& spec) {
 void choose_calibration(CLI::App& command, FinetuneTokensSpec& spec) {
     // Calibration would undo the weights: a rare label would no longer be the most probable one where its
     // weight made it so.
-    const bool balanced = spec.label_weights == task_models::LabelWeights::balanced;
+    const bool balanced = spec.label_weights == tasks::LabelWeights::balanced;
     if (balanced && !is_given(command, "--calibration")) spec.calibrates = false;
 }
 
@@ -54,8 +51,8 @@ void choose_calibration(CLI::App& command, FinetuneTokensSpec& spec) {
 
 void setup_finetune_tokens(Program& program, Runner<FinetuneTokensSpec> run) {
     const auto [command, spec] = program.add<FinetuneTokensSpec>(
-        "finetune-tokens", "Bases",
-        "Fine-tune a pretrained model to label each base, learning from the rows of a BED file.\nA token's "
+        "finetune-tokens", task_group,
+        "Fine-tune a pretrained model to label each base.\nLearns from the rows of a BED file. A token's "
         "target is the share of each label among its bases; a base gets its token's probabilities.",
         "--annotations --reference --model --include --validation --test --output --resume --epochs "
         "--batch-size --device",

@@ -5,7 +5,7 @@ namespace bigbird::cli {
 
 void setup_forward(Program& program, Runner<ForwardOptions> run) {
     const auto [command, options] = program.add<ForwardOptions>(
-        "forward", "Tools", "Run a model over token ids and write every layer's hidden states and the logits",
+        "forward", rare_group, "Run a model over token ids and write hidden states and logits",
         "--model --input --output --device",
         {{"Every layer's hidden states for stored ids",
           "--model ../test_data/model/pretraining --input "

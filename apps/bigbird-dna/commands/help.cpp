@@ -4,6 +4,7 @@
 #include "manual/manual.hpp"
 
 #include <algorithm>
+#include <cstdio>
 #include <filesystem>
 #include <string>
 
@@ -11,7 +12,6 @@ namespace bigbird::cli {
 
 struct CompletionOptions {
     std::string shell;
-    OutputOptions output;
     const CLI::App* tree = nullptr;  ///< the program's command line
 };
 
@@ -55,7 +55,7 @@ constexpr Choices<std::string (*)(const ProgramText&), 3> scripts{
 
 int run_completion(const CompletionOptions& options) {
     const auto script = parse_choice(scripts, "shell", options.shell);
-    options.output.write(script(describe_program(*options.tree)));
+    std::fputs(script(describe_program(*options.tree)).c_str(), stdout);
     return 0;
 }
 
@@ -63,7 +63,7 @@ int run_completion(const CompletionOptions& options) {
 
 void setup_completion(Program& program) {
     const auto [command, options] = program.add<CompletionOptions>(
-        "completion", "Help", "Print a script with which a shell completes commands, options and values", "",
+        "completion", rare_group, "Print a script with which a shell completes command lines", "",
         {{"Completion script for bash", "bash"},
          {"The same for zsh; as a file it is _bigbird-dna in a folder of fpath", "zsh"}},
         run_completion);
@@ -73,12 +73,11 @@ void setup_completion(Program& program) {
         "| source");
     options.tree = command.get_parent();
     add_choice_option(command, "shell", options.shell, {"bash", "zsh", "fish"}, "The shell")->required();
-    add_stream_output_options(command, options.output, "Script to write; - is standard output");
 }
 
 void setup_help(Program& program) {
     const auto [command, options] = program.add<HelpOptions>(
-        "help", "Help", "Print the help of a command, the command reference, or pages of the manual", "",
+        "help", rare_group, "Print help, the reference of all commands, or pages of the manual", "",
         {{"Manual page of finetune-chromatin", "--man finetune-chromatin --output finetune-chromatin.1"},
          {"Every command and option in one Markdown file", "--markdown --output commands.md"}},
         run_help);

@@ -16,7 +16,7 @@
 #include "bigbird/model/files/describe.hpp"
 #include "bigbird/model/gpu/gpu_facts.hpp"
 #include "bigbird/rows/deepsea_labels.hpp"
-#include "bigbird/task_models/files/task_files.hpp"
+#include "bigbird/tasks/files/task_files.hpp"
 
 #include <spdlog/fmt/fmt.h>
 #include <sys/utsname.h>
@@ -88,7 +88,7 @@ std::string description_text(const InfoOptions& options) {
     Json description = is_corpus ? describe_corpus(options) : model::describe(model);
     if (options.verify && !is_corpus) {
         description["check"] = model::check_weights(model);
-        if (fs::is_directory(model)) task_models::check_task_files(model);
+        if (fs::is_directory(model)) tasks::check_task_files(model);
     }
     const std::optional<rows::LabelTable> labels = labels_of(model);
     if (labels) description["label_table"] = to_json(*labels);
@@ -272,9 +272,9 @@ int run_info_program(const InfoOptions& options) {
 
 void setup_info(Program& program, Runner<InfoOptions> run) {
     const auto [command, options] = program.add<InfoOptions>(
-        "info", "Tools",
-        "Describe a model directory, token shards, a tokenizer or a safetensors "
-        "file, or what this program can use on this machine",
+        "info", "Files",
+        "Describe a model, token shards, a tokenizer, or this machine.\nA model is a model directory, a run "
+        "folder or a safetensors file. --program describes what this program can use.",
         "",
         {{"Describe a model", "pretrained/model"}, {"What the program can use on this machine", "--program"}},
         std::move(run));

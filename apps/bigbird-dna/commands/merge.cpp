@@ -82,7 +82,7 @@ int run_merge(const MergeOptions& options) {
 
 void setup_merge(Program& program) {
     const auto [command, options] = program.add<MergeOptions>(
-        "merge", "Tools",
+        "merge", "Files",
         "Join the parts that commands with --shard wrote. The result is identical "
         "to the output of a single run.",
         "",

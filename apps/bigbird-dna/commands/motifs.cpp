@@ -15,8 +15,8 @@
 
 namespace bigbird::cli {
 
-using task_models::ExportMotifsSpec;
-using task_models::MarginalizeSpec;
+using tasks::ExportMotifsSpec;
+using tasks::MarginalizeSpec;
 
 struct MotifsScanOptions {
     motifs::ScanSpec spec;
@@ -112,8 +112,9 @@ void add_outputs(CLI::App& command, Spec& spec, const std::string& what) {
 
 void setup_motifs_scan(Program& program) {
     const auto [command, options] = program.add<MotifsScanOptions>(
-        "motifs-scan", "Motifs",
-        "Find sites of motifs in a genome, on both strands, with p- and q-values.\nScores are log odds in "
+        "motifs-scan", "Explanations of a model",
+        "Find sites of motifs in a genome, with p- and q-values.\nSearches both strands. Scores are log odds "
+        "in "
         "bits over the background in the motif file, or else over equal letter frequencies. The p-value is "
         "for a single site; the q-value is over all sites of the motif.",
         "",
@@ -141,9 +142,10 @@ void setup_motifs_scan(Program& program) {
 
 void setup_motifs_compare(Program& program) {
     const auto [command, options] = program.add<MotifsCompareOptions>(
-        "motifs-compare", "Motifs",
-        "Find the known motifs most similar to each motif, on either strand, with p-values.\nUses Tomtom's "
-        "method. The columns of all known motifs are the background, so reliable p-values need 50 known "
+        "motifs-compare", "Explanations of a model",
+        "Find the known motifs most similar to each motif, with p-values.\nCompares on either strand, by "
+        "Tomtom's method. The columns of all known motifs are the background, so reliable p-values need 50 "
+        "known "
         "motifs or more.",
         "",
         {{"The most similar known motif for each motif of a model",
@@ -167,8 +169,8 @@ void setup_motifs_compare(Program& program) {
 
 void setup_motifs_find(Program& program) {
     const auto [command, options] = program.add<MotifsFindOptions>(
-        "motifs-find", "Motifs",
-        "Find motifs in the contributions of bases to scores, for each label.\nClusters stretches with high "
+        "motifs-find", "Explanations of a model",
+        "Find motifs in the contributions of bases to scores.\nFor each label, clusters stretches with high "
         "contributions by their similarity on either strand, like a simpler TF-MoDISco (which reads the same "
         "HDF5 files).",
         "",
@@ -186,9 +188,9 @@ void setup_motifs_find(Program& program) {
 
 void setup_motifs_export(Program& program, Runner<ExportMotifsSpec> run) {
     const auto [command, spec] = program.add<ExportMotifsSpec>(
-        "motifs-export", "Motifs",
-        "Write the filters of a model's first convolution as motifs, each with the label that it feeds or "
-        "correlates with most.\nA filter's motif is made from its sites: positions where its activation "
+        "motifs-export", rare_group,
+        "Write the filters of a model's first convolution as motifs.\nEach has the label that it feeds or "
+        "correlates with most. A filter's motif is made from its sites: positions where its activation "
         "exceeds half of its maximum over the sequence. The motifs that filters were initialized with come "
         "first, if the run folder has them.",
         "",
@@ -206,9 +208,9 @@ void setup_motifs_export(Program& program, Runner<ExportMotifsSpec> run) {
 
 void setup_motifs_marginalize(Program& program, Runner<MarginalizeSpec> run) {
     const auto [command, spec] = program.add<MarginalizeSpec>(
-        "motifs-marginalize", "Motifs",
-        "Measure how inserting a motif into background sequences changes the score of each label.\nThe "
-        "motif's most likely letters replace the letters in the middle of the background. A bin model scores "
+        "motifs-marginalize", "Explanations of a model",
+        "Measure how inserting a motif changes the score of each label.\nThe motif's most likely letters "
+        "replace the letters in the middle of background sequences. A bin model scores "
         "the bin around the middle. Effects are differences of log odds; "
         "for coverage and counts, of natural logarithms; for other numbers, of the numbers.",
         "",

@@ -8,7 +8,7 @@ namespace bigbird::cli {
 
 namespace {
 
-using task_models::PredictSpec;
+using tasks::PredictSpec;
 
 void add_tile_option(CLI::App& command, PredictSpec& spec, const char* what) {
     add_value(command, "--tile", "BP", spec.tile, what, CLI::NonNegativeNumber)
@@ -18,15 +18,13 @@ void add_tile_option(CLI::App& command, PredictSpec& spec, const char* what) {
 
 /// Options for models with many labels, whose regions have no TSS.
 void add_chromatin_options(CLI::App& command, PredictSpec& spec) {
-    add_value(command, "--track-labels", "SELECTION", spec.track_labels, "");
     add_tile_option(command, spec, "Cut regions into tiles of this many bases, such as the 200 of training");
-    add_choice_option(command, "--anchor", spec.anchor, task_models::anchor_choices,
+    add_choice_option(command, "--anchor", spec.anchor, tasks::anchor_choices,
                       "Score a window around a row's center, or around its narrowPeak summit. Bin models "
                       "score all bins of the row, or only one bin's bases around the summit");
 }
 
 void add_promoter_options(CLI::App& command, PredictSpec& spec) {
-    add_value(command, "--scan", "BP", spec.tile, "", CLI::NonNegativeNumber);
     add_tile_option(command, spec,
                     "Scan regions for promoters: score a window every BP bases, on the region's strand or, "
                     "without one, on both");
@@ -43,8 +41,8 @@ struct PredictCommand {
 const PredictCommand predict_commands[] = {
     {examples::Task::promoter,
      "predict-promoter",
-     "Promoters",
-     "Score BED rows as promoters: writes one row per input row, in order.",
+     task_group,
+     "Score BED rows as promoters.\nWrites one row per input row, in order.",
      "--model --reference --regions --sequences --output --force --shard --dry-run --device --tile",
      "windows are placed around a row's first base (its last on the minus strand)",
      {{"Scores of the TSSs of a BED",
@@ -55,8 +53,8 @@ const PredictCommand predict_commands[] = {
        "--output scan.tsv.gz"}}},
     {examples::Task::sequences,
      "predict-sequences",
-     "Sequences",
-     "Score sequences: writes one row per input row, in order.",
+     task_group,
+     "Score sequences.\nWrites one row per input row, in order.",
      "--model --sequences --examples --split --output --force --shard --device",
      "",
      {{"Classes of the sequences of a table",
@@ -65,8 +63,8 @@ const PredictCommand predict_commands[] = {
        "--model my-run --examples my-sequences --split test --output test.tsv.gz"}}},
     {examples::Task::chromatin,
      "predict-chromatin",
-     "Chromatin",
-     "Predict the chromatin profile of BED rows: writes one row per input row, in order.",
+     task_group,
+     "Predict the chromatin profile of BED rows.\nWrites one row per input row, in order.",
      "--model --reference --regions --sequences --output --force --shard --dry-run --device --tile --labels",
      "the window is centered on a row's middle",
      {{"Scores of the rows of a BED, the mean of both strands",
@@ -98,7 +96,6 @@ void add_row_options(CLI::App& command, PredictSpec& spec, const std::string& wi
               "Column of ids; rows without one are numbered from 1")
         ->needs(sequences);
     add_header_option(command, spec.header)->needs(sequences);
-    add_choice_option(command, "--longer", spec.longer, task_models::longer_choices, "");
     CLI::Option* examples =
         add_value(
             command, "--examples", "DIR", spec.examples,
@@ -110,8 +107,7 @@ void add_row_options(CLI::App& command, PredictSpec& spec, const std::string& wi
         examples->excludes(regions);
         sequences->excludes(regions);
     }
-    add_choice_option(command, "--split", spec.split, task_models::split_choices,
-                      "Split of --examples to score")
+    add_choice_option(command, "--split", spec.split, tasks::split_choices, "Split of --examples to score")
         ->needs(examples);
 }
 
@@ -120,13 +116,13 @@ void add_predict_options(CLI::App& command, PredictSpec& spec, const std::string
               "Model folder or run of fine-tuning; given several times, the mean of the models' scores")
         ->required();
     add_row_options(command, spec, window);
-    add_choice_option(command, "--reverse-complement", spec.strands, task_models::strand_choices,
+    add_choice_option(command, "--reverse-complement", spec.strands, tasks::strand_choices,
                       "Average the scores of both strands, or score only the given one (none) or its reverse "
                       "complement (only)");
     if (spec.task != examples::Task::sequences) {
         command.add_flag("--skip-invalid", spec.skip_invalid, marks_invalid);
         add_choice_option(
-            command, "--pool", spec.pool, task_models::pool_choices,
+            command, "--pool", spec.pool, tasks::pool_choices,
             spec.task == examples::Task::promoter
                 ? "none: write a row per window; mean, max: write one row per region, its mean or largest "
                   "score"
@@ -139,7 +135,6 @@ void add_predict_options(CLI::App& command, PredictSpec& spec, const std::string
     command.add_flag(
         "--dry-run", spec.dry_run,
         "Only print the expected windows, time, memory and output sizes, measured on some of the rows");
-    command.add_flag("--json", spec.json);
     add_compute_options(command, spec);
 }
 
@@ -150,7 +145,7 @@ void setup_predict(Program& program, examples::Task task, Runner<PredictSpec> ru
     const auto [command, spec] = program.add<PredictSpec>(about.name, about.group, about.description,
                                                           about.common, about.examples, std::move(run));
     spec.task = task;
-    if (task == examples::Task::chromatin) spec.strands = task_models::Strands::average;
+    if (task == examples::Task::chromatin) spec.strands = tasks::Strands::average;
     add_predict_options(command, spec, about.window);
     if (task != examples::Task::promoter) add_labels_option(command, spec.labels);
     if (task == examples::Task::promoter) add_promoter_options(command, spec);

@@ -3,12 +3,13 @@
 
 namespace bigbird::cli {
 
-using task_models::MutagenesisSpec;
+using tasks::MutagenesisSpec;
 
 void setup_predict_mutagenesis(Program& program, Runner<MutagenesisSpec> run) {
     const auto [command, spec] = program.add<MutagenesisSpec>(
-        "predict-mutagenesis", "Variants",
-        "Score every substitution of every base of BED rows or sequences: writes one row per base and label, "
+        "predict-mutagenesis", "Explanations of a model",
+        "Score every substitution of every base of BED rows or sequences.\nWrites one row per base and "
+        "label, "
         "with the effects of A, C, G and T. Tracks contain each base's largest effect. With --delete or "
         "--shuffle, writes one row per stretch, with a column per label; tracks contain the mean over "
         "stretches. Bin models recompute only what a substitution changes; other models need a forward pass "
@@ -24,7 +25,7 @@ void setup_predict_mutagenesis(Program& program, Runner<MutagenesisSpec> run) {
         std::move(run));
     add_letter_inputs(command, spec, "Bin, chromatin, promoter or sequence model", "changed");
     add_choice_option(
-        command, "--score", spec.score, task_models::mutagenesis_score_choices,
+        command, "--score", spec.score, tasks::mutagenesis_score_choices,
         "Bin models: effects on the mean of the bins that a region overlaps, or on the bin of each base");
     auto* const deleted = add_value(command, "--delete", "BP", spec.deleted,
                                     "Delete each stretch of this many bases instead of substituting bases",
@@ -33,12 +34,13 @@ void setup_predict_mutagenesis(Program& program, Runner<MutagenesisSpec> run) {
               "Shuffle each stretch of this many bases, keeping dinucleotides",
               CLI::Range(std::int64_t{2}, std::int64_t{1000}))
         ->excludes(deleted);
-    add_choice_option(command, "--write", spec.quantity, task_models::effect_choices,
+    add_choice_option(command, "--write", spec.quantity, tasks::effect_choices,
                       "Effects as differences of log odds (for coverage: of logarithms) or of scores");
     add_letter_outputs(command, spec, "Effects");
     command.add_flag("--skip-invalid", spec.skip_invalid,
                      "Skip rows that are not on the reference, instead of stopping with an error");
-    add_compute_options(command, spec);
+    add_device_option(command, spec.device);
+    add_threads_option(command, spec.threads);
 }
 
 }  // namespace bigbird::cli

@@ -5,13 +5,13 @@
 
 namespace bigbird::cli {
 
-using task_models::PredictTokensSpec;
+using tasks::PredictTokensSpec;
 
 void setup_predict_tokens(Program& program, Runner<PredictTokensSpec> run) {
     const auto [command, spec] = program.add<PredictTokensSpec>(
-        "predict-tokens", "Bases",
-        "Predict the probability of each label for every base of BED rows: writes one row per run of bases "
-        "with equal scores, in order",
+        "predict-tokens", task_group,
+        "Predict the probability of each label for every base of BED rows.\nWrites one row per run of bases "
+        "with equal scores, in order.",
         "--model --reference --regions --labels --output --force --device",
         {{"Probabilities of each label, one row per run of bases with equal scores",
           "--model tokens-run --reference ../test_data/genome/22.fa.gz --regions test.bed --output "
@@ -25,12 +25,11 @@ void setup_predict_tokens(Program& program, Runner<PredictTokensSpec> run) {
     add_value(command, "--regions", "BED", spec.regions, "BED to score, or '-' for standard input")
         ->required();
     add_choice_option(
-        command, "--reverse-complement", spec.strands, task_models::strand_choices,
+        command, "--reverse-complement", spec.strands, tasks::strand_choices,
         "Score the given strand (none), the mean of both strands, or only the reverse complement");
     command.add_flag("--skip-invalid", spec.skip_invalid, marks_invalid);
     command.add_flag("--each-base", spec.each_base, "Write a row per base")->group("Output");
     add_labels_option(command, spec.labels);
-    add_value(command, "--track-labels", "SELECTION", spec.track_labels, "");
     add_score_outputs(command, spec.outputs)->required();
     add_compute_options(command, spec);
 }

@@ -6,8 +6,8 @@
 
 namespace bigbird::cli {
 
-using task_models::BackgroundSpec;
-using task_models::VariantSpec;
+using tasks::BackgroundSpec;
+using tasks::VariantSpec;
 
 namespace {
 
@@ -16,7 +16,7 @@ constexpr std::int64_t most_bins = 10'001;
 /// Parses "centre" or "max:5".
 void set_scorer(VariantSpec& spec, const std::string& text) {
     const std::size_t colon = text.find(':');
-    spec.scorer = parse_choice(task_models::bin_scorer_choices, "--scorer", text.substr(0, colon));
+    spec.scorer = parse_choice(tasks::bin_scorer_choices, "--scorer", text.substr(0, colon));
     if (colon == std::string::npos) return;
     const auto bins = parse_number<std::int64_t>(text.substr(colon + 1));
     if (!bins || *bins < 1 || *bins > most_bins)
@@ -42,9 +42,8 @@ void add_variant_options(CLI::App& command, VariantSpec& spec, const std::string
         "Bin models: the effect on the variant's bin, or the largest, mean, norm or sum over the N "
         "bins around it",
         "centre");
-    add_value(command, "--bins", "N", spec.bins, "", CLI::Range(std::int64_t{1}, most_bins));
     add_choice_option(
-        command, "--reverse-complement", spec.strands, task_models::variant_strand_choices,
+        command, "--reverse-complement", spec.strands, tasks::variant_strand_choices,
         "Score the given strand (none), the mean of both strands, or only the reverse complement; "
         "default: average, none for promoter models");
     command.add_flag("--skip-invalid", spec.skip_invalid,
@@ -56,7 +55,7 @@ void add_variant_options(CLI::App& command, VariantSpec& spec, const std::string
 void setup_build_background(Program& program, Runner<BackgroundSpec> run) {
     const auto [command, spec] = program.add<BackgroundSpec>(
         "build-background", "Variants",
-        "Score many variants as a background that predict-variants ranks effects against.\nWrites, per "
+        "Score many variants, among which predict-variants ranks effects.\nWrites, per "
         "label, the quantiles of the effects of the variants, and of the same alleles at random positions. "
         "predict-variants takes the file as --background, or finds it in the model's folder as "
         "background.h5.",
@@ -75,16 +74,15 @@ void setup_build_background(Program& program, Runner<BackgroundSpec> run) {
               "Maximum number of variants to score, drawn at random, and of alleles to place at random "
               "positions",
               CLI::Range(std::int64_t{1}, std::int64_t{1'000'000}));
-    add_seed_option(command, spec.seed);
     add_compute_options(command, spec);
 }
 
 void setup_predict_variants(Program& program, Runner<VariantSpec> run) {
     const auto [command, spec] = program.add<VariantSpec>(
         "predict-variants", "Variants",
-        "Score variants: the difference between a chromatin or promoter model's scores of the two alleles "
-        "or, without fine-tuning, how likely a pretrained model finds each allele. Writes one row per "
-        "alternative allele, in order.",
+        "Score the effects of variants by a model.\nOf a model that was trained for a task: the difference "
+        "between its scores of the two alleles. Of a pretrained model: how likely it finds each allele. "
+        "Writes one row per alternative allele, in order.",
         "--model --reference --variants --tss --labels --output --shard --dry-run --device",
         {{"The same VCF with effects on CTCF labels in INFO, for bcftools view -i 'BIGBIRD_MAX>1'",
           "--model chromatin/run --reference ../test_data/genome/22.fa.gz --variants "
@@ -102,8 +100,6 @@ void setup_predict_variants(Program& program, Runner<VariantSpec> run) {
     add_value(command, "--background", "H5", spec.background,
               "Background of build-background to rank effects against; default: background.h5 in the "
               "model's folder, if any");
-    add_value(command, "--top", "N", spec.top, "", CLI::Range(std::int64_t{1}, std::int64_t{1'000'000}));
-    command.add_flag("--strict", spec.strict);
     spec.outputs.variants = true;
     add_score_outputs(command, spec.outputs);
     add_shard_option(command, spec.outputs.shard, "rows");

@@ -18,16 +18,14 @@ constexpr const char* by_config = "by --config";
 constexpr const char* by_config_or_model = "by --config; with --model, as it was trained";
 
 void add_corpora_options(CLI::App& command, pretraining::CorporaSpec& corpora) {
-    CLI::Option* corpus = add_value(command, "--corpus", "DIR", corpora.corpus, "");
     add_value(command, "--documents", "DIR|FILE", corpora.documents,
               "Token shards of tokenize, the fastest input, or documents of build-documents, text or "
-              "coordinates; without, documents are drawn from --reference")
-        ->excludes(corpus);
+              "coordinates; without, documents are drawn from --reference");
     add_reference_option(command, corpora.references, false)
         ->description("Genome of the documents' coordinates, or that documents are drawn from");
     add_input_options(command, corpora.input,
                       "Tokenizer of train-tokenizer (token shards and --model contain one)");
-    add_document_options(command, corpora.drawing);
+    add_region_options(command, corpora.drawing);
 }
 
 void add_network_options(CLI::App& command, PretrainSpec& spec) {
@@ -61,13 +59,11 @@ void add_evaluation_options(CLI::App& command, PretrainSpec& spec) {
     add_value(command, "--hold-out", "REGION", spec.corpora.hold_out,
               "If documents are drawn from --reference: contigs, regions (22:21000001-22000000) or BED "
               "files to leave out of training, and to score during it");
-    add_value(command, "--evaluate-corpus", "DIR", spec.corpora.evaluate_corpus, "");
     add_value(command, "--evaluate-documents", "DIR|FILE", spec.corpora.evaluate_documents,
               "Held-out token shards or documents to score during training; the results go to metrics.jsonl "
               "(eval_loss …)");
     add_value(command, "--evaluate-every", "N", spec.evaluate_every, "Steps between evaluations",
               CLI::PositiveNumber);
-    add_value(command, "--evaluate-sequences", "N", spec.evaluation_sequences, "", CLI::NonNegativeNumber);
 }
 
 void add_resource_options(CLI::App& command, PretrainSpec& spec) {
@@ -88,6 +84,50 @@ void add_resource_options(CLI::App& command, PretrainSpec& spec) {
               "Number of processes on this machine, one per GPU or sharing the CPU's threads; for "
               "several machines use torchrun or srun",
               CLI::PositiveNumber);
+}
+
+void add_optimizer_options(CLI::App& command, PretrainSpec& spec) {
+    add_optimization_options(command, spec.batch_size, spec.learning_rate, spec.optimizer,
+                             "Number of training steps");
+    option_of(command, "--steps")->default_str(by_config);
+    option_of(command, "--batch-size")
+        ->description("Sequences per step, over all micro-batches")
+        ->default_str(by_config_or_model);
+    const HelpGroup in_group(command, "Optimization");
+    add_value(command, "--warmup-steps", "N", spec.learning_rate.warmup_steps, "Steps of the linear warm-up",
+              CLI::Range(std::int64_t{-1}, std::int64_t{1} << 40))
+        ->default_str("a tenth of all, at most 10000");
+    const auto set_betas = [&optimizer = spec.optimizer](const std::vector<double>& betas) {
+        optimizer.beta1 = betas.at(0);
+        optimizer.beta2 = betas.at(1);
+    };
+    command
+        .add_option_function<std::vector<double>>("--betas", set_betas,
+                                                  "AdamW: decay of the two moments per step")
+        ->expected(2)
+        ->check(CLI::Range(0.0, 0.999999))
+        ->type_name("B1 B2");
+    add_value(command, "--epsilon", "EPSILON", spec.optimizer.epsilon, "AdamW: added to the denominator",
+              CLI::PositiveNumber);
+    add_value(command, "--epochs", "N", spec.epochs,
+              "Epochs over the corpus, if --steps is not given [10 without --config]", CLI::PositiveNumber)
+        ->excludes(option_of(command, "--steps"))
+        ->default_str("");
+    add_choice_option(command, "--optimizer", spec.optimizer.kind, training::optimizer_choices,
+                      "muon: Muon for the matrices within layers (orthogonal updates of AdamW's size), AdamW "
+                      "for the rest");
+    for (const char* option : {"--optimizer", "--learning-rate", "--betas", "--epsilon"})
+        option_of(command, option)->default_str(by_config);
+}
+
+void add_checkpoint_options(CLI::App& command, training::RunSpec& run) {
+    const HelpGroup in_group(command, "Run");
+    add_value(command, "--checkpoint-every", "N", run.checkpoint_every, "Steps between checkpoints",
+              CLI::PositiveNumber);
+    add_value(command, "--keep-every", "N", run.keep_every,
+              "Also keep the checkpoint of every Nth step, besides the three newest and the best",
+              CLI::NonNegativeNumber)
+        ->default_str("none");
 }
 
 bool computes_on_gpu(const std::string& device) {
@@ -120,8 +160,9 @@ void set_defaults(CLI::App& command, PretrainSpec& spec) {
 
 void setup_pretrain(Program& program, Runner<PretrainSpec> run) {
     const auto [command, spec] = program.add<PretrainSpec>(
-        "pretrain", "Pretraining",
-        "Pretrain BigBird on documents, by masked tokens and next-sentence prediction.\nThe same command, "
+        "pretrain", "A genome without labels",
+        "Pretrain BigBird on a genome or on documents.\nBy masked tokens and next-sentence prediction. The "
+        "same command, "
         "given again, resumes a stopped run from its newest checkpoint.",
         "--documents --reference --tokenizer --model --config --steps --epochs --batch-size --output "
         "--resume --max-hours --hold-out --evaluate-documents --device --processes --dry-run",
@@ -134,27 +175,10 @@ void setup_pretrain(Program& program, Runner<PretrainSpec> run) {
         std::move(run), set_defaults);
     add_corpora_options(command, spec.corpora);
     add_network_options(command, spec);
-    add_optimization_options(command, spec.batch_size, spec.learning_rate, spec.optimizer,
-                             "Number of training steps", "Steps of the linear warm-up");
-    option_of(command, "--steps")->default_str(by_config);
-    option_of(command, "--warmup-steps")->default_str("a tenth of all, at most 10000");
-    add_value(command, "--epochs", "N", spec.epochs,
-              "Epochs over the corpus, if --steps is not given [10 without --config]", CLI::PositiveNumber)
-        ->excludes(option_of(command, "--steps"))
-        ->default_str("")
-        ->group("Optimization");
-    option_of(command, "--batch-size")
-        ->description("Sequences per step, over all micro-batches")
-        ->default_str(by_config_or_model);
-    add_choice_option(command, "--optimizer", spec.optimizer.kind, training::optimizer_choices,
-                      "muon: Muon for the matrices within layers (orthogonal updates of AdamW's size), AdamW "
-                      "for the rest")
-        ->group("Optimization");
-    for (const char* option : {"--optimizer", "--learning-rate", "--betas", "--epsilon"})
-        option_of(command, option)->default_str(by_config);
+    add_optimizer_options(command, spec);
     add_run_options(command, spec.output, spec.run);
     option_of(command, "--output")->required(false);
-    command.add_flag("--yes", spec.yes);
+    add_checkpoint_options(command, spec.run);
     add_evaluation_options(command, spec);
     add_seed_option(command, spec.seed);
     add_resource_options(command, spec);

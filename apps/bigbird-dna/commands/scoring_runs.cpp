@@ -10,7 +10,10 @@
 #include "bigbird/core/words.hpp"
 #include "bigbird/model/device/device.hpp"
 #include "bigbird/model/forward_tensors.hpp"
-#include "bigbird/task_models/score/score.hpp"
+#include "bigbird/scoring/letters/letters.hpp"
+#include "bigbird/scoring/motifs/motifs.hpp"
+#include "bigbird/scoring/rows/predict.hpp"
+#include "bigbird/scoring/variants/variants.hpp"
 
 #include <chrono>
 #include <cstdio>
@@ -47,16 +50,13 @@ int run(const ForwardOptions& options) {
     return 0;
 }
 
-int run(const task_models::PredictSpec& spec) {
+int run(const tasks::PredictSpec& spec) {
     if (spec.dry_run) {
-        const task_models::PredictForecast forecast = task_models::forecast_predict(spec);
-        const std::string text =
-            spec.json ? task_models::to_json(forecast).dump(2) + "\n" : task_models::describe(forecast);
-        std::fputs(text.c_str(), stdout);
+        std::fputs(describe(tasks::forecast_predict(spec)).c_str(), stdout);
         return 0;
     }
     if (spec.outputs.paths.empty()) throw ConfigError("--output is needed, or --dry-run");
-    const auto [report, seconds] = timed([&] { return task_models::predict(spec); });
+    const auto [report, seconds] = timed([&] { return tasks::predict(spec); });
     log_info("{} of {} rows scored in {:.1f} s{}", report.scored, report.rows, seconds,
              report.scored < report.rows ? "; the column status says why the others have no scores" : "");
     if (report.not_numbers > 0) {
@@ -73,13 +73,13 @@ int run(const task_models::PredictSpec& spec) {
     return 0;
 }
 
-int run(const task_models::VariantSpec& spec) {
+int run(const tasks::VariantSpec& spec) {
     if (spec.dry_run) {
-        std::fputs(describe(task_models::forecast_variants(spec)).c_str(), stdout);
+        std::fputs(describe(tasks::forecast_variants(spec)).c_str(), stdout);
         return 0;
     }
     if (spec.outputs.paths.empty()) throw ConfigError("--output is needed, or --dry-run");
-    const auto [report, seconds] = timed([&] { return task_models::predict_variants(spec); });
+    const auto [report, seconds] = timed([&] { return tasks::predict_variants(spec); });
     log_info("{} of {} alleles scored in {:.1f} s{}", report.scored, report.rows, seconds,
              report.scored < report.rows ? "; their status says why the others have no scores" : "");
     if (report.not_numbers > 0) {
@@ -91,15 +91,15 @@ int run(const task_models::VariantSpec& spec) {
     return 0;
 }
 
-int run(const task_models::BackgroundSpec& spec) {
-    const auto [report, seconds] = timed([&] { return task_models::build_background(spec); });
+int run(const tasks::BackgroundSpec& spec) {
+    const auto [report, seconds] = timed([&] { return tasks::build_background(spec); });
     log_info("effects of {} and {} shuffled ranked in {:.1f} s", counted(report.variants, "variant"),
              report.shuffled, seconds);
     return 0;
 }
 
-int run(const task_models::MutagenesisSpec& spec) {
-    const auto [report, seconds] = timed([&] { return task_models::predict_mutagenesis(spec); });
+int run(const tasks::MutagenesisSpec& spec) {
+    const auto [report, seconds] = timed([&] { return tasks::predict_mutagenesis(spec); });
     const bool stretches = spec.by_stretches();
     log_info("{} of {} bases scored in {:.1f} s{}", stretches ? "stretches" : "substitutions",
              report.bases - (stretches ? 0 : report.without_letter), seconds,
@@ -109,9 +109,9 @@ int run(const task_models::MutagenesisSpec& spec) {
     return 0;
 }
 
-int run(const task_models::AttributeSpec& spec) {
+int run(const tasks::AttributeSpec& spec) {
     constexpr double most_gap = 0.05;  // largest accepted gap, as a share of the difference
-    const auto [report, seconds] = timed([&] { return task_models::attribute(spec); });
+    const auto [report, seconds] = timed([&] { return tasks::attribute(spec); });
     log_info("{} attributed in {:.1f} s", counted(report.bases, "base"), seconds);
     if (report.tiled > 0) {
         log_warning(
@@ -132,8 +132,8 @@ int run(const task_models::AttributeSpec& spec) {
     return 0;
 }
 
-int run(const task_models::EmbedSpec& spec) {
-    const auto [report, seconds] = timed([&] { return task_models::embed(spec); });
+int run(const tasks::EmbedSpec& spec) {
+    const auto [report, seconds] = timed([&] { return tasks::embed(spec); });
     log_info("{} of {} rows embedded in {:.1f} s", report.embedded, report.rows, seconds);
     if (report.truncated > 0) {
         log_warning(
@@ -144,8 +144,8 @@ int run(const task_models::EmbedSpec& spec) {
     return 0;
 }
 
-int run(const task_models::PredictTokensSpec& spec) {
-    const auto [report, seconds] = timed([&] { return task_models::predict_tokens(spec); });
+int run(const tasks::PredictTokensSpec& spec) {
+    const auto [report, seconds] = timed([&] { return tasks::predict_tokens(spec); });
     log_info("{} of {} of {} scored in {:.1f} s, in {}", report.scored, counted(report.bases, "base"),
              counted(report.regions, "region"), seconds, counted(report.rows, "row"));
     if (report.truncated > 0) {
@@ -155,13 +155,13 @@ int run(const task_models::PredictTokensSpec& spec) {
     return 0;
 }
 
-int run(const task_models::ExportMotifsSpec& spec) {
-    log_info("{} written", counted(task_models::export_motifs(spec), "motif"));
+int run(const tasks::ExportMotifsSpec& spec) {
+    log_info("{} written", counted(tasks::export_motifs(spec), "motif"));
     return 0;
 }
 
-int run(const task_models::MarginalizeSpec& spec) {
-    log_info("{} scored", counted(task_models::marginalize_motifs(spec), "background"));
+int run(const tasks::MarginalizeSpec& spec) {
+    log_info("{} scored", counted(tasks::marginalize_motifs(spec), "background"));
     return 0;
 }
 

@@ -17,22 +17,20 @@ struct ShowAttentionOptions {
     std::string pattern;
     OutputOptions output;
     std::int64_t length = 1024;
-    int layer = 0, head = 0;
+    int layer = 0;
 };
 
 namespace {
 
 void check_layer(const model::BigBirdConfig& config, const ShowAttentionOptions& options) {
-    if (options.layer < config.num_hidden_layers && options.head < config.num_attention_heads) return;
-    throw ConfigError("--layer and --head begin at 0; the model has " +
-                      std::to_string(config.num_hidden_layers) + " layers of " +
-                      std::to_string(config.num_attention_heads) + " heads");
+    if (options.layer < config.num_hidden_layers) return;
+    throw ConfigError("--layer begins at 0; the model has " + std::to_string(config.num_hidden_layers) +
+                      " layers");
 }
 
 /// A Longformer's window and its leading global tokens, as one pattern.
 attention::PatternSpec drawn_window(const model::BigBirdConfig& config, const ShowAttentionOptions& options) {
-    attention::PatternSpec window =
-        config.longformer->window(options.layer, options.head, config.pattern.block_size);
+    attention::PatternSpec window = config.longformer->window(options.layer, 0, config.pattern.block_size);
     window.global_tokens = static_cast<int>(config.longformer->global_tokens.value_or(0));
     return window;
 }
@@ -57,7 +55,7 @@ int run_show_attention(const ShowAttentionOptions& options) {
                           std::to_string(longest * spec.block_size) + " tokens, the longest that is drawn");
     }
     const attention::BlockLayout layout =
-        attention::make_layout(spec, static_cast<int>(blocks), options.layer, options.head);
+        attention::make_layout(spec, static_cast<int>(blocks), options.layer, 0);
     const std::string ending = options.output.output.extension();
     const std::string title = (options.pattern.empty() ? "attention" : options.pattern) + ", " +
                               std::to_string(options.length) + " tokens";
@@ -79,8 +77,7 @@ int run_show_attention(const ShowAttentionOptions& options) {
 
 void setup_show_attention(Program& program) {
     const auto [command, options] = program.add<ShowAttentionOptions>(
-        "show-attention", "Tools",
-        "Draw which key blocks each query block attends to, for a length and a layer",
+        "show-attention", rare_group, "Draw which key blocks each query block attends to",
         "--config --pattern --length --layer --output",
         {{"A drawing of BigBird's pattern", "--pattern bigbird --length 2048 --output bigbird.svg"},
          {"The second layer of a pretrained model, as text",
@@ -99,7 +96,6 @@ void setup_show_attention(Program& program) {
     add_value(command, "--length", "N", options.length,
               "Sequence length in tokens, rounded up to complete blocks", CLI::PositiveNumber);
     add_value(command, "--layer", "N", options.layer, "Layer, from 0", CLI::NonNegativeNumber);
-    add_value(command, "--head", "N", options.head, "", CLI::NonNegativeNumber);
 }
 
 }  // namespace bigbird::cli

@@ -26,7 +26,6 @@ struct TokenizeOptions {
     tokenizer::InputSpec input;
     std::vector<std::filesystem::path> references;
     OutputOptions output;
-    std::int64_t shard_tokens = corpus::TokenShardWriter::default_shard_tokens;
     std::optional<Shard> shard;
     int threads = 0;
 };
@@ -40,8 +39,7 @@ int run_tokenize(const TokenizeOptions& options) {
     if (options.shard && options.documents == "-")
         throw ConfigError("--shard needs --documents as a file: a part is told by its checksum");
     const auto tokenizer = options.input.open();
-    corpus::TokenShardWriter writer(options.output.output, tokenizer, options.output.overwrite,
-                                    options.shard_tokens);
+    corpus::TokenShardWriter writer(options.output.output, tokenizer, options.output.overwrite);
     const auto genome = options.references.empty()
                             ? nullptr
                             : genome::open_references(options.references, genome::LetterCase::kept);
@@ -60,8 +58,8 @@ int run_tokenize(const TokenizeOptions& options) {
     }
     PendingOutput& folder = writer.finish(inputs.get(), options.threads);
     if (options.shard) {
-        const auto record =
-            corpus::pending_tokens_record(folder, *options.shard, options.shard_tokens, std::move(segments));
+        const auto record = corpus::pending_tokens_record(
+            folder, *options.shard, corpus::TokenShardWriter::default_shard_tokens, std::move(segments));
         commit_together(std::array{record.get(), &folder});
     } else {
         folder.commit();
@@ -80,8 +78,7 @@ int run_tokenize(const TokenizeOptions& options) {
 
 void setup_tokenize(Program& program) {
     const auto [command, options] = program.add<TokenizeOptions>(
-        "tokenize", "Corpus and tokenizer",
-        "Encode documents once into memory-mapped token shards, for pretrain",
+        "tokenize", "A genome without labels", "Encode documents once into token shards, for pretrain",
         "--documents --reference --tokenizer --output --shard",
         {{"Shards of tokens for pretrain --documents",
           "--documents documents/train.txt.gz --tokenizer tokenizer/tokenizer.model --output corpus"},
@@ -97,7 +94,6 @@ void setup_tokenize(Program& program) {
                       "Tokenizer: a .model of train-tokenizer, a Hugging Face tokenizer.json (such as "
                       "GENA-LM's), or a model folder");
     add_output_options(command, options.output, "Folder of shards (lib/bigbird/corpus/tokens/FORMAT.md)");
-    add_value(command, "--shard-tokens", "N", options.shard_tokens, "", CLI::PositiveNumber);
     add_shard_option(command, options.shard, "documents");
     add_own_threads_option(command, options.threads);
 }

@@ -8,7 +8,7 @@
 
 namespace bigbird::cli {
 
-using task_models::TrainSpec;
+using tasks::TrainSpec;
 
 namespace {
 
@@ -27,7 +27,9 @@ void add_peak_options(CLI::App& command, TrainSpec& spec) {
     command.add_flag("--skip-invalid", spec.examples.skip_invalid, skips_mismatches);
     add_value(command, "--bin", "BP", spec.tracks.bin, "Bin size for --signal", CLI::PositiveNumber)
         ->needs(signal);
-    add_value(command, "--min-positives", "N", spec.min_positives, "", CLI::PositiveNumber)->needs(peaks);
+    add_value(command, "--min-positives", "N", spec.min_positives,
+              "Leave labels with fewer positive test bins out of means and medians", CLI::PositiveNumber)
+        ->needs(peaks);
 }
 
 /// Options only for --table or --fasta.
@@ -42,7 +44,7 @@ void add_sequence_options(CLI::App& command, TrainSpec& spec) {
 }
 
 void add_training_options(CLI::App& command, TrainSpec& spec) {
-    task_models::FinetuneSpec& model = spec.model;
+    tasks::FinetuneSpec& model = spec.model;
     add_value(command, "--config", "PRESET|FILE", model.bins.config,
               "Size of the bin model: tiny, small, base or large, or a JSON file of network sizes");
     add_value(command, "--epochs", "N", model.epochs, "Maximum number of epochs", CLI::PositiveNumber)
@@ -69,8 +71,8 @@ void add_folder_options(CLI::App& command, TrainSpec& spec) {
 
 /// Chooses the sequence model for the options.
 void choose_sequences(CLI::App& command, TrainSpec& spec) {
-    task_models::FinetuneSpec model = task_models::sequence_model_spec();
-    const task_models::FinetuneSpec& given = spec.model;
+    tasks::FinetuneSpec model = tasks::sequence_model_spec();
+    const tasks::FinetuneSpec& given = spec.model;
     if (is_given(command, "--epochs")) model.epochs = given.epochs;
     if (is_given(command, "--config")) model.sequence.config = given.bins.config;
     model.learning_rate.total_steps = given.learning_rate.total_steps;
@@ -94,7 +96,7 @@ void choose_train_defaults(CLI::App& command, TrainSpec& spec) {
     if (spec.output.empty() && !spec.dry_run) throw CLI::RequiredError("--output");
     if (sequences) choose_sequences(command, spec);
     if (!spec.tracks.signals.empty()) {
-        const task_models::FinetuneSpec coverage = task_models::coverage_model_spec();
+        const tasks::FinetuneSpec coverage = tasks::coverage_model_spec();
         spec.model.fewest_steps = coverage.fewest_steps;
         if (!is_given(command, "--epochs")) spec.model.epochs = coverage.epochs;
         spec.model.learning_rate.peak = coverage.learning_rate.peak;
@@ -106,10 +108,10 @@ void choose_train_defaults(CLI::App& command, TrainSpec& spec) {
 
 void setup_train(Program& program, Runner<TrainSpec> run) {
     const auto [command, spec] = program.add<TrainSpec>(
-        "train", "Tasks",
-        "Train and evaluate a model from peaks, coverage or labeled sequences in one go. Makes examples, "
-        "trains a model\nand a linear baseline, evaluates both on held-out rows, and writes a report and a "
-        "model card. The same\ncommand, given again, resumes a stopped run.",
+        "train", "Peaks, coverage or sequences",
+        "Train and evaluate a model of peaks, coverage or sequences.\nMakes examples, trains a model and a "
+        "linear baseline, evaluates both on held-out rows, and writes a\nreport and a model card. The same "
+        "command, given again, resumes a stopped run.",
         "--peaks --signal --table --fasta --reference --include --validation --test --split-by --strand "
         "--epochs --max-hours --output --force --dry-run --threads",
         {{"A model of the demo's peaks, with two automatically chosen held-out stretches, trained for two "

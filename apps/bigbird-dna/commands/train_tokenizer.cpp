@@ -31,8 +31,6 @@ namespace {
 
 constexpr std::int64_t default_positions = 4096;  // positions of pretrain's networks
 
-const std::map<std::string, tokenizer::TrainEngine> engines{
-    {"exact", tokenizer::TrainEngine::exact}, {"sentencepiece", tokenizer::TrainEngine::sentencepiece}};
 const std::map<std::string, tokenizer::OverlapCounting> overlaps{
     {"installed", tokenizer::OverlapCounting::installed},
     {"every", tokenizer::OverlapCounting::every},
@@ -79,7 +77,7 @@ int run_train_tokenizer(const TrainTokenizerOptions& options) {
 
 void setup_train_tokenizer(Program& program) {
     const auto [command, options] = program.add<TrainTokenizerOptions>(
-        "train-tokenizer", "Corpus and tokenizer",
+        "train-tokenizer", "A genome without labels",
         "Train a DNA byte-pair encoding on documents or on a genome",
         "--documents --reference --vocab-size --output --force --hugging-face",
         {{"256 tokens, learned from documents",
@@ -95,8 +93,6 @@ void setup_train_tokenizer(Program& program) {
             "Genome of --documents' coordinates; without --documents, the sequence to train on, read once");
     add_value(command, "--vocab-size", "N", options.spec.vocab_size,
               "Number of tokens, including the 5 special ones and A C G T N");
-    command.add_option("--engine", options.spec.engine)
-        ->transform(CLI::Transformer(engines, CLI::ignore_case));
     command
         .add_option(
             "--count-overlaps", options.spec.overlaps,

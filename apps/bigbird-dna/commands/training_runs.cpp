@@ -8,11 +8,11 @@
 #include "bigbird/core/parallel.hpp"
 #include "bigbird/core/system/temporary_folder.hpp"
 #include "bigbird/core/words.hpp"
+#include "bigbird/finetuning/finetune.hpp"
 #include "bigbird/genome/text/text_output.hpp"
+#include "bigbird/pipeline/train.hpp"
 #include "bigbird/pretraining/mlm_evaluation.hpp"
 #include "bigbird/pretraining/pretrain.hpp"
-#include "bigbird/task_models/pipeline/train.hpp"
-#include "bigbird/task_models/train/finetune.hpp"
 #include "bigbird/training/ranks/rank_spec.hpp"
 
 #include <sys/prctl.h>
@@ -78,9 +78,9 @@ struct Child {
     ::_exit(static_cast<int>(ExitCode::bug));
 }
 
-class Job {
+class RankProcesses {
 public:
-    explicit Job(int count) {
+    explicit RankProcesses(int count) {
         const std::vector<std::string> arguments = own_arguments();
         ::setenv("WORLD_SIZE", std::to_string(count).c_str(), 1);
         ::setenv("LOCAL_WORLD_SIZE", std::to_string(count).c_str(), 1);
@@ -152,14 +152,14 @@ private:
 /// code of the process that failed first through its own fault. No child outlives this process. Throws
 /// ConfigError for more than eight per processor.
 int launch_processes(int count) {
-    constexpr int most_a_processor = 8;  // each takes 0.4 GB before it reads its options
-    const int most = most_a_processor * resolve_threads(0);
+    constexpr int most_per_processor = 8;  // each takes 0.4 GB before it reads its options
+    const int most = most_per_processor * resolve_threads(0);
     if (count > most) {
         throw ConfigError(fmt::format("--processes {}: at most {} are of use here, {} a processor", count,
-                                      most, most_a_processor));
+                                      most, most_per_processor));
     }
     const StopDeadline none;  // the processes have their own
-    return Job(count).wait();
+    return RankProcesses(count).wait();
 }
 
 /// Whether this process must start the others instead of training.
@@ -185,7 +185,7 @@ void print_lines(const std::vector<std::string>& lines) {
         std::puts(line.c_str());
 }
 
-std::string which_model(const task_models::FinetuneSpec& spec, const training::LoopResult& result) {
+std::string which_model(const tasks::FinetuneSpec& spec, const training::LoopResult& result) {
     if (result.best_step) return "the best on validation, of step " + std::to_string(*result.best_step);
     if (spec.row().is_solved()) return "solved at once";
     if (spec.row().has_members()) return "the mean of " + counted(spec.sequence.members, "network");
@@ -193,13 +193,13 @@ std::string which_model(const task_models::FinetuneSpec& spec, const training::L
 }
 
 /// Logs which model finetune-* kept, and whether longer training would probably improve it.
-void report_finetuned(const task_models::FinetuneSpec& spec, const training::LoopResult& result) {
+void report_finetuned(const tasks::FinetuneSpec& spec, const training::LoopResult& result) {
     if (result.finished_before) {
         log_info("{}: this run is finished already", result.model.string());
         return;
     }
     log_info("{}: the model, {}", result.model.string(), which_model(spec, result));
-    if (const auto advice = task_models::still_improving(spec, result)) log_info("{}", *advice);
+    if (const auto advice = tasks::still_improving(spec, result)) log_info("{}", *advice);
 }
 
 }  // namespace
@@ -229,20 +229,20 @@ int run(const EvaluateMlmOptions& options) {
     return 0;
 }
 
-int run(const task_models::FinetuneSpec& spec) {
+int run(const tasks::FinetuneSpec& spec) {
     if (launches_processes(spec.processes)) return launch_processes(spec.processes);
-    report_finetuned(spec, task_models::finetune(spec, rank_of_this_process(spec.processes)));
+    report_finetuned(spec, tasks::finetune(spec, rank_of_this_process(spec.processes)));
     return 0;
 }
 
-int run(const task_models::FinetuneTokensSpec& spec) {
+int run(const tasks::FinetuneTokensSpec& spec) {
     if (launches_processes(spec.processes)) return launch_processes(spec.processes);
-    report_finetuned(spec, task_models::finetune_tokens(spec, rank_of_this_process(spec.processes)));
+    report_finetuned(spec, tasks::finetune_tokens(spec, rank_of_this_process(spec.processes)));
     return 0;
 }
 
-int run(const task_models::TrainSpec& spec) {
-    print_lines(spec.dry_run ? task_models::forecast_train(spec) : task_models::train(spec));
+int run(const tasks::TrainSpec& spec) {
+    print_lines(spec.dry_run ? tasks::forecast_train(spec) : tasks::train(spec));
     return 0;
 }
 

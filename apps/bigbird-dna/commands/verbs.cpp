@@ -5,7 +5,7 @@
 #include "bigbird/core/error.hpp"
 #include "bigbird/core/formats/is_there.hpp"
 #include "bigbird/examples/examples.hpp"
-#include "bigbird/task_models/files/task_files.hpp"
+#include "bigbird/tasks/files/task_files.hpp"
 
 #include <filesystem>
 #include <string>
@@ -40,7 +40,7 @@ std::string task_of_model(const CLI::App& command) {
     const fs::path path = value_of(command, "--model");
     const fs::path model = is_there(path / "config.json") ? path : path / "model";
     if (!is_there(model / "config.json")) return "chromatin";
-    const Json task = task_models::task_description(model);
+    const Json task = tasks::task_description(model);
     if (task.is_null())
         throw ConfigError(path.string() +
                           " was trained for no task: fine-tune it, or use embed or predict-variants");
@@ -79,7 +79,7 @@ void setup_finetune_verb(Program& program) {
 }
 
 void setup_predict_verb(Program& program) {
-    add_verb(program, "predict", "Score BED rows, sequences or examples with a model that finetune made.",
+    add_verb(program, "predict", "Score BED rows, sequences or examples with a trained model.",
              "model determines", task_of_model,
              {{"Chromatin scores of the rows of a BED",
                "--model chromatin/run --reference ../test_data/genome/22.fa.gz --regions test.bed --output "
@@ -89,7 +89,7 @@ void setup_predict_verb(Program& program) {
 }
 
 void setup_evaluate_verb(Program& program) {
-    add_verb(program, "evaluate", "Compare scores with the labels of examples: AUROC, AUPRC, MCC and more.",
+    add_verb(program, "evaluate", "Compare scores with labels: AUROC, AUPRC, MCC and more.",
              "examples determine", by_examples_or("--labels"),
              {{"AUROC and AUPRC of each label, as a table",
                "--scores chromatin/scores.tsv.gz --examples chromatin/examples --output chromatin.tsv"},

@@ -110,9 +110,7 @@ std::vector<OptionText> options_of(const CommandText& command) {
 }
 
 std::string summary_of(const CommandText& command) {
-    const std::string line = command.description.substr(0, command.description.find('\n'));
-    const std::string sentence = line.substr(0, line.find(". "));
-    return sentence.ends_with('.') ? sentence.substr(0, sentence.size() - 1) : sentence;
+    return first_sentence(command.description);
 }
 
 std::string brief(const std::string& description, std::size_t width) {

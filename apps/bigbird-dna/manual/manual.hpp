@@ -60,7 +60,7 @@ std::vector<OptionText> options_of(const CommandText& command);
 /// The options of every command (help_formatter.hpp).
 OptionGroup shared_options_of(const ProgramText& program);
 
-/// Returns the description up to its first line break or the end of its first sentence, without the dot.
+/// first_sentence() of its description.
 std::string summary_of(const CommandText& command);
 
 /// At most `width` letters of a description, up to the end of its first clause.

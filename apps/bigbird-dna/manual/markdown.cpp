@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "manual/manual.hpp"
 #include "support/help_formatter.hpp"
-#include "support/retired_options.hpp"
 
 #include <fmt/format.h>
 
@@ -106,17 +105,6 @@ std::string exit_table() {
     return text;
 }
 
-/// scripts/workflow reads these rows, too.
-std::string retired_table() {
-    std::string text =
-        "## Options to be removed in the next version\n\nUntil then they are accepted, with a warning.\n\n| "
-        "command | option | instead |\n|---|---|---|\n";
-    for (const RetiredOption& each : retired_options())
-        text += fmt::format("| `{}` | `--{}` | {} |\n", each.command, each.option,
-                            escaped(std::string(each.instead)));
-    return text + "\n";
-}
-
 }  // namespace
 
 std::string markdown_reference(const ProgramText& program) {
@@ -130,7 +118,7 @@ std::string markdown_reference(const ProgramText& program) {
         for (const CommandText& command : group.commands)
             text += command_text(command);
     }
-    return text + retired_table() + exit_table();
+    return text + exit_table();
 }
 
 }  // namespace bigbird::cli

@@ -28,14 +28,12 @@ void add_range_option(CLI::App& command, const std::string& name, corpus::Range&
 /// Parses a file, "bases" or "kmers:3".
 void set_tokenizer(tokenizer::InputSpec& input, const std::string& text) {
     constexpr std::string_view kmers = "kmers:";
-    if (text == "bases") {
-        input.input = tokenizer::Input::bases;
-    } else if (text.starts_with(kmers)) {
-        input.input = tokenizer::Input::kmers;
+    if (text == "bases")
+        input.kmer_length = 1;
+    else if (text.starts_with(kmers))
         input.kmer_length = parse_number<int>(text.substr(kmers.size())).value_or(0);
-    } else {
+    else
         input.tokenizer = text;
-    }
 }
 
 }  // namespace
@@ -43,6 +41,15 @@ void set_tokenizer(tokenizer::InputSpec& input, const std::string& text) {
 void take_shards(std::filesystem::path& documents, std::filesystem::path& corpus) {
     std::error_code absent;
     if (std::filesystem::is_directory(documents, absent)) corpus = std::exchange(documents, {});
+}
+
+void add_region_options(CLI::App& command, corpus::DrawingSpec& drawing) {
+    const HelpGroup in_group(command, "Documents");
+    add_value(command, "--include", "REGION", drawing.include,
+              "Keep only sentences completely inside these: contigs, regions (22:21000001-22000000) or "
+              "BED files");
+    add_value(command, "--exclude", "REGION", drawing.exclude,
+              "Drop sentences that overlap these: contigs, regions or BED files (gaps, held-out sequence)");
 }
 
 void add_document_options(CLI::App& command, corpus::DrawingSpec& drawing) {
@@ -56,11 +63,7 @@ void add_document_options(CLI::App& command, corpus::DrawingSpec& drawing) {
                      "Bases per sentence, a range with both ends included");
     add_range_option(command, "--start-offset", documents.start_offset,
                      "Offset at which a pass starts on a contig, a range with both ends included");
-    add_value(command, "--include", "REGION", drawing.include,
-              "Keep only sentences completely inside these: contigs, regions (22:21000001-22000000) or "
-              "BED files");
-    add_value(command, "--exclude", "REGION", drawing.exclude,
-              "Drop sentences that overlap these: contigs, regions or BED files (gaps, held-out sequence)");
+    add_region_options(command, drawing);
     add_choice_option(command, "--reverse-complement", drawing.build.add_reverse_complement, strand_additions,
                       "add: repeat each document from the other strand");
     add_value(command, "--max-n-fraction", "SHARE", drawing.build.max_n_fraction,
@@ -74,8 +77,6 @@ void add_input_options(CLI::App& command, tokenizer::InputSpec& input, const std
         what +
             "; or bases; or K-mers that do not overlap, K up to 12, where N and the bases left over "
             "at the end of a run of A C G T become single-letter tokens");
-    add_choice_option(command, "--input", input.input, tokenizer::inputs, "");
-    add_value(command, "--kmer-length", "K", input.kmer_length, "");
 }
 
 }  // namespace bigbird::cli

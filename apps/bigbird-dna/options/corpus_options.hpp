@@ -12,9 +12,10 @@
 
 namespace bigbird::cli {
 
+/// --include and --exclude of documents.
+void add_region_options(CLI::App& command, corpus::DrawingSpec& drawing);
 /// How documents are drawn from a genome (appendix F.1): --passes, --sentences, --sentence-length,
-/// --start-offset, --include, --exclude, --reverse-complement,
-/// --max-n-fraction.
+/// --start-offset, those of add_region_options(), --reverse-complement, --max-n-fraction.
 void add_document_options(CLI::App& command, corpus::DrawingSpec& drawing);
 
 /// Moves the value of an option for documents to that for token shards, where it is a folder.

@@ -150,10 +150,6 @@ void add_hold_out_options(CLI::App& command, std::vector<std::string>& validatio
     add("--test", test, "Held out for evaluation");
 }
 
-void add_batch_tokens_option(CLI::App& command, std::int64_t& batch_tokens) {
-    add_value(command, "--batch-tokens", "N", batch_tokens, "", CLI::NonNegativeNumber);
-}
-
 void add_shard_option(CLI::App& command, std::optional<Shard>& shard, const std::string& what) {
     add_parsed(
         command, "--shard", "I/N", [&shard](const std::string& text) { shard = parse_shard(text); },
@@ -199,12 +195,11 @@ CLI::Option* add_score_outputs(CLI::App& command, outputs::OutputSpec& outputs, 
                   what + "; the file name's ending sets the format: " + formats +
                       "; - for a table on standard output. Several outputs can be given")
             ->group("Output");
-    add_choice_option(command, "--precision", outputs.precision, outputs::precision_choices, "");
     add_force_option(command, outputs.overwrite);
     return output;
 }
 
-void add_letter_inputs(CLI::App& command, task_models::LetterSpec& spec, const std::string& models,
+void add_letter_inputs(CLI::App& command, tasks::LetterSpec& spec, const std::string& models,
                        const std::string& done) {
     add_value(command, "-m,--model", "DIR", spec.models,
               models + "; given several times, the mean of the models' scores")
@@ -217,8 +212,8 @@ void add_letter_inputs(CLI::App& command, task_models::LetterSpec& spec, const s
     add_labels_option(command, spec.labels);
 }
 
-void add_letter_outputs(CLI::App& command, task_models::LetterSpec& spec, const std::string& what) {
-    add_choice_option(command, "--reverse-complement", spec.strands, task_models::strand_choices,
+void add_letter_outputs(CLI::App& command, tasks::LetterSpec& spec, const std::string& what) {
+    add_choice_option(command, "--reverse-complement", spec.strands, tasks::strand_choices,
                       "Chromatin models: average the scores of both strands, or score only the given one "
                       "(none) or its reverse complement (only)");
     add_value(command, "-o,--output", "FILE", spec.outputs.paths,
@@ -238,15 +233,13 @@ void add_labels_option(CLI::App& command, std::string& labels) {
               "default: all");
 }
 
-void add_compute_options(CLI::App& command, task_models::ComputeSpec& compute) {
+void add_compute_options(CLI::App& command, tasks::ComputeSpec& compute) {
     add_device_option(command, compute.device);
     add_threads_option(command, compute.threads);
-    add_batch_tokens_option(command, compute.batch_tokens);
-    const HelpGroup in_group(command, "Resources");
     add_choice_option(
         command, "--dtype", compute.dtype, {"auto", "fp32", "bf16"},
-        "Number format of the encoder; auto: fp32 on a CPU and for scores of bin models, else bf16");
-    add_attention_option(command, compute.attention);
+        "Number format of the encoder; auto: fp32 on a CPU and for scores of bin models, else bf16")
+        ->group("Resources");
 }
 
 }  // namespace bigbird::cli

@@ -6,7 +6,7 @@
 #include "bigbird/core/files.hpp"
 #include "bigbird/core/parts/shard.hpp"
 #include "bigbird/outputs/output_spec.hpp"
-#include "bigbird/task_models/specs/score_specs.hpp"
+#include "bigbird/tasks/specs/score_specs.hpp"
 
 #include <CLI/CLI.hpp>
 
@@ -112,9 +112,6 @@ std::vector<CLI::Option*> add_bin_region_options(CLI::App& command, std::vector<
 void add_hold_out_options(CLI::App& command, std::vector<std::string>& validation,
                           std::vector<std::string>& test, const std::string& by);
 
-/// --batch-tokens, 0 = what fits the device.
-void add_batch_tokens_option(CLI::App& command, std::int64_t& batch_tokens);
-
 /// Adds an option that takes one of `words`, which the help shows as its type.
 CLI::Option* add_choice_option(CLI::App& command, const std::string& name, std::string& value,
                                const std::vector<std::string>& words, const std::string& what);
@@ -142,22 +139,22 @@ CLI::Option* add_attention_option(CLI::App& command, std::string& attention);
 /// --device auto|cpu|cuda|cuda:N.
 void add_device_option(CLI::App& command, std::string& device);
 
-/// --output, several times, which it returns, --precision and --force. `what`: the content of the outputs;
+/// --output, several times, which it returns, and --force. `what`: the content of the outputs;
 /// scores also have --min-score.
 CLI::Option* add_score_outputs(CLI::App& command, outputs::OutputSpec& outputs,
                                const std::string& what = "Scores");
 
 /// --model (`models` describes it), --reference, --regions, --sequences and --labels of commands that score
 /// letters, which are `done`, such as "changed".
-void add_letter_inputs(CLI::App& command, task_models::LetterSpec& spec, const std::string& models,
+void add_letter_inputs(CLI::App& command, tasks::LetterSpec& spec, const std::string& models,
                        const std::string& done);
 /// --reverse-complement, --output, several times, and --force of these commands.
-void add_letter_outputs(CLI::App& command, task_models::LetterSpec& spec, const std::string& what);
+void add_letter_outputs(CLI::App& command, tasks::LetterSpec& spec, const std::string& what);
 
 /// --labels, a selection of a model's labels (rows::LabelTable::select).
 void add_labels_option(CLI::App& command, std::string& labels);
 
-/// --device, --threads, --batch-tokens, --dtype and --attention.
-void add_compute_options(CLI::App& command, task_models::ComputeSpec& compute);
+/// --device, --threads and --dtype.
+void add_compute_options(CLI::App& command, tasks::ComputeSpec& compute);
 
 }  // namespace bigbird::cli

@@ -14,9 +14,7 @@ std::vector<CLI::Option*> add_sequence_inputs(CLI::App& command, examples::Seque
     CLI::Option* fasta = add_value(command, "--fasta", "FASTA", options.fasta,
                                    "Sequences of --table's ids; or, without --table, one file per class, "
                                    "named after the class (FASTA, or one sequence per line)");
-    CLI::Option* targets =
-        add_value(command, "--targets", "TABLE", options.table, "")->needs(fasta)->excludes(table);
-    return {table, fasta, targets};
+    return {table, fasta};
 }
 
 CLI::Option* add_header_option(CLI::App& command, std::optional<bool>& header) {
@@ -41,17 +39,16 @@ std::vector<CLI::Option*> add_sequence_columns(CLI::App& command, examples::Sequ
         add_parsed(command, "--label-column", "NAME", set_labels,
                    "Column of classes or numbers, or several columns of 0 and 1 or of numbers (NAME,NAME)",
                    options.label_column);
-    CLI::Option* labels = add_value(command, "--labels", "NAMES", options.labels, "")->excludes(label);
     CLI::Option* target =
         add_choice_option(command, "--target", options.target, examples::target_option_choices,
                           "Kind of the label columns; auto: labels if there are several, else classes");
     CLI::Option* header = add_header_option(command, options.header);
-    return {sequence, label, labels, target, split_by, header};
+    return {sequence, label, target, split_by, header};
 }
 
-std::vector<CLI::Option*> add_sequence_model_options(CLI::App& command, task_models::SequenceSpec& model,
+std::vector<CLI::Option*> add_sequence_model_options(CLI::App& command, tasks::SequenceSpec& model,
                                                      const char* group) {
-    return {add_choice_option(command, "--strand", model.strand, task_models::record_strands,
+    return {add_choice_option(command, "--strand", model.strand, tasks::record_strands,
                               "both: labels do not depend on the strand. given: strand and positions matter "
                               "(promoters, splice sites). auto: whichever k-mers predict better"),
             add_value(command, "--members", "N", model.members,

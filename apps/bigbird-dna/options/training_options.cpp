@@ -17,13 +17,6 @@ void add_run_options(CLI::App& command, std::filesystem::path& output, training:
     add_value(command, "--resume", "auto|never|PATH", run.resume,
               "Resume from the newest checkpoint, if any (auto); never; or from the given checkpoint");
     command.add_flag("-f,--force", run.force, "With --resume never: discard the existing run");
-    add_value(command, "--checkpoint-every", "N", run.checkpoint_every, "Steps between checkpoints",
-              CLI::PositiveNumber);
-    add_value(command, "--keep", "N", run.keep, "", CLI::PositiveNumber);
-    add_value(command, "--keep-every", "N", run.keep_every,
-              "Also keep the checkpoint of every Nth step, besides the three newest and the best",
-              CLI::NonNegativeNumber)
-        ->default_str("none");
     add_max_hours_option(command, run.max_hours);
 }
 
@@ -34,35 +27,18 @@ CLI::Option* add_max_hours_option(CLI::App& command, double& hours) {
 }
 
 void add_optimization_options(CLI::App& command, std::int64_t& batch_size, training::LearningRateSpec& rate,
-                              training::OptimizerSpec& optimizer, const std::string& steps_text,
-                              const std::string& warmup_text) {
+                              training::OptimizerSpec& optimizer, const std::string& steps_text) {
     const HelpGroup in_group(command, "Optimization");
     add_value(command, "--steps", "N", rate.total_steps, steps_text, CLI::NonNegativeNumber);
     add_value(command, "--batch-size", "N", batch_size, "Sequences per step", CLI::PositiveNumber);
     add_value(command, "--learning-rate", "RATE", rate.peak, "Peak learning rate", CLI::PositiveNumber);
-    add_value(command, "--warmup-steps", "N", rate.warmup_steps, warmup_text,
-              CLI::Range(std::int64_t{-1}, std::int64_t{1} << 40));
     add_choice_option(command, "--schedule", rate.decay, training::decays,
                       "Learning-rate schedule after the warm-up");
     add_value(command, "--weight-decay", "RATE", optimizer.weight_decay,
               "Weight decay of matrices and embeddings", CLI::NonNegativeNumber);
-    add_value(command, "--clip-norm", "NORM", optimizer.clip_norm, "", CLI::NonNegativeNumber);
-    const auto set_betas = [&optimizer](const std::vector<double>& betas) {
-        optimizer.beta1 = betas.at(0);
-        optimizer.beta2 = betas.at(1);
-    };
-    command
-        .add_option_function<std::vector<double>>("--betas", set_betas,
-                                                  "AdamW: decay of the two moments per step")
-        ->default_str(fmt::format("[{},{}]", optimizer.beta1, optimizer.beta2))
-        ->expected(2)
-        ->check(CLI::Range(0.0, 0.999999))
-        ->type_name("B1 B2");
-    add_value(command, "--epsilon", "EPSILON", optimizer.epsilon, "AdamW: added to the denominator",
-              CLI::PositiveNumber);
 }
 
-using task_models::FinetuneSpec;
+using tasks::FinetuneSpec;
 
 void add_random_weights_option(CLI::App& command, FinetuneSpec& spec) {
     command.add_flag(
@@ -78,16 +54,14 @@ void add_encoder_options(CLI::App& command, FinetuneSpec& spec) {
     add_choice_option(
         command, "--dtype", spec.dtype, {"auto", "fp32", "bf16"},
         "Number format of the encoder; auto: fp32 on a CPU and for narrow bin models, else bf16");
-    add_attention_option(command, spec.attention);
 }
 
 void add_finetune_run_options(CLI::App& command, FinetuneSpec& spec) {
     add_seed_option(command, spec.seed);
     add_run_options(command, spec.output, spec.run);
     add_optimization_options(command, spec.batch_size, spec.learning_rate, spec.optimizer,
-                             "Number of steps, instead of --epochs", "Steps of the linear warm-up");
+                             "Number of steps, instead of --epochs");
     option_of(command, "--steps")->default_str("from --epochs");
-    option_of(command, "--warmup-steps")->default_str("a tenth of all, at most 10000");
     add_value(command, "--epochs", "N", spec.epochs, "Maximum number of epochs; --patience may stop earlier",
               CLI::PositiveNumber)
         ->group("Optimization")
@@ -116,7 +90,6 @@ void add_place_options(CLI::App& command, FinetuneSpec& spec) {
               "Number of processes on this machine, one per GPU or sharing the CPU's threads; changes "
               "results only by rounding",
               CLI::PositiveNumber);
-    add_batch_tokens_option(command, spec.batch_tokens);
 }
 
 }  // namespace bigbird::cli

@@ -64,10 +64,10 @@ std::vector<std::string> options_of(const CLI::App& command) {
 }
 
 /// Words in capitals of options' value types that name no file. Every other one does: "FASTA|TABLE".
-constexpr std::array<std::string_view, 33> no_files{
-    "A",      "B",    "B1",    "B2",    "BP",        "C",     "COMMAND", "DECAY", "EPSILON", "GROUP",  "HIGH",
-    "HOURS",  "I",    "K",     "LIST",  "LOW",       "PART",  "N",       "NAME",  "NAMES",   "NORM",   "P",
-    "PRESET", "RATE", "RATIO", "SCORE", "SELECTION", "SHARE", "SHARES",  "SIZE",  "SPLIT",   "WEIGHT", "X"};
+constexpr std::array no_files = std::to_array<std::string_view>(
+    {"A",     "B",     "B1",    "B2",        "BP",    "COMMAND", "EPSILON", "GROUP", "HIGH",
+     "HOURS", "I",     "K",     "LIST",      "LOW",   "N",       "NAME",    "P",     "PRESET",
+     "RATE",  "RATIO", "SCORE", "SELECTION", "SHARE", "SHARES",  "SIZE",    "SPLIT", "WEIGHT"});
 
 /// Options that name outputs, and --resume, which names a run that continues in its own --output.
 constexpr std::array outputs{"--output",       "--manifest",   "--report", "--token-scores",

@@ -11,6 +11,7 @@ namespace bigbird::cli {
 namespace {
 
 constexpr std::size_t left_column = 34, line_width = 110;
+constexpr std::size_t overview_column = 20, overview_width = 90;
 
 std::string wrapped(const std::string& text) {
     std::istringstream words(text);
@@ -25,7 +26,45 @@ std::string wrapped(const std::string& text) {
     return lines;
 }
 
+/// The commands of a group, in the order of the help.
+std::vector<const CLI::App*> commands_in(const CLI::App& program, const std::string& group) {
+    return program.get_subcommands([&](const CLI::App* each) { return each->get_group() == group; });
+}
+
+/// "{finetune,predict}-{promoter,chromatin}": names that combine all of the words before and after the "-".
+std::string combined(const std::vector<const CLI::App*>& commands) {
+    std::string texts[2];
+    for (const CLI::App* command : commands) {
+        const std::string& name = command->get_name();
+        const std::string parts[2] = {name.substr(0, name.find('-')), name.substr(name.find('-') + 1)};
+        for (std::size_t i = 0; i < 2; ++i)
+            if (("," + texts[i] + ",").find("," + parts[i] + ",") == std::string::npos)
+                texts[i] += (texts[i].empty() ? "" : ",") + parts[i];
+    }
+    return "{" + texts[0] + "}-{" + texts[1] + "}";
+}
+
 }  // namespace
+
+std::string first_sentence(const std::string& description) {
+    const std::string line = description.substr(0, description.find('\n'));
+    const std::string sentence = line.substr(0, line.find(". "));
+    return sentence.ends_with('.') ? sentence.substr(0, sentence.size() - 1) : sentence;
+}
+
+std::string exit_codes_text(std::size_t width) {
+    std::string text = "Exit codes:";
+    std::size_t used = text.size();
+    for (const auto& [code, meaning] : exit_meanings) {
+        const bool is_last = code == std::rbegin(exit_meanings)->first;
+        const std::string entry =
+            std::to_string(static_cast<int>(code)) + " " + meaning + (is_last ? "." : ",");
+        const bool breaks = used + 1 + entry.size() > width;
+        text += (breaks ? "\n" : " ") + entry;
+        used = breaks ? entry.size() : used + 1 + entry.size();
+    }
+    return text;
+}
 
 void set_help(CLI::App& command, HelpNotes notes) {
     command.formatter(std::make_shared<HelpFormatter>(std::move(notes)));
@@ -73,6 +112,7 @@ HelpFormatter::HelpFormatter(HelpNotes notes) : notes_(std::move(notes)) {
 }
 
 std::string HelpFormatter::make_help(const CLI::App* app, std::string name, CLI::AppFormatMode mode) const {
+    if (app->get_parent() == nullptr && mode == CLI::AppFormatMode::Normal) return make_overview(*app);
     const bool folds = mode == CLI::AppFormatMode::Normal && !notes_.common.empty();
     std::string text = folds ? make_description(app) + make_usage(app, name) + make_positionals(app) +
                                    make_common_groups(*app) + "\n" + make_footer(app)
@@ -135,11 +175,26 @@ std::string HelpFormatter::make_option_desc(const CLI::Option* option) const {
     return wrapped(option->get_description() + note);
 }
 
-std::string HelpFormatter::make_subcommand(const CLI::App* command) const {
-    std::ostringstream out;
-    CLI::detail::format_help(out, command->get_display_name(), wrapped(command->get_description()),
-                             left_column);
-    return out.str();
+/// What the commands are for, on one screen.
+std::string HelpFormatter::make_overview(const CLI::App& program) const {
+    std::string text = first_sentence(program.get_description()) + "\nUsage: " + program.get_name() +
+                       " COMMAND [OPTIONS], or COMMAND --help\n";
+    std::vector<std::string> rare;
+    std::string group;
+    for (const CLI::App* command : program.get_subcommands({})) {
+        const std::string &name = command->get_name(), &own = command->get_group();
+        if (own == rare_group) rare.push_back(name);
+        if (own == rare_group || own == task_group) continue;
+        if (own != group) text += "\n" + own + ":\n";
+        group = own;
+        text += "  " + name + std::string(overview_column - name.size(), ' ') +
+                first_sentence(command->get_description()) + "\n";
+    }
+    return text + "\n" + task_group + ": " + combined(commands_in(program, task_group)) + "\n" + rare_group +
+           ": " + CLI::detail::join(rare, ", ") + "\n\n" +
+           "Every command also takes --options FILE (options in YAML or JSON; the command line takes\n"
+           "precedence), -q,--quiet (only warnings and errors) and -v,--verbose (log more).\n" +
+           exit_codes_text(overview_width) + "\n";
 }
 
 }  // namespace bigbird::cli

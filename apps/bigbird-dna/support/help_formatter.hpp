@@ -26,6 +26,15 @@ inline constexpr const char* shared_group = "Options of every command";
 inline constexpr const char* shared_options =
     "Every command also takes --options FILE, --quiet and --verbose";
 
+/// Groups of commands of which the program's help shows only the names: those for one task, and tools.
+inline constexpr const char *task_group = "One task", *rare_group = "Rarely needed";
+
+/// A description up to its first line break or the end of its first sentence, without the dot.
+std::string first_sentence(const std::string& description);
+
+/// "Exit codes: 0 ...", in lines of at most `width`.
+std::string exit_codes_text(std::size_t width);
+
 /// The group of options that are read but not shown. CLI11's own, "", takes their names out of errors.
 inline constexpr const char* hidden_group = "Hidden";
 
@@ -87,9 +96,9 @@ public:
     std::string make_footer(const CLI::App* app) const override;
     std::string make_option_opts(const CLI::Option* option) const override;
     std::string make_option_desc(const CLI::Option* option) const override;
-    std::string make_subcommand(const CLI::App* command) const override;
 
 private:
+    std::string make_overview(const CLI::App& program) const;
     bool is_common(const CLI::Option& option) const;
     std::string make_common_groups(const CLI::App& app) const;
 

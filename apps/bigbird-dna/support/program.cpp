@@ -4,7 +4,6 @@
 #include "support/arguments.hpp"
 #include "support/help_formatter.hpp"
 #include "support/options_file.hpp"
-#include "support/retired_options.hpp"
 
 #include "bigbird/core/check.hpp"
 #include "bigbird/core/error.hpp"
@@ -43,8 +42,7 @@ namespace bigbird::cli {
 namespace {
 
 constexpr const char* about =
-    "Trains models of DNA on your own peaks, coverage or sequences; gives tracks, variant effects and "
-    "motifs.\n"
+    "Models of DNA from your own peaks, coverage or sequences: tracks, variant effects, motifs.\n"
     "Pretrains BigBird (Zaheer et al., Big Bird: Transformers for Longer Sequences, NeurIPS 2020).";
 
 /// The text of bigbird-dna without a command.
@@ -65,21 +63,6 @@ All commands: bigbird-dna --help. One of them, with examples: bigbird-dna COMMAN
 
 int exit_code(ExitCode code) {
     return static_cast<int>(code);
-}
-
-/// "Exit codes: 0 ...", in lines that fit.
-std::string exit_codes_line() {
-    constexpr std::size_t width = 110;
-    std::string text = "Exit codes:";
-    std::size_t used = text.size();
-    for (const auto& [code, meaning] : exit_meanings) {
-        const bool is_last = code == std::rbegin(exit_meanings)->first;
-        const std::string entry = std::to_string(exit_code(code)) + " " + meaning + (is_last ? "." : ",");
-        const bool breaks = used + 1 + entry.size() > width;
-        text += (breaks ? "\n" : " ") + entry;
-        used = breaks ? entry.size() : used + 1 + entry.size();
-    }
-    return text;
 }
 
 /// Removes validators' descriptions from the help; the options' own texts say more.
@@ -108,9 +91,8 @@ std::string write_number(std::string& word) {
 
 void check_numbers(CLI::Option& option) {
     constexpr std::array number_types{
-        "B1 B2", "BP",   "C",    "DECAY", "EPSILON",           "HOURS",           "K",     "N",     "NORM",
-        "P",     "PART", "RATE", "RATIO", "SCORE|auto|f1|mcc", "WEIGHT|balanced", "SCORE", "SHARE", "WEIGHT",
-        "X"};
+        "B1 B2",           "BP",    "EPSILON", "HOURS", "N", "P", "RATE", "RATIO", "SCORE|auto|f1|mcc",
+        "WEIGHT|balanced", "SCORE", "SHARE",   "WEIGHT"};
     const bool is_number = std::ranges::find(number_types, option.get_type_name()) != number_types.end();
     if (is_number && option.get_name() != "--seed")
         option.transform(CLI::Validator(write_number, "", "number"));
@@ -213,7 +195,7 @@ Program::Program() : app_(about, "bigbird-dna") {
     app_.footer(
         "Each command has its own --help. Data go to standard output or --output, messages to standard "
         "error.\n" +
-        exit_codes_line());
+        exit_codes_text(110));
     app_.require_subcommand(1);
     app_.set_version_flag("--version", std::string("bigbird-dna ") + std::string(version()),
                           "Print the version and exit");
@@ -237,8 +219,9 @@ CLI::App& Program::add_command(const std::string& name, const std::string& group
 
 void Program::add_verb(const std::string& name, const std::string& description, std::vector<Example> examples,
                        std::vector<std::string> tasks, std::function<std::string(const CLI::App&)> task_of) {
-    verbs_.push_back({&add_command(name, "Tasks", description, "", std::move(examples), {}), std::move(tasks),
-                      std::move(task_of)});
+    verbs_.push_back(
+        {&add_command(name, "Peaks, coverage or sequences", description, "", std::move(examples), {}),
+         std::move(tasks), std::move(task_of)});
 }
 
 int Program::main(int argc, char** argv) {
@@ -293,7 +276,6 @@ int Program::parse_and_run(int argc, char** argv) {
     set_up_log(quiet_ ? Verbosity::quiet : verbose_ ? Verbosity::verbose : Verbosity::normal);
     const CLI::App& command = *app_.get_subcommands().front();
     require_outputs_apart(command);
-    if (!handed_over_) warn_of_retired_options(command);
     constexpr std::chrono::seconds grace{6};
     const StopDeadline deadline(grace, remove_unfinished);
     return chosen_();
@@ -329,8 +311,6 @@ void Program::finish_commands() {
     for (CLI::App* command : commands)
         for (CLI::Option* option : command->get_options())
             clear_validator_texts(*option);  // otherwise they become part of its type's name
-    for (CLI::App* command : commands)
-        hide_retired_options(*command);
     for (const Verb& verb : verbs_)
         take_options_of_doors(verb, app_);
     for (CLI::App* command : commands)

@@ -65,10 +65,6 @@ public:
     void add_verb(const std::string& name, const std::string& description, std::vector<Example> examples,
                   std::vector<std::string> tasks, std::function<std::string(const CLI::App&)> task_of);
 
-    /// Tells that this program was started by bigbird-dna, which has already parsed the same command line and
-    /// printed warnings.
-    void is_handed_over() { handed_over_ = true; }
-
     /// Parses and runs; every error becomes one sentence on standard error and its exit code. Flushes and
     /// checks standard output.
     int main(int argc, char** argv);
@@ -88,7 +84,7 @@ private:
 
     CLI::App app_;
     std::vector<Verb> verbs_;
-    bool quiet_ = false, verbose_ = false, handed_over_ = false;
+    bool quiet_ = false, verbose_ = false;
     std::string options_file_;  // read before parsing; only for the help
     std::function<int()> chosen_;
 };

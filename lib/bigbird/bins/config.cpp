@@ -245,7 +245,7 @@ BinsConfig config_from_json(const Json& json, const std::filesystem::path& where
                 config.stages.push_back({.channels = whole_number(stage, "channels"),
                                          .width = whole_number(stage, "width"),
                                          .pool = whole_number(stage, "pool")});
-            config.both_strands = json.value("both_strands", false);  // missing in older models
+            config.both_strands = json.value("both_strands", false);  // optional in --config
             if (json.contains("motif_filters"))
                 config.motif_filters = whole_number(json, "motif_filters");  // likewise
             config.mixing = parse_choice(mixings, "mixing", json.value("mixing", "attention"));

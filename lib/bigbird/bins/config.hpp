@@ -82,7 +82,7 @@ struct BinsConfig : Grid {
     std::int64_t position_bases() const;  ///< the product of the pools
     std::int64_t window_positions() const { return window_bases() / position_bases(); }
     bool has_profile() const { return bin < position_bases(); }
-    std::int64_t positions_a_bin() const { return has_profile() ? 1 : bin / position_bases(); }
+    std::int64_t positions_per_bin() const { return has_profile() ? 1 : bin / position_bases(); }
     /// Size of a bin's features, without motif_filters.
     std::int64_t feature_size() const { return has_profile() ? profile_channels : encoder.hidden_size; }
     /// Throws ConfigError naming what does not fit.

@@ -114,7 +114,7 @@ Pass BinsNetworkImpl::pass_of(const at::Tensor& x, const model::DropoutKey& key)
 
 at::Tensor BinsNetworkImpl::means_of(const at::Tensor& x) const {
     const at::Tensor y = norm_ ? jointly(x, [&](const at::Tensor& some) { return norm_->forward(some); }) : x;
-    const std::int64_t positions = config_.positions_a_bin();
+    const std::int64_t positions = config_.positions_per_bin();
     return y.to(at::kFloat).view({y.size(0), y.size(1) / positions, positions, y.size(2)}).mean(2);
 }
 
@@ -140,7 +140,7 @@ at::Tensor BinsNetworkImpl::encode_changed(const at::Tensor& window, const Proje
         x = i == 0 ? layers_[i]->forward_changed(x, changed, projections, pass)
                    : layers_[i]->forward(x, pass);
     }
-    const std::int64_t positions = config_.positions_a_bin();
+    const std::int64_t positions = config_.positions_per_bin();
     const at::Tensor rows =
         (bins.unsqueeze(2) * positions + at::arange(positions, bins.options())).flatten(1);
     return means_of(layers_.back()->forward_at(x, rows, pass));

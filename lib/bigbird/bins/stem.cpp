@@ -28,7 +28,7 @@ StemImpl::StemImpl(const BinsConfig& config) {
                       .pool = stage.pool,
                       .both_strands = config.both_strands,
                       .motif_filters = config.motif_filters,
-                      .bin = config.positions_a_bin() * config.position_bases()};
+                      .bin = config.positions_per_bin() * config.position_bases()};
         } else {
             later_.push_back({{.norm = norm->weight,
                                .norm_bias = norm->bias,

@@ -72,11 +72,18 @@ std::vector<std::size_t> columns_of(const examples::BaseLabels& labels,
     for (std::size_t label = 0; label < labels.names().size(); ++label) {
         const std::string& name = labels.names()[label];
         const auto found = std::ranges::find(columns, name);
-        const std::string what = fmt::format("'{}' is none of the labels that {} has scores of: {}", name,
-                                             request.scores.string(), listed(columns, ""));
-        if (found == columns.end() && label == 0) throw ConfigError("--none-label " + what);
-        if (found == columns.end())
-            throw InputError("label " + what, request.labels, labels.first_line(label));
+        if (found == columns.end() && label == 0) {
+            throw InputError(
+                fmt::format("has no scores of the label '{}', which bases without a row have: give "
+                            "scores of predict-tokens",
+                            name),
+                request.scores);
+        }
+        if (found == columns.end()) {
+            throw InputError(fmt::format("label '{}' is none of the labels that {} has scores of: {}", name,
+                                         request.scores.string(), listed(columns, "")),
+                             request.labels, labels.first_line(label));
+        }
         places.push_back(static_cast<std::size_t>(found - columns.begin()));
     }
     return places;
@@ -149,7 +156,7 @@ std::string texts_of(const Figure& figure, char separator) {
 
 BaseEvaluation evaluate_bases(const BaseEvaluationRequest& request) {
     const auto reference = genome::open_references(request.references);
-    const auto labels = examples::BaseLabels::read(*reference, request.labels, request.none_label);
+    const auto labels = examples::BaseLabels::read(*reference, request.labels);
     rows::ScoreReader reader(request.scores, outputs::hdf5_lines(request.scores));
     const std::vector<std::string>& columns = reader.columns();
     const std::vector<std::size_t> column_of = columns_of(labels, columns, request);

@@ -18,7 +18,6 @@ struct BaseEvaluationRequest {
     std::filesystem::path scores;  ///< table of predict-tokens, or "-"
     std::filesystem::path labels;  ///< BED, column 4
     std::vector<std::filesystem::path> references;
-    std::string none_label = "none";
     EvaluationOptions options{};  ///< resamples, block_size, seed and threads
 };
 
@@ -37,13 +36,12 @@ struct BaseEvaluation {
     /// common label.
     Figure accuracy{};
     std::optional<double> majority{};
-    Figure mean_auroc{}, mean_auprc{}, mean_f1{};  ///< over labels except none_label
+    Figure mean_auroc{}, mean_auprc{}, mean_f1{};  ///< over labels except examples::none_label
     rows::Provenance provenance;                   ///< the table's
 };
 
 /// A base that several rows score counts once per row. Throws InputError with file and line: a label without
-/// a column in the table, rows outside the reference, errors of BaseLabels::read. Throws ConfigError if no
-/// column is none_label.
+/// a column in the table, rows outside the reference, errors of BaseLabels::read.
 BaseEvaluation evaluate_bases(const BaseEvaluationRequest& request);
 
 /// Lines for people: the means, then one per label.

@@ -28,7 +28,7 @@ std::string cells(const Figure& figure, char separator = '\t');
 /// A value of `about` as text.
 std::string text_of(const Json& value);
 
-/// A label's published figures, none where it has none. Only where they were requested.
+/// A label's published figures, none where it has none. Only where `published` is not empty.
 rows::PublishedFigures published_of(const EvaluationReport& report, std::size_t label);
 
 /// Everything. Undefined figures are null. Of places with labels: an interval is [low, high]. Else the

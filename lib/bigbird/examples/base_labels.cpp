@@ -15,7 +15,7 @@ namespace {
 
 /// Rows on the reference with a label, by position.
 std::vector<genome::BedRecord> read_rows(const genome::ReferenceGenome& reference,
-                                         const std::filesystem::path& bed, const std::string& none) {
+                                         const std::filesystem::path& bed) {
     std::vector<genome::BedRecord> rows;
     genome::BedReader reader(bed);
     while (auto record = reader.next()) {
@@ -23,7 +23,7 @@ std::vector<genome::BedRecord> read_rows(const genome::ReferenceGenome& referenc
             throw InputError("has no label in column 4: a row is contig, start, end, label", bed,
                              record->line);
         }
-        if (record->name != none && rows::is_missing(record->name)) {
+        if (record->name != none_label && rows::is_missing(record->name)) {
             throw InputError("has '" + record->name + "', a missing value, as its label: delete such rows",
                              bed, record->line);
         }
@@ -57,16 +57,15 @@ void for_each_part(std::span<const LabelledSpan> spans, std::int64_t begin, std:
 
 }  // namespace
 
-BaseLabels BaseLabels::read(const genome::ReferenceGenome& reference, const std::filesystem::path& bed,
-                            const std::string& none) {
-    const std::vector<genome::BedRecord> rows = read_rows(reference, bed, none);
+BaseLabels BaseLabels::read(const genome::ReferenceGenome& reference, const std::filesystem::path& bed) {
+    const std::vector<genome::BedRecord> rows = read_rows(reference, bed);
     std::set<std::string> named;
     for (const genome::BedRecord& row : rows)
         named.insert(row.name);
-    named.erase(none);
+    named.erase(none_label);
     if (named.empty()) throw InputError("labels no base", bed);
     BaseLabels labels;
-    labels.names_.push_back(none);
+    labels.names_.emplace_back(none_label);
     labels.names_.insert(labels.names_.end(), named.begin(), named.end());
     labels.first_lines_.assign(labels.names_.size(), 0);
     const genome::BedRecord* last = nullptr;  // the row of the contig with the largest end so far

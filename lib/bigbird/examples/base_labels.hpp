@@ -21,15 +21,16 @@ struct LabelledSpan {
     bool operator==(const LabelledSpan&) const = default;
 };
 
+/// The label of bases without a row; a row may have it, too.
+inline constexpr const char* none_label = "none";
+
 /// Immutable; const calls are thread-safe. Labels belong to bases, not to strands: column 6 is ignored.
 class BaseLabels {
 public:
-    /// `none` is the label of bases without a row, and has index 0; the other labels follow in byte order. A
-    /// row may also have the label `none`. Throws InputError with file and line: a row without column 4, on a
-    /// contig that the reference lacks or past its end, rows of different labels that overlap, no label but
-    /// `none`.
-    static BaseLabels read(const genome::ReferenceGenome& reference, const std::filesystem::path& bed,
-                           const std::string& none);
+    /// none_label has index 0; the other labels follow in byte order. Throws InputError with file and line: a
+    /// row without column 4, on a contig that the reference lacks or past its end, rows of different labels
+    /// that overlap, no label but none_label.
+    static BaseLabels read(const genome::ReferenceGenome& reference, const std::filesystem::path& bed);
 
     const std::vector<std::string>& names() const { return names_; }
     /// Line of the file that first has the label; 0 where none has it.

@@ -16,6 +16,9 @@
 
 namespace bigbird::examples {
 
+/// Windows with a larger share of N do not become rows.
+inline constexpr double most_n = 0.5;
+
 /// Writes an example folder, except for its sequences.2bit: rows and labels one by one, the rest at the end.
 /// Memory does not grow with the rows. Not thread-safe.
 class ExampleWriter {

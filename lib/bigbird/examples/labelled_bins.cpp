@@ -65,8 +65,7 @@ LabelledBins::LabelledBins(const fs::path& directory) {
     std::error_code ignored;
     if (!fs::exists(path, ignored)) {
         throw InputError(
-            "holds no labels of whole stretches of bins (bins.bed): build-chromatin --peaks makes them, from "
-            "this version on",
+            "holds no labels of whole stretches of bins (bins.bed): build-chromatin --peaks makes them",
             directory);
     }
     const Json manifest = read_json(directory / manifest_name);

@@ -35,7 +35,7 @@ void write_stretches(const std::filesystem::path& folder, std::span<const BinStr
 /// calls are thread-safe.
 class LabelledBins {
 public:
-    /// Throws InputError if the folder has no such files (it was imported, or written by an older version),
+    /// Throws InputError if the folder has no such files (it was imported),
     /// or if they contradict each other.
     static LabelledBins load(const std::filesystem::path& directory) { return LabelledBins(directory); }
 

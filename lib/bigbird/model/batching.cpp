@@ -63,7 +63,7 @@ std::vector<std::vector<std::size_t>> cut_into_groups(std::span<const std::size_
     return groups;
 }
 
-std::size_t members_a_group(std::int64_t tokens_each, std::int64_t max_tokens, GroupSizes sizes) {
+std::size_t members_per_group(std::int64_t tokens_each, std::int64_t max_tokens, GroupSizes sizes) {
     const std::int64_t tokens =
         sizes == GroupSizes::equal ? std::min(max_tokens, tokens_together) : max_tokens;
     return static_cast<std::size_t>(std::max<std::int64_t>(1, tokens / tokens_each));
@@ -89,7 +89,7 @@ std::vector<std::vector<std::size_t>> group_by_blocks(std::span<const std::int64
         by_blocks[block_count(lengths[i], block_size)].push_back(i);
     std::vector<std::vector<std::size_t>> groups;
     for (const auto& [blocks, members] : by_blocks) {
-        const std::size_t most = members_a_group(blocks * block_size, max_tokens, sizes);
+        const std::size_t most = members_per_group(blocks * block_size, max_tokens, sizes);
         std::ranges::move(cut_into_groups(members, most, sizes), std::back_inserter(groups));
     }
     return groups;

@@ -34,7 +34,7 @@ GroupSizes sizes_for_scores(const at::Device& device);
 std::vector<std::vector<std::size_t>> cut_into_groups(std::span<const std::size_t> members, std::size_t most,
                                                       GroupSizes sizes);
 /// The number of members, of `tokens_each` padded tokens each, that fit in a group: at least one.
-std::size_t members_a_group(std::int64_t tokens_each, std::int64_t max_tokens, GroupSizes sizes);
+std::size_t members_per_group(std::int64_t tokens_each, std::int64_t max_tokens, GroupSizes sizes);
 
 /// Groups indices by block count, in order within a group, with at most `max_tokens` padded tokens per group
 /// (but at least one sequence).

@@ -142,7 +142,7 @@ bool are_quantiles(std::span<const float> quantiles, std::size_t levels) {
 void write_background(const fs::path& path, Overwrite overwrite, const EffectBackground& background) {
     PendingOutput pending(path, overwrite);
     start_hdf5();
-    const Hdf5Types types(Precision::float32);
+    const Hdf5Types types;
     Hdf5Handle file = create_unlocked_hdf5(pending.path().c_str());
     Hdf5Writer writer{file};
     writer.attribute("bigbird", description_of(background).dump(), types.text());

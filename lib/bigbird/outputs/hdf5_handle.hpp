@@ -48,8 +48,8 @@ private:
     herr_t (*close_)(hid_t);
 };
 
-/// Access to a file without HDF5's lock: parts are complete, some file systems have no locks, and a pending
-/// output has its own, which would conflict.
+/// Access to a file without HDF5's lock: files that are read are complete, some file systems have no locks,
+/// and a pending output has its own, which would conflict.
 inline Hdf5Handle unlocked_hdf5() {
     Hdf5Handle access(H5Pcreate(H5P_FILE_ACCESS), H5Pclose);
     H5Pset_file_locking(access, false, true);
@@ -76,15 +76,9 @@ inline void require_hdf5_written(bool fine, const std::filesystem::path& target)
 /// The types that numbers and texts have in a file of scores.
 class Hdf5Types {
 public:
-    explicit Hdf5Types(Precision precision)
-        : precision_(precision),
-          text_(H5Tcopy(H5T_C_S1), H5Tclose),
-          half_(H5Tcopy(H5T_IEEE_F32LE), H5Tclose) {
+    Hdf5Types() : text_(H5Tcopy(H5T_C_S1), H5Tclose) {
         H5Tset_size(text_, H5T_VARIABLE);
         H5Tset_cset(text_, H5T_CSET_UTF8);
-        H5Tset_fields(half_, 15, 10, 5, 0, 10);  // as numpy's float16
-        H5Tset_size(half_, 2);
-        H5Tset_ebias(half_, 15);
     }
     static constexpr std::size_t most_letters = 255;
     /// Text of a fixed number of bytes, at most `most_letters`, filled up with zeros.
@@ -97,23 +91,20 @@ public:
     }
     /// Text of any length, in files and in memory.
     hid_t text() const { return text_; }
-    hid_t half() const { return half_; }
-    hid_t scores() const { return precision_ == Precision::float16 ? half() : H5T_IEEE_F32LE; }
     hid_t field(FieldKind kind) const {
         if (kind == FieldKind::integer) return H5T_STD_I64LE;
         return kind == FieldKind::real ? H5T_IEEE_F64LE : text();
     }
 
 private:
-    Precision precision_;
-    Hdf5Handle text_, half_;
+    Hdf5Handle text_;
 };
 
 /// An attribute of a file that is a text; nullopt if there is none.
 inline std::optional<std::string> text_attribute(hid_t file, const char* name) {
     if (H5Aexists(file, name) <= 0) return std::nullopt;
     const Hdf5Handle attribute(H5Aopen(file, name, H5P_DEFAULT), H5Aclose);
-    const Hdf5Types types(Precision::float32);
+    const Hdf5Types types;
     char* text = nullptr;
     if (H5Aread(attribute, types.text(), &text) < 0 || text == nullptr) return std::nullopt;
     std::string value = text;

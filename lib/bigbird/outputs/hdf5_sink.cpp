@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "bigbird/core/error.hpp"
-#include "bigbird/core/formats/half.hpp"
 #include "bigbird/core/parse_number.hpp"
 #include "bigbird/outputs/hdf5_handle.hpp"
 #include "bigbird/outputs/sinks.hpp"
@@ -20,8 +19,8 @@ namespace {
 using Handle = Hdf5Handle;
 
 constexpr std::int64_t chunk_bytes = 1 << 20;
-constexpr std::int64_t most_rows_a_chunk = 4096, chunks_of_small_file = 16;
-static_assert(most_rows_a_chunk * chunks_of_small_file == most_rows_of_small_hdf5);
+constexpr std::int64_t most_rows_per_chunk = 4096, chunks_of_small_file = 16;
+static_assert(most_rows_per_chunk * chunks_of_small_file == most_rows_of_small_hdf5);
 
 /// A column's fields of the buffered rows, in the vector of its kind.
 struct HeldFields {
@@ -79,8 +78,8 @@ public:
           columns_(schema.columns.size()),
           chunk_rows_(std::clamp<std::int64_t>(
               chunk_bytes / std::max<std::int64_t>(1, 4 * static_cast<std::int64_t>(columns_)), 1,
-              most_rows_a_chunk)),
-          types_((start_hdf5(), schema.precision)) {
+              most_rows_per_chunk)),
+          types_((start_hdf5(), Hdf5Types())) {
         for (const HeadColumn& column : schema_.head)
             fields_.emplace_back(column.kind);
         if (schema.many_rows) create(false);
@@ -123,7 +122,7 @@ private:
         write_labels(writer);
         const Handle group = writer.group("rows");
         require(writer.fine);
-        scores_.emplace(create_growing(*file_, "scores", types_.scores(), true));
+        scores_.emplace(create_growing(*file_, "scores", H5T_IEEE_F32LE, true));
         for (std::size_t i = 0; i < fields_.size(); ++i) {
             const bool text = fields_[i].kind == FieldKind::text;
             const Handle type =
@@ -196,13 +195,7 @@ private:
     void flush() {
         if (held_ == 0) return;
         if (!file_) create(false);
-        if (columns_ > 0 && schema_.precision == Precision::float16) {
-            halves_.resize(values_.size());
-            std::ranges::transform(values_, halves_.begin(), half_of);
-            append(*scores_, types_.half(), 2, halves_.data());
-        } else if (columns_ > 0) {
-            append(*scores_, H5T_NATIVE_FLOAT, 2, values_.data());
-        }
+        if (columns_ > 0) append(*scores_, H5T_NATIVE_FLOAT, 2, values_.data());
         for (std::size_t i = 0; i < fields_.size(); ++i) {
             append_fields(i);
             fields_[i].clear();
@@ -222,7 +215,6 @@ private:
     std::vector<Handle> rows_;
     std::vector<HeldFields> fields_;  ///< by head column
     std::vector<float> values_;       ///< (rows held, columns)
-    std::vector<std::uint16_t> halves_;
     std::int64_t held_ = 0, written_ = 0;
 };
 

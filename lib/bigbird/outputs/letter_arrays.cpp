@@ -108,7 +108,7 @@ void LetterArrays::write_npz(const PendingOutput& output, std::string_view type,
 
 void LetterArrays::write_hdf5(const fs::path& path) const {
     start_hdf5();
-    const Hdf5Types types(Precision::float32);
+    const Hdf5Types types;
     Hdf5Handle file = create_unlocked_hdf5(path.c_str());
     Hdf5Writer writer{file};
     for (const auto& [name, value] : provenance_)

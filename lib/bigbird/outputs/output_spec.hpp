@@ -29,12 +29,6 @@ namespace bigbird::outputs {
 /// The value of bases under several rows.
 enum class Overlap : std::uint8_t { mean, max };
 
-/// Precision of scores in binary formats.
-enum class Precision : std::uint8_t { float32, float16 };
-/// The values of --precision.
-inline constexpr Choices<Precision, 2> precision_choices{
-    {{Precision::float32, "float32"}, {Precision::float16, "float16"}}};
-
 enum class Kind : std::uint8_t { table, csv, long_table, npy, hdf5, bedgraph, bigwig, variants };
 /// The values of --format.
 inline constexpr Choices<Kind, 2> stream_choices{{{Kind::table, "table"}, {Kind::variants, "vcf"}}};
@@ -43,13 +37,12 @@ struct OutputSpec {
     std::vector<std::filesystem::path> paths{};
     Kind stream = Kind::table;  ///< of the path "-", standard output
     Overwrite overwrite = Overwrite::refuse;
-    std::optional<double> min_score{};         ///< for .long.tsv, which needs it
-    Overlap overlap = Overlap::mean;           ///< for tracks
-    bool tracks = true;                        ///< false: rows are not positions in a genome
-    bool variants = false;                     ///< whether rows are alleles of a VCF's records
-    Precision precision = Precision::float32;  ///< for .npy and HDF5
-    bool many_rows = false;                    ///< see TableSchema
-    std::optional<Shard> shard{};              ///< then each output is a part, with a record for merge
+    std::optional<double> min_score{};  ///< for .long.tsv, which needs it
+    Overlap overlap = Overlap::mean;    ///< for tracks
+    bool tracks = true;                 ///< false: rows are not positions in a genome
+    bool variants = false;              ///< whether rows are alleles of a VCF's records
+    bool many_rows = false;             ///< see TableSchema
+    std::optional<Shard> shard{};       ///< then each output is a part, with a record for merge
     /// Roles and paths of the files that rows come from. merge compares them, so that parts with other rows
     /// are refused.
     std::vector<std::pair<std::string, std::filesystem::path>> inputs{};

@@ -75,7 +75,7 @@ std::string file_word(std::string name) {
 
 void check_part(const OutputSpec& spec) {
     for (const fs::path& path : spec.paths) {
-        if (path == "-") throw ConfigError("--shard writes a file; --output - cannot be merged");
+        require_part_is_file(path);
         const auto kind = kind_of(path);
         if (!kind || kind == Kind::table || (kind == Kind::variants && spec.variants)) continue;
         throw ConfigError(path.string() + ": --shard writes parts as .tsv or .tsv.gz" +
@@ -106,7 +106,6 @@ TableSchema schema_of(const Json& json) {
             {column.at(0), column.at(1), column.at(2), column.at(3), column.at(4), column.at(5)});
     schema.effect = json.at("effect");
     schema.provenance = json.at("provenance").get<rows::Provenance>();
-    schema.precision = json.at("precision") == "float16" ? Precision::float16 : Precision::float32;
     return schema;
 }
 
@@ -117,17 +116,15 @@ bool names_labels(const fs::path& path) {
            path.string().find(place_of_index) != std::string::npos;
 }
 
-std::vector<fs::path> paths_of_labels(const fs::path& path, const TableSchema& schema,
-                                      std::span<const std::size_t> columns) {
-    if (!names_labels(path) && columns.size() > 1) {
+std::vector<fs::path> paths_of_labels(const fs::path& path, const TableSchema& schema) {
+    if (!names_labels(path) && schema.columns.size() > 1) {
         throw ConfigError(path.string() + ": this format holds one label, and " +
-                          std::to_string(columns.size()) +
+                          std::to_string(schema.columns.size()) +
                           " are chosen: choose one with --labels, or put {label} into the name");
     }
     std::vector<fs::path> paths;
     std::map<fs::path, std::string> seen;
-    for (const std::size_t index : columns) {
-        const Column& column = schema.columns[index];
+    for (const Column& column : schema.columns) {
         std::string name = path.string();
         replace_all(name, place_of_index, std::to_string(column.index));
         replace_all(name, place_of_label, file_word(column.label));
@@ -206,10 +203,7 @@ void prepare_outputs(const OutputSpec& spec) {
 }
 
 Json to_json(const ScoreRun& run) {
-    Json json{{"provenance", run.schema.provenance},
-              {"inputs", run.inputs},
-              {"effect", run.schema.effect},
-              {"precision", word_of(precision_choices, run.schema.precision)}};
+    Json json{{"provenance", run.schema.provenance}, {"inputs", run.inputs}, {"effect", run.schema.effect}};
     Json& head = json["head"] = Json::array();
     for (const HeadColumn& column : run.schema.head)
         head.push_back({column.name, static_cast<int>(column.kind), column.optional});
@@ -222,7 +216,6 @@ Json to_json(const ScoreRun& run) {
         Json& contigs = json["contigs"] = Json::array();
         for (const genome::Contig& contig : run.contigs)
             contigs.push_back({contig.name, contig.length});
-        json["tracks"] = run.tracks;
         json["overlap"] = run.overlap == Overlap::max ? "max" : "mean";
     }
     return json;
@@ -238,10 +231,6 @@ ScoreRun score_run_from_json(const Json& json, const fs::path& where) {
         if (json.contains("contigs")) {
             for (const Json& contig : json.at("contigs"))
                 run.contigs.push_back({contig.at(0), contig.at(1)});
-            run.tracks = json.at("tracks").get<std::vector<std::size_t>>();
-            for (const std::size_t column : run.tracks)
-                if (column >= run.schema.columns.size())
-                    throw InputError("is damaged: it names a track that is no column", where);
             run.overlap = json.at("overlap") == "max" ? Overlap::max : Overlap::mean;
         }
         return run;
@@ -250,15 +239,10 @@ ScoreRun score_run_from_json(const Json& json, const fs::path& where) {
     }
 }
 
-Outputs::Outputs(const OutputSpec& spec, const TableSchema& schema,
-                 std::span<const std::size_t> track_columns, std::span<const genome::Contig> contigs,
+Outputs::Outputs(const OutputSpec& spec, const TableSchema& schema, std::span<const genome::Contig> contigs,
                  int threads)
-    : spec_(spec),
-      schema_(schema),
-      contigs_(contigs.begin(), contigs.end()),
-      tracks_(track_columns.begin(), track_columns.end()) {
+    : spec_(spec), schema_(schema), contigs_(contigs.begin(), contigs.end()) {
     TableSchema part = schema;
-    part.precision = spec.precision;
     part.many_rows = spec.many_rows;
     part.part = spec.shard.has_value();
     if (part.part) part.provenance.emplace_back("shard", to_string(*spec.shard));
@@ -284,11 +268,9 @@ Outputs::Outputs(const OutputSpec& spec, const TableSchema& schema,
                 break;
             case Kind::bedgraph:
             case Kind::bigwig: {
-                const std::vector<fs::path> tracks = paths_of_labels(path, schema, track_columns);
+                const std::vector<fs::path> tracks = paths_of_labels(path, schema);
                 for (std::size_t i = 0; i < tracks.size(); ++i)
-                    adopt(
-                        track_sink(tracks[i], spec.overwrite, kind, contigs, track_columns[i], spec.overlap),
-                        tracks[i]);
+                    adopt(track_sink(tracks[i], spec.overwrite, kind, contigs, i, spec.overlap), tracks[i]);
                 break;
             }
         }
@@ -345,9 +327,7 @@ std::vector<std::unique_ptr<PendingOutput>> Outputs::part_records(std::span<Pend
     ScoreRun run{.schema = schema_,
                  .inputs = checksums_of(spec_),
                  .min_score = spec_.min_score,
-                 .tracks = tracks_,
                  .overlap = spec_.overlap};
-    run.schema.precision = spec_.precision;
     if (spec_.tracks) run.contigs = contigs_;
     Json in_common = to_json(run);
     for (const auto& [name, value] : spec_.options)
@@ -356,7 +336,7 @@ std::vector<std::unique_ptr<PendingOutput>> Outputs::part_records(std::span<Pend
         output.record.shard = *spec_.shard;
         output.record.run = in_common;
         const auto file = std::ranges::find(pending, output.path, [](const auto* p) { return p->target(); });
-        records.push_back(pending_part_record(std::move(output.record), {file, 1}));
+        records.push_back(pending_part_record(std::move(output.record), **file));
     }
     return records;
 }

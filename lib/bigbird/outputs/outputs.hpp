@@ -32,8 +32,7 @@ bool names_labels(const std::filesystem::path& path);
 /// The name of each column's file. Throws ConfigError if two would be equal, or if a name without {label} has
 /// several columns.
 std::vector<std::filesystem::path> paths_of_labels(const std::filesystem::path& path,
-                                                   const TableSchema& schema,
-                                                   std::span<const std::size_t> columns);
+                                                   const TableSchema& schema);
 
 /// What the kinds of parts are called in their records: tables of rows, and records of variants.
 inline constexpr const char *part_of_rows = "rows", *part_of_vcf = "VCF", *part_of_bcf = "BCF";
@@ -44,7 +43,6 @@ struct ScoreRun {
     std::vector<std::pair<std::string, std::string>> inputs{};  ///< role and SHA-256 of files of rows
     std::optional<double> min_score{};                          ///< for a long table
     std::vector<genome::Contig> contigs{};                      ///< for tracks; none if rows have no places
-    std::vector<std::size_t> tracks{};                          ///< columns that are written as tracks
     Overlap overlap = Overlap::mean;                            ///< for tracks
 };
 
@@ -55,10 +53,10 @@ ScoreRun score_run_from_json(const Json& json, const std::filesystem::path& wher
 /// All outputs of one run; each gets all rows. Not thread-safe.
 class Outputs {
 public:
-    /// `track_columns`: indices into schema.columns of the columns that are written as tracks. `contigs`:
-    /// those of the genome, for tracks. Throws ConfigError if several tracks would share a name.
-    Outputs(const OutputSpec& spec, const TableSchema& schema, std::span<const std::size_t> track_columns,
-            std::span<const genome::Contig> contigs, int threads);
+    /// `contigs`: those of the genome, for tracks, of which each column becomes one. Throws ConfigError if
+    /// several tracks would share a name.
+    Outputs(const OutputSpec& spec, const TableSchema& schema, std::span<const genome::Contig> contigs,
+            int threads);
 
     /// Adds an output whose records the caller writes; its sink's write() does nothing. `kind`: of the part.
     /// Call it before the first row.
@@ -86,7 +84,6 @@ private:
     const OutputSpec spec_;
     const TableSchema schema_;
     std::vector<genome::Contig> contigs_;
-    std::vector<std::size_t> tracks_;
     std::vector<Output> outputs_;
     std::int64_t segment_ = -1;
 };

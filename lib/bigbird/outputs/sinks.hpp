@@ -46,9 +46,8 @@ struct TableSchema {
     std::vector<HeadColumn> head;
     std::vector<Column> columns;
     rows::Provenance provenance;
-    Precision precision = Precision::float32;  ///< type of numbers in .npy and HDF5
-    bool many_rows = false;                    ///< use HDF5's schema for many rows, even if there are few
-    bool part = false;                         ///< whether a table is a part for merge, exact to the bit
+    bool many_rows = false;  ///< use HDF5's schema for many rows, even if there are few
+    bool part = false;       ///< whether a table is a part for merge, exact to the bit
     /// If columns have quantities, which are the same for all labels: the one that a long table's threshold
     /// compares by its size.
     std::string effect{};
@@ -101,11 +100,14 @@ void append_fields(std::string& line, std::span<const rows::Field> fields);
 std::unique_ptr<Sink> long_sink(const std::filesystem::path& path, Overwrite overwrite,
                                 const TableSchema& schema, float min_score, int threads);
 
-/// X.npy: float32 (or float16, by schema.precision) of shape (rows, columns), NaN where nothing was scored;
+/// X.npy: float32 of shape (rows, columns), NaN where nothing was scored;
 /// X.rows.tsv: the rows' fields; X.labels.tsv: `column index group name id`. Side tables come first, so that
 /// X.npy is never without them.
 std::unique_ptr<Sink> npy_sink(const std::filesystem::path& path, Overwrite overwrite,
                                const TableSchema& schema);
+
+/// numpy's name of the number type.
+inline constexpr std::string_view npy_type = "<f4";
 
 /// The three files of an output X.npy.
 std::vector<std::filesystem::path> npy_files(const std::filesystem::path& path);
@@ -114,7 +116,7 @@ std::vector<std::filesystem::path> npy_files(const std::filesystem::path& path);
 
 inline constexpr std::int64_t most_rows_of_small_hdf5 = 65'536;
 
-/// One HDF5 file: `scores` float32, or float16, (rows, columns), NaN where nothing was scored; `rows/FIELD`,
+/// One HDF5 file: `scores` float32 (rows, columns), NaN where nothing was scored; `rows/FIELD`,
 /// one dataset per head column (UTF-8 strings, int64 with -1, or float64 with NaN, for fields that are not
 /// numbers). Also `labels/index`, `group`, `name`, `id` and `column`, and the provenance as attributes of the
 /// file. Rows are written in chunks: memory does not grow. The same rows give the same bytes. Up to

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "bigbird/core/check.hpp"
 #include "bigbird/core/error.hpp"
-#include "bigbird/core/formats/half.hpp"
 #include "bigbird/core/formats/npy_header.hpp"
 #include "bigbird/genome/text/text_output.hpp"
 #include "bigbird/outputs/output_spec.hpp"
@@ -196,21 +195,16 @@ static_assert(std::endian::native == std::endian::little, "numbers are written a
 
 namespace {
 
-std::string_view npy_type(Precision precision) {
-    return precision == Precision::float16 ? "<f2" : "<f4";
-}
-
 class NpySink : public Sink {
 public:
     NpySink(const fs::path& path, Overwrite overwrite, const TableSchema& schema)
         : columns_(schema.columns.size()),
-          precision_(schema.precision),
           missing_(columns_, std::numeric_limits<float>::quiet_NaN()),
           matrix_(path, overwrite),
           rows_(npy_files(path)[1], overwrite),
           labels_(npy_files(path)[2], overwrite),
           out_(matrix_.path(), std::ios::binary) {
-        out_ << npy_header(npy_type(precision_), 0, columns_);
+        out_ << npy_header(npy_type, 0, columns_);
         std::string head = rows::provenance_lines(schema.provenance) + "#";
         for (const HeadColumn& column : schema.head)
             head += column.name + '\t';
@@ -228,15 +222,12 @@ public:
         append_fields(line_, head);
         line_.back() = '\n';
         const std::span<const float> row = values.empty() ? std::span<const float>(missing_) : values;
-        if (precision_ == Precision::float32) return put(std::as_bytes(row));
-        halves_.resize(row.size());
-        std::ranges::transform(row, halves_.begin(), half_of);
-        put(std::as_bytes(std::span<const std::uint16_t>(halves_)));
+        put(std::as_bytes(row));
     }
     std::int64_t records() const override { return count_; }
     void finish(std::vector<PendingOutput*>& pending) override {
         out_.seekp(0);
-        out_ << npy_header(npy_type(precision_), count_, columns_);
+        out_ << npy_header(npy_type, count_, columns_);
         out_.close();
         if (!out_) throw WriteError(matrix_.target().string() + ": writing failed: is the disk full?");
         pending.insert(pending.end(), {rows_.finish(), labels_.finish(), &matrix_});
@@ -251,8 +242,6 @@ private:
     }
 
     std::size_t columns_;
-    Precision precision_;
-    std::vector<std::uint16_t> halves_;
     std::vector<float> missing_;
     PendingOutput matrix_;
     genome::TextOutput rows_, labels_;

@@ -211,7 +211,7 @@ public:
         open();
         std::vector<Segment> run;  // segments of one contig
         without_overlaps(segments_, overlap_, [&](const Segment& segment) {
-            if (run.size() == pieces_a_call || (!run.empty() && run.front().contig != segment.contig))
+            if (run.size() == pieces_per_call || (!run.empty() && run.front().contig != segment.contig))
                 append(run);
             run.push_back(segment);
         });
@@ -224,7 +224,7 @@ public:
     }
 
 private:
-    static constexpr std::size_t pieces_a_call = 1U << 14U;
+    static constexpr std::size_t pieces_per_call = 1U << 14U;
     static constexpr std::int32_t zoom_levels = 10;
 
     void require(bool fine) const {

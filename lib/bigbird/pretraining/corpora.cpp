@@ -50,7 +50,6 @@ Json checksum_of(const std::filesystem::path& file) {
 }
 
 tokenizer::DnaTokenizer tokenizer_of(const CorporaSpec& spec) {
-    spec.input.validate();
     return spec.corpus.empty() || spec.input.names_tokenizer() ? spec.input.open()
                                                                : corpus::TokenShards(spec.corpus).tokenizer();
 }

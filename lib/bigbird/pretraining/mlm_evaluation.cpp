@@ -22,7 +22,7 @@ namespace bigbird::pretraining {
 namespace {
 
 corpus::ExampleSpec examples_of(const model::BigBirdConfig& config, const MlmEvaluationSpec& spec) {
-    corpus::ExampleSpec examples{.masking = spec.masking, .seed = spec.seed};
+    corpus::ExampleSpec examples{.masking = {.rate = 0.15, .mask = 1, .random = 0}, .seed = spec.seed};
     const Json length = pretraining_option(config, "--sequence-length");
     const auto positions = static_cast<std::int32_t>(config.positions());
     examples.sequence_length = spec.sequence_length > 0     ? spec.sequence_length
@@ -37,11 +37,7 @@ corpus::ExampleSpec examples_of(const model::BigBirdConfig& config, const MlmEva
                           " is longer than the " + std::to_string(positions) + " positions of the model");
     }
     const Json nsp = pretraining_option(config, "--nsp");
-    const bool has_types = config.type_vocab_size > 1;
-    if (spec.nsp == Pairs::on && !has_types)
-        throw ConfigError("--nsp on needs two token types; the model has type_vocab_size 1");
-    const bool as_pretrained = has_types && !(nsp.is_string() && nsp == "off");
-    examples.nsp = spec.nsp == Pairs::as_pretrained ? as_pretrained : spec.nsp == Pairs::on;
+    examples.nsp = config.type_vocab_size > 1 && !(nsp.is_string() && nsp == "off");
     return examples;
 }
 
@@ -75,19 +71,12 @@ Json figures_json(const MlmScores& scores, std::uint64_t seed) {
     return json;
 }
 
-std::string corruption(const corpus::MaskingSpec& masking) {
-    if (masking.mask == 1) return "every chosen token becomes [MASK]";
-    return fmt::format("of the chosen tokens {:.0f} % become [MASK], {:.0f} % another token, the rest stay",
-                       100 * masking.mask, 100 * masking.random);
-}
-
 ScoringSpec scoring_of(const MlmEvaluationSpec& spec, bool tokens) {
     ScoringSpec scoring{.sequences = spec.max_sequences,
-                        .max_tokens = spec.batch_tokens,
                         .device = model::open_device(spec.device),
                         .tokens = tokens,
                         .foreground = true};
-    scoring.compute = training::parse_compute_type(spec.dtype, scoring.device);
+    scoring.compute = training::parse_compute_type("auto", scoring.device);
     return scoring;
 }
 
@@ -107,20 +96,20 @@ void warn_if_trained_on(const std::filesystem::path& documents, const model::Big
 /// What a report begins with.
 Json conditions(const std::filesystem::path& model, const corpus::ExampleSpec& examples,
                 const MlmEvaluationSpec& spec) {
-    return {{"program", "bigbird-dna"},
-            {"version", std::string(version())},
-            {"model", {{"sha256", model::weights_checksum(model)}}},
-            {"options",
-             {{"--sequence-length", examples.sequence_length},
-              {"--masking-rate", examples.masking.rate},
-              {"--nsp", examples.nsp ? "on" : "off"},
-              {"--max-sequences", spec.max_sequences},
-              {"--seed", spec.seed}}},
-            {"method",
-             corruption(examples.masking) +
-                 "; tokens that contain N are left out; bits_per_character = sum of -log2 p over the "
-                 "chosen tokens / bases that they spell; intervals: 95 %, bootstrap over sequences and, for "
-                 "baselines, which read from left to right, over documents"}};
+    return {
+        {"program", "bigbird-dna"},
+        {"version", std::string(version())},
+        {"model", {{"sha256", model::weights_checksum(model)}}},
+        {"options",
+         {{"--sequence-length", examples.sequence_length},
+          {"--masking-rate", examples.masking.rate},
+          {"--nsp", examples.nsp ? "on" : "off"},
+          {"--max-sequences", spec.max_sequences},
+          {"--seed", spec.seed}}},
+        {"method",
+         "every chosen token becomes [MASK]; tokens that contain N are left out; bits_per_character = sum "
+         "of -log2 p over the chosen tokens / bases that they spell; intervals: 95 %, bootstrap over "
+         "sequences and, for baselines, which read from left to right, over documents"}};
 }
 
 }  // namespace

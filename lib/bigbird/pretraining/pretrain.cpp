@@ -127,7 +127,7 @@ Json fixed_options(const PretrainRun& spec, const tokenizer::DnaTokenizer& token
     options["--masking-rate"] = masking.rate;
     options["--mask-share"] = masking.mask;
     options["--random-share"] = masking.random;
-    options["--mask-spans"] = 0.0;  // as in runs of earlier versions
+    options["--mask-spans"] = 0.0;
     if (spec.task.repeat_weight != 1) options["--repeat-weight"] = spec.task.repeat_weight;
     options["--nsp"] = spec.examples.nsp ? "on" : "off";
     options["--dtype"] = spec.task.compute == training::ComputeType::bf16 ? "bf16" : "fp32";
@@ -280,8 +280,7 @@ void project(const PretrainRun& spec, const corpus::ExampleSource& source,
     if (goes_on) return;
     const double hours = seconds_of_step(spec, source, tokenizer) * static_cast<double>(steps) / 3600;
     log_info("projected time: {} (one micro-batch measured)", Progress::duration(3600 * hours));
-    const bool asked = spec.yes || spec.loop.run.max_hours > 0;
-    if (!spec.task.device.is_cpu() || asked || hours <= longest_unasked_hours) return;
+    if (!spec.task.device.is_cpu() || spec.loop.run.max_hours > 0 || hours <= longest_unasked_hours) return;
     throw ConfigError(fmt::format(
         "the projection is {:.0f} days on this CPU: choose a smaller --config, fewer --steps or --epochs, or "
         "give --max-hours",
@@ -439,7 +438,6 @@ PretrainRun run_of(const PretrainSpec& open) {
     run.examples.seed = spec.seed;
     static_cast<MlmSpec&>(run.task) = spec;
     run.epochs = spec.epochs;
-    run.yes = spec.yes;
     run.loop.run = spec.run;
     run.loop.learning_rate = spec.learning_rate;
     run.loop.optimizer = spec.optimizer;

@@ -24,7 +24,6 @@ struct PretrainRun {
     corpus::ExampleSpec examples;  ///< training examples; held-out ones have every chosen token masked
     MlmTaskSpec task;
     double epochs = 0;        ///< determines loop's steps unless 0
-    bool yes = false;         ///< start even if the run would take long
     training::LoopSpec loop;  ///< fixed_options must contain those of the inputs; pretrain() adds its own
 
     /// Throws ConfigError: the options do not fit each other.

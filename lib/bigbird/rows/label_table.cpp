@@ -281,29 +281,17 @@ std::string LabelTable::column_name(std::size_t index) const {
 }
 
 std::vector<std::size_t> LabelTable::select(std::string_view selection) const {
+    if (selection.empty()) {
+        std::vector<std::size_t> all(size());
+        std::iota(all.begin(), all.end(), std::size_t{0});
+        return all;
+    }
     std::set<std::size_t> chosen;
     for (const std::string& item : items_of(*this, selection)) {
         const auto found = Selector(*this, item).select();
         chosen.insert(found.begin(), found.end());
     }
     return {chosen.begin(), chosen.end()};
-}
-
-LabelChoice LabelTable::choose(std::string_view selection, std::string_view tracks) const {
-    LabelChoice choice;
-    if (selection.empty()) {
-        choice.labels.resize(size());
-        std::iota(choice.labels.begin(), choice.labels.end(), std::size_t{0});
-    } else {
-        choice.labels = select(selection);
-    }
-    for (const std::size_t label : tracks.empty() ? choice.labels : select(tracks)) {
-        const auto found = std::ranges::find(choice.labels, label);
-        if (found == choice.labels.end())
-            throw ConfigError("--track-labels chooses a label that --labels leaves out");
-        choice.tracks.push_back(static_cast<std::size_t>(found - choice.labels.begin()));
-    }
-    return choice;
 }
 
 }  // namespace bigbird::rows

@@ -18,11 +18,6 @@ struct Label {
     std::int64_t strand_pair = -1;  ///< index of the track of the other strand; -1 if there is none
 };
 
-/// The labels that become columns, and the columns that become tracks.
-struct LabelChoice {
-    std::vector<std::size_t> labels, tracks;
-};
-
 /// labels.tsv: a header line `index group name positives`, tab-separated, then one line per label, indices 0,
 /// 1, 2, …; positives `.` where unknown. Tables with strand pairs have the column `strand_pair`, `.` for
 /// labels without one. Immutable once made; const calls are thread-safe.
@@ -50,15 +45,13 @@ public:
     /// The label's column name in a table's header: the name if it is unique, else the unique id.
     std::string column_name(std::size_t index) const;
 
-    /// Returns the indices that a selection chooses, ascending, each once. Items are separated by commas: a
-    /// name (may contain commas), a group, a unique id, an index (`12`), a closed range of indices (`0-124`),
-    /// or a pattern of names with `*` and `?`. The prefixes `index:`, `group:`, `name:` and `id:` choose the
-    /// kind. Throws ConfigError if an item matches nothing (with the nearest names), if a name without
-    /// pattern matches several labels, or an item is ambiguous among a name, a group and another label's
-    /// index.
+    /// Returns the indices that a selection ("": all) chooses, ascending, each once. Items are separated by
+    /// commas: a name (may contain commas), a group, a unique id, an index (`12`), a closed range of indices
+    /// (`0-124`), or a pattern of names with `*` and `?`. The prefixes `index:`, `group:`, `name:` and `id:`
+    /// choose the kind. Throws ConfigError if an item matches nothing (with the nearest names), if a name
+    /// without pattern matches several labels, or an item is ambiguous among a name, a group and another
+    /// label's index.
     std::vector<std::size_t> select(std::string_view selection) const;
-    /// `selection` ("": all) and `tracks` among it ("": the same), as in select(). Throws ConfigError.
-    LabelChoice choose(std::string_view selection, std::string_view tracks = {}) const;
 
 private:
     std::vector<Label> labels_;

@@ -100,28 +100,13 @@ void normalise_edit(Edit& edit, const genome::ReferenceGenome& reference, const 
     edit.alt.erase(0, same);
 }
 
-std::string_view reason(RowStatus status) {
-    constexpr std::pair<RowStatus, std::string_view> reasons[] = {
-        {RowStatus::no_contig, "lies on a contig that the reference lacks"},
-        {RowStatus::past_end, "reaches past its contig's ends"},
-        {RowStatus::no_alt, "has no alternative allele"},
-        {RowStatus::symbolic, "has an allele that spells no bases"},
-        {RowStatus::ref_mismatch, "has another REF than the reference; are they of the same assembly?"},
-        {RowStatus::too_long, "has an allele that does not fit the model's window"},
-        {RowStatus::no_tss, "lies in no window of a TSS of --tss"},
-        {RowStatus::all_n, "has nothing but N about it"}};
-    return std::ranges::find(reasons, status, &std::pair<RowStatus, std::string_view>::first)->second;
-}
-
 }  // namespace
 
 VariantRows::VariantRows(const std::filesystem::path& variants, const genome::ReferenceGenome& reference,
-                         std::int64_t window, bool strict, const TssIndex* tss, BeginOf begin_of,
-                         bool aligned)
+                         std::int64_t window, const TssIndex* tss, BeginOf begin_of, bool aligned)
     : reader_(variants),
       reference_(reference),
       window_(window),
-      strict_(strict),
       tss_(tss),
       begin_of_(std::move(begin_of)),
       aligned_(aligned) {}
@@ -239,14 +224,7 @@ void VariantRows::settle(const VariantRow& row) {
                                                         : Fit::inside;
     fit_.add({row.contig, row.position, row.position + std::ssize(row.ref)}, fit, reference_);
     fit_.ref_mismatch += row.status == RowStatus::ref_mismatch ? 1 : 0;
-    if (is_scored(row.status)) return;
-    ++not_scored_[row.status];
-    if (strict_) {
-        throw InputError(
-            fmt::format("record {} ({}:{} {}>{}) {} (--strict)", row.record, row.contig, row.position + 1,
-                        row.ref.substr(0, 20), row.alt.substr(0, 20), reason(row.status)),
-            reader_.path(), row.line);
-    }
+    if (!is_scored(row.status)) ++not_scored_[row.status];
 }
 
 void VariantRows::report(bool part, bool skip_invalid) const {

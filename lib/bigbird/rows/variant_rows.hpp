@@ -69,8 +69,8 @@ struct VariantRow {
     std::shared_ptr<const genome::Variant> whole{};  ///< complete record, after keep_records()
 };
 
-/// Reads rows one by one: one per alternative allele, and at least one per record. With `strict`, a row that
-/// cannot be scored is an InputError, which names the record and its position. Only fill() is thread-safe.
+/// Reads rows one by one: one per alternative allele, and at least one per record. Only fill() is
+/// thread-safe.
 class VariantRows {
 public:
     /// Returns the first base of the window for a variant at `position`.
@@ -79,7 +79,7 @@ public:
     /// `begin_of`, windows are on a grid of the contig instead of being centered on variants. `aligned`: rows
     /// get a right_sequence.
     VariantRows(const std::filesystem::path& variants, const genome::ReferenceGenome& reference,
-                std::int64_t window, bool strict, const TssIndex* tss = nullptr, BeginOf begin_of = {},
+                std::int64_t window, const TssIndex* tss = nullptr, BeginOf begin_of = {},
                 bool aligned = false);
 
     /// See genome::VariantReader::keep_records().
@@ -91,7 +91,7 @@ public:
     std::optional<VariantRow> next();
     /// Checks REF, extracts the windows, and sets status and n_fraction. Thread-safe.
     void fill(VariantRow& row) const;
-    /// Counts a row for report(). With `strict`, throws InputError if the row has no scores.
+    /// Counts a row for report().
     void settle(const VariantRow& row);
     /// Logs warnings with the number of rows without scores, by reason. Throws InputError if no contig of any
     /// row is in the reference, or as genome::require_assembly(). With `part`, warns instead of throwing.
@@ -101,7 +101,6 @@ private:
     genome::VariantReader reader_;
     const genome::ReferenceGenome& reference_;
     std::int64_t window_;
-    bool strict_;
     const TssIndex* tss_;
     BeginOf begin_of_;
     bool aligned_;

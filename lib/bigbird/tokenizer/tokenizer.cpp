@@ -195,27 +195,10 @@ std::optional<int> kmer_length(const DnaTokenizer& tokenizer) {
     return kmer_length_of_json(tokenizer.serialized());
 }
 
-void InputSpec::validate() const {
-    if (kmer_length && input != Input::kmers) throw ConfigError("--kmer-length is for --input kmers");
-    if (input != Input::tokens && !tokenizer.empty()) {
-        throw ConfigError("--tokenizer is for --input tokens; --input " +
-                          std::string(word_of(inputs, input)) + " needs none");
-    }
-}
-
 DnaTokenizer InputSpec::open() const {
-    validate();
     if (!names_tokenizer())
         throw ConfigError("--tokenizer is needed: a model, bases or kmers:K, such as kmers:6");
-    switch (input) {
-        case Input::bases:
-            return kmer_tokenizer(1);
-        case Input::kmers:
-            return kmer_tokenizer(kmer_length.value_or(default_kmer_length));
-        case Input::tokens:
-            break;
-    }
-    return DnaTokenizer::load(tokenizer);
+    return kmer_length ? kmer_tokenizer(*kmer_length) : DnaTokenizer::load(tokenizer);
 }
 
 }  // namespace bigbird::tokenizer

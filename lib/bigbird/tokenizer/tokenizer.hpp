@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "bigbird/core/choice.hpp"
 #include "bigbird/tokenizer/encode/exact_encoder.hpp"
 #include "bigbird/tokenizer/formats/sentencepiece_model.hpp"
 
@@ -108,24 +107,13 @@ DnaTokenizer kmer_tokenizer(int k);
 /// The k of such a tokenizer; nullopt for any other.
 std::optional<int> kmer_length(const DnaTokenizer& tokenizer);
 
-enum class Input { tokens, bases, kmers };
-inline constexpr Choices<Input, 3> inputs{
-    {{Input::tokens, "tokens"}, {Input::bases, "bases"}, {Input::kmers, "kmers"}}};
-
-/// What a network reads: tokens of a tokenizer's file, single bases, or k-mers.
+/// What a network reads: tokens of a tokenizer's file, or k-mers.
 struct InputSpec {
-    static constexpr int default_kmer_length = 6;
+    std::filesystem::path tokenizer = {};
+    std::optional<int> kmer_length = {};  ///< instead of a file; 1: single bases
 
-    Input input = Input::tokens;
-    std::optional<int> kmer_length = {};   ///< only for kmers; nullopt: the default
-    std::filesystem::path tokenizer = {};  ///< only for tokens
-
-    /// Whether a tokenizer is specified: false for tokens without a file.
-    bool names_tokenizer() const { return input != Input::tokens || !tokenizer.empty(); }
-    /// Throws ConfigError if options exclude each other.
-    void validate() const;
-    /// Opens the specified tokenizer. Throws ConfigError as validate(), or if none is specified or k is out
-    /// of range; InputError as DnaTokenizer::load.
+    bool names_tokenizer() const { return kmer_length || !tokenizer.empty(); }
+    /// Throws ConfigError if no tokenizer is named or k is out of range, InputError as DnaTokenizer::load.
     DnaTokenizer open() const;
 };
 

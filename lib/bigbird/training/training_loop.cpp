@@ -313,8 +313,7 @@ private:
         if (position_.skipped_in_a_row >= most_skipped_in_a_row) {
             throw ConfigError(fmt::format(
                 "the loss or the gradient was not finite in {} steps in a row, up to step {}; the run "
-                "stays at its last checkpoint: try a lower --learning-rate, a longer "
-                "--warmup-steps or --dtype fp32",
+                "stays at its last checkpoint: try a lower --learning-rate or --dtype fp32",
                 most_skipped_in_a_row, step));
         }
     }

@@ -18,15 +18,15 @@ using namespace bigbird::testing;
 
 namespace {
 
-constexpr std::array<AttentionCase, 9> cases{{{12, 16, 2, 2, 64, 3, RandomSource::uniform, 3},
-                                              {13, 16, 3, 1, 16, 3, RandomSource::hf, 0},
-                                              {16, 32, 2, 2, 24, 3, RandomSource::hf, 40},
-                                              {14, 64, 2, 2, 64, 3, RandomSource::uniform, 70},
-                                              {13, 64, 1, 1, 64, 3, RandomSource::hf, 1},
-                                              {6, 84, 2, 1, 64, 0, RandomSource::uniform, 90},
-                                              {7, 128, 1, 2, 32, 0, RandomSource::uniform, 130},
-                                              {3, 64, 2, 2, 64, 3, RandomSource::uniform, 70, true},
-                                              {5, 8, 2, 3, 7, 3, RandomSource::uniform, 3, true}}};
+constexpr std::array<AttentionCase, 9> fused_cases{{{12, 16, 2, 2, 64, 3, RandomSource::uniform, 3},
+                                                    {13, 16, 3, 1, 16, 3, RandomSource::hf, 0},
+                                                    {16, 32, 2, 2, 24, 3, RandomSource::hf, 40},
+                                                    {14, 64, 2, 2, 64, 3, RandomSource::uniform, 70},
+                                                    {13, 64, 1, 1, 64, 3, RandomSource::hf, 1},
+                                                    {6, 84, 2, 1, 64, 0, RandomSource::uniform, 90},
+                                                    {7, 128, 1, 2, 32, 0, RandomSource::uniform, 130},
+                                                    {3, 64, 2, 2, 64, 3, RandomSource::uniform, 70, true},
+                                                    {5, 8, 2, 3, 7, 3, RandomSource::uniform, 3, true}}};
 
 /// Computed in `type` by a kernel, or in fp64 by the reference (nullptr).
 AttentionResults run(const AttentionCase& c, const LayerLayout& layout, at::ScalarType type,
@@ -41,7 +41,7 @@ AttentionResults run(const AttentionCase& c, const LayerLayout& layout, at::Scal
 
 /// Every kernel for a type, on every case.
 void check_kernels(at::ScalarType type, double tolerance) {
-    for (const AttentionCase& c : cases) {
+    for (const AttentionCase& c : fused_cases) {
         DOCTEST_CAPTURE(c.blocks);
         DOCTEST_CAPTURE(c.block_size);
         const LayerLayout layout = layout_of(c);
@@ -65,7 +65,7 @@ DOCTEST_TEST_CASE("fused_attention: the same bytes for any number of threads, by
     for (const bool bf16 : {false, true}) {
         for (const FusedKernel* kernel : fused_kernels(bf16)) {
             DOCTEST_CAPTURE(kernel->name());
-            const AttentionCase& c = cases[3];  // 4 groups: 3 threads go by blocks, 1 and 2 by groups
+            const AttentionCase& c = fused_cases[3];  // 4 groups: 3 threads go by blocks, 1 and 2 by groups
             const LayerLayout layout = layout_of(c);
             std::vector<AttentionResults> results;
             for (const int count : {1, 2, 3}) {

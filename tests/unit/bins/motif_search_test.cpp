@@ -18,7 +18,7 @@ namespace {
 
 /// 400 bins of A and T at random, so that all are of one GC content; 60 have the label, and half of these the
 /// word AATTTATA or its reverse complement, some twice; N stands in all.
-LabelledSequence some_bins() {
+LabelledSequence bins_with_word() {
     LabelledSequence bins{.length = 40, .background = 400, .with = {{}}};
     Rng rng = Rng(6).split("bins");
     for (std::int32_t bin = 0; bin < 400; ++bin) {
@@ -64,7 +64,7 @@ float sum_of(std::span<const float> odds, std::vector<std::uint8_t> site, bool r
 }  // namespace
 
 DOCTEST_TEST_CASE("motif_words: z is that of bins counted word by word, both strands as one") {
-    const LabelledSequence bins = some_bins();
+    const LabelledSequence bins = bins_with_word();
     std::map<std::string, double> seen, rates;
     for (std::int32_t bin = 0; bin < 400; ++bin) {
         for (const std::string& word : words_in(bins.codes_of(bin))) {

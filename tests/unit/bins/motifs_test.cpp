@@ -34,7 +34,7 @@ std::vector<std::uint8_t> reverse_complement(std::vector<std::uint8_t> codes) {
 
 /// 1,200 random bins of 100 bases, one in twelve with the motif, of which each letter is another one in ten
 /// times; label 0 is random.
-LabelledSequence some_bins(double errors = 0.1) {
+LabelledSequence bins_with_motif(double errors = 0.1) {
     LabelledSequence bins{.length = 100, .background = 1200, .with = {{}, {}}};
     Rng rng = Rng(4).split("bins");
     for (std::int32_t bin = 0; bin < 1200; ++bin) {
@@ -70,7 +70,7 @@ std::string letters_of(const Motif& motif) {
 }  // namespace
 
 DOCTEST_TEST_CASE("motifs: what a label's bins share is found, on both strands, and whole") {
-    const LabelledSequence bins = some_bins();
+    const LabelledSequence bins = bins_with_motif();
     const std::vector<Motif> motifs = find_motifs(bins, {.width = 15}, 2);
     DOCTEST_REQUIRE(!motifs.empty());
     const Motif& first = motifs.front();
@@ -85,7 +85,7 @@ DOCTEST_TEST_CASE("motifs: what a label's bins share is found, on both strands, 
 }
 
 DOCTEST_TEST_CASE("motifs: the same for any number of threads, rare labels are not searched") {
-    const LabelledSequence bins = some_bins();
+    const LabelledSequence bins = bins_with_motif();
     const std::vector<Motif> one = find_motifs(bins, {.width = 11}, 1),
                              four = find_motifs(bins, {.width = 11}, 4);
     DOCTEST_REQUIRE(one.size() == four.size());
@@ -97,7 +97,7 @@ DOCTEST_TEST_CASE("motifs: the same for any number of threads, rare labels are n
 }
 
 DOCTEST_TEST_CASE("motifs: bins beside the background count for their label only") {
-    const LabelledSequence all = some_bins();
+    const LabelledSequence all = bins_with_motif();
     LabelledSequence some{.length = 100, .background = 600, .with = all.with};
     std::erase_if(some.with[0], [](std::int32_t bin) { return bin >= 600; });
     const auto half = all.codes_of(0, 600);
@@ -116,7 +116,7 @@ DOCTEST_TEST_CASE("motifs: bins beside the background count for their label only
 }
 
 DOCTEST_TEST_CASE("motifs: N is no letter of a word or a site, and widths that cannot be are refused") {
-    LabelledSequence bins = some_bins(0);
+    LabelledSequence bins = bins_with_motif(0);
     const std::vector<Motif> before = find_motifs(bins, {.width = 15}, 1);
     for (std::size_t bin = 0; bin < 1200; bin += 12)  // bins without the label
         std::fill_n(bins.codes.begin() + static_cast<std::ptrdiff_t>(bin * 100), 100, std::uint8_t{4});

@@ -16,7 +16,7 @@ constexpr std::array<int, 9> site{2, 0, 3, 3, 0, 2, 1, 1, 3};  // GATTAGCCT
 
 /// 600 random bins of 50 bases. Label 0 means the site, on either strand; label 1 nothing; label 2 the site,
 /// but in too few bins.
-LabelledSequence some_bins() {
+LabelledSequence bins_with_site() {
     LabelledSequence bins{.length = 50, .background = 600, .with = {{}, {}, {}}};
     Rng rng = Rng(8).split("bins");
     for (std::int32_t bin = 0; bin < 600; ++bin) {
@@ -71,14 +71,14 @@ double best_site(const at::Tensor& filter, std::span<const std::uint8_t> codes) 
 
 DOCTEST_TEST_CASE(
     "own motifs: the filter that tells a label is its own, labels of nothing or few bins have none") {
-    const OwnMotifs own = choose_own_motifs(some_filters(), some_bins());
+    const OwnMotifs own = choose_own_motifs(some_filters(), bins_with_site());
     DOCTEST_CHECK(own.weight.sizes() == at::IntArrayRef{3, 8});
     DOCTEST_CHECK(own.weight.count_nonzero().item<int>() == 1);
     DOCTEST_CHECK(own.weight[0][2].item<double>() > 0);
 }
 
 DOCTEST_TEST_CASE("own motifs: mean and weight are of the best sites, base by base, N is no letter") {
-    LabelledSequence bins = some_bins();
+    LabelledSequence bins = bins_with_site();
     std::fill_n(bins.codes.begin() + 50, 30, std::uint8_t{4});
     const at::Tensor filters = some_filters();
     const OwnMotifs own = choose_own_motifs(filters, bins);
@@ -92,7 +92,7 @@ DOCTEST_TEST_CASE("own motifs: mean and weight are of the best sites, base by ba
 }
 
 DOCTEST_TEST_CASE("own motifs: of a sample in which a label has more than its share, as of all") {
-    const LabelledSequence all = some_bins();
+    const LabelledSequence all = bins_with_site();
     LabelledSequence some = all;
     some.background = 300;
     some.codes.resize(300 * 50);
@@ -117,5 +117,5 @@ DOCTEST_TEST_CASE("own motifs: of a sample in which a label has more than its sh
 
 DOCTEST_TEST_CASE("own motifs: where several filters tell a label alike, none is its own") {
     const at::Tensor filters = some_filters()[2].expand({8, 4, 9}).contiguous();
-    DOCTEST_CHECK(choose_own_motifs(filters, some_bins()).weight.count_nonzero().item<int>() == 0);
+    DOCTEST_CHECK(choose_own_motifs(filters, bins_with_site()).weight.count_nonzero().item<int>() == 0);
 }

@@ -25,8 +25,7 @@ struct Scene {
         write_file(folder / "genome.fa", ">1\n" + std::string(100, 'A') + "\n");
         request = {.scores = folder / "scores.tsv",
                    .labels = folder / "labels.bed",
-                   .references = {folder / "genome.fa"},
-                   .none_label = "none"};
+                   .references = {folder / "genome.fa"}};
         labels("1\t20\t40\texon\n1\t60\t70\tdonor\n");
         // Bases 0-10 NA, 10-30 exon (ten wrong), 30-60 none (ten wrong), 60-100 donor (thirty wrong).
         scores("none\tdonor\texon",
@@ -115,11 +114,10 @@ DOCTEST_TEST_CASE("base_evaluation: labels without scores and rows off the refer
                   (scene.folder / "scores.tsv").string() + ":3: 1:90-101 does not lie on the reference");
     scene.scores("none\texon", "1\t90\t91\t.\t.\t.\tall_n\t1\tNA\tNA\n");
     DOCTEST_CHECK(refusal() == (scene.folder / "scores.tsv").string() + ": holds no base with scores");
-    BaseEvaluationRequest other = scene.request;
-    other.none_label = "rest";
-    DOCTEST_CHECK(message_of<ConfigError>([&] { evaluate_bases(other); }) ==
-                  "--none-label 'rest' is none of the labels that " + (scene.folder / "scores.tsv").string() +
-                      " has scores of: none, exon");
+    scene.scores("rest\texon", "1\t90\t91\t.\t.\t.\tok\t0\t0.5\t0.5\n");
+    DOCTEST_CHECK(refusal() == (scene.folder / "scores.tsv").string() +
+                                   ": has no scores of the label 'none', which bases without a row have: "
+                                   "give scores of predict-tokens");
 }
 
 DOCTEST_TEST_CASE("base_evaluation: intervals come from blocks of genome, and are wide where these differ") {

@@ -19,9 +19,9 @@ struct Scene {
         genome::in_memory_genome({{"1", std::string(100, 'A')}, {"2", std::string(50, 'C')}});
     std::filesystem::path bed = folder / "labels.bed";
 
-    BaseLabels read(const std::string& text, const std::string& none = "none") const {
+    BaseLabels read(const std::string& text) const {
         write_file(bed, text);
-        return BaseLabels::read(*reference, bed, none);
+        return BaseLabels::read(*reference, bed);
     }
     std::string refusal(const std::string& text) const {
         std::string message = message_of<InputError>([&] { read(text); });
@@ -48,7 +48,7 @@ DOCTEST_TEST_CASE("base_labels: names by byte order behind none, spans that touc
 
 DOCTEST_TEST_CASE("base_labels: labels and counts of a stretch, beyond the contig too") {
     const Scene scene;
-    const BaseLabels labels = scene.read("1\t2\t4\tb\n1\t6\t7\ta\n", "other");
+    const BaseLabels labels = scene.read("1\t2\t4\tb\n1\t6\t7\ta\n");
     DOCTEST_CHECK(labels.labels({"1", -1, 8}) == std::vector<std::int32_t>{0, 0, 0, 2, 2, 0, 0, 1, 0});
     DOCTEST_CHECK(labels.labels({"1", 3, 4}) == std::vector<std::int32_t>{2});
     DOCTEST_CHECK(labels.counts({"1", 3, 8}) == std::vector<std::int64_t>{3, 1, 1});

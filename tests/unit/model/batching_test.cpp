@@ -62,10 +62,10 @@ DOCTEST_TEST_CASE("batching: equal groups of some 512 tokens, the last filled up
     const std::vector<std::size_t> members{3, 5, 7, 9, 11};
     DOCTEST_CHECK(cut_into_groups(members, 2, GroupSizes::equal) == Groups{{3, 5}, {7, 9}, {11, 11}});
     DOCTEST_CHECK(cut_into_groups({}, 2, GroupSizes::equal).empty());
-    DOCTEST_CHECK(members_a_group(64, 16384, GroupSizes::equal) == 8);
-    DOCTEST_CHECK(members_a_group(64, 128, GroupSizes::equal) == 2);
-    DOCTEST_CHECK(members_a_group(64, 16384, GroupSizes::few) == 256);
-    DOCTEST_CHECK(members_a_group(4096, 128, GroupSizes::few) == 1);
+    DOCTEST_CHECK(members_per_group(64, 16384, GroupSizes::equal) == 8);
+    DOCTEST_CHECK(members_per_group(64, 128, GroupSizes::equal) == 2);
+    DOCTEST_CHECK(members_per_group(64, 16384, GroupSizes::few) == 256);
+    DOCTEST_CHECK(members_per_group(4096, 128, GroupSizes::few) == 1);
     const std::vector<std::int64_t> lengths{60, 300, 61, 600};
     DOCTEST_CHECK(group_by_blocks(lengths, 64, 16384, GroupSizes::equal) ==
                   Groups{{0, 2, 2, 2, 2, 2, 2, 2}, {1}, {3}});

@@ -31,7 +31,7 @@ TensorMap filled(const TensorMap& tensors, const LoadRules& rules = {}) {
     return parameters_of(*model);
 }
 
-std::string refusal(const TensorMap& tensors, const LoadRules& rules = {}) {
+std::string load_refusal(const TensorMap& tensors, const LoadRules& rules = {}) {
     return message_of<InputError>([&] { filled(tensors, rules); });
 }
 
@@ -43,7 +43,7 @@ void check_same(const TensorMap& a, const TensorMap& b) {
 
 const std::string words = "bert.embeddings.word_embeddings.weight",
                   decoder = "cls.predictions.decoder.weight";
-const std::string decoder_bias = "cls.predictions.decoder.bias", bias = "cls.predictions.bias";
+const std::string decoder_bias = "cls.predictions.decoder.bias", head_bias = "cls.predictions.bias";
 
 }  // namespace
 
@@ -52,10 +52,10 @@ DOCTEST_TEST_CASE("weights: files with and without the tied decoder fill the sam
     check_same(filled(weights), weights);
     TensorMap with = weights;
     with[decoder] = weights.at(words).clone();
-    with[decoder_bias] = weights.at(bias).clone();
+    with[decoder_bias] = weights.at(head_bias).clone();
     with["bert.embeddings.position_ids"] = at::arange(128).unsqueeze(0);
     check_same(filled(with), weights);
-    with.erase(bias);
+    with.erase(head_bias);
     check_same(filled(with), weights);
 }
 
@@ -75,7 +75,7 @@ DOCTEST_TEST_CASE("weights: a bare encoder's keys get their prefix") {
         if (key.starts_with("bert.")) bare[key.substr(5)] = tensor;
     const TensorMap result = filled(bare, {.optional_prefix = {}, .only_prefix = "bert."});
     DOCTEST_CHECK(identical(result.at(words), weights.at(words)));
-    DOCTEST_CHECK(refusal(bare).starts_with(
+    DOCTEST_CHECK(load_refusal(bare).starts_with(
         "model.safetensors: tensor 'cls.predictions.bias' is missing; tensor 'cls.predictions.transform."));
 }
 
@@ -87,25 +87,25 @@ DOCTEST_TEST_CASE("weights: errors name the tensor and both shapes") {
         TensorMap damaged = weights;
         damaged[words] = weights.at(words).clone();
         damaged[words][7][5] = number;
-        DOCTEST_CHECK(refusal(damaged) == "model.safetensors: tensor '" + words +
-                                              "' holds numbers that are not finite (NaN or infinite)");
+        DOCTEST_CHECK(load_refusal(damaged) == "model.safetensors: tensor '" + words +
+                                                   "' holds numbers that are not finite (NaN or infinite)");
     }
     missing.erase("bert.encoder.layer.1.output.dense.bias");
-    DOCTEST_CHECK(refusal(missing) ==
+    DOCTEST_CHECK(load_refusal(missing) ==
                   "model.safetensors: tensor 'bert.encoder.layer.1.output.dense.bias' is missing");
     extra["bert.encoder.layer.2.output.dense.bias"] = at::zeros({32});
     DOCTEST_CHECK(
-        refusal(extra) ==
+        load_refusal(extra) ==
         "model.safetensors: tensor 'bert.encoder.layer.2.output.dense.bias' has no place in this model");
     shape[words] = at::zeros({51, 32});
-    DOCTEST_CHECK(refusal(shape) == "model.safetensors: tensor '" + words +
-                                        "' has the shape [51, 32], config.json asks for [50, 32]");
+    DOCTEST_CHECK(load_refusal(shape) == "model.safetensors: tensor '" + words +
+                                             "' has the shape [51, 32], config.json asks for [50, 32]");
     type[words] = at::zeros({50, 32}, at::kLong);
-    DOCTEST_CHECK(refusal(type) ==
+    DOCTEST_CHECK(load_refusal(type) ==
                   "model.safetensors: tensor '" + words + "' holds Long numbers, weights are expected");
     untied[decoder] = at::ones({50, 32});
-    DOCTEST_CHECK(refusal(untied) == "model.safetensors: tensor '" + decoder + "' differs from '" + words +
-                                         "': models without tied weights cannot be used");
+    DOCTEST_CHECK(load_refusal(untied) == "model.safetensors: tensor '" + decoder + "' differs from '" +
+                                              words + "': models without tied weights cannot be used");
 }
 
 DOCTEST_TEST_CASE("weights: what is optional may be missing") {
@@ -114,7 +114,7 @@ DOCTEST_TEST_CASE("weights: what is optional may be missing") {
     weights.erase("cls.seq_relationship.bias");
     const TensorMap result = filled(weights, {.optional_prefix = "cls.seq_relationship", .only_prefix = {}});
     DOCTEST_CHECK(result.at("cls.seq_relationship.weight").abs().sum().item<double>() == 0);
-    DOCTEST_CHECK(refusal(weights) ==
+    DOCTEST_CHECK(load_refusal(weights) ==
                   "model.safetensors: tensor 'cls.seq_relationship.weight' is missing; tensor "
                   "'cls.seq_relationship.bias' is missing");
 }
@@ -123,9 +123,9 @@ DOCTEST_TEST_CASE("weights: everything that is wrong is said at once") {
     TensorMap weights = random_weights(1);
     weights.erase("bert.pooler.bias");
     weights["bert.extra"] = at::zeros({1});
-    weights[bias] = at::zeros({51});
+    weights[head_bias] = at::zeros({51});
     DOCTEST_CHECK(
-        refusal(weights) ==
+        load_refusal(weights) ==
         "model.safetensors: tensor 'bert.pooler.bias' is missing; tensor 'cls.predictions.bias' has the "
         "shape [51], config.json asks for [50]; tensor 'bert.extra' has no place in this model");
 }

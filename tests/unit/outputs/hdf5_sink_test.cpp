@@ -162,24 +162,3 @@ DOCTEST_TEST_CASE("hdf5_sink: no rows is a valid file") {
     const Hdf5Handle file = opened(folder / "e.h5");
     DOCTEST_CHECK(shape_of(dataset_of(file, "scores")) == std::vector<hsize_t>{0, 2});
 }
-
-DOCTEST_TEST_CASE("hdf5_sink: float16 is what the library makes of the same numbers") {
-    const TempDir folder;
-    outputs::TableSchema schema = small_layout();
-    schema.precision = outputs::Precision::float16;
-    const auto sink = outputs::hdf5_sink(folder / "s.h5", Overwrite::refuse, schema);
-    const std::vector<float> values{0.1F, 0.33333F};
-    sink->write(rows::fields_of({.where = {"1", 0, 200}}), values);
-    sink->commit();
-    const Hdf5Handle file = opened(folder / "s.h5"), dataset = dataset_of(file, "scores"),
-                     type(H5Dget_type(dataset), H5Tclose);
-    DOCTEST_CHECK(H5Tget_size(type) == 2);
-    const auto read = numbers_of<float>(dataset, H5T_NATIVE_FLOAT);
-    // numpy.float16([0.1, 0.33333])
-    DOCTEST_CHECK(read[0] == 0.0999755859375F);
-    DOCTEST_CHECK(read[1] == 0.333251953125F);
-    std::vector<float> converted = values;
-    DOCTEST_REQUIRE(H5Tconvert(H5T_NATIVE_FLOAT, type, 2, converted.data(), nullptr, H5P_DEFAULT) >= 0);
-    const auto raw = numbers_of<std::uint16_t>(dataset, type);
-    DOCTEST_CHECK(std::memcmp(raw.data(), converted.data(), 4) == 0);
-}

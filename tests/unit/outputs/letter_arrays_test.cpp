@@ -19,12 +19,13 @@ using outputs::LetterArrays;
 
 namespace {
 
-constexpr float none = std::numeric_limits<float>::quiet_NaN();
+constexpr float unscored = std::numeric_limits<float>::quiet_NaN();
 
 /// Two regions of three bases; the first has an N.
 void write(const std::filesystem::path& path) {
     LetterArrays arrays(path, Overwrite::refuse, {{"method", "some"}, {"method", "b"}});
-    arrays.add({"1", 10, 13}, "a", "GNT", std::vector<float>{1, 2, 3, 4, none, none, none, none, 5, 6, 7, 8});
+    arrays.add({"1", 10, 13}, "a", "GNT",
+               std::vector<float>{1, 2, 3, 4, unscored, unscored, unscored, unscored, 5, 6, 7, 8});
     arrays.add({"2", 0, 3}, "b", "AAC", std::vector<float>(12, 0.5F));
     std::vector<PendingOutput*> pending;
     arrays.finish(pending);

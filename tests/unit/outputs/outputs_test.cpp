@@ -76,13 +76,12 @@ DOCTEST_TEST_CASE("outputs: all formats at once, tracks a label each") {
          {"s.tsv", "s.tsv.gz", "s.long.tsv.gz", "s.npy", "s.h5", "{label}.bedGraph", "t.bw"})
         spec.paths.push_back(folder / name);
     spec.min_score = 0.5;
-    const std::vector<std::size_t> both{0, 1}, one{1};
     DOCTEST_CHECK(message_of<ConfigError>([&] {
-                      outputs::Outputs(spec, small_layout(), both, one_contig, 1);
+                      outputs::Outputs(spec, small_layout(), one_contig, 1);
                   }).find("t.bw: this format holds one label, and 2 are chosen") != std::string::npos);
     DOCTEST_CHECK(std::filesystem::is_empty(folder.path()));
     spec.paths.pop_back();
-    outputs::Outputs all(spec, small_layout(), both, one_contig, 1);
+    outputs::Outputs all(spec, small_layout(), one_contig, 1);
     all.write(rows::fields_of({.where = {"1", 0, 200}}), std::vector<float>{0.5F, 0.25F});
     all.commit();
     for (const char* name :
@@ -97,10 +96,9 @@ DOCTEST_TEST_CASE("outputs: all formats at once, tracks a label each") {
 DOCTEST_TEST_CASE("outputs: several tables of one run appear together or not at all") {
     const TempDir folder;
     const auto commit = [&](Overwrite overwrite) {
-        outputs::Outputs table({.paths = {folder / "a.tsv"}, .overwrite = overwrite}, small_layout(), {},
+        outputs::Outputs table({.paths = {folder / "a.tsv"}, .overwrite = overwrite}, small_layout(),
                                one_contig, 1),
-            track({.paths = {folder / "a.bedGraph"}, .overwrite = overwrite}, small_layout(),
-                  std::vector<std::size_t>{0}, one_contig, 1);
+            track({.paths = {folder / "a.bedGraph"}, .overwrite = overwrite}, one_label(), one_contig, 1);
         write_file(folder / "a.bedGraph", "appeared");
         outputs::Outputs::commit_together(std::array{&table, &track}, {});
     };
@@ -115,12 +113,11 @@ DOCTEST_TEST_CASE(
     "outputs: {label} is the label and {index} its number, two labels of one file are refused") {
     const TempDir folder;
     const rows::LabelTable labels({{"TF", "a|b (+)", -1}, {"TF", "a_b (+)", -1}, {"TF", "x.Y+-9", -1}});
-    const outputs::TableSchema schema{
-        outputs::region_head(), outputs::label_columns(labels, std::vector<std::size_t>{0, 1, 2}), {}};
-    const auto write = [&](const char* name, const std::vector<std::size_t>& tracks) {
+    const auto write = [&](const char* name, const std::vector<std::size_t>& chosen) {
         const OutputSpec spec{.paths = {folder / name}};
-        outputs::Outputs all(spec, schema, tracks, one_contig, 1);
-        all.write(rows::fields_of({.where = {"1", 0, 200}}), std::vector<float>{0.5F, 0.25F, 0.125F});
+        outputs::Outputs all(spec, {outputs::region_head(), outputs::label_columns(labels, chosen), {}},
+                             one_contig, 1);
+        all.write(rows::fields_of({.where = {"1", 0, 200}}), std::vector<float>{0.5F, 0.125F});
         all.commit();
     };
     write("{label}/{index}.bedgraph", {0, 2});
@@ -141,10 +138,10 @@ DOCTEST_TEST_CASE("outputs: where the disk takes only so much of a file, it is w
         const TempDir folder;
         const auto write_it = [&](const char* subfolder) {
             OutputSpec spec{.paths = {folder / subfolder / name}, .min_score = 0.0};
-            outputs::Outputs one(spec, small_layout(), std::vector<std::size_t>{0}, one_contig, 1);
+            outputs::Outputs one(spec, one_label(), one_contig, 1);
             for (std::int64_t i = 0; i < 100; ++i)
                 one.write(rows::fields_of({.where = {"1", 200 * i, 200 * i + 200}}),
-                          std::vector<float>{0.5F, 0.25F});
+                          std::vector<float>{0.5F});
             one.commit();
         };
         std::filesystem::create_directory(folder / "whole");
@@ -205,9 +202,7 @@ DOCTEST_TEST_CASE("score run: what is written is read") {
                  .inputs = {{"regions", "ab"}},
                  .min_score = 0.25,
                  .contigs = {{"1", 1000}, {"MT", 16}},
-                 .tracks = {1},
                  .overlap = outputs::Overlap::max};
-    run.schema.precision = outputs::Precision::float16;
     run.schema.effect = run.schema.columns[1].quantity = "log_odds";
     const ScoreRun again = outputs::score_run_from_json(Json::parse(to_json(run).dump()), "x");
     DOCTEST_CHECK(to_json(again) == to_json(run));
@@ -216,11 +211,9 @@ DOCTEST_TEST_CASE("score run: what is written is read") {
     DOCTEST_CHECK(again.schema.columns[1].quantity == "log_odds");
     DOCTEST_CHECK(again.schema.effect == "log_odds");
     DOCTEST_CHECK(again.schema.provenance == run.schema.provenance);
-    DOCTEST_CHECK((again.schema.precision == outputs::Precision::float16));
     DOCTEST_CHECK(again.min_score == 0.25);
     DOCTEST_CHECK(again.schema.head[4].optional);
     DOCTEST_CHECK(again.contigs[1].name == "MT");
-    DOCTEST_CHECK(again.tracks == std::vector<std::size_t>{1});
     DOCTEST_CHECK(again.overlap == outputs::Overlap::max);
 }
 

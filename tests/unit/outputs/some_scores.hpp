@@ -16,6 +16,13 @@ inline outputs::TableSchema small_layout() {
     return {outputs::region_head(), outputs::label_columns(labels, chosen), {{"task", "chromatin"}}};
 }
 
+/// The same with the first label only, which a track holds.
+inline outputs::TableSchema one_label() {
+    outputs::TableSchema layout = small_layout();
+    layout.columns.resize(1);
+    return layout;
+}
+
 /// Rows of `count` bins of 200 bp on contig "1", the third of every four without scores.
 inline void write_rows(outputs::Sink& sink, int count) {
     for (int i = 0; i < count; ++i) {

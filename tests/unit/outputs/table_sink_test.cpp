@@ -200,15 +200,3 @@ DOCTEST_TEST_CASE("npy_sink: nothing is left without commit") {
     }
     DOCTEST_CHECK(std::filesystem::is_empty(folder.path()));
 }
-
-DOCTEST_TEST_CASE("npy_sink: float16 has half the bytes, and the nearest numbers") {
-    const TempDir folder;
-    outputs::TableSchema schema = small_layout();
-    schema.precision = outputs::Precision::float16;
-    write_all(outputs::npy_sink(folder / "s.npy", Overwrite::refuse, schema), 4);
-    const std::string bytes = read_file(folder / "s.npy");
-    DOCTEST_CHECK(bytes.find("'descr': '<f2'") != std::string::npos);
-    DOCTEST_CHECK(bytes.size() == 128 + 4 * 2 * 2);
-    DOCTEST_CHECK(bytes.substr(128 + 4, 4) == std::string("\x00\x14\x00\x34", 4));     // 1/1024 and 0.25
-    DOCTEST_CHECK((static_cast<unsigned char>(bytes[128 + 8 + 1]) & 0x7eU) == 0x7eU);  // NaN
-}

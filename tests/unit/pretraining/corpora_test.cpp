@@ -115,19 +115,17 @@ DOCTEST_TEST_CASE("corpora: what decides the result is recorded by option, the s
     DOCTEST_CHECK(fixed["--passes"] == 2);
 }
 
-DOCTEST_TEST_CASE("corpora: documents are read as single bases or k-mers, and as nothing else at once") {
+DOCTEST_TEST_CASE("corpora: documents are read as single bases or k-mers") {
     Scene scene;
     scene.spec.documents = test_data("tokenizer/sentences.txt");
-    scene.spec.input = {.input = tokenizer::Input::bases};
+    scene.spec.input = {.kmer_length = 1};
     const auto tokens = [&] { return Corpora(scene.spec, 0).on_demand({}, 1).train().tokens(); };
     const std::int64_t bases = tokens();
     DOCTEST_CHECK(bases == 100'000);
-    scene.spec.input = {.input = tokenizer::Input::kmers, .kmer_length = 3};
+    scene.spec.input = {.kmer_length = 3};
     DOCTEST_CHECK(tokens() >= bases / 3);
     DOCTEST_CHECK(tokens() < bases / 2);
-    scene.spec.input.tokenizer = test_data("tokenizer/small.model");
-    DOCTEST_CHECK(scene.refusal() == "--tokenizer is for --input tokens; --input kmers needs none");
-    scene.spec.input = {.input = tokenizer::Input::bases};
+    scene.spec.input = {.kmer_length = 1};
     scene.spec.documents.clear();
     scene.spec.corpus = scene.folder / "shards";
     {

@@ -16,7 +16,7 @@ using namespace bigbird::testing;
 namespace {
 
 model::BigBirdConfig rotary_config() {
-    model::BigBirdConfig config = small_config();
+    model::BigBirdConfig config = small_corpus_config();
     config.form.positions = model::Positions::rotary;
     config.pattern.random_seed = 77;
     config.hidden_dropout_prob = 0.25;
@@ -87,7 +87,7 @@ DOCTEST_TEST_CASE("initial_model: another shape is refused by the key that diffe
     DOCTEST_CHECK(refusal(model, given) ==
                   "--config: position_embedding_type is \"absolute\", but the "
                   "weights of --model are for \"rotary\"");
-    model::BigBirdConfig learnt = small_config(), shorter = learnt;
+    model::BigBirdConfig learnt = small_corpus_config(), shorter = learnt;
     shorter.max_position_embeddings = 128;
     DOCTEST_CHECK(refusal(learnt, shorter) ==
                   "--config: max_position_embeddings is 128, but the model has "
@@ -145,8 +145,8 @@ DOCTEST_TEST_CASE("initial_model: dropout is the option's, else the configuratio
 
 DOCTEST_TEST_CASE("initial_model: learnt positions become more by repeating them") {
     const TempDir folder;
-    const std::filesystem::path model = model_in(folder, small_config());
-    model::BigBirdConfig longer = small_config();
+    const std::filesystem::path model = model_in(folder, small_corpus_config());
+    model::BigBirdConfig longer = small_corpus_config();
     longer.max_position_embeddings = 400;
     write_config(folder, longer);
     PretrainSpec spec = spec_from(folder, model);
@@ -161,7 +161,7 @@ DOCTEST_TEST_CASE("initial_model: learnt positions become more by repeating them
 }
 
 DOCTEST_TEST_CASE("initial_model: a Longformer goes on with its positions, and its [CLS] is global") {
-    model::BigBirdConfig model = small_config();
+    model::BigBirdConfig model = small_corpus_config();
     model.longformer =
         model::LongformerForm{.windows = {16, 16}, .dilations = {{1, 1}, {1, 1}}, .global_tokens = {}};
     model::BigBirdConfig given = model;
@@ -172,7 +172,7 @@ DOCTEST_TEST_CASE("initial_model: a Longformer goes on with its positions, and i
     DOCTEST_CHECK(configuration_from(model, given).longformer->global_tokens == 0);
     given.max_position_embeddings = 512;
     DOCTEST_CHECK(holds(refusal(model, given), "has learnt 256 positions, which cannot be repeated"));
-    DOCTEST_CHECK(refusal(model, small_config()) ==
+    DOCTEST_CHECK(refusal(model, small_corpus_config()) ==
                   "--config: model_type is \"big_bird\", but the weights of --model are for \"longformer\"");
 }
 

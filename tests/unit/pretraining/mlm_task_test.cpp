@@ -27,7 +27,7 @@ struct Gradients {
 
 /// The weights of small_network().
 model::PreTrainingModel without_dropout() {
-    model::BigBirdConfig config = small_config();
+    model::BigBirdConfig config = small_corpus_config();
     config.hidden_dropout_prob = 0;
     config.initializer_range = 0.1;
     model::PreTrainingModel network(config);
@@ -69,7 +69,7 @@ DOCTEST_TEST_CASE(
     const auto tokenizer = small_tokenizer();
     for (std::int64_t i = (step - 1) * batch_size; i < step * batch_size; ++i) {
         const std::vector<corpus::Example> one{source.get(i)};
-        const GlobalBatch batch = make_global_batch(one, small_config(), 1, at::kCPU);
+        const GlobalBatch batch = make_global_batch(one, small_corpus_config(), 1, at::kCPU);
         const model::PreTrainingOutput out = network->forward(batch.parts[0].input);
         const at::Tensor log_p =
             at::log_softmax(out.prediction_logits[0].to(at::kDouble), -1);  // (length, vocab)
@@ -157,7 +157,7 @@ DOCTEST_TEST_CASE(
     "mlm_task: a Performer's features change after every so many steps, and a restored task evaluates with "
     "its own") {
     const auto task_of = [](std::int64_t redraw_every) {
-        model::BigBirdConfig config = small_config();
+        model::BigBirdConfig config = small_corpus_config();
         config.initializer_range = 0.3;
         config.performer = {.features = 16, .redraw_every = redraw_every, .seed = 2, .redraw = 5};
         model::PreTrainingModel network(config);
@@ -217,7 +217,7 @@ DOCTEST_TEST_CASE("mlm_task: soft-masked tokens count by --repeat-weight, in any
     for (std::int64_t i = 0; i < 4; ++i) {
         const at::NoGradGuard no_gradients;
         const std::vector<corpus::Example> one{source.get(i)};
-        const GlobalBatch batch = make_global_batch(one, small_config(), 1, at::kCPU);
+        const GlobalBatch batch = make_global_batch(one, small_corpus_config(), 1, at::kCPU);
         const at::Tensor log_p =
             at::log_softmax(network->forward(batch.parts[0].input).prediction_logits[0], -1);
         for (std::size_t m = 0; m < one[0].masked_positions.size(); ++m) {

@@ -33,7 +33,7 @@ inline corpus::TokenCorpus small_corpus(std::size_t first = 0, std::size_t last 
 }
 
 /// Two layers of 32 with blocks of 16, sparse above 112 tokens.
-inline model::BigBirdConfig small_config() {
+inline model::BigBirdConfig small_corpus_config() {
     model::BigBirdConfig config;
     config.vocab_size = small_tokenizer().vocab_size();
     config.hidden_size = 32;
@@ -47,7 +47,7 @@ inline model::BigBirdConfig small_config() {
 }
 
 inline model::PreTrainingModel small_network(double initializer_range = 0.1) {
-    model::BigBirdConfig config = small_config();
+    model::BigBirdConfig config = small_corpus_config();
     config.initializer_range = initializer_range;
     model::PreTrainingModel network(config);
     model::initialise(*network, config, 3);
@@ -61,7 +61,7 @@ inline corpus::ExampleSource small_source(bool nsp = true, corpus::MaskingSpec m
 
 inline pretraining::PretrainRun small_pretraining(std::int64_t steps) {
     pretraining::PretrainRun spec;
-    spec.config = small_config();
+    spec.config = small_corpus_config();
     spec.examples = {.sequence_length = 128, .seed = 4};
     spec.task.batch_size = 4;
     spec.task.seed = 4;

@@ -21,8 +21,8 @@ using rows::VariantRow;
 namespace {
 
 std::vector<VariantRow> read_rows(const std::filesystem::path& path, const genome::ReferenceGenome& reference,
-                                  std::int64_t window, bool strict = false, const TssIndex* tss = nullptr) {
-    rows::VariantRows source(path, reference, window, strict, tss);
+                                  std::int64_t window, const TssIndex* tss = nullptr) {
+    rows::VariantRows source(path, reference, window, tss);
     std::vector<VariantRow> rows;
     while (auto row = source.next()) {
         source.fill(*row);
@@ -37,9 +37,9 @@ const std::string vcf_head = "##fileformat=VCFv4.2\n#CHROM\tPOS\tID\tREF\tALT\tQ
 
 class Small {
 public:
-    std::vector<VariantRow> read(const std::string& body, bool strict = false) const {
+    std::vector<VariantRow> read(const std::string& body) const {
         write_file(folder_ / "v.vcf", vcf_head + body);
-        return read_rows(folder_ / "v.vcf", *genome_, 8, strict);
+        return read_rows(folder_ / "v.vcf", *genome_, 8);
     }
 
 private:
@@ -98,7 +98,7 @@ DOCTEST_TEST_CASE("variant_rows: windows of both alleles begin alike and have on
     DOCTEST_CHECK(statuses(rows) == "ok ok ok has_n ");
 }
 
-DOCTEST_TEST_CASE("variant_rows: what cannot be scored is marked, counted, and with --strict an end") {
+DOCTEST_TEST_CASE("variant_rows: what cannot be scored is marked and counted") {
     const Small small;
     const CapturedLog log;
     const auto rows = small.read(
@@ -119,9 +119,6 @@ DOCTEST_TEST_CASE("variant_rows: what cannot be scored is marked, counted, and w
                   "ref_mismatch too_long has_n padded ");
     DOCTEST_CHECK(std::isnan(rows[0].n_fraction));
     DOCTEST_CHECK(testing::holds(log.text(), "v.vcf: 3 of 17 rows are ref_mismatch and have no scores"));
-    const std::string error =
-        message_of<InputError>([&] { small.read("1\t6\t.\tC\tG\n1\t7\tx\tA\tG\n", true); });
-    DOCTEST_CHECK(testing::holds(error, ": record 2 (1:7 A>G) has another REF than the reference"));
 }
 
 DOCTEST_TEST_CASE("variant_rows: windows and offsets do not depend on how a variant is written") {
@@ -173,7 +170,7 @@ DOCTEST_TEST_CASE("variant_rows: about a TSS, which keeps its place, on its stra
     const rows::TssIndex minus(folder / "tss.bed", *genome, {-6, 4});
     const auto rows_of = [&](const rows::TssIndex& tss, const std::string& body) {
         write_file(folder / "v.vcf", vcf_head + body);
-        return read_rows(folder / "v.vcf", *genome, 10, false, &tss);
+        return read_rows(folder / "v.vcf", *genome, 10, &tss);
     };
     // + : the window is [4, 14), GGTTACGTAC
     const auto forward =

@@ -15,10 +15,10 @@ namespace {
 
 constexpr int longest_ngram = 6, longest_reach = 6;
 
-void check(const std::vector<int>& values, int low, int high, const char* option) {
+void check(const std::vector<int>& values, int low, int high, const char* what) {
     for (const int value : values) {
         if (value < low || value > high) {
-            throw ConfigError(std::string(option) + " must lie between " + std::to_string(low) + " and " +
+            throw ConfigError(std::string(what) + " must lie between " + std::to_string(low) + " and " +
                               std::to_string(high));
         }
     }
@@ -42,9 +42,9 @@ void for_each_document(const corpus::TokenCorpus& corpus, Visit visit) {
 }  // namespace
 
 void BaselineSpec::validate() const {
-    check(orders, 0, highest_order, "--baseline-orders");
-    check(ngrams, 1, longest_ngram, "--baseline-ngrams");
-    check(two_sided, 0, longest_reach, "--baseline-two-sided");
+    check(orders, 0, highest_order, "orders of Markov chains");
+    check(ngrams, 1, longest_ngram, "lengths of n-grams");
+    check(two_sided, 0, longest_reach, "reaches of two-sided models");
 }
 
 Baselines::Baselines(const BaselineSpec& spec, tokenizer::DnaTokenizer tokenizer)

@@ -40,11 +40,6 @@ void MappedFile::Unmap::operator()(std::byte* memory) const noexcept {
     ::munmap(memory, size);
 }
 
-void MappedFile::release(std::size_t size) const {
-    const std::size_t page = static_cast<std::size_t>(::sysconf(_SC_PAGESIZE)), pages = size / page * page;
-    if (pages > 0) ::madvise(memory_.get(), pages, MADV_DONTNEED);
-}
-
 void read_in_pieces(const std::filesystem::path& path, const std::function<void(std::string_view)>& consume) {
     require_readable(path);
     refuse_named_pipe(path);

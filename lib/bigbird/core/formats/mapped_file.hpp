@@ -22,8 +22,6 @@ public:
         return {memory_.get(), memory_ ? memory_.get_deleter().size : 0};
     }
     const std::filesystem::path& path() const { return path_; }
-    /// Takes the first `size` bytes out of this process's memory. They stay readable, from the file.
-    void release(std::size_t size) const;
 
 private:
     struct Unmap {

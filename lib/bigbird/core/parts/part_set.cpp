@@ -2,10 +2,10 @@
 #include "bigbird/core/parts/part_set.hpp"
 
 #include "bigbird/core/formats/checksum.hpp"
-#include "bigbird/core/formats/file_name.hpp"
 #include "bigbird/core/formats/is_there.hpp"
 #include "bigbird/core/interrupt.hpp"
 #include "bigbird/core/parallel.hpp"
+#include "bigbird/core/protected_files.hpp"
 #include "bigbird/core/words.hpp"
 
 #include <algorithm>
@@ -23,18 +23,14 @@ constexpr const char* format = "bigbird-dna part";
 constexpr int format_version = 2;
 
 Json to_json(const PartRecord& record) {
-    Json json{{"format", format},
-              {"format_version", format_version},
-              {"kind", record.kind},
-              {"shard", to_string(record.shard)},
-              {"run", record.run}};
+    Json json{{"format", format},      {"format_version", format_version},
+              {"kind", record.kind},   {"shard", to_string(record.shard)},
+              {"run", record.run},     {"name", record.name},
+              {"bytes", record.bytes}, {"sha256", record.sha256}};
     if (!record.counts.is_null()) json["counts"] = record.counts;
     Json& segments = json["segments"] = Json::array();
     for (const PartSegment& segment : record.segments)
         segments.push_back({segment.number, segment.records});
-    Json& files = json["files"] = Json::array();
-    for (const PartFile& file : record.files)
-        files.push_back({{"name", file.name}, {"bytes", file.bytes}, {"sha256", file.sha256}});
     return json;
 }
 
@@ -48,21 +44,19 @@ std::int64_t whole_number(const Json& json) {
 PartRecord from_json(const Json& json) {
     PartRecord record{.kind = json.at("kind"),
                       .shard = parse_shard(json.at("shard").get<std::string>()),
-                      .run = json.at("run")};
+                      .run = json.at("run"),
+                      .name = json.at("name"),
+                      .sha256 = json.at("sha256"),
+                      .bytes = json.at("bytes")};
     record.counts = json.value("counts", Json());
     for (const Json& segment : json.at("segments"))
         record.segments.push_back({whole_number(segment.at(0)), whole_number(segment.at(1))});
-    for (const Json& file : json.at("files"))
-        record.files.push_back({file.at("name"), file.at("bytes"), file.at("sha256")});
     return record;
 }
 
 void check(const PartRecord& record, const fs::path& output, const fs::path& path) {
-    for (const PartFile& file : record.files)
-        if (!is_file_name(file.name)) throw InputError("names a file outside its folder", path);
-    if (record.files.empty()) throw InputError("names no file", path);
-    if (record.files.front().name != output.filename())
-        throw InputError("is of " + record.files.front().name + ": the part was renamed", path);
+    if (record.name != output.filename())
+        throw InputError("is of " + record.name + ": the part was renamed", path);
     constexpr std::int64_t most = std::int64_t{1} << 40;  // sums and products of a few fit in 64 bits
     if (!record.run.is_object()) throw InputError("is damaged", path);
     std::int64_t before = -1, left = most;
@@ -78,7 +72,7 @@ void check(const PartRecord& record, const fs::path& output, const fs::path& pat
     }
 }
 
-/// The file whose size and checksum a PartFile has.
+/// The file whose size and checksum a record has.
 fs::path checked_file(const fs::path& file) {
     return fs::is_directory(file) ? file / "manifest.json" : file;
 }
@@ -97,19 +91,23 @@ fs::path part_record_path(const fs::path& output) {
     return path += ".part.json";
 }
 
+void require_part_is_file(const fs::path& output) {
+    std::error_code error;
+    if (output == "-" || is_standard_output(output) || fs::is_other(output, error))
+        throw ConfigError("--shard writes a file; --output " + output.string() + " cannot be merged");
+}
+
 void remove_part_record(const fs::path& output) {
     std::error_code ignored;
     fs::remove(part_record_path(output), ignored);
 }
 
-std::unique_ptr<PendingOutput> pending_part_record(PartRecord record, std::span<PendingOutput* const> files) {
-    for (const PendingOutput* file : files) {
-        const fs::path checked = checked_file(file->path());
-        record.files.push_back(
-            {file->target().filename().string(), fs::file_size(checked), sha256_of_file(checked)});
-    }
-    const fs::path& output = files.front()->target();
-    auto pending = std::make_unique<PendingOutput>(part_record_path(output), Overwrite::allow);
+std::unique_ptr<PendingOutput> pending_part_record(PartRecord record, const PendingOutput& output) {
+    const fs::path checked = checked_file(output.path());
+    record.name = output.target().filename().string();
+    record.bytes = fs::file_size(checked);
+    record.sha256 = sha256_of_file(checked);
+    auto pending = std::make_unique<PendingOutput>(part_record_path(output.target()), Overwrite::allow);
     pending->write([&](std::ostream& out) { out << to_json(record).dump(2) << '\n'; });
     return pending;
 }
@@ -218,23 +216,21 @@ void check_segments(const std::vector<Part>& parts) {
     }
 }
 
-void check_files(const Part& part) {
-    for (const PartFile& file : part.record.files) {
-        stop_if_asked();
-        const fs::path path = checked_file(part_record_path(part.path).parent_path() / file.name);
-        require_readable(path);
-        refuse_named_pipe(path);
-        std::error_code error;
-        const std::uintmax_t bytes = fs::file_size(path, error);
-        if (error) throw ReadError("cannot be read: " + error.message(), path);
-        if (bytes != file.bytes) {
-            throw InputError("has " + std::to_string(bytes) + " bytes, " + std::to_string(file.bytes) +
-                                 " when it was written: truncated or changed",
-                             path);
-        }
-        if (sha256_of_file(path, stop_if_asked) != file.sha256)
-            throw InputError("is not what was written: its checksum differs", path);
+void check_file(const Part& part) {
+    stop_if_asked();
+    const fs::path path = checked_file(part.path);
+    require_readable(path);
+    refuse_named_pipe(path);
+    std::error_code error;
+    const std::uintmax_t bytes = fs::file_size(path, error);
+    if (error) throw ReadError("cannot be read: " + error.message(), path);
+    if (bytes != part.record.bytes) {
+        throw InputError("has " + std::to_string(bytes) + " bytes, " + std::to_string(part.record.bytes) +
+                             " when it was written: truncated or changed",
+                         path);
     }
+    if (sha256_of_file(path, stop_if_asked) != part.record.sha256)
+        throw InputError("is not what was written: its checksum differs", path);
 }
 
 }  // namespace
@@ -249,7 +245,7 @@ std::vector<Part> open_parts(std::span<const fs::path> paths, int threads) {
     check_numbers(parts);
     check_segments(parts);
     parallel_for(std::ssize(parts), threads,
-                 [&](std::int64_t i) { check_files(parts[static_cast<std::size_t>(i)]); });
+                 [&](std::int64_t i) { check_file(parts[static_cast<std::size_t>(i)]); });
     return parts;
 }
 

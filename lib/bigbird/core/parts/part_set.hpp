@@ -26,20 +26,14 @@ struct PartSegment {
     bool operator==(const PartSegment&) const = default;
 };
 
-/// A file of the part, or a folder, represented by its manifest.json; in the folder of the record.
-struct PartFile {
-    std::string name;
-    std::uintmax_t bytes = 0;
-    std::string sha256;
-};
-
 struct PartRecord {
     std::string kind;  ///< "rows", "VCF", "BCF", "documents", "tokens"
     Shard shard{};
     Json run{};                           ///< what all parts of a job have in common
     Json counts{};                        ///< counts that add up over the parts; may be empty
     std::vector<PartSegment> segments{};  ///< ascending; some may have no records
-    std::vector<PartFile> files{};        ///< the output itself first
+    std::string name{}, sha256{};         ///< of the output; sum and size of a folder: its manifest.json's
+    std::uintmax_t bytes = 0;
 };
 
 /// The total number of records in all segments.
@@ -48,13 +42,15 @@ std::int64_t records_of(const PartRecord& record);
 /// FILE.part.json; a slash at the end of FILE, as shells add to folders, is ignored.
 std::filesystem::path part_record_path(const std::filesystem::path& output);
 
+/// Throws ConfigError if `output` is a stream, which cannot be read again: standard output, a pipe, a device.
+void require_part_is_file(const std::filesystem::path& output);
+
 /// Deletes the part record of an output that is about to be overwritten, or is complete.
 void remove_part_record(const std::filesystem::path& output);
 
-/// Fills in size and checksum of the complete `files`, the output itself first, and writes the record beside
-/// it. Pass the result to commit_together() before them. Throws WriteError, InputError if a file cannot be
-/// read.
-std::unique_ptr<PendingOutput> pending_part_record(PartRecord record, std::span<PendingOutput* const> files);
+/// Fills in name, size and checksum of the complete `output`, and writes the record beside it. Pass the
+/// result to commit_together() before it. Throws WriteError, InputError if the output cannot be read.
+std::unique_ptr<PendingOutput> pending_part_record(PartRecord record, const PendingOutput& output);
 
 /// Throws InputError if there is no such output, no record beside it, or the record belongs to another
 /// output.
@@ -73,7 +69,7 @@ struct Piece {
 };
 
 /// The parts in the order of their numbers, whatever the order of `paths`. A part is the --output of a
-/// command with --shard. Sizes and checksums of all files are compared, on `threads` threads. Throws
+/// command with --shard. Sizes and checksums are compared, on `threads` threads. Throws
 /// InputError naming the part: no record beside it, one missing or given twice, of another run, lacking a
 /// segment of the job, truncated or changed.
 std::vector<Part> open_parts(std::span<const std::filesystem::path> paths, int threads);

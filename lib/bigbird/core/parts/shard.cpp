@@ -27,7 +27,7 @@ std::string to_string(const Shard& shard) {
 }
 
 SegmentCounter::SegmentCounter(std::int64_t total, const Shard& shard)
-    : shard_(shard), size_(std::max<std::int64_t>(1, total / (shard.count * segments_a_part))) {}
+    : shard_(shard), size_(std::max<std::int64_t>(1, total / (shard.count * segments_per_part))) {}
 
 std::int64_t SegmentCounter::next(bool as_before, std::int64_t weight) {
     if (!as_before && in_segment_ >= size_) {

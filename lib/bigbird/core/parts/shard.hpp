@@ -24,7 +24,7 @@ std::string to_string(const Shard& shard);
 /// Numbers the segments of items that come one after another: 0, 1, 2 … Not thread-safe.
 class SegmentCounter {
 public:
-    static constexpr std::int64_t segments_a_part = 128;
+    static constexpr std::int64_t segments_per_part = 128;
 
     /// `total`: of items, or of their weights; an estimate is enough if all parts use the same.
     SegmentCounter(std::int64_t total, const Shard& shard);

@@ -31,7 +31,7 @@ std::int64_t draw_start(const genome::Contig& contig, const DocumentSpec& spec, 
     return rng.between(std::min(spec.start_offset.low, high), high);
 }
 
-constexpr std::int64_t bases_a_chunk = 2'000'000;  // bases that one thread reads and processes at a time
+constexpr std::int64_t bases_per_chunk = 2'000'000;  // bases that one thread reads and processes at a time
 
 // Consecutive documents of one segment and of one pass over a contig.
 struct Chunk {
@@ -54,7 +54,7 @@ public:
 
     std::optional<Chunk> next() {
         std::optional<Chunk> chunk;
-        while (!chunk || chunk->where.size() < bases_a_chunk) {
+        while (!chunk || chunk->where.size() < bases_per_chunk) {
             if (!ahead_) ahead_ = next_document();
             if (!ahead_) break;
             if (!chunk) {

@@ -148,18 +148,4 @@ std::string describe(const Forecast& forecast, const BuildSpec& spec) {
     return out.str();
 }
 
-Json to_json(const Forecast& forecast, const BuildSpec& spec) {
-    return {{"parameters", spec.parameters()},
-            {"contigs", forecast.contigs},
-            {"genome_bases", forecast.genome_bases},
-            {"documents", forecast.counts.documents},
-            {"sentences", forecast.counts.sentences},
-            {"bases", forecast.counts.bases},
-            {"text_bytes", forecast.text_bytes},
-            {"coordinate_bytes", forecast.coordinate_bytes},
-            {"sentences_dropped",
-             {{"outside_include", forecast.counts.outside_include},
-              {"inside_exclude", forecast.counts.inside_exclude}}}};
-}
-
 }  // namespace bigbird::corpus

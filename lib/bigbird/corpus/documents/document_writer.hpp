@@ -63,7 +63,5 @@ Forecast forecast_documents(const genome::ReferenceGenome& lengths, const BuildS
 
 /// For people: "key value" lines, with the paper's number for comparison.
 std::string describe(const Forecast& forecast, const BuildSpec& spec);
-/// For programs.
-Json to_json(const Forecast& forecast, const BuildSpec& spec);
 
 }  // namespace bigbird::corpus

@@ -25,8 +25,8 @@ namespace bigbird::corpus {
 
 namespace {
 
-constexpr std::size_t characters_a_batch = 4'000'000;
-constexpr std::int64_t characters_a_megabyte = 1'000'000;
+constexpr std::size_t characters_per_batch = 4'000'000;
+constexpr std::int64_t characters_per_megabyte = 1'000'000;
 
 // Returns all bits set for other characters, so that compilers can vectorize loops over letters.
 unsigned char not_letter(char c) {
@@ -57,7 +57,7 @@ std::int64_t characters_of(const std::filesystem::path& path) {
 std::vector<Line> read_batch(genome::TextInput& input) {
     std::vector<Line> batch;
     std::string text;
-    for (std::size_t size = 0; size < characters_a_batch && input.next(text); size += text.size() + 1)
+    for (std::size_t size = 0; size < characters_per_batch && input.next(text); size += text.size() + 1)
         batch.push_back({text, input.line_number()});
     return batch;
 }
@@ -67,7 +67,7 @@ std::vector<Line> read_batch(genome::TextInput& input) {
 LineCounts convert(genome::TextInput& input, int threads, genome::TextOutput& output, const char* label,
                    const std::function<void(Line&, int)>& one) {
     LineCounts counts;
-    Progress progress(label, "MB", characters_of(input.path()) / characters_a_megabyte);
+    Progress progress(label, "MB", characters_of(input.path()) / characters_per_megabyte);
     std::int64_t characters = 0;
     std::future<void> written;
     while (true) {
@@ -77,9 +77,9 @@ LineCounts convert(genome::TextInput& input, int threads, genome::TextOutput& ou
         for (const Line& line : batch)
             characters += static_cast<std::int64_t>(line.text.size()) + 1;
         const auto lines = static_cast<std::int64_t>(batch.size());
-        const int threads_a_line = lines < threads ? threads : 1;  // long lines are processed one by one
-        parallel_for(lines, threads_a_line > 1 ? 1 : threads,
-                     [&](std::int64_t i) { one(batch[static_cast<std::size_t>(i)], threads_a_line); });
+        const int threads_per_line = lines < threads ? threads : 1;  // long lines are processed one by one
+        parallel_for(lines, threads_per_line > 1 ? 1 : threads,
+                     [&](std::int64_t i) { one(batch[static_cast<std::size_t>(i)], threads_per_line); });
         for (const Line& line : batch) {
             ++counts.lines;
             counts.bases += line.bases;
@@ -92,7 +92,7 @@ LineCounts convert(genome::TextInput& input, int threads, genome::TextOutput& ou
                                      output.write(line.text);
                              });
         if (threads <= 1) written.get();
-        progress.update(characters / characters_a_megabyte);
+        progress.update(characters / characters_per_megabyte);
     }
     if (written.valid()) written.get();
     progress.end();
@@ -163,9 +163,9 @@ LineCounts encode_lines(genome::TextInput& input, const tokenizer::DnaTokenizer&
                         genome::TextOutput& output) {
     return convert(
         input, threads, output, "encoding",
-        [&](Line& line, int threads_a_line) {
+        [&](Line& line, int threads_per_line) {
             expect_sequence_line(line.text, input.path(), line.number);
-            const std::vector<std::int32_t> ids = tokenizer.encode(line.text, threads_a_line);
+            const std::vector<std::int32_t> ids = tokenizer.encode(line.text, threads_per_line);
             line.bases = static_cast<std::int64_t>(line.text.size());
             line.tokens = static_cast<std::int64_t>(ids.size());
             write_ids(ids, line.text);
@@ -175,9 +175,9 @@ LineCounts encode_lines(genome::TextInput& input, const tokenizer::DnaTokenizer&
 LineCounts encode_offsets(genome::TextInput& input, const tokenizer::DnaTokenizer& tokenizer, int threads,
                           genome::TextOutput& output) {
     output.write("#line\tstart\tend\tid\tpiece\n");
-    return convert(input, threads, output, "encoding", [&](Line& line, int threads_a_line) {
+    return convert(input, threads, output, "encoding", [&](Line& line, int threads_per_line) {
         expect_sequence_line(line.text, input.path(), line.number);
-        const tokenizer::Encoding encoding = tokenizer.encode_with_spans(line.text, threads_a_line);
+        const tokenizer::Encoding encoding = tokenizer.encode_with_spans(line.text, threads_per_line);
         line.bases = static_cast<std::int64_t>(line.text.size());
         line.tokens = static_cast<std::int64_t>(encoding.ids.size());
         line.text.clear();

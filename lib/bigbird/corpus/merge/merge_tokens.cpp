@@ -197,7 +197,7 @@ std::unique_ptr<PendingOutput> pending_tokens_record(PendingOutput& directory, c
                                 .shard = shard,
                                 .run = run_of(TokenShards(directory.path()).manifest(), shard_tokens),
                                 .segments = std::move(segments)},
-                               std::array{&directory});
+                               directory);
 }
 
 std::vector<Part> open_token_parts(std::span<const fs::path> paths, int threads) {

@@ -17,7 +17,7 @@ namespace bigbird::corpus {
 
 namespace {
 
-constexpr std::int64_t bases_a_batch = 1'000'000;            // that one thread encodes at once
+constexpr std::int64_t bases_per_batch = 1'000'000;          // that one thread encodes at once
 constexpr std::int64_t bases_of_genome_at_once = 8'000'000;  // that all threads encode at once
 
 bool is_lower(char letter) {
@@ -74,7 +74,7 @@ void tokenize(const std::function<std::optional<Document>()>& next_document,
     using Encoded = std::vector<EncodedDocument>;
     const std::function produce = [&]() -> std::optional<Documents> {
         Documents batch;
-        for (std::int64_t bases = 0; bases < bases_a_batch;) {
+        for (std::int64_t bases = 0; bases < bases_per_batch;) {
             std::optional<Document> document = next_document();
             if (!document) break;
             for (const std::string& sentence : document->sentences)
@@ -135,7 +135,7 @@ std::vector<PartSegment> tokenize_documents(DocumentReader& documents,
             segments.push_back({shard->number - 1 + std::ssize(segments) * shard->count,
                                 writer.counts().documents - before});
         }
-        if (writer.counts().bases - reported >= bases_a_batch) {
+        if (writer.counts().bases - reported >= bases_per_batch) {
             progress(writer.counts());
             reported = writer.counts().bases;
         }

@@ -13,7 +13,7 @@ namespace bigbird::corpus {
 
 namespace {
 
-constexpr std::int64_t bases_a_megabase = 1'000'000;
+constexpr std::int64_t bases_per_megabase = 1'000'000;
 
 }  // namespace
 
@@ -26,7 +26,7 @@ void add_documents(tokenizer::TokenizerTrainer& trainer, DocumentReader& documen
             bases += static_cast<std::int64_t>(sentence.size());
             trainer.add(std::move(sentence));
         }
-        progress.update(bases / bases_a_megabase);
+        progress.update(bases / bases_per_megabase);
     }
     progress.end();
 }
@@ -38,14 +38,14 @@ void add_genome(tokenizer::TokenizerTrainer& trainer, const genome::ReferenceGen
     for (const genome::Contig& contig : genome.contigs())
         total += contig.length;
     log_info("up to {} bases, for which the trainer would take about {:.1f} GB of memory", total,
-             static_cast<double>(tokenizer::estimated_memory(trainer.spec().engine, total)) / 1e9);
-    Progress progress("reading", "Mbp", total / bases_a_megabase);
+             static_cast<double>(tokenizer::estimated_memory(total)) / 1e9);
+    Progress progress("reading", "Mbp", total / bases_per_megabase);
     build_documents(genome, spec, BuildText::yes, threads, [&](PlacedDocument&& document) {
         for (std::string& sentence : document.document.sentences) {
             bases += static_cast<std::int64_t>(sentence.size());
             trainer.add(std::move(sentence));
         }
-        progress.update(bases / bases_a_megabase);
+        progress.update(bases / bases_per_megabase);
     });
     progress.end();
 }
@@ -53,7 +53,7 @@ void add_genome(tokenizer::TokenizerTrainer& trainer, const genome::ReferenceGen
 Json report_json(const tokenizer::TrainSpec& spec, const tokenizer::TrainReport& report) {
     Json json;
     json["made_by"] = "bigbird-dna " + std::string(version());
-    json["engine"] = spec.engine == tokenizer::TrainEngine::exact ? "exact" : "sentencepiece";
+    json["engine"] = "exact";
     json["overlaps"] = report.overlaps == tokenizer::OverlapCounting::every ? "every" : "alternate";
     json["vocab_size"] = report.vocab_size;
     json["max_piece_length"] = spec.max_piece_length;

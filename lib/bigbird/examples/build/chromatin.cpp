@@ -75,8 +75,8 @@ public:
         progress.finish();
         if (!writer_.any_label()) {
             throw InputError(
-                "no bin has a label: none of the peaks covers more than half of a bin that --include, "
-                "--exclude and --max-n-fraction admit");
+                "no bin has a label: none of the peaks covers more than half of a bin that --include and "
+                "--exclude admit, in a window with enough letters other than N");
         }
         store_.finish();
         write_stretches(folder_, stretches_, options_.bin);
@@ -152,8 +152,7 @@ private:
     std::vector<std::int64_t> choose_rows(const genome::Contig& contig, const BitRows& labels,
                                           const ContigSequence& sequence) {
         const std::vector<std::uint8_t> mask = row_making_labels();
-        const auto most_n =
-            static_cast<std::int64_t>(options_.max_n_fraction * static_cast<double>(options_.window));
+        const auto allowed_n = static_cast<std::int64_t>(most_n * static_cast<double>(options_.window));
         std::vector<std::int64_t> chosen, unlabelled;
         for (std::size_t i = 0; i < labels.rows(); ++i) {
             const auto bin = static_cast<std::int64_t>(i);
@@ -163,7 +162,7 @@ private:
             if ((!wanted && !negative) || !regions_.admits(where)) continue;
             const Interval window = genome::window_around(where, options_.window);
             const std::int64_t n_bases = sequence.count_n(window.begin, window.end);
-            if (n_bases > most_n || n_bases == options_.window) {
+            if (n_bases > allowed_n) {
                 left_out_n_ += wanted ? 1 : 0;
                 continue;
             }
@@ -226,10 +225,8 @@ private:
     }
 
     void report() const {
-        if (left_out_n_ > 0) {
-            log_info("left out {} whose window has more than {:g} of N", counted(left_out_n_, "bin"),
-                     options_.max_n_fraction);
-        }
+        if (left_out_n_ > 0)
+            log_info("left out {} whose window has more than {:g} of N", counted(left_out_n_, "bin"), most_n);
         if (left_out_shared_ > 0)
             log_info("left out {} whose window reaches into one that is held out",
                      counted(left_out_shared_, "bin"));
@@ -253,7 +250,7 @@ private:
                         {"bins_of_group", options_.group},
                         {"negatives", options_.negatives},
                         {"seed", options_.seed},
-                        {"max_n_fraction", options_.max_n_fraction},
+                        {"max_n_fraction", most_n},
                         {"held_out", regions_.held_out()}};
         Json inputs = regions_.inputs();
         for (std::size_t i = 0; i < peaks_.size(); ++i)
@@ -282,8 +279,6 @@ void ChromatinOptions::validate() const {
         throw ConfigError("--window must be at least as long as --bin, and --bin at least 1");
     if (bins == BinChoice::all && (!group.empty() || negatives > 0))
         throw ConfigError("a group of --bins, and --negatives, need --bins any");
-    if (max_n_fraction < 0 || max_n_fraction > 1)
-        throw ConfigError("--max-n-fraction must lie between 0 and 1");
 }
 
 void build_chromatin(const ChromatinOptions& options, const fs::path& folder) {

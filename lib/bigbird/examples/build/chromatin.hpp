@@ -21,8 +21,7 @@ struct ChromatinOptions : BinRegionOptions {
     std::string group{};     ///< with any: only labels of this group count; "": all labels
     double negatives = 0;    ///< with any: number of bins without a label per row, drawn at random by contig
     std::uint64_t seed = 0;  ///< seed of that draw
-    double max_n_fraction = 0.5;  ///< largest share of N in a window; all-N windows are always left out
-    bool skip_invalid = false;    ///< build however many peaks do not fit the reference
+    bool skip_invalid = false;  ///< build however many peaks do not fit the reference
     int threads = 1;
 
     /// Throws ConfigError.

@@ -29,7 +29,7 @@ namespace fs = std::filesystem;
 
 namespace {
 
-constexpr std::int64_t rows_a_slab = 4096;
+constexpr std::int64_t rows_per_slab = 4096;
 constexpr std::int64_t deepsea_bin = 200;
 constexpr std::size_t deepsea_train_lines = 2'200'000;
 constexpr double most_mismatches = 0.01;
@@ -49,18 +49,6 @@ rows::LabelTable unnamed_labels(std::size_t count) {
     for (std::size_t i = 0; i < count; ++i)
         labels.push_back({".", "label" + std::to_string(i)});
     return rows::LabelTable(std::move(labels));
-}
-
-/// The table at `given`, else `found`.
-rows::LabelTable table_for(const fs::path& given, const rows::LabelTable& found) {
-    if (given.empty()) return found;
-    rows::LabelTable table = rows::LabelTable::read(given);
-    if (table.size() != found.size()) {
-        throw InputError(
-            "names " + counted(table.size(), "label") + ", but there are " + std::to_string(found.size()),
-            given);
-    }
-    return table;
 }
 
 /// The labels that a table's header names.
@@ -86,7 +74,7 @@ rows::LabelTable read_header(genome::TextInput& input) {
 Bins read_table(const ImportOptions& options, const genome::ReferenceGenome& reference,
                 const HoldOuts& hold_outs) {
     genome::TextInput input(options.table);
-    Bins bins{.labels = table_for(options.label_table, read_header(input))};
+    Bins bins{.labels = read_header(input)};
     bins.bits = BitRows(bins.labels.size());
     std::string line;
     while (input.next(line)) {
@@ -155,9 +143,9 @@ Bins read_mats(const ImportOptions& options, const genome::ReferenceGenome& refe
     Bins bins;
     std::int64_t train_rows = 0;
     for (const auto& [split, path] : options.mats) {
-        DeepseaMat mat(path, rows_a_slab);
+        DeepseaMat mat(path, rows_per_slab);
         if (bins.labels.size() == 0) {
-            bins.labels = table_for(options.label_table, unnamed_labels(mat.labels()));
+            bins.labels = unnamed_labels(mat.labels());
             bins.bits = BitRows(mat.labels());
         } else if (bins.labels.size() != mat.labels()) {
             throw InputError("has " + counted(mat.labels(), "label") + ", the file before it " +
@@ -168,7 +156,7 @@ Bins read_mats(const ImportOptions& options, const genome::ReferenceGenome& refe
         const auto places = places_of(split, mat.rows(), train_rows, lines, options.coordinates);
         Progress progress("reading " + path.filename().string(), "rows", mat.rows());
         std::int64_t compared = 0, different = 0;
-        for (std::int64_t begin = 0; begin < mat.rows(); begin += rows_a_slab) {
+        for (std::int64_t begin = 0; begin < mat.rows(); begin += rows_per_slab) {
             stop_if_asked();
             const DeepseaMat::Slab slab = mat.next();
             for (std::size_t i = 0; i < slab.sequences.size(); ++i) {
@@ -214,7 +202,6 @@ Json inputs_of(const ImportOptions& options) {
     for (const auto& [split, path] : options.mats)
         add((std::string(to_string(split)) + ".mat").c_str(), path);
     if (!options.coordinates.empty()) add("coordinates", options.coordinates);
-    if (!options.label_table.empty()) add("labels", options.label_table);
     return inputs;
 }
 
@@ -248,8 +235,7 @@ void write_placed(const ImportOptions& options, const fs::path& folder, const Bi
         for (const std::size_t i : found->second) {
             const genome::Interval& window = windows[i].window;
             const std::int64_t n = sequence.count_n(window.begin, window.end);
-            if (static_cast<double>(n) > options.max_n_fraction * static_cast<double>(window.size()) ||
-                n == window.size()) {
+            if (static_cast<double>(n) > most_n * static_cast<double>(window.size())) {
                 kept[i] = false;
                 ++left_out_n;
                 continue;
@@ -264,10 +250,9 @@ void write_placed(const ImportOptions& options, const fs::path& folder, const Bi
         if (kept[i])
             writer.add({bins.places[i], ".", genome::Strand::none, bins.splits[i]}, bins.bits.row(i));
     if (writer.rows() == 0) throw InputError("no bin is left: every window has too much N");
-    writer.finish(bins.labels,
-                  {{"parameters", {{"max_n_fraction", options.max_n_fraction}, {"held_out", held_out}}},
-                   {"inputs", inputs_of(options)},
-                   {"contigs", contigs_json(reference.contigs())}});
+    writer.finish(bins.labels, {{"parameters", {{"max_n_fraction", most_n}, {"held_out", held_out}}},
+                                {"inputs", inputs_of(options)},
+                                {"contigs", contigs_json(reference.contigs())}});
     say(writer, left_out_n, left_out_shared);
 }
 
@@ -279,14 +264,14 @@ void write_unplaced(const ImportOptions& options, const fs::path& folder) {
         return std::string(to_string(split)) + "_" + std::to_string(row + 1);
     };
     for (const auto& [split, path] : options.mats) {
-        mats.emplace_back(path, rows_a_slab);
+        mats.emplace_back(path, rows_per_slab);
         if (mats.back().labels() != mats.front().labels() || mats.back().bases() != mats.front().bases())
             throw InputError("has other labels or sequences of another length than the file before it", path);
         for (std::int64_t row = 0; row < mats.back().rows(); ++row)
             names.push_back(name_of(split, row));
     }
     const std::int64_t bases = mats.front().bases();
-    const rows::LabelTable labels = table_for(options.label_table, unnamed_labels(mats.front().labels()));
+    const rows::LabelTable labels = unnamed_labels(mats.front().labels());
     const bool long_offsets =
         std::ssize(names) * (bases / 4 + 300) > std::int64_t{std::numeric_limits<std::uint32_t>::max()};
     TwoBitWriter store(folder / store_name, names, long_offsets);
@@ -294,12 +279,11 @@ void write_unplaced(const ImportOptions& options, const fs::path& folder) {
     std::int64_t left_out = 0;
     Progress progress("reading", "rows", std::ssize(names));
     for (std::size_t m = 0; m < mats.size(); ++m) {
-        for (std::int64_t begin = 0; begin < mats[m].rows(); begin += rows_a_slab) {
+        for (std::int64_t begin = 0; begin < mats[m].rows(); begin += rows_per_slab) {
             stop_if_asked();
             const DeepseaMat::Slab slab = mats[m].next();
             for (std::size_t i = 0; i < slab.sequences.size(); ++i) {
-                const double n = genome::n_fraction(slab.sequences[i]);
-                if (n > options.max_n_fraction || n == 1) {
+                if (genome::n_fraction(slab.sequences[i]) > most_n) {
                     ++left_out;
                     continue;
                 }
@@ -316,7 +300,7 @@ void write_unplaced(const ImportOptions& options, const fs::path& folder) {
     progress.finish();
     if (writer.rows() == 0) throw InputError("no row is left: every sequence has too much N");
     store.finish();
-    writer.finish(labels, {{"parameters", {{"max_n_fraction", options.max_n_fraction}}},
+    writer.finish(labels, {{"parameters", {{"max_n_fraction", most_n}}},
                            {"inputs", inputs_of(options)},
                            {"contigs", Json::array()}});
     say(writer, left_out, 0);

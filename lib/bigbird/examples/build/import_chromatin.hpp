@@ -22,11 +22,9 @@ struct ImportOptions {
     /// 2,200,001 if train is not given); test has the lines of chromosomes 8 and 9. Without it the windows
     /// are the files' own sequences.
     std::filesystem::path coordinates;
-    std::filesystem::path label_table;              ///< labels.tsv; else names of the table, or DeepSEA's 919
     std::vector<std::filesystem::path> references;  ///< for tables and coordinates
     std::int64_t window = 8000;
     std::vector<std::string> validation, test;  ///< HoldOuts, for tables
-    double max_n_fraction = 0.5;
 
     /// Throws ConfigError.
     void validate() const;

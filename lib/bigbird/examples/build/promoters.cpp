@@ -223,10 +223,7 @@ private:
         const std::string dna = reference_->fetch(window);
         return strand == Strand::reverse ? genome::reverse_complement(dna) : dna;
     }
-    bool has_much_n(std::string_view dna) const {
-        const double n = genome::n_fraction(dna);
-        return n > options_.max_n_fraction || n == 1.0;
-    }
+    bool has_much_n(std::string_view dna) const { return genome::n_fraction(dna) > most_n; }
 
     template <typename Use>
     void for_each_promoter(const Use& use) {
@@ -240,7 +237,7 @@ private:
             promoters_, [&](const Promoter& promoter) { return has_much_n(promoter.sequence); });
         if (left_out > 0) {
             log_info("left out {} whose window has more than {:g} of N", counted(left_out, "promoter"),
-                     options_.max_n_fraction);
+                     most_n);
         }
     }
 
@@ -348,7 +345,7 @@ private:
 
     Json details() const {
         Json parameters{{"negatives", word_of(negative_choices, options_.negatives)},
-                        {"max_n_fraction", options_.max_n_fraction},
+                        {"max_n_fraction", most_n},
                         {"seed", options_.seed},
                         {"held_out", hold_outs_.describe()}};
         Json inputs = Json::array({{{"role", "tss"}, {"sha256", checksum_of_input(options_.tss)}}});
@@ -374,8 +371,6 @@ void PromoterOptions::validate() const {
         throw ConfigError("--window " + to_string(bounds) + " is too short: a negative is made of " +
                           std::to_string(negative_pieces) + " pieces");
     }
-    if (max_n_fraction < 0 || max_n_fraction > 1)
-        throw ConfigError("--max-n-fraction must lie between 0 and 1");
 }
 
 void build_promoters(const PromoterOptions& options, const fs::path& folder) {

@@ -36,7 +36,6 @@ struct PromoterOptions {
     rows::WindowBounds bounds;
     NegativeKind negatives = NegativeKind::random_bases;
     std::vector<std::string> validation, test;  ///< HoldOuts; by TSS base
-    double max_n_fraction = 0.5;  ///< largest share of N in a window; all-N windows are always left out
     std::uint64_t seed = 0;
     bool skip_invalid = false;  ///< build however many TSSs do not fit the reference
     int threads = 1;

@@ -74,7 +74,7 @@ Enum word_in(const SheetRow& row, const std::string& column, const Choices<Enum,
 }
 
 Values values_of(const SheetRow& row, const fs::path& sheet, const TrackOptions& options) {
-    Values values{.reading = options.reading, .aggregate = options.aggregate};
+    Values values{.reading = options.reading};
     values.per_million = row.value("scale", "") == "cpm";
     if (!values.per_million) values.scale = number_in(row, "scale", 1, sheet);
     values.soft_clip = number_in(row, "soft_clip", values.soft_clip, sheet);
@@ -166,9 +166,7 @@ public:
 
 private:
     const genome::ReferenceGenome& reference() const { return regions_.reference(); }
-    std::int64_t window() const {
-        return options_.window > 0 ? options_.window : bins_about_a_bin * options_.bin;
-    }
+    std::int64_t window() const { return bins_about_a_bin * options_.bin; }
 
     /// sequences.bed, the lists of splits, bins.bed and sequences.2bit.
     void write_rows() {
@@ -362,7 +360,6 @@ private:
 
 void TrackOptions::validate() const {
     if (bin < 1) throw ConfigError("--bin must be at least 1");
-    if (window != 0 && window < bin) throw ConfigError("--window must be at least as long as --bin");
     if (signals.empty()) throw ConfigError("--signal is needed: a sheet, or bigWig, bedGraph or BED files");
 }
 

@@ -27,8 +27,6 @@ struct TrackOptions : BinRegionOptions {
     /// same name and group are added up; their rows must agree in all columns but `path`.
     std::vector<std::filesystem::path> signals{};
     SignalReading reading{};
-    Aggregate aggregate = Aggregate::automatic;
-    std::int64_t window = 0;  ///< bases around a bin that linear models read; 0: nine bins
 
     /// Throws ConfigError.
     void validate() const;

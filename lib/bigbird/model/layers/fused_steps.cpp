@@ -19,10 +19,10 @@ namespace cuda = attention::cuda;
 
 /// Number of thread blocks that sum gradients of parameters, each over separate rows. It does not depend on
 /// the GPU, so that sums are bit-identical.
-constexpr std::int64_t most_parts = 528, rows_a_part = 16;
+constexpr std::int64_t most_parts = 528, rows_per_part = 16;
 
 std::int32_t parts_for(std::int64_t rows) {
-    return static_cast<std::int32_t>(std::clamp<std::int64_t>(rows / rows_a_part, 1, most_parts));
+    return static_cast<std::int32_t>(std::clamp<std::int64_t>(rows / rows_per_part, 1, most_parts));
 }
 
 at::Tensor in_type(const at::Tensor& x, at::ScalarType type) {

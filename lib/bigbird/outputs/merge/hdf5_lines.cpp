@@ -70,7 +70,7 @@ std::string texts_of(hid_t dataset, hsize_t begin, hsize_t rows, const fs::path&
     const Id type(H5Dget_type(dataset), H5Tclose);
     std::string all;
     if (H5Tis_variable_str(type) > 0) {
-        const Hdf5Types types(Precision::float32);
+        const Hdf5Types types;
         std::vector<char*> found(rows);
         if (!read_part(dataset, types.text(), {begin}, {rows}, found.data())) throw damaged_hdf5(path);
         for (char* text : found) {
@@ -91,10 +91,10 @@ std::string texts_of(hid_t dataset, hsize_t begin, hsize_t rows, const fs::path&
 class Hdf5Part {
 public:
     Hdf5Part(const fs::path& path, hsize_t rows, const TableSchema& schema)
-        : path_(path), schema_(schema), file_(open_unlocked_hdf5(path_.c_str())), types_(schema.precision) {
+        : path_(path), schema_(schema), file_(open_unlocked_hdf5(path_.c_str())) {
         if (file_ < 0) throw damaged_hdf5(path_);
         const hsize_t columns{schema.columns.size()};
-        add(file_, "scores", types_.scores(), {columns > 0 ? rows : 0, columns});
+        add(file_, "scores", H5T_IEEE_F32LE, {columns > 0 ? rows : 0, columns});
         if (!is_own_link(file_, "rows")) throw foreign("rows");
         const Id group(H5Gopen2(file_, "rows", H5P_DEFAULT), H5Gclose);
         for (const HeadColumn& column : schema.head)
@@ -258,7 +258,6 @@ void send_run(const fs::path& path, const ChildReader::Words&, const ChildReader
     const Hdf5Shape shape = shape_of(scores);
     if (run.schema.head.empty() || shape.size() != 2 || shape_of(names) != Hdf5Shape{shape.back()})
         throw InputError("holds no scores of regions or sequences as predict writes them", path);
-    run.schema.precision = H5Tget_size(type) == 2 ? Precision::float16 : Precision::float32;
     const std::string texts = texts_of(names, 0, shape.back(), path);
     for (std::size_t at = 0; at < texts.size(); at += run.schema.columns.back().name.size() + 1)
         run.schema.columns.push_back({.name = texts.c_str() + at, .label = "", .id = ""});
@@ -268,7 +267,7 @@ void send_run(const fs::path& path, const ChildReader::Words&, const ChildReader
             text_attribute(attributes, name).value_or(""));
         return 0;
     };
-    H5Aiterate2(file, H5_INDEX_NAME, H5_ITER_INC, nullptr, add, &run.schema.provenance);
+    H5Aiterate2(file, H5_INDEX_NAME, H5_ITER_NATIVE, nullptr, add, &run.schema.provenance);
     send(to_json(run).dump());
     send(ChildReader::bytes_of(std::vector<hsize_t>{shape.front()}));
 }

@@ -148,8 +148,7 @@ OutputSpec merged_outputs(const Part& first, std::vector<fs::path> paths, Overwr
                     .min_score = run.min_score,
                     .overlap = run.overlap,
                     .tracks = !run.contigs.empty(),
-                    .variants = first.record.kind != part_of_rows,
-                    .precision = run.schema.precision};
+                    .variants = first.record.kind != part_of_rows};
     for (const fs::path& path : spec.paths)
         require_source(first, path, run);
     prepare_outputs(spec);
@@ -165,7 +164,7 @@ void merge_scores(std::span<const Part> parts, const OutputSpec& outputs, int th
     std::vector<std::unique_ptr<PartRows>> rows;
     for (const Part& part : parts)
         rows.push_back(std::make_unique<PartRows>(part.path, run.schema));
-    Outputs whole(outputs, run.schema, run.tracks, run.contigs, threads);
+    Outputs whole(outputs, run.schema, run.contigs, threads);
     for (const Piece& piece : order_of(parts)) {
         stop_if_asked();
         rows[piece.part]->copy(piece.records, whole);

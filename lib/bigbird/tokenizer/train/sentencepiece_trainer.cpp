@@ -125,8 +125,8 @@ std::string train_with_sentencepiece(const TrainSpec& spec, const TrainingCorpus
     ::close(standard_error);
     if (message.empty()) {
         throw DeviceError(
-            "SentencePiece's trainer ended without a result, perhaps for want of memory; --engine exact "
-            "takes far less");
+            "SentencePiece's trainer ended without a result, perhaps for want of memory: give a smaller "
+            "--vocab-size");
     }
     if (message.front() != good)
         throw InputError("SentencePiece cannot train on this corpus: " + message.substr(1));

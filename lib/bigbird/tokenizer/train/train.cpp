@@ -26,11 +26,10 @@ namespace bigbird::tokenizer {
 namespace {
 
 constexpr std::int64_t bases_to_measure = 4'000'000;  // enough for three digits of bases per token
-constexpr std::int64_t bases_worth_a_warning = 20'000'000, sentencepiece_bases_a_minute = 6'000'000;
-constexpr std::int64_t exact_overhead = 100'000'000;
+constexpr std::int64_t overhead = 100'000'000, bytes_a_base = 3, sentencepiece_bytes_a_base = 90;
 constexpr std::int64_t least_bases = 1'000'000;
 constexpr std::int32_t smallest_vocabulary = special::count + TokenArray::letters;
-constexpr std::int32_t largest_exact_vocabulary = 65'000;  // 16 bits per symbol
+constexpr std::int32_t largest_vocabulary = 65'000;  // 16 bits per symbol
 
 // An evenly spaced sample of the stretches.
 std::vector<std::string> stretches_to_measure(const TrainingCorpus& corpus) {
@@ -58,20 +57,33 @@ void measure(const DnaTokenizer& tokenizer, const std::vector<std::string>& stre
 }
 
 OverlapCounting counting_of(const TrainSpec& spec) {
-    const bool as_installed =
-        spec.engine == TrainEngine::sentencepiece || spec.overlaps == OverlapCounting::installed;
-    return as_installed ? installed_counting() : spec.overlaps;
+    return spec.overlaps == OverlapCounting::installed ? installed_counting() : spec.overlaps;
 }
 
-// Whether the other engine can make the ambiguous choices: it must count overlaps in the same way and fit
-// into memory.
+// Whether SentencePiece can make the ambiguous choices: it must count overlaps in the same way and fit into
+// memory.
 bool can_ask_sentencepiece(const TrainSpec& spec, const TrainingCorpus& corpus) {
     return counting_of(spec) == installed_counting() &&
            (spec.max_memory == 0 ||
-            estimated_memory(TrainEngine::sentencepiece, corpus.bases()) <= spec.max_memory);
+            overhead + corpus.bases() * sentencepiece_bytes_a_base <= spec.max_memory);
 }
 
-std::string train_exactly(const TrainSpec& spec, TrainingCorpus& corpus) {
+void say_memory(const TrainSpec& spec, const TrainingCorpus& corpus) {
+    const std::int64_t estimate = estimated_memory(corpus.bases());
+    log_info("training {} on {}, {}, in about {:.1f} GB of memory", counted(spec.vocab_size, "piece"),
+             counted(corpus.sentences(), "sentence"), counted(corpus.bases(), "base"),
+             static_cast<double>(estimate) / 1e9);
+    const auto held = static_cast<double>(corpus.bases());
+    const double to_spare = free_memory() + held;
+    if (static_cast<double>(estimate) > to_spare) {
+        log_warning(
+            "this process has {:.1f} GB of memory to spare; --max-memory trains on a sample that fits",
+            to_spare / 1e9);
+    }
+}
+
+std::string train(const TrainSpec& spec, TrainingCorpus& corpus) {
+    say_memory(spec, corpus);
     const std::int64_t merges = spec.vocab_size - smallest_vocabulary;
     Progress progress("training", "pieces", merges);
     const LearnSpec learn{.merges = merges,
@@ -102,31 +114,6 @@ std::string train_exactly(const TrainSpec& spec, TrainingCorpus& corpus) {
     return train_with_sentencepiece(spec, corpus);
 }
 
-void say_memory(const TrainSpec& spec, const TrainingCorpus& corpus) {
-    const std::int64_t estimate = estimated_memory(spec.engine, corpus.bases());
-    log_info("training {} on {}, {}, in about {:.1f} GB of memory", counted(spec.vocab_size, "piece"),
-             counted(corpus.sentences(), "sentence"), counted(corpus.bases(), "base"),
-             static_cast<double>(estimate) / 1e9);
-    const auto held = static_cast<double>(corpus.bases());
-    const double to_spare = free_memory() + held;
-    if (static_cast<double>(estimate) > to_spare) {
-        log_warning(
-            "this process has {:.1f} GB of memory to spare; --max-memory trains on a sample that fits",
-            to_spare / 1e9);
-    }
-}
-
-std::string train(const TrainSpec& spec, TrainingCorpus& corpus) {
-    say_memory(spec, corpus);
-    if (spec.engine == TrainEngine::exact) return train_exactly(spec, corpus);
-    if (corpus.bases() > bases_worth_a_warning) {
-        log_warning(
-            "SentencePiece needs some {} minutes for {} Mb; --engine exact gives the same pieces sooner",
-            corpus.bases() / sentencepiece_bases_a_minute, corpus.bases() / 1'000'000);
-    }
-    return train_with_sentencepiece(spec, corpus);
-}
-
 std::string with_sketch(const std::string& bytes, const TextSketch& sketch,
                         const std::filesystem::path& origin) {
     SentencePieceModel model = parse_sentencepiece_model(bytes, origin);
@@ -136,10 +123,8 @@ std::string with_sketch(const std::string& bytes, const TextSketch& sketch,
     return serialize(model);
 }
 
-std::size_t bases_that_fit(TrainEngine engine, std::int64_t memory) {
-    const std::int64_t fixed = estimated_memory(engine, 0);
-    const std::int64_t per_million = estimated_memory(engine, least_bases) - fixed;
-    return static_cast<std::size_t>((memory - fixed) / per_million * least_bases);
+std::size_t bases_that_fit(std::int64_t memory) {
+    return static_cast<std::size_t>((memory - overhead) / (bytes_a_base * least_bases) * least_bases);
 }
 
 TrainSpec checked(const TrainSpec& spec, const std::filesystem::path& target) {
@@ -159,21 +144,17 @@ void TrainSpec::validate() const {
                           ", 5 special pieces and A C G T N");
     }
     if (max_piece_length < 1) throw ConfigError("--max-piece-length must be at least 1");
-    if (engine == TrainEngine::exact && vocab_size > largest_exact_vocabulary) {
-        throw ConfigError("--vocab-size can be at most " + std::to_string(largest_exact_vocabulary) +
-                          " pieces");
-    }
-    if (engine == TrainEngine::sentencepiece && overlaps != OverlapCounting::installed)
-        throw ConfigError("--count-overlaps is for --engine exact: SentencePiece counts as its version does");
-    if (max_memory < 0 || (max_memory > 0 && max_memory < estimated_memory(engine, least_bases))) {
+    if (vocab_size > largest_vocabulary)
+        throw ConfigError("--vocab-size can be at most " + std::to_string(largest_vocabulary) + " pieces");
+    if (max_memory < 0 || (max_memory > 0 && max_memory < estimated_memory(least_bases))) {
         throw ConfigError("--max-memory must be at least " +
-                          std::to_string(estimated_memory(engine, least_bases) / 1'000'000) + " MB");
+                          std::to_string(estimated_memory(least_bases) / 1'000'000) + " MB");
     }
     if (max_sentences < 0) throw ConfigError("--max-sentences must not be negative; 0 takes all");
 }
 
-std::int64_t estimated_memory(TrainEngine engine, std::int64_t bases) {
-    return exact_overhead + bases * (engine == TrainEngine::exact ? 3 : 90);
+std::int64_t estimated_memory(std::int64_t bases) {
+    return overhead + bases * bytes_a_base;
 }
 
 TokenizerTrainer::TokenizerTrainer(const TrainSpec& spec, const std::filesystem::path& target,
@@ -182,7 +163,7 @@ TokenizerTrainer::TokenizerTrainer(const TrainSpec& spec, const std::filesystem:
       model_file_(target, overwrite),
       vocab_file_(std::filesystem::path(target).replace_extension(".vocab"), overwrite),
       corpus_(spec.seed, spec.max_memory == 0 ? std::numeric_limits<std::size_t>::max()
-                                              : bases_that_fit(spec.engine, spec.max_memory)),
+                                              : bases_that_fit(spec.max_memory)),
       rng_(Rng(spec.seed).split("sentences")) {}
 
 // All sentences, or a uniform sample (Vitter's algorithm R).

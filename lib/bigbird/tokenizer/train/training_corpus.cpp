@@ -11,7 +11,7 @@ namespace bigbird::tokenizer {
 
 namespace {
 
-constexpr std::int64_t bases_a_letter = std::int64_t{1} << 24;
+constexpr std::int64_t bases_per_letter = std::int64_t{1} << 24;
 constexpr std::uint8_t n_symbol = 4;
 
 // A C G T N only by arithmetic, which compilers vectorize: bits 1 and 2 of the letters are 0 1 3 2.
@@ -107,7 +107,7 @@ std::int64_t TrainingCorpus::bases() const {
 }
 
 void TrainingCorpus::add_missing_letters() {
-    const std::int64_t copies = bases() / bases_a_letter + 1;
+    const std::int64_t copies = bases() / bases_per_letter + 1;
     for (std::uint8_t letter = 0; letter < LetterArray::letters; ++letter)
         for (const bool missing = counts_[letter] == 0; missing && counts_[letter] < copies;
              ++counts_[letter])

@@ -48,7 +48,6 @@ double learning_rate(const LearningRateSpec& spec, std::int64_t step) {
 
 void OptimizerSpec::validate() const {
     if (!(weight_decay >= 0)) throw ConfigError("--weight-decay must not be negative");
-    if (!(clip_norm >= 0)) throw ConfigError("--clip-norm must not be negative");
     if (!(beta1 >= 0 && beta1 < 1 && beta2 >= 0 && beta2 < 1 && epsilon > 0))
         throw ConfigError("the optimizer's betas must lie in [0, 1) and its epsilon above 0");
 }

@@ -65,9 +65,9 @@ DOCTEST_TEST_CASE("baselines: on real sequence longer contexts help, and the int
 DOCTEST_TEST_CASE("baselines: orders out of range are named, none says nothing") {
     DOCTEST_CHECK(message_of<ConfigError>([] {
                       Baselines({.orders = {13}, .ngrams = {}}, small_tokenizer());
-                  }) == "--baseline-orders must lie between 0 and 12");
+                  }) == "orders of Markov chains must lie between 0 and 12");
     DOCTEST_CHECK(message_of<ConfigError>([] {
                       Baselines({.orders = {}, .ngrams = {0}}, small_tokenizer());
-                  }) == "--baseline-ngrams must lie between 1 and 6");
+                  }) == "lengths of n-grams must lie between 1 and 6");
     DOCTEST_CHECK(Baselines({}, small_tokenizer()).to_json(1).empty());
 }

@@ -14,7 +14,7 @@ namespace {
 
 using Ids = std::vector<std::int32_t>;
 
-tokenizer::DnaTokenizer small_tokenizer() {
+tokenizer::DnaTokenizer ngram_tokenizer() {
     return tokenizer::DnaTokenizer::load(test_data("tokenizer/small.model"));
 }
 
@@ -28,7 +28,7 @@ double plain_pieces(const tokenizer::DnaTokenizer& tokenizer) {
 }  // namespace
 
 DOCTEST_TEST_CASE("token_ngram: the interpolation by hand") {
-    const auto tokenizer = small_tokenizer();
+    const auto tokenizer = ngram_tokenizer();
     TokenNgram model(tokenizer, 2);
     const Ids text{10, 11, 10, 12, 10, 11};
     model.add(text);
@@ -49,7 +49,7 @@ DOCTEST_TEST_CASE("token_ngram: the interpolation by hand") {
 }
 
 DOCTEST_TEST_CASE("token_ngram: probabilities of all pieces add up to one, after any context") {
-    const auto tokenizer = small_tokenizer();
+    const auto tokenizer = ngram_tokenizer();
     TokenNgram model(tokenizer, 3);
     const std::string text = read_file(test_data("tokenizer/sentences.txt")).substr(0, 700);
     const Ids ids = tokenizer.encode(text);
@@ -67,7 +67,7 @@ DOCTEST_TEST_CASE("token_ngram: probabilities of all pieces add up to one, after
 }
 
 DOCTEST_TEST_CASE("token_ngram: N breaks the context and costs nothing") {
-    const auto tokenizer = small_tokenizer();
+    const auto tokenizer = ngram_tokenizer();
     TokenNgram model(tokenizer, 3);
     const Ids left = tokenizer.encode("ACGTACGTTTGA"), right = tokenizer.encode("GATTACA"),
               n = tokenizer.encode("N");

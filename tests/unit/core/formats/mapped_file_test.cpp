@@ -24,27 +24,7 @@ std::string_view text_of(const MappedFile& file) {
     return {reinterpret_cast<const char*>(file.bytes().data()), file.bytes().size()};
 }
 
-/// Resident bytes of this process that are pages of files.
-std::int64_t resident_of_files() {
-    std::ifstream in("/proc/self/statm");
-    std::int64_t size = 0, resident = 0, shared = 0;
-    in >> size >> resident >> shared;
-    return shared * ::sysconf(_SC_PAGESIZE);
-}
-
 }  // namespace
-
-DOCTEST_TEST_CASE("mapped_file: released bytes leave the memory and stay readable") {
-    constexpr std::size_t size = 32 << 20;
-    const testing::TempDir folder;
-    testing::write_file(folder / "a", std::string(size, 'x') + "end");
-    const MappedFile file(folder / "a");
-    const std::string text(text_of(file));
-    const std::int64_t before = resident_of_files();
-    file.release(size);
-    DOCTEST_CHECK(before - resident_of_files() > std::int64_t{size} / 2);
-    DOCTEST_CHECK(text_of(file) == text);
-}
 
 DOCTEST_TEST_CASE("mapped_file: a real file's bytes, whatever the number of pages") {
     const auto path = testing::test_data("genome/hg19micro.fa");

@@ -22,8 +22,7 @@ namespace {
 void write_part(const fs::path& path, const std::string& text, PartRecord record) {
     PendingOutput file(path, Overwrite::allow);
     write_file(file.path(), text);
-    const std::array outputs{&file};
-    pending_part_record(std::move(record), outputs)->commit();
+    pending_part_record(std::move(record), file)->commit();
     file.commit();
 }
 
@@ -111,6 +110,16 @@ DOCTEST_TEST_CASE("part set: truncated, changed, lost and unfinished files are n
     DOCTEST_CHECK(three.refusal().find("is the part still being written?") != std::string::npos);
 }
 
+DOCTEST_TEST_CASE("part set: a part is no stream") {
+    const TempDir folder;
+    DOCTEST_REQUIRE(::mkfifo((folder / "pipe.tsv").c_str(), 0600) == 0);
+    for (const fs::path& stream : {fs::path("-"), fs::path("/dev/stdout"), folder / "pipe.tsv"})
+        DOCTEST_CHECK(message_of<ConfigError>([&] { require_part_is_file(stream); }) ==
+                      "--shard writes a file; --output " + stream.string() + " cannot be merged");
+    DOCTEST_CHECK_NOTHROW(require_part_is_file(folder / "new.tsv"));
+    DOCTEST_CHECK_NOTHROW(require_part_is_file(folder.path()));
+}
+
 DOCTEST_TEST_CASE("part set: two parts with one segment are refused") {
     Three three;
     three.write();
@@ -170,24 +179,21 @@ DOCTEST_TEST_CASE("part record: what is written is read") {
     DOCTEST_CHECK(record.counts == Json{{"documents", 3}});
     DOCTEST_CHECK(record.segments == std::vector<PartSegment>{{1, 5}, {4, 0}});
     DOCTEST_CHECK(records_of(record) == 5);
-    DOCTEST_REQUIRE(record.files.size() == 1);
-    DOCTEST_CHECK(record.files[0].name == "a.tsv");
-    DOCTEST_CHECK(record.files[0].bytes == 6);
+    DOCTEST_CHECK(record.name == "a.tsv");
+    DOCTEST_CHECK(record.bytes == 6);
     // sha256sum of "hello\n"
-    DOCTEST_CHECK(record.files[0].sha256 ==
-                  "5891b5b522d5df086d0ff0b110fbd9d21bb4fc7163af34d08286a2e846f6be03");
+    DOCTEST_CHECK(record.sha256 == "5891b5b522d5df086d0ff0b110fbd9d21bb4fc7163af34d08286a2e846f6be03");
 }
 
 DOCTEST_TEST_CASE("part record: of a folder its manifest is checked") {
     const TempDir folder;
     PendingOutput corpus(folder / "corpus", Overwrite::refuse, PendingOutput::Kind::folder);
     write_file(corpus.path() / "manifest.json", "{}\n");
-    const std::array outputs{&corpus};
-    pending_part_record({.kind = "tokens", .run = Json::object()}, outputs)->commit();
+    pending_part_record({.kind = "tokens", .run = Json::object()}, corpus)->commit();
     corpus.commit();
-    DOCTEST_CHECK(read_part_record(folder / "corpus").files[0].bytes == 3);
-    DOCTEST_CHECK(read_part_record(folder / "corpus").files[0].name == "corpus");
-    DOCTEST_CHECK(read_part_record(folder / "corpus/").files[0].bytes == 3);
+    DOCTEST_CHECK(read_part_record(folder / "corpus").bytes == 3);
+    DOCTEST_CHECK(read_part_record(folder / "corpus").name == "corpus");
+    DOCTEST_CHECK(read_part_record(folder / "corpus/").bytes == 3);
     DOCTEST_CHECK(part_record_path(folder / "corpus/") == folder / "corpus.part.json");
     remove_part_record(folder / "corpus/");
     DOCTEST_CHECK(!std::filesystem::exists(folder / "corpus.part.json"));
@@ -208,17 +214,17 @@ DOCTEST_TEST_CASE("part record: what is no record is refused") {
     };
     const std::string format = R"({"format": "bigbird-dna part", "format_version": )";
     const std::string run = format + R"(2, "kind": "rows", "run": {}, )", rest = run + R"("segments": [], )";
-    const std::string part = R"("shard": "1/4", )", sums = R"("bytes": 1, "sha256": ""}]})";
+    const std::string part = R"("shard": "1/4", )", sums = R"("bytes": 1, "sha256": ""})";
     check(R"({"format": "other"})", "is not what --shard writes");
     check(format + "9}", "is of another version");
     check(format + "\"1\"}", "is of another version");
     check(format + R"(2, "kind": "rows"})", "is damaged");
-    check(rest + R"("shard": "5/4", "files": []})", "is damaged");
-    check(rest + part + R"("files": []})", "names no file");
-    check(rest + part + R"("files": [{"name": "../b", )" + sums, "outside its folder");
-    check(rest + part + R"("files": [{"name": "b.tsv", )" + sums, "is of b.tsv: the part was renamed");
+    check(rest + R"("shard": "5/4", "name": "a.tsv", )" + sums,
+          "is damaged: --shard 5/4: there are parts 1 to 4");
+    check(rest + part + R"("name": "a.tsv"})", "is damaged: a value is missing");
+    check(rest + part + R"("name": "../a.tsv", )" + sums, "is of ../a.tsv: the part was renamed");
     const auto with_segments = [&](const std::string& segments) {
-        return run + R"("segments": )" + segments + ", " + part + R"("files": [{"name": "a.tsv", )" + sums;
+        return run + R"("segments": )" + segments + ", " + part + R"("name": "a.tsv", )" + sums;
     };
     for (const char* counts : {"[[0, -1]]", "[[0, 9223372036854775807]]", "[[0, 1099511627776], [4, 1]]"})
         check(with_segments(counts), "is damaged");

@@ -61,7 +61,7 @@ DOCTEST_TEST_CASE("segment counter: segments are numbered one after another, and
             const std::int64_t step = segments[i] - segments[i - 1];
             if (step != 0 && step != 1) DOCTEST_FAIL("a segment was left out");
         }
-        DOCTEST_CHECK(segments.back() < 8 * SegmentCounter::segments_a_part);
+        DOCTEST_CHECK(segments.back() < 8 * SegmentCounter::segments_per_part);
         std::int64_t sum = 0;
         for (const std::int64_t share : shares_of(segments, 4))
             sum += share;

@@ -22,7 +22,7 @@ using namespace bigbird;
 namespace {
 
 /// A line of the system's about the processor, such as its features; empty where there is none.
-std::string listed(const std::string& key) {
+std::string cpuinfo(const std::string& key) {
     std::ifstream file("/proc/cpuinfo");
     for (std::string line; std::getline(file, line);)
         if (line.starts_with(key)) return line + " ";
@@ -46,7 +46,7 @@ DOCTEST_TEST_CASE("processor: instruction sets have names and an order") {
 }
 
 DOCTEST_TEST_CASE("processor: it has what the system lists") {
-    const std::string features = listed("flags");
+    const std::string features = cpuinfo("flags");
     if (features.empty()) return;
     const auto has = [&](const std::string& word) {
         return features.find(" " + word + " ") != std::string::npos;
@@ -57,7 +57,7 @@ DOCTEST_TEST_CASE("processor: it has what the system lists") {
     if (set >= InstructionSet::avx512_bf16) DOCTEST_CHECK(has("avx512_bf16"));
     if (set >= InstructionSet::amx) DOCTEST_CHECK(has("amx_bf16"));
     DOCTEST_CHECK(processor_name() != "unknown");
-    DOCTEST_CHECK(is_intel_processor() == (listed("vendor_id").find("GenuineIntel") != std::string::npos));
+    DOCTEST_CHECK(is_intel_processor() == (cpuinfo("vendor_id").find("GenuineIntel") != std::string::npos));
 }
 
 DOCTEST_TEST_CASE("processor: no more is used than BIGBIRD_CPU names, by libraries either") {

@@ -325,17 +325,17 @@ DOCTEST_TEST_CASE("drawing_spec: the option that names no region is named") {
 
 namespace {
 
-const BuildSpec spec{.documents = {.passes = 2,
-                                   .sentences = {3, 6},
-                                   .sentence_length = {50, 90},
-                                   .start_offset = {0, 40},
-                                   .seed = 6},
-                     .add_reverse_complement = true};
+const BuildSpec two_pass_spec{.documents = {.passes = 2,
+                                            .sentences = {3, 6},
+                                            .sentence_length = {50, 90},
+                                            .start_offset = {0, 40},
+                                            .seed = 6},
+                              .add_reverse_complement = true};
 
 std::vector<std::vector<std::string>> write_and_read(const genome::ReferenceGenome& genome,
                                                      const std::filesystem::path& path, DocumentForm form) {
-    DocumentWriter writer(path, form, spec, Overwrite::refuse, 2);
-    build_documents(genome, spec, form == DocumentForm::text ? BuildText::yes : BuildText::no, 2,
+    DocumentWriter writer(path, form, two_pass_spec, Overwrite::refuse, 2);
+    build_documents(genome, two_pass_spec, form == DocumentForm::text ? BuildText::yes : BuildText::no, 2,
                     [&](PlacedDocument&& document) { writer.write(document); });
     writer.commit();
     std::vector<std::vector<std::string>> documents;
@@ -350,7 +350,7 @@ std::vector<std::vector<std::string>> write_and_read(const genome::ReferenceGeno
 DOCTEST_TEST_CASE("document_writer: what is read back is what was built, in either form, compressed or not") {
     const auto genome = genome::open_reference(test_data("genome/multi.fa"));
     std::vector<std::vector<std::string>> built;
-    build_documents(*genome, spec, BuildText::yes, 1,
+    build_documents(*genome, two_pass_spec, BuildText::yes, 1,
                     [&](PlacedDocument&& document) { built.push_back(document.document.sentences); });
     DOCTEST_REQUIRE(built.size() > 20);
     const TempDir folder;
@@ -408,23 +408,25 @@ DOCTEST_TEST_CASE("document_writer: samtools and bedtools agree with the text (b
 DOCTEST_TEST_CASE("document_writer: nothing appears before commit, and what exists is refused") {
     const TempDir folder;
     {
-        DocumentWriter writer(folder / "a.txt", DocumentForm::text, spec, Overwrite::refuse, 1);
+        DocumentWriter writer(folder / "a.txt", DocumentForm::text, two_pass_spec, Overwrite::refuse, 1);
         writer.write({"c", false, {{0, 4}}, {{"ACGT"}}});
     }
     DOCTEST_CHECK(std::filesystem::is_empty(folder.path()));
     write_file(folder / "a.txt", "kept");
-    DOCTEST_CHECK_THROWS_AS(DocumentWriter(folder / "a.txt", DocumentForm::text, spec, Overwrite::refuse, 1),
-                            ConfigError);
+    DOCTEST_CHECK_THROWS_AS(
+        DocumentWriter(folder / "a.txt", DocumentForm::text, two_pass_spec, Overwrite::refuse, 1),
+        ConfigError);
     DOCTEST_CHECK(read_file(folder / "a.txt") == "kept");
 }
 
 DOCTEST_TEST_CASE("document_writer: the manifest names parameters, counts and checksums, and no path") {
     const TempDir folder;
     const auto genome = genome::open_reference(test_data("genome/multi.fa"));
-    const BuildCounts counts = build_documents(*genome, spec, BuildText::no, 1, [](PlacedDocument&&) {});
+    const BuildCounts counts =
+        build_documents(*genome, two_pass_spec, BuildText::no, 1, [](PlacedDocument&&) {});
     write_file(folder / "include.bed", "");
     const Json json =
-        document_manifest(DocumentForm::text, spec, counts,
+        document_manifest(DocumentForm::text, two_pass_spec, counts,
                           {{test_data("genome/multi.fa")}, {folder / "include.bed"}, {"chr22:1-10"}});
     DOCTEST_CHECK(json["parameters"]["sentence-length"] == "50:90");
     DOCTEST_CHECK(json["parameters"]["reverse-complement"] == "add");
@@ -565,7 +567,6 @@ DOCTEST_TEST_CASE("document_forecast: documents, bases and bytes are those that 
             DOCTEST_CHECK(static_cast<std::int64_t>(fs::file_size(file)) ==
                           (form == DocumentForm::text ? forecast.text_bytes : forecast.coordinate_bytes));
         }
-        DOCTEST_CHECK(to_json(forecast, spec).at("documents") == forecast.counts.documents);
         DOCTEST_CHECK(describe(forecast, spec).find("450,000") != std::string::npos);
     }
 }

@@ -45,7 +45,7 @@ Built build(const fs::path& path, DocumentForm form, std::optional<Shard> shard)
     built.manifest = document_manifest(form, spec, counts, {});
     const std::array outputs{writer.finish()};
     if (shard)
-        pending_part_record(documents_record(built.manifest, *shard, built.segments), outputs)->commit();
+        pending_part_record(documents_record(built.manifest, *shard, built.segments), *outputs[0])->commit();
     commit_together(outputs);
     return built;
 }
@@ -103,7 +103,7 @@ DOCTEST_TEST_CASE("merge documents: counts that are no whole numbers, or whose s
 
 namespace {
 
-constexpr std::int64_t shard_tokens = 60;  // several files
+constexpr std::int64_t part_tokens = 60;  // several files
 
 /// Documents of differing lengths, an N among them.
 fs::path write_documents(const TempDir& folder) {
@@ -122,12 +122,12 @@ fs::path write_documents(const TempDir& folder) {
 void tokenize(const fs::path& documents, const fs::path& output, std::optional<Shard> shard) {
     const auto tokenizer = small_tokenizer();
     DocumentReader reader(documents, nullptr, genome::LetterCase::kept);
-    TokenShardWriter writer(output, tokenizer, Overwrite::refuse, shard_tokens);
+    TokenShardWriter writer(output, tokenizer, Overwrite::refuse, part_tokens);
     auto segments = tokenize_documents(
         reader, tokenizer, 2, writer, [](const TokenCounts&) {}, shard);
     PendingOutput& pending = writer.finish(Json::array(), 1);
     if (!shard) return pending.commit();
-    const auto record = pending_tokens_record(pending, *shard, shard_tokens, std::move(segments));
+    const auto record = pending_tokens_record(pending, *shard, part_tokens, std::move(segments));
     commit_together(std::array{record.get(), &pending});
 }
 
@@ -187,11 +187,11 @@ DOCTEST_TEST_CASE("merge tokens: parts of other documents are foreign") {
     auto paths = tokenize_parts(folder, 2);
     const auto tokenizer = small_tokenizer();
     fs::remove_all(paths[0]);
-    TokenShardWriter writer(paths[0], tokenizer, Overwrite::refuse, shard_tokens);
+    TokenShardWriter writer(paths[0], tokenizer, Overwrite::refuse, part_tokens);
     writer.add_sentence(tokenizer.encode("ACGT"), 4);
     writer.end_document();
     PendingOutput& pending = writer.finish({{{"role", "documents"}, {"sha256", "other"}}}, 1);
-    const auto record = pending_tokens_record(pending, {2, 2}, shard_tokens, {{1, 1}});
+    const auto record = pending_tokens_record(pending, {2, 2}, part_tokens, {{1, 1}});
     commit_together(std::array{record.get(), &pending});
     DOCTEST_CHECK(message_of<InputError>([&] { open_token_parts(paths, 1); }).find("inputs differs") !=
                   std::string::npos);

@@ -391,13 +391,13 @@ DOCTEST_TEST_CASE(
 
 namespace {
 
-const BuildSpec spec{
+const BuildSpec sharded_spec{
     .documents = {.passes = 3, .sentences = {3, 6}, .sentence_length = {50, 90}, .start_offset = {0, 40}},
     .add_reverse_complement = true};
 
 void write_documents(const fs::path& path, DocumentForm form, const genome::ReferenceGenome& genome) {
-    DocumentWriter writer(path, form, spec, Overwrite::refuse, 1);
-    build_documents(genome, spec, BuildText::yes, 1,
+    DocumentWriter writer(path, form, sharded_spec, Overwrite::refuse, 1);
+    build_documents(genome, sharded_spec, BuildText::yes, 1,
                     [&](PlacedDocument&& document) { writer.write(document); });
     writer.commit();
 }
@@ -431,7 +431,8 @@ DOCTEST_TEST_CASE("tokenize: text and coordinates give the same shards on any nu
     }
     const TokenShards shards(temp.path() / "text1");
     const TokenCorpus expected = TokenCorpus::from(
-        [&](const TokenSink& sink) { tokenize_genome(*genome, spec, tokenizer, 1, sink); }, tokenizer);
+        [&](const TokenSink& sink) { tokenize_genome(*genome, sharded_spec, tokenizer, 1, sink); },
+        tokenizer);
     std::vector<std::int32_t> mine, theirs;
     shards.append_marked({0, shards.counts().tokens}, mine);
     expected.append_ids(0, expected.tokens(), theirs);

@@ -169,11 +169,6 @@ DOCTEST_TEST_CASE("chromatin: all bins, included and excluded regions, N") {
     DOCTEST_CHECK(places(build(options, folder / "half")) ==
                   std::vector<std::string>{"1:100-120", "1:120-140", "1:140-160", "1:160-180", "1:180-200",
                                            "1:240-260", "1:260-280"});
-    options.max_n_fraction = 1;
-    const auto with_n = places(build(options, folder / "some"));
-    DOCTEST_CHECK(with_n.front() == "1:80-100");  // what is N alone stays out
-    options.max_n_fraction = 0;
-    DOCTEST_CHECK(places(build(options, folder / "none")).front() == "1:120-140");
 }
 
 DOCTEST_TEST_CASE("chromatin: where nothing is left, that is an error") {

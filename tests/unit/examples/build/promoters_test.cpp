@@ -28,7 +28,7 @@ namespace fs = std::filesystem;
 
 namespace {
 
-PromoterOptions real_options() {
+PromoterOptions real_promoter_options() {
     PromoterOptions options;
     options.tss = testing::test_data("promoter/tss.hg38.bed.gz");
     options.chain = testing::test_data("promoter/hg38ToHg19.chr22.chain.gz");
@@ -69,7 +69,7 @@ void check_splits_share_nothing(const ExampleSet& examples, bool negatives_too) 
 
 DOCTEST_TEST_CASE("promoters: each TSS has its window and a negative beside it, in the same split") {
     const testing::TempDir folder;
-    const ExampleSet examples = build(real_options(), folder / "p");
+    const ExampleSet examples = build(real_promoter_options(), folder / "p");
     const auto reference = genome::open_reference(testing::test_data("genome/22.fa.gz"));
     DOCTEST_CHECK(examples.size() > 190);
     DOCTEST_CHECK(examples.size() % 2 == 0);
@@ -96,7 +96,7 @@ DOCTEST_TEST_CASE("promoters: the same bytes for any number of threads, others f
     const testing::TempDir folder;
     for (const NegativeKind kind : {NegativeKind::random_bases, NegativeKind::permuted,
                                     NegativeKind::shuffled, NegativeKind::genomic}) {
-        PromoterOptions options = real_options();
+        PromoterOptions options = real_promoter_options();
         options.negatives = kind;
         const std::string name(word_of(negative_choices, kind));
         build(options, folder / (name + "1"));
@@ -117,7 +117,7 @@ DOCTEST_TEST_CASE("promoters: the same bytes for any number of threads, others f
 DOCTEST_TEST_CASE(
     "promoters: genomic negatives are real windows away from every TSS, held out as their promoters are") {
     const testing::TempDir folder;
-    PromoterOptions options = real_options();
+    PromoterOptions options = real_promoter_options();
     options.negatives = NegativeKind::genomic;
     options.bounds = {-249, 51};
     const ExampleSet examples = build(options, folder / "p");
@@ -163,7 +163,7 @@ DOCTEST_TEST_CASE("promoters: windows hang over the contig's ends as N, too much
 }
 
 DOCTEST_TEST_CASE("promoters: a window too short for 20 pieces is refused") {
-    PromoterOptions options = real_options();
+    PromoterOptions options = real_promoter_options();
     options.bounds = {-9, 10};
     DOCTEST_CHECK_THROWS_AS(options.validate(), ConfigError);
     options.negatives = NegativeKind::genomic;
@@ -197,7 +197,7 @@ PromoterOptions small_options(const fs::path& folder, const std::string& dna, co
 DOCTEST_TEST_CASE("promoter_sites: EPDnew lifted to hg19 as pyliftover lifts it") {
     const testing::TempDir folder;
     const testing::CapturedLog log;
-    PromoterOptions options = real_options();
+    PromoterOptions options = real_promoter_options();
     options.bounds = {-20, 20};
     const ExampleSet examples = build(options, folder / "p");
     DOCTEST_CHECK(testing::holds(log.text(), "lifted 113 of 116, 3 unmapped"));
@@ -373,7 +373,6 @@ DOCTEST_TEST_CASE(
     options.negatives = NegativeKind::genomic;
     options.bounds = {-20, 10};
     options.validation = {"1:301-500"};
-    options.max_n_fraction = 0;
     const ExampleSet examples = build(options, folder / "p");
     DOCTEST_REQUIRE(examples.size() == 4000);
     std::map<std::int64_t, int> hundreds;
@@ -381,7 +380,7 @@ DOCTEST_TEST_CASE(
         const Interval window = window_of_row(examples, row);
         DOCTEST_REQUIRE((window.end <= 630 || window.begin >= 671));
         DOCTEST_REQUIRE(window.end <= 1000);
-        DOCTEST_REQUIRE(!testing::holds(examples.sequence(row), "N"));
+        DOCTEST_REQUIRE(std::ranges::count(examples.sequence(row), 'N') <= 15);
         ++hundreds[examples.row(row).where.begin / 100];
     }
     DOCTEST_CHECK(hundreds[2] == doctest::Approx(333).epsilon(0.3));  // all bases alike

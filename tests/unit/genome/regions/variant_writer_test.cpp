@@ -15,15 +15,16 @@ using namespace bigbird::genome;
 
 namespace {
 
-const std::string columns = "#CHROM\tPOS\tID\tREF\tALT\tQUAL\tFILTER\tINFO\n";
-const std::vector<std::string> lines{"##INFO=<ID=TEXT,Number=.,Type=String,Description=\"t\">",
-                                     "##INFO=<ID=MOST,Number=A,Type=Float,Description=\"m\">", "##tool=new"};
+const std::string vcf_columns = "#CHROM\tPOS\tID\tREF\tALT\tQUAL\tFILTER\tINFO\n";
+const std::vector<std::string> header_lines{"##INFO=<ID=TEXT,Number=.,Type=String,Description=\"t\">",
+                                            "##INFO=<ID=MOST,Number=A,Type=Float,Description=\"m\">",
+                                            "##tool=new"};
 
 /// Writes a file with TEXT added to each record and, if `most`, MOST to those with ALT.
 void annotate(const std::filesystem::path& from, const std::vector<std::filesystem::path>& to,
               int threads = 1, bool most = true) {
     VariantReader reader(from);
-    const auto header = reader.keep_records(lines);
+    const auto header = reader.keep_records(header_lines);
     std::vector<std::unique_ptr<VariantWriter>> writers;
     for (const auto& path : to)
         writers.push_back(std::make_unique<VariantWriter>(path, Overwrite::allow, header, threads));
@@ -80,7 +81,7 @@ DOCTEST_TEST_CASE("variant_writer: fields and header lines of an earlier run are
                "##contig=<ID=c>\n##FILTER=<ID=q10,Description=\"q\">\n##ALT=<ID=DEL,Description=\"d\">\n"
                "##INFO=<ID=NEW,Number=1,Type=String,Description=\"n\">\n"
                "##tool=1\n##tool=2\n##tool_scorer=max\n##toolbox=kept\n" +
-                   columns +
+                   vcf_columns +
                    "c\t5\t.\tA\tC,<DEL>\t29.5\tq10\tMOST=x;NEW=x;MOST=4\nc\t7\t.\tA\t.\t.\t.\tTEXT=old;MOST="
                    "9;NEW=y\n"
                    "c\t9\t.\tA\tN[1:5[\t.\tPASS\tTEXT=z\n");
@@ -92,7 +93,7 @@ DOCTEST_TEST_CASE("variant_writer: fields and header lines of an earlier run are
     const std::string text = read_file(folder / "b.vcf");
     for (const char* gone : {"\"old\"", "##tool=1", "##tool=2", "##tool_scorer"})
         DOCTEST_CHECK(text.find(gone) == std::string::npos);
-    for (const char* there : {lines[1].c_str(), "\n##tool=new\n", "\n##toolbox=kept\n"})
+    for (const char* there : {header_lines[1].c_str(), "\n##tool=new\n", "\n##toolbox=kept\n"})
         DOCTEST_CHECK(text.find(there) != std::string::npos);
     annotate(folder / "b.bcf", {folder / "c.vcf", folder / "c.bcf"}, 1, false);
     annotate(folder / "c.bcf", {folder / "d.vcf"}, 1, false);
@@ -107,7 +108,7 @@ DOCTEST_TEST_CASE("variant_writer: fields and header lines of an earlier run are
 DOCTEST_TEST_CASE(
     "variant_writer: no index of records that are not sorted, nor one that an earlier file had") {
     const TempDir folder;
-    const std::string head = "##fileformat=VCFv4.2\n##contig=<ID=c>\n##contig=<ID=d>\n" + columns;
+    const std::string head = "##fileformat=VCFv4.2\n##contig=<ID=c>\n##contig=<ID=d>\n" + vcf_columns;
     write_file(folder / "a.vcf",
                head + "c\t5\t.\tA\tC\t.\t.\t.\nc\t5\t.\tA\tG\t.\t.\t.\nd\t1\t.\tA\tG\t.\t.\t.\n");
     annotate(folder / "a.vcf", {folder / "b.vcf.gz"});
@@ -124,12 +125,12 @@ DOCTEST_TEST_CASE(
 
 DOCTEST_TEST_CASE("variant_writer: BCF needs a header that has all, and an output that may be replaced") {
     const TempDir folder;
-    write_file(folder / "a.vcf", "##fileformat=VCFv4.2\n" + columns + "c\t5\t.\tA\tC\t.\t.\t.\n");
+    write_file(folder / "a.vcf", "##fileformat=VCFv4.2\n" + vcf_columns + "c\t5\t.\tA\tC\t.\t.\t.\n");
     DOCTEST_CHECK(message_of<InputError>([&] {
                       annotate(folder / "a.vcf", {folder / "b.bcf"});
                   }).find("record 1 (c:5) has a contig or field that the header lacks") == 0);
     DOCTEST_CHECK_FALSE(std::filesystem::exists(folder / "b.bcf"));
-    std::string samples = columns;
+    std::string samples = vcf_columns;
     samples.insert(samples.size() - 1, "\tFORMAT\ts1");
     write_file(folder / "s.vcf", "##fileformat=VCFv4.2\n" + samples + "c\t5\t.\tA\tC\t.\t.\t.\n");
     DOCTEST_CHECK(message_of<InputError>([&] { annotate(folder / "s.vcf", {folder / "b.vcf"}); }) ==

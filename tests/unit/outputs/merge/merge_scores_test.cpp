@@ -52,8 +52,7 @@ struct Job {
     std::int64_t rows = 100;
     outputs::Overlap overlap = outputs::Overlap::mean;
     Placing place = bin_of;
-    outputs::Precision precision = outputs::Precision::float32;
-    std::vector<std::size_t> tracks{0};
+    outputs::TableSchema schema = one_label();
     std::optional<double> min_score = 0.3;
     bool has_tracks = true;
 };
@@ -72,10 +71,9 @@ void write_scores(const std::vector<std::filesystem::path>& paths, const Job& jo
                           .min_score = job.min_score,
                           .overlap = job.overlap,
                           .tracks = job.has_tracks,
-                          .precision = job.precision,
                           .shard = shard};
     outputs::prepare_outputs(spec);
-    outputs::Outputs outputs(spec, small_layout(), job.tracks, two_contigs(), 1);
+    outputs::Outputs outputs(spec, job.schema, two_contigs(), 1);
     SegmentCounter segments(job.rows, shard.value_or(Shard{}));
     for (std::int64_t i = 0; i < job.rows; ++i) {
         const std::int64_t segment = segments.next();
@@ -90,8 +88,9 @@ void write_scores(const std::vector<std::filesystem::path>& paths, const Job& jo
         }
         const std::array<float, 2> values = scores_of(i);
         outputs.begin_segment(segment);
-        outputs.write(rows::fields_of(row), rows::is_scored(row.status) ? std::span<const float>(values)
-                                                                        : std::span<const float>());
+        outputs.write(rows::fields_of(row), rows::is_scored(row.status)
+                                                ? std::span(values).first(job.schema.columns.size())
+                                                : std::span<const float>());
     }
     outputs.commit();
 }
@@ -177,7 +176,8 @@ DOCTEST_TEST_CASE("merge scores: every format has the bytes of one run, all at o
     }
     check_merged(all_formats, {.rows = 3}, 5);  // two parts are empty
     check_merged(all_formats, {.rows = 0}, 2);
-    check_merged({"s.npy", "s.h5", "s.tsv"}, {.rows = 500, .precision = outputs::Precision::float16}, 3);
+    check_merged({"s.npy", "s.h5", "s.tsv", "s.long.tsv", "{index}.bw"},
+                 {.rows = 500, .schema = small_layout()}, 3);
     check_merged({"s.npy", "s.tsv"}, {.min_score = {}, .has_tracks = false}, 2);
 }
 
@@ -189,8 +189,8 @@ DOCTEST_TEST_CASE("merge scores: HDF5 beyond one chunk, and beyond a small file"
 DOCTEST_TEST_CASE("merge scores: a track per label, of rows that overlap across parts") {
     for (const auto overlap : {outputs::Overlap::mean, outputs::Overlap::max})
         check_merged({"{label}.bedgraph", "{index}.bedgraph"},
-                     {.rows = 1200, .overlap = overlap, .place = overlapping, .tracks = {0, 1}}, 3);
-    check_merged({"s.bw"}, {.rows = 1200, .place = overlapping, .tracks = {0}}, 2);
+                     {.rows = 1200, .overlap = overlap, .place = overlapping, .schema = small_layout()}, 3);
+    check_merged({"s.bw"}, {.rows = 1200, .place = overlapping}, 2);
 }
 
 DOCTEST_TEST_CASE("merge scores: a bigWig of more segments of a contig than libBigWig takes at once") {
@@ -200,7 +200,7 @@ DOCTEST_TEST_CASE("merge scores: a bigWig of more segments of a contig than libB
 
 DOCTEST_TEST_CASE("merge scores: a part says which part it is, and keeps what a table does not") {
     const TempDir folder;
-    write_scores({folder / "p.tsv"}, {.rows = 8}, Shard{1, 1});
+    write_scores({folder / "p.tsv"}, {.rows = 8, .schema = small_layout()}, Shard{1, 1});
     const std::string text = read_file(folder / "p.tsv");
     DOCTEST_CAPTURE(text);
     DOCTEST_CHECK(text.find("\n##shard=1/1\n#chrom") != std::string::npos);
@@ -230,7 +230,7 @@ DOCTEST_TEST_CASE("merge scores: formats that need other parts are refused befor
 
 DOCTEST_TEST_CASE("merge scores: tracks need places, and a name per label") {
     const TempDir folder;
-    std::vector<Part> parts = open_parts(write_parts(folder, {.tracks = {0, 1}}, 1), 1);
+    std::vector<Part> parts = open_parts(write_parts(folder, {.schema = small_layout()}, 1), 1);
     DOCTEST_CHECK(refusal(parts, {folder / "m.bw"}).find("put {label} into the name") != std::string::npos);
     const TempDir without;
     parts = open_parts(write_parts(without, {.has_tracks = false}, 1), 1);
@@ -246,7 +246,7 @@ DOCTEST_TEST_CASE("merge scores: a record of other rows than there are") {
 
 DOCTEST_TEST_CASE("merge scores: a row that does not fit the record is named by its line") {
     const TempDir folder;
-    const std::vector<Part> parts = open_parts(write_parts(folder, {}, 2), 1);
+    const std::vector<Part> parts = open_parts(write_parts(folder, {.schema = small_layout()}, 2), 1);
     const std::string good = read_file(folder / "part2.tsv"), row = "1\t200\t400\trow1\t7.50\t.\tok\t0.5\t";
     const std::size_t at = good.find(row), end = good.find('\n', at);
     DOCTEST_REQUIRE(at != std::string::npos);
@@ -263,18 +263,13 @@ DOCTEST_TEST_CASE("merge scores: a row that does not fit the record is named by 
     }
 }
 
-DOCTEST_TEST_CASE("merge scores: a damaged record names no column, and no place beyond the columns") {
+DOCTEST_TEST_CASE("merge scores: a damaged record is refused") {
     const TempDir folder;
     std::vector<Part> parts = open_parts(write_parts(folder, {}, 1), 1);
-    const auto check = [&](const std::string& words) {
-        const std::string message = message_of<InputError>([&] { merge(parts, {folder / "m.bw"}); });
-        DOCTEST_CAPTURE(message);
-        DOCTEST_CHECK(message.find("part1.tsv.part.json: is damaged: " + words) != std::string::npos);
-    };
-    parts[0].record.run["tracks"] = {2};
-    check("it names a track that is no column");
     parts[0].record.run.erase("columns");
-    check("");
+    DOCTEST_CHECK(message_of<InputError>([&] {
+                      merge(parts, {folder / "m.bw"});
+                  }).find("part1.tsv.part.json: is damaged: ") != std::string::npos);
 }
 
 DOCTEST_TEST_CASE("merge scores: a long table of parts without an effect is refused") {
@@ -282,7 +277,7 @@ DOCTEST_TEST_CASE("merge scores: a long table of parts without an effect is refu
     outputs::TableSchema schema = small_layout();
     schema.effect = "log_odds";
     schema.columns[0].quantity = schema.columns[1].quantity = "ref";
-    outputs::Outputs part({.paths = {folder / "p.tsv"}, .min_score = 0, .shard = Shard{1, 1}}, schema, {},
+    outputs::Outputs part({.paths = {folder / "p.tsv"}, .min_score = 0, .shard = Shard{1, 1}}, schema,
                           two_contigs(), 1);
     part.commit();
     const std::array paths{folder / "p.tsv"};
@@ -315,7 +310,7 @@ void write_variants(const std::filesystem::path& path, std::optional<Shard> shar
     std::unique_ptr<PendingOutput> json;
     if (shard) {
         const auto file = std::ranges::find(pending, path, [](const auto* p) { return p->target(); });
-        json = pending_part_record(std::move(record), {file, 1});
+        json = pending_part_record(std::move(record), **file);
         pending.push_back(json.get());
     }
     commit_together(pending);

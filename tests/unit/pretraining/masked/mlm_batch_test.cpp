@@ -37,7 +37,7 @@ std::vector<corpus::Example> some_examples(bool nsp = true) {
 DOCTEST_TEST_CASE(
     "mlm_batch: every example is in one micro-batch with its ids, labels and label of the pair") {
     const std::vector<corpus::Example> examples = some_examples();
-    const GlobalBatch batch = make_global_batch(examples, small_config(), 256, at::kCPU);
+    const GlobalBatch batch = make_global_batch(examples, small_corpus_config(), 256, at::kCPU);
     std::vector<int> seen(examples.size());
     std::int64_t tokens = 0;
     for (const MlmBatch& part : batch.parts) {
@@ -75,7 +75,7 @@ DOCTEST_TEST_CASE("mlm_batch: an example's sample number does not depend on how 
     const auto numbers = [&](std::int64_t max_tokens) {
         std::vector<std::int64_t> sample(examples.size());
         for (const MlmBatch& part :
-             make_global_batch(examples, small_config(), max_tokens, at::kCPU, 7).parts)
+             make_global_batch(examples, small_corpus_config(), max_tokens, at::kCPU, 7).parts)
             for (std::size_t row = 0; row < part.examples.size(); ++row)
                 sample[part.examples[row]] = part.samples[row];
         return sample;
@@ -88,7 +88,7 @@ DOCTEST_TEST_CASE("mlm_batch: an example's sample number does not depend on how 
 }
 
 DOCTEST_TEST_CASE("mlm_batch: without NSP there are no pair labels") {
-    const GlobalBatch batch = make_global_batch(some_examples(false), small_config(), 512, at::kCPU);
+    const GlobalBatch batch = make_global_batch(some_examples(false), small_corpus_config(), 512, at::kCPU);
     DOCTEST_CHECK_FALSE(batch.parts.front().next_sentence.defined());
 }
 

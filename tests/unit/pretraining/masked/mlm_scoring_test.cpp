@@ -31,7 +31,7 @@ SequenceScore score_of(double nats, double bases, int next_sentence = -1) {
 }  // namespace
 
 DOCTEST_TEST_CASE("mlm_scoring: a network that knows nothing pays log2 of the vocabulary for each token") {
-    model::PreTrainingModel network(small_config());  // all parameters 0
+    model::PreTrainingModel network(small_corpus_config());  // all parameters 0
     const corpus::ExampleSource source = small_source(true, {.mask = 1, .random = 0});
     const tokenizer::DnaTokenizer tokenizer = small_tokenizer();
     const MlmScores scores = score_mlm(network, source, tokenizer, {});

@@ -150,7 +150,7 @@ DOCTEST_TEST_CASE("tokenizer/sentencepiece_model: a score that is no number is d
 
 namespace {
 
-SentencePieceModel model_of(const std::vector<std::pair<std::string, float>>& pieces) {
+SentencePieceModel model_of_pieces(const std::vector<std::pair<std::string, float>>& pieces) {
     SentencePieceModel model;
     model.is_bpe = true;
     model.pieces = {{"[PAD]", 0, PieceKind::control}, {"[UNK]", 0, PieceKind::unknown}};
@@ -170,20 +170,20 @@ std::string spell(const BpeRules& rules, const std::string& text) {
 
 DOCTEST_TEST_CASE("tokenizer/sentencepiece_rules: the higher score merges first, whatever the ids") {
     const BpeRules rules =
-        bpe_rules_of(model_of({{"CG", -3}, {"AC", -1}, {"A", -4}, {"C", -5}, {"G", -6}}), "m");
+        bpe_rules_of(model_of_pieces({{"CG", -3}, {"AC", -1}, {"A", -4}, {"C", -5}, {"G", -6}}), "m");
     DOCTEST_CHECK(spell(rules, "ACG") == "AC G");
     DOCTEST_CHECK(spell(rules, "CCG") == "C CG");
     DOCTEST_CHECK(rules.ids[*rules.find("AC")] == 3);
     DOCTEST_CHECK(rules.merge(*rules.find("A"), *rules.find("C")).rank == 0);
     DOCTEST_CHECK(rules.merge(*rules.find("C"), *rules.find("G")).rank == 1);
     const BpeRules other =
-        bpe_rules_of(model_of({{"CG", -1}, {"AC", -3}, {"A", -4}, {"C", -5}, {"G", -6}}), "m");
+        bpe_rules_of(model_of_pieces({{"CG", -1}, {"AC", -3}, {"A", -4}, {"C", -5}, {"G", -6}}), "m");
     DOCTEST_CHECK(spell(other, "ACG") == "A CG");
 }
 
 DOCTEST_TEST_CASE("tokenizer/sentencepiece_rules: of equal scores the leftmost pair merges first") {
     const BpeRules rules =
-        bpe_rules_of(model_of({{"CG", -1}, {"AC", -1}, {"A", -4}, {"C", -5}, {"G", -6}}), "m");
+        bpe_rules_of(model_of_pieces({{"CG", -1}, {"AC", -1}, {"A", -4}, {"C", -5}, {"G", -6}}), "m");
     DOCTEST_CHECK(rules.merge(*rules.find("A"), *rules.find("C")).rank ==
                   rules.merge(*rules.find("C"), *rules.find("G")).rank);
     DOCTEST_CHECK(spell(rules, "ACG") == "AC G");
@@ -191,12 +191,12 @@ DOCTEST_TEST_CASE("tokenizer/sentencepiece_rules: of equal scores the leftmost p
 }
 
 DOCTEST_TEST_CASE("tokenizer/sentencepiece_rules: control pieces are no text, and no piece occurs twice") {
-    const BpeRules rules = bpe_rules_of(model_of({{"A", -2}}), "m");
+    const BpeRules rules = bpe_rules_of(model_of_pieces({{"A", -2}}), "m");
     DOCTEST_CHECK(!rules.find("[PAD]"));
     DOCTEST_CHECK(!rules.find("[UNK]"));
     DOCTEST_CHECK(rules.unknown_id == 1);
     DOCTEST_CHECK(rules.letters['G'] == no_token);
-    SentencePieceModel model = model_of({{"A", -1}, {"A", -2}});
+    SentencePieceModel model = model_of_pieces({{"A", -1}, {"A", -2}});
     const auto refusal = [&] { return message_of<InputError>([&] { bpe_rules_of(model, "x.model"); }); };
     DOCTEST_CHECK(refusal() == "x.model: piece 'A' occurs twice");
     model.is_bpe = false;

@@ -186,15 +186,6 @@ DOCTEST_TEST_CASE("train: errors say what to do and leave no file behind") {
     DOCTEST_CHECK(read_file(folder / "t.vocab") != "kept");
 }
 
-DOCTEST_TEST_CASE("train: both engines write the same files") {
-    const TempDir folder;
-    train_tokenizer({.vocab_size = 700}, real_sentences(), folder / "exact.model");
-    train_tokenizer({.vocab_size = 700, .engine = TrainEngine::sentencepiece, .threads = 3}, real_sentences(),
-                    folder / "sp.model");
-    DOCTEST_CHECK(read_file(folder / "exact.vocab") == read_file(folder / "sp.vocab"));
-    DOCTEST_CHECK(read_file(folder / "exact.model") == read_file(folder / "sp.model"));
-}
-
 DOCTEST_TEST_CASE(
     "train: the ways to count overlaps differ, and one of them is the installed SentencePiece's") {
     const auto with = [](OverlapCounting overlaps) {
@@ -204,10 +195,6 @@ DOCTEST_TEST_CASE(
                       installed = with(OverlapCounting::installed);
     DOCTEST_CHECK(every != alternate);
     DOCTEST_CHECK((installed == every || installed == alternate));
-    DOCTEST_CHECK(
-        message_of<ConfigError>([] {
-            TrainSpec{.engine = TrainEngine::sentencepiece, .overlaps = OverlapCounting::every}.validate();
-        }) == "--count-overlaps is for --engine exact: SentencePiece counts as its version does");
 }
 
 DOCTEST_TEST_CASE("train: a limit of memory trains on a sample") {
@@ -221,22 +208,7 @@ DOCTEST_TEST_CASE("train: a limit of memory trains on a sample") {
     const auto report = train_tokenizer(spec, sentences, folder / "t.model");
     DOCTEST_CHECK(report.bases <= 1'000'000);
     DOCTEST_CHECK(report.bases > 500'000);
-    DOCTEST_CHECK(tokenizer::estimated_memory(TrainEngine::exact, report.bases) <= spec.max_memory);
-}
-
-DOCTEST_TEST_CASE("train: a corpus small for its vocabulary gets SentencePiece's pieces all the same") {
-    const TempDir folder;
-    const CapturedLog log;
-    train_tokenizer({.vocab_size = 8000}, real_sentences(), folder / "exact.model");
-    DOCTEST_CHECK(log.text().find("which come first is up to SentencePiece") != std::string::npos);
-    train_tokenizer({.vocab_size = 8000, .engine = TrainEngine::sentencepiece}, real_sentences(),
-                    folder / "sp.model");
-    DOCTEST_CHECK(read_file(folder / "exact.model") == read_file(folder / "sp.model"));
-    const auto other = tokenizer::installed_counting() == OverlapCounting::alternate
-                           ? OverlapCounting::every
-                           : OverlapCounting::alternate;
-    train_tokenizer({.vocab_size = 8000, .overlaps = other}, real_sentences(), folder / "other.model");
-    DOCTEST_CHECK(log.text().find("SentencePiece may choose others among them") != std::string::npos);
+    DOCTEST_CHECK(tokenizer::estimated_memory(report.bases) <= spec.max_memory);
 }
 
 DOCTEST_TEST_CASE("train: each option that is out of range is named") {
@@ -247,24 +219,16 @@ DOCTEST_TEST_CASE("train: each option that is out of range is named") {
     DOCTEST_CHECK_NOTHROW(TrainSpec{.vocab_size = 10}.validate());
     DOCTEST_CHECK_NOTHROW(TrainSpec{.vocab_size = 65'000}.validate());
     DOCTEST_CHECK(message({.vocab_size = 65'001}) == "--vocab-size can be at most 65000 pieces");
-    DOCTEST_CHECK_NOTHROW((TrainSpec{.vocab_size = 65'001, .engine = TrainEngine::sentencepiece}.validate()));
     DOCTEST_CHECK(message({.max_piece_length = 0}) == "--max-piece-length must be at least 1");
     DOCTEST_CHECK(message({.max_sentences = -1}) == "--max-sentences must not be negative; 0 takes all");
     DOCTEST_CHECK(message({.max_memory = -1}) == "--max-memory must be at least 103 MB");
     DOCTEST_CHECK(message({.max_memory = 102'999'999}) == "--max-memory must be at least 103 MB");
     DOCTEST_CHECK_NOTHROW(TrainSpec{.max_memory = 103'000'000}.validate());
-    DOCTEST_CHECK(message({.max_memory = 189'999'999, .engine = TrainEngine::sentencepiece}) ==
-                  "--max-memory must be at least 190 MB");
 }
 
-DOCTEST_TEST_CASE("train: memory grows with the bases, thirty times as fast with SentencePiece") {
+DOCTEST_TEST_CASE("train: memory grows with the bases") {
     using tokenizer::estimated_memory;
-    DOCTEST_CHECK(estimated_memory(TrainEngine::exact, 1'000'000'000) -
-                      estimated_memory(TrainEngine::exact, 0) ==
-                  3'000'000'000);
-    DOCTEST_CHECK(estimated_memory(TrainEngine::sentencepiece, 1'000'000'000) -
-                      estimated_memory(TrainEngine::sentencepiece, 0) ==
-                  90'000'000'000);
+    DOCTEST_CHECK(estimated_memory(1'000'000'000) - estimated_memory(0) == 3'000'000'000);
 }
 
 DOCTEST_TEST_CASE("train: a model may not take the name of the list beside it, and a signal leaves no file") {
@@ -311,6 +275,21 @@ DOCTEST_TEST_CASE("sentencepiece_trainer: our pieces make the file that the libr
             if (installed_counting() == OverlapCounting::alternate) DOCTEST_CHECK(ours == library);
         }
     }
+}
+
+DOCTEST_TEST_CASE("train: a corpus small for its vocabulary gets SentencePiece's pieces all the same") {
+    const TempDir folder;
+    const CapturedLog log;
+    train_tokenizer({.vocab_size = 8000}, real_sentences(), folder / "exact.model");
+    DOCTEST_CHECK(log.text().find("which come first is up to SentencePiece") != std::string::npos);
+    const std::string library = train_with_sentencepiece({.vocab_size = 8000}, real_corpus(1));
+    DOCTEST_CHECK(parse_sentencepiece_model(read_file(folder / "exact.model"), "exact").pieces ==
+                  parse_sentencepiece_model(library, "library").pieces);
+    const auto other = tokenizer::installed_counting() == OverlapCounting::alternate
+                           ? OverlapCounting::every
+                           : OverlapCounting::alternate;
+    train_tokenizer({.vocab_size = 8000, .overlaps = other}, real_sentences(), folder / "other.model");
+    DOCTEST_CHECK(log.text().find("SentencePiece may choose others among them") != std::string::npos);
 }
 
 namespace {

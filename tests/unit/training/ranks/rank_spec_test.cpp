@@ -36,40 +36,40 @@ constexpr const char* variables[] = {"RANK",
                                      "SLURM_NTASKS"};
 
 /// An environment with these of the variables above and no others, while it lives.
-class Environment {
+class RankEnvironment {
 public:
-    explicit Environment(const std::map<std::string, std::string>& values) {
+    explicit RankEnvironment(const std::map<std::string, std::string>& values) {
         for (const char* name : variables)
             ::unsetenv(name);
         for (const auto& [name, value] : values)
             ::setenv(name.c_str(), value.c_str(), 1);
     }
-    ~Environment() {
+    ~RankEnvironment() {
         for (const char* name : variables)
             ::unsetenv(name);
     }
-    Environment(const Environment&) = delete;
-    Environment& operator=(const Environment&) = delete;
+    RankEnvironment(const RankEnvironment&) = delete;
+    RankEnvironment& operator=(const RankEnvironment&) = delete;
 };
 
 }  // namespace
 
 DOCTEST_TEST_CASE("rank_spec: alone where nobody launched anything, a batch script of Slurm included") {
-    const Environment none({});
+    const RankEnvironment none({});
     DOCTEST_CHECK(ranks_from_environment().size == 1);
-    const Environment batch({{"SLURM_PROCID", "0"}, {"SLURM_NTASKS", "8"}, {"SLURM_JOB_ID", "7"}});
+    const RankEnvironment batch({{"SLURM_PROCID", "0"}, {"SLURM_NTASKS", "8"}, {"SLURM_JOB_ID", "7"}});
     DOCTEST_CHECK(ranks_from_environment().size == 1);
 }
 
 DOCTEST_TEST_CASE("rank_spec: torchrun's variables") {
-    const Environment environment({{"RANK", "9"},
-                                   {"WORLD_SIZE", "16"},
-                                   {"LOCAL_RANK", "1"},
-                                   {"LOCAL_WORLD_SIZE", "8"},
-                                   {"MASTER_ADDR", "node1"},
-                                   {"MASTER_PORT", "29400"},
-                                   {"TORCHELASTIC_USE_AGENT_STORE", "True"},
-                                   {"TORCHELASTIC_RESTART_COUNT", "2"}});
+    const RankEnvironment environment({{"RANK", "9"},
+                                       {"WORLD_SIZE", "16"},
+                                       {"LOCAL_RANK", "1"},
+                                       {"LOCAL_WORLD_SIZE", "8"},
+                                       {"MASTER_ADDR", "node1"},
+                                       {"MASTER_PORT", "29400"},
+                                       {"TORCHELASTIC_USE_AGENT_STORE", "True"},
+                                       {"TORCHELASTIC_RESTART_COUNT", "2"}});
     const RankSpec spec = ranks_from_environment();
     DOCTEST_CHECK(spec.rank == 9);
     DOCTEST_CHECK(spec.size == 16);
@@ -82,12 +82,12 @@ DOCTEST_TEST_CASE("rank_spec: torchrun's variables") {
 }
 
 DOCTEST_TEST_CASE("rank_spec: srun's variables") {
-    const Environment environment({{"SLURM_STEP_NUM_TASKS", "6"},
-                                   {"SLURM_PROCID", "5"},
-                                   {"SLURM_LOCALID", "1"},
-                                   {"SLURM_STEP_TASKS_PER_NODE", "2(x3)"},
-                                   {"SLURM_STEP_NODELIST", "gpu[07-09]"},
-                                   {"SLURM_JOB_ID", "123456"}});
+    const RankEnvironment environment({{"SLURM_STEP_NUM_TASKS", "6"},
+                                       {"SLURM_PROCID", "5"},
+                                       {"SLURM_LOCALID", "1"},
+                                       {"SLURM_STEP_TASKS_PER_NODE", "2(x3)"},
+                                       {"SLURM_STEP_NODELIST", "gpu[07-09]"},
+                                       {"SLURM_JOB_ID", "123456"}});
     const RankSpec spec = ranks_from_environment();
     DOCTEST_CHECK(spec.rank == 5);
     DOCTEST_CHECK(spec.size == 6);
@@ -107,14 +107,14 @@ DOCTEST_TEST_CASE("rank_spec: tasks that srun has bound to processors of their o
                                             {"SLURM_STEP_NODELIST", "gpu[07-08]"},
                                             {"SLURM_CPU_BIND_LIST", "0x3,0xC,0x30"}};
     {
-        const Environment environment(task);
+        const RankEnvironment environment(task);
         const RankSpec spec = ranks_from_environment();
         DOCTEST_CHECK(spec.local_size == 3);
         DOCTEST_CHECK(spec.processor_sharers == 1);
         DOCTEST_CHECK(spec.share_of(2) == 2);
     }
     task["SLURM_CPU_BIND_LIST"] = "0xF0,0xF,0xF0";
-    const Environment environment(task);
+    const RankEnvironment environment(task);
     DOCTEST_CHECK(ranks_from_environment().processor_sharers == 2);
     DOCTEST_CHECK(ranks_from_environment().share_of(5) == 2);
     DOCTEST_CHECK(tasks_of_node("4(x2),3", 1) == 4);
@@ -132,7 +132,7 @@ DOCTEST_TEST_CASE("rank_spec: the first host of a list as Slurm writes it") {
 
 DOCTEST_TEST_CASE("rank_spec: an environment that is set wrongly is explained") {
     const auto error = [](const std::map<std::string, std::string>& values) {
-        const Environment environment(values);
+        const RankEnvironment environment(values);
         return message_of<ConfigError>([] { ranks_from_environment(); });
     };
     DOCTEST_CHECK(

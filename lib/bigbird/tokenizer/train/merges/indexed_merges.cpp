@@ -360,12 +360,12 @@ private:
 // base, and each round costs about a thousand positions more. The first merges each take as long as the
 // hundredth, because they sweep over all positions.
 double work_up_to(std::int64_t merges, std::size_t bases) {
-    constexpr double exponent = 1.225, swept = 100, places_a_round = 3000;
+    constexpr double exponent = 1.225, swept = 100, places_per_round = 3000;
     const auto count = static_cast<double>(merges);
     const double by_sweeps = std::min(count, swept) * std::pow(swept, -exponent);
     const double by_lists =
         count <= swept ? 0 : (std::pow(swept, 1 - exponent) - std::pow(count, 1 - exponent)) / (exponent - 1);
-    return 0.16 * static_cast<double>(bases) * (by_sweeps + by_lists) + places_a_round * count;
+    return 0.16 * static_cast<double>(bases) * (by_sweeps + by_lists) + places_per_round * count;
 }
 
 }  // namespace

@@ -13,7 +13,7 @@ namespace {
 
 // A sweep over a thousand symbols takes as long as following one listed position
 // (docs/development/measurements.md).
-constexpr std::uint64_t swept_a_position = 1000;
+constexpr std::uint64_t swept_per_position = 1000;
 
 class SweepMerges {
 public:
@@ -42,7 +42,7 @@ public:
             const bool refresh = symbols_.merges() % pieces_between_refreshes == 0;
             if (refresh) refresh_active();
             const std::vector<CountedPair> batch = choose();
-            if (batch.empty() || (refresh && batch[0].count * swept_a_position <= tokens_.size())) break;
+            if (batch.empty() || (refresh && batch[0].count * swept_per_position <= tokens_.size())) break;
             if (batch[0].recount) {
                 const Symbol symbol = batch[0].left;
                 const auto number = static_cast<std::uint8_t>(symbol);

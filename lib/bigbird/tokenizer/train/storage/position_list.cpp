@@ -15,7 +15,7 @@ namespace bigbird::tokenizer {
 
 namespace {
 
-constexpr std::size_t page = std::size_t{1} << 21, pages_a_slab = 8, smallest = 16;
+constexpr std::size_t page = std::size_t{1} << 21, pages_per_slab = 8, smallest = 16;
 
 // Sizes are 16, 18, … 30, 32, 36, … 60, 64, 72, …: eight from each power of two to the next.
 std::size_t class_of(std::size_t bytes) {
@@ -43,7 +43,7 @@ std::size_t ListMemory::size_for(std::size_t bytes) {
 
 ListMemory::Block ListMemory::fresh(std::size_t size) {
     if (left_ < size) {
-        const std::size_t slab = std::max((size + page - 1) / page, pages_a_slab) * page;
+        const std::size_t slab = std::max((size + page - 1) / page, pages_per_slab) * page;
         void* const memory =
             ::mmap(nullptr, slab, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
         if (memory == MAP_FAILED) throw std::bad_alloc();

@@ -156,7 +156,7 @@ AttentionResults run_emulated(const CudaCase& c, const LayerLayout& layout,
     return problem.results();
 }
 
-constexpr std::array<CudaCase, 7> cases{
+constexpr std::array<CudaCase, 7> kernel_cases{
     {{.pattern = "bigbird", .blocks = 12, .padded = 70},
      {.pattern = "bigbird", .source = RandomSource::hf, .blocks = 13, .heads = 1, .longest = 4},
      {.pattern = "bigbird", .block_size = 16, .blocks = 14, .padded = 20},
@@ -183,17 +183,17 @@ void check_case(const CudaCase& c, at::ScalarType type, cuda::KernelSet set) {
 }  // namespace
 
 DOCTEST_TEST_CASE("cuda_kernels: emulated, they are as near fp64 as LibTorch, bf16") {
-    for (const CudaCase& c : cases)
+    for (const CudaCase& c : kernel_cases)
         check_case(c, at::kBFloat16, cuda::KernelSet::general);
 }
 
 DOCTEST_TEST_CASE("cuda_kernels: emulated, they are as near fp64 as LibTorch, fp16") {
-    check_case(cases[1], at::kHalf, cuda::KernelSet::general);
-    check_case(cases[2], at::kHalf, cuda::KernelSet::general);
+    check_case(kernel_cases[1], at::kHalf, cuda::KernelSet::general);
+    check_case(kernel_cases[2], at::kHalf, cuda::KernelSet::general);
 }
 
 DOCTEST_TEST_CASE("cuda_kernels: emulated, heads of size 32 and 128") {
-    CudaCase c = cases[1];
+    CudaCase c = kernel_cases[1];
     for (const int head_dim : {32, 128}) {
         DOCTEST_CAPTURE(head_dim);
         c.head_dim = head_dim;
@@ -202,14 +202,14 @@ DOCTEST_TEST_CASE("cuda_kernels: emulated, heads of size 32 and 128") {
 }
 
 DOCTEST_TEST_CASE("cuda_kernels: emulated, Hopper's are as near fp64 as LibTorch") {
-    for (const CudaCase& c : cases)
+    for (const CudaCase& c : kernel_cases)
         check_case(c, at::kBFloat16, cuda::KernelSet::hopper);
-    check_case(cases[1], at::kHalf, cuda::KernelSet::hopper);
+    check_case(kernel_cases[1], at::kHalf, cuda::KernelSet::hopper);
 }
 
 DOCTEST_TEST_CASE(
     "cuda_kernels: emulated, neither the order of warps and copies nor the grid changes a byte") {
-    const CudaCase& c = cases[3];
+    const CudaCase& c = kernel_cases[3];
     const LayerLayout layout = layout_of(c);
     const testing::AttentionInputs inputs = inputs_of(c, at::kBFloat16);
     for (const cuda::KernelSet set : {cuda::KernelSet::general, cuda::KernelSet::hopper}) {

@@ -1,0 +1,150 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "bigbird/core/error.hpp"
+#include "bigbird/core/interrupt.hpp"
+#include "bigbird/core/progress.hpp"
+#include "bigbird/core/rng.hpp"
+#include "bigbird/genome/reference/sequence.hpp"
+#include "bigbird/outputs/effect_background.hpp"
+#include "bigbird/scoring/score_rows.hpp"
+#include "bigbird/scoring/variants/variant_scorers.hpp"
+#include "bigbird/scoring/variants/variants.hpp"
+
+#include <algorithm>
+#include <iterator>
+#include <map>
+
+namespace bigbird::tasks {
+
+namespace {
+
+constexpr int tries_per_allele = 10'000;
+constexpr std::uint64_t background_seed = 0;
+
+/// Returns all rows of a VCF, or a random sample of `count` in their order (Knuth's algorithm S).
+std::vector<rows::VariantRow> draw_rows(const BackgroundSpec& spec, rows::VariantRows& all) {
+    std::int64_t left = rows::count_variant_rows(spec.variants);
+    Rng rng = Rng(background_seed).split("variants");
+    std::vector<rows::VariantRow> drawn;
+    while (std::optional<rows::VariantRow> row = all.next()) {
+        const std::int64_t wanted = spec.count - std::ssize(drawn);
+        if (rng.between(0, left - 1) < wanted) drawn.push_back(std::move(*row));
+        --left;
+    }
+    return drawn;
+}
+
+/// The row's allele at a position of the reference, counted over all contigs; nullopt if it does not fit
+/// there. The row's alleles are normalized.
+std::optional<rows::VariantRow> moved_to(const rows::VariantRow& row,
+                                         const genome::ReferenceGenome& reference, std::int64_t position) {
+    auto contig = reference.contigs().begin();
+    for (; position >= contig->length; ++contig)
+        position -= contig->length;
+    const std::int64_t end = position + std::ssize(row.ref);
+    if (end > contig->length) return std::nullopt;
+    const std::string there = reference.fetch({contig->name, position, end});
+    if (there.find('N') != std::string::npos) return std::nullopt;
+    rows::VariantRow moved;
+    moved.contig = contig->name;
+    moved.position = position;
+    moved.ref = there;
+    moved.alt = row.alt;
+    if (row.ref.size() == 1 && there != row.ref) return std::nullopt;
+    if (row.ref.size() > row.alt.size()) moved.alt = there.substr(0, row.alt.size());
+    if (moved.alt == moved.ref) return std::nullopt;
+    return moved;
+}
+
+/// Returns the effects by label, and keeps only the scored rows in `rows`. If `counted`, the rows are also
+/// settled.
+std::vector<std::vector<float>> score(VariantWork& work, bool counted, std::vector<rows::VariantRow>& rows,
+                                      Progress& progress) {
+    std::vector<std::vector<float>> of_labels(work.scorer->labels.size());
+    std::vector<rows::VariantRow> scored;
+    for (std::size_t begin = 0; begin < rows.size(); begin += rows_per_chunk) {
+        stop_if_asked();
+        const std::size_t count = std::min(rows_per_chunk, rows.size() - begin);
+        const std::span<rows::VariantRow> chunk = std::span(rows).subspan(begin, count);
+        fill_rows(work.rows, chunk, work.threads);
+        for (const rows::VariantRow& row : chunk)
+            if (counted) work.rows.settle(row);
+        const std::vector<AlleleEffects> effects = work.scorer->score(chunk, work.threads);
+        for (std::size_t i = 0; i < count; ++i) {
+            for (std::size_t label = 0; label < effects[i].size(); ++label)
+                of_labels[label].push_back(effects[i][label].log_odds);
+            chunk[i].ref_sequence.clear();
+            chunk[i].alt_sequence.clear();
+            chunk[i].right_sequence.clear();
+            if (!effects[i].empty()) scored.push_back(chunk[i]);
+        }
+        progress.update(static_cast<std::int64_t>(begin + count));
+    }
+    rows = std::move(scored);
+    return of_labels;
+}
+
+}  // namespace
+
+std::vector<rows::VariantRow> shuffled_variants(std::span<const rows::VariantRow> from,
+                                                const genome::ReferenceGenome& reference, std::int64_t count,
+                                                std::uint64_t seed) {
+    std::int64_t bases = 0;
+    for (const genome::Contig& contig : reference.contigs())
+        bases += contig.length;
+    Rng rng = Rng(seed).split("shuffled");
+    std::multimap<std::int64_t, rows::VariantRow> moved;  // by position over all contigs
+    for (int tries = 0; std::ssize(moved) < count;) {
+        if (tries++ == tries_per_allele)
+            throw ConfigError(
+                "the reference has no positions for shuffled variants: it is too short, or all N");
+        rows::VariantRow row = from[static_cast<std::size_t>(rng.between(0, std::ssize(from) - 1))];
+        genome::normalise(row.ref);
+        genome::normalise(row.alt);
+        const std::int64_t position = rng.between(0, bases - 1);
+        if (auto there = moved_to(row, reference, position)) {
+            moved.emplace(position, std::move(*there));
+            tries = 0;
+        }
+    }
+    std::vector<rows::VariantRow> all;
+    for (auto& [position, row] : moved)
+        all.push_back(std::move(row));
+    return all;
+}
+
+BackgroundReport build_background(const BackgroundSpec& spec) {
+    spec.validate();
+    if (spec.variants == "-")
+        throw ConfigError("build-background reads the variants twice: give --variants as a file");
+    prepare_output(spec.output, spec.outputs.overwrite);
+    VariantWork work(spec);
+    std::vector<rows::VariantRow> drawn = draw_rows(spec, work.rows);
+    outputs::EffectBackground background;
+    background.run = work.scorer->run;
+    background.labels = work.scorer->labels;
+    background.seed = background_seed;
+    background.levels = outputs::background_levels();
+    const auto ranked = [&](std::vector<rows::VariantRow>& rows, const char* what, bool counted) {
+        Progress progress("Scoring", what, std::ssize(rows));
+        auto effects = score(work, counted, rows, progress);
+        progress.finish();
+        std::vector<float> quantiles;
+        for (std::vector<float>& of_label : effects)
+            std::ranges::copy(outputs::quantiles_of(std::move(of_label), background.levels),
+                              std::back_inserter(quantiles));
+        return quantiles;
+    };
+    background.of_variants = ranked(drawn, "variants", true);
+    background.variants = std::ssize(drawn);
+    work.rows.report(false, spec.skip_invalid);
+    if (drawn.empty())
+        throw InputError("has no variants that the model can score on this reference", spec.variants);
+    std::vector<rows::VariantRow> moved =
+        shuffled_variants(drawn, *work.reference, spec.count, background_seed);
+    background.of_shuffled = ranked(moved, "shuffled variants", false);
+    background.shuffled = std::ssize(moved);
+    outputs::write_background(spec.output, spec.outputs.overwrite, background);
+    return {background.variants, background.shuffled};
+}
+
+}  // namespace bigbird::tasks

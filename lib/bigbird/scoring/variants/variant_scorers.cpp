@@ -1,0 +1,526 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "bigbird/scoring/variants/variant_scorers.hpp"
+
+#include "bigbird/core/error.hpp"
+#include "bigbird/core/interrupt.hpp"
+#include "bigbird/core/log.hpp"
+#include "bigbird/core/parallel.hpp"
+#include "bigbird/genome/reference/sequence.hpp"
+#include "bigbird/model/device/device.hpp"
+#include "bigbird/model/model_directory.hpp"
+#include "bigbird/model/weights.hpp"
+#include "bigbird/scoring/edited_window.hpp"
+#include "bigbird/scoring/score_rows.hpp"
+#include "bigbird/scoring/scorers.hpp"
+#include "bigbird/tasks/bigbird_network.hpp"
+#include "bigbird/training/checkpoint_store.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <numeric>
+
+namespace bigbird::tasks {
+namespace fs = std::filesystem;
+
+namespace {
+
+struct Sums {
+    double ref = 0, alt = 0, difference = 0, additive = 0;  ///< sums over the bins
+    double squares = 0, additive_squares = 0;               ///< sums of squared differences
+};
+
+AlleleEffect rounded(double ref, double alt, double difference, double log_odds) {
+    return {static_cast<float>(ref), static_cast<float>(alt), static_cast<float>(difference),
+            static_cast<float>(log_odds)};
+}
+
+}  // namespace
+
+AlleleEffect effect_over(std::span<const double> ref, std::span<const double> alt, BinScorer scorer,
+                         LinkFunction link) {
+    const auto count = static_cast<double>(ref.size());
+    std::size_t largest = 0;
+    double largest_effect = 0;
+    Sums sums;
+    for (std::size_t i = 0; i < ref.size(); ++i) {
+        const double difference = alt[i] - ref[i], effect = additive(alt[i], link) - additive(ref[i], link);
+        if (i == 0 || std::isnan(largest_effect) || std::abs(effect) > std::abs(largest_effect)) {
+            largest = i;
+            largest_effect = effect;
+        }
+        sums.ref += ref[i];
+        sums.alt += alt[i];
+        sums.difference += difference;
+        sums.additive += effect;
+        sums.squares += difference * difference;
+        sums.additive_squares += effect * effect;
+    }
+    switch (scorer) {
+        case BinScorer::mean:
+            return rounded(sums.ref / count, sums.alt / count, sums.difference / count,
+                           sums.additive / count);
+        case BinScorer::l2:
+            return rounded(sums.ref / count, sums.alt / count, std::sqrt(sums.squares),
+                           std::sqrt(sums.additive_squares));
+        case BinScorer::sum:
+            return rounded(sums.ref, sums.alt, sums.difference,
+                           gives_probabilities(link) ? sums.additive
+                                                     : additive(sums.alt, link) - additive(sums.ref, link));
+        case BinScorer::centre:
+        case BinScorer::max:
+            break;
+    }
+    return rounded(ref[largest], alt[largest], alt[largest] - ref[largest], largest_effect);
+}
+
+namespace {
+
+constexpr std::int64_t tokens_together = 16;
+
+using Ids = std::vector<std::int32_t>;
+
+/// Tokens that two encodings have in common at both ends.
+struct Common {
+    std::size_t before = 0, behind = 0;
+};
+
+Common common_of(const Ids& a, const Ids& b) {
+    const std::size_t shorter = std::min(a.size(), b.size());
+    Common common;
+    while (common.before < shorter && a[common.before] == b[common.before])
+        ++common.before;
+    while (common.behind < shorter - common.before &&
+           a[a.size() - 1 - common.behind] == b[b.size() - 1 - common.behind])
+        ++common.behind;
+    return common;
+}
+
+/// Makes the query: [CLS], context, masked tokens, context, [SEP], with as much context as fits.
+MaskedScorer::Query query_of(const Ids& ids, const Common& common, std::size_t left, std::size_t right,
+                             const tokenizer::SpecialIds& special) {
+    const auto begin = static_cast<std::ptrdiff_t>(common.before - left);
+    const auto end = static_cast<std::ptrdiff_t>(ids.size() - common.behind + right);
+    MaskedScorer::Query query;
+    query.input.ids.push_back(special.cls);
+    query.input.ids.insert(query.input.ids.end(), ids.begin() + begin, ids.begin() + end);
+    query.input.ids.push_back(special.sep);
+    query.first_masked = static_cast<std::int64_t>(left) + 1;
+    const std::size_t count = ids.size() - common.before - common.behind;
+    const auto first = query.input.ids.begin() + query.first_masked;
+    query.originals.assign(first, first + static_cast<std::ptrdiff_t>(count));
+    std::fill_n(first, count, special.mask);
+    return query;
+}
+
+}  // namespace
+
+MaskedScorer::MaskedScorer(model::PreTrainingModel network, tokenizer::DnaTokenizer tokenizer,
+                           Strands strands, const Job& job)
+    : network_(std::move(network)),
+      tokenizer_(std::move(tokenizer)),
+      strands_(strands),
+      job_(job),
+      max_tokens_(max_tokens(network_->config())) {
+    network_->eval();
+}
+
+std::vector<MaskedScorer::Query> MaskedScorer::queries_of(std::string_view ref, std::string_view alt) const {
+    const auto trimmed = [](std::string_view dna) {  // long runs of N at the ends carry no information
+        const std::size_t first = dna.find_first_not_of('N');
+        return first == std::string_view::npos ? std::string_view()
+                                               : dna.substr(first, dna.find_last_not_of('N') - first + 1);
+    };
+    const Ids ref_ids = tokenizer_.encode(trimmed(ref)), alt_ids = tokenizer_.encode(trimmed(alt));
+    if (ref_ids.empty() || alt_ids.empty() || ref_ids == alt_ids) return {};
+    const Common common = common_of(ref_ids, alt_ids);
+    const std::size_t middle = std::max(ref_ids.size(), alt_ids.size()) - common.before - common.behind;
+    const auto most = static_cast<std::size_t>(max_tokens_ - 2);
+    if (middle > most) return {};
+    const std::size_t room = most - middle;
+    std::size_t left = std::min(common.before, room / 2);
+    const std::size_t right = std::min(common.behind, room - left);
+    left = std::min(common.before, room - right);
+    const tokenizer::SpecialIds special = tokenizer_.special_ids();
+    return {query_of(ref_ids, common, left, right, special), query_of(alt_ids, common, left, right, special)};
+}
+
+at::Tensor MaskedScorer::log_p_of(const at::Tensor& hidden, std::vector<std::int64_t> positions,
+                                  std::vector<std::int64_t> originals) {
+    const auto masked = std::ssize(positions);
+    // Rounding of products depends on the number of rows. Groups have one size (the last is filled up), so
+    // that a token's result does not depend on the number of masked tokens.
+    const std::int64_t size = job_.device.is_cpu() ? tokens_together : masked;
+    const auto filled = static_cast<std::size_t>((masked + size - 1) / size * size);
+    positions.resize(filled, positions.back());
+    originals.resize(filled, originals.back());
+    const at::Tensor places = model::copy_to_device(at::tensor(positions, at::kLong), job_.device),
+                     labels = model::copy_to_device(at::tensor(originals, at::kLong), job_.device);
+    std::vector<at::Tensor> log_p;
+    for (std::int64_t i = 0; i < masked; i += size) {
+        const at::Tensor logits = network_->predict(hidden, places.narrow(0, i, size)).prediction_logits;
+        log_p.push_back(logits.to(at::kFloat)
+                            .log_softmax(1)
+                            .gather(1, labels.narrow(0, i, size).unsqueeze(1)));  // (size, 1)
+    }
+    return at::cat(log_p).narrow(0, 0, masked).to(at::kCPU, at::kDouble).contiguous();
+}
+
+std::vector<double> MaskedScorer::log_likelihoods(std::span<const Query> queries) {
+    const at::NoGradGuard no_gradients;
+    std::vector<model::TokenSequence> inputs;
+    for (const Query& query : queries)
+        inputs.push_back(query.input);
+    std::vector<double> sums(queries.size(), 0);
+    const model::BigBirdConfig& config = network_->config();
+    for (const auto& group : model::group_by_blocks(inputs, config.pattern.block_size, job_.batch_tokens,
+                                                    model::sizes_for_scores(job_.device))) {
+        stop_if_asked();
+        const model::EncoderInput input = gather_input(inputs, group, config, job_.device);
+        const std::int64_t length = input.input_ids.size(1);
+        std::vector<std::int64_t> positions, originals;
+        for (std::size_t row = 0; row < group.size(); ++row) {
+            const Query& query = queries[group[row]];
+            for (std::size_t i = 0; i < query.originals.size(); ++i) {
+                positions.push_back(static_cast<std::int64_t>(row) * length + query.first_masked +
+                                    static_cast<std::int64_t>(i));
+                originals.push_back(query.originals[i]);
+            }
+        }
+        if (positions.empty()) continue;
+        const training::Autocast autocast(job_.computing.type, job_.device);
+        const at::Tensor log_p = log_p_of(network_->encode(input).hidden, positions, originals);
+        const double* next = log_p.const_data_ptr<double>();
+        for (const std::size_t index : group) {
+            const auto count = static_cast<std::ptrdiff_t>(queries[index].originals.size());
+            sums[index] = std::accumulate(next, next + count, 0.0);
+            next += count;
+        }
+    }
+    return sums;
+}
+
+std::vector<std::optional<MaskedScore>> MaskedScorer::score(std::span<const AllelePair> pairs, int threads) {
+    const std::vector<bool> directions = directions_of(strands_);
+    std::vector<std::vector<Query>> of_pairs(pairs.size());
+    parallel_for(static_cast<std::int64_t>(pairs.size()), threads, [&](std::int64_t index) {
+        const AllelePair& pair = pairs[static_cast<std::size_t>(index)];
+        std::vector<Query>& all = of_pairs[static_cast<std::size_t>(index)];
+        const auto add = [&](const std::string& ref, const std::string& alt) {
+            for (Query& query : queries_of(ref, alt))
+                all.push_back(std::move(query));
+        };
+        for (const bool reverse : directions)
+            reverse ? add(genome::reverse_complement(pair.ref), genome::reverse_complement(pair.alt))
+                    : add(pair.ref, pair.alt);
+    });
+    std::vector<Query> queries;
+    for (std::vector<Query>& some : of_pairs)
+        std::move(some.begin(), some.end(), std::back_inserter(queries));
+    const std::vector<double> sums = log_likelihoods(queries);
+    std::vector<std::optional<MaskedScore>> scores(pairs.size());
+    std::size_t next = 0;
+    for (std::size_t i = 0; i < pairs.size(); ++i) {
+        if (of_pairs[i].empty()) continue;
+        MaskedScore score;
+        const auto strands = static_cast<double>(of_pairs[i].size() / 2);
+        for (std::size_t q = 0; q < of_pairs[i].size(); q += 2, next += 2) {
+            score.ref += sums[next] / strands;
+            score.alt += sums[next + 1] / strands;
+        }
+        scores[i] = score;
+    }
+    return scores;
+}
+
+namespace {
+
+/// The common part of the scorers of task models.
+class TaskScorer : public VariantScorer {
+public:
+    TaskScorer(std::span<const ModelFolder> models, const VariantSpec& spec)
+        : all_labels_(models.front().labels.size()),
+          link_(models.front().calibration.link),
+          chosen_(models.front().labels.select(spec.labels)) {
+        const TaskInfo& info = models.front().info;
+        window = info.window.size();
+        if (info.task == examples::Task::promoter) about_tss = info.window;
+        label_columns = outputs::label_columns(models.front().labels, chosen_);
+        for (const outputs::Column& column : label_columns)
+            labels.push_back(column.name);
+        effect = additive_effect(link_);
+        run = {{"task", std::string(to_string(info.task))}};
+        for (const ModelFolder& model : models)
+            run.emplace_back("model_sha256", model.sha256);
+    }
+
+protected:
+    /// Effects from the scores of both alleles, (labels, bins).
+    AlleleEffects effects_of(std::span<const double> ref, std::span<const double> alt,
+                             BinScorer scorer = BinScorer::centre) const {
+        const std::size_t bins = ref.size() / all_labels_;
+        AlleleEffects effects;
+        for (const std::size_t label : chosen_) {
+            effects.push_back(
+                effect_over(ref.subspan(label * bins, bins), alt.subspan(label * bins, bins), scorer, link_));
+        }
+        return effects;
+    }
+
+private:
+    std::size_t all_labels_;
+    LinkFunction link_;
+    std::vector<std::size_t> chosen_;
+};
+
+/// Scores windows around the variants, or windows of TSSs.
+class WindowVariants : public TaskScorer {
+public:
+    WindowVariants(Predictor predictor, const VariantSpec& spec)
+        : TaskScorer(predictor.models(), spec), predictor_(std::move(predictor)) {}
+    std::vector<AlleleEffects> score(std::span<rows::VariantRow> rows, int threads) override {
+        std::vector<std::string> sequences;
+        std::vector<std::pair<std::size_t, std::size_t>> places(rows.size());  // indices of ref and alt
+        for (std::size_t i = 0; i < rows.size(); ++i) {
+            if (!rows::is_scored(rows[i].status)) continue;
+            // The alleles of one record share the reference's window.
+            const bool again = i > 0 && rows[i].record == rows[i - 1].record &&
+                               rows::is_scored(rows[i - 1].status) &&
+                               rows[i].ref_sequence == rows[i - 1].ref_sequence;
+            places[i].first = again ? places[i - 1].first : sequences.size();
+            if (!again) sequences.push_back(rows[i].ref_sequence);
+            places[i].second = sequences.size();
+            sequences.push_back(rows[i].alt_sequence);
+        }
+        const PreparedRows encoded = predictor_.encode(sequences, threads);
+        const std::vector<double> scores = predictor_.probabilities(encoded);
+        const std::size_t width = predictor_.labels().size();
+        std::vector<AlleleEffects> effects(rows.size());
+        for (std::size_t i = 0; i < rows.size(); ++i) {
+            if (!rows::is_scored(rows[i].status)) continue;
+            const auto [ref, alt] = places[i];
+            if (encoded.truncated[ref] || encoded.truncated[alt]) rows[i].status = rows::RowStatus::truncated;
+            const std::span<const double> all(scores);
+            effects[i] = effects_of(all.subspan(ref * width, width), all.subspan(alt * width, width));
+        }
+        return effects;
+    }
+
+private:
+    Predictor predictor_;
+};
+
+/// Scores windows of a contig's grid: the bin that contains POS, in the window whose core contains that bin.
+class BinVariants : public TaskScorer {
+public:
+    BinVariants(std::vector<ModelFolder> models, const Placement& placement, Strands strands,
+                const VariantSpec& spec)
+        : TaskScorer(models, spec),
+          models_(std::move(models)),
+          strands_(strands),
+          grid_(placement.grid()),
+          scorer_(spec.scorer),
+          side_(spec.bins / 2) {
+        if (side_ > grid_.margin_bins) {
+            throw ConfigError(fmt::format(
+                "--scorer: {} bins reach over the window's margin of {}: the most for this model is {}",
+                spec.bins, grid_.margin_bins, 2 * grid_.margin_bins + 1));
+        }
+        aligned = side_ > 0;
+        window = grid_.window_bases();
+        begin_of = [grid = grid_](std::int64_t position) {
+            return grid.begin_of(grid.window_of(position / grid.bin));
+        };
+    }
+    std::vector<AlleleEffects> score(std::span<rows::VariantRow> rows, int) override {
+        std::map<std::string_view, std::vector<std::size_t>> windows;  // row indices by reference sequence
+        for (std::size_t i = 0; i < rows.size(); ++i)
+            if (rows::is_scored(rows[i].status)) windows[rows[i].ref_sequence].push_back(i);
+        std::vector<AlleleEffects> effects(rows.size());
+        for (const auto& [dna, members] : windows)
+            score(rows, members, std::string(dna), effects);
+        return effects;
+    }
+
+private:
+    /// Scores rows that share a window of the reference.
+    void score(std::span<const rows::VariantRow> rows, std::span<const std::size_t> members,
+               const std::string& dna, std::vector<AlleleEffects>& effects) {
+        stop_if_asked();
+        if (dna != last_dna_) {  // variants are sorted, and the next chunk often begins in the same window
+            last_.emplace(models_, strands_, dna);
+            last_ref_ = last_->reference();
+            last_dna_ = dna;
+        }
+        const at::Tensor& ref = last_ref_;
+        std::vector<bins::Substitution> each;
+        std::vector<std::int64_t> bins;
+        std::vector<std::size_t> substituted;
+        for (const std::size_t i : members) {
+            const rows::VariantRow& row = rows[i];
+            if (row.substitution) {
+                each.push_back(
+                    {row.offset, bins::code_of(row.alt_sequence[static_cast<std::size_t>(row.offset)])});
+                for (std::int64_t bin = -side_; bin <= side_; ++bin)
+                    bins.push_back(bin_of(row) + bin);
+                substituted.push_back(i);
+            } else {
+                effects[i] = effects_at(row, ref, edited(row));
+            }
+        }
+        if (each.empty()) return;
+        const at::Tensor alt = last_->substituted(each, at::tensor(bins, at::kLong).view({-1, width()}));
+        for (std::size_t i = 0; i < substituted.size(); ++i)
+            effects[substituted[i]] =
+                effects_at(rows[substituted[i]], ref, alt[static_cast<std::int64_t>(i)]);
+    }
+    std::int64_t bin_of(const rows::VariantRow& row) const { return row.offset / grid_.bin; }
+    std::int64_t width() const { return 2 * side_ + 1; }
+    /// The scores of the other allele, (bins, labels), for the bins around the variant's. Bins after the
+    /// variant come from the window in which the bases after ALT keep their offsets. They are thus compared
+    /// with the same bases.
+    at::Tensor edited(const rows::VariantRow& row) const {
+        const std::int64_t bin = bin_of(row);
+        const at::Tensor left = last_->edited({&row.alt_sequence, 1})[0].narrow(0, bin - side_, width());
+        if (row.right_sequence.empty()) return left;
+        const at::Tensor right = last_->edited({&row.right_sequence, 1})[0].narrow(0, bin + 1, side_);
+        return at::cat({left.narrow(0, 0, side_ + 1), right});
+    }
+    /// `alt`: (bins, labels) around the variant's bin. Bins beyond the contig's ends are ignored.
+    AlleleEffects effects_at(const rows::VariantRow& row, const at::Tensor& ref,
+                             const at::Tensor& alt) const {
+        const std::int64_t first = bin_of(row) - side_, begin = row.window_begin + first * grid_.bin;
+        const std::int64_t skipped = std::max<std::int64_t>(0, -begin / grid_.bin);
+        const std::int64_t end = std::min(width(), (row.contig_length - begin + grid_.bin - 1) / grid_.bin);
+        const at::Tensor r = ref.narrow(0, first + skipped, end - skipped).t().contiguous(),
+                         a = alt.narrow(0, skipped, end - skipped).t().contiguous();
+        const auto count = static_cast<std::size_t>(r.numel());
+        return effects_of({r.const_data_ptr<double>(), count}, {a.const_data_ptr<double>(), count}, scorer_);
+    }
+
+    std::vector<ModelFolder> models_;
+    Strands strands_;
+    bins::Grid grid_;
+    BinScorer scorer_;
+    std::int64_t side_;     ///< bins on each side of the variant's bin
+    std::string last_dna_;  ///< the window that was scored last
+    std::optional<EditedWindow> last_;
+    at::Tensor last_ref_;  ///< its scores, (window_bins, labels)
+};
+
+/// The windows of both alleles without the reference bases at the end that only one of them contains. Windows
+/// have equal lengths, so after an indel one of them extends further.
+AllelePair same_context(const rows::VariantRow& row) {
+    const std::size_t longer = std::max(row.ref.size(), row.alt.size());
+    return {row.ref_sequence.substr(0, row.ref_sequence.size() - (longer - row.ref.size())),
+            row.alt_sequence.substr(0, row.alt_sequence.size() - (longer - row.alt.size()))};
+}
+
+class PretrainedScorer : public VariantScorer {
+public:
+    PretrainedScorer(MaskedScorer scorer, const VariantSpec& spec, const std::string& sha256)
+        : scorer_(std::move(scorer)) {
+        window = spec.window;
+        labels = {"."};
+        effect = "log_likelihood_ratio";
+        run = {{"task", "masked tokens"}, {"model_sha256", sha256}};
+    }
+    std::vector<AlleleEffects> score(std::span<rows::VariantRow> rows, int threads) override {
+        std::vector<AllelePair> pairs;
+        for (const rows::VariantRow& row : rows)
+            pairs.push_back(rows::is_scored(row.status) ? same_context(row) : AllelePair{});
+        const auto scores = scorer_.score(pairs, threads);
+        std::vector<AlleleEffects> effects(rows.size());
+        for (std::size_t i = 0; i < rows.size(); ++i) {
+            if (!rows::is_scored(rows[i].status)) continue;
+            if (!scores[i] && pairs[i].ref != pairs[i].alt) {  // more tokens than the network has positions
+                rows[i].status = rows::RowStatus::too_long;
+                continue;
+            }
+            // No value means equal tokens: neither allele is more likely.
+            const MaskedScore score = scores[i].value_or(MaskedScore{});
+            const auto odds = static_cast<float>(score.alt - score.ref);
+            effects[i] = {{static_cast<float>(score.ref), static_cast<float>(score.alt), odds, odds}};
+        }
+        return effects;
+    }
+
+private:
+    MaskedScorer scorer_;
+};
+
+Strands strands_of(const VariantSpec& spec, bool promoter) {
+    return spec.strands.value_or(promoter ? Strands::none : Strands::average);
+}
+
+void require_one_bin(const VariantSpec& spec) {
+    if (spec.scorer == BinScorer::centre) return;
+    throw ConfigError("--scorer " + std::string(word_of(bin_scorer_choices, spec.scorer)) +
+                      " is for models that score bins; this one gives one score per window: leave it out");
+}
+
+/// Refuses options that pretrained models do not have.
+void require_pretrained_fit(const VariantSpec& spec) {
+    require_one_bin(spec);
+    if (spec.models.size() > 1) {
+        throw ConfigError(
+            "several --model are averaged only for models of a task; give one pretrained model");
+    }
+    if (!spec.labels.empty())
+        throw ConfigError("--labels needs a chromatin model; a pretrained one has none");
+    if (!spec.tss.empty()) throw ConfigError("--tss needs a promoter model; this one is only pretrained");
+}
+
+std::unique_ptr<VariantScorer> load_scorer(const VariantSpec& spec,
+                                           const genome::ReferenceGenome& reference) {
+    const Job job = open_job(spec);
+    if (spec.models.empty()) throw ConfigError("--model is needed");
+    const fs::path first = training::find_model(spec.models.front());
+    if (!is_task_model(first)) {
+        require_pretrained_fit(spec);
+        const model::BigBirdConfig config = model::read_config(first);
+        return std::make_unique<PretrainedScorer>(
+            MaskedScorer(model::load_pretraining_model(first, job.device),
+                         model::read_tokenizer(first, config), strands_of(spec, false), job),
+            spec, model::weights_checksum(first));
+    }
+    const examples::Task task = read_task_info(first).task;
+    if ((task == examples::Task::promoter) == spec.tss.empty()) {
+        throw ConfigError(spec.tss.empty()
+                              ? "a promoter model scores variants in the windows of TSSs: give --tss BED"
+                              : "--tss is for promoter models; --model is one for chromatin");
+    }
+    std::vector<ModelFolder> models = open_models(spec.models, task, job);
+    const auto warning = spec.dry_run ? std::nullopt : other_build(models.front().info, reference);
+    if (warning) log_warning("{}", *warning);
+    const Placement placement(models, false);
+    placement.require_one_grid(models);
+    if (placement.by_bins())
+        return std::make_unique<BinVariants>(std::move(models), placement, strands_of(spec, false), spec);
+    require_one_bin(spec);
+    const Strands strands = strands_of(spec, task == examples::Task::promoter);
+    return std::make_unique<WindowVariants>(Predictor(std::move(models), strands, job.batch_tokens), spec);
+}
+
+}  // namespace
+
+VariantWork::VariantWork(const VariantSpec& spec)
+    : threads(resolve_threads(spec.threads)),
+      reference(genome::open_references(spec.references)),
+      scorer(load_scorer(spec, *reference)),
+      tss(scorer->about_tss
+              ? std::optional<rows::TssIndex>(std::in_place, spec.tss, *reference, *scorer->about_tss)
+              : std::nullopt),
+      rows(spec.variants, *reference, scorer->window, tss ? &*tss : nullptr, scorer->begin_of,
+           scorer->aligned) {
+    rows::Provenance& run = scorer->run;
+    run.emplace_back("window", std::to_string(scorer->window));
+    run.emplace_back("reverse_complement",
+                     word_of(strand_choices, strands_of(spec, scorer->about_tss.has_value())));
+    if (spec.scorer != BinScorer::centre) {
+        run.emplace_back("scorer", word_of(bin_scorer_choices, spec.scorer));
+        run.emplace_back("bins", std::to_string(spec.bins));
+    }
+}
+
+}  // namespace bigbird::tasks

@@ -1,0 +1,281 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "bigbird/tasks/model_folder.hpp"
+
+#include "bigbird/core/error.hpp"
+#include "bigbird/core/formats/checksum.hpp"
+#include "bigbird/core/formats/json_file.hpp"
+#include "bigbird/core/version.hpp"
+#include "bigbird/core/words.hpp"
+#include "bigbird/examples/example_format.hpp"
+#include "bigbird/model/files/python_file.hpp"
+#include "bigbird/model/model_directory.hpp"
+#include "bigbird/model/safetensors.hpp"
+#include "bigbird/model/weights.hpp"
+#include "bigbird/tasks/bases_network.hpp"
+#include "bigbird/training/checkpoint_store.hpp"
+
+#include <ATen/ATen.h>
+
+#include <algorithm>
+
+namespace bigbird::tasks {
+namespace fs = std::filesystem;
+
+namespace {
+
+constexpr int format_version = 1;
+constexpr std::size_t contigs_kept = 100;
+
+std::vector<genome::Contig> longest(std::vector<genome::Contig> contigs) {
+    std::ranges::stable_sort(contigs, std::ranges::greater(), &genome::Contig::length);
+    contigs.resize(std::min(contigs.size(), contigs_kept));
+    return contigs;
+}
+
+examples::Task parse_task(const std::string& text, const fs::path& where) {
+    for (const auto& choice : examples::task_choices)
+        if (text == choice.word) return choice.value;
+    if (text == "tokens") throw InputError("is a model of tokens: use predict-tokens", where);
+    throw InputError("is a model for the task '" + text + "', which this version does not know", where);
+}
+
+void require_format(const Json& json, const fs::path& where) {
+    if (json.at("format") == format_version) return;
+    throw InputError("was written by another bigbird-dna (" + json.at("version").get<std::string>() + ")",
+                     where);
+}
+
+TaskInfo read_bases_info(const fs::path& directory) {
+    const fs::path where = directory / "config.json";
+    const Json json = task_description(directory);
+    if (!json.is_object() || json.value("task", Json()) != "tokens")
+        throw InputError("is no model of tokens: finetune-tokens makes one", where);
+    try {
+        require_format(json, where);
+        const auto window = whole_number(json, "window"), margin = whole_number(json, "margin");
+        TaskInfo info = bases_info(window, margin, examples::contigs_from(json.at("contigs")));
+        info.training = json.value("training", Json::object());
+        if (margin < 0 || margin > rows::longest_window || info.base_grid().core_bins() < 1)
+            throw InputError("has a window without bases", where);
+        if (window > rows::longest_window) throw InputError("has a window of more than 2^24 bases", where);
+        return info;
+    } catch (const Json::exception&) {
+        throw InputError("says nothing complete of its windows under bigbird_dna.task_model", where);
+    }
+}
+
+std::shared_ptr<TaskNetwork> load_bigbird(const fs::path& directory, const TaskInfo& info,
+                                          const at::Device& device, const ComputeOptions& computing) {
+    tokenizer::DnaTokenizer tokenizer = model::read_tokenizer(directory, model::read_config(directory));
+    model::SequenceClassifier network = model::load_classifier(directory, device);
+    network->eval();
+    if (info.labels_bases()) return bigbird_tokens(std::move(network), std::move(tokenizer), computing);
+    if (network->config().classifier_head == "bins") {
+        return bigbird_bins(std::move(network), std::move(tokenizer),
+                            bins::grid_from_json(info.network, directory / "config.json"), computing);
+    }
+    return bigbird_windows(std::move(network), std::move(tokenizer), info.pooling, info.window, computing);
+}
+
+ModelFolder open_folder(const fs::path& directory, TaskInfo info, const at::Device& device,
+                        const ComputeOptions& computing) {
+    const bool reads_tokens = info.row().reads_tokens();
+    const LinkFunction link = link_in(task_description(directory));
+    const std::int64_t outputs =
+        reads_tokens ? model::read_config(directory).num_labels : outputs_in(directory);
+    TaskFiles files = read_task_files(directory, outputs, link);
+    ModelFolder model{.info = std::move(info),
+                      .labels = std::move(files.labels),
+                      .sha256 = model::weights_checksum(directory),
+                      .calibration = {.link = link}};
+    if (const auto& scale = model.info.standardisation) {
+        if (const std::size_t labels = model.labels.size();
+            scale->mean.size() != labels || scale->deviation.size() != labels) {
+            throw InputError("standardises " + counted(scale->mean.size(), "number") +
+                                 ", but the model has " + std::to_string(labels),
+                             directory / "config.json");
+        }
+        model.calibration.biases = at::tensor(scale->mean, at::kDouble).to(device);
+        model.calibration.deviation = at::tensor(scale->deviation, at::kDouble).to(device);
+    } else if (files.calibration) {
+        model.calibration.temperature = files.calibration->temperature;
+        model.calibration.biases = at::tensor(files.calibration->biases, at::kDouble).to(device);
+    }
+    model.network = reads_tokens ? load_bigbird(directory, model.info, device, computing)
+                                 : load_bases_network(directory, model.info, outputs, device, computing);
+    return model;
+}
+
+}  // namespace
+
+std::vector<genome::Contig> contigs_of(const examples::ExampleSet& examples) {
+    try {
+        return examples::contigs_from(examples.manifest().value("contigs", Json::array()));
+    } catch (const Json::exception&) {
+        throw InputError(
+            "the examples' manifest.json has a damaged list of contigs; make the examples again");
+    }
+}
+
+TaskInfo task_info_of(const examples::ExampleSet& examples) {
+    const Json& manifest = examples.manifest();
+    TaskInfo info;
+    info.task = examples.task();
+    info.target = examples.target();
+    info.window = examples.bounds();
+    if (info.task == examples::Task::promoter) {
+        const Json parameters = manifest.value("parameters", Json());
+        const Json negatives = parameters.is_object() ? parameters.value("negatives", Json()) : Json();
+        if (negatives.is_string()) info.negatives = negatives.get<std::string>();
+    }
+    info.contigs = longest(contigs_of(examples));
+    return info;
+}
+
+TaskInfo bases_info(std::int64_t window, std::int64_t margin, std::vector<genome::Contig> contigs) {
+    TaskInfo info;
+    info.window = {0, window};
+    info.margin = margin;
+    info.contigs = longest(std::move(contigs));
+    return info;
+}
+
+LinkFunction TaskInfo::link() const {
+    Json description{{"task", labels_bases() ? "tokens" : to_string(task)},
+                     {"target", word_of(examples::target_choices, target)},
+                     {"architecture", architecture}};
+    if (standardisation) description["standardisation"] = Json::object();
+    return link_in(description);
+}
+
+Json to_json(const TaskInfo& info) {
+    Json json = {{"format", format_version},
+                 {"version", std::string(version())},
+                 {"link", word_of(link_words, info.link())}};
+    if (info.labels_bases()) {
+        json.update(Json{{"task", "tokens"}, {"window", info.window.size()}, {"margin", *info.margin}});
+    } else {
+        json.update(Json{{"task", std::string(to_string(info.task))}, {"window", to_string(info.window)}});
+        if (info.task == examples::Task::sequences || info.target != examples::TargetKind::labels)
+            json["target"] = word_of(examples::target_choices, info.target);
+        if (const auto& scale = info.standardisation)
+            json["standardisation"] = {{"mean", scale->mean}, {"deviation", scale->deviation}};
+        if (info.row().reads_tokens())
+            json["pooling"] = word_of(pooling_choices, info.pooling);
+        else
+            json["architecture"] = info.architecture;
+        if (!info.row().reads_tokens() || !info.network.empty()) json["network"] = info.network;
+        if (!info.negatives.empty()) json["negatives"] = info.negatives;
+    }
+    json["contigs"] = examples::contigs_json(info.contigs);
+    json["training"] = info.training;
+    return json;
+}
+
+void write_folder(const TaskNetwork& network, const std::string& type, const TaskInfo& info,
+                  const fs::path& directory) {
+    model::write_config({{"architectures", {info.row().title}},
+                         {"model_type", type},
+                         {"num_labels", network.labels()},
+                         {"bigbird_dna", {{"task_model", to_json(info)}}}},
+                        directory);
+    model::write_safetensors(model::parameters_of(*network.module()), directory / "model.safetensors");
+}
+
+bool is_task_model(const fs::path& directory) {
+    return task_description(directory).is_object();
+}
+
+TaskInfo read_task_info(const fs::path& directory) {
+    const fs::path where = directory / "config.json";
+    const Json json = task_description(directory);
+    if (!json.is_object()) throw InputError("is no model for a task: finetune makes one", where);
+    const std::string damaged = "the task's description, bigbird_dna.task_model, is damaged: ";
+    try {
+        require_format(json, where);
+        link_in(json);  // throws for one that is not known
+        TaskInfo info;
+        info.task = parse_task(json.at("task").get<std::string>(), where);
+        if (info.task == examples::Task::sequences || json.contains("target")) {
+            info.target =
+                parse_choice(examples::target_choices, "target", json.at("target").get<std::string>());
+            if (json.contains("standardisation")) {
+                const Json& given = json.at("standardisation");
+                info.standardisation =
+                    Standardisation{.mean = given.at("mean").get<std::vector<double>>(),
+                                    .deviation = given.at("deviation").get<std::vector<double>>()};
+            }
+        }
+        info.window = rows::parse_window_bounds(json.at("window").get<std::string>());
+        info.architecture = json.value("architecture", std::string(bigbird_name));
+        architecture_of(info.architecture);  // throws for one that is not known
+        info.network = json.value("network", Json::object());
+        info.pooling = parse_choice(pooling_choices, "--pooling", json.value("pooling", "cls"));
+        info.negatives = json.value("negatives", "");
+        info.contigs = examples::contigs_from(json.at("contigs"));
+        info.training = json.value("training", Json::object());
+        return info;
+    } catch (const Json::exception&) {
+        throw InputError(damaged + "a value is missing or of another kind", where);
+    } catch (const ConfigError& error) {
+        throw InputError(damaged + error.what(), where);
+    }
+}
+
+ModelFolder open_model(const fs::path& path, std::optional<examples::Task> task, const at::Device& device,
+                       const ComputeOptions& computing) {
+    const fs::path directory = training::find_model(path);
+    TaskInfo info = read_task_info(directory);
+    if (task && info.task != *task) {
+        const std::string own(to_string(info.task));
+        throw InputError("is a " + own + " model; use predict-" + own, directory);
+    }
+    return open_folder(directory, std::move(info), device, computing);
+}
+
+std::vector<ModelFolder> open_models(std::span<const fs::path> paths, std::optional<examples::Task> task,
+                                     const Job& job) {
+    std::vector<ModelFolder> models;
+    for (const fs::path& path : paths)
+        models.push_back(open_model(path, task, job.device, job.computing));
+    return models;
+}
+
+ModelFolder open_bases_model(const fs::path& path, const at::Device& device,
+                             const ComputeOptions& computing) {
+    const fs::path directory = training::find_model(path);
+    return open_folder(directory, read_bases_info(directory), device, computing);
+}
+
+at::Tensor on_other_strand(const at::Tensor& values, const rows::LabelTable& labels) {
+    if (!labels.has_strand_pairs()) return values;
+    std::vector<std::int64_t> order;
+    for (std::size_t label = 0; label < labels.size(); ++label)
+        order.push_back(static_cast<std::int64_t>(labels.on_other_strand(label)));
+    return values.index_select(-1, at::tensor(order, values.options().dtype(at::kLong)));
+}
+
+std::string contigs_checksum(const genome::ReferenceGenome& reference) {
+    std::string text;
+    for (const genome::Contig& contig : reference.contigs())
+        text += contig.name + "\t" + std::to_string(contig.length) + "\n";
+    return sha256_of_text(text);
+}
+
+std::optional<std::string> other_build(const TaskInfo& info, const genome::ReferenceGenome& reference) {
+    // Silent: an alias is worth a word where a file of the user has it, not the model.
+    const genome::ContigNames names(reference.contigs(), false);
+    for (const genome::Contig& contig : info.contigs) {
+        const auto index = names.find(contig.name);
+        if (!index) continue;
+        const genome::Contig& here = reference.contigs()[*index];
+        if (here.length != contig.length) {
+            return "contig " + here.name + " has " + std::to_string(here.length) +
+                   " bases in --reference, but " + std::to_string(contig.length) +
+                   " in the genome that the model was trained on: is it another build?";
+        }
+    }
+    return std::nullopt;
+}
+
+}  // namespace bigbird::tasks

@@ -1,0 +1,148 @@
+// SPDX-License-Identifier: Apache-2.0
+// The table of architectures: what --architecture and config.json may name. A new one is a row here and a
+// file with its network in tasks. Names are compared nowhere else.
+#pragma once
+
+#include "bigbird/examples/examples.hpp"
+#include "bigbird/rows/window.hpp"
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace bigbird::tasks {
+
+/// What a network's ids are.
+enum class Reads : std::uint8_t { tokens, bases };
+/// What a row of logits belongs to: a window around a place, each bin of a window, or a complete sequence.
+/// windows_or_records: a window that has labels, else a sequence.
+enum class Scores : std::uint8_t { windows, bins, records, windows_or_records };
+/// How parameters are found: step by step; in several networks, each step by step; or at once.
+enum class Training : std::uint8_t { steps, members, solved };
+
+/// The tasks that finetune takes an architecture for.
+struct Tasks {
+    bool promoter = false, chromatin = false, sequences = false;
+};
+
+struct Architecture {
+    std::string_view name;   ///< of --architecture and config.json
+    std::string_view title;  ///< `architectures` of config.json, if this program has a name of its own
+    Reads reads;
+    Scores scores;
+    Training training;
+    Tasks tasks;
+    std::string_view options;      ///< of finetune, among those that only some rows list
+    rows::WindowBounds published;  ///< the window that its paper uses; {0, 0}: any
+    bool with_head = false;        ///< BigBird with `--head bins` instead of one window's head
+
+    bool reads_tokens() const { return reads == Reads::tokens; }
+    bool scores_bins() const { return scores == Scores::bins; }
+    bool is_solved() const { return training == Training::solved; }
+    bool has_members() const { return training == Training::members; }
+    bool has_published_window() const { return published.size() > 0; }
+    bool is_for(examples::Task task) const;
+    /// Whether it reads complete sequences for such examples.
+    bool reads_records(examples::Task task, examples::TargetKind target) const;
+    /// Whether an option of finetune has an effect on it.
+    bool takes(std::string_view option) const;
+    /// "bigbird-bins", "--head bins".
+    std::string_view shown() const { return with_head ? "--head bins" : name; }
+};
+
+inline constexpr std::string_view bigbird_name = "bigbird", bins_name = "bigbird-bins",
+                                  sequence_name = "bigbird-sequence", kmer_ridge_name = "kmer-ridge",
+                                  kmer_logistic_name = "kmer-logistic", gkm_svm_name = "gkm-svm";
+
+inline constexpr std::array<Architecture, 10> architectures{
+    {{bigbird_name,
+      "",
+      Reads::tokens,
+      Scores::windows,
+      Training::steps,
+      {true, true, true},
+      "--positive-weight --head --dropout --pooling --dtype",
+      {0, 0}},
+     {bigbird_name,
+      "",
+      Reads::tokens,
+      Scores::bins,
+      Training::steps,
+      {false, true, false},
+      "--positive-weight --head --dropout --dtype --teacher",
+      {0, 0},
+      true},
+     {bins_name,
+      "BigBirdBins",
+      Reads::bases,
+      Scores::bins,
+      Training::steps,
+      {false, true, false},
+      "--positive-weight --dropout --dtype --config --motifs --teacher",
+      {0, 0}},
+     {sequence_name,
+      "BigBirdSequence",
+      Reads::bases,
+      Scores::records,
+      Training::members,
+      {false, false, true},
+      "--positive-weight --dropout --kmer-length --members --config --motifs",
+      {0, 0}},
+     {"cnnprom",
+      "CNNProm",
+      Reads::bases,
+      Scores::windows,
+      Training::steps,
+      {true, false, true},
+      "--positive-weight",
+      {-200, 51}},
+     {"deepromoter",
+      "DeePromoter",
+      Reads::bases,
+      Scores::windows,
+      Training::steps,
+      {true, false, true},
+      "--positive-weight",
+      {-249, 51}},
+     {"deepsea",
+      "DeepSEA",
+      Reads::bases,
+      Scores::windows,
+      Training::steps,
+      {false, true, true},
+      "--positive-weight",
+      {-500, 500}},
+     {gkm_svm_name,
+      "GappedKmerSVM",
+      Reads::bases,
+      Scores::windows,
+      Training::solved,
+      {true, true, false},
+      "--positive-weight --kmer-length --most-windows",
+      {0, 0}},
+     {kmer_logistic_name,
+      "KmerLogistic",
+      Reads::bases,
+      Scores::records,
+      Training::solved,
+      {false, false, true},
+      "--kmer-length",
+      {0, 0}},
+     {kmer_ridge_name,
+      "KmerRidge",
+      Reads::bases,
+      Scores::windows_or_records,
+      Training::solved,
+      {true, true, true},
+      "--kmer-length",
+      {0, 0}}}};
+
+/// Throws ConfigError, with the names that there are: for `task`, if it is given.
+const Architecture& architecture_of(std::string_view name, std::string_view head = {},
+                                    std::optional<examples::Task> task = std::nullopt);
+/// "bigbird-bins, deepsea": those for a task that need no pretrained model.
+std::string names_without_model(examples::Task task);
+
+}  // namespace bigbird::tasks

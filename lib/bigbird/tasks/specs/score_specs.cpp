@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "bigbird/tasks/specs/score_specs.hpp"
+
+#include "bigbird/core/error.hpp"
+#include "bigbird/rows/text_fields.hpp"
+
+#include <algorithm>
+
+namespace bigbird::tasks {
+
+namespace {
+
+constexpr Choices<Quantity, 6> columns{{{Quantity::ref, "ref"},
+                                        {Quantity::alt, "alt"},
+                                        {Quantity::difference, "difference"},
+                                        {Quantity::log_odds, "log_odds"},
+                                        {Quantity::quantile, "quantile"},
+                                        {Quantity::p, "p"}}};
+
+Quantity parse_quantity(std::string_view word) {
+    if (word == "log-odds") return Quantity::log_odds;
+    for (const Choice<Quantity>& column : columns)
+        if (column.word == word) return column.value;
+    throw ConfigError(
+        "--write takes ref, alt, difference, log_odds, quantile and p, separated by commas, not '" +
+        std::string(word) + "'");
+}
+
+}  // namespace
+
+std::string_view to_string(Quantity quantity) {
+    return word_of(columns, quantity);
+}
+
+std::vector<Quantity> parse_quantities(std::string_view words, bool ranked) {
+    if (words.empty())
+        words = ranked ? "ref,alt,difference,log_odds,quantile,p" : "ref,alt,difference,log_odds";
+    std::vector<Quantity> quantities;
+    for (const std::string_view word : rows::split_fields(words, ',')) {
+        const Quantity quantity = parse_quantity(word);
+        if (!ranked && quantity >= Quantity::quantile) {
+            throw ConfigError("--write " + std::string(word) +
+                              " needs a background of effects: make one with build-background and give it "
+                              "as --background");
+        }
+        if (std::ranges::find(quantities, quantity) == quantities.end()) quantities.push_back(quantity);
+    }
+    return quantities;
+}
+
+void VariantSpec::validate() const {
+    parse_quantities(quantities, true);
+    if (outputs.stream != outputs::Kind::table &&
+        std::ranges::find(outputs.paths, "-") == outputs.paths.end())
+        throw ConfigError("--format is of --output -: the ending of a file tells its format");
+    const std::string word(word_of(bin_scorer_choices, scorer));
+    if (bins % 2 == 0) {
+        throw ConfigError(
+            "--scorer: the number of bins must be odd, so that as many are on both sides of the variant's, "
+            "not " +
+            std::to_string(bins));
+    }
+    if (scorer == BinScorer::centre && bins > 1)
+        throw ConfigError("--scorer centre is the variant's own bin; max, mean, l2 and sum take several");
+    if (scorer != BinScorer::centre && bins == 1)
+        throw ConfigError("--scorer " + word + " needs a number of bins, such as " + word + ":5");
+}
+
+void PredictSpec::validate() const {
+    if (regions.empty() && examples.empty() && sequences.empty()) {
+        throw ConfigError(task == examples::Task::sequences
+                              ? "--sequences or --examples is needed"
+                              : "--regions with --reference, --sequences or --examples is needed");
+    }
+    if (tile > 0 && by_records()) throw ConfigError("--sequences are scored whole: leave out --tile");
+    if (tile == 0 && pool && (*pool == Pool::none || task == examples::Task::promoter))
+        throw ConfigError("--pool " + std::string(word_of(pool_choices, pool)) + " needs tiles: give --tile");
+    if (tile > 0 && anchor == rows::Anchor::summit)
+        throw ConfigError("--anchor summit is of whole rows, --tile cuts them: leave one of them out");
+}
+
+outputs::OutputSpec PredictSpec::output_spec() const {
+    outputs::OutputSpec spec = outputs;
+    // The two strands of a promoter scan overlap.
+    spec.overlap = task == examples::Task::promoter ? outputs::Overlap::max : outputs::Overlap::mean;
+    spec.tracks = !by_records();
+    if (!sequences.empty())
+        spec.inputs = {{"sequences", sequences}};
+    else if (examples.empty())
+        spec.inputs = {{"regions", regions}};
+    spec.options = {{"anchor", std::string(word_of(anchor_choices, anchor))}, {"dtype", dtype}};
+    return spec;
+}
+
+void LetterSpec::validate() const {
+    if (regions.empty() == sequences.empty())
+        throw ConfigError("either --regions with --reference, or --sequences, is needed");
+    if (!regions.empty() && references.empty()) throw ConfigError("--regions needs --reference");
+}
+
+void AttributeSpec::validate() const {
+    LetterSpec::validate();
+    if (shuffles < 1) throw ConfigError("--baseline shuffled:N needs N of at least 1");
+    if (baseline == AttributionBaseline::shuffled && !has_baseline()) {
+        throw ConfigError("--baseline is of integrated-gradients and deeplift: leave it out with --method " +
+                          std::string(word_of(attribution_method_choices, method)));
+    }
+}
+
+void AttributeSpec::require_tokens_fit() const {
+    if (method == AttributionMethod::deeplift) {
+        throw ConfigError(
+            "deeplift needs a model that reads bases; token models have integrated-gradients, "
+            "input-x-gradient and saliency");
+    }
+    if (baseline == AttributionBaseline::shuffled)
+        throw ConfigError("--baseline shuffled needs a model that reads bases: shuffles have other tokens");
+    if (mean_centered)
+        throw ConfigError("--mean-centered needs a model that reads bases: other letters have other tokens");
+}
+
+void EmbedSpec::validate() const {
+    if (regions.empty() && sequences.empty())
+        throw ConfigError("--regions with --reference, or --sequences, is needed");
+}
+
+}  // namespace bigbird::tasks
