@@ -3,7 +3,7 @@
 """make_sequence_fixtures.py FOLDER
 
 Writes network.json, logits, losses and gradients of the network of sequences, written anew in PyTorch in double precision; coverage.json, the loss of
-coverage by shape and total as PyTorch's multinomial and Poisson have it, with its gradient; and logistic.json, scikit-learn's logistic regression on k-mers, for tests/unit/{sequences,task_models,baselines}. Parameters are not stored: element i of the parameter
+coverage by shape and total as PyTorch's multinomial and Poisson have it, with its gradient; and logistic.json, scikit-learn's logistic regression on k-mers, for tests/unit/{sequences,tasks,finetuning,baselines}. Parameters are not stored: element i of the parameter
 number p (by name) is 0.5 (2 f - 1), with f the fraction of 43758.5453 sin(12.9898 i + p), in double precision before it becomes float32. Of a
 gradient g the sum of g_i sin(i + 1) is stored. Needs torch, numpy and scikit-learn.
 """

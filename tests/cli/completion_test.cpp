@@ -13,7 +13,7 @@ namespace {
 /// A folder with the script of a shell and something to complete.
 struct Scene {
     explicit Scene(const std::string& shell) {
-        works({"completion", shell, "--output", folder / "script"});
+        write_file(folder / "script", works({"completion", shell}).out);
         std::filesystem::create_directory(folder / "models");
         write_file(folder / "model.txt", "");
     }

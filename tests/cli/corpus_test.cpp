@@ -13,7 +13,7 @@ using namespace bigbird::testing;
 
 namespace {
 
-const std::string genome = test_data("genome/multi.fa");
+const std::string corpus_genome = test_data("genome/multi.fa");
 
 std::ptrdiff_t filled_lines(const std::string& text) {
     std::istringstream lines(text);
@@ -33,9 +33,9 @@ DOCTEST_TEST_CASE(
     "build-documents: text and coordinates of the same documents, byte for byte on any threads") {
     const TempDir folder;
     const auto build = [&](const std::string& name, std::vector<std::string> more) {
-        const auto result = works(joined(
-            {"build-documents", "--reference", genome, "--passes", "3", "--output", folder / name, "--quiet"},
-            more));
+        const auto result = works(joined({"build-documents", "--reference", corpus_genome, "--passes", "3",
+                                          "--output", folder / name, "--quiet"},
+                                         more));
         DOCTEST_CHECK(result.out.empty());
         DOCTEST_CHECK(result.err.empty());
         return read_file(folder / name);
@@ -47,7 +47,7 @@ DOCTEST_TEST_CASE(
     const std::string bed = build("a.bed", {});
     DOCTEST_CHECK(filled_lines(bed) == filled_lines(text) + 2);  // two lines of header
     const auto piped =
-        run_program({"build-documents", "--reference", genome, "--passes", "3", "--output", "-"});
+        run_program({"build-documents", "--reference", corpus_genome, "--passes", "3", "--output", "-"});
     DOCTEST_CHECK(piped.out == text);
     DOCTEST_CHECK(piped.err.starts_with("bigbird-dna: "));
     check_holds(piped.err, {" documents, ", "no sentence dropped; "});
@@ -55,7 +55,7 @@ DOCTEST_TEST_CASE(
 
 DOCTEST_TEST_CASE("build-documents: the manifest says what was made from what") {
     const TempDir folder;
-    works({"build-documents", "--reference", genome, "--output", folder / "a.txt", "--manifest",
+    works({"build-documents", "--reference", corpus_genome, "--output", folder / "a.txt", "--manifest",
            folder / "a.json"});
     const auto manifest = nlohmann::json::parse(read_file(folder / "a.json"));
     DOCTEST_CHECK(manifest["parameters"]["passes"] == 10);
@@ -74,26 +74,28 @@ DOCTEST_TEST_CASE("build-documents: errors are one sentence, have their exit cod
         DOCTEST_CHECK_FALSE(std::filesystem::exists(output));
     };
     check(run({"--reference", "no.fa"}), 3, "no.fa: no such file");
-    check(run({"--reference", genome, "--passes", "0"}), 2, "--passes must be at least 1");
-    check(run({"--reference", genome, "--sentences", "9:3"}), 2, "--sentences 9:3 ends before it begins");
-    check(run({"--reference", genome, "--sentences", "9"}), 2,
+    check(run({"--reference", corpus_genome, "--passes", "0"}), 2, "--passes must be at least 1");
+    check(run({"--reference", corpus_genome, "--sentences", "9:3"}), 2,
+          "--sentences 9:3 ends before it begins");
+    check(run({"--reference", corpus_genome, "--sentences", "9"}), 2,
           "--sentences: '9' is not LOW:HIGH, two whole numbers; see 'bigbird-dna build-documents --help'");
-    check(run({"--reference", genome, "--max-n-fraction", "2"}), 2,
+    check(run({"--reference", corpus_genome, "--max-n-fraction", "2"}), 2,
           "--max-n-fraction must lie between 0 and 1");
     write_file(folder / "n.fa", ">1\n" + std::string(900, 'N') + "\n");
     check(
         run({"--reference", folder / "n.fa", "--passes", "1", "--sentence-length", "900:900"}), 3,
         "no document is left: 0 documents, 0 sentences, 0 bases; sentences dropped: 1 with more than 50 % N");
     write_file(folder / "a.bed", "multi\t10\tx\n");
-    const auto malformed = run({"--reference", genome, "--include", folder / "a.bed"});
+    const auto malformed = run({"--reference", corpus_genome, "--include", folder / "a.bed"});
     DOCTEST_CHECK(malformed.code == 3);
     DOCTEST_CHECK(malformed.err.starts_with("bigbird-dna: error: " + std::string(folder / "a.bed") + ":1: "));
     write_file(folder / "kept.txt", "kept");
-    check_error(run_program({"build-documents", "--reference", genome, "--output", folder / "kept.txt"}), 2,
-                std::string(folder / "kept.txt") +
-                    ": exists already; give another --output, or --force to replace it");
+    check_error(
+        run_program({"build-documents", "--reference", corpus_genome, "--output", folder / "kept.txt"}), 2,
+        std::string(folder / "kept.txt") +
+            ": exists already; give another --output, or --force to replace it");
     DOCTEST_CHECK(read_file(folder / "kept.txt") == "kept");
-    works({"build-documents", "--reference", genome, "--output", folder / "kept.txt", "--force"});
+    works({"build-documents", "--reference", corpus_genome, "--output", folder / "kept.txt", "--force"});
     DOCTEST_CHECK(read_file(folder / "kept.txt") != "kept");
 }
 
@@ -109,7 +111,8 @@ DOCTEST_TEST_CASE("train-tokenizer: from documents or the genome, with a report"
     DOCTEST_CHECK(report["sentences"] == 143);
     DOCTEST_CHECK(report["bases"] == 100'000);
     DOCTEST_CHECK(report["bases_per_token"].get<double>() > 4);
-    works({"train-tokenizer", "--reference", genome, "--output", folder / "g.model", "--vocab-size", "100"});
+    works({"train-tokenizer", "--reference", corpus_genome, "--output", folder / "g.model", "--vocab-size",
+           "100"});
     DOCTEST_CHECK(std::filesystem::exists(folder / "g.vocab"));
 }
 
@@ -125,17 +128,17 @@ DOCTEST_TEST_CASE("train-tokenizer: errors") {
     DOCTEST_CHECK(run({}).err == error("nothing to train on: give --documents or --reference"));
     DOCTEST_CHECK(run({}).code == 2);
     DOCTEST_CHECK(run({"--documents", "no.txt"}).err == error("no.txt: no such file"));
-    DOCTEST_CHECK(run({"--reference", genome, "--vocab-size", "7"}).err ==
+    DOCTEST_CHECK(run({"--reference", corpus_genome, "--vocab-size", "7"}).err ==
                   error("--vocab-size must be at least 10, 5 special pieces and A C G T N"));
     write_file(folder / "d.txt", "ACGTACGTAC\n");
     check_error(run({"--documents", folder / "d.txt"}), 3,
                 "the corpus of 10 bases gives at most 15 pieces; give --vocab-size 15 "
                 "or less, or more sequence");
     write_file(folder / "d.bed", "22\t0\t10\t0\t0\t+\n");
-    DOCTEST_CHECK(
-        run({"--documents", folder / "d.bed"}).err ==
-        error(std::string(folder / "d.bed") +
-              ":1: holds coordinates, not sequence; give the genome that they point into with --reference"));
+    DOCTEST_CHECK(run({"--documents", folder / "d.bed"}).err ==
+                  error(std::string(folder / "d.bed") +
+                        ":1: holds coordinates, not sequence; give the genome "
+                        "that they point into with --reference"));
 }
 
 DOCTEST_TEST_CASE("encode, decode: standard input to standard output and back") {
@@ -168,19 +171,21 @@ DOCTEST_TEST_CASE("encode, decode: errors") {
 DOCTEST_TEST_CASE(
     "tokenize: the same shards from text and coordinates, on any threads, info describes them") {
     const TempDir folder;
-    std::string letters = read_file(genome);  // text keeps no case, so coordinates must not have repeats
+    std::string letters =
+        read_file(corpus_genome);  // text keeps no case, so coordinates must not have repeats
     std::ranges::transform(letters, letters.begin(), [](unsigned char c) { return std::toupper(c); });
     write_file(folder / "genome.fa", letters);
-    const std::string genome = folder / "genome.fa";
+    const std::string corpus_genome = folder / "genome.fa";
     for (const char* const name : {"a.txt.gz", "a.bed"})
-        works({"build-documents", "--reference", genome, "--passes", "2", "--output", folder / name});
+        works({"build-documents", "--reference", corpus_genome, "--passes", "2", "--output", folder / name});
     const auto tokenize = [&](const std::string& name, std::vector<std::string> more) {
         return run_program(joined({"tokenize", "--tokenizer", small_model, "--output", folder / name}, more));
     };
     const auto first = succeeded(tokenize("a", {"--documents", folder / "a.txt.gz", "--threads", "1"}));
     DOCTEST_CHECK(first.out.empty());
     DOCTEST_CHECK(holds(first.err, " documents, "));
-    succeeded(tokenize("b", {"--documents", folder / "a.bed", "--reference", genome, "--threads", "3"}));
+    succeeded(
+        tokenize("b", {"--documents", folder / "a.bed", "--reference", corpus_genome, "--threads", "3"}));
     for (const char* file : {"tokens-00000.bin", "sentences.bin", "documents.bin", "tokenizer.model"})
         DOCTEST_CHECK(read_file(folder / "a" / file) == read_file(folder / "b" / file));
     const auto manifest = nlohmann::json::parse(read_file(folder / "b" / "manifest.json"));
@@ -208,7 +213,7 @@ DOCTEST_TEST_CASE(
     for (const auto& entry : std::filesystem::directory_iterator(folder.path()))
         DOCTEST_CHECK_FALSE(entry.path().filename().string().starts_with("."));
     DOCTEST_CHECK_FALSE(std::filesystem::exists(folder / "c"));
-    DOCTEST_CHECK(run_program({"info", genome, "--verify"}).code == 3);
+    DOCTEST_CHECK(run_program({"info", corpus_genome, "--verify"}).code == 3);
 }
 
 DOCTEST_TEST_CASE("build-documents: --dry-run says by lengths alone what building makes") {
@@ -221,7 +226,7 @@ DOCTEST_TEST_CASE("build-documents: --dry-run says by lengths alone what buildin
                                    "--exclude", "22", "--include", "chr1:1-1000000"});
     check_holds(text.out, {"the paper: about 450,000", "not inside --include"});
     DOCTEST_CHECK(std::distance(std::filesystem::directory_iterator(folder.path()), {}) == 1);
-    check_error(run_program({"build-documents", "--reference", genome}), 2,
+    check_error(run_program({"build-documents", "--reference", corpus_genome}), 2,
                 "--output is needed, or --dry-run");
 }
 
@@ -237,8 +242,8 @@ DOCTEST_TEST_CASE("build-documents: regions and named references, what cannot be
         return result;
     };
     const std::string named = "--reference";
-    const auto pangenome =
-        succeeded(build({named, "A=" + genome, "B=" + genome, "--include", "A#1", "B#chr22:2001-2400"}));
+    const auto pangenome = succeeded(
+        build({named, "A=" + corpus_genome, "B=" + corpus_genome, "--include", "A#1", "B#chr22:2001-2400"}));
     std::istringstream lines(pangenome.out);
     bool first = false, second = false;
     for (std::string line; std::getline(lines, line);) {
@@ -250,9 +255,9 @@ DOCTEST_TEST_CASE("build-documents: regions and named references, what cannot be
     }
     DOCTEST_CHECK(first);
     DOCTEST_CHECK(second);
-    check_said(build({named, genome, genome}), 3,
+    check_said(build({named, corpus_genome, corpus_genome}), 3,
                "as in --reference one=multi.fa, and contigs are called one#");
-    check_error(build({named, genome, "--exclude", "chr77"}), 2,
+    check_error(build({named, corpus_genome, "--exclude", "chr77"}), 2,
                 "--exclude 'chr77' is neither a contig or region of the reference nor a BED file");
     write_file(folder / "digits.fa", ">a\nACGT\nAC5T\n");
     check_said(build({named, folder / "digits.fa"}), 3,

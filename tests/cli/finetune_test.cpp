@@ -15,9 +15,9 @@ using namespace bigbird::testing;
 
 namespace {
 
-class Fixture : public TestFolder {
+class FinetunedModel : public TestFolder {
 public:
-    Fixture() {
+    FinetunedModel() {
         write_motif_examples(folder_ / "examples", 120, 3);
         write_tiny_pretrained(folder_ / "pretrained", 1);
     }
@@ -39,7 +39,7 @@ public:
 }  // namespace
 
 DOCTEST_TEST_CASE("finetune: two processes train as one, stop together and go on as one") {
-    const Fixture fixture;
+    const FinetunedModel fixture;
     const std::vector<std::string> words{
         "--model", fixture / "pretrained", "--steps", "4", "--threads", "2", "--dropout", "0.1"};
     succeeded(fixture.finetune("one", words));
@@ -59,7 +59,7 @@ DOCTEST_TEST_CASE("finetune: two processes train as one, stop together and go on
 
 DOCTEST_TEST_CASE(
     "finetune: scores are calibrated on validation, and the card says what the model is worth") {
-    const Fixture fixture;
+    const FinetunedModel fixture;
     const std::vector<std::string> words{"--architecture", "kmer-ridge"};
     succeeded(fixture.finetune("plain", {"--architecture", "kmer-ridge", "--calibration", "none"}));
     succeeded(fixture.finetune("run", words));
@@ -100,7 +100,7 @@ DOCTEST_TEST_CASE(
 }
 
 DOCTEST_TEST_CASE("finetune: every architecture is trained, described, and predicts and is evaluated") {
-    const Fixture fixture;
+    const FinetunedModel fixture;
     const std::vector<std::pair<std::string, std::vector<std::string>>> architectures{
         {"bigbird",
          {"--model", fixture / "pretrained", "--steps", "3", "--pooling", "centre", "--dtype", "bf16",
@@ -138,7 +138,7 @@ DOCTEST_TEST_CASE("finetune: every architecture is trained, described, and predi
 }
 
 DOCTEST_TEST_CASE("finetune: options that do not belong together") {
-    const Fixture fixture;
+    const FinetunedModel fixture;
     const auto refused = [&](const std::vector<std::string>& words, const std::string& sentence) {
         check_error(fixture.finetune("run", words), 2, sentence);
     };
@@ -164,7 +164,7 @@ DOCTEST_TEST_CASE("finetune: options that do not belong together") {
 }
 
 DOCTEST_TEST_CASE("finetune: options that the chosen model does not read are refused") {
-    const Fixture fixture;
+    const FinetunedModel fixture;
     const auto refused = [&](std::vector<std::string> words, const std::string& sentence) {
         words.insert(words.begin(), "--architecture");
         check_error(fixture.finetune("run", words), 2, sentence);

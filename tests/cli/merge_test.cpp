@@ -11,9 +11,9 @@ namespace fs = std::filesystem;
 
 namespace {
 
-class Fixture : public TestFolder {
+class MergedJobs : public TestFolder {
 public:
-    Fixture() {
+    MergedJobs() {
         write_file(folder_ / "genome.fa",
                    ">c\n" + random_dna(6000, 1) + "\n>d\n" + random_dna(3000, 2) + "\n");
         bigbird::tasks::TaskInfo info;
@@ -95,7 +95,7 @@ private:
 }  // namespace
 
 DOCTEST_TEST_CASE("merge: rows and tiles of predict-chromatin, in every format") {
-    const Fixture fixture;
+    const MergedJobs fixture;
     fixture.check_merged(fixture.predict({"--tile", "60", "--labels", "1"}),
                          {".tsv", ".tsv.gz", ".csv", ".csv.gz", ".npy", ".h5", ".bedgraph", ".bw"},
                          ".tsv.gz");
@@ -105,7 +105,7 @@ DOCTEST_TEST_CASE("merge: rows and tiles of predict-chromatin, in every format")
 }
 
 DOCTEST_TEST_CASE("merge: predict-variants, embed, build-documents and tokenize") {
-    const Fixture fixture;
+    const MergedJobs fixture;
     const std::vector<std::string> variants{
         "predict-variants",    "--model",    fixture / "model",        "--reference",
         fixture / "genome.fa", "--variants", fixture / "variants.vcf", "--skip-invalid",
@@ -136,7 +136,7 @@ DOCTEST_TEST_CASE("merge: predict-variants, embed, build-documents and tokenize"
 }
 
 DOCTEST_TEST_CASE("merge: what is no part, or no whole, ends with a sentence") {
-    const Fixture fixture;
+    const MergedJobs fixture;
     for (const char* shard : {"0/4", "5/4", "1/0", "x"})
         check_said(fixture.run(fixture.predict(), "a.tsv", shard), 2, std::string("--shard ") + shard);
     DOCTEST_CHECK(!fs::exists(fixture / "a.tsv"));
@@ -172,7 +172,7 @@ DOCTEST_TEST_CASE("merge: what is no part, or no whole, ends with a sentence") {
 }
 
 DOCTEST_TEST_CASE("merge: a part without a document says so, and a slash behind a folder changes nothing") {
-    const Fixture fixture;
+    const MergedJobs fixture;
     write_file(fixture / "two.txt", "ACGTACGT\n\nTTTTCCCC\n");
     const std::vector<std::string> words{"tokenize", "--documents", fixture / "two.txt", "--tokenizer",
                                          test_data("tokenizer/small.model")};
@@ -184,8 +184,8 @@ DOCTEST_TEST_CASE("merge: a part without a document says so, and a slash behind 
 }
 
 DOCTEST_TEST_CASE("merge: a disk that is full ends with code 74 and leaves nothing behind") {
-    const Fixture fixture;
-    succeeded(fixture.run(fixture.predict({"--tile", "10", "--track-labels", "1"}), "p.tsv", "1/1"));
+    const MergedJobs fixture;
+    succeeded(fixture.run(fixture.predict({"--tile", "10", "--labels", "1"}), "p.tsv", "1/1"));
     for (const char* ending : {".tsv", ".tsv.gz", ".npy", ".h5", ".bw"}) {
         DOCTEST_CAPTURE(ending);
         const std::string name(ending);

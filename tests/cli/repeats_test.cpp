@@ -30,7 +30,7 @@ DOCTEST_TEST_CASE("pretrain: --repeat-weight, and the share of repeats in the lo
     testing::write_file(folder / "d.bed", "1\t0\t20000\t0\t0\t+\n1\t20000\t39000\t0\t1\t+\n");
     const ProgramResult scored =
         works({"evaluate-mlm", "--model", run, "--documents", folder / "d.bed", "--reference", genome,
-               "--nsp", "off", "--device", "cpu", "--output", folder / "mlm.json"});
+               "--device", "cpu", "--output", folder / "mlm.json"});
     const Json repeats = read_json(folder / "mlm.json")["repeats"];
     DOCTEST_CHECK(repeats["share_of_bases"].get<double>() == doctest::Approx(15.0 / 39).epsilon(0.2));
     DOCTEST_CHECK(repeats["share_of_loss"].get<double>() == doctest::Approx(15.0 / 39).epsilon(0.2));

@@ -12,9 +12,9 @@ using namespace bigbird::testing;
 namespace {
 
 /// A genome of one contig of 2,000 bases, a chromatin model with two labels, and a BED file.
-class Fixture : public TestFolder {
+class ScoredModel : public TestFolder {
 public:
-    Fixture() {
+    ScoredModel() {
         write_file(folder_ / "genome.fa", ">c\n" + random_dna(2000, 1) + "\n");
         bigbird::tasks::TaskInfo info;
         info.window = {-100, 100};
@@ -46,7 +46,7 @@ std::int64_t lines_without_comments(const std::string& text) {
 }  // namespace
 
 DOCTEST_TEST_CASE("scoring: predict-chromatin reads standard input and writes standard output") {
-    const Fixture fixture;
+    const ScoredModel fixture;
     const auto result =
         succeeded(fixture.predict("-", {"--output", "-", "--quiet"}, "c\t100\t200\ta\nc\t1500\t1501\tb\n"));
     DOCTEST_CHECK(result.err.empty());
@@ -60,7 +60,7 @@ DOCTEST_TEST_CASE("scoring: predict-chromatin reads standard input and writes st
 }
 
 DOCTEST_TEST_CASE("scoring: an empty BED is no error") {
-    const Fixture fixture;
+    const ScoredModel fixture;
     write_file(fixture / "empty.bed", "");
     const auto result = succeeded(fixture.predict(fixture / "empty.bed"));
     DOCTEST_CHECK(holds(result.err, "empty.bed"));
@@ -68,7 +68,7 @@ DOCTEST_TEST_CASE("scoring: an empty BED is no error") {
 }
 
 DOCTEST_TEST_CASE("scoring: rows that do not lie on the reference end it, with file and line") {
-    const Fixture fixture;
+    const ScoredModel fixture;
     const auto check = [&](const std::string& bed, const std::string& place) {
         write_file(fixture / "bad.bed", bed);
         const auto result = fixture.predict(fixture / "bad.bed");
@@ -88,7 +88,7 @@ DOCTEST_TEST_CASE("scoring: rows that do not lie on the reference end it, with f
 }
 
 DOCTEST_TEST_CASE("scoring: inputs that are missing or damaged") {
-    const Fixture fixture;
+    const ScoredModel fixture;
     check_error(fixture.predict(fixture / "absent.bed"), 3, (fixture / "absent.bed") + ": no such file");
 
     const std::string weights = read_file(fixture / "model/model.safetensors");
@@ -108,7 +108,7 @@ DOCTEST_TEST_CASE("scoring: inputs that are missing or damaged") {
 }
 
 DOCTEST_TEST_CASE("scoring: outputs that are refused") {
-    const Fixture fixture;
+    const ScoredModel fixture;
     write_file(fixture / "scores.tsv", "mine\n");
     check_error(
         fixture.predict(fixture / "rows.bed"), 2,
@@ -122,7 +122,7 @@ DOCTEST_TEST_CASE("scoring: outputs that are refused") {
 }
 
 DOCTEST_TEST_CASE("scoring: wrong command lines") {
-    const Fixture fixture;
+    const ScoredModel fixture;
     check_error(run_program({"predict-chromatin", "--model", fixture / "model", "--output", "-"}), 2,
                 "--regions with --reference, --sequences or --examples is needed");
     check_said(run_program({"predict-promoter", "--model", "m", "--regions", "x.bed", "--output", "-"}), 2,
@@ -133,7 +133,7 @@ DOCTEST_TEST_CASE("scoring: wrong command lines") {
 }
 
 DOCTEST_TEST_CASE("scoring: finetune-chromatin makes a model that predict-chromatin takes") {
-    const Fixture fixture;
+    const ScoredModel fixture;
     write_tiny_pretrained(fixture / "pretrained", 1);
     write_motif_examples(fixture / "examples", 60, 3);
     const auto words = joined(
@@ -153,7 +153,7 @@ DOCTEST_TEST_CASE("scoring: finetune-chromatin makes a model that predict-chroma
 }
 
 DOCTEST_TEST_CASE("scoring: all formats at once, and none where the input is wrong") {
-    const Fixture fixture;
+    const ScoredModel fixture;
     const std::vector<std::string> outputs{"--output",    fixture / "s.tsv.gz",
                                            "--output",    fixture / "s.npy",
                                            "--output",    fixture / "s.h5",
@@ -178,7 +178,7 @@ DOCTEST_TEST_CASE("scoring: all formats at once, and none where the input is wro
 }
 
 DOCTEST_TEST_CASE("scoring: entries of no base, of one, longer than the window and overlapping are scored") {
-    const Fixture fixture;
+    const ScoredModel fixture;
     const auto result = succeeded(
         fixture.predict("-", {"--output", "-", "--quiet"},
                         "c\t1500\t1500\nc\t1499\t1500\nc\t0\t2000\nc\t10\t20\nc\t10\t900\nc\t1999\t2000\n"));
@@ -196,7 +196,7 @@ DOCTEST_TEST_CASE("scoring: entries of no base, of one, longer than the window a
 }
 
 DOCTEST_TEST_CASE("scoring: another build of the genome is said") {
-    const Fixture fixture;
+    const ScoredModel fixture;
     write_file(fixture / "other.fa", ">c\n" + random_dna(2500, 1) + "\n");
     bigbird::tasks::TaskInfo info;
     info.window = {-100, 100};

@@ -130,7 +130,8 @@ DOCTEST_TEST_CASE("tokens: a run that was stopped goes on exactly, two processes
     DOCTEST_CHECK(fixture.finetune("cut", {"--max-hours", "1e-9"}).code == 75);
     succeeded(fixture.finetune("cut"));
     DOCTEST_CHECK(fixture.weights("cut") == fixture.weights("run"));
-    check_said(fixture.finetune("cut", {"--label-weights", "balanced"}), 2, "--label-weights");
+    check_said(fixture.finetune("cut", {"--label-weights", "balanced", "--calibration", "validation"}), 2,
+               "--label-weights is");
     const ProgramResult two = succeeded(fixture.finetune("two", {"--processes", "2"}));
     const auto last_loss = [&](const char* run) { return values_of(fixture / run, {"eval_loss"}).back(); };
     DOCTEST_CHECK(last_loss("two") == doctest::Approx(last_loss("run")).epsilon(1e-4));

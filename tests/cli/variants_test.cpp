@@ -10,9 +10,9 @@ using namespace bigbird::testing;
 
 namespace {
 
-class Fixture : public TestFolder {
+class ScoredVariants : public TestFolder {
 public:
-    Fixture() {
+    ScoredVariants() {
         write_file(folder_ / "genome.fa", ">c\n" + random_dna(1000, 1) + "ACGT\n");
         bigbird::tasks::TaskInfo info;
         info.window = {-100, 100};
@@ -36,7 +36,7 @@ std::string records_of(const std::string& vcf) {
 }  // namespace
 
 DOCTEST_TEST_CASE("variants: rows in order on standard output, what is wrong marked and counted") {
-    const Fixture fixture;
+    const ScoredVariants fixture;
     const auto result = succeeded(
         fixture.variants({"--model", fixture / "model", "--variants", fixture / "v.vcf", "--output", "-",
                           "--labels", "0", "--write", "difference,log-odds", "--skip-invalid"}));
@@ -51,7 +51,7 @@ DOCTEST_TEST_CASE("variants: rows in order on standard output, what is wrong mar
 }
 
 DOCTEST_TEST_CASE("variants: inputs that are no VCF end it and leave nothing") {
-    const Fixture fixture;
+    const ScoredVariants fixture;
     const auto check = [&](const std::string& vcf, const std::string& sentence) {
         check_said(fixture.variants(
                        {"--model", fixture / "model", "--variants", vcf, "--output", fixture / "o.tsv"}),
@@ -66,7 +66,7 @@ DOCTEST_TEST_CASE("variants: inputs that are no VCF end it and leave nothing") {
 
 DOCTEST_TEST_CASE(
     "variants: where more than a fifth does not fit the reference, it is refused and nothing written") {
-    const Fixture fixture;
+    const ScoredVariants fixture;
     check_said(fixture.variants({"--model", fixture / "model", "--variants", fixture / "v.vcf", "--labels",
                                  "0", "--output", fixture / "refused.tsv"}),
                3, "do not fit the reference");
@@ -74,7 +74,7 @@ DOCTEST_TEST_CASE(
 }
 
 DOCTEST_TEST_CASE("variants: a pretrained model needs no head, and takes no labels") {
-    const Fixture fixture;
+    const ScoredVariants fixture;
     const auto result =
         succeeded(fixture.variants({"--model", fixture / "pretrained", "--variants", fixture / "v.vcf",
                                     "--window", "200", "--output", "-", "--quiet", "--skip-invalid"}));
@@ -88,7 +88,7 @@ DOCTEST_TEST_CASE("variants: a pretrained model needs no head, and takes no labe
 }
 
 DOCTEST_TEST_CASE("variants: a VCF with effects in INFO, its index, and what is refused") {
-    const Fixture fixture;
+    const ScoredVariants fixture;
     const std::vector<std::string> words{"--model",         fixture / "model", "--variants",
                                          fixture / "v.vcf", "--skip-invalid",  "--output"};
     const auto run = [&](const std::string& output, const std::vector<std::string>& more) {
@@ -122,7 +122,7 @@ DOCTEST_TEST_CASE("variants: a VCF with effects in INFO, its index, and what is 
 }
 
 DOCTEST_TEST_CASE("variants: VCF on standard output is the file's, and a reader of the stream takes it") {
-    const Fixture fixture;
+    const ScoredVariants fixture;
     const std::vector<std::string> words{
         "--model", fixture / "model", "--skip-invalid", "--output", "-", "--format", "vcf"};
     const auto run = [&](const std::string& variants, const std::vector<std::string>& more) {
@@ -144,7 +144,7 @@ DOCTEST_TEST_CASE("variants: VCF on standard output is the file's, and a reader 
 
 DOCTEST_TEST_CASE(
     "variants: more than 1,000 labels in INFO are warned of, and without --labels there are 10") {
-    const Fixture fixture;
+    const ScoredVariants fixture;
     bigbird::tasks::TaskInfo info;
     info.window = {-100, 100};
     write_tiny_task_model(fixture / "wide", info, 1001, 1);
@@ -167,7 +167,7 @@ DOCTEST_TEST_CASE(
 }
 
 DOCTEST_TEST_CASE("variants: --dry-run says what it takes and writes nothing, scorers need bins") {
-    const Fixture fixture;
+    const ScoredVariants fixture;
     const std::vector<std::string> words{"--model", fixture / "model", "--variants", fixture / "v.vcf"};
     const auto run = [&](const std::vector<std::string>& more) {
         return fixture.variants(joined(words, more));
@@ -185,7 +185,7 @@ DOCTEST_TEST_CASE("variants: --dry-run says what it takes and writes nothing, sc
 }
 
 DOCTEST_TEST_CASE("variants: build-background writes what predict-variants ranks effects among") {
-    const Fixture fixture;
+    const ScoredVariants fixture;
     const auto run = [&](const std::string& model, const std::string& variants,
                          const std::vector<std::string>& more) {
         return run_program(joined({"build-background", "--model", model, "--reference", fixture / "genome.fa",
@@ -215,7 +215,7 @@ DOCTEST_TEST_CASE("variants: predict-mutagenesis deletes or shuffles stretches, 
 }
 
 DOCTEST_TEST_CASE("embed: vectors of rows and of FASTA records") {
-    const Fixture fixture;
+    const ScoredVariants fixture;
     write_file(fixture / "r.bed", "c\t0\t100\ta\n");
     const auto rows = works({"embed", "--model", fixture / "pretrained", "--reference", fixture / "genome.fa",
                              "--regions", fixture / "r.bed", "--device", "cpu", "--output", fixture / "e.npy",

@@ -35,11 +35,11 @@ std::optional<double> Confusion::accuracy() const {
 }
 
 std::optional<double> Confusion::precision() const {
-    return ratio(static_cast<double>(true_positives), static_cast<double>(true_positives + false_positives));
+    return ratio(static_cast<double>(true_positives), predicted());
 }
 
 std::optional<double> Confusion::recall() const {
-    return ratio(static_cast<double>(true_positives), static_cast<double>(true_positives + false_negatives));
+    return ratio(static_cast<double>(true_positives), positives());
 }
 
 std::optional<double> Confusion::f1() const {
@@ -180,54 +180,52 @@ Areas Ranking::weighted(const Weight& weight) const {
 
 namespace {
 
-std::optional<double> mean_of(const FigureValues& values) {
-    return summarise(values).mean;
-}
-
 /// The mean of one figure over the columns from `first` on.
 std::optional<double> mean_of(const std::vector<FigureValues>& each, std::size_t figure,
                               std::size_t first = 0) {
     FigureValues values;
     for (std::size_t column = first; column < each.size(); ++column)
         values.push_back(each[column][figure]);
-    return mean_of(values);
+    return summarise(values).mean;
 }
 
-/// Rows of a class, called so, and both.
-struct ClassCounts {
-    double truth = 0, called = 0, right = 0;
-
-    FigureValues figures() const {
-        return {truth, ratio(right, called), ratio(right, truth), ratio(2 * right, truth + called)};
-    }
+/// A label or class against the other rows.
+struct OneAgainstOthers {
+    Confusion counts;
+    Areas areas;
 };
 
-/// Matthews' coefficient of several classes (Gorodkin 2004).
-std::optional<double> classes_mcc(const std::vector<ClassCounts>& classes) {
-    double rows = 0, both = 0, truth2 = 0, called2 = 0, right = 0;
-    for (const ClassCounts& of : classes) {
-        rows += of.truth;
-        both += of.truth * of.called;
-        truth2 += of.truth * of.truth;
-        called2 += of.called * of.called;
-        right += of.right;
-    }
-    const double margins = std::sqrt(rows * rows - truth2) * std::sqrt(rows * rows - called2);
-    return margins > 0 ? std::optional((right * rows - both) / margins) : std::nullopt;
+/// `called`: 0 or 1, as `truth`.
+std::function<OneAgainstOthers(Weights)> one_against_others(const MeasuredRows& rows, std::size_t column,
+                                                            std::vector<std::uint8_t> truth,
+                                                            std::vector<std::uint8_t> called) {
+    const auto ranking = std::make_shared<const Ranking>(rows.scores[column], truth, rows.units, rows.times);
+    return [rows, truth = std::move(truth), called = std::move(called), ranking](Weights weights) {
+        OneAgainstOthers one{{}, ranking->areas(weights)};
+        for (std::size_t i = 0; i < truth.size(); ++i)
+            one.counts.count(
+                truth[i] != 0, called[i] != 0,
+                (weights.empty() ? 1 : weights[rows.units[i]]) * (rows.times.empty() ? 1 : rows.times[i]));
+        return one;
+    };
 }
 
-/// From what each class gave: rows, precision, recall, f1, auroc, auprc, called, right.
+/// From what each class gave: rows, precision, recall, f1, auroc, auprc, called, right. MCC of several
+/// classes is Gorodkin's (2004).
 FigureValues class_figures(const std::vector<FigureValues>& each) {
-    std::vector<ClassCounts> classes;
-    double right = 0, rows = 0;
+    double rows = 0, both = 0, truth2 = 0, called2 = 0, right = 0;
     for (const FigureValues& of : each) {
-        classes.push_back({*of[0], *of[6], *of[7]});
-        rows += classes.back().truth;
-        right += classes.back().right;
+        const double truth = *of[0], called = *of[6];
+        rows += truth;
+        both += truth * called;
+        truth2 += truth * truth;
+        called2 += called * called;
+        right += *of[7];
     }
+    const double margins = std::sqrt(rows * rows - truth2) * std::sqrt(rows * rows - called2);
     const std::size_t first = each.size() == 2 ? 1 : 0;
-    return {ratio(right, rows), classes_mcc(classes), mean_of(each, 3), mean_of(each, 4, first),
-            mean_of(each, 5, first)};
+    return {ratio(right, rows), margins > 0 ? std::optional((right * rows - both) / margins) : std::nullopt,
+            mean_of(each, 3), mean_of(each, 4, first), mean_of(each, 5, first)};
 }
 
 }  // namespace
@@ -254,66 +252,57 @@ std::vector<std::uint32_t> called_classes(const MeasuredRows& rows, std::optiona
 
 Measure measure_classes(const MeasuredRows& rows, std::span<const std::uint32_t> truth,
                         std::optional<double> threshold) {
-    const auto called = std::make_shared<const std::vector<std::uint32_t>>(called_classes(rows, threshold));
-    return {.columns = rows.scores.size(),
-            .names = {"accuracy", "mcc", "f1_macro", "auroc", "auprc"},
-            .names_of_each = {"rows", "precision", "recall", "f1", "auroc", "auprc"},
-            .column = [rows, truth, called](std::size_t k) -> Measure::Column {
-                std::vector<std::uint8_t> is_class;
-                for (const std::uint32_t one : truth)
-                    is_class.push_back(one == k ? 1 : 0);
-                const auto ranking =
-                    std::make_shared<const Ranking>(rows.scores[k], is_class, rows.units, rows.times);
-                return [rows, truth, called, k, ranking](Weights weights) {
-                    ClassCounts counts;
-                    for (std::size_t i = 0; i < truth.size(); ++i) {
-                        const double weight = rows.weight(weights, i) *
-                                              (rows.times.empty() ? 1 : static_cast<double>(rows.times[i]));
-                        counts.truth += truth[i] == k ? weight : 0;
-                        counts.called += (*called)[i] == k ? weight : 0;
-                        counts.right += truth[i] == k && (*called)[i] == k ? weight : 0;
-                    }
-                    const Areas areas = ranking->areas(weights);
-                    FigureValues figures = counts.figures();
-                    figures.insert(figures.end(),
-                                   {areas.roc_auc, areas.average_precision, counts.called, counts.right});
-                    return figures;
-                };
-            },
-            .all = class_figures};
+    Measure measure{.columns = rows.scores.size(),
+                    .names = {"accuracy", "mcc", "f1_macro", "auroc", "auprc"},
+                    .names_of_each = {"rows", "precision", "recall", "f1", "auroc", "auprc"}};
+    measure.column = [rows, truth,
+                      called = called_classes(rows, threshold)](std::size_t k) -> Measure::Column {
+        const auto is_class = [k](std::span<const std::uint32_t> classes) {
+            std::vector<std::uint8_t> is(classes.size());
+            std::ranges::transform(classes, is.begin(), [k](std::uint32_t one) { return one == k ? 1 : 0; });
+            return is;
+        };
+        return [one = one_against_others(rows, k, is_class(truth), is_class(called))](Weights weights) {
+            const auto [counts, areas] = one(weights);
+            return FigureValues{counts.positives(), counts.precision(),
+                                counts.recall(),    counts.f1(),
+                                areas.roc_auc,      areas.average_precision,
+                                counts.predicted(), static_cast<double>(counts.true_positives)};
+        };
+    };
+    measure.all = class_figures;
+    return measure;
 }
 
 Measure measure_labels(const MeasuredRows& rows, std::vector<std::span<const std::uint8_t>> truth,
                        std::optional<double> threshold) {
     Measure measure{.columns = rows.scores.size()};
-    measure.column = [rows, truth = std::move(truth), threshold](std::size_t label) -> Measure::Column {
-        const std::span<const float> scores = rows.scores[label];
-        const std::span<const std::uint8_t> ones = truth[label];
-        const auto ranking = std::make_shared<const Ranking>(scores, ones, rows.units);
-        return [rows, scores, ones, threshold, ranking](Weights weights) -> FigureValues {
-            const Areas areas = ranking->areas(weights);
-            if (!threshold) return {areas.roc_auc, areas.average_precision};
-            Confusion counts;
-            for (std::size_t i = 0; i < ones.size(); ++i)
-                counts.count(ones[i] != 0, static_cast<double>(scores[i]) >= *threshold,
-                             weights.empty() ? 1 : weights[rows.units[i]]);
-            return {static_cast<double>(counts.true_positives + counts.false_negatives),
-                    counts.precision(),
-                    counts.recall(),
-                    counts.f1(),
-                    counts.mcc(),
-                    areas.roc_auc,
-                    areas.average_precision,
-                    counts.accuracy()};
-        };
-    };
     if (!threshold) {
         measure.names = measure.names_of_each = {"auroc", "auprc"};
+        measure.column = [rows, truth = std::move(truth)](std::size_t label) -> Measure::Column {
+            return [ranking = std::make_shared<const Ranking>(rows.scores[label], truth[label], rows.units)](
+                       Weights weights) {
+                const Areas areas = ranking->areas(weights);
+                return FigureValues{areas.roc_auc, areas.average_precision};
+            };
+        };
         measure.all = [](const auto& each) { return FigureValues{mean_of(each, 0), mean_of(each, 1)}; };
         return measure;
     }
     measure.names = {"accuracy", "mcc", "f1_macro", "auroc", "auprc"};
     measure.names_of_each = {"rows", "precision", "recall", "f1", "mcc", "auroc", "auprc"};
+    measure.column = [rows, truth = std::move(truth), threshold](std::size_t label) -> Measure::Column {
+        std::vector<std::uint8_t> called;
+        for (const float score : rows.scores[label])
+            called.push_back(static_cast<double>(score) >= *threshold ? 1 : 0);
+        return [one = one_against_others(rows, label, {truth[label].begin(), truth[label].end()},
+                                         std::move(called))](Weights weights) {
+            const auto [counts, areas] = one(weights);
+            return FigureValues{
+                counts.positives(), counts.precision(), counts.recall(),         counts.f1(),
+                counts.mcc(),       areas.roc_auc,      areas.average_precision, counts.accuracy()};
+        };
+    };
     measure.all = [](const auto& each) {
         return FigureValues{mean_of(each, 7), mean_of(each, 4), mean_of(each, 3), mean_of(each, 5),
                             mean_of(each, 6)};

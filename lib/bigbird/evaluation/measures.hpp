@@ -19,6 +19,8 @@ struct Confusion {
 
     /// Counts a row `times` times.
     void count(bool positive, bool predicted, std::int64_t times = 1);
+    double positives() const { return static_cast<double>(true_positives + false_negatives); }
+    double predicted() const { return static_cast<double>(true_positives + false_positives); }
     std::optional<double> accuracy() const;   ///< undefined without rows
     std::optional<double> precision() const;  ///< undefined if nothing is predicted positive
     std::optional<double> recall() const;     ///< undefined if nothing is positive

@@ -12,8 +12,6 @@ namespace fs = std::filesystem;
 
 namespace {
 
-constexpr std::int64_t margin_share = 8;
-
 /// The labels, and the parts of the genome to train on.
 struct Labels {
     std::unique_ptr<genome::ReferenceGenome> reference;

@@ -16,8 +16,6 @@ namespace fs = std::filesystem;
 
 namespace {
 
-constexpr std::int64_t margin_share = 8;
-
 /// Evenly spaced stretches of train, without N.
 std::vector<std::string> samples_of(const examples::LabelledBins& bins) {
     constexpr std::int64_t most = 64, length = 64;

@@ -12,6 +12,7 @@
 #include "bigbird/training/ranks/rank_spec.hpp"
 #include "bigbird/training/run_start.hpp"
 
+#include <cstdint>
 #include <filesystem>
 #include <functional>
 #include <memory>
@@ -21,6 +22,9 @@
 #include <vector>
 
 namespace bigbird::tasks {
+
+/// One in this number of a window's bins or bases is margin at each end, by default.
+inline constexpr std::int64_t margin_share = 8;
 
 /// Facts for a model card that are not in the model's folder.
 struct CardFacts {

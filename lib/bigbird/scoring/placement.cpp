@@ -27,15 +27,6 @@ void require_agreement(std::span<const ModelFolder> models) {
     const auto bins = first.bins();
     for (std::size_t i = 1; i < models.size(); ++i) {
         const std::string which = "--model number " + std::to_string(i + 1);
-        if (models[i].info.task != first.info.task || models[i].info.window != first.info.window) {
-            throw ConfigError(which + " takes the window " + to_string(models[i].info.window) +
-                              ", the first one " + to_string(first.info.window) +
-                              ": models that are averaged must agree");
-        }
-        if (!same_labels(models[i].labels, first.labels)) {
-            throw ConfigError(which +
-                              " has other labels than the first: models that are averaged must agree");
-        }
         const auto other = models[i].bins();
         if (!bins != !other)
             throw ConfigError(which +
@@ -46,6 +37,15 @@ void require_agreement(std::span<const ModelFolder> models) {
             throw ConfigError(which + " has bins of " + std::to_string(other->grid().bin) +
                               " bases, the first one of " + std::to_string(bins->grid().bin) +
                               ": models that are averaged must agree");
+        }
+        if (models[i].info.task != first.info.task || models[i].info.window != first.info.window) {
+            throw ConfigError(which + " takes the window " + to_string(models[i].info.window) +
+                              ", the first one " + to_string(first.info.window) +
+                              ": models that are averaged must agree");
+        }
+        if (!same_labels(models[i].labels, first.labels)) {
+            throw ConfigError(which +
+                              " has other labels than the first: models that are averaged must agree");
         }
     }
 }

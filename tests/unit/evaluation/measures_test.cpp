@@ -15,7 +15,7 @@
 
 using namespace bigbird;
 using namespace bigbird::evaluation;
-using Kind = ThresholdRule::Kind;
+using RuleKind = ThresholdRule::Kind;
 
 namespace {
 
@@ -115,12 +115,12 @@ DOCTEST_TEST_CASE("threshold: the best of all thresholds, tried one by one") {
     for (const Json& one : fixture["cases"]) {
         const auto scores = one["scores"].get<std::vector<float>>();
         const auto labels = one["labels"].get<std::vector<std::uint8_t>>();
-        for (const Kind kind : {Kind::best_f1, Kind::best_mcc}) {
+        for (const RuleKind kind : {RuleKind::best_f1, RuleKind::best_mcc}) {
             std::optional<double> best;
             double at = 0;
             for (const float score : std::set<float>(scores.begin(), scores.end())) {
                 const Confusion counts = testing::confusion(scores, labels, static_cast<double>(score));
-                const auto figure = kind == Kind::best_f1 ? counts.f1() : counts.mcc();
+                const auto figure = kind == RuleKind::best_f1 ? counts.f1() : counts.mcc();
                 if (figure && (!best || *figure >= *best)) {
                     best = figure;
                     at = static_cast<double>(score);
@@ -138,12 +138,12 @@ DOCTEST_TEST_CASE("threshold: the best of all thresholds, tried one by one") {
 
 DOCTEST_TEST_CASE("threshold: rules") {
     DOCTEST_CHECK(parse_threshold_rule("0.25").value == 0.25);
-    DOCTEST_CHECK(parse_threshold_rule("auto").kind == Kind::automatic);
-    DOCTEST_CHECK(parse_threshold_rule("f1").kind == Kind::best_f1);
-    DOCTEST_CHECK(parse_threshold_rule("mcc").kind == Kind::best_mcc);
+    DOCTEST_CHECK(parse_threshold_rule("auto").kind == RuleKind::automatic);
+    DOCTEST_CHECK(parse_threshold_rule("f1").kind == RuleKind::best_f1);
+    DOCTEST_CHECK(parse_threshold_rule("mcc").kind == RuleKind::best_mcc);
     DOCTEST_CHECK(testing::message_of<ConfigError>([] { parse_threshold_rule("best"); }) ==
                   "--threshold is a score, auto, f1 or mcc, not 'best'");
-    DOCTEST_CHECK_FALSE(best_threshold({}, {}, Kind::best_f1).has_value());
+    DOCTEST_CHECK_FALSE(best_threshold({}, {}, RuleKind::best_f1).has_value());
 }
 
 DOCTEST_TEST_CASE("ranking: weighted areas equal scikit-learn's with sample_weight") {

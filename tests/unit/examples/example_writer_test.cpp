@@ -128,8 +128,7 @@ DOCTEST_TEST_CASE("sequence_writer: folders of sequences whose files do not agre
     const std::string head = "#id\tsplit\tlength\tn_fraction\tgroup\tclass\n";
     DOCTEST_CHECK(message("records.tsv", head)
                       .ends_with("labels.npy: is not the label matrix of 0 rows and 2 labels that the "
-                                 "folder's other files tell of; "
-                                 "make the examples again"));
+                                 "folder's other files describe; make the examples again"));
     DOCTEST_CHECK(
         message("records.tsv", "a\ttrain\t5\t0\t.\tx\n")
             .ends_with("records.tsv:1: does not begin with '#id split length n_fraction group ...'; "

@@ -19,11 +19,11 @@ namespace fs = std::filesystem;
 
 namespace {
 
-struct Scene {
+struct SequenceScene {
     TempDir folder;
     FinetuneSpec spec = sequence_model_spec();
 
-    explicit Scene(TargetKind target = TargetKind::classes, std::int64_t rows = 400) {
+    explicit SequenceScene(TargetKind target = TargetKind::classes, std::int64_t rows = 400) {
         write_sequence_rows(folder / "e", rows, 3, target);
         write_json(folder / "small.json",
                    {{"filters", 16}, {"width", 11}, {"hidden", 16}, {"heads", 2}, {"dense", 8}},
@@ -46,7 +46,7 @@ struct Scene {
 }  // namespace
 
 DOCTEST_TEST_CASE("plan_sequences: members and k-mers become one model") {
-    Scene scene;
+    SequenceScene scene;
     const training::LoopResult result = finetune(scene.spec);
     const Json metrics = metrics_of(scene.spec.output).front();
     DOCTEST_CHECK(metrics.at("eval_auroc") > 0.9);  // the k-mers know it; the networks have had six steps
@@ -62,7 +62,7 @@ DOCTEST_TEST_CASE("plan_sequences: members and k-mers become one model") {
 }
 
 DOCTEST_TEST_CASE("plan_sequences: a run that was stopped goes on with the members it has") {
-    Scene scene;
+    SequenceScene scene;
     const training::LoopResult whole = finetune(scene.spec);
     const std::string sum = model::weights_checksum(whole.model);
     fs::remove_all(scene.spec.output / "model");
@@ -76,7 +76,7 @@ DOCTEST_TEST_CASE("plan_sequences: a run that was stopped goes on with the membe
 
 DOCTEST_TEST_CASE("plan_sequences: numbers, counts and labels") {
     for (const bool poisson : {false, true}) {
-        Scene scene(TargetKind::numbers, 200);
+        SequenceScene scene(TargetKind::numbers, 200);
         if (poisson) scene.spec.sequence.loss = NumberLoss::poisson;
         scene.spec.linear.word = 4;
         const training::LoopResult result = finetune(scene.spec);
@@ -89,14 +89,14 @@ DOCTEST_TEST_CASE("plan_sequences: numbers, counts and labels") {
         DOCTEST_CHECK(number.item<double>() < 25);
         DOCTEST_CHECK(!fs::exists(result.model / "calibration.json"));
     }
-    Scene labels(TargetKind::labels, 200);
+    SequenceScene labels(TargetKind::labels, 200);
     labels.spec.architecture = "kmer-logistic";
     finetune(labels.spec);
     DOCTEST_CHECK(metrics_of(labels.spec.output).front().contains("penalty"));
 }
 
 DOCTEST_TEST_CASE("plan_sequences: networks of windows read the middle of a record") {
-    Scene scene;
+    SequenceScene scene;
     scene.spec.architecture = "cnnprom";
     scene.spec.learning_rate.total_steps = 1;
     const training::LoopResult result = finetune(scene.spec);
@@ -106,7 +106,7 @@ DOCTEST_TEST_CASE("plan_sequences: networks of windows read the middle of a reco
 }
 
 DOCTEST_TEST_CASE("plan_sequences: a pretrained model of tokens learns records of any length") {
-    Scene scene;
+    SequenceScene scene;
     write_tiny_pretrained(scene.folder / "pretrained", 1);
     scene.spec.architecture = "bigbird";
     scene.spec.pretrained = scene.folder / "pretrained";
@@ -118,7 +118,7 @@ DOCTEST_TEST_CASE("plan_sequences: a pretrained model of tokens learns records o
 }
 
 DOCTEST_TEST_CASE("plan_sequences: what does not fit is refused before anything is trained") {
-    Scene scene;
+    SequenceScene scene;
     scene.spec.sequence.loss = NumberLoss::poisson;
     DOCTEST_CHECK(scene.refusal() == "--loss poisson is for numbers: the examples have classes");
     scene.spec.sequence.loss = NumberLoss::squared;
@@ -129,7 +129,7 @@ DOCTEST_TEST_CASE("plan_sequences: what does not fit is refused before anything 
     DOCTEST_CHECK(
         scene.refusal() ==
         "--architecture gkm-svm is for windows of the genome: for sequences there is kmer-logistic");
-    Scene numbers(TargetKind::numbers, 40);
+    SequenceScene numbers(TargetKind::numbers, 40);
     numbers.spec.architecture = "kmer-logistic";
     DOCTEST_CHECK(numbers.refusal() ==
                   "--architecture kmer-logistic is for classes and labels: for numbers there is kmer-ridge");

@@ -202,7 +202,6 @@ DOCTEST_TEST_CASE("score run: what is written is read") {
                  .inputs = {{"regions", "ab"}},
                  .min_score = 0.25,
                  .contigs = {{"1", 1000}, {"MT", 16}},
-                 .tracks = {1},
                  .overlap = outputs::Overlap::max};
     run.schema.effect = run.schema.columns[1].quantity = "log_odds";
     const ScoreRun again = outputs::score_run_from_json(Json::parse(to_json(run).dump()), "x");
@@ -215,7 +214,6 @@ DOCTEST_TEST_CASE("score run: what is written is read") {
     DOCTEST_CHECK(again.min_score == 0.25);
     DOCTEST_CHECK(again.schema.head[4].optional);
     DOCTEST_CHECK(again.contigs[1].name == "MT");
-    DOCTEST_CHECK(again.tracks == std::vector<std::size_t>{1});
     DOCTEST_CHECK(again.overlap == outputs::Overlap::max);
 }
 

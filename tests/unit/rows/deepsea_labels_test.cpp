@@ -3,7 +3,7 @@
 
 #include "support/testing.hpp"
 
-#include "bigbird/evaluation/metrics.hpp"
+#include "bigbird/evaluation/measures.hpp"
 
 #include <algorithm>
 #include <map>

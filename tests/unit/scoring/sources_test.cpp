@@ -13,9 +13,9 @@ using namespace bigbird::testing;
 namespace {
 
 /// So many rows, numbered by their lines.
-class Rows : public rows::RowSource {
+class GivenRows : public rows::RowSource {
 public:
-    explicit Rows(std::int64_t count) : count_(count) {}
+    explicit GivenRows(std::int64_t count) : count_(count) {}
     std::optional<rows::RegionRow> next() override {
         if (line_ == count_) return std::nullopt;
         rows::RegionRow row;
@@ -32,7 +32,7 @@ private:
 
 std::vector<rows::RegionRow> part_of(std::int64_t count, const Shard& shard,
                                      const tasks::AsBefore& as_before) {
-    const auto source = tasks::shard_rows(std::make_unique<Rows>(count), shard, as_before);
+    const auto source = tasks::shard_rows(std::make_unique<GivenRows>(count), shard, as_before);
     std::vector<rows::RegionRow> part;
     while (std::optional<rows::RegionRow> row = source->next())
         part.push_back(*row);
@@ -89,7 +89,7 @@ DOCTEST_TEST_CASE("sources: parts, rows that are computed together are in one pa
 }
 
 DOCTEST_TEST_CASE("sources: parts, rows are filled as ever, and the total is the part's share") {
-    const auto source = tasks::shard_rows(std::make_unique<Rows>(10), {2, 4}, alone);
+    const auto source = tasks::shard_rows(std::make_unique<GivenRows>(10), {2, 4}, alone);
     DOCTEST_CHECK(source->total() == 3);
     rows::RegionRow row;
     source->fill(row);

@@ -4,7 +4,7 @@
 #include "support/testing.hpp"
 
 #include "bigbird/core/formats/json_file.hpp"
-#include "bigbird/evaluation/metrics.hpp"
+#include "bigbird/evaluation/measures.hpp"
 
 #include <limits>
 #include <string>

@@ -141,8 +141,6 @@ DOCTEST_TEST_CASE("readers: .h5 of scores has the lines of .tsv, with few rows a
     check("many", regions, 100);
     check("records", records, 1);
     check("none", regions, 0);
-    regions.precision = Precision::float16;  // i / 1024 and 0.25 are in it, up to i = 2048
-    check("half", regions, 2000);
 }
 
 DOCTEST_TEST_CASE("readers: .h5 of other things, or damaged, is refused") {

@@ -28,7 +28,7 @@ public:
         LetterOutputs::prepare(spec);
         const rows::LabelTable table({{"TF", "a", -1}, {"TF", "b c", -1}});
         const std::vector<genome::Contig> contigs{{"1", 1000}};
-        return std::make_unique<LetterOutputs>(spec, table, table.choose(labels),
+        return std::make_unique<LetterOutputs>(spec, table, table.select(labels),
                                                rows::Provenance{{"method", "some"}}, track, contigs, 1);
     }
     /// Writes the bases 1:10-13, G N T, which have one score more of each label with each letter.
