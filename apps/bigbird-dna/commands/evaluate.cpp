@@ -116,8 +116,7 @@ void add_evaluate_aliases(CLI::App& command) {
                {"Two models compared, as a page for browsers",
                 "--scores kmers=kmers.tsv --scores network=test.tsv.gz --examples my-sequences --output "
                 "sequences.html"}});
-    add_alias(command, tokens_task,
-              "Evaluate scores of bases: AUROC, AUPRC, and F1 of the most probable label",
+    add_alias(command, tokens_task, "Evaluate scores of bases: AUROC, AUPRC and F1",
               {{"Figures of held-out bases, as a table",
                 "--scores bases.tsv.gz --labels ../test_data/tokens/labels.bed.gz --reference "
                 "../test_data/genome/22.fa.gz --output bases.tsv"},

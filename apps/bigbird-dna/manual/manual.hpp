@@ -33,12 +33,12 @@ struct OptionGroup {
 
 struct CommandText {
     std::string name, description;  ///< the first sentence of the description is its summary
-    std::string alias_of;           ///< the command that has all options; empty for commands
-    std::string usage;
-    std::string notes;  ///< additional paragraphs after the options; often empty
-    std::vector<OptionText> arguments;
-    std::vector<OptionGroup> groups;
-    std::vector<Example> examples;
+    std::string alias_of{};         ///< the command that has all options; empty for commands
+    std::string usage{};
+    std::string notes{};  ///< additional paragraphs after the options; often empty
+    std::vector<OptionText> arguments{};
+    std::vector<OptionGroup> groups{};
+    std::vector<Example> examples{};
 };
 
 struct CommandGroup {

@@ -140,7 +140,7 @@ def part_words(wildcards, input, output):
 
 def file_of_label(wildcards):
     """The name of a label's track, as --output has it."""
-    return "{label}." + PREDICTIONS[wildcards.name]["format"]
+    return f"{{label}}.{PREDICTIONS[wildcards.name]['format']}"
 
 
 def side_files(wildcards, output):
