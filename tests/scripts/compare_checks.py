@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""compare_checks.py: scripts/measure/compare-transformers puts full attention beside a dense BERT, and names the rows in which BigBird's pattern stands in its place.
+"""compare_checks.py: scripts/measure/compare-transformers puts full attention beside a dense BERT, and names the rows in which BigBird's pattern is in its place.
 Every measurement is pretended: a pass of ours takes 1 s of the clock and 2 s of the processor, of theirs 3 and 4, and in bf16 nothing is to be had."""
 import contextlib
 import importlib.machinery

@@ -306,7 +306,7 @@ DOCTEST_TEST_CASE("evaluation: files are compared on the rows and labels that al
     DOCTEST_CHECK(log.text().find("compared on the 243 rows and 4 labels") != std::string::npos);
 }
 
-DOCTEST_TEST_CASE("evaluation: a threshold is chosen on validation alone") {
+DOCTEST_TEST_CASE("evaluation: a threshold is chosen on validation only") {
     Promoters scored(40);
     scored.request.threshold.kind = ThresholdRule::Kind::best_f1;
     DOCTEST_CHECK(testing::message_of<ConfigError>([&] {
