@@ -104,8 +104,10 @@ DOCTEST_TEST_CASE("evaluate: wrong inputs are one sentence and leave nothing") {
         holds(error_of(joined(evaluate("promoter", folder, output), {"--split", "all"}), 2), "--split"));
     write_file(folder / "s.long.tsv", "##min_score=0.5\n#chrom\tstart\n");
     write_file(folder / "s.h5", "no HDF5");
+    write_file(folder / "s.npy", "no numbers");
     const std::pair<const char*, const char*> others[] = {
-        {"s.npy", "s.npy: is not read here: give scores as .tsv, .csv (each also .gz) or .h5"},
+        {"s.npy", "s.npy: lacks s.rows.tsv, which predict writes beside it"},
+        {"s.bw", "s.bw: is not read here: give scores as .tsv, .csv (each also .gz), .h5 or .npy"},
         {"s.long.tsv", "s.long.tsv:2: is a long table, which lacks scores"},
         {"s.h5", "s.h5: holds no scores of regions or sequences as predict writes them"}};
     for (const auto& [name, why] : others) {

@@ -157,7 +157,7 @@ std::string texts_of(const Figure& figure, char separator) {
 BaseEvaluation evaluate_bases(const BaseEvaluationRequest& request) {
     const auto reference = genome::open_references(request.references);
     const auto labels = examples::BaseLabels::read(*reference, request.labels);
-    rows::ScoreReader reader(request.scores, outputs::hdf5_lines(request.scores));
+    rows::ScoreReader reader(request.scores, outputs::score_lines(request.scores));
     const std::vector<std::string>& columns = reader.columns();
     const std::vector<std::size_t> column_of = columns_of(labels, columns, request);
     Runs runs{.scores = std::vector<std::vector<float>>(columns.size())};

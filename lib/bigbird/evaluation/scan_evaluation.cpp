@@ -26,7 +26,7 @@ struct Scan {
 };
 
 Scan read_scan(const std::filesystem::path& path, double threshold) {
-    rows::ScoreReader reader(path, outputs::hdf5_lines(path));
+    rows::ScoreReader reader(path, outputs::score_lines(path));
     if (reader.columns().size() != 1) {
         throw InputError("has " + counted(reader.columns().size(), "column") +
                              " of scores; a scan of predict-promoter has one",

@@ -81,7 +81,7 @@ public:
     }
 
     ScoredRows join(WantedRows wanted) {
-        rows::ScoreLines lines(path_, outputs::hdf5_lines(path_));
+        rows::ScoreLines lines(path_, outputs::score_lines(path_));
         joined_.provenance = lines.provenance();
         find_columns(lines);
         read(lines);

@@ -101,13 +101,16 @@ std::unique_ptr<Sink> long_sink(const std::filesystem::path& path, Overwrite ove
                                 const TableSchema& schema, float min_score, int threads);
 
 /// X.npy: float32 of shape (rows, columns), NaN where nothing was scored;
-/// X.rows.tsv: the rows' fields; X.labels.tsv: `column index group name id`. Side tables come first, so that
-/// X.npy is never without them.
+/// X.rows.tsv: the rows' fields; X.labels.tsv: `column index group name id table_column`. Side tables come
+/// first, so that X.npy is never without them.
 std::unique_ptr<Sink> npy_sink(const std::filesystem::path& path, Overwrite overwrite,
                                const TableSchema& schema);
 
 /// numpy's name of the number type.
 inline constexpr std::string_view npy_type = "<f4";
+
+/// The column of X.labels.tsv with the names that the columns have in a table.
+inline constexpr std::string_view npy_column_name = "table_column";
 
 /// The three files of an output X.npy.
 std::vector<std::filesystem::path> npy_files(const std::filesystem::path& path);

@@ -210,11 +210,11 @@ public:
             head += column.name + '\t';
         head.back() = '\n';
         rows_.write(head);
-        labels_.write("column\tindex\tgroup\tname\tid\n");
+        labels_.write("column\tindex\tgroup\tname\tid\t" + std::string(npy_column_name) + "\n");
         for (std::size_t i = 0; i < columns_; ++i) {
             const Column& column = schema.columns[i];
             labels_.write(std::to_string(i) + '\t' + std::to_string(column.index) + '\t' + column.group +
-                          '\t' + column.label + '\t' + column.id + '\n');
+                          '\t' + column.label + '\t' + column.id + '\t' + column.name + '\n');
         }
     }
     void write(std::span<const rows::Field> head, std::span<const float> values) override {

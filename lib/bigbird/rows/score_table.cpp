@@ -31,7 +31,7 @@ fs::path require_table(const fs::path& path) {
     const auto is_of = [name = path.string()](std::string_view ending) { return name.ends_with(ending); };
     if (std::ranges::none_of(others, is_of)) return path;
     throw InputError(
-        "is not read here: give scores as .tsv, .csv (each also .gz) or .h5, which predict writes, too",
+        "is not read here: give scores as .tsv, .csv (each also .gz), .h5 or .npy, which predict writes, too",
         path);
 }
 

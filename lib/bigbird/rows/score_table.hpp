@@ -40,7 +40,7 @@ bool names_csv(const std::filesystem::path& path);
 /// others numbers, whose NA becomes empty.
 std::string csv_of(std::string_view table, const std::filesystem::path& path);
 
-/// Gives the lines of a table that is in no text file (outputs::hdf5_lines); false at the end.
+/// Gives the lines of a table that is in no text file (outputs::score_lines); false at the end.
 using LineSource = std::function<bool(std::string& line)>;
 
 /// Reads the lines of a table with a header, as CSV or with tabs, as this program, pandas or R write it.

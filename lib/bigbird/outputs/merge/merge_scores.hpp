@@ -30,6 +30,8 @@ void merge_scores(std::span<const Part> parts, const OutputSpec& outputs, int th
 /// The lines that a .h5 of scores of regions or sequences (predict) would have as .tsv; empty for another
 /// file's name. A child process reads. Throws InputError if the file is damaged or holds other things.
 rows::LineSource hdf5_lines(const std::filesystem::path& path);
+/// The same of a .h5, and of a .npy with the tables beside it. A .npy is read from mapped memory.
+rows::LineSource score_lines(const std::filesystem::path& path);
 
 // Readers of bigWig and of attributions. A child process reads, since libBigWig and HDF5 can crash on a
 // damaged file.

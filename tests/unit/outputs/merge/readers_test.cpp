@@ -109,10 +109,10 @@ DOCTEST_TEST_CASE("attribution_reader: HDF5 in TF-MoDISco's form, and what is no
     check_refused(folder, "no.h5", "no.h5: is no HDF5 file, or damaged");
 }
 
-DOCTEST_TEST_CASE("readers: .h5 of scores has the lines of .tsv, with few rows and many, of any precision") {
+DOCTEST_TEST_CASE("readers: .h5 and .npy of scores have the lines of .tsv, with few rows and many, of any precision") {
     const TempDir folder;
     const auto lines_of = [](const fs::path& path) {
-        const rows::LineSource next = hdf5_lines(path);
+        const rows::LineSource next = score_lines(path);
         std::string text;
         for (std::string line; next(line);)
             text += line + '\n';
@@ -134,7 +134,9 @@ DOCTEST_TEST_CASE("readers: .h5 of scores has the lines of .tsv, with few rows a
         };
         write(table_sink(folder / (name + ".tsv"), Overwrite::refuse, schema, 1));
         write(hdf5_sink(folder / (name + ".h5"), Overwrite::refuse, schema));
-        DOCTEST_CHECK(lines_of(folder / (name + ".h5")) == read_file(folder / (name + ".tsv")));
+        write(npy_sink(folder / (name + ".npy"), Overwrite::refuse, schema));
+        for (const char* ending : {".h5", ".npy"})
+            DOCTEST_CHECK(lines_of(folder / (name + ending)) == read_file(folder / (name + ".tsv")));
     };
     check("regions", regions, 9000);
     regions.many_rows = true;
@@ -159,4 +161,21 @@ DOCTEST_TEST_CASE("readers: .h5 of other things, or damaged, is refused") {
     write_all(hdf5_sink(folder / "cut.h5", Overwrite::refuse, small_layout()), 5000);
     fs::resize_file(folder / "cut.h5", fs::file_size(folder / "cut.h5") / 2);
     DOCTEST_CHECK(holds(refusal("cut.h5"), "cut.h5"));
+}
+
+DOCTEST_TEST_CASE("readers: .npy that is cut, or of other rows or columns than the tables beside it, is refused") {
+    const TempDir folder;
+    const fs::path npy = folder / "s.npy", labels = folder / "s.labels.tsv";
+    write_all(npy_sink(npy, Overwrite::refuse, small_layout()), 5);
+    const auto refusal = [&] { return message_of<InputError>([&] { score_lines(npy); }); };
+    const std::string table = read_file(labels);
+    write_file(labels, table.substr(0, table.find("1\t2")));
+    DOCTEST_CHECK(holds(refusal(), "s.npy: is no float32 .npy of 5 rows and 1 column, as the .rows.tsv and "));
+    write_file(labels, "column\tindex\tgroup\tname\tid\n");
+    DOCTEST_CHECK(holds(refusal(), "s.labels.tsv: has no last column 'table_column'"));
+    write_file(labels, table);
+    fs::resize_file(npy, fs::file_size(npy) - 4);
+    DOCTEST_CHECK(holds(refusal(), "s.npy: is no float32 .npy of 5 rows and 2 columns"));
+    fs::remove(labels);
+    DOCTEST_CHECK(holds(refusal(), "s.npy: lacks s.labels.tsv, which predict writes beside it"));
 }
