@@ -54,7 +54,7 @@ struct BinsSpec {
     double averaging = 0.99;  ///< decay per step of the weight average; 0: the model has the last weights
     CoverageLoss loss = CoverageLoss::poisson_multinomial;  ///< for examples with numbers
     /// Number of filters of the first convolution, if any, that are initialized with motifs of the training
-    /// bins (bins::find_motifs).
+    /// bins (motifs::find_enriched).
     std::int64_t motifs = 0;
     std::filesystem::path motif_file{};  ///< file for these motifs, in MEME's format; empty: none
     std::filesystem::path teacher{};     ///< Teacher's; empty: none
