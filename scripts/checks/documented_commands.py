@@ -12,7 +12,7 @@ import links
 ROOT = Path(__file__).resolve().parents[2]
 COMMAND = re.compile(r"(?<![\w/.-])bigbird-dna (?:(motifs) )?([a-z][a-z-]*)\b((?:\\\n|[^\n|&;)`#])*)")
 OPTION = re.compile(r"(?<![\w-])(--[a-z][a-z0-9-]*|-[a-zA-Z@])(?=[\s=]|$)")
-EVERYWHERE = {"--help", "-h", "--help-all", "--version", "--quiet", "-q", "--verbose", "-v", "--options", "--force", "-f"}
+EVERYWHERE = {"--help", "-h", "--help-all", "--version", "--quiet", "-q", "--verbose", "-v", "--options", "--threads", "-t", "--force", "-f"}
 
 
 def known():

@@ -333,9 +333,6 @@ DOCTEST_TEST_CASE("arguments: predict is the command of the model's task, to the
     const auto with = [&](const std::vector<std::string>& more) { return run_program(joined(words, more)); };
     succeeded(with({ours}));
     DOCTEST_CHECK(read_file(ours) == read_file(alias));
-    check_error(with({folder / "x.tsv", "--each-base"}), 2,
-                "--each-base is for the task tokens, and this is chromatin; see "
-                "'bigbird-dna predict-chromatin --help'");
     write_file(folder / "config.json", R"({"bigbird_dna": {"task_model": {"task": "coverage"}}})");
     DOCTEST_CHECK(holds(run_program({"predict", "--model", folder.path().string(), "--output", "x"}).err,
                         "the task 'coverage' is not known"));
@@ -389,6 +386,9 @@ DOCTEST_TEST_CASE("arguments: options of every command precede the command, foll
     const std::string scores = read_file(folder / "scores.tsv");
     using Words = std::vector<std::string>;
     const std::pair<Words, Words> silent[] = {{{"-q"}, {}},
+                                              {{"-q", "--threads", "1", "-f"}, {}},
+                                              {{"--threads=1", "-q"}, {}},
+                                              {{"-q", "-t", "1"}, {}},
                                               {{"--quiet"}, {}},
                                               {{}, {"-q"}},
                                               {{}, {"--quiet"}},
@@ -407,7 +407,8 @@ DOCTEST_TEST_CASE("arguments: options of every command precede the command, foll
                   run_program({"motifs-find", "--help"}).out);
     DOCTEST_CHECK(holds(run_program({"--quiet", "--foo"}).err, "there is no option --foo"));
     DOCTEST_CHECK(run_program({"-v", "info", model}).out == run_program({"info", model}).out);
-    DOCTEST_CHECK(holds(run_program({"encode", "--help"}).out,
-                        "\nEvery command also takes --options FILE, --quiet and --verbose (see "
-                        "bigbird-dna --help).\n"));
+    DOCTEST_CHECK(
+        holds(run_program({"encode", "--help"}).out,
+              "\nEvery command also takes --threads N, --force, --options FILE, --quiet and --verbose (see "
+              "bigbird-dna --help).\n"));
 }

@@ -60,7 +60,6 @@ DOCTEST_TEST_CASE("completion: bash completes the values of an option, of severa
     DOCTEST_CHECK(offered(scene, "bigbird-dna embed --reference m") == "model.txt models");
     DOCTEST_CHECK(offered(scene, "bigbird-dna embed --reference a.fa m") == "model.txt models");
     DOCTEST_CHECK(offered(scene, "bigbird-dna pretrain --resume m") == "model.txt models");
-    DOCTEST_CHECK(offered(scene, "bigbird-dna pretrain --resume n") == "never");
     DOCTEST_CHECK(offered(scene, "bigbird-dna pretrain --force --ep") == "--epochs --epsilon");
 }
 

@@ -192,9 +192,6 @@ DOCTEST_TEST_CASE("finetune: options that the chosen model does not read are ref
     refused({"bigbird-bins", "--model", test_data("models/chromatin-grch37"), "--window", "3200"},
             "--window has no effect with --architecture bigbird-bins: it is for models that begin without "
             "--model");
-    check_said(fixture.finetune("run", {"--architecture", "deepsea", "--window=-90:90", "--force"}), 2,
-               "--force has no effect with --resume auto, which goes on with the run that is there: --resume "
-               "never --force discards it");
     check_said(fixture.finetune("run", {"--epochs", "1", "--steps", "1"}), 2, "--steps excludes --epochs");
 }
 

@@ -160,11 +160,10 @@ DOCTEST_TEST_CASE("manual: a command says which task an option is for, and an al
     };
     check_holds(of("predict"), {"| `-m`, `--model` | `DIR ...` | required |",
                                 "| `--tile` | `BP` | `none: a row has one score` | Cut regions into tiles",
-                                " (tokens) |\n", "| `chromatin: average; others: none` |"});
+                                "| `chromatin: average; others: none` |"});
     const std::string alias = of("predict-promoter");
-    check_holds(alias,
-                {"\nOptions: those of [predict](#predict), without `--anchor`, `--labels`, `--each-base`.\n",
-                 "\nbigbird-dna predict-promoter --model "});
+    check_holds(alias, {"\nOptions: those of [predict](#predict), without `--anchor`, `--labels`.\n",
+                        "\nbigbird-dna predict-promoter --model "});
     DOCTEST_CHECK_FALSE(holds(alias, "| `"));
     const std::string page = run_program({"help", "--man", "finetune-promoter"}).out;
     DOCTEST_CHECK(holds(page, "\\-\\-examples"));

@@ -86,10 +86,8 @@ DOCTEST_TEST_CASE(
     DOCTEST_CHECK(holds(again.err, "this run is finished already; nothing to do"));
     const ProgramResult other = run_program(pretrain(documents, folder / "run", {"--seed", "2"}));
     check_said(other, 2, "error: --");
-    DOCTEST_CHECK(holds(
-        other.err, "; use the same, give another --output, or start afresh with --resume never --force"));
-    DOCTEST_CHECK(run_program(pretrain(documents, folder / "run", {"--resume", "never"})).code == 2);
-    works(pretrain(documents, folder / "run", {"--resume", "never", "--force", "--seed", "2"}));
+    DOCTEST_CHECK(holds(other.err, "; use the same, give another --output, or start afresh with --force"));
+    works(pretrain(documents, folder / "run", {"--force", "--seed", "2"}));
 
     const auto evaluate = joined(words_of("evaluate-mlm --device cpu"),
                                  {"--model", folder / "run", "--documents", documents, "--baseline-documents",
@@ -123,8 +121,8 @@ DOCTEST_TEST_CASE("pretrain: two processes train as one, stop together and go on
     DOCTEST_CHECK(
         run_program(pretrain(documents, folder / "half", {"--processes", "2", "--max-hours", "1e-9"})).code ==
         75);
-    const ProgramResult rest = works(pretrain(documents, folder / "half", {"--keep-every", "1"}));
-    DOCTEST_CHECK(holds(rest.err, "--keep-every is 1 now, it was 0"));
+    const ProgramResult rest = works(pretrain(documents, folder / "half", {"--checkpoint-every", "1"}));
+    DOCTEST_CHECK(holds(rest.err, "--checkpoint-every is 1 now, it was 1000"));
     DOCTEST_CHECK(losses("half").back() == doctest::Approx(one.back()).epsilon(2e-5));
     check_said(run_program(pretrain((folder / "none").string(), folder / "wrong", {"--processes", "2"})), 3,
                "none: no such file");

@@ -90,8 +90,8 @@ DOCTEST_TEST_CASE("tokens: trained, predicted and evaluated by the program") {
 
 DOCTEST_TEST_CASE("tokens: scores are calibrated on --validation, as the model says, or not") {
     const TokensFixture fixture;
-    const std::vector<std::string> balanced{"--label-weights", "balanced"},
-        calibrated{"--label-weights", "balanced", "--calibration", "validation"};
+    const std::vector<std::string> balanced{"--positive-weight", "balanced"},
+        calibrated{"--positive-weight", "balanced", "--calibration", "validation"};
     succeeded(fixture.finetune("run", calibrated));
     const std::string file = fixture / "run/model/calibration.json";
     const Json calibration = read_json(file);
@@ -130,7 +130,7 @@ DOCTEST_TEST_CASE("tokens: a run that was stopped goes on exactly, two processes
     DOCTEST_CHECK(fixture.finetune("cut", {"--max-hours", "1e-9"}).code == 75);
     succeeded(fixture.finetune("cut"));
     DOCTEST_CHECK(fixture.weights("cut") == fixture.weights("run"));
-    check_said(fixture.finetune("cut", {"--label-weights", "balanced", "--calibration", "validation"}), 2,
+    check_said(fixture.finetune("cut", {"--positive-weight", "balanced", "--calibration", "validation"}), 2,
                "--label-weights is");
     const ProgramResult two = succeeded(fixture.finetune("two", {"--processes", "2"}));
     const auto last_loss = [&](const char* run) { return values_of(fixture / run, {"eval_loss"}).back(); };

@@ -113,7 +113,7 @@ DOCTEST_TEST_CASE(
                "--include", "I:1-30000", "--validation", "I:20001-30000", "--output", file("short"),
                "--force"});
         works({"finetune", "--examples", file("short"), "--output", file("short-run"), "--steps", "1",
-               "--batch-size", "1", "--device", "cpu", "--resume", "never", "--force"});
+               "--batch-size", "1", "--device", "cpu", "--force"});
     }
     const ProgramResult short_bins = run_program({"train", "--signal", signal, "--reference",
                                                   Yeast::reference(), "--bin", "1", "--output", file("t")});

@@ -18,7 +18,6 @@ struct BuildChromatinOptions {
     examples::ChromatinOptions of_bins;  ///< an import uses some of them
     examples::ImportOptions imported;
     std::vector<std::string> mats;
-    std::string bins = "all";
     OutputOptions output;
 };
 
@@ -66,22 +65,13 @@ int run_build_chromatin(const BuildChromatinOptions& options) {
     return 0;
 }
 
-/// Takes --bins apart. --negatives implies --bins any.
-void choose_bins(CLI::App& command, BuildChromatinOptions& options) {
-    if (options.of_bins.negatives > 0 && !is_given(command, "--bins")) options.bins = "any";
-    if (options.bins != "all" && options.bins != "any")
-        options.of_bins.group = std::exchange(options.bins, "any");
-    using examples::BinChoice;
-    options.of_bins.bins = options.bins == "any" ? BinChoice::any : BinChoice::all;
-}
-
 }  // namespace
 
 void setup_build_chromatin(Program& program) {
     const auto [command, options] = program.add<BuildChromatinOptions>(
         "build-chromatin", "Peaks, coverage or sequences",
         "Make labeled bins of the genome from peaks, one label per file",
-        "--peaks --table --mat --reference --validation --test --output --force",
+        "--peaks --table --mat --reference --validation --test --output",
         {{"Every bin of chromosome 22 with its labels, two stretches held out",
           "--peaks ../test_data/chromatin/peaks.tsv --reference ../test_data/genome/22.fa.gz --window 1000 "
           "--validation 22:20000001-20500000 --test 22:20500001-22000000 --output my-bins"},
@@ -89,7 +79,7 @@ void setup_build_chromatin(Program& program) {
           "--peaks ../test_data/chromatin/A549.CTCF.chr22.narrowPeak.gz "
           "../test_data/chromatin/MCF-7.CTCF.chr22.narrowPeak.gz --reference ../test_data/genome/22.fa.gz "
           "--negatives 1 --output ctcf-bins"}},
-        run_build_chromatin, choose_bins);
+        run_build_chromatin);
     examples::ChromatinOptions& of_bins = options.of_bins;
     CLI::Option* peaks =
         add_value(command, "--peaks", "SHEET|BED", of_bins.peaks,
@@ -103,12 +93,11 @@ void setup_build_chromatin(Program& program) {
               "Bin size; a bin has a label if the label's peaks cover more than half of it",
               CLI::PositiveNumber)
         ->needs(peaks);
-    add_value(command, "--bins", "all|any|GROUP", options.bins,
-              "Bins to keep as rows: all, only those with a label, or with a label of a group")
-        ->needs(peaks);
     add_value(command, "--negatives", "RATIO", of_bins.negatives,
-              "Number of randomly drawn bins without a label, per bin with one; implies --bins any",
+              "Keep only bins with a label as rows and, per bin, this number of randomly drawn bins without "
+              "one",
               CLI::NonNegativeNumber)
+        ->default_str("all bins")
         ->needs(peaks);
     add_seed_option(command, of_bins.seed);
     for (CLI::Option* option : add_bin_region_options(command, of_bins.include, of_bins.exclude))

@@ -23,7 +23,6 @@ namespace bigbird::cli {
 struct BuildDocumentsOptions {
     std::vector<std::filesystem::path> references;
     corpus::DrawingSpec documents;
-    std::string format = "text";  ///< of standard output
     OutputOptions output;
     std::filesystem::path manifest;
     std::optional<Shard> shard;
@@ -79,8 +78,7 @@ int run_build_documents(const BuildDocumentsOptions& options) {
     if (options.output.output.empty()) throw ConfigError("--output is needed, or --dry-run");
     if (options.shard) require_part_is_file(options.output.output);
     const std::string name = options.output.output.string();
-    const bool bed =
-        name == "-" ? options.format == "bed" : name.ends_with(".bed") || name.ends_with(".bed.gz");
+    const bool bed = name.ends_with(".bed") || name.ends_with(".bed.gz");
     const auto form = bed ? corpus::DocumentForm::coordinates : corpus::DocumentForm::text;
     if (!options.manifest.empty()) prepare_output(options.manifest, options.output.overwrite);
     const auto genome = genome::open_references(options.references);
@@ -119,7 +117,7 @@ void setup_build_documents(Program& program) {
     const auto [command, options] = program.add<BuildDocumentsOptions>(
         "build-documents", "A genome without labels",
         "Cut a genome into documents of sentences.\nBy default as in the paper's appendix F.1.",
-        "--reference --include --exclude --seed --shard --output --force",
+        "--reference --include --exclude --seed --shard --output",
         {{"Documents of chromosome 22 without the held-out stretch",
           "--reference ../test_data/genome/22.fa.gz --exclude held_out.bed --passes 2 --seed 1 --output "
           "documents.txt.gz"},
@@ -133,7 +131,6 @@ void setup_build_documents(Program& program) {
         command, options.output,
         "Documents to write: coordinates if the name ends in .bed or .bed.gz, else text, a sentence "
         "per line; compressed if it ends in .gz; - is standard output");
-    add_choice_option(command, "--format", options.format, {"text", "bed"}, "Format of --output -");
     add_value(command, "--manifest", "JSON", options.manifest,
               "Also write parameters, counts and checksums of the inputs, as JSON")
         ->group("Output");

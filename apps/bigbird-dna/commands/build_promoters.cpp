@@ -13,7 +13,7 @@ void setup_build_promoters(Program& program) {
     const auto [command, options] = program.add<BuildPromotersOptions>(
         "build-promoters", "Peaks, coverage or sequences",
         "Make labeled promoter examples from transcription start sites",
-        "--tss --reference --chain --window --validation --test --output --force",
+        "--tss --reference --chain --window --validation --test --output",
         {{"Windows around TSSs lifted over from hg38, with one held-out region",
           "--tss ../test_data/promoter/tss.hg38.bed.gz --chain "
           "../test_data/promoter/hg38ToHg19.chr22.chain.gz --reference ../test_data/genome/22.fa.gz --window "

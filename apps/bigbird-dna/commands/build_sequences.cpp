@@ -12,7 +12,7 @@ void setup_build_sequences(Program& program) {
     const auto [command, options] = program.add<BuildSequencesOptions>(
         "build-sequences", "Peaks, coverage or sequences",
         "Make examples from sequences with classes, labels or numbers",
-        "--table --validation --test --fasta --label-column --target --split-by --output --force",
+        "--table --validation --test --fasta --label-column --target --split-by --output",
         {{"Sequences and classes of a table; a fifth held out for test, similar sequences on one side",
           "--table ../test_data/sequences/promoters.csv.gz --split-by similarity:0.7,0.1,0.2 --output "
           "my-sequences"},

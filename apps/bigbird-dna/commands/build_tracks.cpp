@@ -15,7 +15,7 @@ void setup_build_tracks(Program& program) {
         "build-tracks", "Peaks, coverage or sequences",
         "Make bins of the genome with their coverage, one number per track.\nfinetune, predict and evaluate "
         "use them like bins with labels.",
-        "--signal --reference --bin --count --validation --test --output --force",
+        "--signal --reference --bin --count --validation --test --output",
         {{"ATAC fragment ends in bins of 50 bases on two yeast chromosomes, one of them held out",
           "--signal ../test_data/tracks/yeast.bedpe.gz --reference ../test_data/genome/yeast.fa.gz --include "
           "I VI --validation VI --bin 50 --output yeast-tracks"},

@@ -41,8 +41,7 @@ struct FinetuneOptions {
 
 struct PredictOptions {
     tasks::PredictSpec spec;
-    bool each_base = false;  ///< of tokens
-    bool of_bases = false;   ///< tokens
+    bool of_bases = false;  ///< tokens
 };
 
 /// Settings of a command that makes a folder.
@@ -64,6 +63,7 @@ Runner<FolderOptions<Spec>> folder_of(void (*build)(const Spec&, const std::file
 struct InfoOptions {
     std::filesystem::path path;
     bool json = false, verify = false, labels = false, program = false;
+    int threads = 0;
 };
 
 /// A row of `info --program`.

@@ -3,7 +3,6 @@
 #include "commands/commands.hpp"
 
 #include "bigbird/core/log.hpp"
-#include "bigbird/core/parallel.hpp"
 #include "bigbird/core/words.hpp"
 #include "bigbird/corpus/documents/sequence_lines.hpp"
 
@@ -17,7 +16,7 @@ struct LineOptions {
     std::filesystem::path tokenizer, input = "-";
     OutputOptions output;
     bool offsets = false;
-    int threads = resolve_threads(0);
+    int threads = 0;
 };
 
 void add_line_options(CLI::App& command, LineOptions& options, const std::string& input,
@@ -28,6 +27,7 @@ void add_line_options(CLI::App& command, LineOptions& options, const std::string
         ->required();
     add_value(command, "--input", "FILE|-", options.input, input);
     add_stream_output_options(command, options.output, output);
+    add_own_threads_option(command, options.threads);
 }
 
 /// Writes what `convert`, one of corpus/documents/sequence_lines.hpp, makes of the input's lines.
@@ -59,7 +59,6 @@ void setup_encode(Program& program) {
                      "Token ids, one line per input line, without [CLS] and [SEP]");
     command.add_flag("--offsets", options.offsets,
                      "Write a row per token: line, start, end (0-based, half-open), id, token");
-    add_own_threads_option(command, options.threads);
 }
 
 void setup_decode(Program& program) {

@@ -115,21 +115,19 @@ void add_network_options(CLI::App& command, FinetuneSpec& spec) {
     add_encoder_options(command, spec);
 }
 
-void add_balance_options(CLI::App& command, FinetuneTokensSpec& spec) {
+void add_balance_options(CLI::App& command, FinetuneSpec& spec) {
     const HelpGroup in_group(command, "Balance");
     const auto set_weight = [&spec](const std::string& text) {
         spec.positive_weight = text == "balanced" ? std::nullopt : std::optional(std::stod(text));
     };
     add_parsed(command, "--positive-weight", "WEIGHT|balanced", set_weight,
-               "Loss weight of positives. balanced: negatives/positives per label, at most 100",
+               "Loss weight of positives. balanced: negatives/positives per label, at most 100; of tokens: "
+               "inverse label frequency, which turns calibration off, since it would undo the weights",
                "1; of chromatin without a bin model 8")
         ->check([](const std::string& text) {
             const bool fits = text == "balanced" || CLI::PositiveNumber(text).empty();
             return fits ? std::string() : "'" + text + "' is neither a number above 0 nor balanced";
         });
-    add_choice_option(command, "--label-weights", spec.label_weights, tasks::label_weight_choices,
-                      "Loss weight per base. balanced: inverse label frequency, at most 100; turns "
-                      "calibration off, which would undo the weights");
     add_choice_option(command, "--strand-augmentation", spec.both_strands, strand_augmentations,
                       "reverse-complement: draw each window's strand at random in every epoch")
         ->default_str("bin models: reverse-complement; others: none");
@@ -201,10 +199,9 @@ void add_finetune_options(CLI::App& command, FinetuneOptions& options) {
     add_bases_options(command, options);
     add_validation_options(command, spec);
     add_place_options(command, spec);
-    only_for(command, "tokens",
-             {"--annotations", "--reference", "--include", "--validation", "--test", "--label-weights"});
+    only_for(command, "tokens", {"--annotations", "--reference", "--include", "--validation", "--test"});
     only_for(command, "chromatin, promoter, sequences",
-             {"--examples", "--architecture", "--head", "--pooling", "--positive-weight", "--kmer-length"});
+             {"--examples", "--architecture", "--head", "--pooling", "--kmer-length"});
     only_for(command, "chromatin, promoter, tokens", {"--strand-augmentation"});
     only_for(command, "chromatin, promoter", {"--most-windows"});
     only_for(command, "chromatin, sequences", {"--config", "--loss", "--motifs"});
@@ -440,8 +437,10 @@ void complete_tokens(CLI::App& command, FinetuneOptions& options) {
                                                            options.window, rows::longest_window));
     // Calibration would undo the weights: a rare label would no longer be the most probable one where its
     // weight made it so.
-    const bool balanced = spec.label_weights == tasks::LabelWeights::balanced;
-    if (balanced && !is_given(command, "--calibration")) spec.calibrates = false;
+    if (spec.positive_weight && *spec.positive_weight != 1)
+        throw ConfigError(
+            "--positive-weight of tokens is 1 or balanced: each base has one of several labels");
+    if (!spec.positive_weight && !is_given(command, "--calibration")) spec.calibrates = false;
 }
 
 void finish_finetune(CLI::App& command, FinetuneOptions& options) {
@@ -493,7 +492,7 @@ void add_finetune_aliases(CLI::App& command) {
           "cosine --strand-augmentation reverse-complement --output tokens-run"},
          {"Only one megabase, with the same total weight for each label",
           "--annotations ../test_data/tokens/labels.bed.gz --reference ../test_data/genome/22.fa.gz --model "
-          "pretrained --include 22:17000001-18000000 --label-weights balanced --steps 50 --output "
+          "pretrained --include 22:17000001-18000000 --positive-weight balanced --steps 50 --output "
           "tokens-small"}});
 }
 

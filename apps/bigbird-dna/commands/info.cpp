@@ -38,7 +38,7 @@ namespace {
 
 Json describe_corpus(const InfoOptions& options) {
     const corpus::TokenShards shards(options.path);
-    if (options.verify) shards.verify(resolve_threads(0));
+    if (options.verify) shards.verify(options.threads);
     return corpus::describe(shards, options.verify);
 }
 
@@ -281,6 +281,7 @@ void setup_info(Program& program, Runner<InfoOptions> run) {
     add_value(command, "path", "PATH", options.path,
               "Model directory or run folder, folder of token shards, .model or .safetensors file; with "
               "--labels an example folder, a labels.tsv, or the word deepsea");
+    add_own_threads_option(command, options.threads);
     command.add_flag("--json", options.json, "Print JSON");
     command.add_flag("--labels", options.labels,
                      "Print the labels that a --labels option can select; with PATH deepsea: DeepSEA's 919");

@@ -103,8 +103,7 @@ void setup_merge(Program& program) {
         ->required()
         ->allow_extra_args(false)
         ->group("Output");
-    add_force_option(command, options.overwrite,
-                     "Replace an existing output; a folder only if bigbird-dna wrote it");
+    add_force_option(command, options.overwrite);
     add_value(command, "--manifest", "JSON", options.manifest,
               "Parts of build-documents: also write parameters, counts and checksums, like its --manifest")
         ->group("Output");

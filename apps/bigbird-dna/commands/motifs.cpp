@@ -204,6 +204,7 @@ void setup_motifs_export(Program& program, Runner<ExportMotifsSpec> run) {
         ->description("FASTA of sequence to search for sites; default: 1,048,576 random bases");
     add_outputs(command, spec, "Motifs with their numbers of sites");
     add_device_option(command, spec.device);
+    add_threads_option(command, spec.threads);
 }
 
 void setup_motifs_marginalize(Program& program, Runner<MarginalizeSpec> run) {
@@ -241,6 +242,7 @@ void setup_motifs_marginalize(Program& program, Runner<MarginalizeSpec> run) {
                 "(their number); with --spacing: motif, other, spacing, label, effect (of both), se, "
                 "interaction (that effect minus those of each), interaction_se, backgrounds");
     add_device_option(command, spec.device);
+    add_threads_option(command, spec.threads);
 }
 
 }  // namespace bigbird::cli

@@ -36,7 +36,6 @@ void add_row_options(CLI::App& command, PredictSpec& spec) {
     add_value(command, "--id-column", "NAME", spec.id_column,
               "Column of ids; rows without one are numbered from 1")
         ->needs(sequences);
-    add_header_option(command, spec.header)->needs(sequences);
     CLI::Option* const examples = add_value(command, "--examples", "DIR", spec.examples,
                                             "Instead of --regions and --sequences: the rows of an example "
                                             "folder, including synthetic negatives")
@@ -76,8 +75,6 @@ void add_predict_options(CLI::App& command, PredictOptions& options) {
                       "score all bins of the row, or only one bin's bases around the summit");
     add_labels_option(command, spec.labels);
     add_tile_options(command, spec);
-    command.add_flag("--each-base", options.each_base, "Write a row per base, not per run of equal scores")
-        ->group("Output");
     add_score_outputs(command, spec.outputs);
     add_shard_option(command, spec.outputs.shard, "rows or tiles");
     command.add_flag(
@@ -85,13 +82,12 @@ void add_predict_options(CLI::App& command, PredictOptions& options) {
         "Only print the expected windows, time, memory and output sizes, measured on some of the rows");
     add_compute_options(command, spec);
     only_for(command, "chromatin, promoter, tokens", {"--reference", "--regions", "--skip-invalid"});
-    only_for(command, "chromatin, promoter, sequences",
-             {"--sequences", "--sequence-column", "--id-column", "--header", "--examples", "--split",
-              "--shard", "--dry-run"});
+    only_for(
+        command, "chromatin, promoter, sequences",
+        {"--sequences", "--sequence-column", "--id-column", "--examples", "--split", "--shard", "--dry-run"});
     only_for(command, "chromatin, promoter", {"--pool", "--tile"});
     only_for(command, "chromatin, sequences, tokens", {"--labels"});
     only_for(command, "chromatin", {"--anchor"});
-    only_for(command, tokens_task, {"--each-base"});
 }
 
 void add_predict_aliases(CLI::App& command) {
@@ -160,7 +156,7 @@ void setup_predict(Program& program, Runner<PredictOptions> run) {
         "predict", "Peaks, coverage or sequences",
         "Score BED rows, sequences or examples with a trained model.\nThe model determines the task; "
         "predict-TASK --help describes each task.",
-        "--model --reference --regions --sequences --examples --split --labels --tile --output --force "
+        "--model --reference --regions --sequences --examples --split --labels --tile --output "
         "--shard "
         "--dry-run --device",
         {{"Chromatin scores of the rows of a BED",

@@ -70,7 +70,6 @@ void add_resource_options(CLI::App& command, PretrainSpec& spec) {
     const HelpGroup in_group(command, "Resources");
     add_device_option(command, spec.device);
     add_threads_option(command, spec.threads);
-    option_of(command, "--threads")->description("Number of threads; changes results only by rounding");
     add_value(command, "--micro-batch-size", "N", spec.micro_batch_size,
               "Sequences computed at once; fewer need less memory", CLI::NonNegativeNumber)
         ->default_str("what suits the device");
@@ -124,10 +123,6 @@ void add_checkpoint_options(CLI::App& command, training::RunSpec& run) {
     const HelpGroup in_group(command, "Run");
     add_value(command, "--checkpoint-every", "N", run.checkpoint_every, "Steps between checkpoints",
               CLI::PositiveNumber);
-    add_value(command, "--keep-every", "N", run.keep_every,
-              "Also keep the checkpoint of every Nth step, besides the three newest and the best",
-              CLI::NonNegativeNumber)
-        ->default_str("none");
 }
 
 bool computes_on_gpu(const std::string& device) {

@@ -36,8 +36,8 @@ auto timed(const Work& work) {
 int predict_bases(const PredictOptions& options) {
     const tasks::PredictSpec& given = options.spec;
     tasks::PredictTokensSpec spec{given,         given.models.front(), given.references,
-                                  given.regions, given.skip_invalid,   options.each_base,
-                                  given.strands, given.labels,         given.outputs};
+                                  given.regions, given.skip_invalid,   given.strands,
+                                  given.labels,  given.outputs};
     const auto [report, seconds] = timed([&] { return tasks::predict_tokens(spec); });
     log_info("{} of {} of {} scored in {:.1f} s, in {}", report.scored, counted(report.bases, "base"),
              counted(report.regions, "region"), seconds, counted(report.rows, "row"));

@@ -63,7 +63,7 @@ void add_training_options(CLI::App& command, TrainSpec& spec) {
 void add_folder_options(CLI::App& command, TrainSpec& spec) {
     add_value(command, "-o,--output", "DIR", spec.output,
               "Output folder: model/, report.html, README.md, evaluation.json, and intermediate files");
-    command.add_flag("-f,--force", spec.force, "Discard the output of an earlier train in --output");
+    command.add_flag(force_option, spec.force);
     add_max_hours_option(command, spec.model.run.max_hours);
     command.add_flag("--dry-run", spec.dry_run,
                      "Only print the expected rows, steps, time and memory, measured on some steps");
@@ -113,7 +113,7 @@ void setup_train(Program& program, Runner<TrainSpec> run) {
         "linear baseline, evaluates both on held-out rows, and writes a\nreport and a model card. The same "
         "command, given again, resumes a stopped run.",
         "--peaks --signal --table --fasta --reference --include --validation --test --split-by --strand "
-        "--epochs --max-hours --output --force --dry-run --threads",
+        "--epochs --max-hours --output --dry-run",
         {{"A model of the demo's peaks, with two automatically chosen held-out stretches, trained for two "
           "minutes",
           "--peaks ../test_data/chromatin/peaks.tsv --reference ../test_data/genome/22.fa.gz --output "

@@ -79,7 +79,7 @@ void setup_train_tokenizer(Program& program) {
     const auto [command, options] = program.add<TrainTokenizerOptions>(
         "train-tokenizer", "A genome without labels",
         "Train a DNA byte-pair encoding on documents or on a genome",
-        "--documents --reference --vocab-size --output --force --hugging-face",
+        "--documents --reference --vocab-size --output --hugging-face",
         {{"256 tokens, learned from documents",
           "--documents documents/train.txt.gz --vocab-size 256 --seed 1 --output tokenizer.model"},
          {"4,096 tokens, learned from a genome, also for transformers",

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "options/option_groups.hpp"
 
+#include "support/help_formatter.hpp"
+
 #include "bigbird/core/check.hpp"
 #include "bigbird/core/parallel.hpp"
 #include "bigbird/core/parse_number.hpp"
@@ -46,17 +48,14 @@ void OutputOptions::make_folder(const std::function<void(const std::filesystem::
     folder.commit();
 }
 
-void add_force_option(CLI::App& command, Overwrite& overwrite, const std::string& what) {
-    command
-        .add_flag_callback(
-            "-f,--force", [&overwrite] { overwrite = Overwrite::allow; }, what)
-        ->group("Output");
+void add_force_option(CLI::App& command, Overwrite& overwrite) {
+    command.add_flag_callback(
+        force_option, [&overwrite] { overwrite = Overwrite::allow; });
 }
 
 void add_output_options(CLI::App& command, OutputOptions& options, const std::string& what) {
     add_value(command, "-o,--output", "PATH", options.output, what)->required()->group("Output");
-    add_force_option(command, options.overwrite,
-                     "Replace an existing output; a folder only if bigbird-dna wrote it");
+    add_force_option(command, options.overwrite);
 }
 
 void add_stream_output_options(CLI::App& command, OutputOptions& options, const std::string& what) {
@@ -94,8 +93,6 @@ CLI::Option* add_model_option(CLI::App& command, std::filesystem::path& model) {
 
 namespace {
 
-constexpr int most_threads = 1024;
-
 /// Accepts only unsigned 64-bit integers: the parser would drop a sign or cut a larger number.
 std::string check_seed(const std::string& word) {
     return parse_number<std::uint64_t>(word) ? std::string()
@@ -105,14 +102,10 @@ std::string check_seed(const std::string& word) {
 void add_threads_option(CLI::App& command, int& threads, int (*count)(int)) {
     threads = count(0);
     command
-        .add_option_function<int>(
-            "-t,--threads", [&threads, count](int given) { threads = count(given); },
-            "Number of threads; does not change results (networks: except by rounding)")
+        .add_option_function<int>(threads_option, [&threads, count](int given) { threads = count(given); })
         ->check(CLI::NonNegativeNumber)
         ->check(CLI::Range(0, most_threads))
-        ->type_name("N")
-        ->default_str("all available threads")
-        ->group("Resources");
+        ->type_name("N");
 }
 
 }  // namespace

@@ -71,9 +71,8 @@ struct OutputOptions {
     /// Makes the folder --output through `body`, which gets the path that it has until it is complete.
     void make_folder(const std::function<void(const std::filesystem::path&)>& body) const;
 };
-/// --force.
-void add_force_option(CLI::App& command, Overwrite& overwrite,
-                      const std::string& what = "Replace an existing output");
+/// --force, an option of every command.
+void add_force_option(CLI::App& command, Overwrite& overwrite);
 /// --output (required, `what` describes it) and --force.
 void add_output_options(CLI::App& command, OutputOptions& options, const std::string& what);
 
@@ -96,7 +95,7 @@ inline constexpr const char* skips_mismatches =
 inline constexpr const char* marks_invalid =
     "Mark rows that are not on the reference and continue, instead of stopping with an error";
 
-/// --threads, 0 = all available.
+/// --threads, an option of every command; 0 = all available.
 void add_threads_option(CLI::App& command, int& threads);
 /// The same, where `threads` becomes their number.
 void add_own_threads_option(CLI::App& command, int& threads);

@@ -3,8 +3,6 @@
 
 #include "options/option_groups.hpp"
 
-#include "bigbird/rows/sequence_reader.hpp"
-
 namespace bigbird::cli {
 
 std::vector<CLI::Option*> add_sequence_inputs(CLI::App& command, examples::SequencesOptions& options) {
@@ -15,12 +13,6 @@ std::vector<CLI::Option*> add_sequence_inputs(CLI::App& command, examples::Seque
                                    "Sequences of --table's ids; or, without --table, one file per class, "
                                    "named after the class (FASTA, or one sequence per line)");
     return {table, fasta};
-}
-
-CLI::Option* add_header_option(CLI::App& command, std::optional<bool>& header) {
-    return add_choice_option(command, "--header", header, rows::header_choices,
-                             "Whether a table's first line is a header; auto: if it names a column, or the "
-                             "column of sequences holds no DNA in it");
 }
 
 std::vector<CLI::Option*> add_sequence_columns(CLI::App& command, examples::SequencesOptions& options) {
@@ -42,8 +34,7 @@ std::vector<CLI::Option*> add_sequence_columns(CLI::App& command, examples::Sequ
     CLI::Option* target =
         add_choice_option(command, "--target", options.target, examples::target_option_choices,
                           "Kind of the label columns; auto: labels if there are several, else classes");
-    CLI::Option* header = add_header_option(command, options.header);
-    return {sequence, label, target, split_by, header};
+    return {sequence, label, target, split_by};
 }
 
 std::vector<CLI::Option*> add_sequence_model_options(CLI::App& command, tasks::SequenceSpec& model,

@@ -2,6 +2,7 @@
 #include "options/training_options.hpp"
 
 #include "options/option_groups.hpp"
+#include "support/help_formatter.hpp"
 
 #include "bigbird/core/log.hpp"
 
@@ -14,9 +15,10 @@ void add_run_options(CLI::App& command, std::filesystem::path& output, training:
     add_value(command, "-o,--output", "DIR", output,
               "Run folder: metrics, checkpoints and, at the end, model/")
         ->required();
-    add_value(command, "--resume", "auto|never|PATH", run.resume,
-              "Resume from the newest checkpoint, if any (auto); never; or from the given checkpoint");
-    command.add_flag("-f,--force", run.force, "With --resume never: discard the existing run");
+    add_value(command, "--resume", "CHECKPOINT", run.resume,
+              "Go back to this checkpoint or run; a finished run needs --force, too")
+        ->default_str("the newest checkpoint, if any");
+    command.add_flag(force_option, run.force);
     add_max_hours_option(command, run.max_hours);
 }
 

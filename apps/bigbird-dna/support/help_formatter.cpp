@@ -206,8 +206,8 @@ std::string HelpFormatter::make_overview(const CLI::App& program) const {
     }
     return text + "\n" + task_group + ": " + aliases_of(program) + "\n" + rare_group + ": " +
            CLI::detail::join(rare, ", ") + "\n\n" +
-           "Every command also takes --options FILE (options in YAML or JSON; the command line takes\n"
-           "precedence), -q,--quiet (only warnings and errors) and -v,--verbose (log more).\n" +
+           "Every command also takes -t,--threads N, -f,--force (replace outputs), -q,--quiet,\n"
+           "-v,--verbose and --options FILE (YAML or JSON; the command line takes precedence).\n" +
            exit_codes_text(overview_width) + "\n";
 }
 

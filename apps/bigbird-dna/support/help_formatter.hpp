@@ -25,7 +25,10 @@ inline constexpr const char* examples_title = "Examples, in the folder that scri
 /// The options that every command takes, and their group in the program's help.
 inline constexpr const char* shared_group = "Options of every command";
 inline constexpr const char* shared_options =
-    "Every command also takes --options FILE, --quiet and --verbose";
+    "Every command also takes --threads N, --force, --options FILE, --quiet and --verbose";
+/// Names of those that commands read in their own ways.
+inline constexpr const char *threads_option = "-t,--threads", *force_option = "-f,--force";
+inline constexpr int most_threads = 1024;
 
 /// Groups of commands of which the program's help shows only the names: those for one task, and tools.
 inline constexpr const char *task_group = "One task", *rare_group = "Rarely needed";

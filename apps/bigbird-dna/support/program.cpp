@@ -115,9 +115,14 @@ void take_truths(CLI::Option& option) {
 /// The number of words after the program's name that are options of every command, with their values.
 std::size_t count_shared(const std::vector<std::string>& words) {
     std::size_t at = 1;
-    while (at < words.size() && (words[at] == "-q" || words[at] == "--quiet" || words[at] == "-v" ||
-                                 words[at] == "--verbose" || words[at].starts_with("--options")))
-        at += words[at] == options_file_option ? 2U : 1U;
+    constexpr std::array flags{"-q", "--quiet", "-v", "--verbose", "-f", "--force"};
+    constexpr std::array with_value{options_file_option, "-t", "--threads"};
+    const auto is_one_of = [&](const auto& names) {
+        return std::ranges::find(names, words[at]) != names.end();
+    };
+    while (at < words.size() && (is_one_of(flags) || is_one_of(with_value) ||
+                                 words[at].starts_with("--options=") || words[at].starts_with("--threads=")))
+        at += is_one_of(with_value) ? 2U : 1U;
     return std::min(at, words.size()) - 1;
 }
 
@@ -308,6 +313,21 @@ void Program::add_shared_options(CLI::App& app, const std::string& group) {
     CLI::Option* quiet =
         app.add_flag("-q,--quiet", quiet_, "Only warnings and errors on standard error")->group(group);
     app.add_flag("-v,--verbose", verbose_, "Log more to standard error")->excludes(quiet)->group(group);
+    CLI::Option* threads = app.get_option_no_throw("--threads");
+    if (threads == nullptr)
+        threads =
+            app.add_option(threads_option, threads_)->check(CLI::Range(0, most_threads).description(""));
+    threads->description("Number of threads; does not change results (networks: except by rounding)")
+        ->type_name("N")
+        ->default_str("all available threads")
+        ->group(group);
+    CLI::Option* force = app.get_option_no_throw("--force");
+    if (force == nullptr) force = app.add_flag(force_option, force_);
+    force
+        ->description(
+            "Replace existing outputs, folders only if bigbird-dna wrote them; train, finetune and "
+            "pretrain begin anew")
+        ->group(group);
 }
 
 void Program::finish_options(CLI::App& command) {

@@ -56,12 +56,15 @@ private:
     std::string usage_error(const CLI::ParseError& error, int argc, char** argv) const;
     /// Makes all commands read the options of every command, and checks that all options have descriptions.
     void finish_commands();
-    /// Adds --options, --quiet and --verbose to the program, where they are shown, or to a command.
+    /// Adds the options of every command to the program, where they are shown, or to a command. A command
+    /// that has no use for --threads or --force takes them, too.
     void add_shared_options(CLI::App& app, const std::string& group);
     void finish_options(CLI::App& command);
 
     CLI::App app_;
     bool quiet_ = false, verbose_ = false;
+    bool force_ = false;  // as threads_: of commands that have no use for it
+    int threads_ = 0;
     std::string options_file_;      // read before parsing; only for the help
     std::function<void()> finish_;  // of the parsed command, as run_
     std::function<int()> run_;

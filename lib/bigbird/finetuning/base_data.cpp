@@ -133,10 +133,10 @@ std::vector<std::int32_t> LabelWindows::labels(const LabelWindow& window) const 
     return all;
 }
 
-std::vector<double> weights_of_labels(LabelWeights weights, const std::vector<std::int64_t>& counts) {
+std::vector<double> balanced_weights(const std::vector<std::int64_t>& counts) {
     std::vector<double> all(counts.size(), 1.0);
     const std::int64_t most = *std::ranges::max_element(counts);
-    for (std::size_t i = 0; weights == LabelWeights::balanced && i < counts.size(); ++i) {
+    for (std::size_t i = 0; i < counts.size(); ++i) {
         if (counts[i] == 0) continue;
         all[i] =
             std::min(largest_balanced_weight, static_cast<double>(most) / static_cast<double>(counts[i]));
@@ -168,7 +168,8 @@ BaseData::BaseData(std::shared_ptr<const TaskNetwork> network, const LabelSplits
       seed_(spec.seed),
       both_strands_(spec.both_strands),
       threads_(threads),
-      weights_(weights_of_labels(spec.label_weights, splits.train.counts())),
+      weights_(spec.positive_weight ? std::vector(splits.train.counts().size(), 1.0)
+                                    : balanced_weights(splits.train.counts())),
       tiles_(evenly_spaced(splits.validation.tiles(window_, info.margin.value_or(0)),
                            splits.validation.bases())) {
     if (splits.train.bases() == 0)

@@ -61,8 +61,9 @@ private:
     std::vector<std::int64_t> counts_;
 };
 
-/// Loss weight per base, for each label. The smallest is 1, the others are at most 100.
-std::vector<double> weights_of_labels(LabelWeights weights, const std::vector<std::int64_t>& counts);
+/// The loss weight per base with which each label weighs the same. The smallest is 1, the others are at most
+/// 100.
+std::vector<double> balanced_weights(const std::vector<std::int64_t>& counts);
 
 /// (length, labels) float32: the number of each id's bases with each label. `labels`: one for each base of
 /// the window, -1 where it does not count. `length` is at least the number of spans.

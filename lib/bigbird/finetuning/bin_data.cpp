@@ -48,7 +48,7 @@ Rows background_rows(const BinWindows& windows, std::int64_t most, const Rng& rn
 
 /// For each label up to `most` of its bins, minus its bins in the background.
 std::vector<Rows> rows_of_labels(const BinWindows& windows, const Rows& background,
-                                 const bins::LabelledSequence& sample, std::int64_t most, const Rng& rng) {
+                                 const motifs::LabelledSequence& sample, std::int64_t most, const Rng& rng) {
     std::vector<Reservoir> chosen;
     for (const std::vector<std::int32_t>& with : sample.with)
         chosen.emplace_back(std::max<std::int64_t>(0, most - std::ssize(with)),
@@ -66,7 +66,7 @@ std::vector<Rows> rows_of_labels(const BinWindows& windows, const Rows& backgrou
     return rows;
 }
 
-void append_codes(const BinWindows& windows, const Rows& rows, bins::LabelledSequence& sample) {
+void append_codes(const BinWindows& windows, const Rows& rows, motifs::LabelledSequence& sample) {
     sample.codes.reserve(sample.codes.size() + rows.size() * static_cast<std::size_t>(sample.length));
     for (const std::int64_t row : rows) {
         const at::Tensor codes = bins::codes_of(windows.sequence_of(row));
@@ -77,7 +77,7 @@ void append_codes(const BinWindows& windows, const Rows& rows, bins::LabelledSeq
 
 /// Appends every bin that was chosen for a label, once, after the background.
 void append_bins_of_labels(const BinWindows& windows, const std::vector<Rows>& of_labels,
-                           bins::LabelledSequence& sample) {
+                           motifs::LabelledSequence& sample) {
     Rows added;
     for (const Rows& rows : of_labels)
         added.insert(added.end(), rows.begin(), rows.end());
@@ -96,10 +96,13 @@ void append_bins_of_labels(const BinWindows& windows, const std::vector<Rows>& o
 
 }  // namespace
 
-bins::LabelledSequence sample_of(const BinWindows& windows, const SampleSize& size, const Rng& rng) {
+motifs::LabelledSequence sample_of(const BinWindows& windows, const SampleSize& size, const Rng& rng) {
     const Rows background = background_rows(windows, size.background, rng);
-    bins::LabelledSequence sample{.length = windows.bins().bin_size(), .background = std::ssize(background)};
+    motifs::LabelledSequence sample{.length = windows.bins().bin_size(),
+                                    .background = std::ssize(background)};
     sample.with.resize(windows.bins().label_table().size());
+    for (std::size_t label = 0; label < sample.with.size(); ++label)
+        sample.names.push_back(windows.bins().label_table()[label].name);
     for (std::size_t i = 0; i < background.size(); ++i) {
         windows.bins().for_each_label(
             background[i],
@@ -389,35 +392,32 @@ void BinData::start(TaskNetwork& network, const Target& target, bool speaks) con
 void BinData::plant(const BinNetwork& network, bool speaks) const {
     constexpr double norm = 0.9;  // norm of planted motifs; the other filters have 0.58
     const bins::BinsNetwork base = network.base_network();
-    if (!base || grid_.bin < bins::least_motif_width) return;
+    if (!base || grid_.bin < motifs::least_motif_width) return;
     at::Tensor filters = base->first_filters();
-    const bins::MotifSearch search{.width = std::clamp(filters.size(2), bins::least_motif_width, grid_.bin),
-                                   .most = std::min(of_bins_.motifs, filters.size(0))};
+    const motifs::MotifSearch search{
+        .width = std::clamp(filters.size(2), motifs::least_motif_width, grid_.bin),
+        .most = std::min(of_bins_.motifs, filters.size(0))};
     const Rng rng = Rng(spec_.seed).split("motifs");
-    const std::vector<bins::Motif> motifs =
-        bins::find_motifs(sample_of(training_, search_size, rng), search, threads_);
+    const motifs::MotifSet found =
+        motifs::find_enriched(sample_of(training_, search_size, rng), search, threads_);
     const at::NoGradGuard no_gradients;
     at::Tensor planted = filters.cpu();
-    bins::plant_motifs(planted, motifs, norm);
+    bins::plant_motifs(planted, found, norm);
     filters.copy_(planted);
     std::int64_t own = 0;
     if (const bins::OwnMotifs head = base->own_motifs(); head.weight.defined()) {
-        const bins::OwnMotifs chosen = choose_own_motifs(planted.narrow(0, 0, head.mean.size(0)),
-                                                         sample_of(training_, choice_size, rng));
+        const bins::OwnMotifs chosen = bins::choose_own_motifs(planted.narrow(0, 0, head.mean.size(0)),
+                                                               sample_of(training_, choice_size, rng));
         head.mean.copy_(chosen.mean);
         head.weight.copy_(chosen.weight);
         own = chosen.weight.count_nonzero().item<std::int64_t>();
     }
-    if (speaks && !of_bins_.motif_file.empty() && !motifs.empty()) {
-        std::vector<std::string> names;
-        for (std::size_t label = 0; label < labels().size(); ++label)
-            names.push_back(labels()[label].name);
-        write_motifs(of_bins_.motif_file, bins::as_shares(motifs, names), Overwrite::allow);
-    }
+    if (speaks && !of_bins_.motif_file.empty() && !found.motifs.empty())
+        motifs::write_motifs(of_bins_.motif_file, found, Overwrite::allow);
     if (speaks) {
         log_info(
             "{} of the first filters begin as motifs of the training bins; {} of {} have one of their own",
-            motifs.size(), own, counted(labels().size(), "label"));
+            found.motifs.size(), own, counted(labels().size(), "label"));
     }
 }
 

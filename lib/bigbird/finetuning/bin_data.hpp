@@ -172,6 +172,6 @@ struct SampleSize {
 /// Returns all bins that count, in order, if there are at most `background` of them; else a sample of at most
 /// background + of_labels bins, drawn by `rng`. Reads each label once and the sequence of the sample; memory
 /// does not grow with the genome.
-bins::LabelledSequence sample_of(const BinWindows& windows, const SampleSize& size, const Rng& rng);
+motifs::LabelledSequence sample_of(const BinWindows& windows, const SampleSize& size, const Rng& rng);
 
 }  // namespace bigbird::tasks

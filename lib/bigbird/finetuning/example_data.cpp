@@ -38,9 +38,9 @@ struct Encoded {
 };
 
 /// The middle bases of training rows; shorter rows are padded with N at the end.
-bins::LabelledSequence motif_sample(const examples::ExampleSet& examples, std::uint64_t seed) {
+motifs::LabelledSequence motif_sample(const examples::ExampleSet& examples, std::uint64_t seed) {
     std::vector<std::int64_t> rows = examples.rows(Split::train);
-    bins::LabelledSequence sample;
+    motifs::LabelledSequence sample;
     sample.length = std::min(examples.bounds().size(), longest_part);
     const std::int64_t most = std::min(most_rows, most_bases / sample.length);
     if (std::ssize(rows) > most) {
@@ -53,6 +53,8 @@ bins::LabelledSequence motif_sample(const examples::ExampleSet& examples, std::u
     }
     sample.background = std::ssize(rows);
     sample.with.resize(examples.label_table().size());
+    for (std::size_t label = 0; label < sample.with.size(); ++label)
+        sample.names.push_back(examples.label_table()[label].name);
     for (std::size_t i = 0; i < rows.size(); ++i) {
         const std::string dna = examples.centred(rows[i], std::min(examples.length(rows[i]), sample.length));
         for (const std::int32_t code : baselines::base_codes(dna))
@@ -183,21 +185,18 @@ motifs::MotifSet plant_motifs(TaskNetwork& network, const examples::ExampleSet& 
     if (records == nullptr || records->members().empty() || examples.target() == TargetKind::numbers)
         return {};
     const std::int64_t width = records->shape().member.width;
-    const bins::LabelledSequence sample = motif_sample(examples, seed);
-    if (sample.length < std::max(width, bins::least_motif_width)) return {};
-    const bins::MotifSearch search{.width = std::max(width, bins::least_motif_width),
-                                   .most = std::min(most, records->shape().member.filters)};
-    const std::vector<bins::Motif> motifs = bins::find_motifs(sample, search, threads);
+    const motifs::LabelledSequence sample = motif_sample(examples, seed);
+    if (sample.length < std::max(width, motifs::least_motif_width)) return {};
+    const motifs::MotifSearch search{.width = std::max(width, motifs::least_motif_width),
+                                     .most = std::min(most, records->shape().member.filters)};
+    motifs::MotifSet found = motifs::find_enriched(sample, search, threads);
     const at::NoGradGuard no_gradients;
     for (sequences::Network member : records->members()) {
         at::Tensor filters = member->first_filters(), planted = filters.cpu().clone();
-        bins::plant_motifs(planted, motifs, norm);
+        bins::plant_motifs(planted, found, norm);
         filters.copy_(planted);
     }
-    std::vector<std::string> labels;
-    for (std::size_t label = 0; label < examples.label_table().size(); ++label)
-        labels.push_back(examples.label_table()[label].name);
-    return bins::as_shares(motifs, labels);
+    return found;
 }
 
 Standardisation standardisation_of(const examples::ExampleSet& examples) {

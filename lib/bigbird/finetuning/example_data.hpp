@@ -104,9 +104,9 @@ private:
     std::vector<std::int64_t> order_;
 };
 
-/// Replaces the first filters of each member by at most `most` motifs (bins::find_motifs), found in at most a
-/// few thousand rows of train, drawn by `seed`. Returns these motifs. Does nothing for networks other than
-/// SequenceNetwork, and for numbers.
+/// Replaces the first filters of each member by at most `most` motifs (motifs::find_enriched), found in at
+/// most a few thousand rows of train, drawn by `seed`. Returns these motifs. Does nothing for networks other
+/// than SequenceNetwork, and for numbers.
 motifs::MotifSet plant_motifs(TaskNetwork& network, const examples::ExampleSet& examples, std::int64_t most,
                               std::uint64_t seed, int threads);
 

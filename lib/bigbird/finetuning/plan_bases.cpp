@@ -55,15 +55,16 @@ Json fixed_options(const FinetuneTokensSpec& spec, const Labels& data, const Tas
     for (const fs::path& reference : spec.references)
         references.push_back("sha256:" + sha256_of_file(genome::fasta_of(reference)));
     const Json held_out = data.held_out.describe();
-    options.update(Json{{"--labels", "sha256:" + sha256_of_file(spec.labels)},
-                        {"--reference", references},
-                        {"--none-label", examples::none_label},
-                        {"--include", spec.include},
-                        {"--window", info.window.size()},
-                        {"--margin", *info.margin},
-                        {"--label-weights", word_of(label_weight_choices, spec.label_weights)},
-                        {"--validation", held_out.at("validation")},
-                        {"--test", held_out.at("test")}});
+    options.update(
+        Json{{"--labels", "sha256:" + sha256_of_file(spec.labels)},
+             {"--reference", references},
+             {"--none-label", examples::none_label},
+             {"--include", spec.include},
+             {"--window", info.window.size()},
+             {"--margin", *info.margin},
+             {"--label-weights", spec.positive_weight ? "uniform" : "balanced"},  // its earlier name
+             {"--validation", held_out.at("validation")},
+             {"--test", held_out.at("test")}});
     return chosen_options(
         options,
         "--labels --reference --none-label --include --window --margin --label-weights --calibration" +

@@ -274,10 +274,9 @@ void project(const PretrainRun& spec, const corpus::ExampleSource& source,
     constexpr std::int64_t few_sequences = 2'000;
     const std::int64_t steps = spec.loop.learning_rate.total_steps;
     if (steps < few_sequences / spec.task.batch_size || spec.task.ranks->size() > 1) return;
-    const std::string& resume = spec.loop.run.resume;
-    const bool goes_on =
-        resume == "auto" ? !training::CheckpointStore(run_directory, 1).steps().empty() : resume != "never";
-    if (goes_on) return;
+    const training::RunSpec& run = spec.loop.run;
+    if (!run.resume.empty()) return;
+    if (!run.force && !training::CheckpointStore(run_directory, 1).steps().empty()) return;
     const double hours = seconds_of_step(spec, source, tokenizer) * static_cast<double>(steps) / 3600;
     log_info("projected time: {} (one micro-batch measured)", Progress::duration(3600 * hours));
     if (!spec.task.device.is_cpu() || spec.loop.run.max_hours > 0 || hours <= longest_unasked_hours) return;

@@ -133,8 +133,8 @@ RunPosition position_of(const Json& state, const fs::path& checkpoint) {
     }
 }
 
-CheckpointStore::CheckpointStore(fs::path run_directory, int keep, std::int64_t keep_every)
-    : root_(std::move(run_directory) / "checkpoints"), keep_(std::max(1, keep)), keep_every_(keep_every) {}
+CheckpointStore::CheckpointStore(fs::path run_directory, int keep)
+    : root_(std::move(run_directory) / "checkpoints"), keep_(std::max(1, keep)) {}
 
 fs::path CheckpointStore::directory_of(std::int64_t step) const {
     return root_ / fmt::format("step-{:08}", step);
@@ -205,8 +205,7 @@ std::optional<Checkpoint> CheckpointStore::latest() const {
             log_warning("checkpoint {} is not used: {}", directory_of(*step).string(), broken.what());
         }
     }
-    if (!all.empty())
-        throw InputError("none of the checkpoints is whole; --resume never --force starts afresh", root_);
+    if (!all.empty()) throw InputError("none of the checkpoints is whole; --force starts afresh", root_);
     return std::nullopt;
 }
 
@@ -217,9 +216,7 @@ void CheckpointStore::drop_after(std::int64_t step) {
 
 void CheckpointStore::prune() {
     std::vector<std::int64_t> all = steps();
-    std::erase_if(all, [this](std::int64_t step) {
-        return step == protected_ || (keep_every_ > 0 && step % keep_every_ == 0);
-    });
+    std::erase(all, protected_);
     for (std::size_t i = 0; i + static_cast<std::size_t>(keep_) < all.size(); ++i)
         remove_quietly(directory_of(all[i]));
 }

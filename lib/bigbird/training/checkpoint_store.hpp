@@ -46,9 +46,8 @@ struct Checkpoint {
 /// One process at a time (RunLock). Not thread-safe.
 class CheckpointStore {
 public:
-    /// Keeps the newest `keep` checkpoints (at least 1) and every step that is a multiple of `keep_every` (0:
-    /// none). Does not create files yet.
-    CheckpointStore(std::filesystem::path run_directory, int keep, std::int64_t keep_every = 0);
+    /// Keeps the newest `keep` checkpoints (at least 1). Does not create files yet.
+    CheckpointStore(std::filesystem::path run_directory, int keep);
 
     /// Writes the checkpoint of `step` (state gets "step"), then removes the ones not kept. `write_model`
     /// writes into the given folder. Throws WriteError; earlier checkpoints are then unchanged.
@@ -79,7 +78,6 @@ private:
 
     std::filesystem::path root_;
     int keep_;
-    std::int64_t keep_every_;
     std::int64_t protected_ = -1;
 };
 

@@ -117,8 +117,8 @@ Json options_of(const Checkpoint& checkpoint) {
 void refuse_existing(const fs::path& run_directory, const LoopSpec& spec) {
     if (has_run(run_directory) && !spec.run.force) {
         throw ConfigError(run_directory.string() +
-                          ": holds a run already; go on with --resume auto, give another --output, or "
-                          "discard it with --resume never --force");
+                          ": holds a run already; go on with it without --resume, give another --output, or "
+                          "discard it with --force");
     }
 }
 
@@ -195,18 +195,10 @@ RunStart start_automatically(const fs::path& run_directory, const LoopSpec& spec
 
 /// Throws ConfigError if start_run() would refuse before it looks into a checkpoint.
 void require_startable(const fs::path& run_directory, const LoopSpec& spec) {
-    if (spec.run.resume == "auto" && spec.run.force)
-        throw ConfigError(
-            "--force has no effect with --resume auto, which goes on with the run that is "
-            "there: --resume never --force discards it");
-    if (spec.run.resume == "never") {
-        refuse_existing(run_directory, spec);
-    } else if (spec.run.resume != "auto") {
-        if (!is_there(spec.run.resume)) {
-            throw ConfigError("--resume is '" + spec.run.resume +
-                              "': neither auto, nor never, nor a folder that exists");
-        }
-    } else if (has_run(run_directory)) {
+    if (!spec.run.resume.empty()) {
+        if (!is_there(spec.run.resume))
+            throw ConfigError("--resume is '" + spec.run.resume + "', and there is no such folder");
+    } else if (has_run(run_directory) && !spec.run.force) {
         require_same_options(options_before(run_directory), spec.fixed_options);
     }
 }
@@ -265,14 +257,12 @@ void require_same_options(const Json& before, const Json& now, const std::string
 
 RunStart start_run(const fs::path& run_directory, const LoopSpec& spec) {
     RunStart start;
-    if (spec.run.resume == "auto") {
-        start = start_automatically(run_directory, spec);
-    } else if (spec.run.resume == "never") {
-        refuse_existing(run_directory, spec);
-        discard_after(run_directory, 0);
-    } else {
+    if (!spec.run.resume.empty())
         start = start_from_path(run_directory, spec);
-    }
+    else if (spec.run.force)
+        discard_after(run_directory, 0);
+    else
+        start = start_automatically(run_directory, spec);
     if (!start.finished) {
         if (start.checkpoint) report_changes(run_directory, spec.free_options);
         const Json configuration{{"program", "bigbird-dna"},
@@ -292,7 +282,7 @@ LoopResult finished_result(const fs::path& run_directory, const LoopSpec& spec) 
 
 std::optional<LoopResult> finished_run(const fs::path& run_directory, const LoopSpec& spec) {
     require_startable(run_directory, spec);
-    const Json finished = spec.run.resume == "auto" && is_finished(run_directory);
+    const Json finished = spec.run.resume.empty() && !spec.run.force && is_finished(run_directory);
     // Maybe only the first rank can access the run folder.
     return spec.ranks->broadcast(finished).get<bool>() ? std::optional(finished_result(run_directory, spec))
                                                        : std::nullopt;

@@ -44,8 +44,7 @@ struct RunStart {
 RunStart start_run(const std::filesystem::path& run_directory, const LoopSpec& spec);
 
 /// Throws ConfigError naming the first changed option, and how to start `afresh`.
-void require_same_options(const Json& before, const Json& now,
-                          const std::string& afresh = "--resume never --force");
+void require_same_options(const Json& before, const Json& now, const std::string& afresh = "--force");
 
 /// The result of a run that was finished before.
 LoopResult finished_result(const std::filesystem::path& run_directory, const LoopSpec& spec);

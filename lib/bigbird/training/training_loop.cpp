@@ -103,7 +103,7 @@ public:
           spec_(spec),
           run_(run_directory),
           ranks_(ranks),
-          store_(run_directory, spec.run.keep, spec.run.keep_every),
+          store_(run_directory, spec.run.keep),
           optimizer_(task.module(), spec.optimizer),
           reads_late_(spec.read_late.value_or(!device().is_cpu())) {}
 

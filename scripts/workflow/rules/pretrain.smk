@@ -140,7 +140,7 @@ rule pretrain:
         + "{params.launcher}{params.program} pretrain --documents {input.documents} --tokenizer {input.tokenizer}"
         " {params.options} "
         + DEVICE
-        + " --threads {threads} --resume auto --output {params.run} > {log} 2>&1"
+        + " --threads {threads} --output {params.run} > {log} 2>&1"
 
 
 rule evaluate_mlm:

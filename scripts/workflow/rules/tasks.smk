@@ -93,7 +93,7 @@ rule finetune:
         commands.resumable("{input.examples}/manifest.json {input.model}")
         + "{params.program} finetune-{wildcards.task} --examples {input.examples} {params.model} {params.options} "
         + DEVICE
-        + " --threads {threads} --resume auto --output {params.run} > {log} 2>&1"
+        + " --threads {threads} --output {params.run} > {log} 2>&1"
 
 
 # Linear models and small networks that start from nothing.

@@ -16,8 +16,8 @@ constexpr std::array<int, 9> site{2, 0, 3, 3, 0, 2, 1, 1, 3};  // GATTAGCCT
 
 /// 600 random bins of 50 bases. Label 0 means the site, on either strand; label 1 nothing; label 2 the site,
 /// but in too few bins.
-LabelledSequence bins_with_site() {
-    LabelledSequence bins{.length = 50, .background = 600, .with = {{}, {}, {}}};
+motifs::LabelledSequence bins_with_site() {
+    motifs::LabelledSequence bins{.length = 50, .background = 600, .with = {{}, {}, {}}};
     Rng rng = Rng(8).split("bins");
     for (std::int32_t bin = 0; bin < 600; ++bin) {
         std::vector<std::uint8_t> codes;
@@ -78,7 +78,7 @@ DOCTEST_TEST_CASE(
 }
 
 DOCTEST_TEST_CASE("own motifs: mean and weight are of the best sites, base by base, N is no letter") {
-    LabelledSequence bins = bins_with_site();
+    motifs::LabelledSequence bins = bins_with_site();
     std::fill_n(bins.codes.begin() + 50, 30, std::uint8_t{4});
     const at::Tensor filters = some_filters();
     const OwnMotifs own = choose_own_motifs(filters, bins);
@@ -92,8 +92,8 @@ DOCTEST_TEST_CASE("own motifs: mean and weight are of the best sites, base by ba
 }
 
 DOCTEST_TEST_CASE("own motifs: of a sample in which a label has more than its share, as of all") {
-    const LabelledSequence all = bins_with_site();
-    LabelledSequence some = all;
+    const motifs::LabelledSequence all = bins_with_site();
+    motifs::LabelledSequence some = all;
     some.background = 300;
     some.codes.resize(300 * 50);
     for (std::size_t label = 0; label < 3; ++label) {
@@ -104,7 +104,7 @@ DOCTEST_TEST_CASE("own motifs: of a sample in which a label has more than its sh
             some.codes.insert(some.codes.end(), codes.begin(), codes.end());
         }
     }
-    LabelledSequence background = some;
+    motifs::LabelledSequence background = some;
     background.codes.resize(300 * 50);
     for (std::vector<std::int32_t>& with : background.with)
         std::erase_if(with, [](std::int32_t bin) { return bin >= 300; });

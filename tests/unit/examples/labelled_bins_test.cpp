@@ -36,19 +36,19 @@ struct Genome {
         write_file(folder / "p.bed", "c\t1000\t1400\n");
         write_file(folder / "out.bed", "c\t3300\t3500\n");
     }
-    examples::ChromatinOptions options(examples::BinChoice bins) const {
+    examples::ChromatinOptions options(bool all) const {
         examples::ChromatinOptions options;
         options.peaks = {folder / "p.bed"};
         options.references = {folder / "g.fa"};
         options.window = 400;
-        options.bins = bins;
+        if (!all) options.negatives = 0;
         options.exclude = {(folder / "out.bed").string()};
         options.test = {"c:1601-2000"};
         return options;
     }
-    LabelledBins build(examples::BinChoice bins, const std::string& name) const {
+    LabelledBins build(bool all, const std::string& name) const {
         std::filesystem::create_directory(folder / name);
-        examples::build_chromatin(options(bins), folder / name);
+        examples::build_chromatin(options(all), folder / name);
         return LabelledBins::load(folder / name);
     }
 };
@@ -57,9 +57,8 @@ struct Genome {
 
 DOCTEST_TEST_CASE("labelled bins: every bin is there, whichever become rows") {
     const Genome genome;
-    for (const auto choice : {examples::BinChoice::any, examples::BinChoice::all}) {
-        const bool all = choice == examples::BinChoice::all;
-        const LabelledBins bins = genome.build(choice, all ? "all" : "any");
+    for (const bool all : {false, true}) {
+        const LabelledBins bins = genome.build(all, all ? "all" : "any");
         DOCTEST_CHECK(bins.bin_size() == 200);
         std::vector<BinStretch> expected{{"c", Split::train, 0, 8, 0},
                                          {"c", Split::test, 8, 2, 8},
@@ -80,7 +79,7 @@ DOCTEST_TEST_CASE("labelled bins: every bin is there, whichever become rows") {
 
 DOCTEST_TEST_CASE("labelled bins: an older folder and a damaged one are refused") {
     const Genome genome;
-    genome.build(examples::BinChoice::any, "e");
+    genome.build(false, "e");
     const auto folder = genome.folder / "e";
     for (const char* row : {"c\t0\t1601\ttrain\n", "c\t0\t9223372036854775800\ttrain\n"}) {
         write_file(folder / "bins.bed", row);

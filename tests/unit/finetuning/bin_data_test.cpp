@@ -238,7 +238,7 @@ struct SampleScene {
         : genome(count, 1),
           labelled(write_bin_examples(folder / "e", count, 1)),
           windows(labelled, small_bins().grid(), Split::train, 2) {}
-    bins::LabelledSequence sample(const SampleSize& size, std::uint64_t seed = 7) const {
+    motifs::LabelledSequence sample(const SampleSize& size, std::uint64_t seed = 7) const {
         return sample_of(windows, size, Rng(seed));
     }
 };
@@ -254,7 +254,7 @@ std::string letters_of(std::span<const std::uint8_t> codes) {
 
 DOCTEST_TEST_CASE("bin_sample: below the limit, all bins that count, in order, with all their labels") {
     const SampleScene scene(100);
-    const bins::LabelledSequence all = scene.sample({.background = 55, .of_label = 1, .of_labels = 1});
+    const motifs::LabelledSequence all = scene.sample({.background = 55, .of_label = 1, .of_labels = 1});
     DOCTEST_CHECK(all.length == 20);
     DOCTEST_REQUIRE(all.bins() == 55);
     DOCTEST_CHECK(all.background == 55);
@@ -271,7 +271,7 @@ DOCTEST_TEST_CASE("bin_sample: below the limit, all bins that count, in order, w
 DOCTEST_TEST_CASE("bin_sample: above it, as many bins as asked for, each once, and labels are theirs") {
     const SampleScene scene(3000);
     const SampleSize size{.background = 150, .of_label = 500, .of_labels = 240};
-    const bins::LabelledSequence some = scene.sample(size);
+    const motifs::LabelledSequence some = scene.sample(size);
     DOCTEST_CHECK(some.background == 150);
     DOCTEST_CHECK(some.bins() > 150);
     DOCTEST_CHECK(some.bins() <= 150 + 240);
@@ -301,7 +301,7 @@ DOCTEST_TEST_CASE("bin_sample: above it, as many bins as asked for, each once, a
 DOCTEST_TEST_CASE("bin_sample: the seed's, and from all over the split") {
     const SampleScene scene(3000);
     const SampleSize size{.background = 300, .of_label = 200, .of_labels = 400};
-    const bins::LabelledSequence one = scene.sample(size), same = scene.sample(size);
+    const motifs::LabelledSequence one = scene.sample(size), same = scene.sample(size);
     DOCTEST_CHECK(one.codes == same.codes);
     DOCTEST_CHECK(one.with == same.with);
     DOCTEST_CHECK(one.codes != scene.sample(size, 8).codes);
@@ -322,14 +322,13 @@ DOCTEST_TEST_CASE("bin_sample: the seed's, and from all over the split") {
 
 DOCTEST_TEST_CASE("bin_sample: a motif of the whole is found in a tenth of it") {
     const SampleScene scene(6000);
-    const bins::LabelledSequence some = scene.sample({.background = 300, .of_label = 80, .of_labels = 160});
-    const std::vector<bins::Motif> motifs = bins::find_motifs(some, {.width = 9}, 2);
-    DOCTEST_REQUIRE(!motifs.empty());
-    DOCTEST_CHECK(motifs.front().label == 0);
+    const motifs::LabelledSequence some = scene.sample({.background = 300, .of_label = 80, .of_labels = 160});
+    const motifs::MotifSet found = motifs::find_enriched(some, {.width = 9}, 2);
+    DOCTEST_REQUIRE(!found.motifs.empty());
+    DOCTEST_CHECK(found.motifs.front().name == some.names[0]);
     std::string best;
-    for (std::size_t i = 0; i < motifs.front().odds.size(); i += 4)
-        best += "ACGT"[std::ranges::max_element(std::span(motifs.front().odds).subspan(i, 4)) -
-                       std::span(motifs.front().odds).subspan(i, 4).begin()];
+    for (const motifs::Shares& column : found.motifs.front().shares)
+        best += motifs::letters[static_cast<std::size_t>(std::ranges::max_element(column) - column.begin())];
     DOCTEST_CHECK_MESSAGE(
         (best.find("GATTACA") != std::string::npos || best.find("TGTAATC") != std::string::npos), best);
 }

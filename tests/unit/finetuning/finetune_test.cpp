@@ -273,7 +273,7 @@ DOCTEST_TEST_CASE("finetune: tokens, a run leaves a model that says how it was m
     DOCTEST_CHECK(loaded.info.training["--validation"][0] == "c:6000-7000");
     DOCTEST_CHECK(finetune_tokens(spec).finished_before);
     FinetuneTokensSpec other = spec;
-    other.label_weights = LabelWeights::balanced;
+    other.positive_weight = std::nullopt;
     DOCTEST_CHECK(holds(message_of<ConfigError>([&] { finetune_tokens(other); }), "--label-weights"));
 }
 

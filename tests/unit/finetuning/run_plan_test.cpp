@@ -81,7 +81,7 @@ DOCTEST_TEST_CASE("run_plan: options go in whole, and what changes no result is 
     DOCTEST_CHECK(loop.optimizer.epsilon == 1e-8);
     DOCTEST_CHECK(loop.learning_rate.total_steps == 95);
     DOCTEST_CHECK(loop.free_options.dump() ==
-                  R"({"--checkpoint-every":1000,"--keep":9,"--keep-every":0,"--attention":"automatic"})");
+                  R"({"--checkpoint-every":1000,"--keep":9,"--attention":"automatic"})");
 }
 
 DOCTEST_TEST_CASE("run_plan: words of options as runs record them") {

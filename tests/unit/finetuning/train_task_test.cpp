@@ -60,14 +60,13 @@ struct Bins {
 struct Bases {
     LabelledGenome genome;
     LabelSplits splits{genome.windows(0, 6000), genome.windows(6000, 8000)};
-    Task task(const ClassifierSpec& spec, LabelWeights weights = LabelWeights::uniform) const {
+    Task task(const ClassifierSpec& spec) const {
         model::BigBirdConfig config = tiny_labeller_config();
         config.hidden_dropout_prob = 0.1;
         model::SequenceClassifier module(config);
         model::initialise(*module, config, 7);
         FinetuneTokensSpec tokens;
         static_cast<ClassifierSpec&>(tokens) = spec;
-        tokens.label_weights = weights;
         const auto network = bigbird_tokens(std::move(module), small_tokenizer(), {});
         const TaskInfo info = bases_info(200, 25);
         return std::make_unique<TrainTask>(
@@ -269,7 +268,8 @@ DOCTEST_TEST_CASE("train_task: learns a motif of bins, and which bases one cover
 DOCTEST_TEST_CASE("train_task: a model written right after an evaluation has a calibration") {
     const Bases bases;
     ClassifierSpec spec = spec_of(4);
-    const Task task = bases.task(spec, LabelWeights::balanced);
+    spec.positive_weight = std::nullopt;
+    const Task task = bases.task(spec);
     const auto written = [&](TrainTask& some, const char* name) {
         const std::filesystem::path folder = bases.genome.folder / name;
         std::filesystem::create_directories(folder);
@@ -290,7 +290,7 @@ DOCTEST_TEST_CASE("train_task: a model written right after an evaluation has a c
     task->made(2);
     DOCTEST_CHECK_FALSE(std::filesystem::exists(written(*task, "trained on")));
     spec.calibrates = false;
-    const Task plain = bases.task(spec, LabelWeights::balanced);
+    const Task plain = bases.task(spec);
     plain->evaluate();
     DOCTEST_CHECK_FALSE(std::filesystem::exists(written(*plain, "plain")));
 }

@@ -287,7 +287,7 @@ DOCTEST_TEST_CASE("pretraining: a run takes what is given and what the configura
     DOCTEST_CHECK(run.loop.learning_rate.total_steps == 1000);
     DOCTEST_CHECK(run.loop.optimizer.weight_decay == 0.5);
     DOCTEST_CHECK(run.loop.free_options.dump() ==
-                  R"({"--checkpoint-every":1000,"--keep":7,"--keep-every":0,"--recompute":"on",)"
+                  R"({"--checkpoint-every":1000,"--keep":7,"--recompute":"on",)"
                   R"("--attention":"automatic","--micro-batch-size":0})");
 }
 

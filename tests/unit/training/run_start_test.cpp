@@ -42,19 +42,19 @@ LoopSpec spec_with(const std::string& resume, bool force = false) {
 
 }  // namespace
 
-DOCTEST_TEST_CASE("run_start: auto starts afresh, goes on, or finds the run finished") {
+DOCTEST_TEST_CASE("run_start: without --resume it starts afresh, goes on, or finds the run finished") {
     const TempDir folder;
     const fs::path run = folder / "run";
-    DOCTEST_CHECK_FALSE(finished_run(run, spec_with("auto")));
+    DOCTEST_CHECK_FALSE(finished_run(run, spec_with("")));
     fs::create_directory(run);
     write_file(run / "notes.txt", "mine");
-    DOCTEST_CHECK_FALSE(start_run(run, spec_with("auto")).checkpoint.has_value());
+    DOCTEST_CHECK_FALSE(start_run(run, spec_with("")).checkpoint.has_value());
     make_run(run, false);
-    DOCTEST_CHECK_FALSE(finished_run(run, spec_with("auto")));
-    DOCTEST_CHECK(start_run(run, spec_with("auto")).checkpoint->step == 6);
+    DOCTEST_CHECK_FALSE(finished_run(run, spec_with("")));
+    DOCTEST_CHECK(start_run(run, spec_with("")).checkpoint->step == 6);
     make_run(run, true);
-    DOCTEST_CHECK(finished_run(run, spec_with("auto"))->model == run / "model");
-    DOCTEST_CHECK(start_run(run, spec_with("auto")).finished);
+    DOCTEST_CHECK(finished_run(run, spec_with(""))->model == run / "model");
+    DOCTEST_CHECK(start_run(run, spec_with("")).finished);
     DOCTEST_CHECK(read_file(run / "notes.txt") == "mine");
 }
 
@@ -63,14 +63,14 @@ DOCTEST_TEST_CASE("run_start: an option that changes the result must stay, the f
     const fs::path run = folder / "run";
     for (const bool whole : {false, true}) {
         make_run(run, whole);
-        LoopSpec spec = spec_with("auto");
+        LoopSpec spec = spec_with("");
         spec.fixed_options["--batch-size"] = 32;
         spec.free_options["--keep"] = 9;
         const std::string message = message_of<ConfigError>([&] { start_run(run, spec); });
         DOCTEST_CHECK(message ==
                       "--batch-size is 32, but this run was started with 16; use the same, give another "
                       "--output, or start "
-                      "afresh with --resume never --force");
+                      "afresh with --force");
         DOCTEST_CHECK_THROWS_AS(finished_run(run, spec), ConfigError);
         spec.fixed_options["--batch-size"] = 16;
         spec.fixed_options["--documents"] = {{"sha256", "ab"}};
@@ -81,7 +81,7 @@ DOCTEST_TEST_CASE("run_start: an option that changes the result must stay, the f
 
 DOCTEST_TEST_CASE("run_start: of a network's configuration the entry that differs is named") {
     const TempDir folder;
-    LoopSpec spec = spec_with("auto");
+    LoopSpec spec = spec_with("");
     spec.fixed_options["--config"] = {{"hidden_size", 256}, {"layers", 2}};
     ToyTask task;
     run_training(task, spec, folder / "run");
@@ -90,15 +90,15 @@ DOCTEST_TEST_CASE("run_start: of a network's configuration the entry that differ
                         "--config has hidden_size 128, but this run was started with 256; use the same"));
 }
 
-DOCTEST_TEST_CASE("run_start: never refuses a run without --force and discards it with") {
+DOCTEST_TEST_CASE("run_start: --force discards a run") {
     const TempDir folder;
     const fs::path run = folder / "run";
     make_run(run, true);
     write_file(run / "notes.txt", "mine");
-    DOCTEST_CHECK(holds(message_of<ConfigError>([&] { finished_run(run, spec_with("never")); }),
-                        "holds a run already"));
-    DOCTEST_CHECK_THROWS_AS(start_run(run, spec_with("never")), ConfigError);
-    const RunStart start = start_run(run, spec_with("never", true));
+    LoopSpec spec = spec_with("", true);
+    spec.fixed_options["--batch-size"] = 32;
+    DOCTEST_CHECK_FALSE(finished_run(run, spec));
+    const RunStart start = start_run(run, spec);
     DOCTEST_CHECK_FALSE(start.finished);
     DOCTEST_CHECK_FALSE(start.checkpoint.has_value());
     DOCTEST_CHECK_FALSE(fs::exists(run / "model"));
@@ -117,11 +117,17 @@ DOCTEST_TEST_CASE("run_start: a path goes back to a checkpoint, or starts anothe
     DOCTEST_CHECK(CheckpointStore(run, 1).steps().size() == 2);
     DOCTEST_CHECK(start_run(run, spec_with(fourth.string())).checkpoint->step == 4);
     DOCTEST_CHECK(CheckpointStore(run, 1).steps() == std::vector<std::int64_t>{4});
+    make_run(folder / "other", true);
+    DOCTEST_CHECK(
+        message_of<ConfigError>([&] { start_run(folder / "other", spec_with(fourth.string())); }) ==
+        (folder / "other").string() +
+            ": holds a run already; go on with it without --resume, give another --output, or discard "
+            "it with --force");
     make_run(run, true);
     DOCTEST_CHECK(holds(message_of<ConfigError>([&] { start_run(run, spec_with(fourth.string())); }),
                         "this run is finished"));
     DOCTEST_CHECK(holds(message_of<ConfigError>([&] { finished_run(run, spec_with("latest")); }),
-                        "--resume is 'latest': neither auto, nor never, nor a folder that exists"));
+                        "--resume is 'latest', and there is no such folder"));
 }
 
 DOCTEST_TEST_CASE("run_lock: a second run in the same folder is refused, a later one is not") {

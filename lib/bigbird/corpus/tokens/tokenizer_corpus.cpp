@@ -24,7 +24,7 @@ void add_documents(tokenizer::TokenizerTrainer& trainer, DocumentReader& documen
     while (auto document = documents.next(sentences_at_once)) {
         for (std::string& sentence : document->sentences) {
             bases += static_cast<std::int64_t>(sentence.size());
-            trainer.add(std::move(sentence));
+            trainer.add(sentence);
         }
         progress.update(bases / bases_per_megabase);
     }
@@ -43,7 +43,7 @@ void add_genome(tokenizer::TokenizerTrainer& trainer, const genome::ReferenceGen
     build_documents(genome, spec, BuildText::yes, threads, [&](PlacedDocument&& document) {
         for (std::string& sentence : document.document.sentences) {
             bases += static_cast<std::int64_t>(sentence.size());
-            trainer.add(std::move(sentence));
+            trainer.add(sentence);
         }
         progress.update(bases / bases_per_megabase);
     });
@@ -57,7 +57,6 @@ Json report_json(const tokenizer::TrainSpec& spec, const tokenizer::TrainReport&
     json["overlaps"] = report.overlaps == tokenizer::OverlapCounting::every ? "every" : "alternate";
     json["vocab_size"] = report.vocab_size;
     json["max_piece_length"] = spec.max_piece_length;
-    json["max_sentences"] = spec.max_sentences;
     json["max_memory"] = spec.max_memory;
     json["seed"] = spec.seed;
     json["sentences"] = report.sentences;

@@ -131,35 +131,16 @@ private:
         return labels;
     }
 
-    /// The bits of the labels with which a bin becomes a row.
-    std::vector<std::uint8_t> row_making_labels() const {
-        BitRows mask(files_.size());
-        mask.resize(1);
-        for (std::size_t label = 0; label < files_.size(); ++label)
-            if (options_.group.empty() || files_[label].group == options_.group) mask.set(0, label);
-        if (!mask.any(0))
-            throw ConfigError("--bins '" + options_.group + "' is neither all nor any nor a label's group");
-        return {mask.row(0).begin(), mask.row(0).end()};
-    }
-
-    static bool shares_bits(std::span<const std::uint8_t> a, std::span<const std::uint8_t> b) {
-        return std::inner_product(
-            a.begin(), a.end(), b.begin(), false, std::logical_or<>(),
-            [](std::uint8_t x, std::uint8_t y) { return (x & y) != 0; });
-    }
-
     /// The bins of a contig that become rows.
     std::vector<std::int64_t> choose_rows(const genome::Contig& contig, const BitRows& labels,
                                           const ContigSequence& sequence) {
-        const std::vector<std::uint8_t> mask = row_making_labels();
         const auto allowed_n = static_cast<std::int64_t>(most_n * static_cast<double>(options_.window));
         std::vector<std::int64_t> chosen, unlabelled;
         for (std::size_t i = 0; i < labels.rows(); ++i) {
             const auto bin = static_cast<std::int64_t>(i);
             const Interval where = regions_.place_of(contig.name, bin);
-            const bool wanted = options_.bins == BinChoice::all || shares_bits(labels.row(i), mask);
-            const bool negative = !wanted && options_.negatives > 0 && !labels.any(i);
-            if ((!wanted && !negative) || !regions_.admits(where)) continue;
+            const bool wanted = !options_.negatives || labels.any(i);
+            if ((!wanted && options_.negatives == 0.0) || !regions_.admits(where)) continue;
             const Interval window = genome::window_around(where, options_.window);
             const std::int64_t n_bases = sequence.count_n(window.begin, window.end);
             if (n_bases > allowed_n) {
@@ -179,8 +160,8 @@ private:
         std::ranges::sort(unlabelled, {}, [&](std::int64_t bin) {
             return stream.split(static_cast<std::uint64_t>(bin)).key();
         });
-        const auto wanted =
-            static_cast<std::size_t>(std::llround(options_.negatives * static_cast<double>(chosen.size())));
+        const auto wanted = static_cast<std::size_t>(
+            std::llround(options_.negatives.value_or(0) * static_cast<double>(chosen.size())));
         unlabelled.resize(std::min(unlabelled.size(), wanted));
         chosen.insert(chosen.end(), unlabelled.begin(), unlabelled.end());
         std::ranges::sort(chosen);
@@ -201,7 +182,7 @@ private:
     }
 
     void build_contig(const genome::Contig& contig) {
-        if (options_.bins == BinChoice::any && !has_peaks(contig.name)) return;
+        if (options_.negatives && !has_peaks(contig.name)) return;
         const std::int64_t count = contig.length / options_.bin;
         const BitRows labels = label_bins(contig.name, count);
         ContigSequence sequence(reference(), contig);
@@ -246,9 +227,8 @@ private:
 
     Json details() const {
         Json parameters{{"bin", options_.bin},
-                        {"bins", options_.bins == BinChoice::any ? "any" : "all"},
-                        {"bins_of_group", options_.group},
-                        {"negatives", options_.negatives},
+                        {"bins", options_.negatives ? "any" : "all"},
+                        {"negatives", options_.negatives.value_or(0)},
                         {"seed", options_.seed},
                         {"max_n_fraction", most_n},
                         {"held_out", regions_.held_out()}};
@@ -277,8 +257,6 @@ private:
 void ChromatinOptions::validate() const {
     if (bin < 1 || window < bin)
         throw ConfigError("--window must be at least as long as --bin, and --bin at least 1");
-    if (bins == BinChoice::all && (!group.empty() || negatives > 0))
-        throw ConfigError("a group of --bins, and --negatives, need --bins any");
 }
 
 void build_chromatin(const ChromatinOptions& options, const fs::path& folder) {

@@ -6,21 +6,18 @@
 
 #include <cstdint>
 #include <filesystem>
-#include <string>
+#include <optional>
 #include <vector>
 
 namespace bigbird::examples {
 
-/// Which bins become rows: those with at least one label, or all.
-enum class BinChoice : std::uint8_t { any, all };
-
 struct ChromatinOptions : BinRegionOptions {
     std::vector<std::filesystem::path> peaks{};  ///< read_label_files
     std::int64_t window = 8000;
-    BinChoice bins = BinChoice::all;
-    std::string group{};     ///< with any: only labels of this group count; "": all labels
-    double negatives = 0;    ///< with any: number of bins without a label per row, drawn at random by contig
-    std::uint64_t seed = 0;  ///< seed of that draw
+    /// Only bins with a label become rows, and this number of bins without one per row, drawn at random by
+    /// contig. Not set: all bins.
+    std::optional<double> negatives{};
+    std::uint64_t seed = 0;     ///< seed of that draw
     bool skip_invalid = false;  ///< build however many peaks do not fit the reference
     int threads = 1;
 

@@ -187,8 +187,7 @@ class RunWriter {
 public:
     RunWriter(const PredictTokensSpec& spec, const ModelFolder& model,
               const genome::ReferenceGenome& reference, int threads)
-        : each_base_(spec.each_base),
-          labels_(model.labels.size()),
+        : labels_(model.labels.size()),
           chosen_(model.labels.select(spec.labels)),
           reference_(reference),
           outputs_(spec.outputs,
@@ -226,7 +225,7 @@ private:
             return true;
         };
         std::size_t end = begin + 1;
-        while (!each_base_ && end < size && same(end))
+        while (end < size && same(end))
             ++end;
         return end;
     }
@@ -250,7 +249,6 @@ private:
         report.scored += scored ? std::ssize(dna) : 0;
     }
 
-    bool each_base_;
     std::size_t labels_;
     std::vector<std::size_t> chosen_;  ///< labels
     const genome::ReferenceGenome& reference_;

@@ -54,7 +54,7 @@ struct BinsSpec {
     double averaging = 0.99;  ///< decay per step of the weight average; 0: the model has the last weights
     CoverageLoss loss = CoverageLoss::poisson_multinomial;  ///< for examples with numbers
     /// Number of filters of the first convolution, if any, that are initialized with motifs of the training
-    /// bins (bins::find_motifs).
+    /// bins (motifs::find_enriched).
     std::int64_t motifs = 0;
     std::filesystem::path motif_file{};  ///< file for these motifs, in MEME's format; empty: none
     std::filesystem::path teacher{};     ///< Teacher's; empty: none
@@ -146,14 +146,9 @@ FinetuneSpec coverage_model_spec();
 /// Default training of a model of sequences, chosen on validation rows.
 FinetuneSpec sequence_model_spec();
 
-/// Loss weight per base: 1, or balanced so that every label has the same total weight (at most 100 times the
-/// smallest weight).
-enum class LabelWeights : std::uint8_t { uniform, balanced };
-inline constexpr Choices<LabelWeights, 2> label_weight_choices{
-    {{LabelWeights::uniform, "uniform"}, {LabelWeights::balanced, "balanced"}}};
-
 /// Options of finetune-tokens, which ignores FinetuneSpec's examples and its fields for windows, baselines
-/// and bins. A learning_rate.peak of 0 means peak_of().
+/// and bins. A learning_rate.peak of 0 means peak_of(). A positive_weight of none gives each label the same
+/// total weight in the loss, a base at most 100 times the smallest weight; else it is 1.
 struct FinetuneTokensSpec : FinetuneSpec {
     FinetuneTokensSpec() {
         head = "tokens";
@@ -168,7 +163,6 @@ struct FinetuneTokensSpec : FinetuneSpec {
     std::vector<std::string> include;
     std::vector<std::string> validation, test;  ///< held out, as examples::HoldOuts
     std::int64_t window = 0;                    ///< bases; 0: as many as the model can read
-    LabelWeights label_weights = LabelWeights::uniform;
 
     /// Throws ConfigError if options do not belong together.
     void validate() const;

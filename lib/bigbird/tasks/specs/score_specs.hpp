@@ -64,7 +64,6 @@ struct PredictSpec : RowsSpec {
         rows::Anchor::centre;  ///< chromatin only; promoter windows are around the row's TSS
     bool skip_invalid = false;
     std::string sequence_column = "sequence", id_column = "id";  ///< rows::SequenceColumns
-    std::optional<bool> header{};                                ///< rows::SequenceColumns
     /// Instead of rows or sequences: the rows of an example folder, all or those of one split.
     std::filesystem::path examples;
     std::optional<examples::Split> split;
@@ -96,7 +95,6 @@ struct PredictTokensSpec : ComputeSpec {
     std::vector<std::filesystem::path> references;
     std::filesystem::path regions;  ///< BED, or "-"
     bool skip_invalid = false;
-    bool each_base = false;  ///< a row per base instead of a row per run of bases with equal scores
     Strands strands = Strands::none;
     std::string labels;  ///< LabelTable::select; "": all
     outputs::OutputSpec outputs;

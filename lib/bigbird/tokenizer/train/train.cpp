@@ -7,7 +7,6 @@
 #include "bigbird/core/log.hpp"
 #include "bigbird/core/parallel.hpp"
 #include "bigbird/core/progress.hpp"
-#include "bigbird/core/rng.hpp"
 #include "bigbird/core/system/free_memory.hpp"
 #include "bigbird/core/words.hpp"
 #include "bigbird/tokenizer/formats/sentencepiece_model.hpp"
@@ -19,7 +18,6 @@
 #include <atomic>
 #include <limits>
 #include <ostream>
-#include <utility>
 
 namespace bigbird::tokenizer {
 
@@ -150,7 +148,6 @@ void TrainSpec::validate() const {
         throw ConfigError("--max-memory must be at least " +
                           std::to_string(estimated_memory(least_bases) / 1'000'000) + " MB");
     }
-    if (max_sentences < 0) throw ConfigError("--max-sentences must not be negative; 0 takes all");
 }
 
 std::int64_t estimated_memory(std::int64_t bases) {
@@ -163,26 +160,15 @@ TokenizerTrainer::TokenizerTrainer(const TrainSpec& spec, const std::filesystem:
       model_file_(target, overwrite),
       vocab_file_(std::filesystem::path(target).replace_extension(".vocab"), overwrite),
       corpus_(spec.seed, spec.max_memory == 0 ? std::numeric_limits<std::size_t>::max()
-                                              : bases_that_fit(spec.max_memory)),
-      rng_(Rng(spec.seed).split("sentences")) {}
+                                              : bases_that_fit(spec.max_memory)) {}
 
-// All sentences, or a uniform sample (Vitter's algorithm R).
-void TokenizerTrainer::add(std::string sentence) {
+void TokenizerTrainer::add(const std::string& sentence) {
     if (++seen_ % 4096 == 0) stop_if_asked();
     sketch_.add(sentence);
-    if (spec_.max_sentences == 0)
-        corpus_.add(sentence);
-    else if (seen_ <= spec_.max_sentences)
-        sentences_.push_back(std::move(sentence));
-    else if (const std::int64_t slot = rng_.between(0, seen_ - 1); slot < spec_.max_sentences)
-        sentences_[static_cast<std::size_t>(slot)] = std::move(sentence);
+    corpus_.add(sentence);
 }
 
 TrainReport TokenizerTrainer::finish(const Companions& companions) {
-    for (std::string& sentence : std::exchange(sentences_, {})) {
-        corpus_.add(sentence);
-        std::string().swap(sentence);
-    }
     if (corpus_.bases() == 0) {
         throw InputError(std::string("the corpus holds ") + (corpus_.seen() == 0 ? "no sentence" : "only N") +
                          ", so there is nothing to train a tokenizer on");

@@ -2,7 +2,6 @@
 #pragma once
 
 #include "bigbird/core/files.hpp"
-#include "bigbird/core/rng.hpp"
 #include "bigbird/tokenizer/text_sketch.hpp"
 #include "bigbird/tokenizer/tokenizer.hpp"
 #include "bigbird/tokenizer/train/merges/learn_pieces.hpp"
@@ -19,7 +18,6 @@ namespace bigbird::tokenizer {
 struct TrainSpec {
     std::int32_t vocab_size = 32'000;    ///< including special tokens and letters
     std::int32_t max_piece_length = 16;  ///< bases
-    std::int64_t max_sentences = 0;      ///< 0: all; else a seeded sample
     std::int64_t max_memory =
         0;  ///< bytes; 0: as much as the corpus takes, else a seeded sample of sentences
     OverlapCounting overlaps = OverlapCounting::installed;
@@ -60,7 +58,7 @@ public:
     /// written yet.
     TokenizerTrainer(const TrainSpec& spec, const std::filesystem::path& target, Overwrite overwrite);
     const TrainSpec& spec() const { return spec_; }
-    void add(std::string sentence);
+    void add(const std::string& sentence);
     /// Outputs to commit together with the model.
     using Companions = std::function<std::vector<PendingOutput*>(const TrainReport&, const DnaTokenizer&)>;
     /// Call it once, after all sentences. Throws InputError if the corpus is empty or gives fewer tokens than
@@ -72,8 +70,6 @@ private:
     PendingOutput model_file_, vocab_file_;
     TrainingCorpus corpus_;
     TextSketch sketch_;
-    std::vector<std::string> sentences_;  // the sample of max_sentences, if that is given
-    Rng rng_;
     std::int64_t seen_ = 0;
 };
 

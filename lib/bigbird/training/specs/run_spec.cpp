@@ -53,7 +53,7 @@ void OptimizerSpec::validate() const {
 }
 
 Json RunSpec::settings() const {
-    return {{"--checkpoint-every", checkpoint_every}, {"--keep", keep}, {"--keep-every", keep_every}};
+    return {{"--checkpoint-every", checkpoint_every}, {"--keep", keep}};
 }
 
 }  // namespace bigbird::training

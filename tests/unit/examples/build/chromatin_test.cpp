@@ -29,7 +29,7 @@ ChromatinOptions real_options() {
     ChromatinOptions options;
     options.peaks = {testing::test_data("chromatin/peaks.tsv")};
     options.references = {testing::test_data("genome/22.fa.gz")};
-    options.bins = BinChoice::any;
+    options.negatives = 0;
     return options;
 }
 
@@ -67,7 +67,7 @@ ChromatinOptions small_options(const testing::TempDir& folder) {
     options.references = {folder / "g.fa"};
     options.window = 60;
     options.bin = 20;
-    options.bins = BinChoice::any;
+    options.negatives = 0;
     return options;
 }
 
@@ -161,7 +161,7 @@ DOCTEST_TEST_CASE("chromatin: all bins, included and excluded regions, N") {
     const testing::TempDir folder;
     write_small(folder);
     ChromatinOptions options = small_options(folder);
-    options.bins = BinChoice::all;
+    options.negatives.reset();
     testing::write_file(folder / "include.bed", "1\t0\t285\n");
     options.include = {(folder / "include.bed").string()};
     options.exclude = {"1:220-221"};
@@ -182,9 +182,9 @@ DOCTEST_TEST_CASE("chromatin: where nothing is left, that is an error") {
                   "none of the 1 peak is on the reference; give peaks and reference of the same assembly");
     testing::write_file(folder / "small.bed", "1\t201\t205\n");
     options.peaks = {folder / "small.bed"};
-    for (const BinChoice choice : {BinChoice::any, BinChoice::all}) {
-        options.bins = choice;
-        const fs::path output = folder / (choice == BinChoice::any ? "d" : "e");
+    for (const bool all : {false, true}) {
+        options.negatives = all ? std::nullopt : std::optional(0.0);
+        const fs::path output = folder / (all ? "e" : "d");
         fs::create_directory(output);
         DOCTEST_CHECK(testing::message_of<InputError>([&] {
                           build_chromatin(options, output);
@@ -194,13 +194,11 @@ DOCTEST_TEST_CASE("chromatin: where nothing is left, that is an error") {
     DOCTEST_CHECK_THROWS_AS(build_chromatin(options, folder / "d"), ConfigError);
 }
 
-DOCTEST_TEST_CASE(
-    "chromatin: only a group's labels make rows, and negatives are drawn among bins without any") {
+DOCTEST_TEST_CASE("chromatin: negatives are drawn among bins without any label") {
     const testing::TempDir folder;
     ChromatinOptions options = real_options();
     options.window = 1000;
-    options.group = build(options, folder / "all").label_table()[0].group;
-    const ExampleSet group = build(options, folder / "group");
+    const ExampleSet without = build(options, folder / "without");
     options.negatives = 2;
     const ExampleSet with = build(options, folder / "with");
     options.seed = 1;
@@ -219,12 +217,9 @@ DOCTEST_TEST_CASE(
         const auto found = first.find(other.row(i).where.begin);
         same += found != first.end() && found->second ? 1 : 0;
     }
-    DOCTEST_CHECK(positives == group.size());
+    DOCTEST_CHECK(positives == without.size());
     DOCTEST_CHECK(negatives == 2 * positives);
     DOCTEST_CHECK(same < negatives);
-    options.group = "none such";
-    DOCTEST_CHECK(testing::message_of<ConfigError>([&] { build(options, folder / "x"); }) ==
-                  "--bins 'none such' is neither all nor any nor a label's group");
 }
 
 DOCTEST_TEST_CASE("chromatin: a label of several files has the union of their peaks") {

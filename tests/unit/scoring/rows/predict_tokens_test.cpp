@@ -116,9 +116,8 @@ DOCTEST_TEST_CASE("predict_tokens: a base's scores do not depend on the region t
     predict_tokens(scene.spec("c\t0\t2000\tx\n"));
     const auto whole = scene.bases();
     PredictTokensSpec spec = scene.spec("c\t310\t320\ta\nc\t445\t455\tb\nc\t7990\t8000\tc\n");
-    spec.each_base = true;
     const PredictTokensReport report = predict_tokens(spec);
-    DOCTEST_CHECK(report.rows == 30);
+    DOCTEST_CHECK(report.bases == 30);
     const auto parts = scene.bases();
     DOCTEST_CHECK(parts.size() == 30);
     for (const std::int64_t base : {310, 319, 445, 449, 450, 454})

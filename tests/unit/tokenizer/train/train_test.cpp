@@ -149,18 +149,6 @@ DOCTEST_TEST_CASE("train: letters that never occur are pieces all the same") {
     DOCTEST_CHECK(tokenizer.decode(tokenizer.encode("GATTACAN")) == "GATTACAN");
 }
 
-DOCTEST_TEST_CASE("train: a sample depends on the seed alone and is of the size asked for") {
-    const TempDir folder;
-    const TrainSpec spec{.vocab_size = 100, .max_sentences = 20, .seed = 5};
-    const auto report = train_tokenizer(spec, real_sentences(), folder / "t.model");
-    DOCTEST_CHECK(report.sentences == 20);
-    DOCTEST_CHECK(vocabulary_after(spec, real_sentences()) == read_file(folder / "t.vocab"));
-    DOCTEST_CHECK(vocabulary_after({.vocab_size = 100, .max_sentences = 20, .seed = 6}, real_sentences()) !=
-                  read_file(folder / "t.vocab"));
-    DOCTEST_CHECK(vocabulary_after({.vocab_size = 100, .max_sentences = 143}, real_sentences()) ==
-                  vocabulary_after({.vocab_size = 100}, real_sentences()));
-}
-
 DOCTEST_TEST_CASE("train: errors say what to do and leave no file behind") {
     const TempDir folder;
     const auto message = [&](const TrainSpec& spec, std::vector<std::string> sentences) {
@@ -220,7 +208,6 @@ DOCTEST_TEST_CASE("train: each option that is out of range is named") {
     DOCTEST_CHECK_NOTHROW(TrainSpec{.vocab_size = 65'000}.validate());
     DOCTEST_CHECK(message({.vocab_size = 65'001}) == "--vocab-size can be at most 65000 pieces");
     DOCTEST_CHECK(message({.max_piece_length = 0}) == "--max-piece-length must be at least 1");
-    DOCTEST_CHECK(message({.max_sentences = -1}) == "--max-sentences must not be negative; 0 takes all");
     DOCTEST_CHECK(message({.max_memory = -1}) == "--max-memory must be at least 103 MB");
     DOCTEST_CHECK(message({.max_memory = 102'999'999}) == "--max-memory must be at least 103 MB");
     DOCTEST_CHECK_NOTHROW(TrainSpec{.max_memory = 103'000'000}.validate());
