@@ -26,6 +26,7 @@ struct BuildDocumentsOptions {
     OutputOptions output;
     std::filesystem::path manifest;
     std::optional<Shard> shard;
+    std::string format = "text";  ///< of standard output
     bool dry_run = false;
     std::uint64_t seed = 0;
     int threads = 0;
@@ -78,7 +79,8 @@ int run_build_documents(const BuildDocumentsOptions& options) {
     if (options.output.output.empty()) throw ConfigError("--output is needed, or --dry-run");
     if (options.shard) require_part_is_file(options.output.output);
     const std::string name = options.output.output.string();
-    const bool bed = name.ends_with(".bed") || name.ends_with(".bed.gz");
+    const bool bed =
+        name == "-" ? options.format == "bed" : name.ends_with(".bed") || name.ends_with(".bed.gz");
     const auto form = bed ? corpus::DocumentForm::coordinates : corpus::DocumentForm::text;
     if (!options.manifest.empty()) prepare_output(options.manifest, options.output.overwrite);
     const auto genome = genome::open_references(options.references);
@@ -131,6 +133,7 @@ void setup_build_documents(Program& program) {
         command, options.output,
         "Documents to write: coordinates if the name ends in .bed or .bed.gz, else text, a sentence "
         "per line; compressed if it ends in .gz; - is standard output");
+    add_choice_option(command, "--format", options.format, {"text", "bed"}, "Format of --output -");
     add_value(command, "--manifest", "JSON", options.manifest,
               "Also write parameters, counts and checksums of the inputs, as JSON")
         ->group("Output");

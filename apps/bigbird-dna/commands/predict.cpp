@@ -36,6 +36,7 @@ void add_row_options(CLI::App& command, PredictSpec& spec) {
     add_value(command, "--id-column", "NAME", spec.id_column,
               "Column of ids; rows without one are numbered from 1")
         ->needs(sequences);
+    add_header_option(command, spec.header)->needs(sequences);
     CLI::Option* const examples = add_value(command, "--examples", "DIR", spec.examples,
                                             "Instead of --regions and --sequences: the rows of an example "
                                             "folder, including synthetic negatives")
@@ -82,9 +83,9 @@ void add_predict_options(CLI::App& command, PredictOptions& options) {
         "Only print the expected windows, time, memory and output sizes, measured on some of the rows");
     add_compute_options(command, spec);
     only_for(command, "chromatin, promoter, tokens", {"--reference", "--regions", "--skip-invalid"});
-    only_for(
-        command, "chromatin, promoter, sequences",
-        {"--sequences", "--sequence-column", "--id-column", "--examples", "--split", "--shard", "--dry-run"});
+    only_for(command, "chromatin, promoter, sequences",
+             {"--sequences", "--sequence-column", "--id-column", "--header", "--examples", "--split",
+              "--shard", "--dry-run"});
     only_for(command, "chromatin, promoter", {"--pool", "--tile"});
     only_for(command, "chromatin, sequences, tokens", {"--labels"});
     only_for(command, "chromatin", {"--anchor"});

@@ -15,6 +15,12 @@ std::vector<CLI::Option*> add_sequence_inputs(CLI::App& command, examples::Seque
     return {table, fasta};
 }
 
+CLI::Option* add_header_option(CLI::App& command, std::optional<bool>& header) {
+    return add_choice_option(command, "--header", header, rows::header_choices,
+                             "Whether a table's first line is a header; auto: if it names a column, or the "
+                             "column of sequences holds no DNA in it");
+}
+
 std::vector<CLI::Option*> add_sequence_columns(CLI::App& command, examples::SequencesOptions& options) {
     CLI::Option* split_by =
         add_value(command, "--split-by", "column:NAME|fraction:SHARES|similarity:SHARES", options.split_by,
@@ -34,7 +40,8 @@ std::vector<CLI::Option*> add_sequence_columns(CLI::App& command, examples::Sequ
     CLI::Option* target =
         add_choice_option(command, "--target", options.target, examples::target_option_choices,
                           "Kind of the label columns; auto: labels if there are several, else classes");
-    return {sequence, label, target, split_by};
+    CLI::Option* header = add_header_option(command, options.header);
+    return {sequence, label, target, split_by, header};
 }
 
 std::vector<CLI::Option*> add_sequence_model_options(CLI::App& command, tasks::SequenceSpec& model,

@@ -13,7 +13,9 @@ namespace bigbird::cli {
 
 /// --table and --fasta, in this order.
 std::vector<CLI::Option*> add_sequence_inputs(CLI::App& command, examples::SequencesOptions& options);
-/// --sequence-column, --label-column, --target and --split-by.
+/// --header.
+CLI::Option* add_header_option(CLI::App& command, std::optional<bool>& header);
+/// --sequence-column, --label-column, --target, --split-by and --header.
 std::vector<CLI::Option*> add_sequence_columns(CLI::App& command, examples::SequencesOptions& options);
 /// --strand and --members of a model.
 std::vector<CLI::Option*> add_sequence_model_options(CLI::App& command, tasks::SequenceSpec& model,

@@ -285,7 +285,7 @@ public:
                 {"--validation", sum(options_.validation)},
                 {"--test", sum(options_.test)},
                 {"--sequence-column", options_.sequence_column},
-                {"--header", "auto"},  // as earlier runs recorded it
+                {"--header", word_of(rows::header_choices, options_.header)},
                 {"--label-column", options_.label_column},
                 {"--labels", options_.labels},
                 {"--target", word_of(examples::target_choices, options_.target_kind())},

@@ -135,7 +135,7 @@ MlmTask::MlmTask(model::PreTrainingModel network, tokenizer::DnaTokenizer tokeni
     if (spec.repeat_weight != 1 && !source_.corpus().is_marked()) {
         throw ConfigError(
             "--repeat-weight needs repeats in lower case: draw documents from a soft-masked --reference, or "
-            "give --documents as coordinates (build-documents --output FILE.bed), or token shards of those");
+            "give --documents of build-documents --format bed, or token shards of those");
     }
     network_->set_recompute(spec.recompute);
     network_->set_packed_projections(spec.packed_projections);

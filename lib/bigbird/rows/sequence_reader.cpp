@@ -70,7 +70,9 @@ InputError SequenceReader::missing(const std::string& column) const {
                      "'");
     }
     for (const std::string_view field : fields_) {
-        if (!std::ranges::equal(genome::without_outer_blanks(field), column, {}, upper, upper)) continue;
+        if (!columns_.header.value_or(true) ||
+            !std::ranges::equal(genome::without_outer_blanks(field), column, {}, upper, upper))
+            continue;
         const std::string option = column == columns_.sequence ? "--sequence-column "
                                    : column == "label"         ? "--label-column "
                                                                : "";
@@ -104,6 +106,11 @@ std::optional<std::size_t> SequenceReader::position_of(const std::string& column
     return number && *number > 0 && *number <= count_ ? std::optional(*number - 1) : std::nullopt;
 }
 
+bool SequenceReader::begins_with_header() const {
+    const auto position = position_of(columns_.sequence);
+    return named_ || (position && !may_be_sequence(fields_[*position]));
+}
+
 void SequenceReader::read_first_line() {
     tabs_ = line_.find('\t') != std::string::npos;
     const std::string unsplit = line_;  // split() removes its quotes
@@ -112,10 +119,10 @@ void SequenceReader::read_first_line() {
     if (fields_.front().starts_with('#')) fields_.front().remove_prefix(1);
     std::vector<std::string> wanted = columns_.values;
     wanted.insert(wanted.end(), {columns_.sequence, columns_.id});
-    named_ = std::ranges::any_of(
-        wanted, [&](const std::string& column) { return names(column) && !position_of(column); });
-    const auto position = position_of(columns_.sequence);
-    header_ = named_ || (position && !may_be_sequence(fields_[*position]));
+    named_ = columns_.header.value_or(true) && std::ranges::any_of(wanted, [&](const std::string& column) {
+                 return names(column) && !position_of(column);
+             });
+    header_ = columns_.header.value_or(begins_with_header());
     const auto find = [&](const std::string& column) {
         if (!header_ || !names(column)) return position_of(column).value_or(none);
         if (std::ranges::count(fields_, column) > 1)
@@ -141,8 +148,9 @@ void SequenceReader::read_first_line() {
 }
 
 void SequenceReader::tell_header() const {
-    if (!fasta_ && !named_)
-        log_info("{}: the first line is taken as a {}", path().string(), header_ ? "header" : "row");
+    if (fasta_ || named_ || columns_.header) return;
+    log_info("{}: the first line is taken as {}", path().string(),
+             header_ ? "a header; --header no makes it a row" : "a row; --header yes makes it a header");
 }
 
 void SequenceReader::append_letters(std::string& sequence, std::string_view text) const {

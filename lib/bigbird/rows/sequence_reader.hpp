@@ -25,7 +25,12 @@ struct SequenceColumns {
     std::string sequence = "sequence";  ///< "": none, and ids are required
     std::string id = "id";              ///< optional; "": none
     std::vector<std::string> values{};  ///< required
+    std::optional<bool> header{};       ///< whether the first line is a header; nullopt: as above
 };
+
+/// The values of --header.
+inline constexpr Choices<std::optional<bool>, 3> header_choices{
+    {{std::nullopt, "auto"}, {true, "yes"}, {false, "no"}}};
 
 struct SequenceRecord {
     /// FASTA: the header up to its first blank. Without an id: the record's number, from 1.
@@ -56,6 +61,7 @@ private:
     void split();
     bool names(const std::string& column) const;
     std::optional<std::size_t> position_of(const std::string& column) const;
+    bool begins_with_header() const;
     void append_letters(std::string& sequence, std::string_view text) const;
     InputError missing(const std::string& column) const;
     std::optional<SequenceRecord> next_of_fasta();

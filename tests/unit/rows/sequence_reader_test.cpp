@@ -67,7 +67,7 @@ DOCTEST_TEST_CASE("sequence_reader: without a header columns are numbers, or wha
                   Records{"q 1::0,@1", "NA::1,@2"});
 }
 
-DOCTEST_TEST_CASE("sequence_reader: the column of sequences decides on the header") {
+DOCTEST_TEST_CASE("sequence_reader: the column of sequences decides on the header, or --header does") {
     const SequenceColumns second{.sequence = "2", .values = {"1"}};
     const SequenceColumns first{.sequence = "1", .id = "", .values = {"2", "3"}};
     DOCTEST_CHECK(read("1\tACGT\n2\tTT\n", second) == Records{"1:ACGT:1,@1", "2:TT:2,@2"});
@@ -75,6 +75,11 @@ DOCTEST_TEST_CASE("sequence_reader: the column of sequences decides on the heade
     DOCTEST_CHECK(read("1\t2\n2\tTT\n", second) == Records{"1:TT:2,@2"});
     DOCTEST_CHECK(read("ACGT,1,x\nTT,2,y\n", first) == Records{"1:ACGT:1,x,@1", "2:TT:2,y,@2"});
     DOCTEST_CHECK(read("0,1,2\nTT,2,y\n", {.sequence = "0", .values = {"2"}}) == Records{"1:TT:y,@2"});
+    SequenceColumns forced = second;
+    forced.header = true;
+    DOCTEST_CHECK(read("1\tACGT\n2\tTT\n", forced) == Records{"1:TT:2,@2"});
+    forced.header = false;
+    DOCTEST_CHECK(read("1\tseq\n2\tTT\n", forced) == Records{"1:seq:1,@1", "2:TT:2,@2"});
 }
 
 DOCTEST_TEST_CASE("sequence_reader: letters are not joined over blanks, and a missing value is no sequence") {

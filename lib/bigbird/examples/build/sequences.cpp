@@ -106,7 +106,8 @@ private:
     rows::SequenceColumns columns() const {
         rows::SequenceColumns columns{.sequence = options_.sequence_column,
                                       .id = options_.id_column,
-                                      .values = label_columns(options_)};
+                                      .values = label_columns(options_),
+                                      .header = options_.header};
         if (!options_.group_column.empty()) columns.values.push_back(options_.group_column);
         if (!split_column_.empty()) columns.values.push_back(split_column_);
         return columns;
@@ -499,6 +500,7 @@ private:
                         {"group_column", options_.group_column},
                         {"split_by", options_.split_by}};
         if (!options_.split_by.empty()) parameters["seed"] = options_.seed;
+        if (options_.header) parameters["header"] = *options_.header;
         return parameters;
     }
 

@@ -29,7 +29,8 @@ struct SequencesOptions {
 
     /// Names, or numbers from 1 (rows::SequenceColumns).
     std::string sequence_column = "sequence", id_column = "id", label_column = "label";
-    std::string labels{};        ///< several columns, separated by commas, instead of label_column
+    std::optional<bool> header{};  ///< of the tables (rows::SequenceColumns)
+    std::string labels{};          ///< several columns, separated by commas, instead of label_column
     std::string group_column{};  ///< records of one group get the same split; intervals are drawn over groups
     std::optional<TargetKind> target{};  ///< nullopt: labels if `labels` is given, else classes
     std::string split_by{};              ///< parse_split_rule; empty: all is train

@@ -257,8 +257,9 @@ private:
         RecordFit fit = scorer->placement().record_fit();
         fit.skip_invalid = spec.skip_invalid;
         if (!examples)
-            return record_source(spec.sequences, {.sequence = spec.sequence_column, .id = spec.id_column},
-                                 fit);
+            return record_source(
+                spec.sequences,
+                {.sequence = spec.sequence_column, .id = spec.id_column, .header = spec.header}, fit);
         return example_source(*examples, spec.split, {}, fit);
     }
     std::unique_ptr<rows::RowSource> source_of_examples() const {

@@ -64,6 +64,7 @@ struct PredictSpec : RowsSpec {
         rows::Anchor::centre;  ///< chromatin only; promoter windows are around the row's TSS
     bool skip_invalid = false;
     std::string sequence_column = "sequence", id_column = "id";  ///< rows::SequenceColumns
+    std::optional<bool> header{};                                ///< rows::SequenceColumns
     /// Instead of rows or sequences: the rows of an example folder, all or those of one split.
     std::filesystem::path examples;
     std::optional<examples::Split> split;

@@ -153,7 +153,7 @@ DOCTEST_TEST_CASE("sequences: files name their classes up to their known endings
                               " are both called 'K562.pos': rename one or join them, if they are one class");
 }
 
-DOCTEST_TEST_CASE("sequences: a missing group is none, as an empty one is") {
+DOCTEST_TEST_CASE("sequences: a missing group is none, as an empty one is, and the header can be forced") {
     Build build;
     build.options.table = build.file("t.tsv", "1\tACGT\tNA\n1\tAC\tg\n2\tGG\t\n2\tTT\tg\n");
     build.options.sequence_column = "2";
@@ -163,6 +163,10 @@ DOCTEST_TEST_CASE("sequences: a missing group is none, as an empty one is") {
     DOCTEST_REQUIRE(examples.size() == 4);
     for (std::int64_t i = 0; i < 4; ++i)
         DOCTEST_CHECK(examples.group(i) == (i % 2 == 0 ? "." : "g"));
+    build.options.header = true;
+    DOCTEST_CHECK(build.message() ==
+                  "t.tsv:2: has the only record of class '1': a class needs two; for numbers "
+                  "give --target number");
 }
 
 DOCTEST_TEST_CASE("sequences: what is wrong with a table is said with file and line") {
