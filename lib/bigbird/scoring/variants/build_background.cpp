@@ -6,8 +6,7 @@
 #include "bigbird/genome/reference/sequence.hpp"
 #include "bigbird/outputs/effect_background.hpp"
 #include "bigbird/scoring/score_rows.hpp"
-#include "bigbird/scoring/variants/variant_scorers.hpp"
-#include "bigbird/scoring/variants/variants.hpp"
+#include "bigbird/scoring/variants/variant_work.hpp"
 
 #include <algorithm>
 #include <iterator>
@@ -116,7 +115,7 @@ BackgroundReport build_background(const BackgroundSpec& spec) {
     spec.validate();
     if (spec.variants == "-")
         throw ConfigError("build-background reads the variants twice: give --variants as a file");
-    prepare_output(spec.output, spec.outputs.overwrite);
+    prepare_output(spec.output, spec.overwrite);
     VariantWork work(spec);
     std::vector<rows::VariantRow> drawn = draw_rows(spec, work.rows);
     outputs::EffectBackground background;
@@ -143,7 +142,7 @@ BackgroundReport build_background(const BackgroundSpec& spec) {
         shuffled_variants(drawn, *work.reference, spec.count, background_seed);
     background.of_shuffled = ranked(moved, "shuffled variants", false);
     background.shuffled = std::ssize(moved);
-    outputs::write_background(spec.output, spec.outputs.overwrite, background);
+    outputs::write_background(spec.output, spec.overwrite, background);
     return {background.variants, background.shuffled};
 }
 

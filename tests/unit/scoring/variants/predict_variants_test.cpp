@@ -313,7 +313,7 @@ DOCTEST_TEST_CASE("predict_variants: ranks among a background of the same model,
     for (std::size_t position = 200; position < 2800; position += 50)
         body += fixture.row(position, std::string(1, fixture.other(position)));
     tasks::BackgroundSpec build;
-    static_cast<VariantSpec&>(build) = fixture.spec(body);
+    static_cast<tasks::EffectSpec&>(build) = fixture.spec(body);
     build.output = fixture / "b.h5";
     build.count = 40;
     const auto report = tasks::build_background(build);
@@ -381,13 +381,14 @@ DOCTEST_TEST_CASE("predict_variants: alleles of one record may lie in different 
 DOCTEST_TEST_CASE("build_background: a pretrained model's log odds, and variants that none can score") {
     const Fixture fixture;
     tasks::BackgroundSpec build;
-    static_cast<VariantSpec&>(build) =
+    static_cast<tasks::EffectSpec&>(build) =
         fixture.spec(fixture.row(700, std::string(1, fixture.other(700))), "pretrained");
     build.window = 300;
     build.output = fixture / "b.h5";
     build.count = 3;
     DOCTEST_CHECK(tasks::build_background(build).shuffled == 3);
-    VariantSpec spec = build;
+    VariantSpec spec = fixture.spec("", "pretrained");
+    static_cast<tasks::EffectSpec&>(spec) = build;
     spec.background = build.output;
     const Rows rows = fixture.run(spec);
     DOCTEST_CHECK(std::vector(rows[0].begin() + 10, rows[0].end()) ==
