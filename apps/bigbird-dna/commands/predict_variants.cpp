@@ -83,8 +83,10 @@ void setup_predict_variants(Program& program, Runner<VariantSpec> run) {
         "predict-variants", "Variants",
         "Score the effects of variants by a model.\nOf a model that was trained for a task: the difference "
         "between its scores of the two alleles. Of a pretrained model: how likely it finds each allele. "
-        "Writes one row per alternative allele, in order.",
-        "--model --reference --variants --tss --labels --output --shard --dry-run --device",
+        "Writes one row per alternative allele, in order: top_label, top_effect and top_p say which label "
+        "changes most, by how much, and how often a shuffled variant has an effect as large on any label.",
+        "--model --reference --variants --tss --labels --write --scorer --background --output --shard "
+        "--dry-run --device",
         {{"The same VCF with effects on CTCF labels in INFO, for bcftools view -i 'BIGBIRD_MAX>1'",
           "--model chromatin/run --reference ../test_data/genome/22.fa.gz --variants "
           "../test_data/variants/1000g.chr22.vcf.gz --labels '*CTCF*' --output effects.vcf.gz"},

@@ -9,7 +9,9 @@
 #include "bigbird/scoring/variants/variant_work.hpp"
 
 #include <algorithm>
+#include <charconv>
 #include <cmath>
+#include <iterator>
 #include <optional>
 #include <span>
 #include <string>
@@ -69,6 +71,9 @@ outputs::TableSchema schema_of(const VariantScorer& scorer, std::span<const Quan
     schema.head = {{"chrom"},  {"pos", FieldKind::integer},    {"id"}, {"ref"}, {"alt"},
                    {"status"}, {"n_fraction", FieldKind::real}};
     if (scorer.about_tss) schema.head.push_back({"tss"});
+    schema.head.push_back({"top_label", FieldKind::text, true});
+    schema.head.push_back({"top_effect", FieldKind::real});
+    schema.head.push_back({"top_p", FieldKind::real});
     schema.columns = columns_of(scorer, quantities);
     schema.provenance = {{"bigbird-dna", std::string(version())}};
     schema.provenance.insert(schema.provenance.end(), scorer.run.begin(), scorer.run.end());
@@ -78,8 +83,19 @@ outputs::TableSchema schema_of(const VariantScorer& scorer, std::span<const Quan
     return schema;
 }
 
-/// The fields before the scores, in the order of the schema's head. They are views into the row.
-std::vector<rows::Field> fields_of(const rows::VariantRow& row, bool with_tss) {
+/// The double with the digits that are written of a float.
+double as_written(float value) {
+    if (std::isnan(value)) return std::nan("");
+    char digits[32];
+    const char* const end = std::to_chars(std::begin(digits), std::end(digits), value).ptr;
+    double same = 0;
+    std::from_chars(std::begin(digits), end, same);
+    return same;
+}
+
+/// The fields before the scores, in the order of the schema's head. They are views into the row and scorer.
+std::vector<rows::Field> fields_of(const rows::VariantRow& row, const VariantScorer& scorer,
+                                   const TopEffect& top) {
     std::vector<rows::Field> fields{row.contig,
                                     row.position + 1,
                                     row.id,
@@ -87,7 +103,10 @@ std::vector<rows::Field> fields_of(const rows::VariantRow& row, bool with_tss) {
                                     row.alt,
                                     to_string(row.status),
                                     rows::rounded_share(row.n_fraction)};
-    if (with_tss) fields.emplace_back(row.tss);
+    if (scorer.about_tss) fields.emplace_back(row.tss);
+    fields.emplace_back(top.label ? std::string_view(scorer.labels[*top.label]) : ".");
+    fields.emplace_back(as_written(top.effect));
+    fields.emplace_back(as_written(top.p));
     return fields;
 }
 
@@ -124,7 +143,7 @@ VariantReport predict_variants(const VariantSpec& spec, VariantWork& work, const
     if (output.shard) segments.emplace(rows::count_variant_rows(spec.variants), *output.shard);
     VariantSource source(work.rows, std::move(segments));
     outputs::Outputs outputs(output, schema, work.reference->contigs(), work.threads);
-    VariantFiles files(scorer.labels, spec.labels);
+    VariantFiles files(scorer.label_columns, spec.labels);
     files.open(output, schema.provenance, work.rows, outputs, work.threads);
     VariantReport report;  // only the writing thread uses it
     Progress progress("Scoring", "variants", 0);
@@ -144,10 +163,10 @@ VariantReport predict_variants(const VariantSpec& spec, VariantWork& work, const
     score_rows(read, score,
                [&](const std::vector<rows::VariantRow>& rows, const std::vector<AlleleEffects>& effects) {
                    for (std::size_t i = 0; i < rows.size(); ++i) {
-                       files.add(rows[i], effects[i]);  // may end a record, which is of the segment before
+                       const TopEffect top = ranks.top(effects[i]);
+                       files.add(rows[i], effects[i], top);  // may end a record, of the segment before
                        outputs.begin_segment(rows[i].segment);
-                       outputs.write(fields_of(rows[i], work.tss.has_value()),
-                                     values_of(effects[i], quantities));
+                       outputs.write(fields_of(rows[i], scorer, top), values_of(effects[i], quantities));
                        ++report.rows;
                        report.scored += effects[i].empty() ? 0 : 1;
                        report.not_numbers += std::ranges::any_of(effects[i], is_no_number) ? 1 : 0;

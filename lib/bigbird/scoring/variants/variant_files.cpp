@@ -6,7 +6,7 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
+#include <map>
 #include <numeric>
 #include <string_view>
 
@@ -19,18 +19,30 @@ namespace {
 constexpr std::size_t most_shown = 10;  // labels in INFO, where none are chosen
 constexpr std::size_t many_labels = 1000;
 
-/// Escapes characters as VCF 4.3 does in INFO, and also `|`, which separates the fields of an entry.
-std::string escaped(std::string_view text) {
-    constexpr std::string_view digits = "0123456789ABCDEF";
-    std::string word;
-    for (const char letter : text) {
-        const auto code = static_cast<unsigned char>(letter);
-        if (code > ' ' && std::string_view("%;=,|").find(letter) == std::string_view::npos)
-            word += letter;
-        else
-            word += {'%', digits[code / 16], digits[code % 16]};
+/// A text as INFO has it: characters that VCF does not allow there, or that readers split at, become `_`, and
+/// `|`, which separates the fields of an entry, becomes `/`.
+std::string info_text(std::string text) {
+    for (char& letter : text)
+        if (letter == '|')
+            letter = '/';
+        else if (static_cast<unsigned char>(letter) <= ' ' ||
+                 std::string_view("%;=,&").find(letter) != std::string_view::npos)
+            letter = '_';
+    return text;
+}
+
+/// Names of labels in INFO. Those that would be equal are the labels' unique ids.
+std::vector<std::string> info_labels(std::span<const outputs::Column> labels) {
+    if (labels.empty()) return {"."};
+    std::map<std::string, int> count;
+    for (const outputs::Column& label : labels)
+        ++count[info_text(label.name)];
+    std::vector<std::string> names;
+    for (const outputs::Column& label : labels) {
+        std::string name = info_text(label.name);
+        names.push_back(count[name] > 1 ? label.id : std::move(name));
     }
-    return word;
+    return names;
 }
 
 void append_value(std::string& entry, float value) {
@@ -41,12 +53,18 @@ void append_value(std::string& entry, float value) {
         rows::append_number(entry, value);
 }
 
+/// The field without which bcftools +split-vep 1.16 reads nothing.
+std::string_view consequence_of(const AlleleEffect& effect) {
+    return effect.alt > effect.ref ? "gain" : effect.alt < effect.ref ? "loss" : ".";
+}
+
 /// The meaning of LOGODDS.
 std::string formula_of(const rows::Provenance& run) {
     const std::string effect = rows::value_of(run, "effect"), scorer = rows::value_of(run, "scorer");
-    const std::string formula = effect == "log_odds"    ? "ln(ALT / (1 - ALT)) - ln(REF / (1 - REF))"
-                                : effect == "log_ratio" ? "ln(ALT / REF)"
-                                                        : "ALT - REF";
+    const std::string formula = effect == "log_odds"
+                                    ? "ln(ALT_SCORE / (1 - ALT_SCORE)) - ln(REF_SCORE / (1 - REF_SCORE))"
+                                : effect == "log_ratio" ? "ln(ALT_SCORE / REF_SCORE)"
+                                                        : "ALT_SCORE - REF_SCORE";
     if (scorer.empty()) return formula;
     return fmt::format("{}, {} over {} bins", formula, scorer, rows::value_of(run, "bins"));
 }
@@ -55,12 +73,22 @@ std::vector<std::string> header_lines(const rows::Provenance& provenance) {
     // Readers of VEP's and SpliceAI's fields look for the names of the parts after "Format: ".
     std::vector<std::string> lines{
         fmt::format(
-            "##INFO=<ID=BIGBIRD,Number=.,Type=String,Description=\"Effects of alleles by label. REF and "
-            "ALT are {} of the alleles, LOGODDS is {}, QUANTILE is the share of a background's variants "
-            "with a smaller LOGODDS. Format: ALLELE|LABEL|REF|ALT|LOGODDS|QUANTILE|STATUS\">",
+            "##INFO=<ID=BIGBIRD,Number=.,Type=String,Description=\"Effects of alleles by label. REF_SCORE "
+            "and "
+            "ALT_SCORE are {} of the alleles, Consequence is gain where ALT_SCORE is larger and loss where "
+            "it is "
+            "smaller, LOGODDS is {}, QUANTILE is the share of a background's variants with a smaller "
+            "LOGODDS, P "
+            "the share of its shuffled variants with one of at least this size. Format: "
+            "ALLELE|Consequence|LABEL|REF_SCORE|ALT_SCORE|LOGODDS|QUANTILE|P|STATUS\">",
             rows::value_of(provenance, "effect") == "log_likelihood_ratio" ? "log likelihoods" : "scores",
             formula_of(provenance)),
-        "##INFO=<ID=BIGBIRD_MAX,Number=A,Type=Float,Description=\"Largest absolute LOGODDS of any label\">"};
+        "##INFO=<ID=BIGBIRD_MAX,Number=A,Type=Float,Description=\"Largest absolute LOGODDS of any label\">",
+        "##INFO=<ID=BIGBIRD_TOP_LABEL,Number=A,Type=String,Description=\"Label with that LOGODDS\">",
+        "##INFO=<ID=BIGBIRD_TOP_EFFECT,Number=A,Type=Float,Description=\"LOGODDS of that label\">",
+        "##INFO=<ID=BIGBIRD_TOP_P,Number=A,Type=Float,Description=\"Share of a background's shuffled "
+        "variants "
+        "with a BIGBIRD_MAX of at least this size\">"};
     for (const auto& [key, value] : provenance)
         lines.push_back("##" + (key.starts_with("bigbird") ? key : "bigbird-dna_" + key) + "=" + value);
     return lines;
@@ -95,13 +123,11 @@ std::vector<fs::path> variant_paths(const outputs::OutputSpec& outputs) {
     return paths;
 }
 
-VariantFiles::VariantFiles(std::vector<std::string> labels, const std::string& chosen)
-    : labels_(std::move(labels)),
+VariantFiles::VariantFiles(std::span<const outputs::Column> labels, const std::string& chosen)
+    : labels_(info_labels(labels)),
       selection_(chosen.empty() ? fmt::format("the {} of largest effect", most_shown) : chosen),
       by_size_(chosen.empty()),
-      most_labels_(by_size_ ? std::min(most_shown, labels_.size()) : labels_.size()) {
-    std::ranges::transform(labels_, labels_.begin(), escaped);
-}
+      most_labels_(by_size_ ? std::min(most_shown, labels_.size()) : labels_.size()) {}
 
 void VariantFiles::open(const outputs::OutputSpec& spec, const rows::Provenance& provenance,
                         rows::VariantRows& rows, outputs::Outputs& outputs, int threads) {
@@ -126,37 +152,44 @@ void VariantFiles::open(const outputs::OutputSpec& spec, const rows::Provenance&
     }
 }
 
-void VariantFiles::add(const rows::VariantRow& row, const AlleleEffects& effects) {
+void VariantFiles::add(const rows::VariantRow& row, const AlleleEffects& effects, const TopEffect& top) {
     if (files_.empty()) return;
     if (row.whole != record_) end_record();
     record_ = row.whole;
     add_entries(row, effects);
-    float largest = std::numeric_limits<float>::quiet_NaN();
-    for (const AlleleEffect& effect : effects)
-        largest = std::fmax(largest, std::abs(effect.log_odds));  // a number, if there is one
-    largest_.push_back(largest);
+    if (record_->alts.empty()) return;
+    top_labels_ += (top_labels_.empty() ? "" : ",") + (top.label ? labels_[*top.label] : ".");
+    top_effects_.push_back(top.effect);
+    top_sizes_.push_back(std::abs(top.effect));
+    top_ps_.push_back(top.p);
 }
+
 void VariantFiles::end_record() {
     if (!record_) return;
-    if (record_->alts.empty()) largest_.clear();
     genome::set_info(*record_, *header_,
-                     std::vector<genome::VariantField>{{"BIGBIRD", entries_}, {"BIGBIRD_MAX", {}, largest_}});
+                     std::vector<genome::VariantField>{{"BIGBIRD", entries_},
+                                                       {"BIGBIRD_MAX", {}, top_sizes_},
+                                                       {"BIGBIRD_TOP_LABEL", top_labels_},
+                                                       {"BIGBIRD_TOP_EFFECT", {}, top_effects_},
+                                                       {"BIGBIRD_TOP_P", {}, top_ps_}});
     for (VariantSink* file : files_)
         file->write(*record_);
-    entries_.clear();
-    largest_.clear();
+    for (std::string* const text : {&entries_, &top_labels_})
+        text->clear();
+    for (std::vector<float>* const of_alleles : {&top_effects_, &top_sizes_, &top_ps_})
+        of_alleles->clear();
     record_.reset();
 }
 
-/// Adds ALLELE|LABEL|REF|ALT|LOGODDS|QUANTILE|STATUS for each label.
+/// Adds an entry for each label, with the fields that header_lines() names.
 void VariantFiles::add_entries(const rows::VariantRow& row, const AlleleEffects& effects) {
-    const auto start = [&](std::string_view label) {
+    const auto start = [&](std::string_view consequence, std::string_view label) {
         if (!entries_.empty()) entries_ += ',';
-        (entries_ += escaped(row.alt) + "|").append(label);
+        ((entries_ += info_text(row.alt) + "|").append(consequence) += '|').append(label);
     };
     const auto end = [&] { (entries_ += '|').append(to_string(row.status)); };
     if (effects.empty()) {
-        start(".|.|.|.|.");
+        start(".", ".|.|.|.|.|.");
         end();
         return;
     }
@@ -170,8 +203,9 @@ void VariantFiles::add_entries(const rows::VariantRow& row, const AlleleEffects&
         order.resize(most_labels_);
     }
     for (const std::size_t i : order) {
-        start(labels_[i]);
-        for (const float value : {effects[i].ref, effects[i].alt, effects[i].log_odds, effects[i].quantile})
+        const AlleleEffect& effect = effects[i];
+        start(consequence_of(effect), labels_[i]);
+        for (const float value : {effect.ref, effect.alt, effect.log_odds, effect.quantile, effect.p})
             append_value(entries_, value);
         end();
     }

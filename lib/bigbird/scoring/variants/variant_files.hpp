@@ -22,21 +22,21 @@ std::vector<std::filesystem::path> variant_paths(const outputs::OutputSpec& outp
 
 class VariantSink;
 
-/// The outputs of a run that are VCF or BCF. They contain every input record, in order, with two more INFO
+/// The outputs of a run that are VCF or BCF. They contain every input record, in order, with more INFO
 /// fields. Not thread-safe.
 class VariantFiles {
 public:
-    /// `labels`: names of the effects that are passed to add(). `chosen`: the selection that they are; "":
-    /// all, of which INFO gets the ones with the largest effects.
-    VariantFiles(std::vector<std::string> labels, const std::string& chosen);
+    /// `labels`: the columns of the effects that are passed to add(); none: of a pretrained model. `chosen`:
+    /// the selection that they are; "": all, of which INFO gets the ones with the largest effects.
+    VariantFiles(std::span<const outputs::Column> labels, const std::string& chosen);
 
     /// Adds the files of `spec` to `outputs`, which ends and renames them with the other outputs.
     /// `provenance`: of the header. Call it before a row is read. Throws ConfigError.
     void open(const outputs::OutputSpec& spec, const rows::Provenance& provenance, rows::VariantRows& rows,
               outputs::Outputs& outputs, int threads);
-    /// Adds the effects of the next allele. Writes the previous record unless the allele belongs to it.
-    /// Throws WriteError.
-    void add(const rows::VariantRow& row, const AlleleEffects& effects);
+    /// Adds the effects of the next allele, of which `top` is the largest. Writes the previous record unless
+    /// the allele belongs to it. Throws WriteError.
+    void add(const rows::VariantRow& row, const AlleleEffects& effects, const TopEffect& top);
     /// Writes the last record. Throws WriteError.
     void end_record();
 
@@ -50,8 +50,8 @@ private:
     std::shared_ptr<genome::VariantHeader> header_;
     std::vector<VariantSink*> files_;                ///< those of the outputs
     std::shared_ptr<const genome::Variant> record_;  ///< the record of the current alleles
-    std::string entries_;
-    std::vector<float> largest_;
+    std::string entries_, top_labels_;               ///< of the record so far
+    std::vector<float> top_effects_, top_sizes_, top_ps_;
 };
 
 }  // namespace bigbird::tasks

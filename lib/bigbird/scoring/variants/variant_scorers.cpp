@@ -69,6 +69,17 @@ AlleleEffect effect_over(std::span<const double> ref, std::span<const double> al
     return rounded(ref[largest], alt[largest], alt[largest] - ref[largest], largest_effect);
 }
 
+TopEffect top_of(const AlleleEffects& effects) {
+    TopEffect top;
+    for (std::size_t i = 0; i < effects.size(); ++i) {
+        const float effect = effects[i].log_odds;
+        if (std::isnan(effect) || (top.label && std::abs(effect) <= std::abs(top.effect))) continue;
+        top.label = i;
+        top.effect = effect;
+    }
+    return top;
+}
+
 namespace {
 
 constexpr std::int64_t tokens_together = 16;

@@ -36,6 +36,15 @@ struct AlleleEffect {
 /// One effect per label; empty if the allele has no scores.
 using AlleleEffects = std::vector<AlleleEffect>;
 
+/// The effect of an allele whose log_odds is largest in size over its labels.
+struct TopEffect {
+    std::optional<std::size_t>
+        label;           ///< index of the effect, the first of equal ones; unset: none is a number
+    float effect = NAN;  ///< its log_odds
+    float p = NAN;       ///< EffectBackground::p_of_largest
+};
+TopEffect top_of(const AlleleEffects& effects);
+
 /// Effect of an allele on one label over one or more bins, the same number for both alleles. d: the bins'
 /// differences of scores. l: their differences on the scale of additive(). Each BinScorer gives:
 ///   centre, max  the bin with the largest absolute l (centre has only one bin)

@@ -113,7 +113,10 @@ EffectRanks::EffectRanks(const fs::path& given, std::span<const fs::path> models
 }
 
 void EffectRanks::require(const rows::Provenance& run, std::span<const std::string> labels) {
-    if (!background_) return;
+    if (!background_) {
+        log_info("top_p is NA without a background of effects: build-background makes one");
+        return;
+    }
     const auto theirs = checksums_of(background_->run), ours = checksums_of(run);
     if (theirs != ours) {
         throw InputError(fmt::format("is a background of another model ({}…, this one is {}…); make one with "
@@ -126,7 +129,7 @@ void EffectRanks::require(const rows::Provenance& run, std::span<const std::stri
                                      ", not " + words_of(run, background_->run) +
                                      "); make one with build-background and the same options";
         if (!is_own_) throw InputError(sentence, path_);
-        log_warning("{}: {}; quantile and p are left out", path_.string(), sentence);
+        log_warning("{}: {}; quantile and p are left out, and top_p is NA", path_.string(), sentence);
         background_.reset();
         return;
     }
@@ -134,6 +137,15 @@ void EffectRanks::require(const rows::Provenance& run, std::span<const std::stri
         const auto found = background_->find(label);
         if (!found) throw InputError("lacks the label '" + label + "'; make it again", path_);
         labels_.push_back(*found);
+    }
+    const bool has_all = labels_.size() == background_->labels.size();
+    ranks_largest_ = has_all && !background_->of_largest.empty();
+    if (has_all && !ranks_largest_) {
+        log_warning(
+            "{}: lacks the largest effects of shuffled variants, which earlier versions did not store: top_p "
+            "is "
+            "NA; make it again with build-background",
+            path_.string());
     }
 }
 
@@ -146,6 +158,12 @@ void EffectRanks::fill(std::span<AlleleEffects> effects) const {
             effect.p = static_cast<float>(background_->p(labels_[i], effect.log_odds));
         }
     }
+}
+
+TopEffect EffectRanks::top(const AlleleEffects& effects) const {
+    TopEffect top = top_of(effects);
+    if (ranks_largest_) top.p = static_cast<float>(background_->p_of_largest(top.effect));
+    return top;
 }
 
 VariantReport predict_variants(const VariantSpec& spec) {

@@ -40,18 +40,23 @@ public:
 
     /// Checks the background against the run (VariantScorer::run) and its labels. Throws InputError if the
     /// background is of another model, was built with other options, or lacks a label. If the model folder's
-    /// own background was built with other options, it is ignored with a warning.
+    /// own background was built with other options, it is ignored with a warning. Says why top() has no
+    /// p-value, unless labels are chosen.
     void require(const rows::Provenance& run, std::span<const std::string> labels);
     /// Whether there is a background.
     bool known() const { return background_.has_value(); }
     /// Sets quantiles and p-values. Thread-safe.
     void fill(std::span<AlleleEffects> effects) const;
+    /// The largest effect of an allele, with its p-value: NaN without a background, where the run has not all
+    /// of its labels, or where an earlier version wrote it. Thread-safe.
+    TopEffect top(const AlleleEffects& effects) const;
 
 private:
     std::filesystem::path path_;
     bool is_own_ = false;  ///< read from the model folder
     std::optional<outputs::EffectBackground> background_;
     std::vector<std::size_t> labels_;  ///< indices of the run's labels in the background
+    bool ranks_largest_ = false;       ///< whether the largest of all labels' effects can be ranked
 };
 
 /// predict_variants() with what it reads opened and its outputs checked.
