@@ -78,9 +78,9 @@ std::vector<std::string> header_lines(const rows::Provenance& provenance) {
             "ALT_SCORE are {} of the alleles, Consequence is gain where ALT_SCORE is larger and loss where "
             "it is "
             "smaller, LOGODDS is {}, QUANTILE is the share of a background's variants with a smaller "
-            "LOGODDS, P "
+            "LOGODDS, PVALUE "
             "the share of its shuffled variants with one of at least this size. Format: "
-            "ALLELE|Consequence|LABEL|REF_SCORE|ALT_SCORE|LOGODDS|QUANTILE|P|STATUS\">",
+            "ALLELE|Consequence|LABEL|REF_SCORE|ALT_SCORE|LOGODDS|QUANTILE|PVALUE|STATUS\">",
             rows::value_of(provenance, "effect") == "log_likelihood_ratio" ? "log likelihoods" : "scores",
             formula_of(provenance)),
         "##INFO=<ID=BIGBIRD_MAX,Number=A,Type=Float,Description=\"Largest absolute LOGODDS of any label\">",

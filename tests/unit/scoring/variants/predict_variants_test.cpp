@@ -230,9 +230,10 @@ DOCTEST_TEST_CASE(
     DOCTEST_CHECK(
         read_file(fixture / "effects.vcf")
             .find("LOGODDS is ln(ALT_SCORE / (1 - ALT_SCORE)) - ln(REF_SCORE / (1 - REF_SCORE)), QUANTILE is "
-                  "the share of a background's variants with a smaller LOGODDS, P the share of its shuffled "
+                  "the share of a background's variants with a smaller LOGODDS, PVALUE the share of its "
+                  "shuffled "
                   "variants with one of at least this size. Format: "
-                  "ALLELE|Consequence|LABEL|REF_SCORE|ALT_SCORE|LOGODDS|QUANTILE|P|STATUS\">\n") !=
+                  "ALLELE|Consequence|LABEL|REF_SCORE|ALT_SCORE|LOGODDS|QUANTILE|PVALUE|STATUS\">\n") !=
         std::string::npos);
     spec.labels = "";
     const Rows all = fixture.run(spec);
