@@ -53,7 +53,7 @@ PAGES = {
     "tracks.md": (TRACKS, {" train ": " train --steps 20 ", "--output run\n": "--output run --steps 20\n", "--output run-1bp\n": "--output run-1bp --steps 10\n", " regions.bed": " tracks.bed"}),
     "pretraining.md": (PRETRAINING, {"--steps 500": "--steps 2", "--output mlm.json": "--output mlm.json --max-sequences 8", "--pooling mean": "--pooling mean --steps 2",
                                      "tensorboard --logdir": "ls", "--documents other": "--documents corpus --steps 2"}),
-    "variants.md": ("", {"$MODEL": "model", "$GENOME": "genome.fa.gz", "$VCF": "variants.vcf.gz", "--output background.h5": "--count 200 --output background.h5"}),
+    "variants.md": ("", {"$MODEL": "model", "$GENOME": "genome.fa.gz", "$VCF": str(DATA / "variants/1000g.chr22.vcf.gz"), "--output background.h5": "--count 200 --output background.h5"}),
     # Packages and the clone's build have tests of their own (tests/scripts/package, tests/install).
     "install.md": ("mkdir -p share/example; ln -s ../../test_data/models/example.bed ../../test_data/genome/22.fa.gz share/example/; ln -s ../test_data/models share/models\n"
                    "ln -s ../../test_data/chromatin/K562.CTCF.chr22.narrowPeak.gz share/example/",
